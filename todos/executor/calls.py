@@ -1,4 +1,4 @@
-"""One call of a step: begun under a standing approval, carried out once, and given its result (T1, T6, T8; reliability 2.2)."""
+"""Execution of one call: started under a valid approval, executed once, and given its result."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ SWAPPED = "What is planned for {tool} isn't what was decided any more; look at i
 
 @dataclass(frozen=True)
 class StartedCall:
-    """An effect whose attempt is committed as begun, and the ground that its approval was found to hold on."""
+    """An effect whose attempt is committed as started, and the context its approval was checked against."""
 
     effect: Effect
     tool_context: ToolContext
@@ -51,14 +51,14 @@ class StartedCall:
 
 @dataclass(frozen=True)
 class HeldCall:
-    """Nothing was begun or written yet: the call ends here, which its conversation is to learn in the same commit."""
+    """A call that must end without being started or written yet; its conversation has to be told in the same commit."""
 
     conversation_id: UUID | None
 
 
 @dataclass(frozen=True)
 class Attempted:
-    """A call after an attempt whose outcome is still to be put down. `ground` is what its todo stood on when it began."""
+    """A call after an attempt whose outcome isn't recorded yet, with the context its todo was started with."""
 
     call_id: UUID
     conversation_id: UUID | None
@@ -69,11 +69,10 @@ class Attempted:
 async def carry_out_calls(
     job: ClaimedJob, calls: Sequence[UUID], *, begins_in: UUID | None, first: StartedCall | HeldCall | None = None
 ) -> Attempted | None:
-    """One attempt at each call that is due. Each may end, be put off, be kept back, or find its approval void. `begins_in` is the
-    todo's conversation.
+    """Make one attempt at each due call. A call may end, be postponed, be held back, or find its approval void.
 
-    `first` is how the first of them has begun already. What became of the last attempt is given back: it is put down with what
-    follows from it, in one commit.
+    `begins_in` is the todo's conversation; `first` is the started first call, if any. The last attempt is returned
+    unrecorded, so that it is recorded in one commit with the next move.
     """
     attempted: Attempted | None = None
     for at, call_id in enumerate(calls):
@@ -100,15 +99,15 @@ async def _carry_out(
 
 
 def record(job: ClaimedJob, attempted: Attempted) -> None:
-    """Put down what happened, whatever became of the todo meanwhile."""
+    """Record an outcome, whatever has happened to the todo since."""
     with todo_tx(job, conversation_id=attempted.conversation_id) as todo:
         settle_attempt(todo, attempted)
 
 
 def settle_attempt(todo: Todo, attempted: Attempted, *, work: RunContext | None = None) -> None:
-    """Put down what happened, inside a transaction that holds the conversation and has locked the todo.
+    """Record an outcome in a transaction that has locked the todo and its conversation.
 
-    `work` is the todo's run as that transaction has read it; its call is then as it stands afterwards.
+    The run, if given, is as that transaction read it; its call is updated in place.
     """
     known = [call for call in work.open_calls if call.pk == attempted.call_id] if work else []
     call = known[0] if known else _call(attempted.call_id)
@@ -116,7 +115,7 @@ def settle_attempt(todo: Todo, attempted: Attempted, *, work: RunContext | None 
 
 
 async def _attempt(begun: StartedCall) -> Outcome:
-    """What became of it. A tool that raises ends no run: what it did before isn't known (L19)."""
+    """Execute the call. A tool that raises has an unknown outcome and doesn't end the run."""
     try:
         return await execute(begun.effect, begun.tool_context)
     except Exception:  # the edge to the tools: any bug of a handler becomes a result that the model and staff see
@@ -127,7 +126,7 @@ async def _attempt(begun: StartedCall) -> Outcome:
 def _begin(
     job: ClaimedJob, call_id: UUID, *, begins_in: UUID | None, keeping: HeldCall | None = None
 ) -> StartedCall | HeldCall | None:
-    """Begin a stored call in a transaction of its own. With `keeping` the conversation is held: a call that is kept back ends."""
+    """Start a stored call in its own transaction. With `keeping` the conversation is locked, and a held call ends."""
     with todo_tx(job, conversation_id=keeping.conversation_id if keeping else None, begins_in=begins_in) as todo:
         call = _call(call_id)
         return begin_call(todo, call, approval=_standing(todo, call), keeping=keeping)
@@ -136,10 +135,11 @@ def _begin(
 def begin_call(
     todo: Todo, call: TodoCall, *, approval: Approval | None, keeping: HeldCall | None = None
 ) -> StartedCall | HeldCall | None:
-    """The approval is looked at again, and `sending` committed, before anything leaves (T1, E1). None: not now, or never.
+    """Check the approval again and mark the effect as `sending`, to be committed before any request is sent. None if
+    the call can't start now or ever.
 
-    Inside a transaction that has locked the todo and then read the whole of it, and the `approval` of its version. Kept: the call
-    is to end here instead, which it does with `keeping`.
+    Call it in a transaction that has locked the todo before reading it and `approval`, the approval of its version.
+    Returns a HeldCall for a call that must end; calling again with it as `keeping` ends the call.
     """
     if call.finished_at is not None or todo.status != TodoStatus.IN_PROGRESS or todo.taker:
         return None
@@ -164,21 +164,23 @@ def begin_call(
 
 
 def _standing(todo: Todo, call: TodoCall) -> Approval | None:
-    """The approval of the todo's version: that of the call, unless another one stands by now."""
+    """The approval of the todo's current version: the call's own unless another has replaced it."""
     approval = call.step.approval
     is_standing = approval.version == todo.version and approval.ended_at is None
     return approval if is_standing else standing_approval(todo)
 
 
 def _is_swapped(call: TodoCall) -> bool:
-    """Whether the ledger holds another plan than the step decided, or another version of the tool than was approved (T1)."""
+    """True if the ledger's plan differs from the step's decision, or its tool version from the approved one."""
     effect = settle.effect_of(call)
     decided = (call.name, call.arguments, call.step.approval.content["tools"].get(call.name))
     return decided != (effect.tool, effect.arguments, fingerprint_of(effect))
 
 
 def _kept_back_by(todo: Todo, call: TodoCall) -> Callable[[], None] | None:
-    """What ends the call here, because its worker died at it, or it is a repeat, or too much. None where it may begin."""
+    """A function that ends the call because its worker died, it repeats another, or it exceeds a limit. None if it may
+    start.
+    """
     effect = settle.effect_of(call)
     if effect.state == EffectState.SENDING:
         if effect.delivery != RetryPolicy.ONCE and effect.attempts < MOST_ATTEMPTS:
@@ -227,12 +229,14 @@ _ONE_AT_A_TIME = Prepared("select 1 from pg_advisory_xact_lock(hashtextextended(
 
 
 def repeated_by(todo: Todo, approval: Approval, effect: Effect) -> Effect | None:
-    """What was done already and isn't ticked to be done once more; inside the transaction that begins the effect.
+    """The earlier effect that this one repeats, unless staff chose to repeat it. Runs in the transaction that starts
+    the effect.
 
-    Whatever an earlier run of the same todo did counts, however long ago; else the same thing within the window of its kind:
-    two different texts to one customer, each of them approved, are no repeat.
-    Of two todos that begin the same at once the second sees the first; and so does one that begins what a turn does, because both
-    have locked the conversation.
+    Any effect of an earlier run of the same todo counts, however old. Other effects count if they do the same within
+    the window of their kind: two different texts to one customer, each approved, are no repeat.
+
+    Of two todos that start the same effect at once, the second sees the first. The same holds for a todo and a turn,
+    because both lock the conversation.
     """
     if effect.resolved_at is not None:
         return None
@@ -242,7 +246,7 @@ def repeated_by(todo: Todo, approval: Approval, effect: Effect) -> Effect | None
 
 
 def _is_ticked(earlier: Effect, approval: Approval) -> bool:
-    """Whether it is to be done once more: what was done is ticked, or what was held back because of it."""
+    """True if staff chose to repeat the earlier effect, or to execute one that was held back because of it."""
     if str(earlier.pk) in approval.repeats:
         return True
     return bool(approval.repeats) and Effect.objects.filter(pk__in=approval.repeats, repeats=earlier.pk).exists()

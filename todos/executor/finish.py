@@ -1,4 +1,4 @@
-"""How a run ends: `completed` needs every effect done and the model's own stop; the model's word proves nothing (T5, T9)."""
+"""End of a run. `completed` requires that every effect is done and the model has stopped; its text is no evidence."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NOTHING_DONE = "No tool was used, so nothing was done. The agent says: {said}"
 
 
 def finish(work: RunContext, *, actor: Actor = AGENT) -> None:
-    """Move the locked todo, whose run has nothing left to do, to where it ends."""
+    """Move the locked todo, whose run has nothing left to do, to its final status."""
     status, reason = verdict_on(work)
     if status in (TodoStatus.COMPLETED, TodoStatus.FAILED):
         end_approvals(work.todo)
@@ -28,7 +28,7 @@ def finish(work: RunContext, *, actor: Actor = AGENT) -> None:
 
 
 def fail_run(todo: Todo, reason: str) -> None:
-    """The run's job has failed for good: open calls end, and the todo with them."""
+    """End the open calls and the todo after the run's job has failed permanently."""
     if todo.status == TodoStatus.APPROVED:
         move(todo, TodoStatus.IN_PROGRESS, what="started", actor=AGENT)
     if todo.status != TodoStatus.IN_PROGRESS or todo.taker:
@@ -45,7 +45,7 @@ def fail_run(todo: Todo, reason: str) -> None:
 
 
 def verdict_on(work: RunContext) -> tuple[TodoStatus, str]:
-    """Where a run ends that has nothing left to do, and why."""
+    """The final status of a run with nothing left to do, and the reason."""
     effects = _effects(work)
     reasons = [] if work.has_stopped else [LIMIT]
     if unknown := _in_state(effects, EffectState.UNKNOWN):
@@ -68,7 +68,7 @@ def _without_effects(work: RunContext) -> tuple[TodoStatus, str]:
 
 
 def _effects(work: RunContext) -> list[Effect]:
-    """The effects of the run as they stand now, in the order of its calls."""
+    """The current effects of the run, in the order of its calls."""
     of_calls = dict.fromkeys(call.effect_id for call in work.calls if call.effect_id is not None)
     found = Effect.objects.in_bulk(of_calls) if of_calls else {}
     return [found[effect_id] for effect_id in of_calls]

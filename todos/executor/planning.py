@@ -1,4 +1,4 @@
-"""From what a model called, or staff froze, to calls with planned effects: decided and stored before anything happens (T6)."""
+"""Plans of a step: model calls or frozen calls become planned effects, stored before anything is executed."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ NOT_RUN = "Not carried out: the todo goes back to review."
 
 
 class NotApproved(Refused):
-    """A call that would write to an address that nobody has approved (D23)."""
+    """A call that would write to an unapproved address."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A step's calls. `to_review` says why nothing of it is carried out and the todo goes back to review; else ""."""
+    """The calls of a step. `to_review` is the reason why none is executed and the todo returns to review, or ""."""
 
     calls: Sequence[TodoCall]
     to_review: str = ""
 
 
 def plan_calls(work: RunContext, step: TodoStep, asked: Iterable[ToolCall]) -> Plan:
-    """The calls of a model's step. What can't be carried out has its result at once (L19)."""
+    """The calls of a model's step. A call that can't be executed gets its result at once."""
     calls, to_review = list[TodoCall](), ""
     for index, one in enumerate(asked):
         call = TodoCall(
@@ -66,7 +66,7 @@ def plan_calls(work: RunContext, step: TodoStep, asked: Iterable[ToolCall]) -> P
 
 
 def plan_frozen(work: RunContext, step: TodoStep) -> Plan:
-    """The one call that was approved as it stands: the planned effect of a commitment, or a tool with its arguments."""
+    """The one approved call: the todo's planned effect, or its tool with frozen arguments."""
     todo = work.todo
     call = TodoCall(step=step, index=0, call_id="frozen", name=todo.tool, arguments=dict(todo.arguments or {}))
     if todo.effect is not None:
@@ -82,13 +82,13 @@ def plan_frozen(work: RunContext, step: TodoStep) -> Plan:
 
 
 def store(plan: Plan, writes: WriteBatch) -> None:
-    """Let a plan be put down, with the effects that are new in it."""
+    """Add a plan and its new effects to the batch."""
     writes.insert([call.effect for call in plan.calls if call.effect is not None and call.effect._state.adding])
     writes.insert(plan.calls)
 
 
 def refuse(call: TodoCall, reason: str) -> None:
-    """Give a call that isn't stored yet its result: it was not carried out, and why."""
+    """End an unstored call with the reason why it is not executed."""
     call.result, call.is_error, call.finished_at = error_text(reason), True, call.step.started_at
 
 
@@ -123,18 +123,20 @@ def _plan(work: RunContext, call: TodoCall, *, tool: CompiledTool, is_frozen: bo
 
 
 def _compare_anew(work: RunContext, effect: Effect) -> None:
-    """What was edited or filled in since it was arranged is what it is the same as, and whom it goes to (E6, T1)."""
+    """Recompute the repeat key and recipient of a planned effect: arguments or contact may have changed since it was
+    planned.
+    """
     if effect.state != EffectState.PLANNED:
         return
     context = work.tool_context(effect)
-    with suppress(ValidationError):  # of a definition that can't be carried out, which says so itself
+    with suppress(ValidationError):  # an invalid definition is reported when the effect runs
         effect.repeat_key = same_thing(effect, effect.arguments, context)
     effect.recipient = recipient_of(effect.kind, context.contact)[:254]
     Effect.objects.filter(pk=effect.pk).update(repeat_key=effect.repeat_key, recipient=effect.recipient)
 
 
 def _fitting(tool: CompiledTool, call: TodoCall) -> dict[str, Any]:
-    """The arguments as the tool takes them: what it doesn't know is left out of a built-in tool's (L10). Raises Refused."""
+    """The arguments as the tool accepts them. Unknown arguments of built-in tools are dropped. Raises Refused."""
     text = json.dumps(call.arguments, ensure_ascii=False)
     try:
         return _read(wanted_arguments(tool.name, tool.definition), text)

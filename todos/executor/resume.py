@@ -1,4 +1,4 @@
-"""What late results and staff decide about an effect of a todo, and how its run goes on (W6, E2, E6, T9)."""
+"""Late results and decisions of staff about a todo's effects, and how its run continues."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ RUN_IS_OVER = "The run of its todo that it belongs to is over: review that again
 
 
 def is_of_todo(effect: Effect) -> bool:
-    """Whether a todo's run carries the effect out."""
+    """True if the effect is executed by a todo's run."""
     return TodoCall.objects.filter(effect=effect).exists()
 
 
 def why_not_again(effects: Iterable[UUID]) -> Mapping[UUID, str]:
-    """Of these effects those of a todo whose run doesn't go on, so that none is done once more by itself; each with the reason."""
+    """The reason why an effect can't be executed again, by id, for each effect whose todo's run is over."""
     asked = list(effects)
     over: dict[UUID, str] = {}
     for todo in Todo.objects.filter(effect__in=asked).exclude(status__in=GOES_ON):
@@ -48,7 +48,7 @@ def why_not_again(effects: Iterable[UUID]) -> Mapping[UUID, str]:
 
 
 def effect_ended(effect: Effect, outcome: Outcome) -> None:
-    """A tool that answers later has answered: its call ends, and the run goes on. A second answer changes nothing."""
+    """Settle the callback of an asynchronous tool and continue the run. A second callback changes nothing."""
     todo, call = _locked(effect)
     if effect_is_over(call):
         return
@@ -57,8 +57,10 @@ def effect_ended(effect: Effect, outcome: Outcome) -> None:
 
 
 def resolve(effect: Effect, *, happened: bool, by: UUID | None) -> Effect:
-    """Staff says whether an unknown effect happened. If not, it is done once more, unless its todo is over, and where that is
-    reviewed again with the next yes. Raises WrongState.
+    """Record staff's answer whether an unknown effect happened.
+
+    If it did not, it is executed again while the run lasts; a todo under review executes its own effect with the next
+    approval; otherwise the effect fails. Raises WrongState.
     """
     todo, call = _locked(effect)
     standing = settle.effect_of(call)
@@ -70,7 +72,7 @@ def resolve(effect: Effect, *, happened: bool, by: UUID | None) -> Effect:
         ledger.send_again(standing, by=by)
         _reopen(todo, call, answer="resolved", by=by)
     elif standing.pk == todo.effect_id and todo.status in AWAITS:
-        # With the yes that it waits for it is done, or given up with a no.
+        # The pending approval executes the effect; a rejection cancels it.
         ledger.send_again(standing, by=by)
         settle.close(todo, call)
     else:
@@ -80,7 +82,7 @@ def resolve(effect: Effect, *, happened: bool, by: UUID | None) -> Effect:
 
 
 def release(effect: Effect, *, by: UUID | None) -> Effect:
-    """Staff lets a held repeat go out after all. Raises WrongState, also when its todo is over."""
+    """Release a held repeat on staff's decision. Raises WrongState, also if the todo's run is over."""
     todo, call = _locked(effect)
     standing = settle.effect_of(call)
     if not _is_running(todo, call):
@@ -91,12 +93,12 @@ def release(effect: Effect, *, by: UUID | None) -> Effect:
 
 
 def effect_is_over(call: TodoCall) -> bool:
-    """Whether nothing that comes now changes how the call's effect ended."""
+    """True if the outcome of the call's effect is final."""
     return settle.effect_of(call).state not in (*ledger.OPEN, EffectState.UNKNOWN)
 
 
 def _locked(effect: Effect) -> tuple[Todo, TodoCall]:
-    """The todo, locked, and the newest call of it that carries the effect."""
+    """Lock the todo and return it with the newest call that executes the effect."""
     calls = TodoCall.objects.select_related("effect", "step__approval")
     found = calls.filter(effect=effect).order_by("-step__approval__version")
     todo = lock_todo(found[0].step.todo_id)
@@ -104,7 +106,7 @@ def _locked(effect: Effect) -> tuple[Todo, TodoCall]:
 
 
 def _is_running(todo: Todo, call: TodoCall) -> bool:
-    """Whether the run that the call is part of may go on."""
+    """True if the run that the call is part of may continue."""
     approval = call.step.approval
     return todo.status in GOES_ON and todo.version == approval.version and approval.ended_at is None
 
@@ -121,7 +123,7 @@ def _reopen(todo: Todo, call: TodoCall, *, answer: str, by: UUID | None) -> None
 
 
 def _go_on(todo: Todo, call: TodoCall, *, answer: str, by: UUID | None) -> None:
-    """Let a run that isn't over look at what is left. One that needed attention may have nothing left, and ends."""
+    """Queue the rest of a run that isn't over. A run that needed attention and has nothing left is concluded."""
     if not _is_running(todo, call):
         return
     work = read_work(todo)
@@ -136,7 +138,7 @@ def _go_on(todo: Todo, call: TodoCall, *, answer: str, by: UUID | None) -> None:
 
 
 def _conclude(todo: Todo, *, by: UUID | None) -> None:
-    """Nothing is left of a run that needed attention: it is completed, or says why it still needs it."""
+    """Complete a todo that needed attention, or update the reason why it still does."""
     work = read_work(todo)
     if work is None:
         return

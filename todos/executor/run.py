@@ -1,8 +1,11 @@
-"""execute_todo: carries on one approved todo from wherever it stands (L12-L14, reliability 2.4).
+"""The run of one approved todo, continued from its stored state.
 
-claim: approval checked, in progress → for each step: the model decides → the step is stored, and its first call begun, in one
-commit → carried out, outside of any transaction → its result, and what comes next, committed → the next step; no call: the run
-ends. Every call: the approval is checked again in the transaction that commits `sending`.
+    1. The job is claimed, the approval checked, and the todo moves to in_progress.
+    2. The model decides a step. The step is stored and its first call started, in one commit.
+    3. Each call is executed outside of any transaction. The last outcome is committed with the next move.
+    4. Steps repeat until the model makes no more calls; then the run ends.
+
+The approval is checked again in each transaction that commits `sending`.
 """
 
 from __future__ import annotations
@@ -34,7 +37,7 @@ from todos.models.step import MOST_STEPS
 
 @dataclass(frozen=True)
 class Move:
-    """What comes next: the calls that are due, or, where there are none, another step, which is asked for by `context`."""
+    """The next move: the due calls or, if there are none, a request to the model with `context`."""
 
     work: RunContext
     calls: Sequence[UUID] = ()
@@ -42,7 +45,7 @@ class Move:
 
 
 async def run_todo(job: ClaimedJob) -> None:
-    """Go on until the todo has ended, is to be reviewed again, or waits for something. What was done is never done again."""
+    """Continue until the todo ends, returns to review, or waits. Executed effects are never executed again."""
     failpoint("todo.claimed")
     attempted: Attempted | None = None
     while (ahead := await _look_ahead(job, attempted)) is not None:
@@ -54,22 +57,22 @@ async def run_todo(job: ClaimedJob) -> None:
 
 
 def fail_todo(job: ClaimedJob, reason: str) -> None:
-    """The job has failed for good; the lane has locked the todo."""
+    """End a todo whose job has failed permanently. The lane has locked the todo."""
     fail_run(lock_todo(job.subject_id), reason)
 
 
 def refuse_run(todo_id: UUID, ordinal: int) -> None:
-    """A run isn't repeated: its todo is reviewed and approved again (T11)."""
+    """Runs can't be repeated: the todo has to be reviewed and approved again."""
     raise WrongState("Review the todo again, and approve what is to be done.")
 
 
 def lock_subject(todo_id: UUID) -> None:
-    """Lock a todo for what follows in the transaction."""
+    """Lock a todo for the rest of the transaction."""
     lock_todo(todo_id)
 
 
 async def _look_ahead(job: ClaimedJob, attempted: Attempted | None) -> Move | None:
-    """What comes next after an attempt, whose outcome is put down also where nothing can be decided."""
+    """The next move after an attempt, whose outcome is recorded even if the decision fails."""
     try:
         ahead = await in_db(next_move, job, attempted)
     except Exception:
@@ -82,9 +85,9 @@ async def _look_ahead(job: ClaimedJob, attempted: Attempted | None) -> Move | No
 
 
 def next_move(job: ClaimedJob, attempted: Attempted | None = None) -> Move | None:
-    """Put down what became of the last attempt, and decide what comes next, in one transaction.
+    """Record the last attempt and decide the next move, in one transaction.
 
-    It ends the job where nothing comes next: then None.
+    Ends the job and returns None if nothing is left to do.
     """
     with todo_tx(job, conversation_id=attempted.conversation_id if attempted else None) as todo:
         work = read_work(todo, ground=attempted.ground if attempted else None)
@@ -107,7 +110,7 @@ def next_move(job: ClaimedJob, attempted: Attempted | None = None) -> Move | Non
 
 
 def _take_up(todo: Todo, work: RunContext | None, *, approval_id: UUID) -> RunContext | None:
-    """The run that is at hand; None where nothing may run. The first time, its approval is checked (T1, T10)."""
+    """The run to continue, or None if nothing may run. The approval is checked when the run starts."""
     if work is None or work.approval.pk != approval_id or todo.status not in validity.RUNS:
         stop(todo, approval_id=approval_id)
         return None
@@ -125,11 +128,11 @@ def _take_up(todo: Todo, work: RunContext | None, *, approval_id: UUID) -> RunCo
 
 
 def _still_open(work: RunContext) -> list[TodoCall]:
-    """The calls without a result, after those were ended whose effect has ended meanwhile."""
+    """The calls without a result, after closing those whose effect has ended since."""
     return [call for call in work.open_calls if not catch_up(work.todo, call)]
 
 
 def _due(work: RunContext, calls: Sequence[TodoCall]) -> list[UUID]:
-    """Those of the open calls that wait neither for an answer nor for their next attempt."""
+    """The open calls that wait neither for a callback nor for their next attempt."""
     waiting = put_off(work.approval, [settle.effect_of(call) for call in calls])
     return [call.pk for call in calls if not is_accepted(call) and call.effect_id not in waiting]

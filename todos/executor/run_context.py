@@ -1,4 +1,4 @@
-"""A todo at hand: the worker's transactions on it, and everything that carrying it out needs."""
+"""The data of a run, and the worker's transactions on its todo."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ M = TypeVar("M", bound=Model)
 
 @dataclass(frozen=True)
 class StepWithCalls:
-    """A step that was decided, with its calls in order, each with its effect."""
+    """A stored step with its calls in order, each with its effect."""
 
     step: TodoStep
     calls: Sequence[TodoCall]
@@ -44,8 +44,8 @@ class StepWithCalls:
 
 @dataclass(frozen=True)
 class RunContext:
-    """A run of one approval. `now` is the database's time; `steps` are what was decided so far, with their calls, each open
-    one with its effect.
+    """The run of one approval. `now` is the database's time; `steps` are the steps so far, whose open calls have their
+    effects.
     """
 
     todo: Todo
@@ -58,7 +58,7 @@ class RunContext:
 
     @property
     def tools(self) -> Mapping[str, CompiledTool]:
-        """Those that may be used, in the order they are offered (L09)."""
+        """The usable tools, in the order they are offered."""
         known = self.ground.tools
         return {name: known[name] for name in tools_of(self.todo) if name in known and _is_usable(known[name])}
 
@@ -68,7 +68,7 @@ class RunContext:
 
     @property
     def is_frozen(self) -> bool:
-        """Whether exactly one call was approved, and no model is asked."""
+        """True if exactly one call was approved and no model is called."""
         return bool(self.todo.tool) or self.todo.effect_id is not None
 
     @property
@@ -77,21 +77,21 @@ class RunContext:
 
     @property
     def open_calls(self) -> list[TodoCall]:
-        """Calls without a result yet; an unknown outcome is one (T8)."""
+        """Calls without a result. An unknown outcome is a result."""
         return [call for call in self.calls if call.finished_at is None]
 
     @property
     def has_stopped(self) -> bool:
-        """Whether nothing more will be decided: the frozen call stands, or the model called nothing any more."""
+        """True if no more steps follow: the frozen call is stored, or the model's last step made no calls."""
         return bool(self.steps) and (self.is_frozen or not self.steps[-1].calls)
 
     def tool_context(self, effect: Effect) -> ToolContext:
-        """Where, when and for whom an effect of this run happens."""
+        """The context in which an effect of this run is executed."""
         return context_of(self.todo, effect, contact=self.contact)
 
 
 STEPS = PreparedQuery(lambda approval: TodoStep.objects.filter(approval_id=approval).order_by("number"), kinds=(UUID,))
-# By keys alone, and in tens: a join could be planned by the organization, which has many more of them than a run.
+# By keys, ten at a time: the planner might drive a join by organization, which has far more rows than one run.
 CALLS = PreparedQuery(
     lambda *steps: TodoCall.objects.filter(step_id__in=steps).order_by("index"), kinds=(UUID,) * MOST_STEPS
 )
@@ -101,31 +101,32 @@ NONE = UUID(int=0)
 
 @contextmanager
 def todo_tx(job: ClaimedJob, *, conversation_id: UUID | None = None, begins_in: UUID | None = None) -> Iterator[Todo]:
-    """One transaction of a worker on its todo, which is locked before the job proves itself (jobs.fence). Raises Zombie.
+    """A worker's transaction on its todo, which is locked before the job proves its lease (jobs.fence). Raises
+    LeaseLost.
 
-    `conversation_id` is the todo's, where that learns in the same commit what becomes of effects, and `begins_in` it is, where an
-    effect may begin: it is locked first of all.
+    Pass the conversation as `conversation_id` to log changes of effects in the same commit, or as `begins_in` if an
+    effect may start. Either way it is locked first.
     """
     with tenant_tx(job.organization_id, plans_once=True), hold(conversation_id):
         if conversation_id is None:
             lock(begins_in)
         LOCK(job.organization_id, job.subject_id)
         prove(job)
-        # By a statement of its own: what was committed while the lock was waited for is seen in all of it.
+        # A second statement sees everything that was committed during the wait for the lock.
         yield read_whole(job.subject_id)
 
 
 def lock_todo(todo_id: UUID) -> Todo:
-    """The todo, which nobody else changes before this transaction ends. Raises Todo.DoesNotExist."""
+    """Lock the todo for the rest of the transaction and return it. Raises Todo.DoesNotExist."""
     LOCK(current_organization_id(), todo_id)
     return read_whole(todo_id)
 
 
 def read_work(todo: Todo, *, ground: ApprovalContext | None = None) -> RunContext | None:
-    """What the locked todo's run is about; None when no approval of it stands.
+    """Read the run of the locked todo; None if it has no current approval.
 
-    `ground` is what an earlier transaction of the run has read of it. It says what may be decided; whether that may be done
-    is asked anew before each effect.
+    The context may come from an earlier transaction of the run. It decides the next step only: the approval is checked
+    with fresh data before each effect.
     """
     approval = standing_approval(todo)
     if approval is None:
@@ -144,7 +145,7 @@ def read_work(todo: Todo, *, ground: ApprovalContext | None = None) -> RunContex
 
 
 def context_of(todo: Todo, effect: Effect, *, contact: Contact | None) -> ToolContext:
-    """Where, when and for whom an effect of a locked todo happens."""
+    """The context in which an effect of a locked todo is executed."""
     config = config_of(todo)
     return ToolContext(
         organization_id=cast(UUID, todo.organization_id),
@@ -163,7 +164,7 @@ def context_of(todo: Todo, effect: Effect, *, contact: Contact | None) -> ToolCo
 
 
 def config_of(todo: Todo) -> AgentConfig:
-    """The settings of the todo's agent."""
+    """The configuration of the todo's agent."""
     return cast(AgentVersion, todo.project.agent_version).config
 
 
@@ -181,7 +182,7 @@ def steps_of(approval: Approval) -> list[StepWithCalls]:
 
 
 def _in_tens(rows: PreparedQuery[M], keys: Sequence[UUID]) -> list[M]:
-    """The rows of these keys."""
+    """The rows with these keys, queried ten at a time."""
     found = list[M]()
     for at in range(0, len(keys), MOST_STEPS):
         some = keys[at : at + MOST_STEPS]

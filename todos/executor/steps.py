@@ -1,4 +1,4 @@
-"""One step of a run: what a model decides, stored before anything acts on it (L12, L14, T6)."""
+"""One step of a run: the model's decision, stored before it is acted on."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from tools.models import Effect
 
 log = logging.getLogger(__name__)
 
-# Asking again can't help; whatever else a model fails with may pass.
+# Errors that a retry can't fix.
 HOPELESS = (Rejected, Refused, Blocked, LengthCut)
 MOST_EARLIER = 10
 
@@ -58,17 +58,14 @@ EARLIER = PreparedQuery(
 
 @dataclass(frozen=True)
 class Step:
-    """A step that is stored: its calls that are to be carried out, and how the first of them has begun, if it has."""
+    """A stored step: its calls to execute, and the started first call, if any."""
 
     calls: Sequence[UUID] = ()
     first: StartedCall | HeldCall | None = None
 
 
 async def take_step(job: ClaimedJob, work: RunContext, context: ExecuteContext) -> Step:
-    """Ask for the next step, and commit it.
-
-    Raises LlmError where it may be tried again, else GiveUp.
-    """
+    """Request the next step and commit it. Raises LlmError if a retry may help, GiveUp otherwise."""
     records: list[CallRecord] = []
     request = build_request(
         context, said=as_messages(work.steps), tools=specifications(work.tools.values()), model=work.model
@@ -87,7 +84,9 @@ async def take_step(job: ClaimedJob, work: RunContext, context: ExecuteContext) 
 
 
 async def _store_step(job: ClaimedJob, work: RunContext, completion: Completion, records: Sequence[CallRecord]) -> Step:
-    """Where its first call can't be begun in the same commit, the step is stored all the same: no model is asked for it again."""
+    """Store the step even if starting its first call in the same commit fails, so that the model is not called for it
+    again.
+    """
     try:
         return await in_db(_commit, job, work, completion, records, begins=True)
     except LeaseLost:
@@ -98,9 +97,9 @@ async def _store_step(job: ClaimedJob, work: RunContext, completion: Completion,
 
 
 def context_of(work: RunContext) -> ExecuteContext:
-    """What the model is told of the todo, read in the transaction that decides to ask it.
+    """The prompt's variables, read in the transaction that decides to call the model.
 
-    What was said is no part of what was approved: it tells how, and the approved content what.
+    The transcript is not part of the approved content: it explains how to do what was approved.
     """
     todo, contact = work.todo, work.contact
     told = transcript_of(todo.conversation_id)
@@ -121,7 +120,7 @@ def context_of(work: RunContext) -> ExecuteContext:
 
 
 def store_frozen_step(work: RunContext) -> None:
-    """The one step of a todo that asks no model; inside the transaction that takes it up."""
+    """Store the one step of a todo without a model, in the transaction that starts the run."""
     step = TodoStep(todo=work.todo, approval=work.approval, number=1, started_at=work.now)
     _store(work.todo, step, plan_frozen(work, step), WriteBatch())
 
@@ -129,8 +128,8 @@ def store_frozen_step(work: RunContext) -> None:
 def _commit(
     job: ClaimedJob, work: RunContext, completion: Completion, records: Sequence[CallRecord], *, begins: bool
 ) -> Step:
-    """One commit: the step, its calls, their planned effects, the first of which `begins` (T6, E1). A todo that was cancelled
-    meanwhile takes no step more.
+    """Commit the step, its calls and their planned effects, and start the first if `begins`. A todo cancelled in the
+    meantime gets no step.
     """
     with todo_tx(job, begins_in=work.todo.conversation_id if begins else None) as todo:
         writes = WriteBatch()
@@ -158,7 +157,7 @@ def _commit(
 
 
 def _store(todo: Todo, step: TodoStep, plan: Plan, writes: WriteBatch) -> None:
-    """Write the step with its plan, and what else is to be written, in one statement."""
+    """Write the step, its plan and the rest of the batch in one statement."""
     if all(call.finished_at is not None for call in plan.calls):
         step.finished_at = step.started_at
     writes.insert([step])
@@ -170,7 +169,7 @@ def _store(todo: Todo, step: TodoStep, plan: Plan, writes: WriteBatch) -> None:
 
 
 def _earlier(work: RunContext) -> list[str]:
-    """What earlier runs of this todo did, or may have done (T11); the first version has none."""
+    """The effects of earlier runs of this todo that happened or may have happened. The first version has none."""
     if work.approval.version == 1:
         return []
     done = EARLIER(work.todo.pk, work.approval.pk)
@@ -178,7 +177,7 @@ def _earlier(work: RunContext) -> list[str]:
 
 
 def _keep_calls(job: ClaimedJob, todo: Todo, records: Sequence[CallRecord]) -> None:
-    """Store the calls of a step that came to nothing, while no other worker has claimed the job since."""
+    """Store the model calls of a failed step, unless another worker has claimed the job."""
     with tenant_tx(job.organization_id):
         if Job.objects.select_for_update().filter(pk=job.id, token=job.token).exists():
             ModelCall.objects.bulk_create(_rows(job, todo, records))
@@ -189,12 +188,12 @@ def _rows(job: ClaimedJob, todo: Todo, records: Sequence[CallRecord]) -> list[An
 
 
 def as_messages(steps: Sequence[StepWithCalls]) -> list[dict[str, Any]]:
-    """Messages in the wire format of Chat Completions."""
+    """The steps as messages in the format of Chat Completions."""
     return [message for taken in steps for message in said_and_called(taken.step.content, taken.calls)]
 
 
 def specifications(tools: Iterable[CompiledTool]) -> list[dict[str, Any]]:
-    """Each tool as a function, in the order given; one whose definition can't be carried out is left out."""
+    """The tools as function definitions, in order. Tools with an invalid definition are left out."""
     return [found for tool in tools if (found := _specification(tool)) is not None]
 
 
@@ -207,7 +206,7 @@ def _specification(tool: CompiledTool) -> dict[str, Any] | None:
 
 
 def _parameters(tool: CompiledTool) -> Mapping[str, Any]:
-    """The JSON Schema of its arguments. Raises MalformedTool."""
+    """The JSON Schema of the tool's arguments. Raises MalformedTool."""
     if (handler := handler_of(tool.name, tool.definition)) is not None:
         return handler.schema
     wanted = wanted_arguments(tool.name, tool.definition)

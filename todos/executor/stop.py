@@ -1,4 +1,4 @@
-"""When a run may not go on: back to review, expired, or stopped; and what becomes of its open calls."""
+"""Runs that may not continue: their todo returns to review or expires, or their open calls end."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ STOPPED = "The todo is {status} meanwhile."
 
 
 def stop_for_review(todo: Todo, void: Void) -> None:
-    """No approval holds for what would run now: the locked todo is to be reviewed again, or its time is over (T1, T10)."""
+    """Return the locked todo to review, or expire it, because no approval is valid for what would run."""
     if void.is_expired and todo.status == TodoStatus.APPROVED:
         expire_todo(todo)
     else:
@@ -28,7 +28,7 @@ def stop_for_review(todo: Todo, void: Void) -> None:
 
 
 def stop(todo: Todo, *, approval_id: UUID) -> None:
-    """End the open calls of an approval whose run is over. What was begun and answers later is waited for."""
+    """End the open calls of an approval whose run is over, except started ones that wait for a callback."""
     reason = STOPPED.format(status=TodoStatus(todo.status).label.lower())
     calls = TodoCall.objects.select_related("effect").filter(step__approval_id=approval_id, finished_at=None)
     for call in calls.order_by("step__number", "index"):
@@ -36,7 +36,7 @@ def stop(todo: Todo, *, approval_id: UUID) -> None:
 
 
 def catch_up(todo: Todo, call: TodoCall) -> bool:
-    """End a call whose effect has ended, or was waited for in vain. False for one that is still open."""
+    """Close a call whose effect has ended or whose callback is overdue. Return False if it is still open."""
     effect = settle.effect_of(call)
     if effect.state not in ledger.OPEN:
         settle.close(todo, call)
@@ -48,7 +48,7 @@ def catch_up(todo: Todo, call: TodoCall) -> bool:
 
 
 def is_accepted(call: TodoCall) -> bool:
-    """Whether the tool took the newest attempt on, to answer later."""
+    """True if the tool accepted the latest attempt and will answer later."""
     effect = settle.effect_of(call)
     is_of_newest = effect.accepted_at is not None and (
         effect.started_at is None or effect.accepted_at >= effect.started_at
@@ -57,7 +57,7 @@ def is_accepted(call: TodoCall) -> bool:
 
 
 def is_overdue(todo: Todo, call: TodoCall) -> bool:
-    """Whether a tool that answers later should have answered by now."""
+    """True if an accepted attempt's callback is overdue."""
     accepted_at = settle.effect_of(call).accepted_at
     return accepted_at is not None and accepted_at + ledger.CALLED_BACK_WITHIN <= time_of(todo)
 
@@ -69,7 +69,7 @@ def _stop(todo: Todo, call: TodoCall, reason: str) -> None:
     if effect.state == EffectState.SENDING:
         settle.fail_call(todo, call, DIED)
     elif effect.pk == todo.effect_id:
-        # It waits for the next approval, or for whoever planned it to give it up.
+        # The planned effect stays open for the next approval, or until the flow that planned it gives up.
         put_result(call, reason, is_error=True)
     else:
         settle.cancel(todo, call, reason)
