@@ -1,7 +1,6 @@
-"""Todos taken from a conversation: what is looked for, what stands already, and what of a model's findings is kept (D16).
+"""Extraction of todos from conversations: the context for the model, and validation of its findings.
 
-A model's word is not enough: a finding is kept when its words stand in the conversation, its type exists, and neither a todo
-nor a tool has its matter already.
+A finding is kept only if its quote occurs in the conversation, its type exists, and no todo or tool already covers it.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from todos.services import Changed, edit_todo, make_todo
 from todos.sources.extraction_prompt import Finding, NotedLine
 from tools.models import Effect
 
-# Of one conversation; more would be a model that went astray.
+# Per conversation. More findings than this indicate a misbehaving model.
 MOST_FINDINGS = 10
 LONGEST_DESCRIPTION = 2_000
 SHORTEST_QUOTE = 8
@@ -31,7 +30,7 @@ ADDRESS = re.compile(r"[^\s@<>,;\"]+@[^\s@<>,;\"]+\.[^\s@<>,;\".]+")
 
 @dataclass(frozen=True)
 class Source:
-    """The conversation that is searched. `words` is everything that was said in it."""
+    """The conversation to search. `words` is its full text."""
 
     project: Project
     conversation_id: UUID
@@ -45,26 +44,26 @@ def extracted_types(project_id: UUID) -> QuerySet[TodoType]:
 
 
 def todos_of(conversation_id: UUID) -> list[Todo]:
-    """Every todo of a conversation, the oldest first, whatever became of it."""
+    """All todos of a conversation, oldest first, whatever their status."""
     return list(Todo.objects.filter(conversation_id=conversation_id).order_by("created_at", "id"))
 
 
 def is_undecided(todo: Todo) -> bool:
-    """Whether a promise's todo still waits for a type, as it was made."""
+    """True if a promise's todo still has no type and is pending."""
     return todo.source == TodoSource.PROMISE and todo.type_id is None and todo.status == TodoStatus.PENDING_REVIEW
 
 
 def noted_lines(todos: Iterable[Todo]) -> list[NotedLine]:
-    """The todos that are settled, as the skill is told them."""
+    """The settled todos, as the skill lists them."""
     return [NotedLine(_line(one.quote), _line(one.description)) for one in todos if not is_undecided(one)]
 
 
 def keep_findings(
     source: Source, findings: Sequence[Finding], *, types: Iterable[TodoType], is_over: bool = True
 ) -> list[Todo]:
-    """Make a todo of each finding that holds, or give its type to the promise's todo that it decides.
+    """Create a todo for each valid finding, or give its type to the promise's todo that it matches.
 
-    Under the conversation's lock. While the conversation goes on, not `is_over`, only promises are decided.
+    Call it with the conversation locked. Before the conversation `is_over`, findings only decide the types of promises.
     """
     by_name = {_plain(type.name): type for type in types}
     standing, kept = todos_of(source.conversation_id), list[Todo]()
@@ -74,7 +73,7 @@ def keep_findings(
         if type is None or len(words) < SHORTEST_QUOTE or words not in _plain(source.words):
             continue
         alike = [todo for todo in standing if _overlap(_plain(todo.quote), words)]
-        # The same words may have been said twice: the promise that still waits for its type is meant.
+        # The same words may occur twice; prefer the promise that still has no type.
         same = next(filter(is_undecided, alike), alike[0] if alike else None)
         if same is not None and is_undecided(same):
             _decide(same, finding, type=type, source=source)
@@ -104,7 +103,7 @@ def _make(source: Source, finding: Finding, *, type: TodoType) -> Todo:
 
 
 def _decide(todo: Todo, finding: Finding, *, type: TodoType, source: Source) -> None:
-    """Give a promise's todo its type and its words, unless somebody was faster."""
+    """Give a promise's todo its type and description, unless somebody changed it first."""
     changes = {"type": type, "description": _description(finding), "recipients": _recipients(finding, source)}
     try:
         edit_todo(todo.pk, changes, actor=AGENT, version=todo.version)
@@ -114,7 +113,7 @@ def _decide(todo: Todo, finding: Finding, *, type: TodoType, source: Source) -> 
 
 
 def _recipients(finding: Finding, source: Source) -> list[str]:
-    """The addresses that were really said (L11): nobody else is proposed."""
+    """The finding's addresses that occur in the conversation; others are dropped."""
     said = {address.casefold() for address in ADDRESS.findall(source.words)}
     wanted = dict.fromkeys(address.strip() for address in finding.recipients)
     return [address for address in wanted if address.casefold() in said]
