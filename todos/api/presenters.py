@@ -1,4 +1,4 @@
-"""Rows of the todos as the API shows them (design section 6)."""
+"""Serialization of todos, types, approvals and rules for the API."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def type_payload(kind: TodoType) -> TodoTypePayload:
 
 
 def todo_payload(todo: Todo) -> TodoPayload:
-    """A todo as lists show it."""
+    """A todo without its steps and history, as returned in lists."""
     return {
         "id": str(todo.pk),
         "type": str(todo.type_id) if todo.type_id else None,
@@ -76,11 +76,9 @@ def todo_payload(todo: Todo) -> TodoPayload:
 
 
 def todo_detail(todo: Todo) -> TodoDetailPayload:
-    """A todo with its content and hash as they stand, approval, steps, effects and history. Inside a transaction.
+    """A todo with its current content and hash, approval, steps, effects and history. Call it inside a transaction.
 
-    `content_hash` is what approving names; `why_not_runnable` says what keeps it from being approved, `unsent` which letters of
-    one that can be would reach nobody. `by_hand` tells what no
-    tool carries out; `wanted_recipients` are addresses that its last run wanted to write to, and nobody has approved.
+    `unsent` is empty for a todo that can't be approved.
     """
     tools = compiled_tools(todo.project, names=tools_of(todo))
     content = content_of(todo, tools=tools)
@@ -125,12 +123,12 @@ def approval_payload(approval: Approval) -> ApprovalPayload:
 
 
 def approved_payload(approval: Approval) -> ApprovedPayload:
-    """What a yes is for: nothing else will run."""
+    """The exact content that was approved; nothing else will run."""
     return {"version": approval.version, "content_hash": approval.content_hash, "content": approval.content}
 
 
 def effects_of(todo: Todo) -> list[Effect]:
-    """Everything that was planned for the todo or done by it, in that order."""
+    """The todo's planned effect, followed by the effects of its runs in order of creation."""
     done = Effect.objects.filter(todo_calls__step__todo=todo).distinct().order_by("created_at", "id")
     return [*([todo.effect] if todo.effect else []), *(effect for effect in done if effect.pk != todo.effect_id)]
 
@@ -161,7 +159,7 @@ def call_payload(call: TodoCall) -> TodoCallPayload:
 
 
 def event_payload(event: TodoEvent) -> TodoEventPayload:
-    """One entry of the history; the content that a version began with stays inside."""
+    """One entry of the history, without the content snapshot of its version."""
     return {
         "what": event.what,
         "from": event.from_status or None,

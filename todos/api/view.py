@@ -1,4 +1,4 @@
-"""Who asks, and what every answer about one todo is."""
+"""The base view of the todos API."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from todos.payloads import TodoDetailPayload
 
 
 class TodoView(ProjectView):
-    """A view of the project's todos: who asks, in the words of the history."""
+    """A view of the project's todos. Provides the caller as an actor and the response for one todo."""
 
     @property
     def actor(self) -> Actor:
@@ -23,9 +23,9 @@ class TodoView(ProjectView):
 
     @property
     def maker_id(self) -> UUID:
-        """The member or the key."""
+        """The id of the member or the key."""
         maker = self.caller.member or self.caller.key
-        assert maker is not None  # a project's caller is one of them
+        assert maker is not None  # a project's caller is always one of them
         return maker.pk
 
     def detail(self, todo_id: UUID) -> TodoDetailPayload:
