@@ -1,4 +1,4 @@
-"""Rows as the API shows them (design section 6)."""
+"""Conversation rows as API payloads."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def directives_payload(directives: Directives) -> DirectivesPayload:
 
 
 def persona_payload(persona: Persona) -> PersonaPayload:
-    """The customer with every field known about them."""
+    """The customer with every known field."""
     return _persona(persona, persona.fields.all())
 
 
@@ -68,7 +68,7 @@ def _persona(persona: Persona, known: Iterable[PersonaField]) -> PersonaPayload:
 
 
 def wait_payload(wait: Wait) -> WaitPayload:
-    """A wait as the API, the pages and the live stream show it."""
+    """A wait as shown by the API, the pages and the live stream."""
     return {
         "waiting": wait.ended_at is None,
         "reason": wait.reason,
@@ -81,13 +81,13 @@ def wait_payload(wait: Wait) -> WaitPayload:
 
 
 def shown(rows: QuerySet[Conversation]) -> QuerySet[Conversation]:
-    """The conversations with everything that `conversation_payload` shows, in a fixed number of queries."""
+    """Conversations with everything `conversation_payload` needs, in a fixed number of queries."""
     waits = Prefetch("waits", open_waits())
     return rows.select_related("persona", "directives", "operator").prefetch_related("persona__fields", waits)
 
 
 def conversation_payload(conversation: Conversation) -> ConversationPayload:
-    """A conversation of `shown`."""
+    """The payload of a conversation loaded through `shown`."""
     return _conversation(conversation, conversation.persona.fields.all(), conversation.waits.all())
 
 
@@ -100,14 +100,14 @@ ONE = PreparedQuery(
 
 
 def read_conversation(project_id: UUID, conversation_id: UUID) -> ConversationPayload:
-    """What `conversation_payload` shows, of one: found by keys. Raises Conversation.DoesNotExist."""
+    """The payload of one conversation, looked up by keys. Raises Conversation.DoesNotExist."""
     for conversation in ONE(project_id, conversation_id):
         return _conversation(conversation, FIELDS(conversation.persona_id), WAITS(conversation_id))
     raise Conversation.DoesNotExist
 
 
 def began_payload(conversation: Conversation) -> ConversationPayload:
-    """The same of one that the running transaction began: nothing is awaited or was directed in it yet."""
+    """The payload of a conversation created in the running transaction, which has no waits or directives yet."""
     return _conversation(conversation, FIELDS(conversation.persona_id), ())
 
 
@@ -135,7 +135,7 @@ def _conversation(
 
 
 def operator_payload(conversation: Conversation) -> OperatorPayload | None:
-    """Who has the conversation; None while the agent answers in it."""
+    """The operator in charge, or None while the agent answers."""
     if conversation.operator is None:
         return None
     return {"name": conversation.operator.name, "since": stamp(conversation.operator_since)}
