@@ -1,4 +1,4 @@
-"""What the tool caller reads, taken from a stored turn or from words that someone wrote down."""
+"""Input for the tool caller, from a stored turn or from a conversation sent by the client."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from projects.common.api_error import ApiError
 from projects.models import Project
 from tools.engine.skills.exchange import Exchange, TranscriptLine
 
-# Who speaks, by the words in use elsewhere.
+# Our roles, by the labels commonly used for them.
 SPEAKERS = {
     "agent": "agent",
     "assistant": "agent",
@@ -32,7 +32,7 @@ MOST_LINES = 200
 
 
 def exchange_after(turn: Turn) -> Exchange:
-    """A turn that was replied to, as its tool caller read it. Its conversation, message and reply are selected."""
+    """A replied turn as its tool caller read it. Needs the conversation, message and reply selected."""
     summary = summary_before(turn)
     said = read_transcript(turn, after=summary.until_seq if summary else 0, is_replied=True)
     lines = [as_line(one) for one in said]
@@ -44,7 +44,9 @@ def exchange_after(turn: Turn) -> Exchange:
 
 
 def latest_turn(project: Project, conversation_id: UUID) -> Turn:
-    """The last turn of a conversation that was replied to. Raises Http404, ApiError where there is none."""
+    """The latest replied turn of a conversation. Raises Http404 if the conversation doesn't exist, ApiError if it has
+    no reply.
+    """
     if not Conversation.objects.filter(project=project, pk=conversation_id).exists():
         raise Http404
     turn = replied_turns(project).filter(conversation_id=conversation_id).order_by("-seq").first()
@@ -54,13 +56,15 @@ def latest_turn(project: Project, conversation_id: UUID) -> Turn:
 
 
 def replied_turns(project: Project) -> QuerySet[Turn]:
-    """The project's turns that were replied to, with what exchange_after needs."""
+    """The project's replied turns, with the relations `exchange_after` needs."""
     rows = Turn.objects.select_related("conversation__summary", "message", "reply")
     return rows.filter(conversation__project=project, status=TurnStatus.DONE, reply__isnull=False)
 
 
 def written_exchange(lines: Iterable[TranscriptLine], *, answer: str = "", summary: str = "") -> Exchange:
-    """Words that someone wrote down; without an answer of its own the agent's last line is it. Raises ApiError."""
+    """An exchange from the client's lines. Without `answer`, the agent's last line is the answer. Raises ApiError if
+    there is none.
+    """
     said = list(lines)
     if answer:
         said = [*said, TranscriptLine(role="agent", content=answer)]
@@ -72,7 +76,9 @@ def written_exchange(lines: Iterable[TranscriptLine], *, answer: str = "", summa
 
 
 def read_lines(conversation: Any) -> list[TranscriptLine]:
-    """The lines of a conversation given as text (`agent: …`, one a line) or as a list of role and content. Raises ApiError."""
+    """Parse a conversation given as text (one `agent: …` per line) or as a list of `{"role", "content"}`. Raises
+    ApiError.
+    """
     if isinstance(conversation, str):
         return _lines_of_text(conversation)
     if not isinstance(conversation, list):
@@ -83,7 +89,7 @@ def read_lines(conversation: Any) -> list[TranscriptLine]:
 
 
 def _lines_of_text(text: str) -> list[TranscriptLine]:
-    """A line without a speaker goes on with what the speaker before it said."""
+    """A line without a speaker continues the previous speaker's message."""
     found: list[tuple[str, list[str]]] = []
     for row in text.splitlines():
         if speaker := SPOKEN.match(row):

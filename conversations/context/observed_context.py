@@ -1,4 +1,4 @@
-"""The surroundings of a message that no turn answers."""
+"""Context of a message that no turn answers."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from projects.agents.model_choice import endpoint_of
 
 
 def scene_at(message_id: UUID) -> TurnContext | None:
-    """The surroundings of a message that no turn answers, up to it: their turn has no id. None where one answers it by now:
-    whoever gave the conversation back has left it to the agent, whose turn is observed.
+    """The context of a message that no turn answers, with the transcript up to it. Its turn has no id.
+
+    None if a turn answers the message by now: the conversation was handed back, and the observer runs on that turn.
     """
     rows = Message.objects.select_related("conversation__project__agent_version", "conversation__summary")
     message = rows.get(pk=message_id)

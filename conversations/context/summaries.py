@@ -1,4 +1,4 @@
-"""The rolling summary of a long conversation: when it is due, what it covers, how it is kept."""
+"""The rolling summary of a long conversation."""
 
 from __future__ import annotations
 
@@ -9,29 +9,30 @@ from conversations.context.transcript import TranscriptMessage, clip, size_of
 from conversations.models import Conversation, MessageRole, Summary, Turn
 from tenancy.prepared_queries import PreparedQuery
 
-# A transcript of more bytes is due to be summarised; so many of its newest stay as they were said.
+# A longer transcript is summarized; its newest messages, up to KEPT_BYTES, stay verbatim.
 DUE_BYTES = 8_000
 KEPT_BYTES = 3_000
 KEPT_MESSAGES = 4
-# What one call folds at most; the next turn goes on.
+# The most that one call summarizes; the next turn continues.
 FOLDED_BYTES = 14_000
 LONGEST_TEXT = 2_000
 LONGEST_FACT = 200
 MOST_FACTS_BYTES = 2_500
 
-# Few conversations are so long that they have one.
+# Queried separately: most conversations are too short to have a summary.
 NEWEST = PreparedQuery(lambda summary: Summary.objects.filter(pk=summary), kinds=(UUID,))
 
 
 def is_due(messages: Sequence[TranscriptMessage]) -> bool:
-    """Whether the messages since the last summary weigh too much."""
+    """Return True if the messages since the last summary are too large."""
     return size_of(messages) > DUE_BYTES and len(messages) > KEPT_MESSAGES
 
 
 def to_fold(messages: Sequence[TranscriptMessage]) -> list[TranscriptMessage]:
-    """The oldest messages, up to a reply, that leave the newest KEPT_BYTES and KEPT_MESSAGES as they were said.
+    """The oldest messages to summarize, ending with a reply. The newest KEPT_BYTES and KEPT_MESSAGES stay verbatim.
 
-    What is folded has lower numbers than all that is not: a message that waits for its turn is never skipped over.
+    Every summarized message has a lower number than every remaining one, so a message that waits for its turn is never
+    skipped.
     """
     left, folded, fold, highest = size_of(messages), 0, 0, 0
     for index, message in enumerate(messages[: max(0, len(messages) - KEPT_MESSAGES)]):
@@ -45,7 +46,7 @@ def to_fold(messages: Sequence[TranscriptMessage]) -> list[TranscriptMessage]:
 
 
 def summary_before(turn: Turn) -> Summary | None:
-    """The newest summary that leaves the turn's own messages as they were said."""
+    """The newest summary that doesn't cover the turn's own messages."""
     newest = next(iter(NEWEST(turn.conversation.summary_id)), None) if turn.conversation.summary_id else None
     first = turn.message or turn.reply
     if newest is None or first is None or newest.until_seq < first.seq:
@@ -57,7 +58,7 @@ def summary_before(turn: Turn) -> Summary | None:
 def keep_summary(
     conversation: Conversation, *, until_seq: int, text: str, facts: Mapping[str, str], previous: Summary | None
 ) -> Summary:
-    """Store a summary. Facts are carried on: a new one replaces its field's older value, and none is forgotten by a model."""
+    """Store a summary. Earlier facts are carried over unless a new value replaces them, so the model can't drop one."""
     known: Mapping[str, str] = previous.facts if previous else {}
     kept = Summary.objects.create(
         conversation=conversation,
@@ -70,7 +71,7 @@ def keep_summary(
 
 
 def _within(facts: Mapping[str, str]) -> dict[str, str]:
-    """The facts, the oldest left out when all together are too long."""
+    """Drop the oldest facts until the rest fit into MOST_FACTS_BYTES."""
     lines = [(_line(field, 40), _line(value, LONGEST_FACT)) for field, value in facts.items()]
     while sum(len(f"{field}: {value}".encode()) + 1 for field, value in lines) > MOST_FACTS_BYTES:
         lines.pop(0)

@@ -1,4 +1,4 @@
-"""What was said in a conversation, as the run of one of its todos is told it."""
+"""The transcript handed to a todo's executor."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ SUMMARY = PreparedQuery(
 
 
 def read_told(conversation_id: UUID) -> Transcript:
-    """The summary, and what was said since, inside the tenant's transaction; the oldest is left out if it must be."""
+    """The summary and the messages since. The oldest messages are dropped if they don't fit. Runs in the tenant's
+    transaction.
+    """
     said = read_unsummarised(conversation_id)
     return Transcript(
         summary="".join(summary.as_text for summary in SUMMARY(conversation_id)),

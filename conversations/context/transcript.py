@@ -1,4 +1,4 @@
-"""The transcript as prompts carry it: in the order of turns, each message clipped, the oldest left out if they must be."""
+"""The transcript for prompts: in turn order, long messages clipped, oldest messages dropped if they don't fit."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ ROLES = {
     MessageRole.OPERATOR: "operator",
     MessageRole.SYSTEM: "system",
 }
-# A prompt carries what no summary covers yet, at most so much of it: this holds when a summary is late or fails.
+# Upper limit for messages that no summary covers yet; it applies when a summary is late or fails.
 MOST_MESSAGES = 200
 MOST_BYTES = 12_000
-# The newest messages stay in a prompt whatever they weigh.
+# The newest messages always stay in a prompt, whatever their size.
 LEAST_MESSAGES = 4
 LONGEST_MESSAGE = 6_000
 LEFT_OUT = " […] "
@@ -31,7 +31,7 @@ LEFT_OUT = " […] "
 
 @dataclass(frozen=True)
 class TranscriptMessage:
-    """One message. `turn` is its turn's number; of a message outside any turn, that of the one before."""
+    """One message. `turn` is the number of its turn, or of the preceding turn if it belongs to none."""
 
     seq: int
     role: str
@@ -41,7 +41,7 @@ class TranscriptMessage:
 
     @property
     def size(self) -> int:
-        """Bytes in a prompt, about."""
+        """Approximate size in a prompt, in bytes."""
         return len(self.content.encode()) + len(self.role) + 3
 
 
@@ -71,9 +71,9 @@ OLDEST = PreparedValues(
 
 
 def read_transcript(turn: Turn, *, after: int, is_replied: bool) -> list[TranscriptMessage]:
-    """A turn's messages from `after` (a message's seq) on, as far as they belong to it or to earlier turns, if they fit.
+    """The messages after `after` (a message's seq) that belong to this turn or to earlier ones, as far as they fit.
 
-    A customer may have written again before a reply was sent: that message is answered later and comes later here.
+    A customer may write again before a reply is sent; that message belongs to a later turn and comes later here.
     """
     last = turn.reply.seq if is_replied and turn.reply is not None else NO_END
     newest = NEWEST(turn.conversation_id, after, last)
@@ -81,17 +81,17 @@ def read_transcript(turn: Turn, *, after: int, is_replied: bool) -> list[Transcr
 
 
 def read_unsummarised(conversation_id: UUID) -> list[TranscriptMessage]:
-    """The newest messages of a conversation that its summary doesn't cover, as far as they fit."""
+    """The newest messages that the conversation's summary doesn't cover, as far as they fit."""
     return fit(_in_order(UNSUMMARISED(conversation_id)[::-1]))
 
 
 def read_since(conversation_id: UUID, *, after: int) -> list[TranscriptMessage]:
-    """The oldest messages from `after` (a message's seq) on, whatever they weigh."""
+    """The oldest messages after `after` (a message's seq), whatever their size."""
     return _in_order(OLDEST(conversation_id, after))
 
 
 def _in_order(rows: Sequence[tuple[Any, ...]]) -> list[TranscriptMessage]:
-    """In the order of turns; the rows come in that of `seq`."""
+    """Sort rows that come ordered by `seq` into turn order."""
     said: list[TranscriptMessage] = []
     for seq, role, content, created_at, turn_seq in rows:
         place = turn_seq or (said[-1].turn if said else 0)
@@ -100,7 +100,7 @@ def _in_order(rows: Sequence[tuple[Any, ...]]) -> list[TranscriptMessage]:
 
 
 def fit(messages: Sequence[TranscriptMessage], *, room: int = MOST_BYTES) -> list[TranscriptMessage]:
-    """The newest messages that have room, and LEAST_MESSAGES of them in any case."""
+    """The newest messages that fit into `room` bytes, and at least LEAST_MESSAGES of them."""
     kept = 0
     for kept, message in enumerate(reversed(messages)):
         room -= message.size
@@ -112,7 +112,7 @@ def fit(messages: Sequence[TranscriptMessage], *, room: int = MOST_BYTES) -> lis
 
 
 def clip(text: str, *, longest: int = LONGEST_MESSAGE) -> str:
-    """The text, its middle left out when it has more bytes than `longest`."""
+    """Shorten text of more than `longest` bytes by cutting out its middle."""
     data = text.encode()
     if len(data) <= longest:
         return text
@@ -121,7 +121,7 @@ def clip(text: str, *, longest: int = LONGEST_MESSAGE) -> str:
 
 
 def size_of(messages: Sequence[TranscriptMessage]) -> int:
-    """Bytes of a transcript in a prompt, about."""
+    """Approximate size of a transcript in a prompt, in bytes."""
     return sum(message.size for message in messages)
 
 

@@ -1,7 +1,8 @@
-"""One reading of a turn for the flows that run side by side after its reply.
+"""A short-lived cache of turn contexts, for the flows that run side by side after a reply.
 
-The three of them begin within milliseconds and need the same rows; read once, that is a third of their work. A reading is
-shared for a second: a flow that runs again later reads anew. Whoever gets it only reads it; changes go through the log.
+The three flows start within milliseconds and need the same rows; loading them once saves a third of their work. An
+entry is shared for one second, so a flow that runs again later loads anew. Callers must not modify it; writes go
+through the log.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ Key = tuple[UUID, UUID, int]
 
 @dataclass(frozen=True)
 class Reading:
-    """A turn's surroundings after its reply, and the tools that may make true what was said in it."""
+    """A turn's context after its reply, and the tools that can fulfill its promises."""
 
     turn_context: TurnContext
     tools: Sequence[CompiledTool]
@@ -37,7 +38,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class _Kept:
-    """A reading that is under way, or over."""
+    """A pending or finished load."""
 
     begun_at: float
     task: asyncio.Task[Reading]
@@ -47,9 +48,9 @@ _readings: OrderedDict[Key, _Kept] = OrderedDict()
 
 
 async def read_after_reply(job: ClaimedJob) -> Reading:
-    """The turn that was replied to, read for whichever of its flows comes first, in a transaction of its own.
+    """The replied turn, loaded in a transaction of its own by the first flow that asks.
 
-    A flow that is cancelled meanwhile takes it from no other; one that failed is not shared with who comes later.
+    Cancelling one flow doesn't cancel the load for the others. A failed load is not cached.
     """
     key, now = (job.organization_id, job.subject_id, job.ordinal), time.monotonic()
     kept = _readings.get(key)
@@ -62,7 +63,7 @@ async def read_after_reply(job: ClaimedJob) -> Reading:
 
 
 def channel_of(context: TurnContext) -> str:
-    """The channel whose tools the scene's turn may use (N14)."""
+    """The channel whose tools the turn may use."""
     return normalise_channel(context.conversation.channel)
 
 
