@@ -1,4 +1,4 @@
-"""One Redis subscription per web process, handed out to every open stream, and one look at the database for all of them."""
+"""One Redis subscriber and one database poller per web process, shared by all open streams."""
 
 from __future__ import annotations
 
@@ -24,21 +24,23 @@ from tenancy.threads import in_db
 log = logging.getLogger(__name__)
 
 Entry = dict[str, Any]
-# A stream that doesn't keep up loses entries, notices the gap, and reads the database.
+# A slow stream drops entries, notices the gap and reads the database.
 BACKLOG = 1000
-# How long a stream waits at its beginning for Redis to hear of it.
+# How long a new stream waits for Redis to confirm its subscription.
 PATIENCE_SECONDS = 1
-# How soon a stream learns from the database what Redis has not told it.
+# Interval of the database poll for events that Redis did not deliver.
 ROUND_SECONDS = 3
-# An entry that no event stands behind: look yourself.
+# Entry without an event: the stream should read the database.
 LOOK: Entry = {"type": "look"}
-# Nor behind this one: say that the stream is open.
+# Entry without an event: the stream should send a keep-alive.
 PING: Entry = {"type": "ping"}
 
 
 @dataclass(frozen=True)
 class Room:
-    """A conversation that is listened to; where it `is_awaited`, the next one of a customer's own page, by the persona's id."""
+    """A conversation with listeners. If `is_awaited`, the customer's page waits for its next conversation, and the id
+    is the persona's.
+    """
 
     organization_id: UUID
     conversation_id: UUID
@@ -46,9 +48,9 @@ class Room:
 
 
 class Listener:
-    """What one stream hears. `after` is the last event that it has passed on; None for one that looks by itself.
+    """The queue of one stream. `after` is the last event it has passed on, or None if the stream does its own polling.
 
-    One that `is_told` hears all that is said from its beginning on, as long as Redis is there.
+    If `is_told`, Redis has confirmed the subscription: everything published since is received while Redis is up.
     """
 
     def __init__(self) -> None:
@@ -57,12 +59,12 @@ class Listener:
         self._queue: asyncio.Queue[list[Entry]] = asyncio.Queue(BACKLOG)
 
     async def next(self) -> list[Entry]:
-        """The next entries, as soon as there are any."""
+        """Wait for the next entries."""
         return await self._queue.get()
 
     async def next_within(self, seconds: float) -> list[Entry] | None:
-        """The next entries, or None when nothing was heard for so long."""
-        # Not `wait_for`: before Python 3.12 it may drop a cancellation, and who left would be waited for.
+        """Wait for the next entries; None on timeout."""
+        # Not `wait_for`: before Python 3.12 it may drop a cancellation, and the stream would outlive its client.
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 return await self._queue.get()
@@ -88,19 +90,19 @@ class Hub:
 
     @contextlib.asynccontextmanager
     async def listen(self, room: Room, *, after: int | None = None) -> AsyncIterator[Listener]:
-        """Hear a conversation. Read the database after entering: nothing is missed between the two."""
+        """Subscribe to a conversation. Read the database after entering, so that nothing is missed in between."""
         async with self.hear(room.conversation_id) as listener:
             self.look_after(room, listener, after=after)
             yield listener
 
     @contextlib.asynccontextmanager
     async def hear(self, conversation_id: UUID) -> AsyncIterator[Listener]:
-        """The same before it is known whose the conversation is: whoever hears it has to be let in, and looked after then."""
+        """Subscribe before the caller's access is checked. The caller must check it, then call `look_after`."""
         name, listener = channel_of(conversation_id), Listener()
         self._listeners[name].add(listener)
         self._subscriptions.begin(name)
         try:
-            # While Redis is away the stream polls, and hears again later.
+            # While Redis is down the stream relies on polling; the subscription is confirmed later.
             listener.is_told = await self._subscriptions.is_heard(name, within=PATIENCE_SECONDS)
             yield listener
         finally:
@@ -111,13 +113,13 @@ class Hub:
                 self._subscriptions.end(name)
 
     def look_after(self, room: Room, listener: Listener, *, after: int | None) -> None:
-        """From now on look in the database for what Redis doesn't tell those who hear this conversation."""
+        """Include the conversation in the database poll from now on."""
         listener.after = after
         self._rooms[channel_of(room.conversation_id)] = room
         self._start_rounds()
 
     async def partial(self, conversation_id: UUID) -> Entry | None:
-        """What the reply being written says so far, if Redis knows."""
+        """The text so far of the reply being written, if Redis has it."""
         try:
             found = await self._redis.get(partial_of(conversation_id))
         except (RedisError, OSError):
@@ -129,10 +131,10 @@ class Hub:
             self._rounds = asyncio.get_running_loop().create_task(self._go_rounds())
 
     async def _go_rounds(self) -> None:
-        """Look for what Redis may not have told, while there are streams.
+        """Poll the database for missed events while there are streams.
 
-        One statement for each tenant, one tenant after the other: five hundred streams that look by themselves are as many
-        transactions in the same moment, for which every token would have to wait.
+        One statement per tenant, one tenant after the other. If hundreds of streams polled by themselves, their
+        transactions would come at once and delay the tokens.
         """
         while self._rooms:
             await asyncio.sleep(ROUND_SECONDS)
@@ -144,7 +146,7 @@ class Hub:
                         self._call_up(await in_db(beginnings, organization_id, ids))
                 except (DatabaseError, OSError) as error:
                     log.warning("The live stream couldn't look for events (%s); it will again.", type(error).__name__)
-                except Exception:  # what stops one round must not stop all of them
+                except Exception:  # one failed poll must not stop the next
                     log.exception("The live stream couldn't look for events; it will again.")
 
     def _by_tenant(self) -> dict[UUID, list[Room]]:
@@ -154,7 +156,7 @@ class Hub:
         return tenants
 
     def _call_up(self, found: dict[UUID, StreamPosition]) -> None:
-        """Have those look that are behind."""
+        """Wake the listeners that are behind."""
         for conversation_id, standing in found.items():
             for listener in self._listeners.get(channel_of(conversation_id), ()):
                 if listener.is_behind(standing):
@@ -170,7 +172,7 @@ _hubs: WeakKeyDictionary[asyncio.AbstractEventLoop, Hub] = WeakKeyDictionary()
 
 
 def hub() -> Hub:
-    """The hub of the running loop."""
+    """The hub of the running event loop."""
     loop = asyncio.get_running_loop()
     found = _hubs.get(loop)
     if found is None:

@@ -1,4 +1,6 @@
-"""A conversation's server-sent events: every stored event once, in order, and the tokens of the reply being written (M11)."""
+"""Server-sent events of a conversation: each stored event once and in order, plus the tokens of the reply being
+written.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ from tenancy.prepared_queries import PreparedQuery, PreparedValues
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 
-# A stream that is open says so about so often: never all of them at once.
+# Keep-alive interval; random, so that streams don't ping all at once.
 PING_SECONDS = (10, 15)
 PAGE = 500
 
@@ -38,14 +40,14 @@ REPLYING = PreparedValues(
 
 
 class Frame(NamedTuple):
-    """One server-sent event; without a name `data` is a line that is no event, such as a comment."""
+    """One server-sent event. Without an event name, `data` is a raw line such as a comment."""
 
     event: str
     data: Any
     event_id: int | None = None
 
     def encode(self) -> bytes:
-        """The frame as it is sent."""
+        """The frame in wire format."""
         if not self.event:
             return f"{self.data}\n\n".encode()
         number = f"id: {self.event_id}\n" if self.event_id is not None else ""
@@ -60,9 +62,10 @@ PINGED = Frame("", ": ping")
 
 @dataclass(frozen=True)
 class StreamCursor:
-    """Which conversation is streamed, and the number of the last event that the client has.
+    """A position in one conversation's stream: `after` is the last event the client has.
 
-    One that `is_silent` had no event after that, and nobody writing, when it was heard already: there is nothing to look up.
+    If `is_silent`, there was no later event and no reply in progress after the subscription began, so the database
+    needn't be read.
     """
 
     organization_id: UUID
@@ -81,13 +84,15 @@ class EventStream:
         self._shown: tuple[str, int, int] | None = None  # turn, attempt, characters
 
     async def frames(self) -> Frames:
-        """Frames until the client leaves. Those that were told together come together: each sending costs more than what it sends."""
+        """Frames until the client disconnects. Frames published together are yielded together, because each send has a
+        fixed cost.
+        """
         async with hub().hear(self._place.conversation_id) as listener, aclosing(self.heard(listener)) as frames:
             async for pieces in frames:
                 yield pieces
 
     async def heard(self, listener: Listener) -> Frames:
-        """The same of a conversation that is heard already."""
+        """Frames of a conversation that is subscribed already."""
         self._listener = listener
         hub().look_after(
             Room(self._place.organization_id, self._place.conversation_id), listener, after=self._place.after
@@ -104,7 +109,7 @@ class EventStream:
             yield pieces
 
     async def _follow(self) -> AsyncIterator[list[Frame]]:
-        # One timer for many events: a timeout around each of them would cost more than passing it on.
+        # One timer for all events: a timeout around each would cost more than passing the event on.
         pings = asyncio.get_running_loop().create_task(self._ping())
         try:
             while True:
@@ -159,7 +164,7 @@ class EventStream:
         return Frame(entry["type"], entry["payload"], entry["seq"])
 
     async def _token(self, token: dict[str, Any]) -> Frame | None:
-        """A token that goes on where the client stands; anything else is mended from the text so far."""
+        """The next token if it continues the client's text; otherwise the whole text so far."""
         turn, attempt, offset = token["turn"], token["attempt"], token["offset"]
         standing = self._shown[2] if self._shown and self._shown[:2] == (turn, attempt) else 0
         if offset > standing:
@@ -192,7 +197,7 @@ def _is_replying(place: StreamCursor, turn_id: str) -> bool:
 
 
 def _snapshot(place: StreamCursor) -> dict[str, Any]:
-    """The whole conversation, for a client whose place is not known."""
+    """The whole conversation, for a client with an unknown position."""
     with tenant_tx(place.organization_id):
         conversation = Conversation.objects.get(pk=place.conversation_id)
         messages = Message.objects.filter(conversation=conversation).order_by("seq")
@@ -205,9 +210,9 @@ def _snapshot(place: StreamCursor) -> dict[str, Any]:
 
 
 def writing_in(conversation: Conversation) -> dict[str, Any] | None:
-    """The reply that is still to come, for a client that comes in the middle of it; None where none is.
+    """The reply in progress, for a client that connects in the middle of it; None if there is none.
 
-    `tool` is the one that is being waited for, `blocks` are those that the events up to the conversation's last have shown.
+    `tool` is the tool whose result is awaited; `blocks` are those shown by events up to the conversation's last one.
     """
     open_turns = Turn.objects.filter(conversation=conversation, status__in=(TurnStatus.QUEUED, TurnStatus.REPLYING))
     turn = open_turns.order_by("-seq").first()
