@@ -1,4 +1,4 @@
-"""The reply skill: everything the agent knows when it answers (T03-T08)."""
+"""The reply skill: the request for the agent's answer."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from projects.knowledge.answers import prompt_passages
 from tenancy.prepared_queries import PreparedQuery
 from tools.engine.function_calling.offer import Offer
 
-# The longest reply; longer than any channel bears.
+# Above the limit of every channel.
 MAX_OUTPUT_TOKENS = 1500
 NO_TOOLS = Offer()
-# Whoever says it, the customer has their answer.
+# Messages of either role count as an answer to the customer.
 ANSWERS = (MessageRole.AGENT, MessageRole.OPERATOR)
-# An agent that was told more at once tells the newest.
+# Of more urgent messages than this, only the newest are passed on.
 MOST_URGENT = 20
 
 
 @dataclass(frozen=True)
 class ReplyContext:
-    """The variables of templates/prompts/reply. The first block is stable from turn to turn, so that providers can cache it."""
+    """Variables of templates/prompts/reply. The first block is stable across turns, so that providers can cache it."""
 
     agent_name: str
     business_name: str
@@ -65,14 +65,14 @@ class ReplyContext:
 
 
 def build_request(context: TurnContext, offer: Offer = NO_TOOLS) -> ChatRequest:
-    """The request for a turn's reply: stable prompt, transcript, then what changes from turn to turn."""
+    """The request for a turn's reply: stable prompt, transcript, then the parts that change every turn."""
     history, latest = _split(context)
     knowledge = _knowledge(context, latest)
     return within_budget(lambda kept: _request(context, offer, kept, latest, knowledge), history, beside=offer.weight)
 
 
 def view_of(directives: Directives | None, *, beside: Sequence[Fact] = ()) -> DirectivesView | None:
-    """Directives as prompts show them (D11). What the facts `beside` them say, they don't repeat: those are newer."""
+    """Directives as prompts show them, without the known facts that `beside` repeats: those are newer."""
     if directives is None:
         return None
     shown = {field.name for field in fields(DirectivesView)} - {"version", "known"}
@@ -82,7 +82,7 @@ def view_of(directives: Directives | None, *, beside: Sequence[Fact] = ()) -> Di
 
 
 def _knowledge(context: TurnContext, latest: Sequence[TranscriptMessage]) -> list[str]:
-    """What the articles say about the customer's latest words, where the project wants it in the prompt (T08)."""
+    """Knowledge passages matching the customer's latest messages, if the project includes them in prompts."""
     if not context.config.knowledge_in_prompt or not latest:
         return []
     return prompt_passages(context.project.pk, " ".join(message.content for message in latest))
@@ -107,7 +107,7 @@ def _request(
 def context_of(
     context: TurnContext, offer: Offer, *, latest: Sequence[TranscriptMessage] = (), knowledge: Sequence[str] = ()
 ) -> ReplyContext:
-    """What the prompt's templates are filled with, in the running transaction."""
+    """The variables of the prompt templates. Runs in the current transaction."""
     config, conversation = context.config, context.conversation
     return ReplyContext(
         agent_name=config.agent_name,
@@ -141,7 +141,7 @@ def context_of(
 
 
 def _split(context: TurnContext) -> tuple[list[TranscriptMessage], list[TranscriptMessage]]:
-    """The transcript before, and the customer's messages that this turn answers: its own, and those it took over."""
+    """The earlier transcript, and the customer messages this turn answers: its own and those of turns it superseded."""
     answered = max((one.turn for one in _earlier(context) if one.role in ANSWERS), default=0)
     latest = [one for one in context.messages if one.role == MessageRole.USER and one.turn > answered]
     split_off = {one.seq for one in latest}
@@ -150,7 +150,7 @@ def _split(context: TurnContext) -> tuple[list[TranscriptMessage], list[Transcri
 
 
 def _said_by_colleague(context: TurnContext) -> list[str]:
-    """What a colleague has said since the agent spoke last: it takes the conversation up where they left it."""
+    """An operator's messages since the agent last spoke, so that the agent continues from there."""
     said = [one for one in context.messages if one.role in ANSWERS]
     own = max((place for place, one in enumerate(said) if one.role == MessageRole.AGENT), default=-1)
     return [one.content for one in said[own + 1 :]]
@@ -160,7 +160,8 @@ def _earlier(context: TurnContext) -> list[TranscriptMessage]:
     return [message for message in context.messages if message.turn < context.turn.seq]
 
 
-# Read when the turn is marked as begun already: whoever tells it more meanwhile has waited for that, or was waited for.
+# Read after the turn was marked as started. Urgent messages are stored under the conversation's lock, so each one is
+# either stored before the mark and read here, or leads to a later turn.
 TOLD = PreparedQuery(
     lambda conversation: Event.objects.filter(conversation_id=conversation, idn=URGENT).order_by("-seq")[:MOST_URGENT],
     kinds=(UUID,),
@@ -168,7 +169,7 @@ TOLD = PreparedQuery(
 
 
 def _urgent(context: TurnContext) -> list[str]:
-    """Urgent messages that no reply has told yet: those of this turn, and of turns that it took over."""
+    """Urgent messages that no reply has passed on yet: those of this turn and of turns it superseded."""
     told = context.replied or 0
     payloads = [event.payload for event in reversed(TOLD(context.conversation.pk))]
     return [_line_of(payload) for payload in payloads if payload.get("text") and payload.get("told_by", 0) > told]
