@@ -1,4 +1,4 @@
-"""The jobs that follow a reply, and the one that follows a message no turn answers."""
+"""Jobs that follow a reply, and the observer job of a message without a turn."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ ANALYZE = "broadcast_analyze_conversation"
 
 
 def tell_replied(log: ConversationLog, turn: Turn) -> None:
-    """Tell that a turn was replied to: the flows, and whoever waits for it."""
+    """Append the events that a turn was replied to, for the flows and for waiting clients."""
     log.add_event(ANALYZE, payload={"turn": str(turn.pk)})
     log.add_turn_event(turn)
     log.add_event("turn_done", payload={"turn": str(turn.pk), "status": turn.status}, type=EventType.DONE)
 
 
 def queue_analysis(log: ConversationLog, turn: Turn, *, said: Sequence[TranscriptMessage]) -> None:
-    """Queue the flows side by side, and a summary where what was `said` since the last one weighs too much."""
+    """Queue the flows that follow a reply, and a summary if the messages since the last one are too large."""
     lanes = (*AFTER_REPLY, "summary") if is_due(said) else AFTER_REPLY
     enqueue([_job(lane, log, turn) for lane in lanes])
 
@@ -43,14 +43,14 @@ def _job(lane: str, log: ConversationLog, turn: Turn) -> JobRequest:
 
 
 def watch(log: ConversationLog, message: Message) -> None:
-    """Have a customer's message read that no turn answers, for what it says of them."""
+    """Queue the observer for a customer's message that no turn answers."""
     enqueue(
         [
             JobRequest(
                 lane=OBSERVER,
                 project_id=log.conversation.project_id,
                 subject_id=log.conversation.pk,
-                # Before any turn's: it is no turn's job.
+                # Sorts before the jobs of turns.
                 ordinal=0,
                 key=f"{OF_MESSAGE}{message.pk}",
             )
@@ -59,5 +59,5 @@ def watch(log: ConversationLog, message: Message) -> None:
 
 
 def watched_message(key: str) -> UUID | None:
-    """The message that a job of the observer's is about; None for a turn's."""
+    """The message an observer job is about; None for a turn's job."""
     return UUID(key.removeprefix(OF_MESSAGE)) if key.startswith(OF_MESSAGE) else None

@@ -1,4 +1,4 @@
-"""Turning what the observer read into fields of the customer: checked, normalised, never weaker over stronger (T11)."""
+"""Customer fields from the observer's readings: validated, normalized, ranked by strength."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ from tenancy.write_batch import WriteBatch
 OPT_INS = ("sms_opt_in", "email_opt_in", "call_opt_in")
 MAX_VALUE = 500
 CHANGED = ("value", "strength", "quote", "turn_id", "message_id", "updated_at")
-# Who said outright which language they want may write in another by chance; so many turns of theirs in a row are none.
+# A customer who asked for a language may use another by chance. This many turns in a row change it.
 TURNS_TO_CHANGE = 3
 SAID_OUTRIGHT = (
     "The customer said {value} outright, which a word in another language doesn't change; three messages in a row do."
 )
 MAX_SHOWN = 80
 MAX_REASON = 300
-# They show a text in another order than it is written in.
+# Bidirectional overrides: they display text in another order than it is stored.
 REORDERING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
 class RefusedValue(ValueError):
-    """The observed value can't be right for its field."""
+    """The observed value is invalid for its field."""
 
 
 @dataclass(frozen=True)
 class StoredFacts:
-    """What became of one reading: the fields written, and those refused with the reason."""
+    """The result of storing one observation: the fields written, and the facts refused with the reason."""
 
     written: list[PersonaField]
     refused: list[tuple[ObservedFact, str]]
@@ -60,9 +60,9 @@ def keep_facts(
     said: Sequence[TranscriptMessage],
     writes: WriteBatch,
 ) -> StoredFacts:
-    """Let the facts that hold be written; a weaker reading never replaces a stronger one. Locks the customer's fields.
+    """Add valid facts to the write batch. A weaker reading never replaces a stronger one. Locks the customer's fields.
 
-    `said` is where they were read: the turn's exchange and what came before it.
+    `said` is the transcript the facts were read from: the turn's exchange and the messages before it.
     """
     standing = {field.key: field for field in STANDING(persona_id)} if facts else {}
     written: dict[str, PersonaField] = {}
@@ -91,7 +91,7 @@ def keep_facts(
 
 
 def refusal_of(fact: ObservedFact, reason: str) -> dict[str, str]:
-    """A refused reading as it is shown: short, and without the characters that it may be refused for."""
+    """A refused fact as stored on its turn: shortened, and without unprintable characters."""
     return {"field": _shown(fact.field), "value": _shown(fact.value), "reason": _shown(reason, longest=MAX_REASON)}
 
 
@@ -100,7 +100,7 @@ def _shown(text: str, *, longest: int = MAX_SHOWN) -> str:
 
 
 def normalise(fact: ObservedFact, *, config: AgentConfig) -> str:
-    """The value as it is kept. Raises RefusedValue with what is wrong."""
+    """The value in its stored form. Raises RefusedValue with the reason."""
     value = fact.value.strip()
     if not value or len(value) > MAX_VALUE:
         raise RefusedValue(f"{fact.field} has {len(value)} characters; 1 to {MAX_VALUE} are kept.")
@@ -114,14 +114,16 @@ def normalise(fact: ObservedFact, *, config: AgentConfig) -> str:
 
 
 def holds_controls(text: str) -> bool:
-    """Whether a prompt or a page could be bent by it: by a new line, a control character, one that turns the order around."""
+    """Return True if the text contains characters that could break a prompt or a page: line breaks, control characters,
+    bidirectional overrides.
+    """
     return any(unicodedata.category(one) in {"Cc", "Cs", "Co"} or one in REORDERING for one in text)
 
 
 def _changed(
     field: PersonaField | None, persona_id: UUID, fact: ObservedFact, value: str, *, turn: Turn
 ) -> PersonaField | None:
-    """The field with the reading in it, or None when it stays as it is."""
+    """The field updated with the fact, or None if it stays the same."""
     strength = Strength.STATED if fact.confidence is Confidence.STATED else Strength.INFERRED
     if field is not None and (field.strength > strength or (field.strength == strength and field.value == value)):
         return None
@@ -132,13 +134,13 @@ def _changed(
 
 
 def _is_written_otherwise(known: PersonaField, fact: ObservedFact, value: str) -> bool:
-    """Whether the customer, who said outright which language they want, now writes in another."""
+    """Return True if the customer asked for one language but now writes in another."""
     is_weaker = known.strength == Strength.STATED and fact.confidence is Confidence.INFERRED
     return fact.field == "language" and is_weaker and known.value != value
 
 
 def _is_written_lately(language: str, turn: Turn) -> bool:
-    """Whether their turns before this one were written in it too: each was refused with its turn."""
+    """Return True if the customer's previous turns were in this language too; each of them was refused with its turn."""
     answered = Turn.objects.filter(conversation_id=turn.conversation_id, seq__lt=turn.seq, status=TurnStatus.DONE)
     lately = answered.exclude(message=None).order_by("-seq").values_list("refused", flat=True)[: TURNS_TO_CHANGE - 1]
     found = [any(_is_reading_of(language, one) for one in refused) for refused in lately]
@@ -150,7 +152,7 @@ def _is_reading_of(language: str, refused: Mapping[str, str]) -> bool:
 
 
 def _source(quote: str, turn: Turn, said: Sequence[TranscriptMessage]) -> UUID | None:
-    """The message that holds the words: of a turn that took others over, it may be one of theirs. Else the turn's own."""
+    """The message that contains the quote, which may belong to a superseded turn. Defaults to the turn's own message."""
     if not quote or (turn.message is not None and quote in turn.message.content):
         return turn.message_id
     found = next((one.seq for one in reversed(said) if one.role == MessageRole.USER and quote in one.content), None)

@@ -1,4 +1,4 @@
-"""The flag that asks staff to look at a conversation, why it went up, that of a caller (F19), and taking them down."""
+"""Flags that ask staff to look at a conversation or a caller: their reasons, and clearing them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ def no_reply(reason: str) -> str:
 
 
 def flag_reasons(conversation: Conversation) -> list[str]:
-    """Why the flag is up, the newest first: the flag itself says one reason, and the log has those of the same time."""
+    """The reasons for the conversation's flag, newest first: the flag itself, then those logged since it was last
+    cleared.
+    """
     if not conversation.flag:
         return []
     rows = Event.objects.filter(conversation=conversation, idn__in=[*REASONS, CLEARED]).order_by("-seq")[:MOST_EVENTS]
@@ -40,14 +42,14 @@ def flag_reasons(conversation: Conversation) -> list[str]:
             break
         since.append(event)
         if event.idn == "claim_unbacked":
-            # What one reply claimed is one reason, with its quotes in their order.
+            # All claims of one reply are one reason, with the quotes in their order.
             quotes = claims.setdefault(event.payload["turn"], [])
             quotes[:] = [event.payload["quote"], *(one for one in quotes if one != event.payload["quote"])]
     said = [REASONS[event.idn](event.payload, claims) for event in since]
     return list(dict.fromkeys([conversation.flag, *said]))[:MOST_REASONS]
 
 
-# By the event that tells of it: the reason as the flag says it, of the event and of what each turn claimed.
+# By event idn: builds the flag's wording from the event's payload and the claims of each turn.
 REASONS: Mapping[str, Callable[[Mapping[str, Any], Mapping[str, Sequence[str]]], str]] = {
     "quality_low": lambda payload, claims: low_score(payload["score"], payload["reason"]),
     "claim_unbacked": lambda payload, claims: broken_claim(claims[payload["turn"]]),
@@ -56,9 +58,9 @@ REASONS: Mapping[str, Callable[[Mapping[str, Any], Mapping[str, Sequence[str]]],
 
 
 def clear_flag(conversation_id: UUID, *, by: User) -> str:
-    """Take the flag down, and keep in the log what it said and who did it. Returns what it said.
+    """Clear the conversation's flag and log its reason and who cleared it. Returns the reason.
 
-    Two people at once: one takes it down, the other gets WrongState. Raises Conversation.DoesNotExist.
+    If two people clear it at once, one of them gets WrongState. Raises Conversation.DoesNotExist.
     """
     with open_log(conversation_id) as log:
         reason = log.conversation.flag
@@ -70,7 +72,9 @@ def clear_flag(conversation_id: UUID, *, by: User) -> str:
 
 
 def clear_caller_flag(conversation_id: UUID, *, by: User) -> None:
-    """Take the flag of the conversation's customer down; the log keeps what it said and who did it. Raises WrongState."""
+    """Clear the flag of the conversation's customer and log its reason and who cleared it. Raises WrongState if there
+    is none.
+    """
     with open_log(conversation_id) as log:
         persona = Persona.objects.select_for_update().get(pk=log.conversation.persona_id)
         if not persona.flagged:

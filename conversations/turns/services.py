@@ -1,4 +1,4 @@
-"""What callers may do to a conversation. Pages, API and tasks come through here."""
+"""Services to start and write to conversations, shared by pages, API and tasks."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from tenancy.prepared_queries import PreparedQuery
 from tenancy.write_batch import insert_rows, insert_unless_there
 
 REPLY = "reply"
-# After so many turns in a row that the agent started itself, nothing more fires by itself.
+# After this many turns in a row started by the agent itself, it starts no more.
 MAX_AGENT_TURNS = 3
 UNSENT = (TurnStatus.QUEUED, TurnStatus.REPLYING)
 
@@ -57,9 +57,9 @@ class ReplyInProgress(Conflict):
 
 @dataclass(frozen=True)
 class Posted:
-    """A stored message and the turn that answers it; none while a colleague has the conversation.
+    """A stored message and the turn that answers it, or None while an operator has the conversation.
 
-    `event` is the number of the message's event: a stream of the turn begins with it.
+    `event` is the number of the message's event, where a stream of the turn starts.
     """
 
     conversation: Conversation
@@ -71,7 +71,7 @@ class Posted:
 def start_conversation(
     project: Project, *, channel: Channel, external_id: str, known: Mapping[str, str], metadata: Mapping[str, Any]
 ) -> Conversation:
-    """A new conversation with a customer, known or new. What the caller knows of them is kept as given."""
+    """Start a conversation with a new or existing customer. `known` fields are stored as given by the API or staff."""
     persona = _persona(project, external_id)
     give_fields(persona, known)
     conversation = Conversation(project=project, persona=persona, channel=channel, metadata=dict(metadata))
@@ -84,17 +84,17 @@ def _persona(project: Project, external_id: str) -> Persona:
         return known
     persona = Persona(project=project, external_id=external_id)
     if not insert_unless_there(persona):
-        # Somebody else has just made it.
+        # Created concurrently.
         [persona] = PERSONA(project.pk, external_id)
     return persona
 
 
 def give_fields(persona: Persona, fields: Mapping[str, str]) -> None:
-    """Set fields of a customer by staff's or the API's word, which no observation overrides."""
+    """Set a customer's fields as given by staff or the API. Observations never override them."""
     given = [
         PersonaField(persona=persona, key=key, value=fields[key], strength=Strength.GIVEN) for key in sorted(fields)
     ]
-    # In one order for everybody, so that two who give the same fields don't wait for each other.
+    # Sorted, so that concurrent writers of the same fields don't deadlock.
     PersonaField.objects.bulk_create(
         given,
         update_conflicts=True,
@@ -104,9 +104,9 @@ def give_fields(persona: Persona, fields: Mapping[str, str]) -> None:
 
 
 def set_read_field(persona: Persona, key: str, value: str) -> bool:
-    """Set what a model read off a tool's answer: it never stands in for what staff or the API has on file (F19, W05).
+    """Set a field that a model read from a tool's result. It never replaces a value given by staff or the API.
 
-    False where theirs is another one, which stays.
+    Returns False if such a value exists and differs.
     """
     read = {"value": value, "strength": Strength.STATED, "quote": "", "message_id": None, "turn_id": None}
     field, is_new = PersonaField.objects.get_or_create(persona=persona, key=key, defaults=read)
@@ -117,11 +117,11 @@ def set_read_field(persona: Persona, key: str, value: str) -> bool:
 
 
 def post_message(conversation_id: UUID, content: str, *, project_id: UUID | None = None) -> Posted:
-    """Store a customer's message, and queue the reply; what becomes of one that is being written, the policy says.
+    """Store a customer's message and queue its reply. The newer-message policy decides about a reply in progress.
 
-    While a colleague has the conversation it is stored and read by the observer, and nothing more. Two posts at once are
-    answered in the order of their `seq`. With `project_id` another project's conversation is none. Raises
-    Conversation.DoesNotExist, ReplyInProgress, ConversationOver.
+    While an operator has the conversation, the message is only stored and observed. Concurrent messages are answered in
+    the order of their `seq`. Raises Conversation.DoesNotExist (also for a conversation outside `project_id`),
+    ReplyInProgress, ConversationOver.
     """
     with open_log(conversation_id, project_id=project_id) as log:
         reopen(log)
@@ -148,7 +148,7 @@ def message_event(conversation_id: UUID, message_id: str) -> int:
 
 
 def queue_reply(log: ConversationLog, turn: Turn, *, policy: NewerMessage) -> None:
-    """Queue a turn's reply: after those not sent yet, or in place of them, whose turns it then takes over."""
+    """Queue a turn's reply. By policy it follows unsent replies, or supersedes them and takes over their turns."""
     transaction.on_commit(partial(failpoint, "msg.post_commit_pre_wake"))
     [made] = enqueue(
         [
@@ -168,7 +168,7 @@ def queue_reply(log: ConversationLog, turn: Turn, *, policy: NewerMessage) -> No
 
 
 def has_talked_enough(conversation: Conversation) -> bool:
-    """Whether the newest turns are all the agent's own, so many that it says nothing more by itself."""
+    """Return True if the last MAX_AGENT_TURNS turns were all started by the agent."""
     newest = Turn.objects.filter(conversation=conversation).order_by("-seq")[:MAX_AGENT_TURNS]
     own = [turn.message_id is None for turn in newest]
     return len(own) == MAX_AGENT_TURNS and all(own)
@@ -182,19 +182,19 @@ def _take_over(log: ConversationLog, turn: Turn, given_up: Superseded) -> None:
 
 
 def policy_for(log: ConversationLog) -> NewerMessage:
-    """The project's policy, else the channel's."""
+    """The project's newer-message policy, or the channel's default."""
     version_id = log.conversation.project.agent_version_id
     return (_policy_of(version_id) if version_id else None) or traits_of(log.conversation.channel).newer_message
 
 
 @lru_cache(maxsize=4096)
 def _policy_of(version_id: UUID) -> NewerMessage | None:
-    """One word of a version of the settings, remembered: a version never changes."""
+    """The policy in an agent version; cached, because versions are immutable."""
     words = AgentVersion.objects.filter(pk=version_id).values_list("document__newer_message", flat=True)
     return cast(NewerMessage | None, words.first())
 
 
 def refuse_while_answering(log: ConversationLog) -> None:
-    """Raise ReplyInProgress while a customer's message waits for its reply; what the agent says by itself gives way."""
+    """Raise ReplyInProgress while a customer's message awaits its reply. Turns started by the agent don't count."""
     if Turn.objects.filter(conversation=log.conversation, status__in=UNSENT, message__isnull=False).exists():
         raise ReplyInProgress
