@@ -1,6 +1,6 @@
-"""A trial of the project's tools, saved or drafted, on an answer: what would fire, why, and what would be sent.
+"""Dry runs: the tools that would fire on an answer, saved or drafted, with their reasons and requests.
 
-Nothing is done. Only the model calls are kept, for they cost money.
+Nothing is executed. Only the model calls are stored, because they are billed.
 """
 
 from __future__ import annotations
@@ -43,8 +43,9 @@ from tools.engine.try_tools import Tried, try_tools, with_drafts
 
 @dataclass(frozen=True)
 class Trial:
-    """What is tried, read in one transaction and answered outside any. `called` are drafts that no commitment fires: the
-    agent calls them itself, so that only what they would send can be shown.
+    """The input of a dry run, loaded in one transaction and evaluated outside of any.
+
+    `called` are drafts that no commitment triggers. The agent calls them itself, so only a preview is possible.
     """
 
     organization_id: UUID
@@ -60,7 +61,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class TrialVerdict:
-    """One tool's verdict; `preview` is there where it fired and a preview was asked for."""
+    """The verdict on one tool. `preview` is set if it fired and previews were requested."""
 
     tried: Tried
     preview: Preview | None = None
@@ -68,7 +69,7 @@ class TrialVerdict:
 
 @dataclass(frozen=True)
 class TrialCall:
-    """What a tool would send, were the agent to call it now."""
+    """The request a tool would send if the agent called it now."""
 
     tool: CompiledTool
     preview: Preview
@@ -76,7 +77,7 @@ class TrialCall:
 
 @dataclass(frozen=True)
 class Tries:
-    """What came of a trial: the verdicts in the order of their words, and the calls."""
+    """The result of a dry run: verdicts in the order of their quotes, and previews of called tools."""
 
     verdicts: Sequence[TrialVerdict]
     calls: Sequence[TrialCall] = ()
@@ -90,9 +91,10 @@ def read_trial(
     channel: str | None = None,
     drafts: Sequence[StandingTool] = (),
 ) -> Trial:
-    """What is to be tried: an answer, on top of a conversation or by itself, or the last answer of a conversation.
+    """Load a dry run of an answer, with or without a conversation, or of a conversation's last answer.
 
-    `conversation` is the id of a stored one, a list of lines, or text. Raises Http404, ApiError. Inside a transaction.
+    `conversation` is the id of a stored one, a list of lines, or text. Raises Http404, ApiError. Runs in the current
+    transaction.
     """
     if conversation is None and not answer:
         raise ApiError("required", "Send an answer of the agent's, or a conversation.", field="answer")
@@ -117,7 +119,9 @@ def read_trial(
 
 
 async def run_trial(trial: Trial, *, with_previews: bool = False) -> Tries:
-    """What comes of it; calls only where previews are asked for. No transaction may be open. Raises LlmError."""
+    """Evaluate the dry run. `calls` is empty unless previews are requested. No transaction may be open. Raises
+    LlmError.
+    """
     records: list[CallRecord] = []
     try:
         return await with_model_client(lambda client: _run(client, trial, records, with_previews=with_previews))
@@ -126,7 +130,7 @@ async def run_trial(trial: Trial, *, with_previews: bool = False) -> Tries:
 
 
 def keep_calls(organization_id: UUID, project_id: UUID, records: Sequence[CallRecord]) -> None:
-    """Store calls that belong to no turn, in a transaction of their own."""
+    """Store model calls that belong to no turn, in a transaction of their own."""
     with tenant_tx(organization_id):
         rows = call_rows(records, project_id=project_id, job_id=None, subject_id=None, turn_id=None)
         ModelCall.objects.bulk_create(rows)
@@ -187,7 +191,7 @@ def _exchange(turn: Turn | None, *, answer: str, conversation: Any) -> Exchange:
 
 
 def _as_id(conversation: Any) -> UUID | None:
-    """A conversation's id; None for anything else, which is then the conversation itself."""
+    """A conversation's id; None if the value is the conversation itself."""
     try:
         return UUID(conversation) if isinstance(conversation, str) else None
     except ValueError:
@@ -215,7 +219,7 @@ def _surroundings(config: AgentConfig, exchange: Exchange, facts: Mapping[str, s
 def _tool_context(
     project: Project, config: AgentConfig, turn: Turn | None, *, channel: str, facts: Mapping[str, str]
 ) -> ToolContext:
-    """An occasion like that of an effect, which it never becomes."""
+    """The context an effect would have; the effect is never created."""
     trial_id = uuid7()
     known = {name: facts.get(name, "") for name in ("name", "phone", "email", "language")}
     return ToolContext(

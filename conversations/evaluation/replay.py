@@ -1,7 +1,7 @@
-"""Rehearsal: an edited tool, replayed over what the agent said lately. Which verdicts would change?
+"""Replays: an edited tool evaluated on the project's latest replies, to show which verdicts would change.
 
-Nothing is done, and nothing is stored but the model calls. The project's other tools are as they are now; only those that
-compete with the edited one are read beside it, for no other verdict can change by it.
+Nothing is executed, and only the model calls are stored. Other tools are used as they are now; only those in the edited
+tool's tag group are evaluated with it, because no other verdict can change.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ SIDE_BY_SIDE = 4
 
 
 class Kind(StrEnum):
-    """How a verdict differs."""
+    """The kind of a difference between two verdicts."""
 
     FIRES = "fires"
     FIRES_NO_MORE = "fires_no_more"
@@ -48,7 +48,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Reading:
-    """A verdict as far as it is compared; a tool that was not mentioned has none."""
+    """The compared parts of a verdict. A tool that was not mentioned has none."""
 
     fired: bool
     rule: str
@@ -58,7 +58,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Difference:
-    """One tool's verdict as it was found then, and as it would be now."""
+    """One tool's verdict then and now."""
 
     tool: str
     before: Reading | None
@@ -66,7 +66,7 @@ class Difference:
 
     @property
     def kind(self) -> Kind | None:
-        """None where nothing that counts differs."""
+        """None if neither the outcome nor the rule differs."""
         fired = [one is not None and one.fired for one in (self.before, self.after)]
         if fired[0] != fired[1]:
             return Kind.FIRES if fired[1] else Kind.FIRES_NO_MORE
@@ -76,9 +76,9 @@ class Difference:
 
 @dataclass(frozen=True)
 class ReplayContext:
-    """One turn to be rehearsed: what was said, the tools that are read, and what was found in it.
+    """One turn to replay: the exchange, the tools to evaluate, and the verdicts found at the time.
 
-    `called` are drafts that commitments fire no more: the agent calls them itself (D18).
+    `called` are drafts that commitments no longer trigger, because the agent calls them itself.
     """
 
     turn_id: UUID
@@ -92,13 +92,13 @@ class ReplayContext:
 
     @property
     def compared(self) -> list[str]:
-        """The names of the tools whose verdicts are compared."""
+        """Names of the tools whose verdicts are compared."""
         return [*(tool.name for tool in self.tools), *self.called]
 
 
 @dataclass(frozen=True)
 class Rehearsed:
-    """One turn, rehearsed. `error` says why it could not be."""
+    """One replayed turn. `error` is the reason if the replay failed."""
 
     turn_context: ReplayContext
     differences: Sequence[Difference]
@@ -107,7 +107,7 @@ class Rehearsed:
 
 @dataclass(frozen=True)
 class Rehearsal:
-    """Turns to be rehearsed, the newest first; read in one transaction."""
+    """Turns to replay, newest first, loaded in one transaction."""
 
     organization_id: UUID
     project_id: UUID
@@ -116,7 +116,9 @@ class Rehearsal:
 
 
 def read_rehearsal(project: Project, drafts: Sequence[StandingTool], *, turns: int = 20) -> Rehearsal:
-    """The project's last turns that were replied to, at most MOST_TURNS, with the drafts merged. Inside a transaction."""
+    """Load the project's latest replied turns, at most MOST_TURNS, with the drafts merged. Runs in the current
+    transaction.
+    """
     standing = standing_tools(project.pk)
     own = with_drafts(standing, drafts)
     names = {draft.name for draft in drafts}
@@ -139,7 +141,9 @@ def read_rehearsal(project: Project, drafts: Sequence[StandingTool], *, turns: i
 
 
 async def rehearse(rehearsal: Rehearsal) -> AsyncGenerator[Rehearsed]:
-    """Each turn as soon as it is done, in whatever order. No transaction may be open; who stops listening stops it."""
+    """Yield each turn as soon as it is replayed, in any order. No transaction may be open. Closing the generator stops
+    the replay.
+    """
     loop = asyncio.get_running_loop()
     ready: asyncio.Queue[Rehearsed | None] = asyncio.Queue()
     is_over = threading.Event()
@@ -191,7 +195,7 @@ async def _rehearse(client: Client, rehearsal: Rehearsal, context: ReplayContext
 
 
 def differences(before: dict[str, Reading], after: dict[str, Reading], *, tools: Iterable[str]) -> list[Difference]:
-    """What differs of these tools' verdicts."""
+    """The differences between these tools' verdicts."""
     compared = (Difference(tool, before.get(tool), after.get(tool)) for tool in tools)
     return [one for one in compared if one.kind is not None]
 
