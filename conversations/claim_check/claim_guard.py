@@ -1,6 +1,6 @@
-"""Truthful status: a sentence that opens as a claim of something done is checked against the ledger before it is released.
+"""Claim guard: holds back claims in a streamed reply until they are checked against the ledger.
 
-Everything else flows on as it comes. A claim that nothing stands behind is replaced by a sentence that is true.
+Other text is released immediately. A claim without a matching effect is replaced by a true sentence.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from tools.models import Effect, EffectState
 
 Release = Callable[[str], None]
 
-# Where a clause ends, and the next one may open as a claim.
+# The end of a clause; the next clause may open as a claim.
 BOUNDARY = re.compile(r"[.!?…,;:–—]+[\"”’)]*\s+|\s(?:and|but|so|und|aber|et|mais|y|pero|e|ma)\s+|\n+")
-# How much of what was released a boundary may reach back into.
+# The number of released characters a boundary may extend into.
 TAIL = 12
-# A dot ends a sentence unless the next word goes on in small letters ("7 p.m. on Friday").
+# A period ends a sentence unless the next word is lowercase ("7 p.m. on Friday").
 END = re.compile(r"[.!?…]+[\"”’)]*(?=\s+[^\sa-zà-ÿ])|\n")
 SENTENCE_ENDS = '.!?…"”’)'
 
@@ -40,7 +40,7 @@ MEDIA = (
 
 @dataclass(frozen=True)
 class Entry:
-    """One effect, as far as a claim is concerned."""
+    """An effect reduced to the parts that matter for claims."""
 
     kind: str
     state: EffectState
@@ -48,14 +48,16 @@ class Entry:
 
 @dataclass(frozen=True)
 class Ledger:
-    """What tools have done in a conversation, as its reply was begun. `by_hand`: staff has spoken in it, and may have done it."""
+    """The effects of a conversation when its reply started. `by_hand`: an operator has written in it and may have
+    acted.
+    """
 
     entries: Sequence[Entry] = ()
     language: str = "en"
     by_hand: bool = False
 
     def answer_to(self, claim: str) -> str | None:
-        """None where something stands behind the claim; else the honest sentence that takes its place."""
+        """None if an effect backs the claim; otherwise the honest sentence to replace it."""
         deeds = deeds_in(claim)
         if self.by_hand or not deeds:
             return None
@@ -71,9 +73,10 @@ class Ledger:
 
 
 class TruthfulText:
-    """Passes a reply's pieces on to `release`. `withheld` keeps the claims that it did not let out.
+    """Checks a reply's text and passes it on to `release`. `withheld` collects the claims that were replaced.
 
-    Held back are the words of a clause while they may still become a claim, mostly one or two, and a claim until its end.
+    Held back are the first words of a clause while they may become a claim, usually one or two, and a claim until its
+    end.
     """
 
     def __init__(self, release: Release, ledger: Ledger) -> None:
@@ -86,17 +89,17 @@ class TruthfulText:
         self._opening = Opening.OPEN
 
     def write(self, piece: str) -> None:
-        """Take a piece; release what may go."""
+        """Add a piece of text and release as much as possible."""
         self._held += piece
         while self._held and self._step():
             pass
 
     def learn(self, effects: Iterable[Effect]) -> None:
-        """What was done while the reply was written stands behind the claims that follow."""
+        """Add effects from tools called while the reply is being written."""
         self._ledger = replace(self._ledger, entries=[*self._ledger.entries, *map(_entry, effects)])
 
     def close(self) -> None:
-        """The reply is complete: what is held ends here."""
+        """End the reply: check and release the held text."""
         if self._opening is Opening.OPEN:
             self._opening = read_clause(f"{self._held} ", self._tongues)
         if self._opening is Opening.CLAIM:
@@ -104,7 +107,7 @@ class TruthfulText:
         self._let_go(len(self._held))
 
     def _step(self) -> bool:
-        """One decision; whether another one may follow."""
+        """Make one decision. Return True if another one may follow."""
         if self._opening is Opening.OPEN:
             self._opening = read_clause(self._held, self._tongues)
             return self._opening is not Opening.OPEN
@@ -116,7 +119,7 @@ class TruthfulText:
         return self._flow()
 
     def _flow(self) -> bool:
-        """Release up to the end of the clause, after which another one opens."""
+        """Release text up to the end of the clause."""
         before = len(self._tail)
         ends = (found.end() - before for found in BOUNDARY.finditer(self._tail + self._held))
         end = next((end for end in ends if end > 0), None)
@@ -126,7 +129,7 @@ class TruthfulText:
         return end is not None
 
     def _judge(self, end: int) -> None:
-        """A claim is complete: let it go, or say what is true instead, once."""
+        """Release a complete claim, or replace it by an honest sentence; the same sentence is said once."""
         claim = self._held[:end]
         honest = None if claim.rstrip().endswith("?") else self._ledger.answer_to(claim)
         self._opening = Opening.FREE
@@ -140,7 +143,7 @@ class TruthfulText:
             self._send(honest if self._is_at_beginning() else _inside(honest))
 
     def _is_at_beginning(self) -> bool:
-        """Whether a sentence begins here, or goes on after a comma."""
+        """True at the start of a sentence, False after a comma."""
         before = self._tail.rstrip()
         return not before or before[-1] in SENTENCE_ENDS
 
@@ -155,26 +158,26 @@ class TruthfulText:
 
 
 class UncheckedText:
-    """Passes everything on, where a project doesn't want its agent checked."""
+    """Passes text through unchecked, for projects without the check."""
 
     def __init__(self, release: Release) -> None:
         self.withheld: list[str] = []
         self.write = release
 
     def learn(self, effects: Iterable[Effect]) -> None:
-        """Nothing is checked against it."""
+        """Do nothing."""
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing; no text is held back."""
 
 
 def text_of(context: TurnContext, release: Release) -> TruthfulText | UncheckedText:
-    """What a reply's pieces go through on their way, by the project's setting."""
+    """The filter for a reply's text, by the project's setting."""
     return TruthfulText(release, ledger_of(context)) if context.config.truthful_status else UncheckedText(release)
 
 
 def ledger_of(context: TurnContext) -> Ledger:
-    """What stands behind the claims of a reply."""
+    """The ledger for the claims of a reply."""
     language = next((fact.value for fact in context.facts if fact.field == "language"), "en")
     by_hand = any(message.role == MessageRole.OPERATOR for message in context.messages)
     return Ledger([_entry(effect) for effect in context.effects], language=language[:2].lower(), by_hand=by_hand)
@@ -185,7 +188,9 @@ def _entry(effect: Effect) -> Entry:
 
 
 def _concerns(entry: Entry, deed: ActionKind, claim: str) -> bool:
-    """Whether an effect may be what a claim speaks of. What a project's own tool does isn't known by its kind."""
+    """Return True if the effect may be the one claimed. The kind of a custom tool doesn't tell what it does, so it
+    always may.
+    """
     if deed not in KINDS or entry.kind not in BUILT_IN:
         return True
     named = {kind for pattern, kind in MEDIA if pattern.search(claim)} if deed is ActionKind.SENDING else set()
@@ -193,5 +198,5 @@ def _concerns(entry: Entry, deed: ActionKind, claim: str) -> bool:
 
 
 def _inside(sentence: str) -> str:
-    """A sentence as it goes on after a comma."""
+    """The sentence as it continues after a comma."""
     return sentence if sentence.startswith("I'") else sentence[0].lower() + sentence[1:]

@@ -1,4 +1,4 @@
-"""How a sentence opens that tells something as done, by language, and the honest sentences that may take its place."""
+"""Lexicon of claim openings by language, and the honest replacement sentences."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import StrEnum
 
 
 class ActionKind(StrEnum):
-    """What is told as done, as far as the words say it."""
+    """The kind of action a claim reports."""
 
     SENDING = "sending"
     BOOKING = "booking"
@@ -22,11 +22,14 @@ Openings = frozenset[tuple[str, ...]]
 
 @dataclass(frozen=True)
 class ClaimLexicon:
-    """One language. After an opening of `active` and any `fillers` comes a participle; so it does after a subject that
-    begins with one of `passive`, has at most a few words, and is followed by `auxiliaries`.
+    """Claim patterns of one language.
 
-    Where the participle stands `late`, at the end of its sentence, the whole sentence has to be heard. What a business may
-    say of itself ("We moved last year", "Friday is booked out") is left out: a wrong correction is worse than a late one.
+    An active claim is an `active` opening, optional `fillers` and a participle. A passive claim is a subject of a few
+    words that starts with a `passive` opening, followed by an auxiliary and a participle. If the participle comes
+    `late`, at the end of the sentence, the whole sentence is held back.
+
+    Phrases a business may say about itself ("We moved last year", "Friday is booked out") are left out: a wrong
+    correction is worse than a late one.
     """
 
     active: Openings
@@ -121,7 +124,7 @@ TONGUES: Mapping[str, ClaimLexicon] = {
     ),
 }
 
-# By language: while it is under way, while nobody knows, when it failed, and when nothing was done at all.
+# By language: replacements for an action that is pending, unknown, failed, or was never started.
 HONEST: Mapping[str, tuple[str, str, str, str]] = {
     "en": (
         "I'm still on that.",

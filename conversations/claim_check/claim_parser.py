@@ -1,4 +1,4 @@
-"""Whether a clause that is still being written opens as a claim of something done."""
+"""Incremental parser for clauses that may open as a claim."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from itertools import dropwhile
 
 from conversations.claim_check.claim_lexicon import TONGUES, ActionKind, ClaimLexicon
 
-# A subject of more words tells no result: its sentence flows on.
+# A clause with a longer subject is not treated as a claim.
 LONGEST_SUBJECT = 5
-# A clause may begin with one of them after a comma.
+# Words that may start a clause after a comma.
 CONJUNCTIONS = frozenset(["and", "but", "so", "und", "aber", "et", "mais", "y", "pero", "e", "ma"])
 WORD = re.compile(r"[^\W\d_](?:[\w'-]*\w)?'?")
 
 
 class Opening(IntEnum):
-    """What a clause may become by its words so far. Of several readings the highest holds."""
+    """The reading of a clause so far. Of several readings the highest wins."""
 
     FREE = 0
     OPEN = 1
@@ -25,7 +25,7 @@ class Opening(IntEnum):
 
 
 def read_clause(clause: str, tongues: Iterable[ClaimLexicon]) -> Opening:
-    """The reading of a clause so far; its last word may not be whole."""
+    """The reading of a clause so far. Its last word may be incomplete."""
     text = clause.lstrip(" \n¡").replace("’", "'").lower()
     if not text:
         return Opening.OPEN
@@ -40,7 +40,7 @@ def read_clause(clause: str, tongues: Iterable[ClaimLexicon]) -> Opening:
 
 
 def deeds_in(claim: str) -> set[ActionKind]:
-    """What a sentence tells as done, in any language."""
+    """The kinds of action that a sentence reports as done, in any language."""
     words = WORD.findall(claim.replace("’", "'").lower())
     return {tongue.participles[word] for word in words for tongue in TONGUES.values() if word in tongue.participles}
 
@@ -56,7 +56,7 @@ def _read(words: Sequence[str], partial: str, tongue: ClaimLexicon) -> Opening:
 
 
 def _after(opening: tuple[str, ...], words: Sequence[str], partial: str) -> Sequence[str] | Opening:
-    """The words that follow an opening; while it is not complete, whether it still may be."""
+    """The words after an opening. If the opening is incomplete, OPEN or FREE."""
     length = len(opening)
     if len(words) >= length:
         return words[length:] if tuple(words[:length]) == opening else Opening.FREE
@@ -65,7 +65,7 @@ def _after(opening: tuple[str, ...], words: Sequence[str], partial: str) -> Sequ
 
 
 def _participle(rest: Sequence[str], partial: str, tongue: ClaimLexicon) -> Opening:
-    """Fillers, then a participle; where that comes late the whole sentence has to be heard."""
+    """Fillers, then a participle. In languages with a late participle the whole sentence is a claim."""
     if tongue.late:
         return Opening.CLAIM
     told = [word for word in rest if word not in tongue.fillers][:1]
