@@ -1,4 +1,4 @@
-"""POST /tools/evaluate: what the tool caller would find in an answer, and nothing done about it."""
+"""POST /tools/evaluate: a dry run of the project's tools on an answer."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ LONGEST_ANSWER = 8_000
 
 
 class EvaluateInput(StrictSerializer):
-    """`tools` are drafts, evaluated as if they were saved. With `preview`, what each fired tool would send is shown, and in
-    `calls` what the drafts would send that the agent only calls itself.
+    """`tools` are drafts, evaluated as if they were saved. With `preview`, each verdict that fired includes the request
+    its tool would send, and `calls` lists the requests of drafts that only the agent itself calls.
     """
 
     answer = TextField(longest=LONGEST_ANSWER, required=False)
@@ -40,14 +40,16 @@ class EvaluateInput(StrictSerializer):
 
 
 class SpanPayload(TypedDict):
-    """The place of a quote in the answer, in characters."""
+    """The position of a quote in the answer, in characters."""
 
     start: int
     end: int
 
 
 class PreviewPayload(TypedDict):
-    """What would go out, its secrets masked; `arguments` are what a model read off the conversation."""
+    """The request a tool would send, with secrets masked. `arguments` are those a model extracted from the
+    conversation.
+    """
 
     action: Annotated[str, ActionType]
     arguments: Annotated[dict[str, Any], "As the tool's parameters have them."]
@@ -74,9 +76,11 @@ class Evaluate(ProjectView):
 
     @extend_schema(operation_id="tools_evaluate", request=EvaluateInput, responses=EvaluationPayload)
     def post(self, request: Request) -> Response:
-        """The verdicts on an answer of the agent's, or on the last one of a conversation; nothing is executed.
+        """Evaluates the project's tools on an agent's answer, or on the last answer of a conversation. Nothing is
+        executed.
 
-        `conversation` is a conversation's id, a list of `{"role", "content"}`, or text with lines such as `agent: …`.
+        `conversation` is a conversation's id, a list of `{"role", "content"}` objects, or text with lines such as
+        `agent: …`.
         """
         data = self.valid(EvaluateInput)
         drafts = read_drafts(data["tools"]) if "tools" in data else []
@@ -86,7 +90,7 @@ class Evaluate(ProjectView):
 
 @continues(Evaluate)
 async def evaluate(request: HttpRequest, served: Continued[tuple[Trial, bool]]) -> HttpResponseBase:
-    """Ask the model."""
+    """Run the dry run and return its verdicts."""
     trial, with_previews = served.state
     try:
         tries = await run_trial(trial, with_previews=with_previews)
@@ -100,7 +104,7 @@ async def evaluate(request: HttpRequest, served: Continued[tuple[Trial, bool]]) 
 
 
 def verdict_payload(verdict: TrialVerdict) -> TriedVerdictPayload:
-    """A verdict with the place of its words, and with what would be sent."""
+    """A verdict with the position of its quote and, if requested, its preview."""
     judgement, span = verdict.tried.judgement, verdict.tried.span
     payload: TriedVerdictPayload = {
         "tool": judgement.tool.name,

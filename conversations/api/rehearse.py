@@ -1,4 +1,4 @@
-"""POST /tools/rehearse: which verdicts of the last turns an edited tool would change."""
+"""POST /tools/rehearse: verdicts of recent turns that an edited tool would change."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class ReadingPayload(TypedDict):
 
 
 class DifferencePayload(TypedDict):
-    """One tool's verdict as it was found then, and as it would be now; null where the tool wasn't mentioned."""
+    """One tool's verdict then (`before`) and now (`after`). Null if the tool wasn't mentioned."""
 
     tool: str
     kind: Annotated[str, Kind] | None
@@ -58,7 +58,7 @@ class DifferencePayload(TypedDict):
 
 
 class RehearsedPayload(TypedDict):
-    """One turn, and what would be different in it."""
+    """One turn and its changed verdicts."""
 
     turn: Id
     conversation: Id
@@ -66,11 +66,11 @@ class RehearsedPayload(TypedDict):
     replied_at: Stamp | None
     answer: str
     differences: list[DifferencePayload]
-    error: Annotated[str | None, "Why it could not be rehearsed."]
+    error: Annotated[str | None, "The reason if the turn could not be rehearsed."]
 
 
 class RehearsalPayload(TypedDict):
-    """How many turns were rehearsed, and those with a difference or an error."""
+    """The number of rehearsed turns, and those with a difference or an error."""
 
     turns: int
     results: list[RehearsedPayload]
@@ -84,17 +84,18 @@ class Rehearse(ProjectView):
 
     @extend_schema(operation_id="tools_rehearse", request=RehearseInput, responses=ANSWERS)
     def post(self, request: Request) -> Response:
-        """Replay drafts of tools over the project's last turns; answers with the turns whose verdicts would change."""
+        """Replays draft tools over the project's latest turns, and returns the turns whose verdicts would change.
+
+        With `Accept: application/x-ndjson` the first line is `{"turns"}`, followed by one line per turn as soon as it
+        is done.
+        """
         data = self.valid(RehearseInput)
         return Continued(read_rehearsal(self.project, read_drafts(data["tools"]), turns=data["turns"]))
 
 
 @continues(Rehearse)
 async def rehearse_door(request: HttpRequest, served: Continued[Rehearsal]) -> HttpResponseBase:
-    """Ask the model about each turn.
-
-    With `Accept: application/x-ndjson` the first line is `{"turns"}`, and each turn follows as soon as it is done.
-    """
+    """Replay each turn, and stream or collect the results."""
     if LINES in request.headers.get("Accept", ""):
         return StreamingHttpResponse(_lines(served.state), content_type=LINES, headers=UNCACHED)
     done = [one async for one in rehearse(served.state)]

@@ -1,4 +1,4 @@
-"""What the API accepts."""
+"""Request bodies of the conversations API."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PHONE = "A number with its country, such as +39 312 345 6789; without it, one of
 
 
 class LineField(serializers.CharField):
-    """What is kept of a customer, for prompts and pages to show, as the observer keeps it (T11)."""
+    """A single line of text about a customer, without characters that could break prompts or pages."""
 
     default_error_messages = {"controls": "contains control characters; write it in one line, without them."}
 
@@ -68,7 +68,7 @@ class PersonaPatch(StrictSerializer):
     attributes = serializers.DictField(child=LineField(max_length=500), required=False)
 
     def validate_attributes(self, value: dict[str, str]) -> dict[str, str]:
-        """What has a field of its own is held to that field's rules here as well."""
+        """Attributes that have a field of their own follow that field's rules."""
         if len(value) > MAX_ATTRIBUTES:
             raise serializers.ValidationError(f"has {len(value)} keys; the limit is {MAX_ATTRIBUTES}.")
         for key in value:

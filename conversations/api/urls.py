@@ -1,4 +1,4 @@
-"""Addresses of conversations under /api/v1/."""
+"""URLs of conversations under /api/v1/."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""A live call's voice: what it reports, and the updates that its model is given while it speaks (T28).
+"""Voice of a live call: reports from its bridge, and updates for its model while it speaks.
 
-For whoever carries a voice: a bridge between a telephone line or a browser and a provider's realtime model.
+For voice bridges, which connect a phone line or browser to a provider's realtime model.
 """
 
 from __future__ import annotations
@@ -35,9 +35,10 @@ WITH_TEXT = (ReportType.CALLER_SAID, ReportType.AGENT_SAID)
 
 
 class ReportInput(StrictSerializer):
-    """One thing that happened in the call. `id` is the provider's or your own: what is delivered twice is taken once.
+    """One event of the call. `id` is the provider's or your own; a report with a known `id` is ignored.
 
-    `text` are the words of `caller_said` and `agent_said`, `seq` that of the update which the model was given.
+    `text` is required with `caller_said` and `agent_said`. `seq` is required with `update_applied` and is the number of
+    the update.
     """
 
     id = TextField(longest=200)
@@ -59,13 +60,13 @@ class ReportInput(StrictSerializer):
 
 
 class ReportsInput(StrictSerializer):
-    """What happened, in the order in which it did."""
+    """Events of the call, in the order in which they happened."""
 
     reports = serializers.ListField(child=ReportInput(), min_length=1, max_length=MOST_REPORTS)
 
 
 class ReportedPayload(TypedDict):
-    """`repeated` is how many of the reports came before; `turns` are those that the others made."""
+    """`repeated` is the number of reports that were already known; `turns` are those created by the others."""
 
     repeated: int
     turns: list[TurnSummaryPayload]
@@ -76,10 +77,10 @@ class SessionReports(ConversationView):
 
     @extend_schema(operation_id="session_reports_create", request=ReportsInput)
     def post(self, request: Request, conversation_id: UUID) -> Accepted[ReportedPayload]:
-        """Report who speaks and what was said in a live call, and which updates the voice's model was given.
+        """Reports speech, transcripts and applied updates of a live call.
 
-        What the agent said makes a turn, whose flows learn, think and act as after a reply of ours. From the first report on, and
-        until `ended` or ten minutes without one, the agent says nothing in this conversation but by the voice.
+        Each agent utterance creates a turn, which is analyzed like a regular reply. From the first report until
+        `ended`, or until ten minutes without a report, the agent speaks in this conversation only through the voice.
         """
         self.bare_conversation(conversation_id)
         data = self.valid(ReportsInput)
@@ -91,16 +92,20 @@ class SessionReports(ConversationView):
 class SessionUpdates(ConversationView):
     scopes: ClassVar = {"GET": Scope.READ}
     queries: ClassVar = {
-        "GET": (OpenApiParameter("after", OpenApiTypes.INT, description="as `Last-Event-ID`, which comes before it"),)
+        "GET": (
+            OpenApiParameter("after", OpenApiTypes.INT, description="like `Last-Event-ID`, which takes precedence"),
+        )
     }
 
     @extend_schema(operation_id="session_updates", responses={(200, "text/event-stream"): OpenApiTypes.STR})
     def get(self, request: Request, conversation_id: UUID) -> Response:
-        """What the voice's model is to be told while it speaks, as server-sent events, resumed by `Last-Event-ID`.
+        """Streams updates for the voice's model while it speaks, as server-sent events. Reconnect with `Last-Event-ID`
+        to resume.
 
-        `directives`, `urgent_message` and `correction` carry `seq` and the `text` for the model; `stop` says that it must not speak any
-        more, and ends the stream. Nothing is sent while the caller speaks, and no older directives after newer ones. What arrives in
-        the moment in which the caller begins to speak is yours to hold until they stop.
+        `directives`, `urgent_message` and `correction` carry `seq` and the `text` for the model. `stop` means that the
+        model must not speak any more, and ends the stream. Nothing is sent while the caller speaks, and older
+        directives never follow newer ones. Hold back an update that arrives just as the caller starts to speak until
+        they stop.
         """
         conversation = self.bare_conversation(conversation_id)
         if not can_have_a_voice(conversation):
