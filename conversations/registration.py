@@ -1,4 +1,4 @@
-"""Connects the conversations to the hooks and signals of the rooms below, once all models are there."""
+"""Connects conversations to the hooks and signals of the lower rooms, once all models are loaded."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from projects.agents.prompt_size import weigh
 
 
 def register() -> None:
-    """Customers, conversations and transcripts for the rooms below; the size of a reply's request; receivers of changes."""
+    """Connect customer, conversation and transcript hooks, the prompt size check, and the receivers of change signals."""
     weigh.connect(weigh_reply)
     tools.engine.hooks.read_contact.connect(read_contact)
     tools.engine.hooks.read_shopper.connect(read_shopper)
