@@ -40,7 +40,7 @@ class OperatorView(ConversationView):
         member = members.filter(user_id=maker).first() if maker else None
         member = member or members.filter(role=Role.OWNER).order_by("created_at").first()
         if member is None:
-            raise WrongState("Nobody could answer: the organization has no owner.")
+            raise WrongState("The organization has no owner who could answer.")
         return member.user
 
 

@@ -39,7 +39,7 @@ class TicketPatch(StrictSerializer):
     priority = serializers.ChoiceField(choices=TicketPriority.choices, required=False)
     state = serializers.ChoiceField(choices=TicketState.choices, required=False)
     assignee = serializers.EmailField(
-        required=False, allow_null=True, help_text="the e-mail address of a member who may operate; null for nobody"
+        required=False, allow_null=True, help_text="e-mail address of a member with the operate scope; null to unassign"
     )
 
 

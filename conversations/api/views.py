@@ -53,8 +53,8 @@ from tenancy.prepared_queries import PreparedQuery
 READ_CONVERSE = {"GET": Scope.READ, "POST": Scope.CONVERSE}
 
 ANSWER_AS_YOURSELF = (
-    "Only the customer writes messages here. To answer as yourself, take the conversation over"
-    " (POST …/take-over) and write with POST …/operator-messages."
+    "Members can't write as the customer. To answer as yourself, take the conversation over"
+    " (POST …/take-over), then use POST …/operator-messages."
 )
 
 BARE = PreparedQuery(

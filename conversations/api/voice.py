@@ -47,8 +47,8 @@ class ReportInput(StrictSerializer):
     seq = serializers.IntegerField(min_value=1, max_value=2_000_000_000, required=False)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        self._check(attrs, "text", belongs=attrs["type"] in WITH_TEXT, what="what was said")
-        self._check(attrs, "seq", belongs=attrs["type"] == ReportType.UPDATE_APPLIED, what="the update's own")
+        self._check(attrs, "text", belongs=attrs["type"] in WITH_TEXT, what="the transcript")
+        self._check(attrs, "seq", belongs=attrs["type"] == ReportType.UPDATE_APPLIED, what="the update's number")
         return attrs
 
     @staticmethod
@@ -56,7 +56,7 @@ class ReportInput(StrictSerializer):
         if belongs and name not in attrs:
             raise ValidationError({name: f"is required with {attrs['type']}: {what}."})
         if not belongs and name in attrs:
-            raise ValidationError({name: f"doesn't belong to {attrs['type']}; leave it out."})
+            raise ValidationError({name: f"is not allowed with {attrs['type']}."})
 
 
 class ReportsInput(StrictSerializer):

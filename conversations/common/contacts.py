@@ -68,5 +68,5 @@ def find_customer(project: Project, *, conversation_id: UUID | None, persona_id:
             "invalid_conversation", "conversation: the project has no such conversation.", field="conversation"
         )
     if persona_id not in (None, owner):
-        raise ApiError("invalid_persona", "persona: the conversation is another customer's.", field="persona")
+        raise ApiError("invalid_persona", "persona: the conversation belongs to another customer.", field="persona")
     return owner

@@ -71,7 +71,7 @@ def written_exchange(lines: Iterable[TranscriptLine], *, answer: str = "", summa
     while said and said[-1].role != "agent":
         said.pop()
     if not said:
-        raise ApiError("no_reply", "The conversation holds no line of the agent's.", field="conversation")
+        raise ApiError("no_reply", "The conversation has no message from the agent.", field="conversation")
     return Exchange(answer=said[-1].content, lines=said, summary=summary)
 
 
@@ -82,7 +82,7 @@ def read_lines(conversation: Any) -> list[TranscriptLine]:
     if isinstance(conversation, str):
         return _lines_of_text(conversation)
     if not isinstance(conversation, list):
-        _refuse("must be a conversation's id, a list of lines, or text")
+        _refuse("must be a conversation id, a list of lines or text")
     if len(conversation) > MOST_LINES:
         _refuse(f"has {len(conversation)} lines; the limit is {MOST_LINES}")
     return [_line(one) for one in conversation]
@@ -105,7 +105,7 @@ def _line(one: Any) -> TranscriptLine:
     role = one.get("role") if isinstance(one, Mapping) else None
     content = one.get("content") if isinstance(one, Mapping) else None
     if not isinstance(role, str) or role.lower() not in SPEAKERS or not isinstance(content, str):
-        _refuse('must hold lines such as {"role": "agent", "content": "I\'ll send it."}')
+        _refuse('must contain lines such as {"role": "agent", "content": "I\'ll send it."}')
     return TranscriptLine(role=SPEAKERS[str(role).lower()], content=str(content))
 
 

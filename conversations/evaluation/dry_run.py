@@ -97,7 +97,7 @@ def read_trial(
     transaction.
     """
     if conversation is None and not answer:
-        raise ApiError("required", "Send an answer of the agent's, or a conversation.", field="answer")
+        raise ApiError("required", "Send an answer or a conversation.", field="answer")
     turn = latest_turn(project, conversation_id) if (conversation_id := _as_id(conversation)) else None
     exchange = _exchange(turn, answer=answer, conversation=conversation)
     spoken = channel or (turn.conversation.channel if turn else Channel.CHAT)

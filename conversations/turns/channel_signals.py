@@ -25,7 +25,7 @@ ENDED, TRANSFERRED, GOES_ON = "conversation_ended", "conversation_transferred", 
 
 
 class ConversationOver(Conflict):
-    """This call is over; begin a new conversation."""
+    """This conversation is over. Start a new one."""
 
     def __init__(self) -> None:
         super().__init__(code="conversation_over")
@@ -38,7 +38,7 @@ def obey_signal(log: ConversationLog, signal: Signal, *, turn_id: UUID | None, r
     has written after the goodbye or an operator has the conversation.
     """
     if log.conversation.operator_id is not None:
-        log.add_event(GOES_ON, payload={"reason": "A colleague has the conversation."})
+        log.add_event(GOES_ON, payload={"reason": "An operator has the conversation."})
         return False
     if signal is Signal.END and _has_spoken_since(log, turn_id):
         log.add_event(GOES_ON, payload={"reason": "The customer spoke again after the goodbye."})

@@ -25,9 +25,7 @@ MAX_VALUE = 500
 CHANGED = ("value", "strength", "quote", "turn_id", "message_id", "updated_at")
 # A customer who asked for a language may use another by chance. This many turns in a row change it.
 TURNS_TO_CHANGE = 3
-SAID_OUTRIGHT = (
-    "The customer said {value} outright, which a word in another language doesn't change; three messages in a row do."
-)
+SAID_OUTRIGHT = "The customer asked for {value}. Three messages in a row in another language change it."
 MAX_SHOWN = 80
 MAX_REASON = 300
 # Bidirectional overrides: they display text in another order than it is stored.
@@ -103,7 +101,7 @@ def normalise(fact: ObservedFact, *, config: AgentConfig) -> str:
     """The value in its stored form. Raises RefusedValue with the reason."""
     value = fact.value.strip()
     if not value or len(value) > MAX_VALUE:
-        raise RefusedValue(f"{fact.field} has {len(value)} characters; 1 to {MAX_VALUE} are kept.")
+        raise RefusedValue(f"{fact.field} has {len(value)} characters; it must have 1 to {MAX_VALUE}.")
     if holds_controls(value):
         raise RefusedValue(f"{fact.field} contains control characters.")
     own = {field.key for field in config.observer_fields}
@@ -163,7 +161,7 @@ def _source(quote: str, turn: Turn, said: Sequence[TranscriptMessage]) -> UUID |
 
 def _name(value: str, config: AgentConfig) -> str:
     if len(value) > 80 or not any(character.isalpha() for character in value):
-        raise RefusedValue("A name has letters, and at most 80 characters.")
+        raise RefusedValue("A name must contain a letter and have at most 80 characters.")
     return value
 
 
@@ -184,13 +182,13 @@ def _email(value: str, config: AgentConfig) -> str:
 
 def _language(value: str, config: AgentConfig) -> str:
     if not re.fullmatch(r"[A-Za-z]{2,3}(-[A-Za-z0-9]+)*", value):
-        raise RefusedValue(f"{value} is not a language code like en.")
+        raise RefusedValue(f"{value} is not a language code such as en.")
     return value.lower()
 
 
 def _opt_in(value: str, config: AgentConfig) -> str:
     if value.lower() not in {"true", "false"}:
-        raise RefusedValue(f"An opt-in is true or false, not {value}.")
+        raise RefusedValue(f"An opt-in must be true or false, not {value}.")
     return value.lower()
 
 

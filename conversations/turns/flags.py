@@ -21,11 +21,11 @@ def low_score(score: int, reason: str) -> str:
 
 
 def broken_claim(quotes: Sequence[str]) -> str:
-    return f"It said so, but nothing did it: “{'” and “'.join(quotes)}”"[:LONGEST_FLAG]
+    return f"Claimed but not done: “{'” and “'.join(quotes)}”"[:LONGEST_FLAG]
 
 
 def no_reply(reason: str) -> str:
-    return f"No reply could be written: {reason}"[:LONGEST_FLAG]
+    return f"Reply failed: {reason}"[:LONGEST_FLAG]
 
 
 def flag_reasons(conversation: Conversation) -> list[str]:
@@ -65,7 +65,7 @@ def clear_flag(conversation_id: UUID, *, by: User) -> str:
     with open_log(conversation_id) as log:
         reason = log.conversation.flag
         if not reason:
-            raise WrongState("The flag was taken down already.")
+            raise WrongState("The flag has already been cleared.")
         log.conversation.flag = ""
         log.add_event("flag_cleared", payload={"reason": reason, "by": by.name})
     return reason
@@ -78,7 +78,7 @@ def clear_caller_flag(conversation_id: UUID, *, by: User) -> None:
     with open_log(conversation_id) as log:
         persona = Persona.objects.select_for_update().get(pk=log.conversation.persona_id)
         if not persona.flagged:
-            raise WrongState("The caller's flag was taken down already.")
+            raise WrongState("The caller's flag has already been cleared.")
         log.add_event("caller_flag_cleared", payload={"reason": persona.flag_reason, "by": by.name})
         persona.flagged, persona.flag_reason = False, ""
         persona.save(update_fields=["flagged", "flag_reason"])

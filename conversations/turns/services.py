@@ -49,7 +49,7 @@ PERSONA = PreparedQuery(
 
 
 class ReplyInProgress(Conflict):
-    """The reply to the last message is still being written; post this one again when it has come."""
+    """The previous message is still being answered. Try again after the reply."""
 
     def __init__(self) -> None:
         super().__init__(code="reply_in_progress")

@@ -174,7 +174,7 @@ def test_a_low_score_and_a_broken_claim_of_one_turn_are_both_said(owner: Client,
     text = unescape(owner.get(one_url(tenant, row)).content.decode())
     assert "Flagged for staff, for 2 reasons" in text
     reasons = [
-        "It said so, but nothing did it: “I've sent it” and “It is booked”",
+        "Claimed but not done: “I've sent it” and “It is booked”",
         "Quality 2 of 10: It asked three times.",
     ]
     assert "".join(f'<li dir="auto">{reason}</li>' for reason in reasons) in text
@@ -184,7 +184,7 @@ def test_a_flag_that_is_down_already_is_said_to_be(owner: Client, tenant: Tenant
     row = talk(tenant, "Hi", flag="asked for a person")
     owner.post(one_url(tenant, row))
     text = owner.post(one_url(tenant, row), follow=True).content.decode()
-    assert "The flag was taken down already." in text
+    assert "The flag has already been cleared." in text
 
 
 def test_an_operator_takes_a_flag_down_and_a_viewer_cannot(operator: Any, viewer: Any, tenant: Tenant) -> None:

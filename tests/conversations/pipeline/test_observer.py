@@ -104,7 +104,7 @@ def test_three_triggers_recovery_and_four_does_not(score, recovers, tenant, work
     talk = begin(tenant, channel="phone")
     model.script("observer", json={**SCORED, "quality": {**SCORED["quality"], "score": score}})
     talk.exchange("Hello")
-    assert (f"Quality {score} of 10" in talk.reload().flag) is recovers
+    assert bool(talk.reload().flag) is recovers
     talk.exchange("Are you there?")
     assert ("<Recovery>" in last_prompt(model, "reply")) is recovers
     with tenant.tx():
