@@ -10,7 +10,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from conversations.evaluation.dry_run import Trial, TrialCall, TrialVerdict, read_trial, run_trial
+from conversations.evaluation.dry_run import DryRun, DryRunCall, DryRunVerdict, load_dry_run, run_dry_run
 from conversations.models import Channel
 from llm.errors import LlmError
 from projects.api.async_views import Continued, continues
@@ -85,25 +85,25 @@ class Evaluate(ProjectView):
         data = self.valid(EvaluateInput)
         drafts = read_drafts(data["tools"]) if "tools" in data else []
         asked = {name: data[name] for name in ("answer", "conversation", "channel") if name in data}
-        return Continued((read_trial(self.project, drafts=drafts, **asked), data["preview"]))
+        return Continued((load_dry_run(self.project, drafts=drafts, **asked), data["preview"]))
 
 
 @continues(Evaluate)
-async def evaluate(request: HttpRequest, served: Continued[tuple[Trial, bool]]) -> HttpResponseBase:
+async def evaluate(request: HttpRequest, served: Continued[tuple[DryRun, bool]]) -> HttpResponseBase:
     """Run the dry run and return its verdicts."""
-    trial, with_previews = served.state
+    dry_run, with_previews = served.state
     try:
-        tries = await run_trial(trial, with_previews=with_previews)
+        result = await run_dry_run(dry_run, with_previews=with_previews)
     except LlmError as error:
         problem = ApiError(f"model_{error.code}", str(error), status=503 if error.retryable else 502)
         return JsonResponse(problem.body(request_id=request_id_of(request)), status=problem.status_code)
-    answer: EvaluationPayload = {"verdicts": [verdict_payload(one) for one in tries.verdicts]}
-    if tries.calls:
-        answer["calls"] = [call_payload(one) for one in tries.calls]
+    answer: EvaluationPayload = {"verdicts": [verdict_payload(one) for one in result.verdicts]}
+    if result.calls:
+        answer["calls"] = [call_payload(one) for one in result.calls]
     return served.json(answer)
 
 
-def verdict_payload(verdict: TrialVerdict) -> TriedVerdictPayload:
+def verdict_payload(verdict: DryRunVerdict) -> TriedVerdictPayload:
     """A verdict with the position of its quote and, if requested, its preview."""
     judgement, span = verdict.tried.judgement, verdict.tried.span
     payload: TriedVerdictPayload = {
@@ -120,7 +120,7 @@ def verdict_payload(verdict: TrialVerdict) -> TriedVerdictPayload:
     return payload
 
 
-def call_payload(call: TrialCall) -> TriedCallPayload:
+def call_payload(call: DryRunCall) -> TriedCallPayload:
     return {"tool": call.tool.name, "preview": preview_payload(call.preview)}
 
 

@@ -19,7 +19,7 @@ from conversations.evaluation.replay import (
     MOST_TURNS,
     Difference,
     Kind,
-    Reading,
+    ComparedVerdict,
     Rehearsal,
     Rehearsed,
     read_rehearsal,
@@ -94,7 +94,7 @@ class Rehearse(ProjectView):
 
 
 @continues(Rehearse)
-async def rehearse_door(request: HttpRequest, served: Continued[Rehearsal]) -> HttpResponseBase:
+async def rehearse_tools(request: HttpRequest, served: Continued[Rehearsal]) -> HttpResponseBase:
     """Replay each turn, and stream or collect the results."""
     if LINES in request.headers.get("Accept", ""):
         return StreamingHttpResponse(_lines(served.state), content_type=LINES, headers=UNCACHED)
@@ -105,7 +105,7 @@ async def rehearse_door(request: HttpRequest, served: Continued[Rehearsal]) -> H
 
 
 async def _lines(rehearsal: Rehearsal) -> AsyncIterator[bytes]:
-    yield _line({"turns": len(rehearsal.scenes)})
+    yield _line({"turns": len(rehearsal.turns_to_replay)})
     async with aclosing(rehearse(rehearsal)) as found:
         async for one in found:
             yield _line(rehearsed_payload(one))
@@ -116,7 +116,7 @@ def _line(document: Mapping[str, Any]) -> bytes:
 
 
 def rehearsed_payload(rehearsed: Rehearsed) -> RehearsedPayload:
-    context = rehearsed.turn_context
+    context = rehearsed.context
     return {
         "turn": str(context.turn_id),
         "conversation": str(context.conversation_id),
@@ -132,5 +132,5 @@ def _difference(one: Difference) -> DifferencePayload:
     return {"tool": one.tool, "kind": one.kind, "before": _reading(one.before), "after": _reading(one.after)}
 
 
-def _reading(one: Reading | None) -> ReadingPayload | None:
+def _reading(one: ComparedVerdict | None) -> ReadingPayload | None:
     return {"fired": one.fired, "rule": one.rule, "reason": one.reason, "quote": one.quote} if one else None

@@ -42,7 +42,7 @@ from tools.engine.try_tools import Tried, try_tools, with_drafts
 
 
 @dataclass(frozen=True)
-class Trial:
+class DryRun:
     """The input of a dry run, loaded in one transaction and evaluated outside of any.
 
     `called` are drafts that no commitment triggers. The agent calls them itself, so only a preview is possible.
@@ -53,14 +53,14 @@ class Trial:
     offered: Sequence[CompiledTool]
     called: Sequence[CompiledTool]
     exchange: Exchange
-    surroundings: ExtractionContext
+    extraction_context: ExtractionContext
     tool_context: ToolContext
     detect_model: ModelSpec
     arguments_model: ModelSpec
 
 
 @dataclass(frozen=True)
-class TrialVerdict:
+class DryRunVerdict:
     """The verdict on one tool. `preview` is set if it fired and previews were requested."""
 
     tried: Tried
@@ -68,7 +68,7 @@ class TrialVerdict:
 
 
 @dataclass(frozen=True)
-class TrialCall:
+class DryRunCall:
     """The request a tool would send if the agent called it now."""
 
     tool: CompiledTool
@@ -76,21 +76,21 @@ class TrialCall:
 
 
 @dataclass(frozen=True)
-class Tries:
+class DryRunResult:
     """The result of a dry run: verdicts in the order of their quotes, and previews of called tools."""
 
-    verdicts: Sequence[TrialVerdict]
-    calls: Sequence[TrialCall] = ()
+    verdicts: Sequence[DryRunVerdict]
+    calls: Sequence[DryRunCall] = ()
 
 
-def read_trial(
+def load_dry_run(
     project: Project,
     *,
     answer: str = "",
     conversation: Any = None,
     channel: str | None = None,
     drafts: Sequence[StandingTool] = (),
-) -> Trial:
+) -> DryRun:
     """Load a dry run of an answer, with or without a conversation, or of a conversation's last answer.
 
     `conversation` is the id of a stored one, a list of lines, or text. Raises Http404, ApiError. Runs in the current
@@ -105,59 +105,59 @@ def read_trial(
     compiled = merge_tools(read_state(project, channel=spoken), own)
     config = cast(AgentVersion, project.agent_version).config
     facts = _facts(turn)
-    return Trial(
+    return DryRun(
         organization_id=cast(UUID, project.organization_id),
         project_id=project.pk,
         offered=[tool for tool in at_moment(compiled, Trigger.COMMITMENT) if tool.is_offered],
-        called=[tool for tool in compiled if tool.name in names and tool.is_offered and _is_only_called(tool)],
+        called=[tool for tool in compiled if tool.name in names and tool.is_offered and _is_called_only(tool)],
         exchange=exchange,
-        surroundings=_surroundings(config, exchange, facts),
+        extraction_context=_extraction_context(config, exchange, facts),
         tool_context=_tool_context(project, config, turn, channel=spoken, facts=facts),
         detect_model=model_for(project, config, "detect"),
         arguments_model=model_for(project, config, SKILL),
     )
 
 
-async def run_trial(trial: Trial, *, with_previews: bool = False) -> Tries:
+async def run_dry_run(dry_run: DryRun, *, with_previews: bool = False) -> DryRunResult:
     """Evaluate the dry run. `calls` is empty unless previews are requested. No transaction may be open. Raises
     LlmError.
     """
     records: list[CallRecord] = []
     try:
-        return await with_model_client(lambda client: _run(client, trial, records, with_previews=with_previews))
+        return await with_model_client(lambda client: _run(client, dry_run, records, with_previews=with_previews))
     finally:
-        await in_db(keep_calls, trial.organization_id, trial.project_id, records)
+        await in_db(store_calls, dry_run.organization_id, dry_run.project_id, records)
 
 
-def keep_calls(organization_id: UUID, project_id: UUID, records: Sequence[CallRecord]) -> None:
+def store_calls(organization_id: UUID, project_id: UUID, records: Sequence[CallRecord]) -> None:
     """Store model calls that belong to no turn, in a transaction of their own."""
     with tenant_tx(organization_id):
         rows = call_rows(records, project_id=project_id, job_id=None, subject_id=None, turn_id=None)
         ModelCall.objects.bulk_create(rows)
 
 
-async def _run(client: Client, trial: Trial, records: list[CallRecord], *, with_previews: bool) -> Tries:
+async def _run(client: Client, dry_run: DryRun, records: list[CallRecord], *, with_previews: bool) -> DryRunResult:
     tried = await try_tools(
-        client, trial.detect_model, offered=trial.offered, exchange=trial.exchange, record=records.append
+        client, dry_run.detect_model, offered=dry_run.offered, exchange=dry_run.exchange, record=records.append
     )
     if not with_previews:
-        return Tries([TrialVerdict(one) for one in tried])
+        return DryRunResult([DryRunVerdict(one) for one in tried])
     quotes = {one.judgement.tool.name: one.judgement.quote for one in tried if one.judgement.fired}
-    shown = [*(one.judgement.tool for one in tried if one.judgement.fired), *trial.called]
-    secrets = await in_db(_secrets, trial, shown)
+    shown = [*(one.judgement.tool for one in tried if one.judgement.fired), *dry_run.called]
+    secrets = await in_db(_secrets, dry_run, shown)
     previews = await asyncio.gather(
-        *(_preview(client, trial, tool, quotes.get(tool.name, ""), secrets, records) for tool in shown)
+        *(_preview(client, dry_run, tool, quotes.get(tool.name, ""), secrets, records) for tool in shown)
     )
     by_name = {tool.name: found for tool, found in zip(shown, previews, strict=True)}
-    return Tries(
-        [TrialVerdict(one, by_name.get(one.judgement.tool.name)) for one in tried],
-        [TrialCall(tool, by_name[tool.name]) for tool in trial.called],
+    return DryRunResult(
+        [DryRunVerdict(one, by_name.get(one.judgement.tool.name)) for one in tried],
+        [DryRunCall(tool, by_name[tool.name]) for tool in dry_run.called],
     )
 
 
 async def _preview(
     client: Client,
-    trial: Trial,
+    dry_run: DryRun,
     tool: CompiledTool,
     quote: str,
     secrets: Mapping[str, WebhookSecrets],
@@ -165,21 +165,21 @@ async def _preview(
 ) -> Preview:
     return await preview(
         client,
-        trial.arguments_model,
+        dry_run.arguments_model,
         tool=tool,
-        surroundings=trial.surroundings,
-        context=replace(trial.tool_context, quote=quote),
+        surroundings=dry_run.extraction_context,
+        context=replace(dry_run.tool_context, quote=quote),
         secrets=secrets[tool.name],
         record=records.append,
     )
 
 
-def _secrets(trial: Trial, shown: Sequence[CompiledTool]) -> dict[str, WebhookSecrets]:
-    with tenant_tx(trial.organization_id):
-        return {tool.name: secrets_of(trial.project_id, tool.name) for tool in shown}
+def _secrets(dry_run: DryRun, shown: Sequence[CompiledTool]) -> dict[str, WebhookSecrets]:
+    with tenant_tx(dry_run.organization_id):
+        return {tool.name: secrets_of(dry_run.project_id, tool.name) for tool in shown}
 
 
-def _is_only_called(tool: CompiledTool) -> bool:
+def _is_called_only(tool: CompiledTool) -> bool:
     return is_called(tool) and Trigger.COMMITMENT not in tool.moments
 
 
@@ -205,7 +205,7 @@ def _facts(turn: Turn | None) -> dict[str, str]:
     return {field.key: field.value for field in rows}
 
 
-def _surroundings(config: AgentConfig, exchange: Exchange, facts: Mapping[str, str]) -> ExtractionContext:
+def _extraction_context(config: AgentConfig, exchange: Exchange, facts: Mapping[str, str]) -> ExtractionContext:
     return ExtractionContext(
         business_name=config.business_name,
         business_context=config.business_context,

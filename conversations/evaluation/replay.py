@@ -16,7 +16,7 @@ from typing import cast
 from uuid import UUID
 
 from conversations.context.evaluation_input import exchange_after, replied_turns
-from conversations.evaluation.dry_run import keep_calls
+from conversations.evaluation.dry_run import store_calls
 from conversations.models import Turn
 from llm.client import Client
 from llm.errors import LlmError
@@ -47,7 +47,7 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True)
-class Reading:
+class ComparedVerdict:
     """The compared parts of a verdict. A tool that was not mentioned has none."""
 
     fired: bool
@@ -61,8 +61,8 @@ class Difference:
     """One tool's verdict then and now."""
 
     tool: str
-    before: Reading | None
-    after: Reading | None
+    before: ComparedVerdict | None
+    after: ComparedVerdict | None
 
     @property
     def kind(self) -> Kind | None:
@@ -87,7 +87,7 @@ class ReplayContext:
     replied_at: datetime | None
     exchange: Exchange
     tools: Sequence[CompiledTool]
-    found: dict[str, Reading]
+    found: dict[str, ComparedVerdict]
     called: Sequence[str] = ()
 
     @property
@@ -100,7 +100,7 @@ class ReplayContext:
 class Rehearsed:
     """One replayed turn. `error` is the reason if the replay failed."""
 
-    turn_context: ReplayContext
+    context: ReplayContext
     differences: Sequence[Difference]
     error: str = ""
 
@@ -112,7 +112,7 @@ class Rehearsal:
     organization_id: UUID
     project_id: UUID
     model: ModelSpec
-    scenes: Sequence[ReplayContext]
+    turns_to_replay: Sequence[ReplayContext]
 
 
 def read_rehearsal(project: Project, drafts: Sequence[StandingTool], *, turns: int = 20) -> Rehearsal:
@@ -125,18 +125,18 @@ def read_rehearsal(project: Project, drafts: Sequence[StandingTool], *, turns: i
     tags = {tool.definition.tag for tool in (*drafts, *(one for one in standing if one.name in names))} - {None}
     called = [draft.name for draft in drafts if Trigger.COMMITMENT not in draft.definition.runs_in]
     rows = list(replied_turns(project).order_by("-replied_at", "-id")[: min(turns, MOST_TURNS)])
-    scenes = []
+    turns_to_replay = []
     for turn in rows:
         state = read_state(project, channel=turn.conversation.channel)
         compiled = at_moment(merge_tools(state, own), Trigger.COMMITMENT)
         read = [tool for tool in compiled if tool.is_offered and (tool.name in names or tool.definition.tag in tags)]
-        scenes.append(_scene(turn, read, called=called))
+        turns_to_replay.append(_replay_context(turn, read, called=called))
     config = cast(AgentVersion, project.agent_version).config
     return Rehearsal(
         organization_id=cast(UUID, project.organization_id),
         project_id=project.pk,
         model=model_for(project, config, "detect"),
-        scenes=scenes,
+        turns_to_replay=turns_to_replay,
     )
 
 
@@ -148,15 +148,15 @@ async def rehearse(rehearsal: Rehearsal) -> AsyncGenerator[Rehearsed]:
     ready: asyncio.Queue[Rehearsed | None] = asyncio.Queue()
     is_over = threading.Event()
 
-    def hand_over(one: Rehearsed | None) -> None:
+    def publish(one: Rehearsed | None) -> None:
         if not is_over.is_set():
             loop.call_soon_threadsafe(ready.put_nowait, one)
 
     async def work() -> None:
         try:
-            await with_model_client(lambda client: _rehearse_all(client, rehearsal, hand_over, is_over))
+            await with_model_client(lambda client: _rehearse_all(client, rehearsal, publish, is_over))
         finally:
-            hand_over(None)
+            publish(None)
 
     task = asyncio.create_task(work())
     try:
@@ -168,16 +168,16 @@ async def rehearse(rehearsal: Rehearsal) -> AsyncGenerator[Rehearsed]:
 
 
 async def _rehearse_all(
-    client: Client, rehearsal: Rehearsal, hand_over: Callable[[Rehearsed], None], is_over: threading.Event
+    client: Client, rehearsal: Rehearsal, publish: Callable[[Rehearsed], None], is_over: threading.Event
 ) -> None:
     gate = asyncio.Semaphore(SIDE_BY_SIDE)
 
     async def one(context: ReplayContext) -> None:
         async with gate:
             if not is_over.is_set():
-                hand_over(await _rehearse(client, rehearsal, context))
+                publish(await _rehearse(client, rehearsal, context))
 
-    await asyncio.gather(*(one(context) for context in rehearsal.scenes))
+    await asyncio.gather(*(one(context) for context in rehearsal.turns_to_replay))
 
 
 async def _rehearse(client: Client, rehearsal: Rehearsal, context: ReplayContext) -> Rehearsed:
@@ -189,18 +189,20 @@ async def _rehearse(client: Client, rehearsal: Rehearsal, context: ReplayContext
     except LlmError as error:
         return Rehearsed(context, differences=(), error=str(error))
     finally:
-        await in_db(keep_calls, rehearsal.organization_id, rehearsal.project_id, records)
-    after = {one.tool.name: Reading(one.fired, one.rule, one.reason, one.quote) for one in judgements}
+        await in_db(store_calls, rehearsal.organization_id, rehearsal.project_id, records)
+    after = {one.tool.name: ComparedVerdict(one.fired, one.rule, one.reason, one.quote) for one in judgements}
     return Rehearsed(context, differences=differences(context.found, after, tools=context.compared))
 
 
-def differences(before: dict[str, Reading], after: dict[str, Reading], *, tools: Iterable[str]) -> list[Difference]:
+def differences(
+    before: dict[str, ComparedVerdict], after: dict[str, ComparedVerdict], *, tools: Iterable[str]
+) -> list[Difference]:
     """The differences between these tools' verdicts."""
     compared = (Difference(tool, before.get(tool), after.get(tool)) for tool in tools)
     return [one for one in compared if one.kind is not None]
 
 
-def _scene(turn: Turn, tools: Sequence[CompiledTool], *, called: Sequence[str]) -> ReplayContext:
+def _replay_context(turn: Turn, tools: Sequence[CompiledTool], *, called: Sequence[str]) -> ReplayContext:
     names = [*(tool.name for tool in tools), *called]
     rows = Verdict.objects.filter(turn_id=turn.pk, tool__in=names)
     return ReplayContext(
@@ -211,5 +213,5 @@ def _scene(turn: Turn, tools: Sequence[CompiledTool], *, called: Sequence[str]) 
         replied_at=turn.replied_at,
         exchange=exchange_after(turn),
         tools=tools,
-        found={row.tool: Reading(row.fired, row.rule, row.reason, row.quote) for row in rows},
+        found={row.tool: ComparedVerdict(row.fired, row.rule, row.reason, row.quote) for row in rows},
     )
