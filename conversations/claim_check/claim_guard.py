@@ -9,8 +9,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from conversations.claim_check.claim_lexicon import HONEST, TONGUES, ActionKind
-from conversations.claim_check.claim_parser import Opening, deeds_in, read_clause
+from conversations.claim_check.claim_lexicon import HONEST, LEXICONS, ActionKind
+from conversations.claim_check.claim_parser import Opening, claimed_actions, read_clause
 from conversations.context.turn_context import TurnContext
 from conversations.models import MessageRole
 from tools.models import Effect, EffectState
@@ -58,10 +58,10 @@ class Ledger:
 
     def answer_to(self, claim: str) -> str | None:
         """None if an effect backs the claim; otherwise the honest sentence to replace it."""
-        deeds = deeds_in(claim)
-        if self.by_hand or not deeds:
+        actions = claimed_actions(claim)
+        if self.by_hand or not actions:
             return None
-        states = {entry.state for entry in self.entries if any(_concerns(entry, deed, claim) for deed in deeds)}
+        states = {entry.state for entry in self.entries if any(_concerns(entry, action, claim) for action in actions)}
         pending, unknown, failed, nothing = HONEST.get(self.language, HONEST["en"])
         if states & {EffectState.DONE, EffectState.HELD}:
             return None
@@ -72,7 +72,7 @@ class Ledger:
         return failed if EffectState.FAILED in states else nothing
 
 
-class TruthfulText:
+class ClaimGuard:
     """Checks a reply's text and passes it on to `release`. `withheld` collects the claims that were replaced.
 
     Held back are the first words of a clause while they may become a claim, usually one or two, and a claim until its
@@ -83,7 +83,7 @@ class TruthfulText:
         self.withheld: list[str] = []
         self._release = release
         self._ledger = ledger
-        self._tongues = [TONGUES[one] for one in dict.fromkeys(("en", ledger.language)) if one in TONGUES]
+        self._lexicons = [LEXICONS[one] for one in dict.fromkeys(("en", ledger.language)) if one in LEXICONS]
         self._held = self._tail = ""
         self._said: set[str] = set()
         self._opening = Opening.OPEN
@@ -101,7 +101,7 @@ class TruthfulText:
     def close(self) -> None:
         """End the reply: check and release the held text."""
         if self._opening is Opening.OPEN:
-            self._opening = read_clause(f"{self._held} ", self._tongues)
+            self._opening = read_clause(f"{self._held} ", self._lexicons)
         if self._opening is Opening.CLAIM:
             self._judge(len(self._held))
         self._let_go(len(self._held))
@@ -109,7 +109,7 @@ class TruthfulText:
     def _step(self) -> bool:
         """Make one decision. Return True if another one may follow."""
         if self._opening is Opening.OPEN:
-            self._opening = read_clause(self._held, self._tongues)
+            self._opening = read_clause(self._held, self._lexicons)
             return self._opening is not Opening.OPEN
         if self._opening is Opening.CLAIM:
             end = END.search(self._held)
@@ -157,7 +157,7 @@ class TruthfulText:
             self._release(text)
 
 
-class UncheckedText:
+class PassThrough:
     """Passes text through unchecked, for projects without the check."""
 
     def __init__(self, release: Release) -> None:
@@ -171,12 +171,12 @@ class UncheckedText:
         """Do nothing; no text is held back."""
 
 
-def text_of(context: TurnContext, release: Release) -> TruthfulText | UncheckedText:
+def guard_for(context: TurnContext, release: Release) -> ClaimGuard | PassThrough:
     """The filter for a reply's text, by the project's setting."""
-    return TruthfulText(release, ledger_of(context)) if context.config.truthful_status else UncheckedText(release)
+    return ClaimGuard(release, read_ledger(context)) if context.config.truthful_status else PassThrough(release)
 
 
-def ledger_of(context: TurnContext) -> Ledger:
+def read_ledger(context: TurnContext) -> Ledger:
     """The ledger for the claims of a reply."""
     language = next((fact.value for fact in context.facts if fact.field == "language"), "en")
     by_hand = any(message.role == MessageRole.OPERATOR for message in context.messages)
@@ -187,14 +187,14 @@ def _entry(effect: Effect) -> Entry:
     return Entry(effect.kind, EffectState(effect.state))
 
 
-def _concerns(entry: Entry, deed: ActionKind, claim: str) -> bool:
+def _concerns(entry: Entry, action: ActionKind, claim: str) -> bool:
     """Return True if the effect may be the one claimed. The kind of a custom tool doesn't tell what it does, so it
     always may.
     """
-    if deed not in KINDS or entry.kind not in BUILT_IN:
+    if action not in KINDS or entry.kind not in BUILT_IN:
         return True
-    named = {kind for pattern, kind in MEDIA if pattern.search(claim)} if deed is ActionKind.SENDING else set()
-    return entry.kind in (named or KINDS[deed])
+    named = {kind for pattern, kind in MEDIA if pattern.search(claim)} if action is ActionKind.SENDING else set()
+    return entry.kind in (named or KINDS[action])
 
 
 def _inside(sentence: str) -> str:

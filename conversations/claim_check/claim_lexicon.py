@@ -48,11 +48,11 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-def _deeds(**words: str) -> dict[str, ActionKind]:
-    return {word: ActionKind(deed) for deed, listed in words.items() for word in listed.split()}
+def _actions(**words: str) -> dict[str, ActionKind]:
+    return {word: ActionKind(action) for action, listed in words.items() for word in listed.split()}
 
 
-TONGUES: Mapping[str, ClaimLexicon] = {
+LEXICONS: Mapping[str, ClaimLexicon] = {
     "en": ClaimLexicon(
         active=_openings("i, i've, i have, we've, we have, you're, you are"),
         passive=_openings(
@@ -61,7 +61,7 @@ TONGUES: Mapping[str, ClaimLexicon] = {
         ),
         auxiliaries=_words("is are was were has have"),
         fillers=_words("just already now also all gone ahead and been successfully officially"),
-        participles=_deeds(
+        participles=_actions(
             sending="sent texted emailed e-mailed mailed messaged forwarded",
             booking="booked reserved scheduled confirmed secured",
             cancelling="cancelled canceled",
@@ -74,7 +74,7 @@ TONGUES: Mapping[str, ClaimLexicon] = {
         passive=_openings("ihr, ihre, dein, deine"),
         auxiliaries=_words("ist sind wurde wurden"),
         fillers=_words("bereits schon gerade soeben eben"),
-        participles=_deeds(
+        participles=_actions(
             sending="gesendet geschickt verschickt versendet zugeschickt weitergeleitet",
             booking="gebucht reserviert bestätigt eingetragen",
             cancelling="storniert abgesagt",
@@ -88,7 +88,7 @@ TONGUES: Mapping[str, ClaimLexicon] = {
         passive=_openings("votre, vos, ton, ta, tes"),
         auxiliaries=_words("est sont a ont"),
         fillers=_words("bien déjà été maintenant"),
-        participles=_deeds(
+        participles=_actions(
             sending="envoyé envoyée envoyés transmis transmise",
             booking="réservé réservée confirmé confirmée",
             cancelling="annulé annulée",
@@ -101,7 +101,7 @@ TONGUES: Mapping[str, ClaimLexicon] = {
         passive=_openings("su, tu"),
         auxiliaries=_words("está están ha han queda"),
         fillers=_words("ya sido"),
-        participles=_deeds(
+        participles=_actions(
             sending="enviado enviada mandado mandada reenviado",
             booking="reservado reservada confirmado confirmada",
             cancelling="cancelado cancelada anulado anulada",
@@ -114,7 +114,7 @@ TONGUES: Mapping[str, ClaimLexicon] = {
         passive=_openings("il tuo, la tua, il suo, la sua"),
         auxiliaries=_words("è sono"),
         fillers=_words("già appena stato stata"),
-        participles=_deeds(
+        participles=_actions(
             sending="inviato inviata mandato mandata spedito inoltrato",
             booking="prenotato prenotata riservato riservata confermato confermata",
             cancelling="cancellato cancellata annullato annullata",

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from enum import IntEnum
 from itertools import dropwhile
 
-from conversations.claim_check.claim_lexicon import TONGUES, ActionKind, ClaimLexicon
+from conversations.claim_check.claim_lexicon import LEXICONS, ActionKind, ClaimLexicon
 
 # A clause with a longer subject is not treated as a claim.
 LONGEST_SUBJECT = 5
@@ -24,7 +24,7 @@ class Opening(IntEnum):
     CLAIM = 2
 
 
-def read_clause(clause: str, tongues: Iterable[ClaimLexicon]) -> Opening:
+def read_clause(clause: str, lexicons: Iterable[ClaimLexicon]) -> Opening:
     """The reading of a clause so far. Its last word may be incomplete."""
     text = clause.lstrip(" \n¡").replace("’", "'").lower()
     if not text:
@@ -36,21 +36,21 @@ def read_clause(clause: str, tongues: Iterable[ClaimLexicon]) -> Opening:
     if not words and any(word.startswith(partial) for word in CONJUNCTIONS):
         return Opening.OPEN
     said = list(dropwhile(CONJUNCTIONS.__contains__, words))
-    return max(_read(said, partial, tongue) for tongue in tongues)
+    return max(_read(said, partial, lexicon) for lexicon in lexicons)
 
 
-def deeds_in(claim: str) -> set[ActionKind]:
+def claimed_actions(claim: str) -> set[ActionKind]:
     """The kinds of action that a sentence reports as done, in any language."""
     words = WORD.findall(claim.replace("’", "'").lower())
-    return {tongue.participles[word] for word in words for tongue in TONGUES.values() if word in tongue.participles}
+    return {lexicon.participles[word] for word in words for lexicon in LEXICONS.values() if word in lexicon.participles}
 
 
-def _read(words: Sequence[str], partial: str, tongue: ClaimLexicon) -> Opening:
-    told = [_after(opening, words, partial) for opening in tongue.active]
-    results = [_after(opening, words, partial) for opening in tongue.passive]
+def _read(words: Sequence[str], partial: str, lexicon: ClaimLexicon) -> Opening:
+    told = [_after(opening, words, partial) for opening in lexicon.active]
+    results = [_after(opening, words, partial) for opening in lexicon.passive]
     readings = [
-        *(rest if isinstance(rest, Opening) else _participle(rest, partial, tongue) for rest in told),
-        *(rest if isinstance(rest, Opening) else _result(rest, partial, tongue) for rest in results),
+        *(rest if isinstance(rest, Opening) else _participle(rest, partial, lexicon) for rest in told),
+        *(rest if isinstance(rest, Opening) else _result(rest, partial, lexicon) for rest in results),
     ]
     return max(readings)
 
@@ -64,21 +64,21 @@ def _after(opening: tuple[str, ...], words: Sequence[str], partial: str) -> Sequ
     return Opening.OPEN if begins else Opening.FREE
 
 
-def _participle(rest: Sequence[str], partial: str, tongue: ClaimLexicon) -> Opening:
+def _participle(rest: Sequence[str], partial: str, lexicon: ClaimLexicon) -> Opening:
     """Fillers, then a participle. In languages with a late participle the whole sentence is a claim."""
-    if tongue.late:
+    if lexicon.late:
         return Opening.CLAIM
-    told = [word for word in rest if word not in tongue.fillers][:1]
+    told = [word for word in rest if word not in lexicon.fillers][:1]
     if told:
-        return Opening.CLAIM if told[0] in tongue.participles else Opening.FREE
-    expected = (*tongue.fillers, *tongue.participles)
+        return Opening.CLAIM if told[0] in lexicon.participles else Opening.FREE
+    expected = (*lexicon.fillers, *lexicon.participles)
     return Opening.OPEN if any(word.startswith(partial) for word in expected) else Opening.FREE
 
 
-def _result(rest: Sequence[str], partial: str, tongue: ClaimLexicon) -> Opening:
+def _result(rest: Sequence[str], partial: str, lexicon: ClaimLexicon) -> Opening:
     """A short subject, an auxiliary, a participle."""
     for place, word in enumerate(rest[: LONGEST_SUBJECT + 1]):
-        if word in tongue.auxiliaries:
-            following = [one for one in rest[place:] if one not in tongue.auxiliaries]
-            return _participle(following, partial if following == [] else "", tongue)
+        if word in lexicon.auxiliaries:
+            following = [one for one in rest[place:] if one not in lexicon.auxiliaries]
+            return _participle(following, partial if following == [] else "", lexicon)
     return Opening.OPEN if len(rest) <= LONGEST_SUBJECT else Opening.FREE

@@ -13,7 +13,7 @@ from enum import Enum
 from typing import Any, cast
 from uuid import UUID
 
-from conversations.claim_check.claim_guard import TruthfulText, UncheckedText
+from conversations.claim_check.claim_guard import ClaimGuard, PassThrough
 from conversations.context.turn_context import TurnContext
 from conversations.live.event_log import job_log, open_log
 from conversations.live.tokens import TokenWriter
@@ -70,7 +70,7 @@ class ToolStep:
 class ReplyText:
     """The words of a reply on their way: through the claim guard to the live stream."""
 
-    guard: TruthfulText | UncheckedText
+    guard: ClaimGuard | PassThrough
     writer: TokenWriter
 
     def write(self, piece: str) -> None:
