@@ -18,7 +18,7 @@ from conversations.common.payloads import PostedPayload, RepliedPayload
 from conversations.live.hub import hub
 from conversations.live.outcome import turn_stream, wait_for_outcome
 from conversations.live.stream import EventStream, Frame, Frames
-from conversations.live.stream_auth import while_key_opens
+from conversations.live.stream_auth import while_key_valid
 from conversations.widget.event_filter import LONGEST_SECONDS
 from projects.api.async_views import Continued, continues, door_of, serve
 from projects.api.caller import Caller
@@ -29,7 +29,7 @@ async def messages(request: HttpRequest, served: Continued[TurnStream | ReplyWai
     """Stream the turn or wait for its reply, as requested."""
     if isinstance(served.state, ReplyWait):
         return await _with_reply(served, served.state)
-    return stream_of(served.state.caller, turn_stream(served.state.place, served.state.turn_id))
+    return stream_of(served.state.caller, turn_stream(served.state.cursor, served.state.turn_id))
 
 
 @door_of(Events)
@@ -50,12 +50,12 @@ async def _opening(request: HttpRequest, conversation_id: UUID) -> AsyncGenerato
 
     The subscription starts before the view reads the database. A conversation without any events needs no second read.
     """
-    async with hub().hear(conversation_id) as listener:
+    async with hub().subscribe(conversation_id) as listener:
         response = await serve(Events, request, conversation_id=conversation_id)
         yield response
         opened: OpenStream = cast(Continued[OpenStream], response).state
-        place = replace(opened.place, is_silent=opened.place.is_silent and listener.is_told)
-        async with aclosing(_while_admitted(EventStream(place).heard(listener), opened.caller)) as stream:
+        cursor = replace(opened.cursor, is_silent=opened.cursor.is_silent and listener.is_confirmed)
+        async with aclosing(_while_admitted(EventStream(cursor).frames_for(listener), opened.caller)) as stream:
             async for frames in stream:
                 yield frames
 
@@ -94,7 +94,7 @@ async def _joined(stream: Frames) -> AsyncIterator[bytes]:
 def _while_admitted(stream: Frames, caller: Caller) -> Frames:
     if caller.key is None:
         return _for_a_while(stream)
-    return while_key_opens(stream, organization_id=caller.organization_id, key_id=caller.key.pk, scopes=caller.scopes)
+    return while_key_valid(stream, organization_id=caller.organization_id, key_id=caller.key.pk, scopes=caller.scopes)
 
 
 async def _for_a_while(stream: Frames) -> Frames:

@@ -20,7 +20,7 @@ from conversations.api.live import stream_of
 from conversations.api.views import ConversationView
 from conversations.common.payloads import TurnSummaryPayload
 from conversations.common.turn_detail import turn_summary
-from conversations.common.voice_session import can_have_a_voice
+from conversations.common.voice_session import is_voice_call
 from conversations.voice.reports import NoVoice, Report, ReportType, take_reports
 from conversations.voice.updates import UpdatesCursor, place_of, update_frames
 from projects.api.async_views import Continued, continues
@@ -108,7 +108,7 @@ class SessionUpdates(ConversationView):
         they stop.
         """
         conversation = self.bare_conversation(conversation_id)
-        if not can_have_a_voice(conversation):
+        if not is_voice_call(conversation):
             raise NoVoice(conversation.channel)
         asked = request.headers.get("Last-Event-ID") or request.query_params.get("after") or ""
         known = asked.isascii() and asked.isdigit() and len(asked) < 10 and int(asked) <= conversation.last_event
@@ -118,5 +118,5 @@ class SessionUpdates(ConversationView):
 @continues(SessionUpdates)
 async def updates(request: HttpRequest, served: Continued[tuple[Caller, UpdatesCursor]]) -> HttpResponseBase:
     """Stream the updates."""
-    caller, place = served.state
-    return stream_of(caller, update_frames(place))
+    caller, cursor = served.state
+    return stream_of(caller, update_frames(cursor))

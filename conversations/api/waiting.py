@@ -27,10 +27,10 @@ class ReplyWait:
 
 @dataclass(frozen=True)
 class OpenStream:
-    """A client admitted to a conversation's stream, which starts at `place`."""
+    """A client admitted to a conversation's stream, which starts at `cursor`."""
 
     caller: Caller
-    place: StreamCursor
+    cursor: StreamCursor
 
 
 @dataclass(frozen=True)

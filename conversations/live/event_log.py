@@ -32,7 +32,7 @@ class OperatorSpeaks(RuntimeError):
 
 
 # Columns of a conversation that change under its lock.
-KEPT = (
+LOCKED_COLUMNS = (
     "last_event",
     "last_message",
     "last_turn",
@@ -50,9 +50,11 @@ KEPT = (
     "updated_at",
 )
 # Changes to these alone don't count as activity: `updated_at` and the order of lists stay as they are.
-QUIET = frozenset({"last_event", "directives", "directives_turn", "updated_at"})
-NEWS = tuple(field.attname for field in Conversation._meta.concrete_fields if field.name in set(KEPT) - QUIET)
-WITHOUT_NEWS = tuple(name for name in KEPT if name != "updated_at")
+PASSIVE_COLUMNS = frozenset({"last_event", "directives", "directives_turn", "updated_at"})
+ACTIVITY_COLUMNS = tuple(
+    field.attname for field in Conversation._meta.concrete_fields if field.name in set(LOCKED_COLUMNS) - PASSIVE_COLUMNS
+)
+WITHOUT_TIMESTAMP = tuple(name for name in LOCKED_COLUMNS if name != "updated_at")
 
 
 class ConversationLog:
@@ -68,7 +70,7 @@ class ConversationLog:
         self.writes = WriteBatch()
         self.new_turn: Turn | None = None
         self._events: list[Event] = []
-        self._before = self._news()
+        self._before = self._activity()
 
     def add_event(self, idn: str, *, payload: Mapping[str, Any], type: EventType = EventType.SYSTEM) -> Event:
         """Append one event; it is stored when the log closes. The first event is preceded by `conversation_started`."""
@@ -137,13 +139,13 @@ class ConversationLog:
     def close(self) -> None:
         """Write everything, and notify the live stream when the transaction commits."""
         self.writes.insert(self._events)
-        is_news = self._news() != self._before
-        self.writes.update(self.conversation, KEPT if is_news else WITHOUT_NEWS)
+        has_activity = self._activity() != self._before
+        self.writes.update(self.conversation, LOCKED_COLUMNS if has_activity else WITHOUT_TIMESTAMP)
         self.writes.send()
         transaction.on_commit(partial(publish.publish_events, self.conversation.pk, list(self._events)))
 
-    def _news(self) -> list[Any]:
-        return [getattr(self.conversation, name) for name in NEWS]
+    def _activity(self) -> list[Any]:
+        return [getattr(self.conversation, name) for name in ACTIVITY_COLUMNS]
 
 
 LOCKED = PreparedQuery(
@@ -164,10 +166,10 @@ def open_log(conversation_id: UUID, *, project_id: UUID | None = None) -> Iterat
     Raises Conversation.DoesNotExist, also for another project's conversation if `project_id` is given. Open the log
     before locking any of the conversation's jobs: the holder of the conversation may supersede its jobs.
     """
-    found = LOCKED(conversation_id)
-    if not found or project_id not in (None, found[0].project_id):
+    rows = LOCKED(conversation_id)
+    if not rows or project_id not in (None, rows[0].project_id):
         raise Conversation.DoesNotExist
-    log = ConversationLog(found[0], now=vars(found[0])["now"])
+    log = ConversationLog(rows[0], now=vars(rows[0])["now"])
     yield log
     log.close()
 

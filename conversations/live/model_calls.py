@@ -15,7 +15,7 @@ from tenancy.scope import tenant_tx
 from tenancy.write_batch import WriteBatch
 
 
-def keep_calls(job: ClaimedJob, turn: Turn, records: Sequence[CallRecord]) -> None:
+def store_calls(job: ClaimedJob, turn: Turn, records: Sequence[CallRecord]) -> None:
     """Store the calls of a failed attempt, unless another worker has claimed the job since."""
     with tenant_tx(job.organization_id):
         if records and Job.objects.select_for_update().filter(pk=job.id, token=job.token).exists():
@@ -30,6 +30,6 @@ def add_calls(writes: WriteBatch, job: ClaimedJob, turn: Turn, records: Sequence
     writes.insert(call_rows(records, project_id=project_id, job_id=job.id, subject_id=job.subject_id, turn_id=turn.pk))
 
 
-def as_failure(error: LlmError) -> Exception:
+def as_job_error(error: LlmError) -> Exception:
     """The exception a background flow raises for a failed call: retryable errors retry the job, others give up."""
     return error if error.retryable else GiveUp(str(error))

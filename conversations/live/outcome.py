@@ -43,10 +43,10 @@ async def wait_for_outcome(
             left = ends_at - time.monotonic()
             if outcome is not None or left <= 0:
                 return outcome
-            await _something_final(listener, left)
+            await _next_end(listener, left)
 
 
-async def _something_final(listener: Listener, left: float) -> None:
+async def _next_end(listener: Listener, left: float) -> None:
     """Return after an event that may have ended a turn, or when the next poll is due."""
     ends_at = time.monotonic() + min(left, POLL_SECONDS)
     while (rest := ends_at - time.monotonic()) > 0:
@@ -69,11 +69,11 @@ def outcome_of(organization_id: UUID, turn_id: UUID) -> Outcome | None:
         return Outcome(turn_summary(turn), reply=message_payload(turn.reply) if turn.reply else None)
 
 
-async def turn_stream(place: StreamCursor, turn_id: UUID) -> Frames:
+async def turn_stream(cursor: StreamCursor, turn_id: UUID) -> Frames:
     """The conversation's frames from the message on, until the turn's reply is complete."""
-    async with aclosing(EventStream(place).frames()) as stream:
+    async with aclosing(EventStream(cursor).frames()) as stream:
         async for frames in stream:
             yield frames
             is_done = any(frame.event == EventType.DONE for frame in frames)
-            if is_done and await in_db(outcome_of, place.organization_id, turn_id) is not None:
+            if is_done and await in_db(outcome_of, cursor.organization_id, turn_id) is not None:
                 return

@@ -32,7 +32,7 @@ def _publish(room: UUID, entries: Sequence[dict[str, Any]]) -> None:
     try:
         publish("PUBLISH", channel_of(room), to_json(entries))
     except (redis.RedisError, OSError) as error:
-        log.warning("The live stream was not told (%s); it will poll.", type(error).__name__)
+        log.warning("Publishing to the live stream failed (%s); streams will poll.", type(error).__name__)
 
 
 def event_entry(event: Event) -> dict[str, Any]:

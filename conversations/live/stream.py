@@ -15,7 +15,7 @@ from uuid import UUID
 from pydantic_core import to_json
 
 from conversations.common.presenters import message_payload, read_conversation
-from conversations.live.hub import LOOK, PING, Entry, Listener, Room, hub
+from conversations.live.hub import PING, REFRESH, Entry, Listener, Room, hub
 from conversations.live.publish import event_entry
 from conversations.models import Conversation, Event, Message, Turn, TurnCall, TurnStatus
 from conversations.models.event import EventType
@@ -78,31 +78,34 @@ class StreamCursor:
 class EventStream:
     """The text/event-stream of one conversation, for one client."""
 
-    def __init__(self, place: StreamCursor) -> None:
-        self._place = place
+    def __init__(self, cursor: StreamCursor) -> None:
+        self._cursor = cursor
         self._listener = Listener()
-        self._shown: tuple[str, int, int] | None = None  # turn, attempt, characters
+        self._sent: tuple[str, int, int] | None = None  # turn, attempt, characters
 
     async def frames(self) -> Frames:
         """Frames until the client disconnects. Frames published together are yielded together, because each send has a
         fixed cost.
         """
-        async with hub().hear(self._place.conversation_id) as listener, aclosing(self.heard(listener)) as frames:
+        async with (
+            hub().subscribe(self._cursor.conversation_id) as listener,
+            aclosing(self.frames_for(listener)) as frames,
+        ):
             async for pieces in frames:
                 yield pieces
 
-    async def heard(self, listener: Listener) -> Frames:
+    async def frames_for(self, listener: Listener) -> Frames:
         """Frames of a conversation that is subscribed already."""
         self._listener = listener
-        hub().look_after(
-            Room(self._place.organization_id, self._place.conversation_id), listener, after=self._place.after
+        hub().poll_for(
+            Room(self._cursor.organization_id, self._cursor.conversation_id), listener, after=self._cursor.after
         )
         yield [RETRY]
-        if self._place.is_reset:
-            snapshot = await in_db(_snapshot, self._place)
+        if self._cursor.is_reset:
+            snapshot = await in_db(_snapshot, self._cursor)
             listener.after = snapshot["last_seq"]
             yield [Frame("reset", snapshot, snapshot["last_seq"])]
-        if not self._place.is_silent:
+        if not self._cursor.is_silent:
             async for piece in self._catch_up():
                 yield [piece]
         async for pieces in self._follow():
@@ -125,11 +128,11 @@ class EventStream:
     async def _ping(self) -> None:
         while True:
             await asyncio.sleep(random.uniform(*PING_SECONDS))  # noqa: S311  # spreads work, guards nothing
-            self._listener.hear([PING])
+            self._listener.put([PING])
 
     async def _catch_up(self) -> AsyncIterator[Frame]:
         """Everything stored since, then the reply being written."""
-        while backlog := await in_db(_events_after, self._place, self._after):
+        while backlog := await in_db(_events_after, self._cursor, self._after):
             for entry in backlog:
                 failpoint("sse.mid_replay")
                 if piece := self._event(entry):
@@ -139,7 +142,7 @@ class EventStream:
 
     async def _pass_on(self, entries: list[Entry]) -> AsyncIterator[Frame]:
         for entry in entries:
-            if entry is LOOK:
+            if entry is REFRESH:
                 async for missed in self._catch_up():
                     yield missed
             elif entry["type"] == "token":
@@ -166,40 +169,40 @@ class EventStream:
     async def _token(self, token: dict[str, Any]) -> Frame | None:
         """The next token if it continues the client's text; otherwise the whole text so far."""
         turn, attempt, offset = token["turn"], token["attempt"], token["offset"]
-        standing = self._shown[2] if self._shown and self._shown[:2] == (turn, attempt) else 0
-        if offset > standing:
+        sent = self._sent[2] if self._sent and self._sent[:2] == (turn, attempt) else 0
+        if offset > sent:
             return await self._partial()
-        text = token["text"][standing - offset :]
+        text = token["text"][sent - offset :]
         if not text:
             return None
-        self._shown = (turn, attempt, standing + len(text))
-        return Frame("token", {**token, "offset": standing, "text": text})
+        self._sent = (turn, attempt, sent + len(text))
+        return Frame("token", {**token, "offset": sent, "text": text})
 
     async def _partial(self) -> Frame | None:
-        partial = await hub().partial(self._place.conversation_id)
+        partial = await hub().partial(self._cursor.conversation_id)
         if partial is None:
             return None
         known = (partial["turn"], partial["attempt"], len(partial["text"]))
-        if known == self._shown or not await in_db(_is_replying, self._place, partial["turn"]):
+        if known == self._sent or not await in_db(_is_replying, self._cursor, partial["turn"]):
             return None
-        self._shown = known
+        self._sent = known
         return Frame("token", {"turn": known[0], "attempt": known[1], "offset": 0, "text": partial["text"]})
 
 
-def _events_after(place: StreamCursor, after: int) -> list[Entry]:
-    with tenant_tx(place.organization_id):
-        return [event_entry(event) for event in EVENTS(place.conversation_id, after)]
+def _events_after(cursor: StreamCursor, after: int) -> list[Entry]:
+    with tenant_tx(cursor.organization_id):
+        return [event_entry(event) for event in EVENTS(cursor.conversation_id, after)]
 
 
-def _is_replying(place: StreamCursor, turn_id: str) -> bool:
-    with tenant_tx(place.organization_id):
+def _is_replying(cursor: StreamCursor, turn_id: str) -> bool:
+    with tenant_tx(cursor.organization_id):
         return bool(REPLYING(UUID(turn_id)))
 
 
-def _snapshot(place: StreamCursor) -> dict[str, Any]:
+def _snapshot(cursor: StreamCursor) -> dict[str, Any]:
     """The whole conversation, for a client with an unknown position."""
-    with tenant_tx(place.organization_id):
-        conversation = Conversation.objects.get(pk=place.conversation_id)
+    with tenant_tx(cursor.organization_id):
+        conversation = Conversation.objects.get(pk=cursor.conversation_id)
         messages = Message.objects.filter(conversation=conversation).order_by("seq")
         return {
             "conversation": read_conversation(conversation.project_id, conversation.pk),

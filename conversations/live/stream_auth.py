@@ -17,27 +17,27 @@ from tenancy.threads import in_db
 log = logging.getLogger(__name__)
 
 # Streams yield at least as often (keep-alives), so no stream goes much longer without a check.
-LOOK_SECONDS = 30
+RECHECK_SECONDS = 30
 
 
 @dataclass(frozen=True)
-class Look:
+class KeyCheck:
     """The scopes of a key when it was last checked, by this process's clock."""
 
-    at: float
+    checked_at: float
     scopes: frozenset[str]
 
 
 # By key. An authenticated request counts as a check, so opening a stream costs no query.
-_looks: dict[UUID, Look] = {}
+_checks: dict[UUID, KeyCheck] = {}
 
 
-async def while_key_opens(stream: Frames, *, organization_id: UUID, key_id: UUID, scopes: frozenset[str]) -> Frames:
+async def while_key_valid(stream: Frames, *, organization_id: UUID, key_id: UUID, scopes: frozenset[str]) -> Frames:
     """Pass on the stream while its key still has the given scopes.
 
     When the stream ends, the client reconnects and gets the error.
     """
-    _looks[key_id] = Look(time.monotonic(), scopes)
+    _checks[key_id] = KeyCheck(time.monotonic(), scopes)
     async with aclosing(stream):
         async for frames in stream:
             if not scopes <= await _scopes_now(organization_id, key_id):
@@ -46,14 +46,14 @@ async def while_key_opens(stream: Frames, *, organization_id: UUID, key_id: UUID
 
 
 async def _scopes_now(organization_id: UUID, key_id: UUID) -> frozenset[str]:
-    """The key's scopes, at most LOOK_SECONDS old. A database outage ends no stream."""
-    known, now = _looks[key_id], time.monotonic()
-    if now - known.at < LOOK_SECONDS:
+    """The key's scopes, at most RECHECK_SECONDS old. A database outage ends no stream."""
+    known, now = _checks[key_id], time.monotonic()
+    if now - known.checked_at < RECHECK_SECONDS:
         return known.scopes
     # Set before awaiting, so that the key's other streams use the known scopes meanwhile.
-    _looks[key_id] = Look(now, known.scopes)
+    _checks[key_id] = KeyCheck(now, known.scopes)
     try:
-        _looks[key_id] = Look(now, await in_db(scopes_of_key, organization_id, key_id))
+        _checks[key_id] = KeyCheck(now, await in_db(scopes_of_key, organization_id, key_id))
     except (Error, OSError) as error:
-        log.warning("A stream's key couldn't be looked at (%s); it will be again.", type(error).__name__)
-    return _looks[key_id].scopes
+        log.warning("A stream's key could not be checked (%s); retrying later.", type(error).__name__)
+    return _checks[key_id].scopes

@@ -41,24 +41,24 @@ class Subscriptions:
         self._confirmed: dict[str, asyncio.Event] = {}
         self._states: dict[str, State] = {}
         self._changed: set[str] = set()
-        self._has_changed = asyncio.Event()
-        self._work: asyncio.Task[None] | None = None
+        self._change_event = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
 
-    def begin(self, name: str) -> None:
+    def subscribe(self, name: str) -> None:
         """Subscribe to a channel. Idempotent."""
         confirmed = self._confirmed.setdefault(name, asyncio.Event())
         if self._states.get(name) is State.SUBSCRIBED:
             confirmed.set()
         self._change(name)
-        if self._work is None or self._work.done():
-            self._work = asyncio.get_running_loop().create_task(self._go_on())
+        if self._task is None or self._task.done():
+            self._task = asyncio.get_running_loop().create_task(self._run())
 
-    def end(self, name: str) -> None:
+    def unsubscribe(self, name: str) -> None:
         """Unsubscribe from a channel."""
         del self._confirmed[name]
         self._change(name)
 
-    async def is_heard(self, name: str, *, within: float) -> bool:
+    async def is_confirmed(self, name: str, *, within: float) -> bool:
         """Return True if the channel's subscription is confirmed within this many seconds; later messages are then
         received.
         """
@@ -70,9 +70,9 @@ class Subscriptions:
 
     def _change(self, *names: str) -> None:
         self._changed.update(names)
-        self._has_changed.set()
+        self._change_event.set()
 
-    async def _go_on(self) -> None:
+    async def _run(self) -> None:
         """Run one connection after the other."""
         while True:
             connection = new_connection()
@@ -80,7 +80,7 @@ class Subscriptions:
                 async with asyncio.timeout(CONNECT_SECONDS):
                     await connection.connect()  # type: ignore[no-untyped-call]
                 async with asyncio.TaskGroup() as both:
-                    both.create_task(self._speak(connection))
+                    both.create_task(self._send_commands(connection))
                     both.create_task(self._listen(connection))
             except* (RedisError, OSError) as lost:
                 log.warning(
@@ -90,21 +90,21 @@ class Subscriptions:
                 log.exception("The live stream's connection to Redis failed; streams poll meanwhile.")
             finally:
                 await connection.disconnect(nowait=True)
-            self._lose()
+            self._reset()
             await asyncio.sleep(RETRY_SECONDS)
 
-    async def _speak(self, connection: AbstractConnection) -> None:
+    async def _send_commands(self, connection: AbstractConnection) -> None:
         """Send commands for the changed channels."""
         while True:
-            await self._has_changed.wait()
-            self._has_changed.clear()
+            await self._change_event.wait()
+            self._change_event.clear()
             names, self._changed = self._changed, set()
             wanted = names & self._confirmed.keys()
-            await self._ask(connection, "SUBSCRIBE", wanted - self._states.keys(), State.ASKED)
-            heard = {name for name in names - wanted if self._states.get(name) is State.SUBSCRIBED}
-            await self._ask(connection, "UNSUBSCRIBE", heard, State.LEFT)
+            await self._send(connection, "SUBSCRIBE", wanted - self._states.keys(), State.ASKED)
+            subscribed = {name for name in names - wanted if self._states.get(name) is State.SUBSCRIBED}
+            await self._send(connection, "UNSUBSCRIBE", subscribed, State.LEFT)
 
-    async def _ask(self, connection: AbstractConnection, command: str, names: set[str], state: State) -> None:
+    async def _send(self, connection: AbstractConnection, command: str, names: set[str], state: State) -> None:
         if names:
             self._states.update(dict.fromkeys(names, state))
             await connection.send_command(command, *names)
@@ -112,9 +112,9 @@ class Subscriptions:
     async def _listen(self, connection: AbstractConnection) -> None:
         while True:
             kind, channel, data = await connection.read_response()
-            self._hear(kind, channel.decode(), data)
+            self._handle(kind, channel.decode(), data)
 
-    def _hear(self, kind: bytes, name: str, data: bytes) -> None:
+    def _handle(self, kind: bytes, name: str, data: bytes) -> None:
         if kind == b"message":
             self._deliver(name, data)
         elif kind == b"subscribe":
@@ -127,7 +127,7 @@ class Subscriptions:
             del self._states[name]
             self._change(name)
 
-    def _lose(self) -> None:
+    def _reset(self) -> None:
         """Reset all states and resubscribe the wanted channels."""
         self._states.clear()
         for confirmed in self._confirmed.values():

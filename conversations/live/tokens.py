@@ -62,16 +62,16 @@ class TokenWriter:
         text = self.text
         if len(text) == self._sent:
             return
-        place = {"turn": str(self._turn_id), "attempt": self._attempt}
-        token = to_json([{"type": "token", "payload": {**place, "offset": self._sent, "text": text[self._sent :]}}])
+        position = {"turn": str(self._turn_id), "attempt": self._attempt}
+        token = to_json([{"type": "token", "payload": {**position, "offset": self._sent, "text": text[self._sent :]}}])
         self._sent = len(text)
         try:
             async with _redis().pipeline(transaction=False) as pipe:
-                pipe.set(partial_of(self._conversation_id), to_json({**place, "text": text}), ex=PARTIAL_SECONDS)
+                pipe.set(partial_of(self._conversation_id), to_json({**position, "text": text}), ex=PARTIAL_SECONDS)
                 pipe.publish(channel_of(self._conversation_id), token)
                 await pipe.execute()
         except (RedisError, OSError) as error:
-            log.warning("Tokens were not passed on (%s); the finished reply will be.", type(error).__name__)
+            log.warning("Streaming tokens failed (%s); the finished reply will be sent.", type(error).__name__)
 
 
 _clients: WeakKeyDictionary[asyncio.AbstractEventLoop, aioredis.Redis] = WeakKeyDictionary()

@@ -29,13 +29,13 @@ async def closing() -> AsyncIterator[None]:
 
 
 async def _hear(conversation: UUID) -> None:
-    async with hub().hear(conversation):
+    async with hub().subscribe(conversation):
         await asyncio.Event().wait()
 
 
 async def _connect() -> None:
-    async with hub().hear(uuid7()) as listener:
-        assert listener.is_told
+    async with hub().subscribe(uuid7()) as listener:
+        assert listener.is_confirmed
 
 
 async def _leave_after(conversation: UUID, *, steps: int) -> None:
@@ -59,18 +59,18 @@ async def test_who_comes_after_one_that_left_at_the_door_is_told(steps: int, is_
     await _connect()
     await _leave_after(conversation, steps=steps)
     if is_settled:
-        async with hub().hear(uuid7()):
+        async with hub().subscribe(uuid7()):
             pass  # Redis answers in order: what it had to say to the one that left was heard
-    async with hub().hear(conversation) as listener:
-        assert listener.is_told
+    async with hub().subscribe(conversation) as listener:
+        assert listener.is_confirmed
         _tell(conversation)
         assert await listener.next_within(PATIENCE) == [BEGUN]
 
 
 async def test_who_leaves_while_another_stays_takes_nothing_from_them() -> None:
     conversation = uuid7()
-    async with hub().hear(conversation) as listener:
-        async with hub().hear(conversation):
+    async with hub().subscribe(conversation) as listener:
+        async with hub().subscribe(conversation):
             pass
         await _leave_after(conversation, steps=1)
         _tell(conversation)
@@ -87,11 +87,11 @@ async def test_nobody_leaves_a_subscription_behind() -> None:
 async def test_who_comes_while_redis_is_away_is_told_when_it_is_back() -> None:
     """And who was there before."""
     conversation, coming, probed = uuid7(), uuid7(), uuid7()
-    async with hub().hear(conversation) as before, hub().hear(probed):
+    async with hub().subscribe(conversation) as before, hub().subscribe(probed):
         with _no_redis() as let_in:
             await _until_not_told(probed)
-            async with hub().hear(coming) as listener:
-                assert not listener.is_told
+            async with hub().subscribe(coming) as listener:
+                assert not listener.is_confirmed
                 let_in()
                 await _until_heard({channel_of(one) for one in (conversation, coming, probed)})
                 for one, heard in ((conversation, before), (coming, listener)):
@@ -119,8 +119,8 @@ async def _until_not_told(conversation: UUID) -> None:
     """Wait until the hub has seen that Redis is away."""
     async with asyncio.timeout(PATIENCE):
         while True:
-            async with hub().hear(conversation) as listener:
-                if not listener.is_told:
+            async with hub().subscribe(conversation) as listener:
+                if not listener.is_confirmed:
                     return
             await asyncio.sleep(0.01)
 
