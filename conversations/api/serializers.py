@@ -8,7 +8,7 @@ from rest_framework import serializers
 
 from conversations.models import Channel
 from conversations.models.persona import PersonaField
-from conversations.turns.customer_fields import holds_controls
+from conversations.turns.customer_fields import has_control_characters
 from projects.api.serializers import StrictSerializer, TextField
 
 MAX_METADATA_KEYS = MAX_ATTRIBUTES = 50
@@ -28,7 +28,7 @@ class LineField(serializers.CharField):
 
     def to_internal_value(self, data: Any) -> str:
         text = super().to_internal_value(data)
-        if holds_controls(text):
+        if has_control_characters(text):
             self.fail("controls")
         return text
 

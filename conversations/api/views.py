@@ -26,13 +26,13 @@ from conversations.common.payloads import (
     TurnSummaryPayload,
 )
 from conversations.common.presenters import (
-    began_payload,
     conversation_payload,
     message_payload,
+    new_conversation_payload,
     operator_payload,
     persona_payload,
     read_conversation,
-    shown,
+    with_relations,
 )
 from conversations.common.turn_detail import turn_payload, turn_summary
 from conversations.followups.system_events import post_event
@@ -90,7 +90,7 @@ class Conversations(ConversationView):
     def get(self, request: Request) -> TypedResponse[Page[ConversationPayload]]:
         """Returns a list of the project's conversations, newest first."""
         rows = Conversation.objects.filter(project_id=self.project.pk)
-        return self.page(shown(rows), conversation_payload)
+        return self.page(with_relations(rows), conversation_payload)
 
     @extend_schema(operation_id="conversations_create", request=ConversationInput)
     @idempotent
@@ -104,7 +104,7 @@ class Conversations(ConversationView):
             known=known_fields(self.project, data["persona"], path="persona."),
             metadata=data["metadata"],
         )
-        return Created(began_payload(conversation))
+        return Created(new_conversation_payload(conversation))
 
 
 class ConversationDetail(ConversationView):
@@ -149,7 +149,7 @@ class Messages(ConversationView):
         A member's session may only write to test conversations; elsewhere it gets a 403.
         """
         data = self.valid(MessageInput)
-        self._require_right_to_speak(conversation_id)
+        self._require_write_access(conversation_id)
         # Validated before anything is stored: clients retry after an error.
         wait_seconds(request.query_params.get("wait", ""))
         try:
@@ -177,14 +177,14 @@ class Messages(ConversationView):
         organization_id, conversation_id = self.caller.organization_id, self.kwargs["conversation_id"]
         if "text/event-stream" in self.request.headers.get("Accept", ""):
             after = (event or message_event(conversation_id, answer["message"]["id"])) - 1
-            place = StreamCursor(organization_id, conversation_id, after=after)
-            return Continued(TurnStream(self.caller, place, turn_id), payload=answer)
+            cursor = StreamCursor(organization_id, conversation_id, after=after)
+            return Continued(TurnStream(self.caller, cursor, turn_id), payload=answer)
         if seconds := wait_seconds(self.request.query_params.get("wait", "")):
             wait = ReplyWait(organization_id, conversation_id, turn_id, answer["message"], seconds)
             return Continued(wait, payload=answer)
         return Accepted(answer)
 
-    def _require_right_to_speak(self, conversation_id: UUID) -> None:
+    def _require_write_access(self, conversation_id: UUID) -> None:
         """Raise ApiError if a member would write as a real customer, Http404 if the project has no such conversation."""
         caller = caller_of(self.request)
         if caller and caller.member and not self.bare_conversation(conversation_id).is_test:
@@ -229,10 +229,10 @@ class Events(ConversationView):
         known = asked.isascii() and asked.isdigit() and len(asked) < 10 and int(asked) <= conversation.last_event
         after = int(asked) if known else 0
         is_silent = after == conversation.last_event and not conversation.last_turn
-        place = StreamCursor(
+        cursor = StreamCursor(
             self.caller.organization_id, conversation_id, after, is_reset=not known, is_silent=is_silent
         )
-        return Continued(OpenStream(self.caller, place), status=200)
+        return Continued(OpenStream(self.caller, cursor), status=200)
 
     @extend_schema(operation_id="events_create", request=EventInput)
     @idempotent

@@ -42,11 +42,11 @@ class WorkingStatus:
 def working_status(config: AgentConfig, *, at: datetime) -> WorkingStatus:
     """The status of the business at an aware datetime. A project without hours is always open, except on its holidays."""
     local = at.astimezone(ZoneInfo(config.timezone))
-    is_open, reason = _judge(config, local)
+    is_open, reason = _status_at(config, local)
     return WorkingStatus(is_open=is_open, reason=reason, local=local)
 
 
-def _judge(config: AgentConfig, local: datetime) -> tuple[bool, str]:
+def _status_at(config: AgentConfig, local: datetime) -> tuple[bool, str]:
     day, now = local.date(), local.strftime("%H:%M")
     is_holiday = day in config.holidays
     if not config.hours and not is_holiday:

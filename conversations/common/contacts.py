@@ -28,11 +28,11 @@ def read_contact(persona_id: UUID | None) -> Contact | None:
     if persona_id is None or not (rows := KNOWN(persona_id)):
         return None
     given = {key: value for key, value, strength in rows if strength == Strength.GIVEN}
-    contact = contact_with(persona_id, {key: value for key, value, _ in rows if key is not None})
+    contact = contact_from_fields(persona_id, {key: value for key, value, _ in rows if key is not None})
     return replace(contact, phone_on_file=given.get("phone", ""), email_on_file=given.get("email", ""))
 
 
-def contact_with(persona_id: UUID, fields: Mapping[str, str]) -> Contact:
+def contact_from_fields(persona_id: UUID, fields: Mapping[str, str]) -> Contact:
     """Build a contact from a persona's fields."""
     return Contact(persona_id=persona_id, **{name: fields.get(name, "") for name in FIELDS})
 

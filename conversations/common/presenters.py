@@ -68,7 +68,7 @@ def _persona(persona: Persona, known: Iterable[PersonaField]) -> PersonaPayload:
 
 
 def wait_payload(wait: Wait) -> WaitPayload:
-    """A wait as shown by the API, the pages and the live stream."""
+    """A wait as with_relations by the API, the pages and the live stream."""
     return {
         "waiting": wait.ended_at is None,
         "reason": wait.reason,
@@ -80,18 +80,18 @@ def wait_payload(wait: Wait) -> WaitPayload:
     }
 
 
-def shown(rows: QuerySet[Conversation]) -> QuerySet[Conversation]:
+def with_relations(rows: QuerySet[Conversation]) -> QuerySet[Conversation]:
     """Conversations with everything `conversation_payload` needs, in a fixed number of queries."""
     waits = Prefetch("waits", open_waits())
     return rows.select_related("persona", "directives", "operator").prefetch_related("persona__fields", waits)
 
 
 def conversation_payload(conversation: Conversation) -> ConversationPayload:
-    """The payload of a conversation loaded through `shown`."""
+    """The payload of a conversation loaded through `with_relations`."""
     return _conversation(conversation, conversation.persona.fields.all(), conversation.waits.all())
 
 
-ONE = PreparedQuery(
+CONVERSATION = PreparedQuery(
     lambda project, conversation: Conversation.objects.select_related("persona", "directives", "operator").filter(
         project_id=project, pk=conversation
     ),
@@ -101,12 +101,12 @@ ONE = PreparedQuery(
 
 def read_conversation(project_id: UUID, conversation_id: UUID) -> ConversationPayload:
     """The payload of one conversation, looked up by keys. Raises Conversation.DoesNotExist."""
-    for conversation in ONE(project_id, conversation_id):
+    for conversation in CONVERSATION(project_id, conversation_id):
         return _conversation(conversation, FIELDS(conversation.persona_id), WAITS(conversation_id))
     raise Conversation.DoesNotExist
 
 
-def began_payload(conversation: Conversation) -> ConversationPayload:
+def new_conversation_payload(conversation: Conversation) -> ConversationPayload:
     """The payload of a conversation created in the running transaction, which has no waits or directives yet."""
     return _conversation(conversation, FIELDS(conversation.persona_id), ())
 

@@ -17,14 +17,14 @@ LIVE_FOR = timedelta(minutes=10)
 LONGEST_SPEECH = timedelta(minutes=2)
 
 
-def can_have_a_voice(conversation: Conversation) -> bool:
+def is_voice_call(conversation: Conversation) -> bool:
     """Return True if the conversation is a call."""
     return traits_of(conversation.channel).is_voice
 
 
-def is_held_by_a_voice(conversation: Conversation) -> bool:
+def has_live_voice(conversation: Conversation) -> bool:
     """Return True if a live voice session speaks for the agent. Runs no query on text channels."""
-    return can_have_a_voice(conversation) and _live(conversation.pk).exists()
+    return is_voice_call(conversation) and _live(conversation.pk).exists()
 
 
 def is_caller_speaking(conversation_id: UUID) -> bool:

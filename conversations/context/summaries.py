@@ -28,7 +28,7 @@ def is_due(messages: Sequence[TranscriptMessage]) -> bool:
     return size_of(messages) > DUE_BYTES and len(messages) > KEPT_MESSAGES
 
 
-def to_fold(messages: Sequence[TranscriptMessage]) -> list[TranscriptMessage]:
+def messages_to_fold(messages: Sequence[TranscriptMessage]) -> list[TranscriptMessage]:
     """The oldest messages to summarize, ending with a reply. The newest KEPT_BYTES and KEPT_MESSAGES stay verbatim.
 
     Every summarized message has a lower number than every remaining one, so a message that waits for its turn is never
@@ -55,7 +55,7 @@ def summary_before(turn: Turn) -> Summary | None:
     return older.order_by("-until_seq").first()
 
 
-def keep_summary(
+def store_summary(
     conversation: Conversation, *, until_seq: int, text: str, facts: Mapping[str, str], previous: Summary | None
 ) -> Summary:
     """Store a summary. Earlier facts are carried over unless a new value replaces them, so the model can't drop one."""

@@ -57,7 +57,7 @@ NEWEST = PreparedValues(
     ),
     kinds=(UUID, int, int),
 )
-UNSUMMARISED = PreparedValues(
+UNSUMMARIZED = PreparedValues(
     lambda conversation: (
         _messages(conversation, 0)
         .filter(Q(conversation__summary=None) | Q(seq__gt=F("conversation__summary__until_seq")))
@@ -80,9 +80,9 @@ def read_transcript(turn: Turn, *, after: int, is_replied: bool) -> list[Transcr
     return fit([one for one in _in_order(newest[::-1]) if one.turn <= turn.seq])
 
 
-def read_unsummarised(conversation_id: UUID) -> list[TranscriptMessage]:
+def read_unsummarized(conversation_id: UUID) -> list[TranscriptMessage]:
     """The newest messages that the conversation's summary doesn't cover, as far as they fit."""
-    return fit(_in_order(UNSUMMARISED(conversation_id)[::-1]))
+    return fit(_in_order(UNSUMMARIZED(conversation_id)[::-1]))
 
 
 def read_since(conversation_id: UUID, *, after: int) -> list[TranscriptMessage]:

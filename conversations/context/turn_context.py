@@ -15,8 +15,8 @@ from conversations.common.business_hours import WorkingStatus, working_status
 from conversations.common.prompt_shapes import Action, Fact, Intent, Line, Procedure, Scenario, Section, Step
 from conversations.common.queries import FIELDS, WAITS, open_waits_of
 from conversations.context.summaries import summary_before
-from conversations.context.transcript import TranscriptMessage, as_line, read_transcript
-from conversations.models import Conversation, PersonaField, PromptSection, Turn, TurnStatus, Wait
+from conversations.context.transcript import TranscriptMessage, as_line, read_transcript, read_unsummarized
+from conversations.models import Conversation, Message, PersonaField, PromptSection, Turn, TurnStatus, Wait
 from jobs.lanes import ClaimedJob
 from llm.types import Endpoint, ModelSpec
 from projects.agents.model_choice import endpoint_of, model_at
@@ -34,7 +34,7 @@ STATE_WORDS = {
     EffectState.UNKNOWN: "being checked by a colleague, not known to have happened",
     EffectState.HELD: "not repeated",
 }
-GIVEN = (TodoStatus.APPROVED, TodoStatus.IN_PROGRESS)
+APPROVED = (TodoStatus.APPROVED, TodoStatus.IN_PROGRESS)
 ALLOWED = "allowed already and being done, but not done yet"
 AWAITED = "being looked at by a colleague, who has to approve it first"
 
@@ -68,7 +68,7 @@ SECTIONS = PreparedQuery(lambda conversation: PromptSection.objects.filter(conve
 EFFECTS = PreparedQuery(
     lambda conversation: (
         # True if a person or a rule approved the effect's todo.
-        Effect.objects.annotate(is_allowed=Exists(Todo.objects.filter(effect_id=OuterRef("pk"), status__in=GIVEN)))
+        Effect.objects.annotate(is_allowed=Exists(Todo.objects.filter(effect_id=OuterRef("pk"), status__in=APPROVED)))
         .filter(conversation_id=conversation)
         .order_by("-created_at")[:10]
     ),
@@ -153,7 +153,7 @@ class TurnContext:
         return working_status(self.config, at=self.at)
 
 
-def scene_of(conversation_id: UUID, seq: int) -> TurnContext:
+def load_context(conversation_id: UUID, seq: int) -> TurnContext:
     """The context of a turn, with the current transcript."""
     return _load(conversation_id, seq, is_replied=False)
 
@@ -163,9 +163,34 @@ def context_before(job: ClaimedJob) -> TurnContext:
     return _load(job.subject_id, job.ordinal, is_replied=False)
 
 
-def scene_after(job: ClaimedJob) -> TurnContext:
+def context_after(job: ClaimedJob) -> TurnContext:
     """The context after a reply: the transcript ends with the turn's own reply."""
     return _load(job.subject_id, job.ordinal, is_replied=True)
+
+
+def context_at_message(message_id: UUID) -> TurnContext | None:
+    """The context of a message that no turn answers, with the transcript up to it. Its turn has no id.
+
+    None if a turn answers the message by now: the conversation was handed back, and the observer runs on that turn.
+    """
+    rows = Message.objects.select_related("conversation__project__agent_version", "conversation__summary")
+    message = rows.get(pk=message_id)
+    if message.turn_id is not None:
+        return None
+    conversation = message.conversation
+    config = conversation.project.agent_version.config
+    return TurnContext(
+        conversation=conversation,
+        turn=Turn(id=None, conversation=conversation, seq=conversation.last_turn, message=message),
+        project=conversation.project,
+        config=config,
+        at=timezone.now(),
+        summary=conversation.summary.as_text if conversation.summary else "",
+        messages=[said for said in read_unsummarized(conversation.pk) if said.seq <= message.seq],
+        fields=list(PersonaField.objects.filter(persona_id=conversation.persona_id)),
+        effects=(),
+        endpoint=endpoint_of(conversation.project, config),
+    )
 
 
 def _load(conversation_id: UUID, seq: int, *, is_replied: bool) -> TurnContext:

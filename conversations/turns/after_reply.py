@@ -13,12 +13,12 @@ from conversations.models.event import EventType
 from jobs.enqueue import JobRequest, enqueue
 
 OBSERVER = "observer"
-OF_MESSAGE = f"{OBSERVER}:message:"
+MESSAGE_KEY = f"{OBSERVER}:message:"
 AFTER_REPLY = (OBSERVER, "thoughts", "tool_caller")
 ANALYZE = "broadcast_analyze_conversation"
 
 
-def tell_replied(log: ConversationLog, turn: Turn) -> None:
+def add_reply_events(log: ConversationLog, turn: Turn) -> None:
     """Append the events that a turn was replied to, for the flows and for waiting clients."""
     log.add_event(ANALYZE, payload={"turn": str(turn.pk)})
     log.add_turn_event(turn)
@@ -42,7 +42,7 @@ def _job(lane: str, log: ConversationLog, turn: Turn) -> JobRequest:
     )
 
 
-def watch(log: ConversationLog, message: Message) -> None:
+def queue_observation(log: ConversationLog, message: Message) -> None:
     """Queue the observer for a customer's message that no turn answers."""
     enqueue(
         [
@@ -52,12 +52,12 @@ def watch(log: ConversationLog, message: Message) -> None:
                 subject_id=log.conversation.pk,
                 # Sorts before the jobs of turns.
                 ordinal=0,
-                key=f"{OF_MESSAGE}{message.pk}",
+                key=f"{MESSAGE_KEY}{message.pk}",
             )
         ]
     )
 
 
-def watched_message(key: str) -> UUID | None:
+def observed_message(key: str) -> UUID | None:
     """The message an observer job is about; None for a turn's job."""
-    return UUID(key.removeprefix(OF_MESSAGE)) if key.startswith(OF_MESSAGE) else None
+    return UUID(key.removeprefix(MESSAGE_KEY)) if key.startswith(MESSAGE_KEY) else None

@@ -31,7 +31,7 @@ class ConversationOver(Conflict):
         super().__init__(code="conversation_over")
 
 
-def obey_signal(log: ConversationLog, signal: Signal, *, turn_id: UUID | None, result: Mapping[str, Any]) -> bool:
+def apply_signal(log: ConversationLog, signal: Signal, *, turn_id: UUID | None, result: Mapping[str, Any]) -> bool:
     """Apply the signal of an effect's outcome, in the transaction that stores it. `turn_id` is the effect's turn.
 
     The agent then neither replies nor writes by itself. Returns False, and the conversation continues, if the customer

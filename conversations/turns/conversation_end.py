@@ -42,7 +42,7 @@ def queue_extraction(log: ConversationLog) -> None:
         _enqueue(conversation, until=conversation.last_message)
 
 
-def queue_decision(log: ConversationLog, *, turn_id: UUID) -> None:
+def queue_type_choice(log: ConversationLog, *, turn_id: UUID) -> None:
     """Queue the choice of a todo type for the promises of this turn, while the conversation continues. Nothing else is
     searched.
     """
@@ -50,7 +50,7 @@ def queue_decision(log: ConversationLog, *, turn_id: UUID) -> None:
         enqueue([_job(log.conversation, key=f"{EXTRACTION}:turn:{turn_id}")])
 
 
-def is_of_the_end(key: str) -> bool:
+def searches_whole_conversation(key: str) -> bool:
     """Return True if the job searches the whole conversation, rather than choosing types for one turn's promises."""
     return not key.startswith(f"{EXTRACTION}:turn:")
 
@@ -59,7 +59,7 @@ def close_silent_conversations() -> None:
     """Search silent conversations of all tenants for todos. Runs as a sweep hook; concurrent sweeps search each one
     once.
     """
-    sweep_tenants(_SILENT, _close, failed="A silent conversation could not be looked through")
+    sweep_tenants(_SILENT, _close, failed="Searching a silent conversation failed")
 
 
 def _close(conversation_id: UUID) -> None:

@@ -25,7 +25,7 @@ MAX_VALUE = 500
 CHANGED = ("value", "strength", "quote", "turn_id", "message_id", "updated_at")
 # A customer who asked for a language may use another by chance. This many turns in a row change it.
 TURNS_TO_CHANGE = 3
-SAID_OUTRIGHT = "The customer asked for {value}. Three messages in a row in another language change it."
+LANGUAGE_REQUESTED = "The customer asked for {value}. Three messages in a row in another language change it."
 MAX_SHOWN = 80
 MAX_REASON = 300
 # Bidirectional overrides: they display text in another order than it is stored.
@@ -44,12 +44,12 @@ class StoredFacts:
     refused: list[tuple[ObservedFact, str]]
 
 
-STANDING = PreparedQuery(
+LOCKED_FIELDS = PreparedQuery(
     lambda persona: PersonaField.objects.select_for_update().filter(persona_id=persona), kinds=(UUID,)
 )
 
 
-def keep_facts(
+def store_facts(
     persona_id: UUID,
     facts: Sequence[ObservedFact],
     *,
@@ -62,24 +62,24 @@ def keep_facts(
 
     `said` is the transcript the facts were read from: the turn's exchange and the messages before it.
     """
-    standing = {field.key: field for field in STANDING(persona_id)} if facts else {}
+    current = {field.key: field for field in LOCKED_FIELDS(persona_id)} if facts else {}
     written: dict[str, PersonaField] = {}
     refused = []
     for fact in facts:
         try:
-            value = normalise(fact, config=config)
+            value = normalize(fact, config=config)
         except RefusedValue as error:
             refused.append((fact, str(error)))
             continue
-        known = standing.get(fact.field)
-        if known is not None and _is_written_otherwise(known, fact, value):
-            if not _is_written_lately(value, turn):
-                refused.append((fact, SAID_OUTRIGHT.format(value=known.value)))
+        known = current.get(fact.field)
+        if known is not None and _is_other_language(known, fact, value):
+            if not _was_written_recently(value, turn):
+                refused.append((fact, LANGUAGE_REQUESTED.format(value=known.value)))
                 continue
             known.strength = Strength.INFERRED
         if field := _changed(known, persona_id, fact, value, turn=turn):
             field.message_id = _source(fact.quote, turn, said)
-            standing[fact.field] = written[fact.field] = field
+            current[fact.field] = written[fact.field] = field
     new = [field for field in written.values() if field._state.adding]
     for field in written.values():
         if not field._state.adding:
@@ -88,7 +88,7 @@ def keep_facts(
     return StoredFacts(written=list(written.values()), refused=refused)
 
 
-def refusal_of(fact: ObservedFact, reason: str) -> dict[str, str]:
+def refused_fact(fact: ObservedFact, reason: str) -> dict[str, str]:
     """A refused fact as stored on its turn: shortened, and without unprintable characters."""
     return {"field": _shown(fact.field), "value": _shown(fact.value), "reason": _shown(reason, longest=MAX_REASON)}
 
@@ -97,21 +97,21 @@ def _shown(text: str, *, longest: int = MAX_SHOWN) -> str:
     return "".join(one if one.isprintable() else "�" for one in text[:longest])
 
 
-def normalise(fact: ObservedFact, *, config: AgentConfig) -> str:
+def normalize(fact: ObservedFact, *, config: AgentConfig) -> str:
     """The value in its stored form. Raises RefusedValue with the reason."""
     value = fact.value.strip()
     if not value or len(value) > MAX_VALUE:
         raise RefusedValue(f"{fact.field} has {len(value)} characters; it must have 1 to {MAX_VALUE}.")
-    if holds_controls(value):
+    if has_control_characters(value):
         raise RefusedValue(f"{fact.field} contains control characters.")
     own = {field.key for field in config.observer_fields}
-    normaliser = NORMALISERS.get(fact.field) or (_text if fact.field in own else None)
-    if normaliser is None:
+    normalizer = NORMALIZERS.get(fact.field) or (_text if fact.field in own else None)
+    if normalizer is None:
         raise RefusedValue(f"{fact.field} is not a field of this project.")
-    return normaliser(value, config)
+    return normalizer(value, config)
 
 
-def holds_controls(text: str) -> bool:
+def has_control_characters(text: str) -> bool:
     """Return True if the text contains characters that could break a prompt or a page: line breaks, control characters,
     bidirectional overrides.
     """
@@ -131,13 +131,13 @@ def _changed(
     return field
 
 
-def _is_written_otherwise(known: PersonaField, fact: ObservedFact, value: str) -> bool:
+def _is_other_language(known: PersonaField, fact: ObservedFact, value: str) -> bool:
     """Return True if the customer asked for one language but now writes in another."""
     is_weaker = known.strength == Strength.STATED and fact.confidence is Confidence.INFERRED
     return fact.field == "language" and is_weaker and known.value != value
 
 
-def _is_written_lately(language: str, turn: Turn) -> bool:
+def _was_written_recently(language: str, turn: Turn) -> bool:
     """Return True if the customer's previous turns were in this language too; each of them was refused with its turn."""
     answered = Turn.objects.filter(conversation_id=turn.conversation_id, seq__lt=turn.seq, status=TurnStatus.DONE)
     lately = answered.exclude(message=None).order_by("-seq").values_list("refused", flat=True)[: TURNS_TO_CHANGE - 1]
@@ -196,7 +196,7 @@ def _text(value: str, config: AgentConfig) -> str:
     return value
 
 
-NORMALISERS: Mapping[str, Callable[[str, AgentConfig], str]] = {
+NORMALIZERS: Mapping[str, Callable[[str, AgentConfig], str]] = {
     "name": _name,
     "phone": _phone,
     "email": _email,

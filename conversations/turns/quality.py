@@ -11,7 +11,7 @@ RECOVER_AT = 3
 LONGEST_REASON = 250
 
 
-def keep_quality(log: ConversationLog, turn: Turn, quality: Quality) -> None:
+def store_quality(log: ConversationLog, turn: Turn, quality: Quality) -> None:
     """Store a turn's score and reason. A low score flags the conversation and instructs the next replies to recover,
     until a better score.
     """

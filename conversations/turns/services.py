@@ -26,7 +26,7 @@ from conversations.models import (
     TurnStatus,
 )
 from conversations.models.persona import Strength
-from conversations.turns.after_reply import watch
+from conversations.turns.after_reply import queue_observation
 from conversations.turns.channel_signals import reopen
 from jobs.enqueue import JobRequest, Superseded, enqueue
 from jobs.failpoints import failpoint
@@ -103,7 +103,7 @@ def give_fields(persona: Persona, fields: Mapping[str, str]) -> None:
     )
 
 
-def set_read_field(persona: Persona, key: str, value: str) -> bool:
+def set_observed_field(persona: Persona, key: str, value: str) -> bool:
     """Set a field that a model read from a tool's result. It never replaces a value given by staff or the API.
 
     Returns False if such a value exists and differs.
@@ -131,7 +131,7 @@ def post_message(conversation_id: UUID, content: str, *, project_id: UUID | None
         if log.conversation.operator_id is not None:
             message = log.add_message(MessageRole.USER, content, turn=None, idn="user_message")
             event = log.conversation.last_event
-            watch(log, message)
+            queue_observation(log, message)
             return Posted(log.conversation, message, turn=None, event=event)
         turn = log.add_turn(message_id=uuid7())
         message = log.add_message(MessageRole.USER, content, turn=turn, idn="user_message", id=turn.message_id)

@@ -20,7 +20,7 @@ from conversations.models import Conversation, Event, PersonaField, Turn
 from conversations.models.persona import Strength
 from conversations.prompts.observer import Quality
 from conversations.turns.flags import broken_claim, clear_flag
-from conversations.turns.quality import keep_quality
+from conversations.turns.quality import store_quality
 from tests.conftest import Tenant
 from tests.console.pages.conftest import browser, talk
 
@@ -164,7 +164,7 @@ def test_a_low_score_and_a_broken_claim_of_one_turn_are_both_said(owner: Client,
         turn = Turn.objects.get(conversation=row)
         for reason in ("It was rude.", "It asked three times."):
             with open_log(row.pk) as log:
-                keep_quality(log, turn, Quality(reason=reason, score=2))
+                store_quality(log, turn, Quality(reason=reason, score=2))
             if reason == "It was rude.":
                 clear_flag(row.pk, by=tenant.owner)
         with open_log(row.pk) as log:

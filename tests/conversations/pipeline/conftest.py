@@ -43,7 +43,7 @@ def job_of(turn: Turn, *, lane: str = "reply") -> ClaimedJob:
     )
 
 
-def scene_of(talk: Talk, turn: Turn, *, at: datetime | None = None) -> TurnContext:
+def load_context(talk: Talk, turn: Turn, *, at: datetime | None = None) -> TurnContext:
     with talk.tenant.tx():
         context = context_before(job_of(turn))
     return replace(context, at=at) if at else context

@@ -10,7 +10,7 @@ import pytest
 from pydantic import ValidationError
 
 from conversations.common.prompt_shapes import DirectivesView, Fact
-from conversations.context.turn_context import scene_after
+from conversations.context.turn_context import context_after
 from conversations.flows import thoughts
 from conversations.live.event_log import open_log
 from conversations.models import Conversation, Directives, MessageRole, Origin
@@ -88,7 +88,7 @@ def test_thoughts_of_an_older_turn_never_replace_newer_ones(talk: Talk) -> None:
     for turn, goal in ((second, "Know the day."), (first, "Greet."), (third, "Know the time.")):
         written = KeyDirectives.model_validate({**WRITTEN, "goal": goal})
         with talk.tenant.tx():
-            context = scene_after(job_of(turn))
+            context = context_after(job_of(turn))
             with open_log(talk.conversation.pk) as log:
                 thoughts._write(log, job_of(turn, lane="thoughts"), context, written, [])
     with talk.tenant.tx():
@@ -101,7 +101,7 @@ def test_what_a_reply_and_its_thoughts_write_is_in_no_ring(talk: Talk) -> None:
     """It would be freed by a collection only, which stops every thread of a worker."""
     written, turn = KeyDirectives.model_validate(WRITTEN), answered(talk)
     with talk.tenant.tx():
-        context = scene_after(job_of(turn))
+        context = context_after(job_of(turn))
     with reference_cycles() as left:
         with talk.tenant.tx(), open_log(talk.conversation.pk) as log:
             later = log.add_turn(Origin.URGENT)

@@ -5,16 +5,16 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
-from conversations.context.turn_context import scene_after
+from conversations.context.turn_context import context_after
 from conversations.live.event_log import open_log
 from conversations.models import PersonaField, Turn
 from conversations.models.persona import Strength
 from conversations.prompts import observer
 from conversations.prompts.observer import Confidence, ObservedFact
-from conversations.turns.customer_fields import StoredFacts, keep_facts
+from conversations.turns.customer_fields import StoredFacts, store_facts
 from conversations.turns.services import give_fields
 from tests.conversations.conftest import Talk
-from tests.conversations.pipeline.conftest import begin, configure, job_of, prompts_of, scene_of
+from tests.conversations.pipeline.conftest import begin, configure, job_of, load_context, prompts_of
 from tests.conversations.waiting.conftest import answer, answered
 from tests.processes import ScriptedModel
 
@@ -27,9 +27,9 @@ def fact(field: str, value: str, *, confidence: str = "stated", quote: str = "")
 
 def keep(talk: Talk, turn: Turn, *facts: ObservedFact) -> StoredFacts:
     """As the observer's commit does after the turn."""
-    context = scene_of(talk, turn)
+    context = load_context(talk, turn)
     with talk.tenant.tx(), open_log(talk.conversation.pk) as log:
-        return keep_facts(
+        return store_facts(
             talk.conversation.persona_id,
             facts,
             config=context.config,
@@ -241,7 +241,7 @@ def test_what_can_not_be_shown_is_not_kept(said: str, talk: Talk) -> None:
 def asked(talk: Talk, turn: Turn) -> tuple[str, str]:
     """The stable and the volatile part of the observer's prompt after a turn's reply."""
     with talk.tenant.tx():
-        request = observer.build_request(scene_after(job_of(turn, lane="observer")))
+        request = observer.build_request(context_after(job_of(turn, lane="observer")))
     return request.messages[0]["content"], request.messages[1]["content"]
 
 

@@ -10,13 +10,13 @@ from django.utils import timezone
 
 from conversations.common.business_hours import working_status
 from conversations.common.channels import traits_of
-from conversations.context.turn_context import context_before, scene_after
+from conversations.context.turn_context import context_after, context_before
 from conversations.models import Conversation, Directives, PromptSection, Summary
 from conversations.prompts import reply, thoughts
 from conversations.turns.services import give_fields
 from llm import prompts
 from projects.models.agent_config import AgentConfig
-from tests.conversations.pipeline.conftest import begin, configure, job_of, last_prompt, prompts_of, scene_of
+from tests.conversations.pipeline.conftest import begin, configure, job_of, last_prompt, load_context, prompts_of
 from tests.conversations.waiting.conftest import FREE, TOOL, answered, planned
 from tools.models import Effect
 
@@ -180,7 +180,7 @@ def test_one_conversation_s_prompts_change_with_the_hour(tenant) -> None:
     talk = begin(tenant)
     turn = talk.say("Hello")
     for hour, variant in ((12, "working"), (20, "non_working"), (12, "working")):
-        context = scene_of(talk, turn, at=MONDAY.replace(hour=hour))
+        context = load_context(talk, turn, at=MONDAY.replace(hour=hour))
         with tenant.tx():
             requests = reply.build_request(context), thoughts.build_request(context)
         intents = [f"- {intent.name}: {getattr(intent, f'{variant}_hours')}" for intent in context.config.intents]
@@ -203,7 +203,7 @@ def test_the_hour_is_that_of_the_reply(talk) -> None:
     """A conversation that began before closing time goes on after it."""
     with talk.tenant.tx():
         Conversation.objects.filter(pk=talk.conversation.pk).update(created_at=MONDAY - timedelta(days=700))
-    assert timezone.now() - scene_of(talk, talk.say("Hello")).at < timedelta(minutes=5)
+    assert timezone.now() - load_context(talk, talk.say("Hello")).at < timedelta(minutes=5)
 
 
 @pytest.mark.requirement("T18")
@@ -325,7 +325,7 @@ def test_nothing_that_may_guide_the_agent_is_kept_from_its_supervisor(talk) -> N
         Conversation.objects.update(recovery="Nobody listened.", directives=standing, summary=summary)
     turn = answered(talk, "And now?", "One moment.")
     with talk.tenant.tx():
-        prompt = thoughts.build_request(scene_after(job_of(turn))).messages[1]["content"]
+        prompt = thoughts.build_request(context_after(job_of(turn))).messages[1]["content"]
     assert ", channel chat</Now>\n<KnownFacts>\nname: Giulia Ferri\n</KnownFacts>" in prompt
     assert f"<ActionStates>\n- {TOOL}: done, {FREE}\n</ActionStates>" in prompt
     assert '<Section name="Loyalty">\nA guest since 2019.\n</Section>' in prompt
@@ -340,7 +340,7 @@ def test_the_supervisor_knows_what_each_step_is_to_learn(talk) -> None:
     """The fields that a scenario still needs are those that its steps collect."""
     step = {"text": "Ask when.", "collects": ["date", "time"]}
     configure(talk.tenant, scenarios=[{"title": "Book", "steps": [step]}])
-    context = scene_of(talk, talk.say("Hello"))
+    context = load_context(talk, talk.say("Hello"))
     assert "1.1 Ask when. (collects: date, time)" in thoughts.build_request(context).messages[0]["content"]
 
 

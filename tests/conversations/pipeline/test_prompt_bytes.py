@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from conversations.context.evaluation_input import exchange_after
-from conversations.context.turn_context import scene_after
+from conversations.context.turn_context import context_after
 from conversations.models import Conversation, Directives, PersonaField, Turn
 from conversations.models.persona import Strength
 from conversations.prompts import observer, reply, thoughts
 from llm.client import Client
 from projects.agents.model_choice import model_for
 from tests.conversations.conftest import Talk
-from tests.conversations.pipeline.conftest import job_of, scene_of
+from tests.conversations.pipeline.conftest import job_of, load_context
 from tests.conversations.waiting.conftest import answer, answered
 from tests.offline_model.prompts import Line, think
 from tests.processes import ScriptedModel
@@ -79,12 +79,12 @@ def ask_all_of_the_tenth_turn(talk: Talk, tools: list[str] | None) -> None:
         turn = answered(talk, words, said)
     learn(talk, turn)
     tenth = talk.say(TALK[-1][0])
-    before = scene_of(talk, tenth)
+    before = load_context(talk, tenth)
     answer(talk, tenth, TALK[-1][1])
     with talk.tenant.tx():
         spoken = reply.build_request(before)
         tenth = Turn.objects.select_related("conversation__summary", "message", "reply").get(pk=tenth.pk)
-        context, exchange = scene_after(job_of(tenth)), exchange_after(tenth)
+        context, exchange = context_after(job_of(tenth)), exchange_after(tenth)
         compiled = at_moment(compile_tools(context.project, channel="chat"), Trigger.COMMITMENT)
         offered = [tool for tool in compiled if tool.is_offered]
         detecting = model_for(context.project, context.config, "detect")

@@ -13,7 +13,7 @@ from django.db import OperationalError, models
 
 from conversations.context import turn_context_cache
 from conversations.context.turn_context import TurnContext
-from conversations.context.turn_context_cache import SHARED_SECONDS, Reading, read_after_reply
+from conversations.context.turn_context_cache import SHARED_SECONDS, LoadedTurn, load_after_reply
 from conversations.flows import observer
 from conversations.flows.group_commit import commit
 from conversations.live.event_log import open_log
@@ -49,19 +49,19 @@ def reply_to(talk: Talk) -> Turn:
 
 
 def read(job: ClaimedJob) -> TurnContext:
-    return asyncio.run(read_after_reply(job)).turn_context
+    return asyncio.run(load_after_reply(job)).turn_context
 
 
 def age(seconds: float) -> None:
     """Let time pass for the readings that are kept."""
-    for key, reading in turn_context_cache._readings.items():
-        turn_context_cache._readings[key] = replace(reading, begun_at=reading.begun_at - seconds)
+    for key, reading in turn_context_cache._loads.items():
+        turn_context_cache._loads[key] = replace(reading, started_at=reading.started_at - seconds)
 
 
 def test_flows_of_a_turn_share_one_reading(replied):
-    async def read_both() -> list[Reading]:
+    async def read_both() -> list[LoadedTurn]:
         return await asyncio.gather(
-            *(read_after_reply(job_of(replied, lane=lane)) for lane in ("observer", "thoughts"))
+            *(load_after_reply(job_of(replied, lane=lane)) for lane in ("observer", "thoughts"))
         )
 
     first, second = asyncio.run(read_both())
@@ -69,9 +69,9 @@ def test_flows_of_a_turn_share_one_reading(replied):
 
 
 def test_a_flow_that_is_cancelled_takes_the_reading_from_no_other(replied):
-    async def cancel_the_first() -> Reading:
+    async def cancel_the_first() -> LoadedTurn:
         first, second = (
-            asyncio.create_task(read_after_reply(job_of(replied, lane=lane))) for lane in ("thoughts", "observer")
+            asyncio.create_task(load_after_reply(job_of(replied, lane=lane))) for lane in ("thoughts", "observer")
         )
         await asyncio.sleep(0)
         first.cancel()
@@ -82,7 +82,7 @@ def test_a_flow_that_is_cancelled_takes_the_reading_from_no_other(replied):
 
 def test_a_reading_that_failed_is_not_shared_with_who_comes_later(replied, monkeypatch):
     with monkeypatch.context() as broken:
-        broken.setattr(turn_context_cache, "scene_after", Mock(side_effect=OperationalError))
+        broken.setattr(turn_context_cache, "context_after", Mock(side_effect=OperationalError))
         with pytest.raises(OperationalError):
             read(job_of(replied))
     assert read(job_of(replied)).turn == replied
@@ -120,10 +120,10 @@ def test_another_organizations_turn_is_its_own(tenant, stranger, replied):
 
 
 def test_old_readings_are_forgotten(tenant, talk, monkeypatch):
-    monkeypatch.setattr(turn_context_cache, "KEPT", 2)
+    monkeypatch.setattr(turn_context_cache, "MAX_LOADS", 2)
     for turn in (reply_to(talk), reply_to(talk), reply_to(talk)):
         read(job_of(turn))
-    assert len(turn_context_cache._readings) == 2
+    assert len(turn_context_cache._loads) == 2
 
 
 def test_no_flow_changes_what_it_shares(tenant, talk, replied):

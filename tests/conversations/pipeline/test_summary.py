@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from conversations.context.summaries import DUE_BYTES, keep_summary, to_fold
+from conversations.context.summaries import DUE_BYTES, messages_to_fold, store_summary
 from conversations.context.transcript import (
     LEAST_MESSAGES,
     LONGEST_MESSAGE,
@@ -16,7 +16,7 @@ from conversations.context.transcript import (
     fit,
     size_of,
 )
-from conversations.context.turn_context import scene_after
+from conversations.context.turn_context import context_after
 from conversations.flows import summary as flow
 from conversations.flows.single_call import Calls
 from conversations.models import Message, Summary
@@ -50,7 +50,7 @@ def exchanges(count: int, *, size: int = 1_000) -> list[TranscriptMessage]:
 
 
 def test_the_oldest_messages_are_folded_up_to_a_reply() -> None:
-    folded = to_fold(exchanges(6))
+    folded = messages_to_fold(exchanges(6))
     assert [message.seq for message in folded] == list(range(1, folded[-1].seq + 1))
     assert folded[-1].role == "agent"
     assert len(folded) == 10 - 2
@@ -60,13 +60,13 @@ def test_a_message_that_waits_for_its_turn_is_never_folded_over() -> None:
     """Stored before the reply of the turn before, answered after it: the summary may not end between."""
     waiting = [(1, "user", 1), (3, "agent", 1), (2, "user", 2), (4, "agent", 2)]
     rest = [(seq, "user" if seq % 2 else "agent", seq // 2 + 1) for seq in range(5, 13)]
-    folded = to_fold(said(*waiting, *rest))
+    folded = messages_to_fold(said(*waiting, *rest))
     assert {message.seq for message in folded} >= {1, 2, 3, 4}
-    assert to_fold(said(*waiting[:3], *rest[:3])) == []
+    assert messages_to_fold(said(*waiting[:3], *rest[:3])) == []
 
 
 def test_one_call_folds_no_more_than_a_prompt_holds() -> None:
-    assert size_of(to_fold(exchanges(60))) < 16_000
+    assert size_of(messages_to_fold(exchanges(60))) < 16_000
 
 
 def test_the_last_resort_keeps_the_newest_messages() -> None:
@@ -175,7 +175,7 @@ def test_a_fact_that_the_model_forgets_is_carried_on(talk, worker, model) -> Non
 
 def folded(talk: Talk, facts: dict[str, str], *, previous: Summary | None = None, until: int = 2) -> Summary:
     with talk.tenant.tx():
-        return keep_summary(talk.conversation, until_seq=until, text="Talk.", facts=facts, previous=previous)
+        return store_summary(talk.conversation, until_seq=until, text="Talk.", facts=facts, previous=previous)
 
 
 def test_a_newer_value_replaces_the_older_one_and_stands_last(talk) -> None:
@@ -227,7 +227,7 @@ def test_what_no_summary_covers_is_read_within_bounds_by_every_flow(talk) -> Non
     for _ in range(12):
         turn = answered(talk, CHAT[:1100], CHAT[:200])
     with talk.tenant.tx():
-        messages = scene_after(job_of(turn)).messages
+        messages = context_after(job_of(turn)).messages
     assert DUE_BYTES < size_of(messages) <= MOST_BYTES
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conversations.context.turn_context import scene_after
+from conversations.context.turn_context import context_after
 from conversations.models import Conversation, Directives, MessageRole
 from tests.conversations.pipeline.conftest import configure, job_of
 from tests.conversations.waiting.conftest import answer, answered, logged
@@ -70,7 +70,7 @@ def test_a_turn_s_flows_read_no_message_that_came_after_its_reply(talk, worker) 
     settle(talk.tenant)
     talk.exchange("And my number is +39 347 555 0142")
     with talk.tenant.tx():
-        seen = [line.content for line in scene_after(job_of(first, lane="observer")).lines]
+        seen = [line.content for line in context_after(job_of(first, lane="observer")).lines]
     assert seen[0] == "Hello, I'm Giulia"
     assert len(seen) == 2
 
@@ -95,4 +95,4 @@ def test_a_turn_s_flows_read_no_newer_message_that_waited_for_its_reply(talk) ->
 
 def heard(talk, turn) -> list[str]:
     with talk.tenant.tx():
-        return [line.content for line in scene_after(job_of(turn, lane="observer")).lines]
+        return [line.content for line in context_after(job_of(turn, lane="observer")).lines]

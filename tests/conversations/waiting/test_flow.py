@@ -12,7 +12,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from conversations.context.turn_context_cache import read_after_reply
+from conversations.context.turn_context_cache import load_after_reply
 from conversations.flows import thoughts
 from conversations.followups.waits import end_wait, is_waiting
 from conversations.models import Directives, Wait, WaitOutcome
@@ -172,7 +172,7 @@ def test_a_reading_from_before_a_waits_end_skips_no_thoughts(talk) -> None:
     with pytest.raises(thoughts.Waiting):
         asyncio.run(thoughts._scene_of(job))
     end(talk, effect)
-    assert asyncio.run(read_after_reply(job)).turn_context.waits
+    assert asyncio.run(load_after_reply(job)).turn_context.waits
     asyncio.run(thoughts._scene_of(job))
 
 
@@ -182,9 +182,9 @@ def test_thoughts_that_come_with_a_waits_end_know_the_result(is_wait_in_reading,
     """Also where the reading that is shared for a second is older than the end, or than the wait itself."""
     turn = answered(talk)
     if not is_wait_in_reading:
-        asyncio.run(read_after_reply(job_of(turn)))
+        asyncio.run(load_after_reply(job_of(turn)))
     effect = awaited(talk, turn)
-    asyncio.run(read_after_reply(job_of(turn)))
+    asyncio.run(load_after_reply(job_of(turn)))
     with talk.tenant.tx():
         type(effect).objects.filter(pk=effect.pk).update(state="done", told=FREE, result={"free": True})
     end(talk, effect)
