@@ -17,9 +17,9 @@ from rest_framework.response import Response
 
 from conversations.evaluation.replay import (
     MOST_TURNS,
+    ComparedVerdict,
     Difference,
     Kind,
-    ComparedVerdict,
     Rehearsal,
     Rehearsed,
     read_rehearsal,
