@@ -24,7 +24,7 @@ from tools.engine.payloads import VerdictPayload
 from tools.engine.preview import Preview
 from tools.engine.try_tools import read_drafts
 
-LONGEST_ANSWER = 8_000
+MAX_ANSWER = 8_000
 
 
 class EvaluateInput(StrictSerializer):
@@ -32,7 +32,7 @@ class EvaluateInput(StrictSerializer):
     its tool would send, and `calls` lists the requests of drafts that only the agent itself calls.
     """
 
-    answer = TextField(longest=LONGEST_ANSWER, required=False)
+    answer = TextField(longest=MAX_ANSWER, required=False)
     conversation = serializers.JSONField(required=False)
     channel = serializers.ChoiceField(choices=Channel.choices, required=False)
     tools = serializers.JSONField(required=False)
@@ -84,8 +84,8 @@ class Evaluate(ProjectView):
         """
         data = self.valid(EvaluateInput)
         drafts = read_drafts(data["tools"]) if "tools" in data else []
-        asked = {name: data[name] for name in ("answer", "conversation", "channel") if name in data}
-        return Continued((load_dry_run(self.project, drafts=drafts, **asked), data["preview"]))
+        options = {name: data[name] for name in ("answer", "conversation", "channel") if name in data}
+        return Continued((load_dry_run(self.project, drafts=drafts, **options), data["preview"]))
 
 
 @continues(Evaluate)
@@ -97,9 +97,9 @@ async def evaluate(request: HttpRequest, served: Continued[tuple[DryRun, bool]])
     except LlmError as error:
         problem = ApiError(f"model_{error.code}", str(error), status=503 if error.retryable else 502)
         return JsonResponse(problem.body(request_id=request_id_of(request)), status=problem.status_code)
-    answer: EvaluationPayload = {"verdicts": [verdict_payload(one) for one in result.verdicts]}
+    answer: EvaluationPayload = {"verdicts": [verdict_payload(item) for item in result.verdicts]}
     if result.calls:
-        answer["calls"] = [call_payload(one) for one in result.calls]
+        answer["calls"] = [call_payload(item) for item in result.calls]
     return served.json(answer)
 
 

@@ -18,12 +18,12 @@ def known_fields(project: Project, data: Mapping[str, Any], *, path: str = "") -
     Phone numbers are normalized: messages, caller identification and bookings match customers by number, so one number
     must have one form.
     """
-    own = {key: str(data[key]) for key in OWN if key in data}
-    more = {key: str(value) for key, value in data.get("attributes", {}).items()}
-    for fields, place in ((own, path), (more, f"{path}attributes.")):
+    own_fields = {key: str(data[key]) for key in OWN if key in data}
+    attributes = {key: str(value) for key, value in data.get("attributes", {}).items()}
+    for fields, prefix in ((own_fields, path), (attributes, f"{path}attributes.")):
         if "phone" in fields:
-            fields["phone"] = _phone(fields["phone"], field=f"{place}phone", region=config_of(project).region)
-    return {**more, **own}
+            fields["phone"] = _phone(fields["phone"], field=f"{prefix}phone", region=config_of(project).region)
+    return {**attributes, **own_fields}
 
 
 def _phone(text: str, *, field: str, region: str) -> str:

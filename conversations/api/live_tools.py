@@ -29,7 +29,7 @@ from tools.engine.function_calling.contexts import ContextRefused, read_context
 from tools.engine.function_calling.offer import Offer, collect_agent_tools
 from tools.engine.function_calling.parse_call import LONGEST_ARGUMENTS
 
-LONGEST_HEARD = 2_000
+MAX_HEARD = 2_000
 SHAPES = {"openai": lambda offer: offer.functions, "gemini": lambda offer: offer.declarations}
 
 
@@ -45,7 +45,7 @@ class LiveCallInput(StrictSerializer):
     name = TextField(longest=200)
     arguments = serializers.JSONField(required=False, default=dict)
     context = serializers.JSONField()  # type: ignore[assignment]  # a serializer's own attribute is called so too
-    heard = TextField(longest=LONGEST_HEARD, required=False, allow_blank=True, default="")
+    heard = TextField(longest=MAX_HEARD, required=False, allow_blank=True, default="")
 
 
 class SessionPayload(TypedDict):

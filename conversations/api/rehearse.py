@@ -16,7 +16,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conversations.evaluation.replay import (
-    MOST_TURNS,
+    MAX_TURNS,
     ComparedVerdict,
     Difference,
     Kind,
@@ -33,12 +33,12 @@ from projects.models.key import Scope
 from tools.engine.try_tools import read_drafts
 
 LINES = "application/x-ndjson"
-UNCACHED = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
+STREAM_HEADERS = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
 
 
 class RehearseInput(StrictSerializer):
     tools = serializers.JSONField()
-    turns = serializers.IntegerField(min_value=1, max_value=MOST_TURNS, default=20)
+    turns = serializers.IntegerField(min_value=1, max_value=MAX_TURNS, default=20)
 
 
 class ReadingPayload(TypedDict):
@@ -97,10 +97,10 @@ class Rehearse(ProjectView):
 async def rehearse_tools(request: HttpRequest, served: Continued[Rehearsal]) -> HttpResponseBase:
     """Replay each turn, and stream or collect the results."""
     if LINES in request.headers.get("Accept", ""):
-        return StreamingHttpResponse(_lines(served.state), content_type=LINES, headers=UNCACHED)
+        return StreamingHttpResponse(_lines(served.state), content_type=LINES, headers=STREAM_HEADERS)
     done = [one async for one in rehearse(served.state)]
-    told = [rehearsed_payload(one) for one in done if one.differences or one.error]
-    answer: RehearsalPayload = {"turns": len(done), "results": told}
+    results = [rehearsed_payload(one) for one in done if one.differences or one.error]
+    answer: RehearsalPayload = {"turns": len(done), "results": results}
     return served.json(answer)
 
 

@@ -29,8 +29,8 @@ from projects.api.serializers import StrictSerializer, TextField
 from projects.api.typed_responses import Accepted
 from projects.models.key import Scope
 
-LONGEST_SAID = 8_000
-MOST_REPORTS = 100
+MAX_TEXT = 8_000
+MAX_REPORTS = 100
 WITH_TEXT = (ReportType.CALLER_SAID, ReportType.AGENT_SAID)
 
 
@@ -43,7 +43,7 @@ class ReportInput(StrictSerializer):
 
     id = TextField(longest=200)
     type = serializers.ChoiceField(choices=ReportType.choices)
-    text = TextField(longest=LONGEST_SAID, required=False)
+    text = TextField(longest=MAX_TEXT, required=False)
     seq = serializers.IntegerField(min_value=1, max_value=2_000_000_000, required=False)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
@@ -62,7 +62,7 @@ class ReportInput(StrictSerializer):
 class ReportsInput(StrictSerializer):
     """Events of the call, in the order in which they happened."""
 
-    reports = serializers.ListField(child=ReportInput(), min_length=1, max_length=MOST_REPORTS)
+    reports = serializers.ListField(child=ReportInput(), min_length=1, max_length=MAX_REPORTS)
 
 
 class ReportedPayload(TypedDict):
@@ -84,9 +84,9 @@ class SessionReports(ConversationView):
         """
         self.bare_conversation(conversation_id)
         data = self.valid(ReportsInput)
-        reports = [Report(**{**one, "type": ReportType(one["type"])}) for one in data["reports"]]
-        taken = take_reports(conversation_id, reports, project_id=self.project.pk)
-        return Accepted({"repeated": taken.repeated, "turns": [turn_summary(turn) for turn in taken.turns]})
+        reports = [Report(**{**report, "type": ReportType(report["type"])}) for report in data["reports"]]
+        accepted = take_reports(conversation_id, reports, project_id=self.project.pk)
+        return Accepted({"repeated": accepted.repeated, "turns": [turn_summary(turn) for turn in accepted.turns]})
 
 
 class SessionUpdates(ConversationView):
@@ -110,9 +110,11 @@ class SessionUpdates(ConversationView):
         conversation = self.bare_conversation(conversation_id)
         if not is_voice_call(conversation):
             raise NoVoice(conversation.channel)
-        asked = request.headers.get("Last-Event-ID") or request.query_params.get("after") or ""
-        known = asked.isascii() and asked.isdigit() and len(asked) < 10 and int(asked) <= conversation.last_event
-        return Continued((self.caller, place_of(conversation, int(asked) if known else None)))
+        last_id = request.headers.get("Last-Event-ID") or request.query_params.get("after") or ""
+        known = (
+            last_id.isascii() and last_id.isdigit() and len(last_id) < 10 and int(last_id) <= conversation.last_event
+        )
+        return Continued((self.caller, place_of(conversation, int(last_id) if known else None)))
 
 
 @continues(SessionUpdates)

@@ -25,13 +25,13 @@ TAIL = 12
 END = re.compile(r"[.!?…]+[\"”’)]*(?=\s+[^\sa-zà-ÿ])|\n")
 SENTENCE_ENDS = '.!?…"”’)'
 
-KINDS: Mapping[ActionKind, frozenset[str]] = {
+EFFECT_KINDS: Mapping[ActionKind, frozenset[str]] = {
     ActionKind.SENDING: frozenset({"sms", "email"}),
     ActionKind.BOOKING: frozenset({"booking", "meeting", "booking_search"}),
     ActionKind.CANCELLING: frozenset({"booking_cancel", "booking_search"}),
     ActionKind.TRANSFERRING: frozenset({"transfer"}),
 }
-BUILT_IN = frozenset({"availability", "product_availability", "zip_code", "end"}).union(*KINDS.values())
+BUILT_IN = frozenset({"availability", "product_availability", "zip_code", "end"}).union(*EFFECT_KINDS.values())
 MEDIA = (
     (re.compile(r"\be-?mail|\bcourriel|\bcorreo", re.IGNORECASE), "email"),
     (re.compile(r"\bsms\b|\btext", re.IGNORECASE), "sms"),
@@ -61,7 +61,9 @@ class Ledger:
         actions = claimed_actions(claim)
         if self.by_hand or not actions:
             return None
-        states = {entry.state for entry in self.entries if any(_concerns(entry, action, claim) for action in actions)}
+        states = {
+            entry.state for entry in self.entries if any(_may_be_claimed(entry, action, claim) for action in actions)
+        }
         pending, unknown, failed, nothing = HONEST.get(self.language, HONEST["en"])
         if states & {EffectState.DONE, EffectState.HELD}:
             return None
@@ -85,13 +87,13 @@ class ClaimGuard:
         self._ledger = ledger
         self._lexicons = [LEXICONS[one] for one in dict.fromkeys(("en", ledger.language)) if one in LEXICONS]
         self._held = self._tail = ""
-        self._said: set[str] = set()
+        self._replacements: set[str] = set()
         self._opening = Opening.OPEN
 
     def write(self, piece: str) -> None:
         """Add a piece of text and release as much as possible."""
         self._held += piece
-        while self._held and self._step():
+        while self._held and self._advance():
             pass
 
     def learn(self, effects: Iterable[Effect]) -> None:
@@ -103,10 +105,10 @@ class ClaimGuard:
         if self._opening is Opening.OPEN:
             self._opening = read_clause(f"{self._held} ", self._lexicons)
         if self._opening is Opening.CLAIM:
-            self._judge(len(self._held))
-        self._let_go(len(self._held))
+            self._check_claim(len(self._held))
+        self._release_up_to(len(self._held))
 
-    def _step(self) -> bool:
+    def _advance(self) -> bool:
         """Make one decision. Return True if another one may follow."""
         if self._opening is Opening.OPEN:
             self._opening = read_clause(self._held, self._lexicons)
@@ -114,44 +116,44 @@ class ClaimGuard:
         if self._opening is Opening.CLAIM:
             end = END.search(self._held)
             if end is not None:
-                self._judge(end.end())
+                self._check_claim(end.end())
             return end is not None
-        return self._flow()
+        return self._release_clause()
 
-    def _flow(self) -> bool:
+    def _release_clause(self) -> bool:
         """Release text up to the end of the clause."""
         before = len(self._tail)
         ends = (found.end() - before for found in BOUNDARY.finditer(self._tail + self._held))
         end = next((end for end in ends if end > 0), None)
-        self._let_go(len(self._held) if end is None else end)
+        self._release_up_to(len(self._held) if end is None else end)
         if end is not None:
             self._opening = Opening.OPEN
         return end is not None
 
-    def _judge(self, end: int) -> None:
+    def _check_claim(self, end: int) -> None:
         """Release a complete claim, or replace it by an honest sentence; the same sentence is said once."""
         claim = self._held[:end]
         honest = None if claim.rstrip().endswith("?") else self._ledger.answer_to(claim)
         self._opening = Opening.FREE
         if honest is None:
-            self._let_go(end)
+            self._release_up_to(end)
             return
         self.withheld.append(claim.strip())
         self._held = self._held[end:]
-        if honest not in self._said:
-            self._said.add(honest)
-            self._send(honest if self._is_at_beginning() else _inside(honest))
+        if honest not in self._replacements:
+            self._replacements.add(honest)
+            self._emit(honest if self._is_at_beginning() else _after_comma(honest))
 
     def _is_at_beginning(self) -> bool:
         """True at the start of a sentence, False after a comma."""
         before = self._tail.rstrip()
         return not before or before[-1] in SENTENCE_ENDS
 
-    def _let_go(self, length: int) -> None:
+    def _release_up_to(self, length: int) -> None:
         released, self._held = self._held[:length], self._held[length:]
-        self._send(released)
+        self._emit(released)
 
-    def _send(self, text: str) -> None:
+    def _emit(self, text: str) -> None:
         if text:
             self._tail = (self._tail + text)[-TAIL:]
             self._release(text)
@@ -187,16 +189,16 @@ def _entry(effect: Effect) -> Entry:
     return Entry(effect.kind, EffectState(effect.state))
 
 
-def _concerns(entry: Entry, action: ActionKind, claim: str) -> bool:
+def _may_be_claimed(entry: Entry, action: ActionKind, claim: str) -> bool:
     """Return True if the effect may be the one claimed. The kind of a custom tool doesn't tell what it does, so it
     always may.
     """
-    if action not in KINDS or entry.kind not in BUILT_IN:
+    if action not in EFFECT_KINDS or entry.kind not in BUILT_IN:
         return True
     named = {kind for pattern, kind in MEDIA if pattern.search(claim)} if action is ActionKind.SENDING else set()
-    return entry.kind in (named or KINDS[action])
+    return entry.kind in (named or EFFECT_KINDS[action])
 
 
-def _inside(sentence: str) -> str:
+def _after_comma(sentence: str) -> str:
     """The sentence as it continues after a comma."""
     return sentence if sentence.startswith("I'") else sentence[0].lower() + sentence[1:]

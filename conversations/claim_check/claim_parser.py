@@ -10,7 +10,7 @@ from itertools import dropwhile
 from conversations.claim_check.claim_lexicon import LEXICONS, ActionKind, ClaimLexicon
 
 # A clause with a longer subject is not treated as a claim.
-LONGEST_SUBJECT = 5
+MAX_SUBJECT_WORDS = 5
 # Words that may start a clause after a comma.
 CONJUNCTIONS = frozenset(["and", "but", "so", "und", "aber", "et", "mais", "y", "pero", "e", "ma"])
 WORD = re.compile(r"[^\W\d_](?:[\w'-]*\w)?'?")
@@ -35,8 +35,8 @@ def read_clause(clause: str, lexicons: Iterable[ClaimLexicon]) -> Opening:
     partial = words.pop() if text[-1].isalnum() or text[-1] in "'-" else ""
     if not words and any(word.startswith(partial) for word in CONJUNCTIONS):
         return Opening.OPEN
-    said = list(dropwhile(CONJUNCTIONS.__contains__, words))
-    return max(_read(said, partial, lexicon) for lexicon in lexicons)
+    rest = list(dropwhile(CONJUNCTIONS.__contains__, words))
+    return max(_read(rest, partial, lexicon) for lexicon in lexicons)
 
 
 def claimed_actions(claim: str) -> set[ActionKind]:
@@ -46,16 +46,16 @@ def claimed_actions(claim: str) -> set[ActionKind]:
 
 
 def _read(words: Sequence[str], partial: str, lexicon: ClaimLexicon) -> Opening:
-    told = [_after(opening, words, partial) for opening in lexicon.active]
-    results = [_after(opening, words, partial) for opening in lexicon.passive]
+    active = [_words_after(opening, words, partial) for opening in lexicon.active]
+    passive = [_words_after(opening, words, partial) for opening in lexicon.passive]
     readings = [
-        *(rest if isinstance(rest, Opening) else _participle(rest, partial, lexicon) for rest in told),
-        *(rest if isinstance(rest, Opening) else _result(rest, partial, lexicon) for rest in results),
+        *(rest if isinstance(rest, Opening) else _participle(rest, partial, lexicon) for rest in active),
+        *(rest if isinstance(rest, Opening) else _passive(rest, partial, lexicon) for rest in passive),
     ]
     return max(readings)
 
 
-def _after(opening: tuple[str, ...], words: Sequence[str], partial: str) -> Sequence[str] | Opening:
+def _words_after(opening: tuple[str, ...], words: Sequence[str], partial: str) -> Sequence[str] | Opening:
     """The words after an opening. If the opening is incomplete, OPEN or FREE."""
     length = len(opening)
     if len(words) >= length:
@@ -68,17 +68,17 @@ def _participle(rest: Sequence[str], partial: str, lexicon: ClaimLexicon) -> Ope
     """Fillers, then a participle. In languages with a late participle the whole sentence is a claim."""
     if lexicon.late:
         return Opening.CLAIM
-    told = [word for word in rest if word not in lexicon.fillers][:1]
-    if told:
-        return Opening.CLAIM if told[0] in lexicon.participles else Opening.FREE
+    following = [word for word in rest if word not in lexicon.fillers][:1]
+    if following:
+        return Opening.CLAIM if following[0] in lexicon.participles else Opening.FREE
     expected = (*lexicon.fillers, *lexicon.participles)
     return Opening.OPEN if any(word.startswith(partial) for word in expected) else Opening.FREE
 
 
-def _result(rest: Sequence[str], partial: str, lexicon: ClaimLexicon) -> Opening:
+def _passive(rest: Sequence[str], partial: str, lexicon: ClaimLexicon) -> Opening:
     """A short subject, an auxiliary, a participle."""
-    for place, word in enumerate(rest[: LONGEST_SUBJECT + 1]):
+    for index, word in enumerate(rest[: MAX_SUBJECT_WORDS + 1]):
         if word in lexicon.auxiliaries:
-            following = [one for one in rest[place:] if one not in lexicon.auxiliaries]
+            following = [one for one in rest[index:] if one not in lexicon.auxiliaries]
             return _participle(following, partial if following == [] else "", lexicon)
-    return Opening.OPEN if len(rest) <= LONGEST_SUBJECT else Opening.FREE
+    return Opening.OPEN if len(rest) <= MAX_SUBJECT_WORDS else Opening.FREE

@@ -45,17 +45,17 @@ class Traits:
         return f"A reply has at most {self.longest_reply} characters. {self.markup.value}"
 
 
-HALF_AN_HOUR = timedelta(minutes=30)
+HALF_HOUR = timedelta(minutes=30)
 
 # A web call is treated as a phone call. API clients queue: they pair each answer with its question.
 TRAITS: Mapping[str, Traits] = {
     Channel.PHONE: Traits("voice", 400, Markup.SPOKEN, timedelta(seconds=20)),
-    Channel.CHAT: Traits("text", 1200, Markup.PLAIN, HALF_AN_HOUR),
-    Channel.PORTAL: Traits("text", 1200, Markup.PLAIN, HALF_AN_HOUR),
-    Channel.TELEGRAM: Traits("text", 1000, Markup.LIGHT, HALF_AN_HOUR),
-    Channel.WHATSAPP: Traits("text", 1000, Markup.LIGHT, HALF_AN_HOUR),
-    Channel.SMS: Traits("text", 320, Markup.PLAIN, HALF_AN_HOUR),
-    Channel.API: Traits("text", 1200, Markup.PLAIN, HALF_AN_HOUR, newer_message="queue"),
+    Channel.CHAT: Traits("text", 1200, Markup.PLAIN, HALF_HOUR),
+    Channel.PORTAL: Traits("text", 1200, Markup.PLAIN, HALF_HOUR),
+    Channel.TELEGRAM: Traits("text", 1000, Markup.LIGHT, HALF_HOUR),
+    Channel.WHATSAPP: Traits("text", 1000, Markup.LIGHT, HALF_HOUR),
+    Channel.SMS: Traits("text", 320, Markup.PLAIN, HALF_HOUR),
+    Channel.API: Traits("text", 1200, Markup.PLAIN, HALF_HOUR, newer_message="queue"),
 }
 
 

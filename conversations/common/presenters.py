@@ -49,10 +49,10 @@ def directives_payload(directives: Directives) -> DirectivesPayload:
 
 def persona_payload(persona: Persona) -> PersonaPayload:
     """The customer with every known field."""
-    return _persona(persona, persona.fields.all())
+    return _persona_payload(persona, persona.fields.all())
 
 
-def _persona(persona: Persona, known: Iterable[PersonaField]) -> PersonaPayload:
+def _persona_payload(persona: Persona, known: Iterable[PersonaField]) -> PersonaPayload:
     fields = {field.key: field.value for field in known}
     return {
         "id": str(persona.pk),
@@ -88,7 +88,7 @@ def with_relations(rows: QuerySet[Conversation]) -> QuerySet[Conversation]:
 
 def conversation_payload(conversation: Conversation) -> ConversationPayload:
     """The payload of a conversation loaded through `with_relations`."""
-    return _conversation(conversation, conversation.persona.fields.all(), conversation.waits.all())
+    return _payload(conversation, conversation.persona.fields.all(), conversation.waits.all())
 
 
 CONVERSATION = PreparedQuery(
@@ -102,24 +102,24 @@ CONVERSATION = PreparedQuery(
 def read_conversation(project_id: UUID, conversation_id: UUID) -> ConversationPayload:
     """The payload of one conversation, looked up by keys. Raises Conversation.DoesNotExist."""
     for conversation in CONVERSATION(project_id, conversation_id):
-        return _conversation(conversation, FIELDS(conversation.persona_id), WAITS(conversation_id))
+        return _payload(conversation, FIELDS(conversation.persona_id), WAITS(conversation_id))
     raise Conversation.DoesNotExist
 
 
 def new_conversation_payload(conversation: Conversation) -> ConversationPayload:
     """The payload of a conversation created in the running transaction, which has no waits or directives yet."""
-    return _conversation(conversation, FIELDS(conversation.persona_id), ())
+    return _payload(conversation, FIELDS(conversation.persona_id), ())
 
 
-def _conversation(
-    conversation: Conversation, known: Iterable[PersonaField], awaited: Iterable[Wait]
+def _payload(
+    conversation: Conversation, known: Iterable[PersonaField], wait_rows: Iterable[Wait]
 ) -> ConversationPayload:
-    directives, waits = conversation.directives, list(awaited)
+    directives, waits = conversation.directives, list(wait_rows)
     return {
         "id": str(conversation.pk),
         "channel": conversation.channel,
         "status": conversation.status,
-        "persona": _persona(conversation.persona, known),
+        "persona": _persona_payload(conversation.persona, known),
         "metadata": conversation.metadata,
         "operator": operator_payload(conversation),
         "waiting": bool(waits),

@@ -12,9 +12,9 @@ from conversations.common.channels import traits_of
 from conversations.models import Conversation, VoiceSession
 
 # After this long without a report the voice is considered gone, and the agent speaks for itself again.
-LIVE_FOR = timedelta(minutes=10)
+SESSION_TIMEOUT = timedelta(minutes=10)
 # Longer speech means that its end was not reported.
-LONGEST_SPEECH = timedelta(minutes=2)
+MAX_SPEECH = timedelta(minutes=2)
 
 
 def is_voice_call(conversation: Conversation) -> bool:
@@ -24,13 +24,15 @@ def is_voice_call(conversation: Conversation) -> bool:
 
 def has_live_voice(conversation: Conversation) -> bool:
     """Return True if a live voice session speaks for the agent. Runs no query on text channels."""
-    return is_voice_call(conversation) and _live(conversation.pk).exists()
+    return is_voice_call(conversation) and _live_sessions(conversation.pk).exists()
 
 
 def is_caller_speaking(conversation_id: UUID) -> bool:
     """Return True if the caller is speaking, according to the latest reports."""
-    return _live(conversation_id).filter(speaking_since__gt=Now() - LONGEST_SPEECH).exists()
+    return _live_sessions(conversation_id).filter(speaking_since__gt=Now() - MAX_SPEECH).exists()
 
 
-def _live(conversation_id: UUID) -> QuerySet[VoiceSession]:
-    return VoiceSession.objects.filter(conversation_id=conversation_id, ended_at=None, heard_at__gt=Now() - LIVE_FOR)
+def _live_sessions(conversation_id: UUID) -> QuerySet[VoiceSession]:
+    return VoiceSession.objects.filter(
+        conversation_id=conversation_id, ended_at=None, heard_at__gt=Now() - SESSION_TIMEOUT
+    )

@@ -27,15 +27,15 @@ SPEAKERS = {
     "operator": "operator",
     "system": "system",
 }
-SPOKEN = re.compile(rf"^\s*({'|'.join(SPEAKERS)})\s*:\s*", re.IGNORECASE)
+SPEAKER = re.compile(rf"^\s*({'|'.join(SPEAKERS)})\s*:\s*", re.IGNORECASE)
 MOST_LINES = 200
 
 
 def exchange_after(turn: Turn) -> Exchange:
     """A replied turn as its tool caller read it. Needs the conversation, message and reply selected."""
     summary = summary_before(turn)
-    said = read_transcript(turn, after=summary.until_seq if summary else 0, is_replied=True)
-    lines = [as_line(one) for one in said]
+    messages = read_transcript(turn, after=summary.until_seq if summary else 0, is_replied=True)
+    lines = [as_line(message) for message in messages]
     return Exchange(
         answer=turn.reply.content if turn.reply else "",
         lines=[TranscriptLine(role=line.role, content=line.content) for line in lines],
@@ -65,14 +65,14 @@ def written_exchange(lines: Iterable[TranscriptLine], *, answer: str = "", summa
     """An exchange from the client's lines. Without `answer`, the agent's last line is the answer. Raises ApiError if
     there is none.
     """
-    said = list(lines)
+    spoken = list(lines)
     if answer:
-        said = [*said, TranscriptLine(role="agent", content=answer)]
-    while said and said[-1].role != "agent":
-        said.pop()
-    if not said:
+        spoken = [*spoken, TranscriptLine(role="agent", content=answer)]
+    while spoken and spoken[-1].role != "agent":
+        spoken.pop()
+    if not spoken:
         raise ApiError("no_reply", "The conversation has no message from the agent.", field="conversation")
-    return Exchange(answer=said[-1].content, lines=said, summary=summary)
+    return Exchange(answer=spoken[-1].content, lines=spoken, summary=summary)
 
 
 def read_lines(conversation: Any) -> list[TranscriptLine]:
@@ -85,29 +85,29 @@ def read_lines(conversation: Any) -> list[TranscriptLine]:
         _refuse("must be a conversation id, a list of lines or text")
     if len(conversation) > MOST_LINES:
         _refuse(f"has {len(conversation)} lines; the limit is {MOST_LINES}")
-    return [_line(one) for one in conversation]
+    return [_line(line) for line in conversation]
 
 
 def _lines_of_text(text: str) -> list[TranscriptLine]:
     """A line without a speaker continues the previous speaker's message."""
-    found: list[tuple[str, list[str]]] = []
+    turns: list[tuple[str, list[str]]] = []
     for row in text.splitlines():
-        if speaker := SPOKEN.match(row):
-            found.append((SPEAKERS[speaker[1].lower()], [row[speaker.end() :]]))
-        elif found:
-            found[-1][1].append(row)
+        if speaker := SPEAKER.match(row):
+            turns.append((SPEAKERS[speaker[1].lower()], [row[speaker.end() :]]))
+        elif turns:
+            turns[-1][1].append(row)
         elif row.strip():
-            found.append(("customer", [row]))
-    return [TranscriptLine(role=role, content="\n".join(rows).strip()) for role, rows in found[-MOST_LINES:]]
+            turns.append(("customer", [row]))
+    return [TranscriptLine(role=role, content="\n".join(rows).strip()) for role, rows in turns[-MOST_LINES:]]
 
 
-def _line(one: Any) -> TranscriptLine:
-    role = one.get("role") if isinstance(one, Mapping) else None
-    content = one.get("content") if isinstance(one, Mapping) else None
+def _line(line: Any) -> TranscriptLine:
+    role = line.get("role") if isinstance(line, Mapping) else None
+    content = line.get("content") if isinstance(line, Mapping) else None
     if not isinstance(role, str) or role.lower() not in SPEAKERS or not isinstance(content, str):
         _refuse('must contain lines such as {"role": "agent", "content": "I\'ll send it."}')
     return TranscriptLine(role=SPEAKERS[str(role).lower()], content=str(content))
 
 
-def _refuse(what: str) -> None:
-    raise ApiError("invalid", f"conversation {what}.", field="conversation")
+def _refuse(problem: str) -> None:
+    raise ApiError("invalid", f"conversation {problem}.", field="conversation")

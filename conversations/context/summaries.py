@@ -14,10 +14,10 @@ DUE_BYTES = 8_000
 KEPT_BYTES = 3_000
 KEPT_MESSAGES = 4
 # The most that one call summarizes; the next turn continues.
-FOLDED_BYTES = 14_000
-LONGEST_TEXT = 2_000
-LONGEST_FACT = 200
-MOST_FACTS_BYTES = 2_500
+MAX_CALL_BYTES = 14_000
+MAX_TEXT_BYTES = 2_000
+MAX_FACT_BYTES = 200
+MAX_FACTS_BYTES = 2_500
 
 # Queried separately: most conversations are too short to have a summary.
 NEWEST = PreparedQuery(lambda summary: Summary.objects.filter(pk=summary), kinds=(UUID,))
@@ -40,7 +40,7 @@ def messages_to_fold(messages: Sequence[TranscriptMessage]) -> list[TranscriptMe
         later = messages[index + 1 :]
         if message.role == MessageRole.AGENT and highest < min(one.seq for one in later):
             fold = index + 1
-        if fold and (left <= KEPT_BYTES or folded > FOLDED_BYTES):
+        if fold and (left <= KEPT_BYTES or folded > MAX_CALL_BYTES):
             break
     return list(messages[:fold])
 
@@ -60,23 +60,23 @@ def store_summary(
 ) -> Summary:
     """Store a summary. Earlier facts are carried over unless a new value replaces them, so the model can't drop one."""
     known: Mapping[str, str] = previous.facts if previous else {}
-    kept = Summary.objects.create(
+    summary = Summary.objects.create(
         conversation=conversation,
         until_seq=until_seq,
-        text=_line(text, LONGEST_TEXT),
-        facts=_within({field: value for field, value in known.items() if field not in facts} | dict(facts)),
+        text=_one_line(text, MAX_TEXT_BYTES),
+        facts=_fit_facts({field: value for field, value in known.items() if field not in facts} | dict(facts)),
     )
-    Conversation.objects.filter(pk=conversation.pk).update(summary=kept)
-    return kept
+    Conversation.objects.filter(pk=conversation.pk).update(summary=summary)
+    return summary
 
 
-def _within(facts: Mapping[str, str]) -> dict[str, str]:
-    """Drop the oldest facts until the rest fit into MOST_FACTS_BYTES."""
-    lines = [(_line(field, 40), _line(value, LONGEST_FACT)) for field, value in facts.items()]
-    while sum(len(f"{field}: {value}".encode()) + 1 for field, value in lines) > MOST_FACTS_BYTES:
+def _fit_facts(facts: Mapping[str, str]) -> dict[str, str]:
+    """Drop the oldest facts until the rest fit into MAX_FACTS_BYTES."""
+    lines = [(_one_line(field, 40), _one_line(value, MAX_FACT_BYTES)) for field, value in facts.items()]
+    while sum(len(f"{field}: {value}".encode()) + 1 for field, value in lines) > MAX_FACTS_BYTES:
         lines.pop(0)
     return dict(lines)
 
 
-def _line(text: str, longest: int) -> str:
+def _one_line(text: str, longest: int) -> str:
     return clip(" ".join(text.split()), longest=longest)

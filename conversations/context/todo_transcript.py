@@ -19,8 +19,8 @@ def read_todo_transcript(conversation_id: UUID) -> Transcript:
     """The summary and the messages since. The oldest messages are dropped if they don't fit. Runs in the tenant's
     transaction.
     """
-    said = read_unsummarized(conversation_id)
+    messages = read_unsummarized(conversation_id)
     return Transcript(
         summary="".join(summary.as_text for summary in SUMMARY(conversation_id)),
-        messages=[TranscriptLine(role=line.role, content=line.content) for line in map(as_line, said)],
+        messages=[TranscriptLine(role=line.role, content=line.content) for line in map(as_line, messages)],
     )

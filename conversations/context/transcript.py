@@ -21,12 +21,12 @@ ROLES = {
     MessageRole.SYSTEM: "system",
 }
 # Upper limit for messages that no summary covers yet; it applies when a summary is late or fails.
-MOST_MESSAGES = 200
-MOST_BYTES = 12_000
+MAX_MESSAGES = 200
+MAX_BYTES = 12_000
 # The newest messages always stay in a prompt, whatever their size.
-LEAST_MESSAGES = 4
-LONGEST_MESSAGE = 6_000
-LEFT_OUT = " […] "
+MIN_MESSAGES = 4
+MAX_MESSAGE_BYTES = 6_000
+ELLIPSIS = " […] "
 
 
 @dataclass(frozen=True)
@@ -50,10 +50,10 @@ def _messages(conversation: UUID, after: int) -> QuerySet[Message, Any]:
     return rows.values_list("seq", "role", "content", "created_at", "turn__seq")
 
 
-NO_END = 2_000_000_000
+MAX_SEQ = 2_000_000_000
 NEWEST = PreparedValues(
     lambda conversation, after, last: (
-        _messages(conversation, after).filter(seq__lte=last).order_by("-seq")[:MOST_MESSAGES]
+        _messages(conversation, after).filter(seq__lte=last).order_by("-seq")[:MAX_MESSAGES]
     ),
     kinds=(UUID, int, int),
 )
@@ -61,12 +61,12 @@ UNSUMMARIZED = PreparedValues(
     lambda conversation: (
         _messages(conversation, 0)
         .filter(Q(conversation__summary=None) | Q(seq__gt=F("conversation__summary__until_seq")))
-        .order_by("-seq")[:MOST_MESSAGES]
+        .order_by("-seq")[:MAX_MESSAGES]
     ),
     kinds=(UUID,),
 )
 OLDEST = PreparedValues(
-    lambda conversation, after: _messages(conversation, after).order_by("seq")[:MOST_MESSAGES], kinds=(UUID, int)
+    lambda conversation, after: _messages(conversation, after).order_by("seq")[:MAX_MESSAGES], kinds=(UUID, int)
 )
 
 
@@ -75,49 +75,49 @@ def read_transcript(turn: Turn, *, after: int, is_replied: bool) -> list[Transcr
 
     A customer may write again before a reply is sent; that message belongs to a later turn and comes later here.
     """
-    last = turn.reply.seq if is_replied and turn.reply is not None else NO_END
+    last = turn.reply.seq if is_replied and turn.reply is not None else MAX_SEQ
     newest = NEWEST(turn.conversation_id, after, last)
-    return fit([one for one in _in_order(newest[::-1]) if one.turn <= turn.seq])
+    return fit([one for one in _in_turn_order(newest[::-1]) if one.turn <= turn.seq])
 
 
 def read_unsummarized(conversation_id: UUID) -> list[TranscriptMessage]:
     """The newest messages that the conversation's summary doesn't cover, as far as they fit."""
-    return fit(_in_order(UNSUMMARIZED(conversation_id)[::-1]))
+    return fit(_in_turn_order(UNSUMMARIZED(conversation_id)[::-1]))
 
 
 def read_since(conversation_id: UUID, *, after: int) -> list[TranscriptMessage]:
     """The oldest messages after `after` (a message's seq), whatever their size."""
-    return _in_order(OLDEST(conversation_id, after))
+    return _in_turn_order(OLDEST(conversation_id, after))
 
 
-def _in_order(rows: Sequence[tuple[Any, ...]]) -> list[TranscriptMessage]:
+def _in_turn_order(rows: Sequence[tuple[Any, ...]]) -> list[TranscriptMessage]:
     """Sort rows that come ordered by `seq` into turn order."""
-    said: list[TranscriptMessage] = []
+    messages: list[TranscriptMessage] = []
     for seq, role, content, created_at, turn_seq in rows:
-        place = turn_seq or (said[-1].turn if said else 0)
-        said.append(TranscriptMessage(seq=seq, role=role, content=clip(content), created_at=created_at, turn=place))
-    return sorted(said, key=lambda one: (one.turn, one.seq))
+        turn = turn_seq or (messages[-1].turn if messages else 0)
+        messages.append(TranscriptMessage(seq=seq, role=role, content=clip(content), created_at=created_at, turn=turn))
+    return sorted(messages, key=lambda message: (message.turn, message.seq))
 
 
-def fit(messages: Sequence[TranscriptMessage], *, room: int = MOST_BYTES) -> list[TranscriptMessage]:
-    """The newest messages that fit into `room` bytes, and at least LEAST_MESSAGES of them."""
+def fit(messages: Sequence[TranscriptMessage], *, room: int = MAX_BYTES) -> list[TranscriptMessage]:
+    """The newest messages that fit into `room` bytes, and at least MIN_MESSAGES of them."""
     kept = 0
     for kept, message in enumerate(reversed(messages)):
         room -= message.size
-        if room < 0 and kept >= LEAST_MESSAGES:
+        if room < 0 and kept >= MIN_MESSAGES:
             break
     else:
         kept = len(messages)
     return list(messages[len(messages) - kept :])
 
 
-def clip(text: str, *, longest: int = LONGEST_MESSAGE) -> str:
+def clip(text: str, *, longest: int = MAX_MESSAGE_BYTES) -> str:
     """Shorten text of more than `longest` bytes by cutting out its middle."""
     data = text.encode()
     if len(data) <= longest:
         return text
     half = longest // 2
-    return data[:half].decode(errors="ignore") + LEFT_OUT + data[-half:].decode(errors="ignore")
+    return data[:half].decode(errors="ignore") + ELLIPSIS + data[-half:].decode(errors="ignore")
 
 
 def size_of(messages: Sequence[TranscriptMessage]) -> int:

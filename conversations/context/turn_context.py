@@ -186,7 +186,7 @@ def context_at_message(message_id: UUID) -> TurnContext | None:
         config=config,
         at=timezone.now(),
         summary=conversation.summary.as_text if conversation.summary else "",
-        messages=[said for said in read_unsummarized(conversation.pk) if said.seq <= message.seq],
+        messages=[earlier for earlier in read_unsummarized(conversation.pk) if earlier.seq <= message.seq],
         fields=list(PersonaField.objects.filter(persona_id=conversation.persona_id)),
         effects=(),
         endpoint=endpoint_of(conversation.project, config),

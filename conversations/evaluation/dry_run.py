@@ -100,9 +100,9 @@ def load_dry_run(
         raise ApiError("required", "Send an answer or a conversation.", field="answer")
     turn = latest_turn(project, conversation_id) if (conversation_id := _as_id(conversation)) else None
     exchange = _exchange(turn, answer=answer, conversation=conversation)
-    spoken = channel or (turn.conversation.channel if turn else Channel.CHAT)
-    own, names = with_drafts(standing_tools(project.pk), drafts), {draft.name for draft in drafts}
-    compiled = merge_tools(read_state(project, channel=spoken), own)
+    used_channel = channel or (turn.conversation.channel if turn else Channel.CHAT)
+    custom_tools, names = with_drafts(standing_tools(project.pk), drafts), {draft.name for draft in drafts}
+    compiled = merge_tools(read_state(project, channel=used_channel), custom_tools)
     config = cast(AgentVersion, project.agent_version).config
     facts = _facts(turn)
     return DryRun(
@@ -112,7 +112,7 @@ def load_dry_run(
         called=[tool for tool in compiled if tool.name in names and tool.is_offered and _is_called_only(tool)],
         exchange=exchange,
         extraction_context=_extraction_context(config, exchange, facts),
-        tool_context=_tool_context(project, config, turn, channel=spoken, facts=facts),
+        tool_context=_tool_context(project, config, turn, channel=used_channel, facts=facts),
         detect_model=model_for(project, config, "detect"),
         arguments_model=model_for(project, config, SKILL),
     )
@@ -141,16 +141,16 @@ async def _run(client: Client, dry_run: DryRun, records: list[CallRecord], *, wi
         client, dry_run.detect_model, offered=dry_run.offered, exchange=dry_run.exchange, record=records.append
     )
     if not with_previews:
-        return DryRunResult([DryRunVerdict(one) for one in tried])
-    quotes = {one.judgement.tool.name: one.judgement.quote for one in tried if one.judgement.fired}
-    shown = [*(one.judgement.tool for one in tried if one.judgement.fired), *dry_run.called]
-    secrets = await in_db(_secrets, dry_run, shown)
+        return DryRunResult([DryRunVerdict(verdict) for verdict in tried])
+    quotes = {verdict.judgement.tool.name: verdict.judgement.quote for verdict in tried if verdict.judgement.fired}
+    previewed = [*(verdict.judgement.tool for verdict in tried if verdict.judgement.fired), *dry_run.called]
+    secrets = await in_db(_secrets, dry_run, previewed)
     previews = await asyncio.gather(
-        *(_preview(client, dry_run, tool, quotes.get(tool.name, ""), secrets, records) for tool in shown)
+        *(_preview(client, dry_run, tool, quotes.get(tool.name, ""), secrets, records) for tool in previewed)
     )
-    by_name = {tool.name: found for tool, found in zip(shown, previews, strict=True)}
+    by_name = {tool.name: found for tool, found in zip(previewed, previews, strict=True)}
     return DryRunResult(
-        [DryRunVerdict(one, by_name.get(one.judgement.tool.name)) for one in tried],
+        [DryRunVerdict(verdict, by_name.get(verdict.judgement.tool.name)) for verdict in tried],
         [DryRunCall(tool, by_name[tool.name]) for tool in dry_run.called],
     )
 
@@ -174,9 +174,9 @@ async def _preview(
     )
 
 
-def _secrets(dry_run: DryRun, shown: Sequence[CompiledTool]) -> dict[str, WebhookSecrets]:
+def _secrets(dry_run: DryRun, previewed: Sequence[CompiledTool]) -> dict[str, WebhookSecrets]:
     with tenant_tx(dry_run.organization_id):
-        return {tool.name: secrets_of(dry_run.project_id, tool.name) for tool in shown}
+        return {tool.name: secrets_of(dry_run.project_id, tool.name) for tool in previewed}
 
 
 def _is_called_only(tool: CompiledTool) -> bool:

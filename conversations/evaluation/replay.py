@@ -34,8 +34,8 @@ from tools.engine.skills.exchange import Exchange
 from tools.engine.try_tools import with_drafts
 from tools.models import Verdict
 
-MOST_TURNS = 50
-SIDE_BY_SIDE = 4
+MAX_TURNS = 50
+MAX_CONCURRENT = 4
 
 
 class Kind(StrEnum):
@@ -116,21 +116,23 @@ class Rehearsal:
 
 
 def read_rehearsal(project: Project, drafts: Sequence[StandingTool], *, turns: int = 20) -> Rehearsal:
-    """Load the project's latest replied turns, at most MOST_TURNS, with the drafts merged. Runs in the current
+    """Load the project's latest replied turns, at most MAX_TURNS, with the drafts merged. Runs in the current
     transaction.
     """
-    standing = standing_tools(project.pk)
-    own = with_drafts(standing, drafts)
+    current_tools = standing_tools(project.pk)
+    custom_tools = with_drafts(current_tools, drafts)
     names = {draft.name for draft in drafts}
-    tags = {tool.definition.tag for tool in (*drafts, *(one for one in standing if one.name in names))} - {None}
+    tags = {tool.definition.tag for tool in (*drafts, *(tool for tool in current_tools if tool.name in names))} - {None}
     called = [draft.name for draft in drafts if Trigger.COMMITMENT not in draft.definition.runs_in]
-    rows = list(replied_turns(project).order_by("-replied_at", "-id")[: min(turns, MOST_TURNS)])
+    replied = list(replied_turns(project).order_by("-replied_at", "-id")[: min(turns, MAX_TURNS)])
     turns_to_replay = []
-    for turn in rows:
+    for turn in replied:
         state = read_state(project, channel=turn.conversation.channel)
-        compiled = at_moment(merge_tools(state, own), Trigger.COMMITMENT)
-        read = [tool for tool in compiled if tool.is_offered and (tool.name in names or tool.definition.tag in tags)]
-        turns_to_replay.append(_replay_context(turn, read, called=called))
+        compiled = at_moment(merge_tools(state, custom_tools), Trigger.COMMITMENT)
+        evaluated = [
+            tool for tool in compiled if tool.is_offered and (tool.name in names or tool.definition.tag in tags)
+        ]
+        turns_to_replay.append(_replay_context(turn, evaluated, called=called))
     config = cast(AgentVersion, project.agent_version).config
     return Rehearsal(
         organization_id=cast(UUID, project.organization_id),
@@ -170,7 +172,7 @@ async def rehearse(rehearsal: Rehearsal) -> AsyncGenerator[Rehearsed]:
 async def _rehearse_all(
     client: Client, rehearsal: Rehearsal, publish: Callable[[Rehearsed], None], is_over: threading.Event
 ) -> None:
-    gate = asyncio.Semaphore(SIDE_BY_SIDE)
+    gate = asyncio.Semaphore(MAX_CONCURRENT)
 
     async def one(context: ReplayContext) -> None:
         async with gate:

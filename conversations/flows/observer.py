@@ -69,7 +69,7 @@ def _write(
         observation.facts,
         config=context.config,
         turn=context.turn,
-        said=context.messages,
+        transcript=context.messages,
         writes=log.writes,
     )
     add_calls(log.writes, job, context.turn, records)

@@ -144,7 +144,7 @@ def _commit(loop: ToolLoop, written: WrittenReply, records: list[CallRecord]) ->
             apply_signal(log, Signal(last.signal), turn_id=turn.pk, result=result)
         transaction.on_commit(partial(failpoint, "turn.committed_pre_wake"))
         log.conversation.follow_up_at = next_follow_up(log, context.config, after=turn)
-        queue_analysis(log, turn, said=context.messages)
+        queue_analysis(log, turn, unsummarized=context.messages)
 
 
 def _keep_partial(loop: ToolLoop, text: str, records: list[CallRecord]) -> None:

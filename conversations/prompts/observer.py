@@ -16,9 +16,9 @@ from llm.requests import structured_request
 from llm.types import ChatRequest
 
 # The latest exchange: everything since the previous answer, and at least this many messages.
-LATEST = 4
+MIN_LATEST = 4
 # Messages of context before the exchange. Earlier ones were observed in their own turn; only scoring needs them all.
-BEFORE = 4
+CONTEXT_MESSAGES = 4
 MAX_OUTPUT_TOKENS = 800
 
 
@@ -88,7 +88,7 @@ def output_of(turn_context: TurnContext) -> type[Observation]:
 
 def build_request(turn_context: TurnContext) -> ChatRequest:
     """The request for a turn's observation, in the shape of `output_of`."""
-    lines, is_rated, latest = turn_context.lines, _is_rated(turn_context), _latest(turn_context)
+    lines, is_rated, latest = turn_context.lines, _is_rated(turn_context), _latest_count(turn_context)
     context = ObserverContext(
         business_name=turn_context.config.business_name,
         extra_fields=[
@@ -97,7 +97,7 @@ def build_request(turn_context: TurnContext) -> ChatRequest:
         score_quality=is_rated,
         known=turn_context.facts,
         summary=turn_context.summary,
-        messages=lines[:-latest] if is_rated else lines[-latest - BEFORE : -latest],
+        messages=lines[:-latest] if is_rated else lines[-latest - CONTEXT_MESSAGES : -latest],
         latest=lines[-latest:],
     )
     model = turn_context.model("observer")
@@ -110,10 +110,10 @@ def build_request(turn_context: TurnContext) -> ChatRequest:
     )
 
 
-def _latest(turn_context: TurnContext) -> int:
+def _latest_count(turn_context: TurnContext) -> int:
     """The number of messages in the latest exchange. A reply to several messages answers all since the previous one."""
-    answers = [place for place, one in enumerate(turn_context.messages[:-1]) if one.role in ANSWERS]
-    return max(LATEST, len(turn_context.messages) - 1 - answers[-1] if answers else len(turn_context.messages))
+    answers = [index for index, message in enumerate(turn_context.messages[:-1]) if message.role in ANSWERS]
+    return max(MIN_LATEST, len(turn_context.messages) - 1 - answers[-1] if answers else len(turn_context.messages))
 
 
 def _is_rated(turn_context: TurnContext) -> bool:

@@ -11,7 +11,7 @@ from django.utils import timezone
 from conversations.common.prompt_shapes import Intent
 from conversations.context.turn_context import TurnContext
 from conversations.models import Channel, Conversation, Turn
-from conversations.prompts.budget import LEAST_BYTES, PROMPT_BYTES
+from conversations.prompts.budget import MAX_PROMPT_BYTES, MIN_TRANSCRIPT_BYTES
 from conversations.prompts.reply import ReplyContext, context_of
 from llm.prompts import render
 from projects.agents.model_choice import operator_endpoint
@@ -22,7 +22,7 @@ from tools.engine.definition import Trigger
 from tools.engine.function_calling.offer import Offer, read_offers
 
 # The parts written by the business, in their empty state.
-NOTHING: Mapping[str, Any] = {"business_context": "", "scenarios": [], "procedures": [], "intents": [], "tools": ""}
+EMPTY_PARTS: Mapping[str, Any] = {"business_context": "", "scenarios": [], "procedures": [], "intents": [], "tools": ""}
 
 
 def weigh_reply(project: Project, config: AgentConfig) -> Weight:
@@ -32,13 +32,13 @@ def weigh_reply(project: Project, config: AgentConfig) -> Weight:
     The size of a part is what the request would shrink by without it.
     """
     offers = read_offers(Trigger.TURN, project, config, channels=Channel.values)
-    channel = max(offers, key=lambda one: _weight_of(offers[one]))
+    channel = max(offers, key=lambda name: _weight_of(offers[name]))
     context = _context(project, config, channel=channel, offer=offers[channel])
     whole = _bytes(context)
-    parts = {name: whole - _bytes(replace(context, **{name: nothing})) for name, nothing in NOTHING.items()}
+    parts = {name: whole - _bytes(replace(context, **{name: empty})) for name, empty in EMPTY_PARTS.items()}
     parts = {"rules": whole - sum(parts.values()), **parts}
     parts["tools"] += offers[channel].weight
-    return Weight(parts, channel=channel, limit=PROMPT_BYTES, least=LEAST_BYTES)
+    return Weight(parts, channel=channel, limit=MAX_PROMPT_BYTES, least=MIN_TRANSCRIPT_BYTES)
 
 
 def _weight_of(offer: Offer) -> int:
@@ -69,7 +69,7 @@ def _context(project: Project, config: AgentConfig, *, channel: str, offer: Offe
 
 def _texts(config: AgentConfig) -> tuple[list[str], list[str]]:
     """The intents' instructions, for open and for closed hours."""
-    return [one.working_hours for one in config.intents], [one.non_working_hours for one in config.intents]
+    return [intent.working_hours for intent in config.intents], [intent.non_working_hours for intent in config.intents]
 
 
 def _bytes(context: ReplyContext) -> int:

@@ -25,9 +25,9 @@ def add_reply_events(log: ConversationLog, turn: Turn) -> None:
     log.add_event("turn_done", payload={"turn": str(turn.pk), "status": turn.status}, type=EventType.DONE)
 
 
-def queue_analysis(log: ConversationLog, turn: Turn, *, said: Sequence[TranscriptMessage]) -> None:
+def queue_analysis(log: ConversationLog, turn: Turn, *, unsummarized: Sequence[TranscriptMessage]) -> None:
     """Queue the flows that follow a reply, and a summary if the messages since the last one are too large."""
-    lanes = (*AFTER_REPLY, "summary") if is_due(said) else AFTER_REPLY
+    lanes = (*AFTER_REPLY, "summary") if is_due(unsummarized) else AFTER_REPLY
     enqueue([_job(lane, log, turn) for lane in lanes])
 
 

@@ -26,7 +26,7 @@ CHANGED = ("value", "strength", "quote", "turn_id", "message_id", "updated_at")
 # A customer who asked for a language may use another by chance. This many turns in a row change it.
 TURNS_TO_CHANGE = 3
 LANGUAGE_REQUESTED = "The customer asked for {value}. Three messages in a row in another language change it."
-MAX_SHOWN = 80
+MAX_REFUSED = 80
 MAX_REASON = 300
 # Bidirectional overrides: they display text in another order than it is stored.
 REORDERING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -55,12 +55,12 @@ def store_facts(
     *,
     config: AgentConfig,
     turn: Turn,
-    said: Sequence[TranscriptMessage],
+    transcript: Sequence[TranscriptMessage],
     writes: WriteBatch,
 ) -> StoredFacts:
     """Add valid facts to the write batch. A weaker reading never replaces a stronger one. Locks the customer's fields.
 
-    `said` is the transcript the facts were read from: the turn's exchange and the messages before it.
+    `transcript` is the transcript the facts were read from: the turn's exchange and the messages before it.
     """
     current = {field.key: field for field in LOCKED_FIELDS(persona_id)} if facts else {}
     written: dict[str, PersonaField] = {}
@@ -78,7 +78,7 @@ def store_facts(
                 continue
             known.strength = Strength.INFERRED
         if field := _changed(known, persona_id, fact, value, turn=turn):
-            field.message_id = _source(fact.quote, turn, said)
+            field.message_id = _source(fact.quote, turn, transcript)
             current[fact.field] = written[fact.field] = field
     new = [field for field in written.values() if field._state.adding]
     for field in written.values():
@@ -93,7 +93,7 @@ def refused_fact(fact: ObservedFact, reason: str) -> dict[str, str]:
     return {"field": _shown(fact.field), "value": _shown(fact.value), "reason": _shown(reason, longest=MAX_REASON)}
 
 
-def _shown(text: str, *, longest: int = MAX_SHOWN) -> str:
+def _shown(text: str, *, longest: int = MAX_REFUSED) -> str:
     return "".join(one if one.isprintable() else "�" for one in text[:longest])
 
 
@@ -104,8 +104,8 @@ def normalize(fact: ObservedFact, *, config: AgentConfig) -> str:
         raise RefusedValue(f"{fact.field} has {len(value)} characters; it must have 1 to {MAX_VALUE}.")
     if has_control_characters(value):
         raise RefusedValue(f"{fact.field} contains control characters.")
-    own = {field.key for field in config.observer_fields}
-    normalizer = NORMALIZERS.get(fact.field) or (_text if fact.field in own else None)
+    project_fields = {field.key for field in config.observer_fields}
+    normalizer = NORMALIZERS.get(fact.field) or (_text if fact.field in project_fields else None)
     if normalizer is None:
         raise RefusedValue(f"{fact.field} is not a field of this project.")
     return normalizer(value, config)
@@ -140,20 +140,27 @@ def _is_other_language(known: PersonaField, fact: ObservedFact, value: str) -> b
 def _was_written_recently(language: str, turn: Turn) -> bool:
     """Return True if the customer's previous turns were in this language too; each of them was refused with its turn."""
     answered = Turn.objects.filter(conversation_id=turn.conversation_id, seq__lt=turn.seq, status=TurnStatus.DONE)
-    lately = answered.exclude(message=None).order_by("-seq").values_list("refused", flat=True)[: TURNS_TO_CHANGE - 1]
-    found = [any(_is_reading_of(language, one) for one in refused) for refused in lately]
-    return len(found) == TURNS_TO_CHANGE - 1 and all(found)
+    recent = answered.exclude(message=None).order_by("-seq").values_list("refused", flat=True)[: TURNS_TO_CHANGE - 1]
+    matches = [any(_is_reading_of(language, one) for one in refused) for refused in recent]
+    return len(matches) == TURNS_TO_CHANGE - 1 and all(matches)
 
 
 def _is_reading_of(language: str, refused: Mapping[str, str]) -> bool:
     return refused["field"] == "language" and refused["value"].strip().lower() == language
 
 
-def _source(quote: str, turn: Turn, said: Sequence[TranscriptMessage]) -> UUID | None:
+def _source(quote: str, turn: Turn, transcript: Sequence[TranscriptMessage]) -> UUID | None:
     """The message that contains the quote, which may belong to a superseded turn. Defaults to the turn's own message."""
     if not quote or (turn.message is not None and quote in turn.message.content):
         return turn.message_id
-    found = next((one.seq for one in reversed(said) if one.role == MessageRole.USER and quote in one.content), None)
+    found = next(
+        (
+            message.seq
+            for message in reversed(transcript)
+            if message.role == MessageRole.USER and quote in message.content
+        ),
+        None,
+    )
     if found is None:
         return turn.message_id
     return Message.objects.get(conversation_id=turn.conversation_id, seq=found).pk

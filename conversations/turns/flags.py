@@ -11,8 +11,8 @@ from conversations.models import Conversation, Event, Persona
 from jobs.errors import WrongState
 from projects.models import User
 
-LONGEST_FLAG = 300
-MOST_REASONS, MOST_EVENTS = 5, 100
+MAX_FLAG = 300
+MAX_REASONS, MAX_EVENTS = 5, 100
 CLEARED = "flag_cleared"
 
 
@@ -21,11 +21,11 @@ def low_score(score: int, reason: str) -> str:
 
 
 def broken_claim(quotes: Sequence[str]) -> str:
-    return f"Claimed but not done: “{'” and “'.join(quotes)}”"[:LONGEST_FLAG]
+    return f"Claimed but not done: “{'” and “'.join(quotes)}”"[:MAX_FLAG]
 
 
 def no_reply(reason: str) -> str:
-    return f"Reply failed: {reason}"[:LONGEST_FLAG]
+    return f"Reply failed: {reason}"[:MAX_FLAG]
 
 
 def flag_reasons(conversation: Conversation) -> list[str]:
@@ -34,7 +34,7 @@ def flag_reasons(conversation: Conversation) -> list[str]:
     """
     if not conversation.flag:
         return []
-    rows = Event.objects.filter(conversation=conversation, idn__in=[*REASONS, CLEARED]).order_by("-seq")[:MOST_EVENTS]
+    rows = Event.objects.filter(conversation=conversation, idn__in=[*REASONS, CLEARED]).order_by("-seq")[:MAX_EVENTS]
     claims: dict[str, list[str]] = {}
     since = list[Event]()
     for event in rows:
@@ -42,11 +42,11 @@ def flag_reasons(conversation: Conversation) -> list[str]:
             break
         since.append(event)
         if event.idn == "claim_unbacked":
-            # All claims of one reply are one reason, with the quotes in their order.
+            # All claims of quote reply are quote reason, with the quotes in their order.
             quotes = claims.setdefault(event.payload["turn"], [])
-            quotes[:] = [event.payload["quote"], *(one for one in quotes if one != event.payload["quote"])]
-    said = [REASONS[event.idn](event.payload, claims) for event in since]
-    return list(dict.fromkeys([conversation.flag, *said]))[:MOST_REASONS]
+            quotes[:] = [event.payload["quote"], *(quote for quote in quotes if quote != event.payload["quote"])]
+    reasons = [REASONS[event.idn](event.payload, claims) for event in since]
+    return list(dict.fromkeys([conversation.flag, *reasons]))[:MAX_REASONS]
 
 
 # By event idn: builds the flag's wording from the event's payload and the claims of each turn.

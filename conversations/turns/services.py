@@ -41,7 +41,7 @@ from tenancy.write_batch import insert_rows, insert_unless_there
 REPLY = "reply"
 # After this many turns in a row started by the agent itself, it starts no more.
 MAX_AGENT_TURNS = 3
-UNSENT = (TurnStatus.QUEUED, TurnStatus.REPLYING)
+UNSENT_STATUSES = (TurnStatus.QUEUED, TurnStatus.REPLYING)
 
 PERSONA = PreparedQuery(
     lambda project, external_id: Persona.objects.filter(project_id=project, external_id=external_id), kinds=(UUID, str)
@@ -90,13 +90,13 @@ def _persona(project: Project, external_id: str) -> Persona:
 
 
 def give_fields(persona: Persona, fields: Mapping[str, str]) -> None:
-    """Set a customer's fields as given by staff or the API. Observations never override them."""
-    given = [
+    """Set a customer's fields as rows by staff or the API. Observations never override them."""
+    rows = [
         PersonaField(persona=persona, key=key, value=fields[key], strength=Strength.GIVEN) for key in sorted(fields)
     ]
     # Sorted, so that concurrent writers of the same fields don't deadlock.
     PersonaField.objects.bulk_create(
-        given,
+        rows,
         update_conflicts=True,
         unique_fields=["organization", "persona", "key"],
         update_fields=["value", "strength", "quote", "message_id", "turn_id", "updated_at"],
@@ -104,16 +104,16 @@ def give_fields(persona: Persona, fields: Mapping[str, str]) -> None:
 
 
 def set_observed_field(persona: Persona, key: str, value: str) -> bool:
-    """Set a field that a model read from a tool's result. It never replaces a value given by staff or the API.
+    """Set a field that a model values from a tool's result. It never replaces a value given by staff or the API.
 
     Returns False if such a value exists and differs.
     """
-    read = {"value": value, "strength": Strength.STATED, "quote": "", "message_id": None, "turn_id": None}
-    field, is_new = PersonaField.objects.get_or_create(persona=persona, key=key, defaults=read)
+    values = {"value": value, "strength": Strength.STATED, "quote": "", "message_id": None, "turn_id": None}
+    field, is_new = PersonaField.objects.get_or_create(persona=persona, key=key, defaults=values)
     if is_new or field.value == value:
         return True
     weaker = PersonaField.objects.filter(pk=field.pk, strength__lt=Strength.GIVEN)
-    return weaker.update(**read, updated_at=Now()) == 1
+    return weaker.update(**values, updated_at=Now()) == 1
 
 
 def post_message(conversation_id: UUID, content: str, *, project_id: UUID | None = None) -> Posted:
@@ -150,7 +150,7 @@ def message_event(conversation_id: UUID, message_id: str) -> int:
 def queue_reply(log: ConversationLog, turn: Turn, *, policy: NewerMessage) -> None:
     """Queue a turn's reply. By policy it follows unsent replies, or supersedes them and takes over their turns."""
     transaction.on_commit(partial(failpoint, "msg.post_commit_pre_wake"))
-    [made] = enqueue(
+    [job] = enqueue(
         [
             JobRequest(
                 lane=REPLY,
@@ -162,20 +162,20 @@ def queue_reply(log: ConversationLog, turn: Turn, *, policy: NewerMessage) -> No
             )
         ]
     )
-    if made.in_place_of.ordinals:
-        _take_over(log, turn, made.in_place_of)
+    if job.in_place_of.ordinals:
+        _take_over(log, turn, job.in_place_of)
     log.add_turn_event(turn)
 
 
 def has_talked_enough(conversation: Conversation) -> bool:
     """Return True if the last MAX_AGENT_TURNS turns were all started by the agent."""
     newest = Turn.objects.filter(conversation=conversation).order_by("-seq")[:MAX_AGENT_TURNS]
-    own = [turn.message_id is None for turn in newest]
-    return len(own) == MAX_AGENT_TURNS and all(own)
+    by_agent = [turn.message_id is None for turn in newest]
+    return len(by_agent) == MAX_AGENT_TURNS and all(by_agent)
 
 
-def _take_over(log: ConversationLog, turn: Turn, given_up: Superseded) -> None:
-    for older in Turn.objects.filter(conversation=log.conversation, seq__in=given_up.ordinals):
+def _take_over(log: ConversationLog, turn: Turn, superseded: Superseded) -> None:
+    for older in Turn.objects.filter(conversation=log.conversation, seq__in=superseded.ordinals):
         older.status, older.superseded_by, older.finished_at = TurnStatus.SUPERSEDED, turn, timezone.now()
         older.save(update_fields=["status", "superseded_by", "finished_at"])
         log.add_turn_event(older)
@@ -190,11 +190,11 @@ def policy_for(log: ConversationLog) -> NewerMessage:
 @lru_cache(maxsize=4096)
 def _policy_of(version_id: UUID) -> NewerMessage | None:
     """The policy in an agent version; cached, because versions are immutable."""
-    words = AgentVersion.objects.filter(pk=version_id).values_list("document__newer_message", flat=True)
-    return cast(NewerMessage | None, words.first())
+    policies = AgentVersion.objects.filter(pk=version_id).values_list("document__newer_message", flat=True)
+    return cast(NewerMessage | None, policies.first())
 
 
 def refuse_while_answering(log: ConversationLog) -> None:
     """Raise ReplyInProgress while a customer's message awaits its reply. Turns started by the agent don't count."""
-    if Turn.objects.filter(conversation=log.conversation, status__in=UNSENT, message__isnull=False).exists():
+    if Turn.objects.filter(conversation=log.conversation, status__in=UNSENT_STATUSES, message__isnull=False).exists():
         raise ReplyInProgress

@@ -42,7 +42,7 @@ def add_spoken_turn(log: ConversationLog, session: VoiceSession, text: str) -> T
     turn.working_hours = _working_hours(log)
     log.writes.update(turn, REPLIED)
     add_reply_events(log, turn)
-    queue_analysis(log, turn, said=read_unsummarized(conversation.pk))
+    queue_analysis(log, turn, unsummarized=read_unsummarized(conversation.pk))
     _set_right(conversation, session)
     return turn
 

@@ -145,7 +145,7 @@ def test_the_newest_turns_are_rehearsed_and_not_more_than_asked(
     assert {one.context.turn_id for one in run(tenant, "text_tool", STRICTER, turns=2)} == {
         turn.pk for turn in turns[1:]
     }
-    monkeypatch.setattr(rehearsals, "MOST_TURNS", 1)
+    monkeypatch.setattr(rehearsals, "MAX_TURNS", 1)
     assert len(run(tenant, "text_tool", STRICTER, turns=50)) == 1
 
 

@@ -171,7 +171,7 @@ def _next_request(loop: ToolLoop) -> ChatRequest:
     # All but the system's prompt, and what changes from turn to turn.
     transcript = len(loop.request.messages) - 2
     whole = replace(offered, messages=[*loop.request.messages, *said])
-    return make_room(whole, transcript=transcript, beside=loop.offer.weight)
+    return make_room(whole, transcript=transcript, extra_bytes=loop.offer.weight)
 
 
 async def _ask(request: ChatRequest, text: ReplyText, records: list[CallRecord]) -> Completion:

@@ -34,7 +34,7 @@ def keep(talk: Talk, turn: Turn, *facts: ObservedFact) -> StoredFacts:
             facts,
             config=context.config,
             turn=context.turn,
-            said=context.messages,
+            transcript=context.messages,
             writes=log.writes,
         )
 

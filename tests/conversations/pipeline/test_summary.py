@@ -8,9 +8,9 @@ import pytest
 
 from conversations.context.summaries import DUE_BYTES, messages_to_fold, store_summary
 from conversations.context.transcript import (
-    LEAST_MESSAGES,
     LONGEST_MESSAGE,
-    MOST_BYTES,
+    MAX_BYTES,
+    MIN_MESSAGES,
     TranscriptMessage,
     clip,
     fit,
@@ -72,12 +72,12 @@ def test_one_call_summarizes_no_more_than_a_prompt_holds() -> None:
 def test_fitting_keeps_the_newest_messages() -> None:
     messages = exchanges(30)
     kept = fit(messages)
-    assert size_of(kept) <= MOST_BYTES
+    assert size_of(kept) <= MAX_BYTES
     assert kept == messages[-len(kept) :]
 
 
 def test_the_newest_messages_stay_whatever_their_size() -> None:
-    assert fit(exchanges(10, size=9_000)) == exchanges(10, size=9_000)[-LEAST_MESSAGES:]
+    assert fit(exchanges(10, size=9_000)) == exchanges(10, size=9_000)[-MIN_MESSAGES:]
 
 
 def test_a_huge_message_is_clipped_in_its_middle() -> None:
@@ -228,7 +228,7 @@ def test_every_flow_bounds_the_messages_no_summary_covers(talk) -> None:
         turn = answered(talk, CHAT[:1100], CHAT[:200])
     with talk.tenant.tx():
         messages = context_after(job_of(turn)).messages
-    assert DUE_BYTES < size_of(messages) <= MOST_BYTES
+    assert DUE_BYTES < size_of(messages) <= MAX_BYTES
 
 
 def test_prompts_stay_small_with_long_settings(tenant, worker, model) -> None:
