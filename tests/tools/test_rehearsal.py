@@ -159,7 +159,7 @@ def test_a_turn_that_the_model_fails_on_says_so(tenant: Tenant, model: ScriptedM
 def test_who_stops_listening_stops_the_calls(
     tenant: Tenant, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rehearsals, "SIDE_BY_SIDE", 1)
+    monkeypatch.setattr(rehearsals, "MAX_CONCURRENT", 1)
     for _ in range(4):
         replied(tenant, HOURS)
     with tenant.tx():

@@ -15,7 +15,7 @@ from django.utils import timezone
 from conversations.models import FollowUp
 from tests.conftest import Tenant
 from tests.conversations.pipeline.conftest import Talk, begin, configure
-from tests.conversations.pipeline.test_timers import ran_out, states, turns
+from tests.conversations.pipeline.test_timers import expire_timer, states, turns
 from tests.crashes.invariants import check, settle
 from tests.processes import ScriptedModel, until
 
@@ -53,7 +53,7 @@ def without_quiet_hours(tenant: Tenant) -> Tenant:
 def fire(talk: Talk) -> float:
     """Let the conversation's timer expire in two seconds. Returns how many seconds late it fired."""
     already = len(states(talk.tenant))
-    ran_out(talk, seconds=-2)
+    expire_timer(talk, seconds=-2)
     until(lambda: len(states(talk.tenant)) > already, what="the follow-up")
     fired_by = timezone.now()
     with talk.tenant.tx():

@@ -8,7 +8,7 @@ import pytest
 
 from conversations.context.summaries import DUE_BYTES, messages_to_fold, store_summary
 from conversations.context.transcript import (
-    LONGEST_MESSAGE,
+    MAX_MESSAGE_BYTES,
     MAX_BYTES,
     MIN_MESSAGES,
     TranscriptMessage,
@@ -83,7 +83,7 @@ def test_the_newest_messages_stay_whatever_their_size() -> None:
 def test_a_huge_message_is_clipped_in_its_middle() -> None:
     text = f"begin {'ü' * 20_000} end"
     clipped = clip(text)
-    assert len(clipped.encode()) <= LONGEST_MESSAGE + 10
+    assert len(clipped.encode()) <= MAX_MESSAGE_BYTES + 10
     assert (clipped[:5], clipped[-3:]) == ("begin", "end")
 
 

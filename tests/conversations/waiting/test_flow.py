@@ -31,7 +31,7 @@ from tests.conversations.waiting.conftest import (
     logged,
     origins,
     outcomes,
-    ran_out,
+    expire_timer,
     shown,
     urgent,
 )
@@ -320,7 +320,7 @@ def test_a_worker_that_dies_when_a_wait_is_opened_loses_nothing(talk, processes:
 def test_a_worker_that_dies_before_the_end_is_told_tells_it_once(talk, processes: ForkServer) -> None:
     """The end and the urgent message are one transaction."""
     awaited(talk, answered(talk))
-    ran_out(talk)
+    expire_timer(talk)
     doomed = processes.worker(crash_at="wait.ended_pre_urgent:1")
     doomed.wait()
     assert outcomes(talk) == [""]
