@@ -1,12 +1,12 @@
-"""Calls handed to a person."""
+"""Clauses about call transfers."""
 
 from __future__ import annotations
 
 import re
 
-from offline_model.matters.clause import Clause
-from offline_model.matters.kinds import Matter
-from offline_model.matters.vocabulary import PEOPLE
+from offline_model.action_kinds.clause import Clause
+from offline_model.action_kinds.kinds import ActionKind
+from offline_model.action_kinds.lexicon import PEOPLE
 from offline_model.wordlist import words
 
 OVER_TO = re.compile(
@@ -22,7 +22,7 @@ ELSEWHERE = words(
     internet printer account
     """
 )
-# Who is handed over: the caller, or the call. "Your complaint" and "the printer" are neither.
+# Objects of a transfer: the caller or the call, unlike "your complaint".
 CALLER = re.compile(
     r"(?:now |right |straight |directly )*"
     r"(?:(?:both of )?you|(?:your|the|this|that) (?:phone |earlier |last )?(?:call|caller|line)|them|him|her|everyone|to)\b"
@@ -38,22 +38,22 @@ def _is_to_somebody(clause: Clause) -> bool:
     return bool(clause.here & (PEOPLE | words("over desk line operator service")))
 
 
-def calling(clause: Clause) -> set[Matter]:
+def transfer_kinds(clause: Clause) -> set[ActionKind]:
     here, phrase = clause.here, clause.phrase
     if clause.lemma in HANDING and (CALLER.match(phrase) or set(clause.rest) <= AT_ONCE) and not here & ELSEWHERE:
-        return {Matter.TRANSFER} if clause.lemma != "switch" or _is_to_somebody(clause) else set()
+        return {ActionKind.TRANSFER} if clause.lemma != "switch" or _is_to_somebody(clause) else set()
     if clause.lemma in ("put", "patch", "get") and THROUGH.search(phrase):
-        return {Matter.TRANSFER}
+        return {ActionKind.TRANSFER}
     if clause.lemma in ("hand", "pass") and re.search(
         r"\byou (?:over|on|across|to)\b|\b(?:your|the|this) call\b|over to (?:a|my|our|the)", phrase
     ):
-        return {Matter.TRANSFER}
+        return {ActionKind.TRANSFER}
     if clause.lemma in ("get", "bring", "take", "move", "send") and OVER_TO.search(phrase):
-        return {Matter.TRANSFER}
+        return {ActionKind.TRANSFER}
     if clause.lemma == "bring" and phrase.startswith(("in ", "on ")) and here & PEOPLE:
-        return {Matter.TRANSFER}
+        return {ActionKind.TRANSFER}
     if clause.lemma == "forward" and re.match(r"(?:you|your call|the call|this call)(?: (?:to|on|over)|$)", phrase):
-        return {Matter.TRANSFER}
+        return {ActionKind.TRANSFER}
     if (
         clause.lemma in ("get", "bring", "fetch", "find", "grab", "have")
         and here & PEOPLE
@@ -63,5 +63,5 @@ def calling(clause: Clause) -> set[Matter]:
             clause.whole,
         )
     ):
-        return {Matter.TRANSFER}
+        return {ActionKind.TRANSFER}
     return set()

@@ -1,4 +1,4 @@
-"""Everything a reply prompt says, read once."""
+"""Context of a reply, parsed from its prompt."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from functools import cached_property
 
 from offline_model import prompt_reader
 from offline_model.business import opening_hours
-from offline_model.contact import WEEKDAYS
 from offline_model.dates import date_of, read_now
-from offline_model.guest import Guest, read_guest
+from offline_model.entities import WEEKDAYS
 from offline_model.language import language_of
 from offline_model.phrases import PHRASES
 from offline_model.prompt_reader import Action, Directives, Line, Scenario, section
-from offline_model.route import choose_scenario
+from offline_model.scenario_routing import choose_scenario
+from offline_model.slots import Slots, fill_slots
 from offline_model.wire import ChatCall
 
 OPENING = re.compile(
@@ -24,8 +24,8 @@ OPENING = re.compile(
 
 
 @dataclass(frozen=True)
-class Scene:
-    """One reply's surroundings. `before` are the messages that were answered, `now` the ones that are not."""
+class ReplyContext:
+    """Parsed reply prompt: `before` holds the answered messages, `now` the unanswered ones."""
 
     call: ChatCall
     agent_name: str
@@ -35,7 +35,7 @@ class Scene:
     now: list[Line]
 
     @classmethod
-    def read(cls, call: ChatCall) -> Scene:
+    def read(cls, call: ChatCall) -> ReplyContext:
         opening = OPENING.search(call.system)
         history = [m for m in call.messages if m[0] in ("user", "assistant")]
         last_user = max((i for i, m in enumerate(history) if m[0] == "user"), default=-1)
@@ -58,7 +58,7 @@ class Scene:
 
     @cached_property
     def said(self) -> str:
-        """What the customer says now; empty when the agent speaks by itself."""
+        """The customer's unanswered messages; empty for a proactive message."""
         return " ".join(line.content for line in self.now if line.role == "customer").strip()
 
     @cached_property
@@ -79,7 +79,7 @@ class Scene:
 
     @cached_property
     def sources(self) -> list[str]:
-        """Texts that answer questions, the nearest first."""
+        """Texts to answer questions from, most specific first."""
         procedures = [
             f"{title}: {text}" for title, text in prompt_reader.entries(section(self.call.system, "Procedures"))
         ]
@@ -104,7 +104,7 @@ class Scene:
 
     @cached_property
     def is_follow_up(self) -> bool:
-        """The customer is silent, and the agent is to write again."""
+        """True if the prompt asks for a follow-up to a silent customer."""
         return bool(section(self.user, "FollowUp"))
 
     @cached_property
@@ -113,16 +113,16 @@ class Scene:
 
     @cached_property
     def has_to_correct(self) -> bool:
-        """The agent said that something was done, and it wasn't."""
+        """True if the prompt asks the agent to correct a false statement."""
         return bool(section(self.user, "Correction"))
 
     @cached_property
-    def guest(self) -> Guest:
-        return read_guest(self.facts, self.lines)
+    def slots(self) -> Slots:
+        return fill_slots(self.facts, self.lines)
 
     @cached_property
     def facts(self) -> dict[str, str]:
-        """What is known of the customer, and of the part of the conversation that was summarised."""
+        """Customer facts, including those of the conversation summary."""
         _, earlier = prompt_reader.summary(self.user)
         return {**earlier, **prompt_reader.facts(section(self.user, "Customer"))}
 
@@ -132,9 +132,9 @@ class Scene:
 
     @cached_property
     def closed_weekday(self) -> str:
-        """The name of the weekday that the customer wants, where the business says that it is closed then; else empty."""
+        """Requested weekday if the business is closed on it, else an empty string."""
         try:
-            wanted = date.fromisoformat(date_of(self.guest.get("date"), now=read_now(section(self.user, "Now"))))
+            wanted = date.fromisoformat(date_of(self.slots.get("date"), now=read_now(section(self.user, "Now"))))
         except ValueError:
             return ""
         is_closed = opening_hours(self.context).get(wanted.weekday()) == "closed"
@@ -142,7 +142,7 @@ class Scene:
 
     @cached_property
     def language(self) -> str:
-        """The customer's language: of these words, of earlier ones, of the facts; English when nothing tells."""
+        """Language of the latest message, an earlier one or the facts; English by default."""
         for text in (self.said, *(line.content for line in reversed(self.before) if line.role == "customer")):
             found = language_of(text)
             if found:
@@ -152,7 +152,7 @@ class Scene:
 
     @cached_property
     def clock(self) -> tuple[str, int]:
-        """The weekday's name and the hour, as the prompt says them."""
+        """Weekday name and hour given in the prompt."""
         match = re.match(r"(\w+day) .*?(\d{1,2}):\d{2}", section(self.user, "Now"))
         return (match[1], int(match[2])) if match else ("", 12)
 

@@ -1,11 +1,11 @@
-"""Values for a JSON schema's properties, found in a text by what each property is called and described as."""
+"""Values for JSON Schema properties, matched by name and description."""
 
 from __future__ import annotations
 
 import re
 from typing import Any
 
-from offline_model.contact import (
+from offline_model.entities import (
     EMAIL,
     PHONE,
     find_day,
@@ -16,7 +16,7 @@ from offline_model.contact import (
     find_phone,
     find_time,
 )
-from offline_model.guest import Guest, clock_time
+from offline_model.slots import Slots, clock_time
 
 ORDER = re.compile(
     r"\b(?:order|booking|reference|ticket)?\s*(?:number|no\.?|id|#|code)?\s*[#:]?\s*([A-Z]{0,4}-?\d{3,12}|"
@@ -30,8 +30,8 @@ SLUG = re.compile(r"\b[a-z0-9]+(?:-[a-z0-9]+)+\b")
 class FieldFinder:
     """Finds values in the conversation; `newest` is the text that matters most."""
 
-    def __init__(self, *, guest: Guest, newest: str, everything: str, today: str = "") -> None:
-        self.guest = guest
+    def __init__(self, *, slots: Slots, newest: str, everything: str, today: str = "") -> None:
+        self.slots = slots
         self.newest = newest
         self.everything = everything
         self.today = today
@@ -56,7 +56,7 @@ class FieldFinder:
     def _text_for(self, about: str, schema: dict[str, Any], name: str) -> str | None:
         if schema.get("format") == "email" or re.search(r"\be-?mail\b|recipient|\bto address", about):
             found = find_email(self.newest) or find_email(self.everything)
-            return self.guest.get("email") or (found.value if found else None)
+            return self.slots.get("email") or (found.value if found else None)
         for pattern, value in self._simple():
             if re.search(pattern, about):
                 found_text: str | None = value()
@@ -72,7 +72,7 @@ class FieldFinder:
         return None
 
     def _simple(self) -> tuple[tuple[str, Any], ...]:
-        g, newest, all_text = self.guest, self.newest, self.everything
+        g, newest, all_text = self.slots, self.newest, self.everything
         return (
             (r"phone|mobile|telephone|msisdn", lambda: g.get("phone") or _value(find_phone(all_text))),
             (

@@ -1,12 +1,12 @@
-"""Sequences and conditions around a predicate."""
+"""Sequence and condition adverbials of a predicate."""
 
 from __future__ import annotations
 
 import re
 
+from offline_model.grammar.clause_context import ClauseContext
 from offline_model.grammar.lexicon import INFO_REQUESTS, MOMENTS, WAITING
 from offline_model.grammar.predicate import Marker, Mood, Predicate, Subject
-from offline_model.grammar.surroundings import Surroundings
 from offline_model.wordlist import words
 
 AFTER_NOUNS = (
@@ -40,7 +40,7 @@ PAST_TIMES = (
 )
 
 
-# A promise is put behind something by words that stand after its verb, too.
+# Sequence adverbials after the verb.
 THEREAFTER = re.compile(r" (?:after that|afterwards?|thereafter)\b(?! time)")
 WHERE_TIMES_STAND = words(
     "out up for you quickly just now exactly in on the our my her his calendar schedule diary book system roster list"
@@ -48,8 +48,8 @@ WHERE_TIMES_STAND = words(
 NEEDING = {"ask", "know", "have", "take", "get", "confirm", "note", "check"}
 
 
-class Circumstances(Surroundings):
-    """What makes a promise a later step, or hangs it on a condition."""
+class Adverbials(ClauseContext):
+    """Checks for later steps and conditions."""
 
     def is_invited(self) -> bool:
         """ "Just say the word and I'll book it"."""
@@ -93,7 +93,7 @@ class Circumstances(Surroundings):
         return any(one.subject is Subject.AGENT or one.is_question or one.mood is Mood.REQUEST for one in previous)
 
     def _head(self) -> int:
-        """Where "then" was said: for a verb that shares it with the one before ("then I'll check it and book it"), there."""
+        """Index of the predicate that carries "then" for this one ("then I'll check it and book it")."""
         at = self.at
         while at and not self.part.predicates[at].is_new_clause and "then" in self.part.predicates[at - 1].flags:
             at -= 1

@@ -1,11 +1,11 @@
-"""The kinds of action that the built-in tools have."""
+"""Action kinds of the built-in tools."""
 
 from __future__ import annotations
 
 from enum import StrEnum
 
 
-class Matter(StrEnum):
+class ActionKind(StrEnum):
     """A kind of action, as the built-in tools have them."""
 
     AVAILABILITY = "availability"

@@ -1,4 +1,4 @@
-"""Finds what an answer says about each tool: the clause, its words and its rule."""
+"""Tool mentions: links the clauses of an answer to the offered tools."""
 
 from __future__ import annotations
 
@@ -6,29 +6,29 @@ import re
 from dataclasses import dataclass
 
 from offline_model import prompt_reader
+from offline_model.action_kinds.classifier import classify_clause
+from offline_model.action_kinds.clause import Clause, clause_of
+from offline_model.action_kinds.kinds import ActionKind
+from offline_model.action_kinds.lexicon import BOOKED, CHECK, LINK_NOUNS, MANAGE, SEND
+from offline_model.action_kinds.lookups import has_look
+from offline_model.action_kinds.messages import is_manage_link, is_vague_sending
 from offline_model.farewell import farewell
-from offline_model.foreign import foreign_promises
 from offline_model.grammar.predicate import Marker, Mood, Subject
 from offline_model.grammar.rules import Reading, Rule, read_answer
 from offline_model.grammar.verbs import verb_of
 from offline_model.grammar.words import quoted_spans
-from offline_model.matters.checking import has_look
-from offline_model.matters.clause import Clause, clause_of
-from offline_model.matters.kinds import Matter
-from offline_model.matters.reading import matters_of
-from offline_model.matters.sending import is_manage_link, is_vague_sending
-from offline_model.matters.vocabulary import BOOKED, CHECK, LINK_NOUNS, MANAGE, SEND
 from offline_model.prompt_reader import Line, ToolText
-from offline_model.tool_profile import custom_score, profile_of
+from offline_model.tool_matching import custom_score, profile_of
+from offline_model.translated_promises import find_translated_promises
 from offline_model.wordlist import words
 
-SENDINGS = {Matter.SMS, Matter.EMAIL, Matter.MANAGE_LINK}
+SENDINGS = {ActionKind.SMS, ActionKind.EMAIL, ActionKind.MANAGE_LINK}
 PRONOUNS = words("it that this them one so those these")
-TOPICS: tuple[tuple[Matter, re.Pattern[str]], ...] = (
-    (Matter.ZIP, re.compile(r"\b(?:zip|post ?code|deliver to|service area)\b", re.IGNORECASE)),
-    (Matter.SEARCH, re.compile(r"\b(?:my|your|existing) (?:booking|reservation|appointment)\b", re.IGNORECASE)),
+TOPICS: tuple[tuple[ActionKind, re.Pattern[str]], ...] = (
+    (ActionKind.ZIP, re.compile(r"\b(?:zip|post ?code|deliver to|service area)\b", re.IGNORECASE)),
+    (ActionKind.SEARCH, re.compile(r"\b(?:my|your|existing) (?:booking|reservation|appointment)\b", re.IGNORECASE)),
     (
-        Matter.AVAILABILITY,
+        ActionKind.AVAILABILITY,
         re.compile(
             r"\b(?:table|availab\w+|slots?|free|appointment|book|reserv\w+|(?:mon|tues|wednes|thurs|"
             r"fri|satur|sun)day|people|noon|tonight|tomorrow|(?:at|around) \d+)\b",
@@ -36,13 +36,13 @@ TOPICS: tuple[tuple[Matter, re.Pattern[str]], ...] = (
         ),
     ),
     (
-        Matter.PRODUCT,
+        ActionKind.PRODUCT,
         re.compile(r"\b(?:in stock|product|do you (?:have|sell|carry|offer)|any .{0,20}left)\b", re.IGNORECASE),
     ),
 )
 MEDIA = (
-    (Matter.EMAIL, re.compile(r"\be-?mails?\b|\binbox\b|\S+@\S+", re.IGNORECASE)),
-    (Matter.SMS, re.compile(r"\b(?:text|sms|message me|whatsapp)\b|\+?\d[\d ]{7,}", re.IGNORECASE)),
+    (ActionKind.EMAIL, re.compile(r"\be-?mails?\b|\binbox\b|\S+@\S+", re.IGNORECASE)),
+    (ActionKind.SMS, re.compile(r"\b(?:text|sms|message me|whatsapp)\b|\+?\d[\d ]{7,}", re.IGNORECASE)),
 )
 
 
@@ -59,16 +59,16 @@ VAGUE = words(
 
 @dataclass(frozen=True)
 class Mention:
-    """A tool's matter in the answer, and how it was said."""
+    """Quote about a tool, with the rule that excludes it (None for a commitment)."""
 
     quote: str
     rule: str | None
     is_of_booking: bool = False
-    """Whether it is about a booking that exists, as a link is by which it is managed."""
+    """True if the quote concerns an existing booking."""
 
 
-class Finder:
-    """Reads the answer once, and finds each tool's mentions in it."""
+class MentionFinder:
+    """Finds the mentions of each tool in an answer."""
 
     def __init__(self, answer: str, tools: tuple[ToolText, ...], messages: list[Line]) -> None:
         self.answer = answer
@@ -78,16 +78,16 @@ class Finder:
         self.profiles = {tool.name: profile_of(tool) for tool in tools}
         self.kinds = {profile.kind for profile in self.profiles.values()}
         self.goodbye = farewell(answer)
-        self.foreign = foreign_promises(answer)
+        self.foreign = find_translated_promises(answer)
         self.custom = [self._custom_tool(clause) for clause in self.clauses]
-        self.matters = [self._matters(i) for i in range(len(self.readings))]
+        self.action_kinds = [self._action_kinds(i) for i in range(len(self.readings))]
 
     @property
     def ends_with_goodbye(self) -> bool:
         return self.goodbye is not None and self.goodbye[1]
 
     def _reach(self, i: int) -> int:
-        """Where the words that belong to a predicate end: at the next main clause, past its complements."""
+        """End of a predicate's words, including its complements."""
         this = self.readings[i]
         end = this.predicate.end
         for other in self.readings[i + 1 :]:
@@ -120,26 +120,26 @@ class Finder:
         )
 
     def _custom_tool(self, clause: Clause) -> str:
-        """The tenant's own tool that fits the clause best, if any."""
+        """Best matching custom tool of a clause, or an empty string."""
         scored = [(custom_score(p, clause), name) for name, p in self.profiles.items() if p.kind is None]
         best = max(scored, default=(0, ""))
         return best[1] if best[0] else ""
 
-    def _matters(self, i: int) -> set[Matter]:
+    def _action_kinds(self, i: int) -> set[ActionKind]:
         if self.custom[i]:
             return set()
         clause = self.clauses[i]
-        found = matters_of(clause)
+        found = classify_clause(clause)
         if self._is_absorbed(i):
             return set()
         if not found:
             found = self._by_context(i, clause)
         if self._is_managed_later(i):
-            found = found | {Matter.MANAGE_LINK}
-        if Matter.MEETING not in self.kinds:
-            found = found & SENDINGS if Matter.MEETING in found else found
-        if clause.lemma == "schedule" and found == {Matter.BOOKING} and Matter.BOOKING not in self.kinds:
-            return {Matter.MEETING}
+            found = found | {ActionKind.MANAGE_LINK}
+        if ActionKind.MEETING not in self.kinds:
+            found = found & SENDINGS if ActionKind.MEETING in found else found
+        if clause.lemma == "schedule" and found == {ActionKind.BOOKING} and ActionKind.BOOKING not in self.kinds:
+            return {ActionKind.MEETING}
         return found
 
     def _is_absorbed(self, i: int) -> bool:
@@ -149,7 +149,7 @@ class Finder:
             return False
         owner = self.clauses[i - 1]
         is_firm = reading.predicate.marker is Marker.TO and reading.rule is None
-        return owner.lemma in CHECK and bool(self.matters_so_far(i)) and not is_firm
+        return owner.lemma in CHECK and bool(self._previous_action_kinds(i)) and not is_firm
 
     def _is_managed_later(self, i: int) -> bool:
         """ "I'll send you a link, and with it you can change the booking": the sentence says later what the link is for."""
@@ -169,13 +169,13 @@ class Finder:
             if self.readings[at].index == index and self.readings[at].predicate.subject is Subject.YOU
         ]
 
-    def matters_so_far(self, i: int) -> set[Matter]:
-        return matters_of(self.clauses[i - 1])
+    def _previous_action_kinds(self, i: int) -> set[ActionKind]:
+        return classify_clause(self.clauses[i - 1])
 
-    def _by_context(self, i: int, clause: Clause) -> set[Matter]:
-        """What "it", "that" or "the details" stand for."""
+    def _by_context(self, i: int, clause: Clause) -> set[ActionKind]:
+        """Action kinds of a clause whose object is a pronoun, resolved from context."""
         if is_vague_sending(clause) or (clause.lemma in ("send", "forward") and clause.here & PRONOUNS):
-            return self._media(i) | ({Matter.MANAGE_LINK} if self._is_link(i) else set())
+            return self._media(i) | ({ActionKind.MANAGE_LINK} if self._is_link(i) else set())
         if not self._is_about_pronoun(clause):
             return set()
         if clause.lemma in ("check", "look", "verify", "find", "see", "search") or (
@@ -194,14 +194,14 @@ class Finder:
         content = [w for w in clause.after if w.isalpha() and w not in PRONOUNS | VAGUE]
         return not content
 
-    def _topic(self, i: int, clause: Clause) -> set[Matter]:
+    def _topic(self, i: int, clause: Clause) -> set[ActionKind]:
         for text in self._context_before(i):
-            for matter, pattern in TOPICS:
-                if pattern.search(text) and matter in self.kinds:
-                    return {matter}
+            for action_kind, pattern in TOPICS:
+                if pattern.search(text) and action_kind in self.kinds:
+                    return {action_kind}
         if clause.lemma in ("see", "find") or any(line.role == "customer" for line in self.messages):
             return set()
-        return {Matter.AVAILABILITY}
+        return {ActionKind.AVAILABILITY}
 
     def _context_before(self, i: int) -> list[str]:
         """The sentence itself, those before it, and the customer's last words."""
@@ -210,13 +210,15 @@ class Finder:
         own = [self.readings[i].sentence.text, self.answer[:at]]
         return [*own, said] if said else own
 
-    def _media(self, i: int) -> set[Matter]:
-        """By which medium it is sent: the one that was named last. Where nobody has named any, nothing is sent by it."""
+    def _media(self, i: int) -> set[ActionKind]:
+        """Medium that was named last; none if no medium was named."""
         for text in self._context_before(i):
-            found = [matter for matter, pattern in MEDIA if pattern.search(text) and matter in self.kinds]
+            found = [
+                action_kind for action_kind, pattern in MEDIA if pattern.search(text) and action_kind in self.kinds
+            ]
             if found:
-                return {found[0] if len(found) == 1 else Matter.SMS}
-        return set() if self.readings[i].rule is None else {Matter.SMS}
+                return {found[0] if len(found) == 1 else ActionKind.SMS}
+        return set() if self.readings[i].rule is None else {ActionKind.SMS}
 
     # Mentions
 
@@ -226,18 +228,18 @@ class Finder:
         for i, reading in enumerate(self.readings):
             fits = self.custom[i] == tool.name if profile.kind is None else profile.kind in self._offered(i)
             if fits:
-                is_of_booking = Matter.MANAGE_LINK in self.matters[i]
+                is_of_booking = ActionKind.MANAGE_LINK in self.action_kinds[i]
                 found.append(Mention(self._quote(i), self._rule_of(reading), is_of_booking))
-        found += [Mention(quote, None) for matter, quote in self.foreign if matter is profile.kind]
-        if profile.kind is Matter.GOODBYE and self.goodbye is not None:
+        found += [Mention(quote, None) for action_kind, quote in self.foreign if action_kind is profile.kind]
+        if profile.kind is ActionKind.GOODBYE and self.goodbye is not None:
             found.append(self._goodbye_mention(self.goodbye))
         return found
 
-    def _offered(self, i: int) -> set[Matter]:
-        """A link for managing a booking is a text, too: the text's own condition sets them apart."""
-        found = self.matters[i]
-        if Matter.MANAGE_LINK in found and found & {Matter.EMAIL} == set():
-            return found | {Matter.SMS}
+    def _offered(self, i: int) -> set[ActionKind]:
+        """Action kinds of a clause; a management link also counts as a text."""
+        found = self.action_kinds[i]
+        if ActionKind.MANAGE_LINK in found and found & {ActionKind.EMAIL} == set():
+            return found | {ActionKind.SMS}
         return found
 
     @staticmethod

@@ -1,12 +1,12 @@
-"""Looking up: free times, bookings, goods, areas."""
+"""Clauses about lookups: availability, bookings, products and service areas."""
 
 from __future__ import annotations
 
 import re
 
-from offline_model.matters.clause import Clause
-from offline_model.matters.kinds import Matter
-from offline_model.matters.vocabulary import BACKCHANNEL, CHECK, EMPTY, HAVING, LOOK_UP, TABLE, TIME, ZIP, ZIP_VERBS
+from offline_model.action_kinds.clause import Clause
+from offline_model.action_kinds.kinds import ActionKind
+from offline_model.action_kinds.lexicon import BACKCHANNEL, CHECK, EMPTY, HAVING, LOOK_UP, TABLE, TIME, ZIP, ZIP_VERBS
 from offline_model.wordlist import words
 
 LIGHT_VERBS = words("have take do run go get give open bring know")
@@ -18,23 +18,23 @@ RESTATING = words("confirm verify review")
 OPEN_POINT = words("if whether availability available stock")
 
 
-def checking(clause: Clause) -> set[Matter]:
-    """What is looked up, if the clause looks anything up."""
+def lookup_kinds(clause: Clause) -> set[ActionKind]:
+    """Action kinds of a lookup clause."""
     if FACT.match(clause.whole) or clause.phrase.startswith(("rid of", "to it", "to that")):
         return set()
     if clause.lemma in LOOK_UP and _is_search(clause) and not MOVING.search(clause.whole):
-        return set() if _is_welcome(clause) else {Matter.SEARCH}
+        return set() if _is_welcome(clause) else {ActionKind.SEARCH}
     if not _is_looking(clause):
         return set()
     if _is_zip(clause.all, clause.whole):
-        return {Matter.ZIP}
+        return {ActionKind.ZIP}
     if MOVING.search(clause.whole):
-        return {Matter.AVAILABILITY}
+        return {ActionKind.AVAILABILITY}
     if _is_search(clause):
-        return {Matter.SEARCH}
+        return {ActionKind.SEARCH}
     if _is_product(clause):
-        return {Matter.PRODUCT}
-    return {Matter.AVAILABILITY} if _is_availability(clause) else set()
+        return {ActionKind.PRODUCT}
+    return {ActionKind.AVAILABILITY} if _is_availability(clause) else set()
 
 
 def _is_looking(clause: Clause) -> bool:
@@ -78,14 +78,14 @@ def _is_zip(around: set[str], whole: str) -> bool:
     )
     if CREWS.search(whole) or OUR_AREA.search(whole) or YOUR_AREA.match(whole):
         return True
-    place = bool(around & (ZIP - {"code"})) or bool(
+    position = bool(around & (ZIP - {"code"})) or bool(
         re.search(
             r"\b(?:to|in|at) (?:your|that|this|the) (?:area|address|street|city|town|place|neighbou?rhood|"
             r"home|house)\b|\b\d{5}\b|\bin \w+$|\bto \w+$|\bthere\b",
             whole,
         )
     )
-    return reaches and place and "table" not in around
+    return reaches and position and "table" not in around
 
 
 def _is_search(clause: Clause) -> bool:
@@ -148,7 +148,7 @@ def _is_availability(clause: Clause) -> bool:
     )
 
 
-# A new time for a booking that exists: looked up like any time, and held back by the tool's own condition.
+# New time for an existing booking; the tool's own condition holds it back.
 MOVING = re.compile(
     r"\b(?:whether|if) (?:we|i|it|your \w+|the \w+) (?:can|could) (?:still )?(?:be )?"
     r"(?:move|shift|extend|push|reschedule|moved|shifted|rescheduled)\b"
@@ -165,14 +165,14 @@ MEETING_YOU = re.compile(r"you(?: all| both| there| again| then| on| at| in|$)")
 TAKING_IN = re.compile(
     r"\b(?:can|could) (?:still )?(?:accommodate|seat|host|(?:put|fit|squeeze|take) (?:you|all|everyone|them))\b"
 )
-# "What the soup is": a fact that is asked for, and no free time.
+# Facts, not availability: "what the soup is".
 FACT = re.compile(
     r"(?:out |up )?(?:who|why|whose|where)\b(?!.*\b(?:free|available|open)\b)"
     r"|(?:out |up )?what (?:the|your|our|his|her|their|is on|it) "
     r"(?!.*\b(?:free|available|open|left|booked|earliest|next|first|slots?|times?|"
     r"calendar|schedule|diary|availability|booking|reservation|appointment)\b)"
 )
-# "The weather for your booking": something else, which has to do with it.
+# Side topics of a booking: "the weather for your booking".
 SIDE = re.compile(
     r"(?:the|a|an|our|your|with the) (?!(?:\w+ )?(?:details?|status|date|day|time|info|information|name|number|notes?|history|records?|"
     r"entry|file|system|calendar|book|list|computer|look|check|glance|peek|search|bookings?|reservations?|appointments?)\b)"

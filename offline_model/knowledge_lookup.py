@@ -1,4 +1,4 @@
-"""The knowledge base as the offline model uses it: asked when it would have to say that it doesn't know, told in a sentence or two."""
+"""Knowledge base lookups for questions that the prompt doesn't answer."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ ARTICLE = re.compile(r"^(?P<title>.+) \(slug: (?P<slug>[\w-]+)\)$", re.MULTILINE
 LONGEST = 400
 
 
-def look_up(call: ChatCall, left: list[Tool], question: str) -> ToolUse | None:
-    """The call that asks the knowledge base, or shows the article that it answered with."""
+def knowledge_call(call: ChatCall, left: list[Tool], question: str) -> ToolUse | None:
+    """Call that searches the knowledge base or shows the article found."""
     if not set(call.answered_tools) <= {*LOOK_UPS, CARD}:
         return None
     names = {tool.name for tool in left}
@@ -29,13 +29,13 @@ def look_up(call: ChatCall, left: list[Tool], question: str) -> ToolUse | None:
     return ToolUse(asks, {"query": question[:1000]}) if asks and not is_asked and question else None
 
 
-def is_of_knowledge(result: str) -> bool:
-    """Whether a result is one of these tools'."""
+def is_knowledge_result(result: str) -> bool:
+    """True for a result of a knowledge tool."""
     return result.startswith((FOUND, NOTHING, SHOWN, NOT_SHOWN))
 
 
-def told_of_knowledge(result: str, question: str) -> str:
-    """What the best article says of the question; empty when there is none, or a card says it already."""
+def summarize_article(result: str, question: str) -> str:
+    """Summary of the best article, or an empty string if none was found or a card shows it."""
     if not result.startswith(FOUND):
         return ""
     heads = list(ARTICLE.finditer(result))
@@ -49,7 +49,7 @@ def told_of_knowledge(result: str, question: str) -> str:
 
 
 def _answer_in(call: ChatCall) -> str:
-    """What the knowledge base has answered in this turn."""
+    """Knowledge base result of the current turn."""
     results: list[str] = []
     for role, text in reversed(call.messages):
         if role == "user":

@@ -1,4 +1,4 @@
-"""A predicate among the clauses of its sentence."""
+"""Relations between a predicate and the other clauses of its sentence."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CHECKING = words(
 
 
 @dataclass(frozen=True)
-class Clauses:
+class SentenceClauses:
     """One sentence of the answer with its predicates and its neighbours."""
 
     sentence: Sentence
@@ -25,10 +25,10 @@ class Clauses:
     index: int
 
 
-class Surroundings:
+class ClauseContext:
     """One predicate among its neighbours: which clause governs which."""
 
-    def __init__(self, parts: list[Clauses], part: Clauses, at: int) -> None:
+    def __init__(self, parts: list[SentenceClauses], part: SentenceClauses, at: int) -> None:
         self.parts = parts
         self.part = part
         self.at = at

@@ -1,16 +1,16 @@
-"""All the kinds of action that a clause names."""
+"""Clause classifier: the action kinds that a clause names."""
 
 from __future__ import annotations
 
 import re
 
-from offline_model.matters.booking import booking
-from offline_model.matters.checking import checking
-from offline_model.matters.clause import Clause
-from offline_model.matters.connecting import calling
-from offline_model.matters.kinds import Matter
-from offline_model.matters.sending import sending
-from offline_model.matters.vocabulary import BOOKED, BOOKING, CANCEL, CHECK, LOOK_UP, TELL_OFF
+from offline_model.action_kinds.bookings import booking_kinds
+from offline_model.action_kinds.clause import Clause
+from offline_model.action_kinds.kinds import ActionKind
+from offline_model.action_kinds.lexicon import BOOKED, BOOKING, CANCEL, CHECK, ENDING, LOOK_UP
+from offline_model.action_kinds.lookups import lookup_kinds
+from offline_model.action_kinds.messages import message_kinds
+from offline_model.action_kinds.transfers import transfer_kinds
 from offline_model.wordlist import words
 
 NOT_CANCELLED = words(
@@ -19,7 +19,7 @@ NOT_CANCELLED = words(
     """
 )
 STRIKING = words("take strike cross wipe")
-# "Remove a guest from your booking": the booking stays.
+# Changes that keep the booking: "remove a guest from your booking".
 OUT_OF_BOOKING = re.compile(r"\b(?:from|in|on|to) (?:your|the|that) (?:\w+ )?(?:booking|reservation|appointment)\b")
 ENTERING = words("plug enter type put pop run")
 ZIP_CODES = words("zip zipcode postcode")
@@ -27,19 +27,19 @@ FILES = words("file note notes form record")
 PROCESSING = words("process handle take do make request arrange submit go proceed")
 
 
-def matters_of(clause: Clause) -> set[Matter]:
+def classify_clause(clause: Clause) -> set[ActionKind]:
     """The kinds of action that the clause names by its own words."""
-    found = sending(clause) | calling(clause) | booking(clause)
+    found = message_kinds(clause) | transfer_kinds(clause) | booking_kinds(clause)
     if clause.lemma in CHECK | LOOK_UP:
-        found |= checking(clause)
-    if Matter.SEARCH in found and clause.lemma in ("get", "bring", "take"):
-        found.discard(Matter.BOOKING)
+        found |= lookup_kinds(clause)
+    if ActionKind.SEARCH in found and clause.lemma in ("get", "bring", "take"):
+        found.discard(ActionKind.BOOKING)
     if clause.lemma in ENTERING and clause.here & ZIP_CODES and not clause.here & FILES:
-        found.add(Matter.ZIP)
+        found.add(ActionKind.ZIP)
     if _cancels(clause):
-        found.add(Matter.CANCEL)
+        found.add(ActionKind.CANCEL)
     if _ends(clause):
-        found.add(Matter.GOODBYE)
+        found.add(ActionKind.GOODBYE)
     return found
 
 
@@ -59,6 +59,6 @@ def _cancels(clause: Clause) -> bool:
 
 def _ends(clause: Clause) -> bool:
     here = clause.here
-    if clause.lemma in TELL_OFF and here & words("call chat conversation"):
+    if clause.lemma in ENDING and here & words("call chat conversation"):
         return True
     return bool(clause.lemma == "say" and here & words("goodbye bye")) or (clause.lemma == "hang" and "up" in here)

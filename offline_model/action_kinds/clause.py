@@ -1,4 +1,4 @@
-"""The words of one clause, ready to be matched."""
+"""Words of one clause, prepared for matching."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Clause:
     form: Form
     rest: tuple[str, ...]
     after: tuple[str, ...]
-    """The rest, and what follows in the sentence up to the next main clause."""
+    """The rest, up to the next main clause."""
     subject: tuple[str, ...] = ()
     """The words of a subject that isn't the agent."""
 

@@ -1,12 +1,12 @@
-"""Texts, e-mails and links."""
+"""Clauses about texts, e-mails and links."""
 
 from __future__ import annotations
 
 import re
 
-from offline_model.matters.clause import Clause
-from offline_model.matters.kinds import Matter
-from offline_model.matters.vocabulary import (
+from offline_model.action_kinds.clause import Clause
+from offline_model.action_kinds.kinds import ActionKind
+from offline_model.action_kinds.lexicon import (
     BOOKED,
     DETAILS,
     EMAIL_NOUNS,
@@ -20,12 +20,12 @@ from offline_model.matters.vocabulary import (
 )
 from offline_model.wordlist import words
 
-# "… and not by e-mail": the way that isn't taken.
+# Excluded medium: "… and not by e-mail".
 NOT_THIS_WAY = re.compile(
     r"\b(?:not|rather than|instead of) (?:by |via |as |in )?(?:an? )?(email|mail|text|sms|phone)\b"
 )
 
-# What goes by mail is then no e-mail.
+# Nouns that make "mail" physical mail.
 PARCELS = words("parcel package packet box home")
 OTHERS = (
     r"(?:kitchen|chef|cook|manager|owner|team|staff|crew|colleagues?|host|waiter|office|boss|drivers?|courier|supplier|"
@@ -34,20 +34,20 @@ OTHERS = (
     r"pharmacy|school|teacher|trainer|agency|concierge|housekeeping|front desk)"
 )
 TO_OTHERS = re.compile(rf"(?:\b(?:to|for) |^)(?:the|our|my|your|a|one of our) (?:\w+ )?{OTHERS}\b")
-# "Look at your text": what the customer wrote. "To your mail" is where something goes.
+# The customer's own message ("look at your text"), unlike a destination ("to your mail").
 OWN_MESSAGE = re.compile(
     r"(?<!\bto )(?<!\binto )\byour (?:\w+ )?(?:text|sms|message|messages|texts|email|emails|mail)\b(?! address)"
 )
 
 
-def sending(clause: Clause) -> set[Matter]:
+def message_kinds(clause: Clause) -> set[ActionKind]:
     here = clause.here - set(NOT_THIS_WAY.findall(clause.phrase))
     by_text = clause.lemma in TEXTING or (
         clause.lemma in SEND and bool(here & SMS_NOUNS) and not _is_staff_message(clause)
     )
     if clause.lemma in WISHES:
-        wished = {m for m, nouns in ((Matter.SMS, SMS_NOUNS), (Matter.EMAIL, EMAIL_NOUNS)) if here & nouns}
-        link = {Matter.MANAGE_LINK} if is_manage_link(clause) else set()
+        wished = {m for m, nouns in ((ActionKind.SMS, SMS_NOUNS), (ActionKind.EMAIL, EMAIL_NOUNS)) if here & nouns}
+        link = {ActionKind.MANAGE_LINK} if is_manage_link(clause) else set()
         return link | (set() if _is_address(clause) else wished)
     by_mail = clause.lemma in MAILING or (
         clause.lemma in SEND and (bool(here & EMAIL_NOUNS) or any("@" in w for w in clause.all))
@@ -64,17 +64,19 @@ def sending(clause: Clause) -> set[Matter]:
         return set()
     if clause.lemma in ("have", "put", "be", "go", "get", "give", "take") and _is_address(clause):
         by_mail = by_text = False
-    found = {m for m, is_so in ((Matter.SMS, by_text or by_phone), (Matter.EMAIL, by_mail)) if is_so}
-    if found == {Matter.SMS, Matter.EMAIL} and not re.search(r"\b(?:and|or|both|plus|also|as well)\b", clause.phrase):
+    found = {m for m, is_so in ((ActionKind.SMS, by_text or by_phone), (ActionKind.EMAIL, by_mail)) if is_so}
+    if found == {ActionKind.SMS, ActionKind.EMAIL} and not re.search(
+        r"\b(?:and|or|both|plus|also|as well)\b", clause.phrase
+    ):
         found = {_nearest_medium(clause)}
     if clause.lemma in SEND and is_manage_link(clause):
-        found.add(Matter.MANAGE_LINK)
+        found.add(ActionKind.MANAGE_LINK)
     if (
         clause.lemma in ("send", "forward")
         and here & words("invite invitation")
         and here & words("calendar meeting call")
     ):
-        return {Matter.MEETING}
+        return {ActionKind.MEETING}
     return found
 
 
@@ -86,21 +88,21 @@ def _is_address(clause: Clause) -> bool:
 
 
 def _is_staff_message(clause: Clause) -> bool:
-    """A message to somebody else, or the customer's own message, is none to the customer."""
+    """True for a message to somebody else, and for the customer's own message."""
     if clause.lemma == "pass" and "you" not in clause.here:
         return True
     return bool(TO_OTHERS.search(clause.phrase) or OWN_MESSAGE.search(clause.phrase))
 
 
-def _nearest_medium(clause: Clause) -> Matter:
+def _nearest_medium(clause: Clause) -> ActionKind:
     """The first medium named is the one used; the other describes it ("text you the e-mail address")."""
     if clause.lemma in TEXTING:
-        return Matter.SMS
+        return ActionKind.SMS
     if clause.lemma in MAILING:
-        return Matter.EMAIL
+        return ActionKind.EMAIL
     by = re.search(r"\b(?:by|via|per|through|as an?|an|in an?) (\w+)", clause.phrase)
     named = by[1] if by else next((w for w in clause.rest if w in SMS_NOUNS | EMAIL_NOUNS), "")
-    return Matter.EMAIL if named in EMAIL_NOUNS else Matter.SMS
+    return ActionKind.EMAIL if named in EMAIL_NOUNS else ActionKind.SMS
 
 
 NEW_TIME = re.compile(r"\b(?:another|different|new) (?:time|date|day|slot)\b")

@@ -1,4 +1,4 @@
-"""What a letter says: the message itself where the todo has it, else what the business says about what was asked for."""
+"""Text of messages and e-mails, derived from a todo's instructions and the business context."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from offline_model.phrases import days_in, hours_in
 HOURS = re.compile(
     r"\b(?:hours?|open|opening|close|closing|orari\w*|öffnungszeiten|horaires?|horarios?)\b", re.IGNORECASE
 )
-# Somebody is to be told something: what comes after these words is the message.
+# Instruction prefix; the message follows it.
 TELLS = re.compile(
     r"^(?:please |kindly )?(?:(?:tell|inform|remind|let)\b[^:.]{0,60}?(?::| know that | that )"
     r"|(?:e-?mail|write|send|text)\b[^:.]{0,60}?(?::| to say (?:that )?| that "
@@ -20,7 +20,7 @@ TELLS = re.compile(
 DRAFTED = re.compile(r"Tell the customer: “(.+?)”(?:\n|$)", re.DOTALL)
 BROKEN = re.compile(r"^Correction: on (?P<day>.+?) the agent said “(?P<quote>.+?)”, and that did not happen", re.DOTALL)
 QUOTED = re.compile(r"“(.+?)”", re.DOTALL)
-# The thing that is to be sent, after the verb and whom it goes to.
+# Object of the sending, after the verb and the recipient.
 THING = re.compile(
     r"^(?i:please |kindly )?(?i:e-?mail|send|write|text|give|tell|answer)\s+(?:to\s+)?"
     r"(?:the (?:guest|customer|caller|client|patient)|[A-Z]\w+(?:\s[A-Z]\w+)?|them|her|him)\s+(?:about\s+)?(?P<thing>[^.;]+)"
@@ -30,27 +30,27 @@ ITS_CLAUSE = re.compile(r",|\s(?:that|which|who|as)\s")
 
 
 def message(todo: str, *, context: str, language: str) -> str:
-    """The text for the customer of what a todo says is to be done."""
+    """Message to the customer that carries out a todo."""
     words = " ".join(todo.split())
     if drafted := DRAFTED.search(todo):
         return drafted[1].strip()
     if broken := BROKEN.search(todo):
         return f"On {broken['day']} we told you: “{broken['quote']}” That did not happen, and we are sorry."
-    if told := stated(words):
-        return told
+    if described := stated(words):
+        return described
     wanted = " ".join(QUOTED.findall(words)) or subject_of(words)
     return information(context, wanted, language, between="\n") or f"This is about {subject_of(words)}."
 
 
 def stated(words: str) -> str:
-    """What somebody is to be told, without the words that ask for it; empty where the words are none of a message."""
-    told = TELLS.match(words)
-    text = words[told.end() :].strip() if told else ""
+    """Message quoted in an instruction such as “Tell the guest that …”, or an empty string."""
+    described = TELLS.match(words)
+    text = words[described.end() :].strip() if described else ""
     return text[:1].upper() + text[1:]
 
 
 def subject_of(words: str) -> str:
-    """What it is about, in a few words."""
+    """Short subject of a todo."""
     asked = QUOTED.findall(words)
     if asked:
         return f"“{asked[-1].strip().rstrip('.')}”"
@@ -59,7 +59,7 @@ def subject_of(words: str) -> str:
 
 
 def information(context: str, wanted: str, language: str, *, between: str = " ") -> str:
-    """What the business says about it, with this between two sentences; empty where it says nothing."""
+    """Business information on a topic, joined by `between`; empty if there is none."""
     if HOURS.search(wanted) and opening_hours(context):
         groups = week_groups(context)
         return ", ".join(f"{days_in(first, last, language)} {hours_in(said, language)}" for first, last, said in groups)

@@ -1,4 +1,4 @@
-"""What is known of the customer and of the table they want, from the facts and from their own words."""
+"""Slot filling: customer and booking details from known facts and messages."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 
-from offline_model.contact import (
+from offline_model.entities import (
     DAY_NAMES,
     NAME_QUESTION,
     WEEKDAYS,
@@ -54,12 +54,12 @@ FIELD_WORDS: tuple[tuple[str, str], ...] = (
 
 
 @dataclass
-class Guest:
+class Slots:
     """Field values by key: phone, name, email, date, time, party_size, diet, …"""
 
     values: dict[str, str] = field(default_factory=dict)
     declined: set[str] = field(default_factory=set)
-    """Fields the customer won't give, or was asked for often enough."""
+    """Fields that the customer declined, or was asked for too often."""
 
     def get(self, key: str) -> str:
         return self.values.get(_canonical(key), "")
@@ -73,7 +73,7 @@ class Guest:
 
 
 PATIENCE = 2
-"""How often a field is asked for before the agent goes on without it."""
+"""Maximum number of times a field is asked for."""
 REFUSING = re.compile(
     r"\b(?:rather not|prefer not|don't want to (?:give|say|share)|no phone|don't have (?:one|"
     r"a phone|an? e-?mail)|won't give)\b",
@@ -99,9 +99,9 @@ def _canonical(key: str) -> str:
     return ALIASES.get(name, name)
 
 
-def read_guest(facts: dict[str, str], lines: list[Line]) -> Guest:
-    """Facts first, then what the customer's own lines say; the newest words win for day, time and party."""
-    guest = Guest({_canonical(key): value for key, value in facts.items()})
+def fill_slots(facts: dict[str, str], lines: list[Line]) -> Slots:
+    """Fill slots from facts, then messages; the latest message wins for day, time and party size."""
+    slots = Slots({_canonical(key): value for key, value in facts.items()})
     asked = ""
     times: Counter[str] = Counter()
     for line in lines:
@@ -109,11 +109,11 @@ def read_guest(facts: dict[str, str], lines: list[Line]) -> Guest:
             asked = line.content
             times.update(asked_fields(asked))
         elif line.role == "customer":
-            _learn(guest, line.content, asked)
+            _learn(slots, line.content, asked)
             if REFUSING.search(line.content):
-                guest.declined.update(asked_fields(asked))
-    guest.declined.update(name for name, count in times.items() if count > PATIENCE)
-    return guest
+                slots.declined.update(asked_fields(asked))
+    slots.declined.update(name for name, count in times.items() if count > PATIENCE)
+    return slots
 
 
 OFFERED = re.compile(
@@ -129,11 +129,11 @@ AGREEING = re.compile(
 )
 
 
-def _learn(guest: Guest, text: str, asked: str) -> None:
+def _learn(slots: Slots, text: str, asked: str) -> None:
     question = _questions(asked)
     offered = OFFERED.findall(asked)
     if len(offered) == 1 and AGREEING.search(text):
-        guest.values["time"] = offered[0].strip()
+        slots.values["time"] = offered[0].strip()
     name = find_name(text, asked=bool(NAME_QUESTION.search(question)))
     for key, found in (
         ("name", name),
@@ -141,11 +141,11 @@ def _learn(guest: Guest, text: str, asked: str) -> None:
         ("email", find_email(text)),
         ("diet", find_diet(text)),
     ):
-        if found and not guest.get(key):
-            guest.values[key] = found.value
+        if found and not slots.get(key):
+            slots.values[key] = found.value
     for key, found in (("date", find_day(text)), ("time", find_time(text)), ("party_size", find_party(text))):
         if found:
-            guest.values[key] = found.value
+            slots.values[key] = found.value
     bare = re.fullmatch(
         r"\W*(?:(?:at|around|about|for|we are|just)\s+)?(\d{1,2}|two|three|four|five|six|seven|"
         r"eight|nine|ten)(?: please)?\W*",
@@ -161,9 +161,9 @@ def _learn(guest: Guest, text: str, asked: str) -> None:
             else ""
         )
         if key and not (key == "time" and find_time(text)):
-            guest.values[key] = bare[1]
+            slots.values[key] = bare[1]
     if re.search(r"what happened|went wrong", question, re.IGNORECASE) and len(text) > 12:
-        guest.values.setdefault("problem", text.strip())
+        slots.values.setdefault("problem", text.strip())
 
 
 def _questions(text: str) -> str:
@@ -171,7 +171,7 @@ def _questions(text: str) -> str:
 
 
 def asked_fields(text: str) -> list[str]:
-    """The fields an agent's reply asks for."""
+    """Fields that a reply of the agent asks for."""
     return _named_fields(" ".join(s for s in re.findall(r"[^.!?]+[.!?]?", text) if "?" in s))
 
 
@@ -180,8 +180,8 @@ def _named_fields(text: str) -> list[str]:
     return ["problem"] if "problem" in found else found
 
 
-def fields_in(text: str) -> list[str]:
-    """The fields a scenario's step speaks of, when its `collects` can't be seen."""
+def requested_fields(text: str) -> list[str]:
+    """Fields that a step asks for in its text, for steps without `collects`."""
     if not re.search(r"\bask\b", text, re.IGNORECASE):
         return []
     return _named_fields(text)

@@ -1,4 +1,4 @@
-"""The words by which a clause's matter is known."""
+"""Lexicon of the action kinds."""
 
 from __future__ import annotations
 
@@ -31,18 +31,12 @@ BOOK_WITH_OBJECT = words(
     """
 )
 CANCEL = words("cancel delete remove annul void erase withdraw drop undo scrap")
-TRANSFER = words(
-    """
-    transfer connect patch redirect route direct switch relay link hand put pass forward get bring have dial
-    escalate
-    """
-)
 MEET = words(
     """
     schedule arrange organise organize plan book create add put send make fix set have get confirm pencil
     """
 )
-TELL_OFF = words("end close finish wrap hang conclude")
+ENDING = words("end close finish wrap hang conclude")
 WISHES = words("like want prefer need love")
 TABLE = words(
     """
@@ -65,7 +59,6 @@ TIME = words(
     """
 )
 SMS_NOUNS = words("text sms texts whatsapp message txt")
-PHONE_NOUNS = words("phone mobile cell number smartphone cellphone handset")
 EMAIL_NOUNS = words("email emails mail inbox e-mail")
 LINK_NOUNS = words("link links url page site portal")
 MANAGE = words(
@@ -93,12 +86,6 @@ ZIP = words(
     """
 )
 ZIP_VERBS = words("serve cover deliver reach operate ship come")
-PRODUCT = words(
-    """
-    product products service services item items stock treatment treatments gift vouchers voucher model colour
-    color size dish bottle wine shelf inventory warehouse repair unit part goods
-    """
-)
 HAVING = words(
     """
     available availability stock have got left offer carry sell stocked provide remaining serve do in-stock free

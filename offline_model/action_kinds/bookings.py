@@ -1,19 +1,19 @@
-"""Bookings and meetings."""
+"""Clauses about bookings and meetings."""
 
 from __future__ import annotations
 
 import re
 
-from offline_model.matters.checking import has_look
-from offline_model.matters.clause import Clause
-from offline_model.matters.connecting import calling
-from offline_model.matters.kinds import Matter
-from offline_model.matters.vocabulary import BOOK, BOOK_WITH_OBJECT, BOOKING, MAILING, MEET, MEETING, TEXTING, TIME
+from offline_model.action_kinds.clause import Clause
+from offline_model.action_kinds.kinds import ActionKind
+from offline_model.action_kinds.lexicon import BOOK, BOOK_WITH_OBJECT, BOOKING, MAILING, MEET, MEETING, TEXTING, TIME
+from offline_model.action_kinds.lookups import has_look
+from offline_model.action_kinds.transfers import transfer_kinds
 from offline_model.wordlist import words
 
 NO_MEETING_VERBS = words("send have get add put make")
 MEETING_WORDS = words("meeting invite invitation calendar diary consultation demo")
-# "Have the room ready for your meeting": what is done for it doesn't make it.
+# Preparations, not meetings: "have the room ready for your meeting".
 FOR_THE_MEETING = re.compile(
     r"\b(?:for|of|at|before|about|in|to) (?:the|your|our|that|this) "
     r"(?:\w+ )?(?:meeting|call|consultation|demo|session|event)\b"
@@ -46,7 +46,7 @@ DOWN = re.compile(
 YOU_IN = re.compile(r"you (?:in|a table|booked|seated|that table|the table)\b")
 KEPT_FOR = re.compile(r"(?:it|that|this|one|the \w+) (?:for|under|in) (?:you|your|\w+)")
 GOING_AHEAD = re.compile(r"(?:ahead |on )?with (?:the|your|that|this) (?:booking|reservation|appointment)\b")
-# "A table of the prices", "add it to your booking": the booking is there, or is none.
+# No new booking: "a table of the prices", "add it to your booking".
 NOT_A_BOOKING = re.compile(
     r"\b(?:on|onto|under|about|near|beside|next to) (?:the|your|that|our|a) (?:\w+ )?(?:table|seat|chair)\b|"
     r"\b(?:about|regarding|before|after|during) (?:the|your|that|our) (?:\w+ )?(?:booking|reservation|appointment)\b|"
@@ -55,22 +55,22 @@ NOT_A_BOOKING = re.compile(
 WHAT_WAS_SAID = re.compile(r"(?:it|that|this|everything)\b")
 
 
-def booking(clause: Clause) -> set[Matter]:
+def booking_kinds(clause: Clause) -> set[ActionKind]:
     """BOOKING or MEETING, if the clause makes one."""
     if _makes_meeting(clause):
-        return {Matter.MEETING}
+        return {ActionKind.MEETING}
     if clause.lemma == "send" or clause.lemma in TEXTING | MAILING:
         return set()
     if clause.lemma in BOOK:
         named = clause.rest[: clause.rest.index("by")] if "by" in clause.rest else clause.rest
-        return set() if set(named) & OTHER_GOODS else {Matter.BOOKING}
+        return set() if set(named) & OTHER_GOODS else {ActionKind.BOOKING}
     if clause.lemma in ("go", "proceed") and GOING_AHEAD.match(clause.phrase):
-        return {Matter.BOOKING}
-    return {Matter.BOOKING} if _puts_down(clause) or _keeps(clause) or _makes_booking(clause) else set()
+        return {ActionKind.BOOKING}
+    return {ActionKind.BOOKING} if _puts_down(clause) or _keeps(clause) or _makes_booking(clause) else set()
 
 
 def _makes_meeting(clause: Clause) -> bool:
-    if clause.lemma not in MEET or not clause.here & MEETING or calling(clause):
+    if clause.lemma not in MEET or not clause.here & MEETING or transfer_kinds(clause):
         return False
     if clause.lemma == "send":
         return bool(clause.here & INVITING)

@@ -1,4 +1,4 @@
-"""What a tool is for, read from its name and description in the prompt."""
+"""Tool classification by name and description."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from offline_model.action_kinds.clause import Clause
+from offline_model.action_kinds.kinds import ActionKind
+from offline_model.action_kinds.lexicon import EMPTY
 from offline_model.grammar.verbs import verb_of
-from offline_model.matters.clause import Clause
-from offline_model.matters.kinds import Matter
-from offline_model.matters.vocabulary import EMPTY
 from offline_model.prompt_reader import ToolText
 from offline_model.wordlist import words
 
@@ -19,34 +19,34 @@ IDLE = words(
     that this is are be
     """
 )
-KINDS: tuple[tuple[Matter, frozenset[str], frozenset[str]], ...] = (
-    (Matter.GOODBYE, words("end close finish hang goodbye"), words("conversation call chat up session")),
+KINDS: tuple[tuple[ActionKind, frozenset[str], frozenset[str]], ...] = (
+    (ActionKind.GOODBYE, words("end close finish hang goodbye"), words("conversation call chat up session")),
     (
-        Matter.ZIP,
+        ActionKind.ZIP,
         words("check verify lookup validate"),
         words("zip zipcode code postal postcode served area location coverage service"),
     ),
-    (Matter.PRODUCT, words("check verify lookup"), words("product products stock item items inventory")),
+    (ActionKind.PRODUCT, words("check verify lookup"), words("product products stock item items inventory")),
     (
-        Matter.AVAILABILITY,
+        ActionKind.AVAILABILITY,
         words("check find lookup search get verify"),
         words("availability table slot slots calendar free times"),
     ),
     (
-        Matter.SEARCH,
+        ActionKind.SEARCH,
         words("search find lookup look up get retrieve"),
         words("booking bookings reservation reservations appointment appointments"),
     ),
-    (Matter.CANCEL, words("cancel delete"), words("booking reservation appointment bookings")),
-    (Matter.BOOKING, words("create book make add reserve new"), words("booking reservation appointment table")),
-    (Matter.EMAIL, words("send"), words("email mail e caller customer")),
-    (Matter.SMS, words("send text"), words("sms text message caller customer")),
+    (ActionKind.CANCEL, words("cancel delete"), words("booking reservation appointment bookings")),
+    (ActionKind.BOOKING, words("create book make add reserve new"), words("booking reservation appointment table")),
+    (ActionKind.EMAIL, words("send"), words("email mail e caller customer")),
+    (ActionKind.SMS, words("send text"), words("sms text message caller customer")),
     (
-        Matter.TRANSFER,
+        ActionKind.TRANSFER,
         words("transfer connect forward hand escalate handoff"),
         words("call human agent over caller operator person customer conversation"),
     ),
-    (Matter.MEETING, words("create schedule book make add"), words("meeting event calendar")),
+    (ActionKind.MEETING, words("create schedule book make add"), words("meeting event calendar")),
 )
 ACTIONS: tuple[frozenset[str], ...] = (
     words(
@@ -74,7 +74,7 @@ ACTIONS: tuple[frozenset[str], ...] = (
 class ToolProfile:
     """`kind` is None for a tool of the tenant's own, which is matched by its verbs and nouns."""
 
-    kind: Matter | None
+    kind: ActionKind | None
     verbs: frozenset[str]
     nouns: frozenset[str]
     extra_nouns: frozenset[str]
@@ -103,7 +103,7 @@ def profile_of(tool: ToolText) -> ToolProfile:
     return ToolProfile(kind, frozenset(verbs), frozenset(nouns), frozenset(extra))
 
 
-# "Issue a refund", "place an order": the deed is in the noun.
+# Light verbs, with the action in the noun: "issue a refund", "place an order".
 LIGHT = words(
     """
     issue make process do give place submit file create raise request get receive put arrange have
@@ -117,15 +117,15 @@ COMMON = words(
 )
 
 
-def _kind(name: set[str]) -> Matter | None:
+def _kind(name: set[str]) -> ActionKind | None:
     """The known kind whose words cover the whole name."""
     content = name - IDLE
     if "availability" in name and name & {"product", "products", "service", "services"}:
-        return Matter.PRODUCT
+        return ActionKind.PRODUCT
     if name & {"manage", "management"} and name & {"booking", "bookings", "reservation"}:
-        return Matter.MANAGE_LINK
+        return ActionKind.MANAGE_LINK
     if "zip" in name or "postcode" in name:
-        return Matter.ZIP
+        return ActionKind.ZIP
     for kind, verbs, nouns in KINDS:
         if content and content & nouns and content <= verbs | nouns and content & verbs:
             return kind
@@ -143,7 +143,7 @@ def _is_action(word: str) -> bool:
 
 
 def custom_score(profile: ToolProfile, clause: Clause) -> int:
-    """How well a clause fits a tool of the tenant's own: 0 for not at all."""
+    """Match score of a clause and a custom tool; 0 for no match."""
     lemma = (
         "notify"
         if clause.lemma in ("let", "keep", "make") and clause.here & words("know posted aware informed")

@@ -1,4 +1,4 @@
-"""Reads one verb group: auxiliaries, adverbs, negation, "going to", "happy to", and the verb itself."""
+"""Verb group parser: auxiliaries, adverbs, negation, catenatives and the main verb."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ NO_VERBS = words("on in at with for the a an your our under from out up off abou
 
 
 @dataclass
-class Group:
-    """What has been read of a verb group so far."""
+class VerbGroup:
+    """Features of a verb group."""
 
     mood: Mood = Mood.PLAIN
     is_negated: bool = False
@@ -87,9 +87,9 @@ def adverb_at(words: Sequence[Word], i: int) -> tuple[int, str] | None:
     return None
 
 
-def read_group(words: Sequence[Word], i: int) -> Group | None:
+def read_verb_group(words: Sequence[Word], i: int) -> VerbGroup | None:
     """The verb group that starts at `i`; None when no verb comes."""
-    group = Group()
+    group = VerbGroup()
     while i < len(words):
         if words[i].is_mark:
             after = _after_interjection(words, i)
@@ -106,7 +106,7 @@ def read_group(words: Sequence[Word], i: int) -> Group | None:
 
 
 def _after_interjection(words: Sequence[Word], i: int) -> int | None:
-    """Where the group goes on after ", of course,"; None when the mark ends it."""
+    """Position after an interjection such as ", of course,"; None if the mark ends the group."""
     if words[i].text != ",":
         return None
     j = i + 1
@@ -115,7 +115,7 @@ def _after_interjection(words: Sequence[Word], i: int) -> int | None:
     return j + 1 if i + 1 < j < len(words) and words[j].text == "," else None
 
 
-def _adverb(words: Sequence[Word], i: int, group: Group) -> int:
+def _adverb(words: Sequence[Word], i: int, group: VerbGroup) -> int:
     found = adverb_at(words, i)
     if not found:
         return 0
@@ -127,7 +127,7 @@ def _adverb(words: Sequence[Word], i: int, group: Group) -> int:
     return size
 
 
-def _auxiliary(words: Sequence[Word], i: int, group: Group) -> int:
+def _auxiliary(words: Sequence[Word], i: int, group: VerbGroup) -> int:
     text = words[i].text
     if text in NEGATIONS:
         group.is_negated = not group.is_negated
@@ -148,7 +148,7 @@ def _auxiliary(words: Sequence[Word], i: int, group: Group) -> int:
     return 1
 
 
-def _modal(text: str, group: Group) -> None:
+def _modal(text: str, group: VerbGroup) -> None:
     if text in WILL:
         group.mood = Mood.COMMIT
     elif text in OFFER_MODALS:
@@ -175,7 +175,7 @@ def _is_auxiliary_have(words: Sequence[Word], i: int) -> bool:
     return False
 
 
-def _catenative(words: Sequence[Word], i: int, group: Group) -> int:
+def _catenative(words: Sequence[Word], i: int, group: VerbGroup) -> int:
     """The length of "able to", "make sure to", "keep", "in the middle of"."""
     text = words[i].text
     if text in ("proceed", "proceeding", "ahead") and (size := _deed_after_with(words, i)):
@@ -224,7 +224,7 @@ def _ongoing_size(words: Sequence[Word], i: int) -> int:
     return j - i if is_gerund else 0
 
 
-def _apply(effect: str, group: Group) -> None:
+def _apply(effect: str, group: VerbGroup) -> None:
     if effect == "unable":
         group.is_negated = True
     elif effect == "negate":
@@ -240,7 +240,7 @@ def _apply(effect: str, group: Group) -> None:
     group.has_be = False
 
 
-def _with_verb(words: Sequence[Word], i: int, group: Group) -> Group | None:
+def _with_verb(words: Sequence[Word], i: int, group: VerbGroup) -> VerbGroup | None:
     text = words[i].text
     if text == "to" and group.has_auxiliary:
         return None

@@ -1,4 +1,4 @@
-"""Names, phone numbers, e-mail addresses, days, times and party sizes in a customer's words."""
+"""Entity extraction: names, phone numbers, e-mail addresses, days, times and party sizes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from offline_model.wordlist import listed, words
 EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 PHONE = re.compile(r"(?<![\w.@])(?:\+|00)?\(?\d[\d\s()./-]{5,18}\d(?![\w@])")
 DATE_LIKE = re.compile(r"^\d{1,4}[./-]\d{1,2}[./-]\d{1,4}$|^\d{1,2}[.:]\d{2}(?:\s*-\s*\d{1,2}[.:]\d{2})?$")
-# A dot ends a title or an initial; else it ends the sentence.
+# A dot after a title or an initial doesn't end the sentence.
 CAP = r"(?:(?:Dr|Mrs?|Ms|Prof|St|[A-ZÀ-ÖØ-ÞŁŚŻŹ])\.|[A-ZÀ-ÖØ-ÞŁŚŻŹ](?:[\w'’.-]*[\w'’-])?)"
 NAME = rf"{CAP}(?:\s+(?:(?:de|di|da|van|von|der|den|del|della|la|le|el|al|bin|mc)\s+)*{CAP}){{0,3}}"
 NAME_ANY = r"[^\W\d_][\w'’-]*(?:\s+[^\W\d_][\w'’-]*){0,2}"
@@ -46,7 +46,6 @@ NOT_NAMES = words(
 NAME_QUESTION = re.compile(
     r"\b(?:name|nome|namen|nom|nombre|naam|who am i speaking|who is this|how shall i call|whom)\b", re.IGNORECASE
 )
-PHONE_QUESTION = re.compile(r"\b(?:phone|number|telefon\w*|numero|número|numéro|reach you|nummer)\b", re.IGNORECASE)
 
 WEEKDAYS = listed("monday tuesday wednesday thursday friday saturday sunday")
 DAY_NAMES = {
@@ -125,35 +124,35 @@ DIET = re.compile(rf"\b(?:\w+ (?:of us )?(?:is|are|am) )?(?:{'|'.join(DIETS)})\b
 
 
 @dataclass(frozen=True)
-class Found:
-    """A value and the exact words it rests on."""
+class Entity:
+    """Extracted value with its exact quote."""
 
     value: str
     quote: str
 
 
-def find_email(text: str) -> Found | None:
+def find_email(text: str) -> Entity | None:
     match = EMAIL.search(text)
-    return Found(match[0].rstrip("."), match[0].rstrip(".")) if match else None
+    return Entity(match[0].rstrip("."), match[0].rstrip(".")) if match else None
 
 
-def find_phone(text: str) -> Found | None:
+def find_phone(text: str) -> Entity | None:
     """A phone number as it was written: at least seven digits, no date, no price."""
     for match in PHONE.finditer(EMAIL.sub(lambda m: " " * len(m[0]), text)):
         raw = match[0].strip(" .-/")
         digits = sum(c.isdigit() for c in raw)
         if 7 <= digits <= 15 and not DATE_LIKE.match(raw) and raw.count("(") == raw.count(")"):
-            return Found(raw, raw)
+            return Entity(raw, raw)
     return None
 
 
-def find_name(text: str, *, asked: bool) -> Found | None:
-    """A name that the customer gives; `asked` allows a bare name as the answer."""
+def find_name(text: str, *, asked: bool) -> Entity | None:
+    """Name of the customer; `asked` also accepts a bare name."""
     for pattern in (INTRODUCTION, TRAILING, SELF, LOWER_INTRODUCTION):
         for match in pattern.finditer(text):
             name = _clean(match[1])
             if name:
-                return Found(name, match[0].strip(" ,.") if pattern is not TRAILING else name)
+                return Entity(name, match[0].strip(" ,.") if pattern is not TRAILING else name)
     return _bare_name(text) if asked else None
 
 
@@ -167,7 +166,7 @@ def _clean(raw: str) -> str:
     return name if name and not any(c.isdigit() for c in name) else ""
 
 
-def _bare_name(text: str) -> Found | None:
+def _bare_name(text: str) -> Entity | None:
     opening = re.split(r"[.,!?;\n]| and | e | und ", text.strip(), maxsplit=1)[0].strip()
     opening = re.sub(
         r"^(?:it's|it’s|its|yes|sure|ok|okay|under|for|of course|on|per)\s+", "", opening, flags=re.IGNORECASE
@@ -179,29 +178,29 @@ def _bare_name(text: str) -> Found | None:
         return None
     if not all(re.fullmatch(r"[^\W\d_][\w'’.-]*", w) for w in words) or (len(words) > 2 and not words[0][0].isupper()):
         return None
-    return Found(opening, opening)
+    return Entity(opening, opening)
 
 
-def find_day(text: str) -> Found | None:
+def find_day(text: str) -> Entity | None:
     match = DAY.search(text)
-    return Found(re.sub(r"^on ", "", match[0].strip(), flags=re.IGNORECASE), match[0].strip()) if match else None
+    return Entity(re.sub(r"^on ", "", match[0].strip(), flags=re.IGNORECASE), match[0].strip()) if match else None
 
 
-def find_time(text: str) -> Found | None:
+def find_time(text: str) -> Entity | None:
     for match in TIME.finditer(text):
         value = match[1] or match[2]
-        return Found(value.strip(), match[0].strip())
+        return Entity(value.strip(), match[0].strip())
     return None
 
 
-def find_party(text: str) -> Found | None:
+def find_party(text: str) -> Entity | None:
     match = PARTY.search(PHONE.sub(lambda m: " " * len(m[0]), text))
     if not match:
         return None
     raw = (match[1] or match[2]).lower()
-    return Found(str(NUMBERS.get(raw, raw)), match[0].strip())
+    return Entity(str(NUMBERS.get(raw, raw)), match[0].strip())
 
 
-def find_diet(text: str) -> Found | None:
+def find_diet(text: str) -> Entity | None:
     match = DIET.search(text)
-    return Found(match[0].strip(), match[0].strip()) if match else None
+    return Entity(match[0].strip(), match[0].strip()) if match else None

@@ -1,4 +1,4 @@
-"""Which scenario the customer is in, and which of its steps comes next."""
+"""Intent detection, scenario routing and step selection."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 
 from offline_model.business import content_words
-from offline_model.guest import Guest, asked_fields, fields_in
 from offline_model.prompt_reader import Action, Line, Scenario, Step
+from offline_model.slots import Slots, asked_fields, requested_fields
 
 CLASSES: tuple[tuple[str, re.Pattern[str], set[str]], ...] = (
     (
@@ -57,11 +57,6 @@ CLASSES: tuple[tuple[str, re.Pattern[str], set[str]], ...] = (
         {"hours", "menu", "price", "opening", "information", "question", "info"},
     ),
 )
-GREETING = re.compile(
-    r"^\W*(?:hi|hello|hey|good (?:morning|evening|afternoon|day)|ciao|buon\w+|salve|hallo|guten "
-    r"\w+|moin|servus|bonjour|bonsoir|salut|hola|buen[oa]s? \w+|olá)\b[\s,!.]*",
-    re.IGNORECASE,
-)
 STEP_TOOLS: tuple[tuple[str, str], ...] = (
     ("create_booking_tool", r"will book|\bbook (?:the|a|it)\b|\bmake the (?:booking|reservation)"),
     ("check_availability_tool", r"availab|is free|free (?:slot|table)"),
@@ -72,8 +67,8 @@ STEP_TOOLS: tuple[tuple[str, str], ...] = (
 
 
 @dataclass(frozen=True)
-class Place:
-    """A step of a scenario, and what it still waits for."""
+class ScenarioPosition:
+    """Current step of a scenario, its missing fields and its tool."""
 
     scenario: Scenario
     step: Step
@@ -81,13 +76,13 @@ class Place:
     tool: str
 
 
-def intent_of(text: str) -> str:
-    """change, complaint, group, booking or info; empty when the words name none of them."""
+def detect_intent(text: str) -> str:
+    """Intent of a message: change, complaint, group, booking, info, or an empty string."""
     return next((name for name, pattern, _ in CLASSES if pattern.search(text)), "")
 
 
 def scenario_for(intent: str, scenarios: tuple[Scenario, ...]) -> Scenario | None:
-    """The scenario whose title speaks of the intent."""
+    """Scenario whose title matches the intent best."""
     keys = next((keys for name, _, keys in CLASSES if name == intent), set())
     scored = [
         (len(content_words(s.title) & {k.rstrip("s") for k in keys} | content_words(s.title) & keys), s)
@@ -98,7 +93,7 @@ def scenario_for(intent: str, scenarios: tuple[Scenario, ...]) -> Scenario | Non
 
 
 def choose_scenario(lines: list[Line], scenarios: tuple[Scenario, ...], previous: str) -> Scenario | None:
-    """The scenario of the newest intent. A question in the middle of a booking doesn't leave the booking."""
+    """Scenario of the latest intent; a question during a booking doesn't leave it."""
     standing = next((s for s in scenarios if previous.startswith(f"{s.number},")), None)
     chosen = standing
     for line in lines:
@@ -107,7 +102,7 @@ def choose_scenario(lines: list[Line], scenarios: tuple[Scenario, ...], previous
         wanted = _wanted(line.content, scenarios)
         if wanted is None:
             continue
-        intent = intent_of(line.content)
+        intent = detect_intent(line.content)
         is_detour = chosen is not None and intent in ("info", "") and _is_process(chosen)
         if not is_detour and not (intent == "booking" and chosen is not None and _is_about_booking(chosen)):
             chosen = wanted
@@ -115,7 +110,7 @@ def choose_scenario(lines: list[Line], scenarios: tuple[Scenario, ...], previous
 
 
 def _wanted(text: str, scenarios: tuple[Scenario, ...]) -> Scenario | None:
-    intent = intent_of(text)
+    intent = detect_intent(text)
     found = scenario_for(intent, scenarios) if intent else None
     if found:
         return found
@@ -127,42 +122,42 @@ def _wanted(text: str, scenarios: tuple[Scenario, ...]) -> Scenario | None:
 
 def _is_process(scenario: Scenario) -> bool:
     """True for a scenario that collects something."""
-    return any(step.collects or fields_in(step.text) for step in scenario.steps)
+    return any(step.collects or requested_fields(step.text) for step in scenario.steps)
 
 
 def _is_about_booking(scenario: Scenario) -> bool:
-    """A change of a booking, or an event, speaks of tables too."""
+    """True for booking changes and events, which mention tables too."""
     return bool(content_words(scenario.title) & {"cancel", "change", "wedding", "group", "event", "reschedule"})
 
 
 def tool_of(step: Step) -> str:
-    """The tool that the step's words promise, if it asks for nothing."""
+    """Tool named by a step that collects nothing."""
     if step.collects:
         return ""
     return next((name for name, pattern in STEP_TOOLS if re.search(pattern, step.text, re.IGNORECASE)), "")
 
 
-def next_place(
-    scenario: Scenario, *, guest: Guest, lines: list[Line], actions: list[Action], asked_counts: bool
-) -> Place:
-    """The first step that isn't behind us. With `asked_counts`, a field the agent has just asked for counts as given."""
+def next_position(
+    scenario: Scenario, *, slots: Slots, lines: list[Line], actions: list[Action], asked_counts: bool
+) -> ScenarioPosition:
+    """First unfinished step. With `asked_counts`, a field that was just asked for counts as given."""
     last_agent = next((line.content for line in reversed(lines) if line.role == "agent"), "")
     just_asked = asked_fields(last_agent) if asked_counts and lines and lines[-1].role == "agent" else []
     for step in scenario.steps:
-        fields = step.collects or tuple(fields_in(step.text))
+        fields = step.collects or tuple(requested_fields(step.text))
         missing = tuple(
-            f for f in guest.missing(list(fields)) if f not in just_asked and not _was_answered(step, f, lines)
+            f for f in slots.missing(list(fields)) if f not in just_asked and not _was_answered(step, f, lines)
         )
         if missing:
-            return Place(scenario, step, missing, "")
+            return ScenarioPosition(scenario, step, missing, "")
         tool = tool_of(step)
         if not fields and not is_done(tool, actions):
-            return Place(scenario, step, (), tool)
-    return Place(scenario, scenario.steps[-1], (), "")
+            return ScenarioPosition(scenario, step, (), tool)
+    return ScenarioPosition(scenario, scenario.steps[-1], (), "")
 
 
 def _was_answered(step: Step, name: str, lines: list[Line]) -> bool:
-    """For a field of the project's own: the agent has asked in the step's words, and the customer has answered."""
+    """True if a custom field was asked for in the step's words and answered."""
     if name in ("phone", "name", "email", "date", "time", "party_size"):
         return False
     wanted = content_words(step.text)
@@ -176,7 +171,7 @@ def is_done(tool: str, actions: list[Action]) -> bool:
     return any(action.name == tool and action.is_done for action in actions)
 
 
-def still_missing(scenario: Scenario, *, guest: Guest, just_asked: list[str]) -> list[str]:
+def missing_fields(scenario: Scenario, *, slots: Slots, just_asked: list[str]) -> list[str]:
     """Every field the scenario still needs, in its order."""
-    fields = [f for step in scenario.steps for f in (step.collects or fields_in(step.text))]
-    return [f for f in dict.fromkeys(guest.missing(fields)) if f not in just_asked]
+    fields = [f for step in scenario.steps for f in (step.collects or requested_fields(step.text))]
+    return [f for f in dict.fromkeys(slots.missing(fields)) if f not in just_asked]

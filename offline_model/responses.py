@@ -1,4 +1,4 @@
-"""How one answer goes over the wire: the blocks to send, and what happens after the last of them."""
+"""HTTP responses of the offline model: blocks, timing and scripted faults."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ STATUS_TEXTS = {
 
 
 class Ending(StrEnum):
-    """What comes after the last block."""
+    """Connection state after the last block."""
 
     COMPLETE = "complete"
     CUT = "cut"
@@ -35,7 +35,7 @@ class Ending(StrEnum):
 
 
 @dataclass(frozen=True)
-class Plan:
+class Response:
     """Blocks of bytes with the pauses between them, in seconds. `length` is the announced content length, or None."""
 
     blocks: list[bytes]
@@ -48,12 +48,12 @@ class Plan:
     gap_s: float = 0.0
 
 
-def json_plan(body: bytes, *, status: int = 200, headers: list[tuple[bytes, bytes]] | None = None) -> Plan:
-    return Plan([body], status=status, headers=headers or [], length=len(body))
+def json_response(body: bytes, *, status: int = 200, headers: list[tuple[bytes, bytes]] | None = None) -> Response:
+    return Response([body], status=status, headers=headers or [], length=len(body))
 
 
-def plan_answer(answer: Answer, *, call: ChatCall, envelope: Envelope, usage: Usage, step: Step | None) -> Plan:
-    """The plan for an answer, with the fault that the script asks for."""
+def build_response(answer: Answer, *, call: ChatCall, envelope: Envelope, usage: Usage, step: Step | None) -> Response:
+    """Response for an answer, with the scripted fault if any."""
     fault = step.fault if step else None
     if fault is None:
         return _whole(answer, call=call, envelope=envelope, usage=usage)
@@ -67,14 +67,14 @@ def plan_answer(answer: Answer, *, call: ChatCall, envelope: Envelope, usage: Us
     return _faulty_body(answer, call=call, envelope=envelope, usage=usage, step=step)
 
 
-def _refusal(fault: Fault, *, retry_after: str) -> Plan:
+def _refusal(fault: Fault, *, retry_after: str) -> Response:
     message, code, kind = STATUS_TEXTS[fault]
     headers = [(b"retry-after", retry_after.encode())] if retry_after else []
-    return json_plan(error_body(message, code=code, kind=kind), status=int(fault), headers=headers)
+    return json_response(error_body(message, code=code, kind=kind), status=int(fault), headers=headers)
 
 
 def _spoiled(answer: Answer, *, step: Step) -> Answer:
-    """An answer that ends for another reason than being finished."""
+    """Truncated or empty answer."""
     if step.fault is Fault.EMPTY:
         return Answer()
     words = answer.text.split(" ")
@@ -82,18 +82,18 @@ def _spoiled(answer: Answer, *, step: Step) -> Answer:
     return Answer(text=kept, finish=str(step.fault))
 
 
-def _whole(answer: Answer, *, call: ChatCall, envelope: Envelope, usage: Usage) -> Plan:
+def _whole(answer: Answer, *, call: ChatCall, envelope: Envelope, usage: Usage) -> Response:
     if not call.stream:
-        return json_plan(completion(answer, envelope=envelope, usage=usage))
+        return json_response(completion(answer, envelope=envelope, usage=usage))
     chunks = token_chunks(answer, envelope=envelope)
     chunks[-1] += end_chunk(answer.finish_reason, envelope=envelope, usage=usage if call.include_usage else None)
-    return Plan(chunks, content_type=SSE_TYPE)
+    return Response(chunks, content_type=SSE_TYPE)
 
 
-def _faulty_stream(answer: Answer, *, call: ChatCall, envelope: Envelope, usage: Usage, step: Step) -> Plan:
+def _faulty_stream(answer: Answer, *, call: ChatCall, envelope: Envelope, usage: Usage, step: Step) -> Response:
     chunks = token_chunks(answer, envelope=envelope)
     some = chunks[: step.after_tokens] if step.after_tokens else chunks[: max(1, len(chunks) // 2)]
-    stream = Plan(some, content_type=SSE_TYPE)
+    stream = Response(some, content_type=SSE_TYPE)
     match step.fault:
         case Fault.HANG:
             return replace(stream, blocks=[], ending=Ending.SILENCE)
@@ -108,14 +108,14 @@ def _faulty_stream(answer: Answer, *, call: ChatCall, envelope: Envelope, usage:
         case Fault.GARBAGE_JSON:
             return _whole(Answer(BROKEN_JSON), call=call, envelope=envelope, usage=usage)
         case Fault.HTML:
-            return Plan([GATEWAY_PAGE], content_type=b"text/html", length=len(GATEWAY_PAGE))
+            return Response([GATEWAY_PAGE], content_type=b"text/html", length=len(GATEWAY_PAGE))
         case _:
             return replace(stream, blocks=chunks)
 
 
-def _faulty_body(answer: Answer, *, call: ChatCall, envelope: Envelope, usage: Usage, step: Step) -> Plan:
+def _faulty_body(answer: Answer, *, call: ChatCall, envelope: Envelope, usage: Usage, step: Step) -> Response:
     body = completion(answer, envelope=envelope, usage=usage)
-    half = Plan([body[: len(body) // 2]], length=len(body))
+    half = Response([body[: len(body) // 2]], length=len(body))
     match step.fault:
         case Fault.HANG:
             return replace(half, blocks=[], ending=Ending.SILENCE)
@@ -124,15 +124,15 @@ def _faulty_body(answer: Answer, *, call: ChatCall, envelope: Envelope, usage: U
         case Fault.CUT:
             return replace(half, ending=Ending.CUT)
         case Fault.ERROR_200:
-            return json_plan(_provider_error())
+            return json_response(_provider_error())
         case Fault.GARBAGE_JSON if call.schema is None:
-            return json_plan(body[: len(body) // 2])
+            return json_response(body[: len(body) // 2])
         case Fault.GARBAGE_JSON:
-            return json_plan(completion(Answer(BROKEN_JSON), envelope=envelope, usage=usage))
+            return json_response(completion(Answer(BROKEN_JSON), envelope=envelope, usage=usage))
         case Fault.HTML:
-            return Plan([GATEWAY_PAGE], content_type=b"text/html", length=len(GATEWAY_PAGE))
+            return Response([GATEWAY_PAGE], content_type=b"text/html", length=len(GATEWAY_PAGE))
         case _:
-            return json_plan(body.replace(dump(answer.finish_reason) + b"}]", b"null}]"))
+            return json_response(body.replace(dump(answer.finish_reason) + b"}]", b"null}]"))
 
 
 def _provider_error() -> bytes:

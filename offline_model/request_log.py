@@ -1,4 +1,4 @@
-"""What was asked of the offline model, and when."""
+"""Log of the requests that the offline model received."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Record:
     status: int = 0
 
 
-class Journal:
+class RequestLog:
     """The newest requests, bounded in number and in bytes."""
 
     def __init__(self) -> None:
@@ -57,7 +57,7 @@ class Journal:
         self.in_flight -= 1
 
     def clear(self) -> None:
-        """Forget what is over; requests that still run go on being counted as in flight."""
+        """Clear the log; running requests still count as in flight."""
         self.records.clear()
         self.total = self.held_bytes = 0
 
