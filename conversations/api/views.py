@@ -95,7 +95,7 @@ class Conversations(ConversationView):
     @extend_schema(operation_id="conversations_create", request=ConversationInput)
     @idempotent
     def post(self, request: Request) -> Created[ConversationPayload]:
-        """Creates a conversation with a customer."""
+        """Creates a conversation with a customer. An unknown `external_id` creates the customer, too."""
         data = self.valid(ConversationInput)
         conversation = start_conversation(
             self.project,

@@ -68,7 +68,7 @@ def _persona_payload(persona: Persona, known: Iterable[PersonaField]) -> Persona
 
 
 def wait_payload(wait: Wait) -> WaitPayload:
-    """A wait as with_relations by the API, the pages and the live stream."""
+    """A wait as shown by the API, the pages and the live stream."""
     return {
         "waiting": wait.ended_at is None,
         "reason": wait.reason,

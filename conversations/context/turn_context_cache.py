@@ -50,7 +50,7 @@ _loads: OrderedDict[Key, _Load] = OrderedDict()
 async def load_after_reply(job: ClaimedJob) -> LoadedTurn:
     """The replied turn, loaded in a transaction of its own by the first flow that asks.
 
-    Cancelling one flow doesn't cancel the load for the others. A failed load is not cached.
+    Canceling one flow doesn't cancel the load for the others. A failed load is not cached.
     """
     key, now = (job.organization_id, job.subject_id, job.ordinal), time.monotonic()
     load = _loads.get(key)

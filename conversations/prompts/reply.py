@@ -74,7 +74,7 @@ def build_request(context: TurnContext, offer: Offer = NO_OFFER) -> ChatRequest:
 
 
 def view_of(directives: Directives | None, *, facts: Sequence[Fact] = ()) -> DirectivesView | None:
-    """Directives as prompts show them, without the known facts that `beside` repeats: those are newer."""
+    """Directives as prompts show them, without the known facts that `facts` repeats: those are newer."""
     if directives is None:
         return None
     shown = {field.name for field in fields(DirectivesView)} - {"version", "known"}

@@ -60,7 +60,7 @@ def store_facts(
 ) -> StoredFacts:
     """Add valid facts to the write batch. A weaker reading never replaces a stronger one. Locks the customer's fields.
 
-    `transcript` is the transcript the facts were read from: the turn's exchange and the messages before it.
+    `transcript` is the text the facts were read from: the turn's exchange and the messages before it.
     """
     current = {field.key: field for field in LOCKED_FIELDS(persona_id)} if facts else {}
     written: dict[str, PersonaField] = {}

@@ -42,7 +42,7 @@ def flag_reasons(conversation: Conversation) -> list[str]:
             break
         since.append(event)
         if event.idn == "claim_unbacked":
-            # All claims of quote reply are quote reason, with the quotes in their order.
+            # All claims of one reply are one reason, with the quotes in their order.
             quotes = claims.setdefault(event.payload["turn"], [])
             quotes[:] = [event.payload["quote"], *(quote for quote in quotes if quote != event.payload["quote"])]
     reasons = [REASONS[event.idn](event.payload, claims) for event in since]

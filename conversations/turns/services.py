@@ -90,7 +90,7 @@ def _persona(project: Project, external_id: str) -> Persona:
 
 
 def give_fields(persona: Persona, fields: Mapping[str, str]) -> None:
-    """Set a customer's fields as rows by staff or the API. Observations never override them."""
+    """Set a customer's fields as given by staff or the API. Observations never override them."""
     rows = [
         PersonaField(persona=persona, key=key, value=fields[key], strength=Strength.GIVEN) for key in sorted(fields)
     ]
@@ -104,7 +104,7 @@ def give_fields(persona: Persona, fields: Mapping[str, str]) -> None:
 
 
 def set_observed_field(persona: Persona, key: str, value: str) -> bool:
-    """Set a field that a model values from a tool's result. It never replaces a value given by staff or the API.
+    """Set a field that a model read from a tool's result. It never replaces a value given by staff or the API.
 
     Returns False if such a value exists and differs.
     """
