@@ -91,7 +91,7 @@ def test_a_stricter_condition_shows_where_the_tool_would_fire_no_more(tenant: Te
     turn = replied(tenant, SMS, fired="send_sms_tool")
     scripted(model, met=False)
     [done] = run(tenant, "send_sms_tool", STRICTER)
-    assert done.turn_context.turn_id == turn.pk
+    assert done.context.turn_id == turn.pk
     [difference] = done.differences
     assert (difference.tool, difference.kind) == ("send_sms_tool", Kind.FIRES_NO_MORE)
     assert difference.after
@@ -113,7 +113,7 @@ def test_a_new_tool_shows_where_it_would_have_fired(tenant: Tenant, model: Scrip
         "conflictPolicy": None,
     }
     done = run(tenant, "text_tool", draft)
-    kinds = {one.turn_context.exchange.answer: [difference.kind for difference in one.differences] for one in done}
+    kinds = {one.context.exchange.answer: [difference.kind for difference in one.differences] for one in done}
     assert kinds == {SMS: [Kind.FIRES], HOURS: []}
 
 
@@ -122,7 +122,7 @@ def test_only_tools_that_compete_are_read_beside_it(tenant: Tenant, model: Scrip
     """A shared tag can change another tool's verdict, and nothing else can."""
     replied(tenant, HOURS)
     [done] = run(tenant, "text_tool", STRICTER)
-    assert {tool.name for tool in done.turn_context.tools} == {
+    assert {tool.name for tool in done.context.tools} == {
         "text_tool",
         "send_sms_tool",
         "send_manage_booking_url_tool",
@@ -142,10 +142,10 @@ def test_the_newest_turns_are_rehearsed_and_not_more_than_asked(
     tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     turns = [replied(tenant, HOURS) for _ in range(3)]
-    assert {one.turn_context.turn_id for one in run(tenant, "text_tool", STRICTER, turns=2)} == {
+    assert {one.context.turn_id for one in run(tenant, "text_tool", STRICTER, turns=2)} == {
         turn.pk for turn in turns[1:]
     }
-    monkeypatch.setattr(rehearsals, "MOST_TURNS", 1)
+    monkeypatch.setattr(rehearsals, "MAX_TURNS", 1)
     assert len(run(tenant, "text_tool", STRICTER, turns=50)) == 1
 
 
@@ -159,7 +159,7 @@ def test_a_turn_that_the_model_fails_on_says_so(tenant: Tenant, model: ScriptedM
 def test_who_stops_listening_stops_the_calls(
     tenant: Tenant, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rehearsals, "SIDE_BY_SIDE", 1)
+    monkeypatch.setattr(rehearsals, "MAX_CONCURRENT", 1)
     for _ in range(4):
         replied(tenant, HOURS)
     with tenant.tx():
