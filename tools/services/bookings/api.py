@@ -1,4 +1,4 @@
-"""The API of the booking book."""
+"""The bookings API."""
 
 from __future__ import annotations
 
@@ -82,13 +82,15 @@ class ResourceChange(StrictSerializer):
 
 
 class ShownBookingPayload(BookingPayload):
-    """`manage_url` is the customer's own page of it."""
+    """A booking with `manage_url`, the customer's own page for it."""
 
     manage_url: Url
 
 
 class FreeTimesPayload(TypedDict):
-    """Times are local to the project, like 2027-01-30T19:00: all of the day, and those near a time that was asked for."""
+    """Local times such as 2027-01-30T19:00: `starts` are all free times of the day, `near` those closest to the
+    requested time.
+    """
 
     date: Day
     free: bool
@@ -108,7 +110,7 @@ class ResourcePayload(TypedDict):
 
 
 class BookView(ProjectView):
-    """A view of the project's book."""
+    """Base of the views on a project's bookings and resources."""
 
     def booking(self, booking_id: UUID) -> Booking:
         found = bookings_of(self.project).filter(pk=booking_id).first()
@@ -141,7 +143,7 @@ class Bookings(BookView):
 
     @extend_schema(operation_id="bookings_list")
     def get(self, request: Request) -> TypedResponse[Page[ShownBookingPayload]]:
-        """Bookings, by their start."""
+        """List bookings by start time."""
         rows = bookings_of(self.project)
         if day := self.asked_day():
             rows = on_day(rows, self.project, day)
@@ -156,7 +158,7 @@ class Bookings(BookView):
     @extend_schema(operation_id="bookings_create", request=BookingInput)
     @idempotent
     def post(self, request: Request) -> Created[ShownBookingPayload]:
-        """Book the smallest resource that fits. 409 with what is free instead, when it can't be."""
+        """Book the smallest resource that fits. Returns 409 with free alternatives if the time can't be booked."""
         data = self.valid(BookingInput)
         booking = book(
             self.project,
@@ -181,13 +183,13 @@ class BookingDetail(BookView):
 
     @extend_schema(operation_id="bookings_read")
     def get(self, request: Request, booking_id: UUID) -> TypedResponse[ShownBookingPayload]:
-        """One booking."""
+        """Retrieve a booking."""
         return TypedResponse(self.shown(self.booking(booking_id)))
 
     @extend_schema(operation_id="bookings_change", request=BookingChange)
     def patch(self, request: Request, booking_id: UUID) -> TypedResponse[ShownBookingPayload]:
-        """Move it to another time, another number of people or another resource. A person whom it is with stays, and a room
-        stays a room, unless another is named.
+        """Change the time, the party size or the resource. Unless another resource is named, a booking with a person
+        stays with that person, and a room stays a room.
         """
         data, booking = self.valid(BookingChange), self.booking(booking_id)
         moved = move(
@@ -203,7 +205,7 @@ class BookingDetail(BookView):
 
     @extend_schema(operation_id="bookings_cancel")
     def delete(self, request: Request, booking_id: UUID) -> TypedResponse[ShownBookingPayload]:
-        """Cancel it. The row stays, as cancelled."""
+        """Cancel a booking. The row is kept with the state `cancelled`."""
         return TypedResponse(self.shown(cancel(self.booking(booking_id), by="staff", now=timezone.now())))
 
 
@@ -224,7 +226,7 @@ class FreeTimes(BookView):
 
     @extend_schema(operation_id="bookings_free")
     def get(self, request: Request) -> TypedResponse[FreeTimesPayload]:
-        """What is free on a day: every start, and near a time when one is asked for. 409 where it is closed."""
+        """List the free start times of a day, and those near a requested time. Returns 409 if the business is closed."""
         day = self.asked_day()
         if day is None:
             raise ApiError("required", "date is required.", field="date")
@@ -264,13 +266,13 @@ class Resources(BookView):
 
     @extend_schema(operation_id="resources_list")
     def get(self, request: Request) -> TypedResponse[Page[ResourcePayload]]:
-        """What can be booked, in the order it was made."""
+        """List resources in the order of their creation."""
         return self.page(Resource.objects.filter(project=self.project), resource_data, ordering="id")
 
     @extend_schema(operation_id="resources_create", request=ResourceInput)
     @idempotent
     def post(self, request: Request) -> Created[ResourcePayload]:
-        """A new table, room or person."""
+        """Create a table, room or person."""
         return Created(resource_data(create_resource(self.project, **self.valid(ResourceInput))))
 
 
@@ -279,12 +281,12 @@ class ResourceDetail(BookView):
 
     @extend_schema(operation_id="resources_read")
     def get(self, request: Request, resource_id: UUID) -> TypedResponse[ResourcePayload]:
-        """One resource."""
+        """Retrieve a resource."""
         return TypedResponse(resource_data(self._resource(resource_id)))
 
     @extend_schema(operation_id="resources_change", request=ResourceChange)
     def patch(self, request: Request, resource_id: UUID) -> TypedResponse[ResourcePayload]:
-        """Change it, or switch it off. Bookings that stand keep their time and place."""
+        """Update or deactivate a resource. Confirmed bookings keep their time and place."""
         changes = self.valid(ResourceChange)
         try:
             return TypedResponse(resource_data(change_resource(self._resource(resource_id), changes)))
@@ -293,7 +295,7 @@ class ResourceDetail(BookView):
 
     @extend_schema(operation_id="resources_remove", responses={204: None})
     def delete(self, request: Request, resource_id: UUID) -> Response:
-        """Remove one that was never booked. 409 for any other."""
+        """Delete a resource that was never booked. Returns 409 if it has bookings."""
         remove_resource(self._resource(resource_id))
         return Response(status=204)
 
@@ -316,7 +318,7 @@ def resource_data(resource: Resource) -> ResourcePayload:
 
 
 def moment_of(text: str, project: Project) -> datetime:
-    """The moment that a program gives. Raises ApiError for what is none, Closed for a time that the clocks skip."""
+    """Parse a start time. Raises ApiError if it is invalid, and Closed if the clocks skip it."""
     try:
         given = read_moment(text)
     except NoTime as error:

@@ -1,4 +1,4 @@
-"""Addresses of the book under /api/v1/."""
+"""URLs of bookings and resources under /api/v1/."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which booking a customer means: what a model reads off the conversation, and what is known of them."""
+"""Booking references: the details by which a customer identifies a booking."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NOT_FOUND = (
 
 
 class WhichBooking(Arguments):
-    """What the customer says of the booking that they mean."""
+    """Details that the customer gives of the booking."""
 
     code: str | None = Field(None, description="The booking's code, six letters and digits; null when none was said.")
     phone: str | None = Field(
@@ -32,8 +32,10 @@ class WhichBooking(Arguments):
 
 
 def clue_of(asked: WhichBooking, context: ToolContext, project: Project) -> Clue:
-    """What was said, filled up with what is known of the customer. Where the project wants to be sure of who they are, only
-    their own bookings are meant (D14): what is on file of them is read anew, inside the tenant's transaction. Raises NoTime.
+    """Build the lookup from the customer's words, completed with what is known of them.
+
+    If the project requires verification, the lookup is limited to the customer's own bookings, and the contact on file
+    is read again in the tenant's transaction. Raises NoTime.
     """
     contact = context.contact
     is_sure = level_of(project) != "none"

@@ -1,4 +1,4 @@
-"""What a guest would like to book, and which resources would do."""
+"""Booking requests, and the resources that can serve them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tools.models import BookingKind, Resource, ResourceKind
 from tools.services.bookings.date_words import listed, people
 from tools.services.bookings.refusals import NothingToBook, TooLarge
 
-# The kinds of resources that serve a kind of booking; a later group only where a project has none of an earlier one.
+# Resource kinds that serve each booking kind. A later group is used only if the project has none of the earlier ones.
 GROUPS = {
     BookingKind.BOOKING: ((ResourceKind.TABLE, ResourceKind.ROOM), (ResourceKind.PERSON,)),
     BookingKind.MEETING: ((ResourceKind.PERSON,), (ResourceKind.ROOM,), (ResourceKind.TABLE,)),
@@ -22,10 +22,10 @@ SHOWN = 12
 
 @dataclass(frozen=True)
 class Wish:
-    """Who comes and for what; without a `party_size` nobody said how many.
+    """A request for a booking. `party_size` is None if unknown.
 
-    `name` is a resource by the words of a person, `resource_id` a certain one, `place` the kind that it is to be as long as the
-    book has one that is large enough.
+    `name` is a resource in a person's words and `resource_id` one specific resource. `place` is the preferred kind of
+    resource, used if the project has one that is large enough.
     """
 
     party_size: int | None = None
@@ -36,12 +36,12 @@ class Wish:
 
     @property
     def places(self) -> int:
-        """How many people there must be room for."""
+        """Seats needed; 1 if the party size is unknown."""
         return self.party_size or 1
 
 
 def fitting(project: Project, wish: Wish) -> list[Resource]:
-    """The active resources that would do, the smallest first. Raises NothingToBook or TooLarge."""
+    """Return the active resources that can serve the request, smallest first. Raises NothingToBook or TooLarge."""
     known = sorted(Resource.objects.filter(project=project, is_active=True), key=by_size)
     if not known:
         raise NothingToBook("Nothing can be booked yet: the booking book has no table, room or person.")
@@ -58,20 +58,20 @@ def fitting(project: Project, wish: Wish) -> list[Resource]:
 
 
 def by_size(resource: Resource) -> tuple[object, ...]:
-    """The order in which places are given: the smallest first, Table 5 before Table 10."""
+    """Sort key for assigning resources: smallest first, and Table 5 before Table 10."""
     parts = re.split(r"(\d+)", resource.name.casefold())
-    # Every other part is a number, so that parts of one kind are compared.
+    # Every other part is a number, so only parts of the same type are compared.
     return resource.capacity, [int(part) if part.isdecimal() else part for part in parts], str(resource.pk)
 
 
 def shelf(resource: Resource) -> tuple[object, ...]:
-    """The order in which they stand on a page: tables, rooms, people, each by size."""
+    """Sort key for display: tables, rooms, people, each by size."""
     kinds = ResourceKind.values
     return (kinds.index(resource.kind) if resource.kind in kinds else len(kinds), *by_size(resource))
 
 
 def phrase(wish: Wish, resources: Sequence[Resource]) -> str:
-    """What would be booked, without its article: "table for 4", "appointment", "meeting with Dr. Weber"."""
+    """Describe the request without an article: "table for 4", "appointment", "meeting with Dr. Weber"."""
     kinds = {resource.kind for resource in resources}
     if wish.kind is BookingKind.MEETING:
         noun = "meeting"
@@ -102,8 +102,8 @@ def _chosen(known: Sequence[Resource], wish: Wish) -> list[Resource]:
 
 
 def _called(known: Sequence[Resource], name: str) -> list[Resource]:
-    """Those who are called so, else whose name has all these words, else has them somewhere: Lena is not Elena, and Table 1 not
-    Table 10, while there is one of that name.
+    """Match by the exact name, else by all words, else by substring. So Lena is not Elena, and Table 1 not Table 10, if
+    both exist.
     """
     asked = _words(name)
     same = [resource for resource in known if _words(resource.name) == asked]

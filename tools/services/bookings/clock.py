@@ -1,4 +1,4 @@
-"""The dates and times that a model or a program gives, read strictly as ISO 8601 in local time."""
+"""Strict ISO 8601 parsing of dates and times given by models and API clients."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from tools.services.bookings.refusals import NoTime
 D = TypeVar("D", bound=date)
 
 
-# Beyond these years a zone's arithmetic may leave the calendar.
+# Time zone arithmetic may overflow outside these years.
 FIRST_YEAR, LAST_YEAR = 1970, 2200
 
 
 def read_day(text: str) -> date:
-    """2026-11-27, or the day of 2026-11-27T19:00. Raises NoTime."""
+    """Parse 2026-11-27, or the date of 2026-11-27T19:00. Raises NoTime."""
     try:
         return _in_calendar(date.fromisoformat(text.strip().partition("T")[0]))
     except ValueError as error:
@@ -23,7 +23,7 @@ def read_day(text: str) -> date:
 
 
 def read_clock(text: str) -> time:
-    """19:00, or the time of 2026-11-27T19:00; an offset is left out, because all times are local. Raises NoTime."""
+    """Parse 19:00, or the time of 2026-11-27T19:00. Offsets are ignored because all times are local. Raises NoTime."""
     try:
         clock = time.fromisoformat(text.strip().rpartition("T")[2])
     except ValueError as error:
@@ -32,7 +32,7 @@ def read_clock(text: str) -> time:
 
 
 def read_moment(text: str) -> datetime:
-    """2026-11-27T19:00 without a zone when it names none. Raises NoTime."""
+    """Parse 2026-11-27T19:00; naive if it has no offset. Raises NoTime."""
     try:
         return _in_calendar(datetime.fromisoformat(text.strip()))
     except ValueError as error:

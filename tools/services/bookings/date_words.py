@@ -1,4 +1,4 @@
-"""Days and times as the agent is told them: in English, by the clocks of the business."""
+"""Dates and times in English, as the agent reads them, in the business's local time."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import date, datetime
 
 
 def day_words(day: date, *, today: date) -> str:
-    """Friday 27 November; with the year when it isn't this one."""
+    """Friday 27 November; with the year if it is not the current one."""
     year = "" if day.year == today.year else f" {day.year}"
     return f"{day:%A} {day.day} {day:%B}{year}"
 

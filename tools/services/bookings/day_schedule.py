@@ -1,4 +1,4 @@
-"""Some days of the book: what is taken, read once, and what is free beside it."""
+"""Schedules of one or more days: taken spans, loaded with one query, and the free times between them."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from django.db.models import QuerySet
 from tools.models import Booking, BookingState, Resource
 from tools.services.bookings.opening import Opening, Span
 
-# Offered times stand on this grid, counted from the opening; a guest may ask for any minute.
+# Grid of the offered times, counted from opening. A guest may request any minute.
 STEP = timedelta(minutes=15)
 
 
 @dataclass(frozen=True)
 class Agenda:
-    """What some resources have on some days, and the moment up to which time is past. `busy` is taken for all of them."""
+    """Taken spans per resource over some days. Times before `now` are past. `busy` blocks every resource."""
 
     opening: Opening
     resources: Sequence[Resource]
@@ -28,11 +28,11 @@ class Agenda:
     busy: Sequence[Span] = ()
 
     def free_at(self, starts_at: datetime) -> Resource | None:
-        """The first of the resources that is free, and open, from a moment on for as long as it is booked."""
+        """Return the first resource that is open and free for a full slot from a moment on."""
         return next((resource for resource in self.resources if self._is_free(resource, starts_at)), None)
 
     def starts_of(self, day: date) -> list[datetime]:
-        """The moments of a day's grid at which something is free, in UTC and in order."""
+        """Return the grid times of a day at which a resource is free, in UTC and in order."""
         return [moment for moment in self._grid(day) if moment >= self.now and self.free_at(moment)]
 
     def _grid(self, day: date) -> Iterator[datetime]:
@@ -60,8 +60,8 @@ def read_agenda(
     without: UUID | None = None,
     busy: Sequence[Span] = (),
 ) -> Agenda:
-    """The agenda from one day to another. `without` is a booking whose place counts as free, because it moves; `busy` is when
-    the business's own calendar is taken. One query.
+    """Load the schedule from `first` to `last`, with one query. The booking `without` is ignored, because it is being
+    moved; `busy` is when the business's own calendar is taken.
     """
     starts, ends = opening.whole(first).starts_at, opening.whole(last + timedelta(days=1)).ends_at
     rows = standing(starts, ends, without=without).filter(resource__in=resources)
@@ -72,16 +72,16 @@ def read_agenda(
 
 
 def meets_any(wanted: Span, spans: Sequence[Span]) -> bool:
-    """Whether a span shares a moment with any of some others."""
+    """Return True if a span overlaps any of the others."""
     return any(wanted.meets(span) for span in spans)
 
 
 def standing(starts_at: datetime, ends_at: datetime, *, without: UUID | None = None) -> QuerySet[Booking]:
-    """The confirmed bookings that share a moment with a span."""
+    """Return the confirmed bookings that overlap a span."""
     rows = Booking.objects.filter(state=BookingState.CONFIRMED, starts_at__lt=ends_at, ends_at__gt=starts_at)
     return rows.exclude(pk=without) if without else rows
 
 
 def span_of(resource: Resource, starts_at: datetime) -> Span:
-    """How long a booking that starts now occupies a resource."""
+    """Return the slot that a booking from `starts_at` occupies."""
     return Span(starts_at, starts_at + timedelta(minutes=resource.slot_minutes))

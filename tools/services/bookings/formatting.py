@@ -1,4 +1,4 @@
-"""Bookings in words, for the agent, and as data."""
+"""Bookings as text for the agent, and as API payloads."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class BookedPayload(TypedDict):
 
 
 class BookingPayload(TypedDict):
-    """`local` is its start by the clocks of the business."""
+    """`local` is the start in the business's local time."""
 
     id: Id
     code: str
@@ -53,7 +53,7 @@ class BookingPayload(TypedDict):
 
 
 def booking_data(booking: Booking, project: Project) -> BookingPayload:
-    """A booking as the API shows it. `local` is its start by the clocks of the business."""
+    """Return a booking as the API shows it."""
     local = Opening(config_of(project)).local(booking.starts_at)
     return {
         "id": str(booking.pk),

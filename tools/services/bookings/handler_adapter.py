@@ -1,4 +1,4 @@
-"""The handlers' desk at our own rows: one transaction of the tenant, every refusal a sentence."""
+"""Adapter for tool handlers that work on our own rows: one tenant transaction, and every refusal as an outcome."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ LONGEST = 2000
 
 
 class Arguments(BaseModel):
-    """What a model reads off the conversation. Absent is None; texts come trimmed, in one line, without control characters."""
+    """Base of the arguments that a model reads off the conversation. Missing values are None. Texts are trimmed to one
+    line without control characters.
+    """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -34,12 +36,12 @@ class Arguments(BaseModel):
 
 
 A = TypeVar("A", bound=Arguments)
-# The work of a handler, inside the transaction; what it refuses it raises.
+# The body of a handler. It runs in the transaction, and raises its refusals.
 Work = Callable[[Project, A, ToolContext], Outcome]
 
 
 def at_desk(arguments: type[A], work: Work[A]) -> Execute:
-    """A handler's `execute` whose work is on our own rows. Conflict and NoTime end as failed, with what is possible."""
+    """Return an `execute` that runs the body in a tenant transaction. Conflict and NoTime become failed outcomes."""
 
     async def execute(given: Mapping[str, Any], context: ToolContext) -> Outcome:
         return await in_db(_work, given, context)
@@ -61,7 +63,7 @@ def at_desk(arguments: type[A], work: Work[A]) -> Execute:
 
 
 def refused(sentence: str) -> Outcome:
-    """It did not happen, and the agent is told why and what is possible."""
+    """Return a failed outcome whose sentence the agent reads."""
     return Outcome.failed(sentence, told=sentence)
 
 

@@ -1,4 +1,4 @@
-"""Booking for a customer, as a tool does it: from what was said to a booking, and the sentence about it."""
+"""Reservations made by tools: from the agreed details to a booking, and its confirmation."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DONE = {BookingKind.BOOKING: "Booked", BookingKind.MEETING: "The meeting is in t
 
 
 class Agreed(Arguments):
-    """What the agent and the customer agreed on."""
+    """Details that the agent and the customer agreed on."""
 
     date: str | None = Field(None, description="The local day that was agreed, as an ISO date like 2026-11-27.")
     time: str | None = Field(None, description="The local time that was agreed, in 24 hours like 19:00.")
@@ -63,7 +63,7 @@ class SizeUnknown(Unbookable):
 
 
 class PhoneUnknown(Unbookable):
-    """What was given as the phone number is none."""
+    """The given phone number is invalid."""
 
     code = "invalid_phone"
 
@@ -81,7 +81,7 @@ def reserve(
     busy: Sequence[Span] = (),
     title: str = "",
 ) -> Outcome:
-    """Book what was agreed, once per effect, where the business's own calendar isn't `busy`. Raises Unbookable or NoTime."""
+    """Book the agreed time, once per effect, unless the business's own calendar is `busy`. Raises Unbookable or NoTime."""
     if agreed.date is None or agreed.time is None:
         raise TimeUnknown
     wish = Wish(party_size=agreed.party_size, kind=kind, name=agreed.with_whom or "")
@@ -105,14 +105,14 @@ def reserve(
 
 
 def same_reservation(arguments: Mapping[str, Any], context: ToolContext) -> str | None:
-    """The same time for the same people is the same booking, whatever else was said."""
+    """Identify a reservation by its time and people; other details do not matter."""
     return " ".join(str(arguments.get(part)) for part in ("date", "time", "party_size", "with_whom"))
 
 
 def local_moment(
     project: Project, wish: Wish, *, day: date, clock: time, now: datetime, busy: Sequence[Span] = ()
 ) -> datetime:
-    """The moment of a local day and time. Raises Closed, with what is free, for one that the clocks skip."""
+    """Convert a local day and time to UTC. Raises Closed, with free alternatives, if the clocks skip it."""
     moment = Opening(config_of(project)).moment(datetime.combine(day, clock))
     if moment is None:
         new_search(project, wish, now=now, busy=busy).on(day, clock)
@@ -129,7 +129,7 @@ def _cause(context: ToolContext) -> Cause:
 
 
 def _guest(agreed: Agreed, context: ToolContext, *, region: str) -> Guest:
-    """What was said, filled up with what is known of the customer. Raises PhoneUnknown for words that are no number."""
+    """Return the guest from the agreed details, completed with the contact. Raises PhoneUnknown."""
     contact = context.contact
     try:
         said = read_phone(agreed.phone, region=region) if agreed.phone else ""

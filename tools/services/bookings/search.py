@@ -1,4 +1,4 @@
-"""Looking for a free time: is it free when asked for, and if not, what is near."""
+"""Searches for free times, and for alternatives near a taken one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tools.services.bookings.refusals import Closed, Past, SlotTaken, TooFar, Un
 
 HORIZON_DAYS = 365
 LOOK_AHEAD_DAYS = 14
-# Times told together are this far apart, so that they are a choice.
+# Offered times are at least this far apart, so that they are a real choice.
 APART = timedelta(minutes=30)
 CLOSE_BY = timedelta(hours=3)
 NEAR, OF_A_DAY, LATER = 4, 8, 3
@@ -27,10 +27,11 @@ NEAR, OF_A_DAY, LATER = 4, 8, 3
 
 @dataclass(frozen=True)
 class Found:
-    """What is free. Moments are local to the business. `resource` is what a booking at `asked` would get, if any.
+    """The result of a search, in the business's local time. `resource` is the one a booking at `asked` would get, if
+    any.
 
-    `near` are other times of that day, those nearest to `asked` chosen, or a choice of the day's times where none was
-    asked for. `later` are times of the next day that has any, looked for when `day` has none.
+    `near` holds other times of that day: the closest to `asked`, or a selection if no time was requested. `later` holds
+    times of the next day that has any; it is filled only if `day` has none.
     """
 
     day: date
@@ -47,7 +48,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Search:
-    """A search in one project's book for one wish. `busy` is when the business's own calendar is taken."""
+    """A search for one request in one project. `busy` is when the business's own calendar is taken."""
 
     opening: Opening
     resources: Sequence[Resource]
@@ -65,14 +66,14 @@ class Search:
         return phrase(self.wish, self.resources)
 
     def on(self, day: date, clock: time | None = None) -> Found:
-        """What is free on a day, at or near a time. Raises Past, TooFar or Closed with what is possible."""
+        """Search a day, at or near a time. Raises Past, TooFar or Closed with alternatives."""
         self._check_day(day)
         agenda = self._agenda(day, day)
         moment = self._moment(day, clock, agenda) if clock else None
         return self._found(day, moment, agenda)
 
     def at(self, moment: datetime) -> Found:
-        """What is free at a moment, and near it. Raises as `on`."""
+        """Search at and near a moment. Raises the same errors as `on`."""
         day = self.opening.local(moment).date()
         self._check_day(day)
         agenda = self._agenda(day, day)
@@ -80,11 +81,11 @@ class Search:
         return self._found(day, moment, agenda)
 
     def taken(self, found: Found) -> SlotTaken:
-        """The refusal of a time that isn't free."""
+        """Return the error for a time that is not free."""
         return SlotTaken(sentences(found, today=self.today), field="starts_at")
 
     def starts_of(self, day: date) -> list[datetime]:
-        """Every time of a day's grid that is free, local; none on a day that can't be booked."""
+        """Return every free grid time of a day, local; none for a day that can't be booked."""
         last = self.today + timedelta(days=HORIZON_DAYS)
         if not self.today <= day <= last:
             return []
@@ -93,7 +94,7 @@ class Search:
     def _found(self, day: date, moment: datetime | None, agenda: Agenda) -> Found:
         resource = agenda.free_at(moment) if moment else None
         starts = [start for start in agenda.starts_of(day) if start != moment]
-        # Beside a time that is free, only those are a choice that aren't almost the same.
+        # If the time itself is free, times that are almost the same are no alternative.
         near = nearest(starts, moment, NEAR, beside=resource is not None) if moment else spread(starts, OF_A_DAY)
         has_any = resource is not None or bool(starts)
         return Found(
@@ -106,7 +107,7 @@ class Search:
         )
 
     def _later(self, day: date, moment: datetime | None) -> list[datetime]:
-        """Times of the first day after this one that has any."""
+        """Return times of the first later day that has any."""
         begin = max(day, self.today - timedelta(days=1))
         agenda = self._agenda(begin, begin + timedelta(days=LOOK_AHEAD_DAYS))
         for later in self.opening.open_days(begin, within=LOOK_AHEAD_DAYS):
@@ -157,7 +158,7 @@ class Search:
         )
 
     def _refuse(self, kind: type[Unbookable], why: str, day: date, moment: datetime | None = None) -> NoReturn:
-        """Raise the refusal, with what is free near it."""
+        """Raise the error with the nearest free times."""
         if day >= self.today and not self.opening.is_closed_on(day):
             starts = self._agenda(day, day).starts_of(day)
             near = nearest(starts, moment, NEAR) if moment else spread(starts, OF_A_DAY)
@@ -176,7 +177,7 @@ class Search:
 def new_search(
     project: Project, wish: Wish, *, now: datetime, without: UUID | None = None, busy: Sequence[Span] = ()
 ) -> Search:
-    """A search in the project's book. Raises NothingToBook or TooLarge."""
+    """Start a search. Raises NothingToBook or TooLarge."""
     return Search(
         opening=Opening(config_of(project)),
         resources=fitting(project, wish),
@@ -188,7 +189,7 @@ def new_search(
 
 
 def config_of(project: Project) -> AgentConfig:
-    """The agent's settings. A project has a version from its first moment on."""
+    """Return the agent's settings. Every project has a version from its creation on."""
     if project.agent_version is None:
         raise LookupError(f"Project {project.pk} has no settings.")
     config: AgentConfig = project.agent_version.config
@@ -196,7 +197,7 @@ def config_of(project: Project) -> AgentConfig:
 
 
 def sentences(found: Found, *, today: date) -> str:
-    """What was found, as the agent is told it."""
+    """Describe a result for the agent."""
     if found.asked is None:
         head = day_words(found.day, today=today)
         if found.near:
@@ -211,9 +212,10 @@ def sentences(found: Found, *, today: date) -> str:
 
 
 def nearest(starts: Sequence[datetime], moment: datetime, number: int, *, beside: bool = False) -> list[datetime]:
-    """The times near a moment that are a choice among themselves, in order; `beside` keeps them from it as well.
+    """Return up to `number` times near a moment, in order and spaced apart; with `beside`, spaced from the moment as
+    well.
 
-    The earlier of two that are equally near wins. Times far off are told only where there is none near.
+    The earlier of two equally near times wins. Distant times are used only if none is near.
     """
     chosen: list[datetime] = []
     kept_from = [moment] if beside else []
@@ -227,7 +229,7 @@ def nearest(starts: Sequence[datetime], moment: datetime, number: int, *, beside
 
 
 def spread(starts: Sequence[datetime], number: int) -> list[datetime]:
-    """Up to so many times that stand for all of a day: the first and the last, and some evenly between."""
+    """Return up to `number` times that represent a whole day: the first, the last, and some evenly between."""
     apart: list[datetime] = []
     for start in starts:
         if not apart or start - apart[-1] >= APART:

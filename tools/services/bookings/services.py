@@ -1,11 +1,11 @@
-"""Changes to the book. Each is one transaction, and promises that nothing is booked twice.
+"""Booking changes. Each runs in one transaction, and no slot is booked twice.
 
-**Why a row lock on the resource.** Whether a time is free and the booking that takes it must be one step, or two guests are
-told that the same table is theirs. Whoever writes a booking first locks the resource that it goes to, and looks again: the
-look is a statement of its own, so under READ COMMITTED it sees everything that was committed before the lock was given.
-Bookings of other resources go on side by side. An exclusion constraint would need the extension btree_gist, which a hosted
-database may not have, and it could only refuse afterwards, where the lock lets us take the next table. Locks are taken
-smallest resource first by everyone, so that two bookings never wait for each other.
+**Why a row lock on the resource.** The check that a slot is free and the booking that takes it must be one step. A
+writer locks the resource and then checks again: under READ COMMITTED, that second statement sees everything that was
+committed before the lock was granted. Bookings of other resources proceed in parallel. An exclusion constraint would
+need the extension btree_gist, which a hosted database may not have, and could only reject the booking afterwards,
+whereas the lock lets us try the next table. Every writer locks the smallest resource first, so two bookings never
+deadlock.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from tools.services.bookings.refusals import BookingOver, Unbookable
 from tools.services.bookings.search import Search, config_of, new_search
 from tools.services.calendar.event_sync import follow
 
-# How often another code is tried when one is taken already: once in a hundred million.
+# Attempts to find a free code. A collision happens once in a hundred million.
 CODES_TRIED = 5
 
 
 @dataclass(frozen=True)
 class Guest:
-    """Who a booking is for."""
+    """The person a booking is for."""
 
     name: str = ""
     phone: str = ""
@@ -44,7 +44,7 @@ class Guest:
 
 @dataclass(frozen=True)
 class Cause:
-    """Where a booking comes from; all None for staff and the API."""
+    """The origin of a booking; all None for staff and the API."""
 
     effect_id: UUID | None = None
     conversation_id: UUID | None = None
@@ -53,7 +53,7 @@ class Cause:
 
 @dataclass(frozen=True)
 class FreeSlot:
-    """A resource, locked until the end of the transaction, and the span in which it is free."""
+    """A resource, locked until the end of the transaction, and a span in which it is free."""
 
     resource: Resource
     span: Span
@@ -71,11 +71,12 @@ def book(
     notes: str = "",
     busy: Sequence[Span] = (),
 ) -> Booking:
-    """Book the smallest resource that fits and is free, in the running transaction; `busy` is when the business's own
-    calendar was just seen to be taken. A connected calendar follows.
+    """Book the smallest free resource that fits, in the current transaction, and plan its calendar event. `busy` is
+    when the business's own calendar was just seen to be taken.
 
-    Done again for the same effect it answers with the booking that was made then. Raises Unbookable: Past, Closed, TooLarge,
-    Taken … each with what is possible. Of two at once for the last table one gets it and the other Taken.
+    A repeated call for the same effect returns the existing booking. Raises Unbookable (Past, Closed, TooLarge,
+    SlotTaken …) with alternatives. Of two concurrent calls for the last table, one gets it and the other raises
+    SlotTaken.
     """
     cause = cause or Cause()
     if made := _made_by(cause):
@@ -83,7 +84,7 @@ def book(
     try:
         place = _take_place(new_search(project, wish, now=now, busy=busy), starts_at)
     except Unbookable:
-        # It may be taken by another attempt at the same effect, which was slower to die than expected.
+        # An earlier attempt at the same effect, assumed dead, may have taken the slot.
         if made := _made_by(cause):
             return made
         raise
@@ -115,10 +116,10 @@ def move(
     place: ResourceKind | None = None,
     busy: Sequence[Span] = (),
 ) -> Booking:
-    """Give a booking another time, or another number of people, in the running transaction. Its code stays; `busy` as in `book`,
-    `resource_id` and `place` as in a `Wish`.
+    """Change a booking's time or party size in the current transaction. The code stays the same. `busy` is as in
+    `book`; `resource_id` and `place` are as in a `Wish`.
 
-    Raises Over when it is cancelled or has begun, and what `book` raises.
+    Raises BookingOver if the booking is cancelled or has begun, and the errors of `book`.
     """
     moved = _lock_to_change(booking, now=now)
     wish = Wish(party_size=party_size, kind=BookingKind(moved.kind), resource_id=resource_id, place=place)
@@ -131,19 +132,19 @@ def move(
 
 
 def who_is_met(booking: Booking) -> UUID | None:
-    """The person whom a booking is with: it is moved to a time of theirs. A table may be another one, and a room another room."""
+    """Return the id of the person a booking is with, who stays the same when it is moved. Tables and rooms may change."""
     return booking.resource_id if booking.resource.kind == ResourceKind.PERSON else None
 
 
 def where_it_is(booking: Booking) -> ResourceKind:
-    """The kind of place that a booking is at, and stays at when it is moved."""
+    """Return the resource kind of a booking, which stays the same when it is moved."""
     return ResourceKind(booking.resource.kind)
 
 
 def cancel(booking: Booking, *, by: str, now: datetime, effect_id: UUID | None = None) -> Booking:
-    """Cancel a booking, in the running transaction; `by` is customer, staff or agent. Once cancelled it stays so.
+    """Cancel a booking in the current transaction; `by` is customer, staff or agent. Cancelling again does nothing.
 
-    Raises Over when it has begun. Of two at once the first is kept as who cancelled.
+    Raises BookingOver if it has begun. Of two concurrent calls, the first one is recorded.
     """
     locked = _locked(booking)
     if locked.state == BookingState.CANCELLED:
@@ -158,12 +159,12 @@ def cancel(booking: Booking, *, by: str, now: datetime, effect_id: UUID | None =
 
 
 def _take_place(search: Search, starts_at: datetime) -> FreeSlot:
-    """The first resource that is free, locked. Raises Unbookable."""
+    """Lock the first free resource. Raises Unbookable."""
     found = search.at(starts_at)
     if found.resource is None:
         raise search.taken(found)
     for resource in search.resources:
-        # What looked free is locked, and looked at again: see above.
+        # A resource that looked free is locked and checked again; see the module docstring.
         place = FreeSlot(resource, span_of(resource, starts_at))
         is_open = search.opening.is_open_for(place.span) and not meets_any(place.span, search.busy)
         if is_open and _lock_if_free(place, without=search.without):
@@ -193,8 +194,8 @@ def _lock_to_change(booking: Booking, *, now: datetime) -> Booking:
 
 
 def _locked(booking: Booking) -> Booking:
-    """The booking as it stands now, and stays until the end of the transaction."""
-    # Without a join: after a wait PostgreSQL compares the new row with the old resource, and would find nothing.
+    """Return the current booking, locked until the end of the transaction."""
+    # No join: after a wait, PostgreSQL would recheck the new row against the old resource and find nothing.
     return Booking.objects.select_for_update(no_key=True).get(pk=booking.pk)
 
 
@@ -210,7 +211,7 @@ def _save_with_code(booking: Booking, cause: Cause) -> Booking:
             with transaction.atomic():
                 booking.save(force_insert=True)
         except IntegrityError:
-            # The code is taken, or another attempt at the same effect was quicker.
+            # The code is taken, or another attempt at the same effect was faster.
             if made := _made_by(cause):
                 return made
         else:
@@ -220,7 +221,7 @@ def _save_with_code(booking: Booking, cause: Cause) -> Booking:
 
 
 def _made_by(cause: Cause) -> Booking | None:
-    """The booking that an earlier attempt at the same effect made."""
+    """Return the booking that an earlier attempt at the same effect made."""
     if cause.effect_id is None:
         return None
     return Booking.objects.select_related("resource").filter(effect_id=cause.effect_id).first()

@@ -1,4 +1,4 @@
-"""What only the customer themselves may be told or may change, where the project wants to be sure of who they are (D14)."""
+"""Verification guard for handlers that reveal or change a customer's bookings."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from tools.services.verification.services import why_not_verified
 
 
 def verified(work: Work[A]) -> Work[A]:
-    """The work, once it is sure who the customer is; before that the agent is told to find out."""
+    """Return the body guarded by the project's verification level: until the customer is verified, the agent reads what
+    to do.
+    """
 
     def checked(project: Project, asked: A, context: ToolContext) -> Outcome:
         if why_not := why_not_verified(project, context):
