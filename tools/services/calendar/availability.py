@@ -1,7 +1,7 @@
-"""A look at the project's calendar on behalf of a tool: right before it offers or books a time (F07, F17).
+"""Calendar checks made right before a tool offers or books a time.
 
-Our own book is the truth. A calendar that can't be looked at takes nothing away from what the book offers, and the agent is
-told that it wasn't looked at (docs/decisions/016).
+The bookings in our database are the truth. If the calendar can't be reached, all times free in our database are
+offered, and the agent is told that the calendar was not checked (docs/decisions/016).
 """
 
 from __future__ import annotations
@@ -34,15 +34,13 @@ from tools.services.calendar.caldav_client import Calendar, CalendarFailed, Sign
 log = logging.getLogger(__name__)
 
 KIND = "caldav"
-# Fit for a customer's ears; why it is so stands in the result, for staff.
+# Safe to say to a customer. The cause is in the result, for staff.
 BY_THE_BOOK = "Our calendar can’t be seen at the moment, so this goes by our booking book alone."
 
 
 @dataclass(frozen=True)
 class View:
-    """What a look found: when the calendar is taken. `note` is what the agent is told of a look that failed, `problem` why it
-    did, for staff.
-    """
+    """The busy times that a check found. If it failed, `note` tells the agent and `problem` tells staff why."""
 
     busy: Sequence[Span] = ()
     note: str = ""
@@ -50,21 +48,21 @@ class View:
     needs_reauth: bool = False
 
     def beside(self, outcome: Outcome) -> Outcome:
-        """A tool's outcome, with what has to be known of the look."""
+        """Add the note and the problem, if any, to a tool's outcome."""
         if not self.note:
             return outcome
         about = {"calendar": self.problem, **({"needs_reauth": True} if self.needs_reauth else {})}
         return replace(outcome, told=f"{outcome.told} {self.note}".strip(), result={**outcome.result, **about})
 
 
-# The work of a handler, inside the transaction, by what was seen in the calendar just before.
+# A handler's body, run in the transaction with the calendar as it was just seen.
 Sighted = Callable[[Project, A, ToolContext, View], Outcome]
 
 
 def at_sighted_desk(arguments: type[A], work: Sighted[A]) -> Execute:
-    """A handler's `execute` that looks at the connected calendar, within five seconds, and then works on our own rows.
+    """Return an `execute` that checks the connected calendar, within five seconds, and then runs the body on our rows.
 
-    The look holds no transaction; what it found is what the work's transaction goes by.
+    No transaction is open during the check; the body uses its result.
     """
 
     async def execute(given: Mapping[str, Any], context: ToolContext) -> Outcome:
@@ -79,7 +77,7 @@ def at_sighted_desk(arguments: type[A], work: Sighted[A]) -> Execute:
 
 
 class Asker(Protocol):
-    """For whom a look is: an occasion, or a customer at the page of their booking."""
+    """The scope of a check: a tool's context, or a customer on their booking page."""
 
     @property
     def organization_id(self) -> UUID: ...
@@ -92,7 +90,9 @@ class Asker(Protocol):
 
 
 async def look(asker: Asker, *, day: date | None) -> View:
-    """What is taken from a day on for as long as times are offered; nothing where no calendar is connected, or no day named."""
+    """Return the busy times from a day to the end of the offered range; empty if no calendar is connected or no day is
+    given.
+    """
     if day is None:
         return View()
     try:
@@ -121,7 +121,7 @@ async def _look(connection: Connection, asker: Asker, window: Span) -> View:
 
 
 def window_of(day: date, asker: Asker) -> Span:
-    """The days whose times may be offered when a day is asked for; what is past is looked at for nobody."""
+    """Return the range of days offered for a requested day. Past days are not checked."""
     zone = ZoneInfo(asker.timezone)
     first = max(day, asker.at.astimezone(zone).date() - timedelta(days=1))
     last = first + timedelta(days=LOOK_AHEAD_DAYS + 2)
@@ -134,7 +134,7 @@ def calendar_over(connection: Connection) -> Calendar:
 
 
 def ask_for_sign_in(organization_id: UUID, tried: Connection) -> None:
-    """Tell staff, once, that the calendar has to be connected again (F17)."""
+    """Notify staff, once, that the calendar must be reconnected."""
     with tenant_tx(organization_id):
         if mark_needs_reauth(tried.source_id, tried=tried):
             log.warning("The calendar %s has to be connected again.", tried.source_id)
@@ -146,7 +146,7 @@ def _open(organization_id: UUID, project_id: UUID) -> Connection | None:
 
 
 def _day_of(given: Mapping[str, Any]) -> date | None:
-    """The day that a model names; one that can't be read is the work's to refuse."""
+    """Return the day that the model named. An invalid one is rejected by the handler's body."""
     try:
         return read_day(given["date"]) if isinstance(given.get("date"), str) else None
     except NoTime:

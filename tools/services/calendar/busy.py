@@ -1,4 +1,4 @@
-"""What is taken in a calendar, off the events that its server answers with."""
+"""Busy times, read from a calendar's events."""
 
 from __future__ import annotations
 
@@ -18,24 +18,25 @@ from tools.services.calendar.recurrence import RuleNotUnderstood
 log = logging.getLogger(__name__)
 
 MOST_EVENTS, MOST_SERIES = 1000, 100
-# Of what is read of an event; only a series may have many exceptions.
+# Limits per event. EXDATE lines are exempt from the first two, because a series may have many exceptions.
 MOST_LINES, LONGEST_LINE, LONGEST_EVENT = 20, 500, 64 * 1024
 FOLD = re.compile(r"\r?\n[ \t]")
-# All that is read of an event. A zone's own rules are never run, because they may have no end: zones are known by name.
+# Properties that are read. VTIMEZONE rules are ignored because they may never end; zones are resolved by name.
 READ = frozenset(
     {"UID", "DTSTART", "DTEND", "DURATION", "TRANSP", "STATUS", "RRULE", "RDATE", "EXDATE", "RECURRENCE-ID"}
 )
 
 
 class NotUnderstood(Exception):
-    """The calendar's answer can't be used; the text says why."""
+    """The calendar's response can't be used; the message says why."""
 
 
 def busy_spans(documents: Iterable[str], window: Span, *, zone: ZoneInfo, project_id: UUID) -> list[Span]:
-    """The spans within a window in which a calendar is taken by anything but the project's own bookings, in order and
-    joined, from its documents in iCalendar's format. Raises NotUnderstood.
+    """Return the busy spans within a window, sorted and merged, from iCalendar documents. The project's own bookings
+    are left out. Raises NotUnderstood.
 
-    An event that makes no sense is left out, and logged; a series that isn't understood hides too much for that.
+    Malformed events are skipped and logged. An unsupported recurrence rule is an error, because it could hide many
+    events.
     """
     reader = _Reader(window, zone, project_id)
     for document in documents:
@@ -44,7 +45,7 @@ def busy_spans(documents: Iterable[str], window: Span, *, zone: ZoneInfo, projec
 
 
 def joined(spans: Iterable[Span]) -> list[Span]:
-    """The spans in order, and those that meet or touch as one."""
+    """Sort spans, and merge those that overlap or touch."""
     result: list[Span] = []
     for span in sorted(spans, key=lambda one: one.starts_at):
         if result and span.starts_at <= result[-1].ends_at:
@@ -55,7 +56,7 @@ def joined(spans: Iterable[Span]) -> list[Span]:
 
 
 class _Reader:
-    """Takes down when the documents of a calendar are taken, as far as the bounds allow."""
+    """Collects the busy spans of documents, within the limits."""
 
     def __init__(self, window: Span, zone: ZoneInfo, project_id: UUID) -> None:
         self.found: list[Span] = []
@@ -63,7 +64,7 @@ class _Reader:
         self._events = self._series = 0
 
     def read(self, document: str) -> None:
-        """One document: an event, or a series with those of its times that differ."""
+        """Read one document: an event, or a series with its modified occurrences."""
         events = [event for lines in _events(document) if (event := self._event(lines)) is not None]
         for event in events:
             try:
@@ -101,7 +102,7 @@ class _Reader:
 
 
 def _events(document: str) -> Iterator[list[str]]:
-    """Of each event the lines that are read, in one pass; what stands inside an event, as its alarms, is left out."""
+    """Yield the relevant lines of each event in one pass. Nested components such as alarms are skipped."""
     within: list[str] = []
     lines: list[str] = []
     for line in FOLD.sub("", document).split("\n"):

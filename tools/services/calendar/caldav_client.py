@@ -1,4 +1,4 @@
-"""A project's calendar, asked over CalDAV: four requests, each bounded in time and size (RFC 4791, F17)."""
+"""CalDAV client (RFC 4791): four requests, each limited in time and size."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tools.services.bookings.opening import Span
 from tools.services.calendar.busy import NotUnderstood, busy_spans
 from tools.services.calendar.multistatus import CALDAV, DAV, NoMultistatus, Resource, named, read_multistatus
 
-# A request, from the first look-up of the name to the last byte of the answer; a look, with what it takes to read it.
+# Deadlines of a request, from name resolution to the last byte, and of a busy query, including parsing.
 ANSWERED_WITHIN_S, SEEN_WITHIN_S = 4.0, 5.0
 MOST_BYTES = 2 * 1024 * 1024
 XML = "application/xml; charset=utf-8"
@@ -36,7 +36,7 @@ HINTS = {
 ABOUT = b"""<?xml version="1.0" encoding="utf-8"?>
 <D:propfind xmlns:D="DAV:"><D:prop><D:resourcetype/><D:current-user-privilege-set/></D:prop></D:propfind>"""
 
-# Only what is read of an event is asked for, expanded: one event for each time of a series.
+# Requests events only, with recurrences expanded by the server.
 EVENTS = """<?xml version="1.0" encoding="utf-8"?>
 <C:calendar-query xmlns:D="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav"><D:prop><C:calendar-data>
 <C:expand start="{starts}" end="{ends}"/></C:calendar-data></D:prop>
@@ -45,23 +45,23 @@ EVENTS = """<?xml version="1.0" encoding="utf-8"?>
 
 
 class CalendarFailed(Exception):
-    """The calendar didn't answer as one; the text says why, for staff."""
+    """The calendar did not respond as one; the message says why, for staff."""
 
 
 class SignInRefused(CalendarFailed):
-    """The calendar’s server refuses the user name or the password; connect it again."""
+    """The calendar server rejected the user name or password. Reconnect the calendar."""
 
 
 @dataclass(frozen=True)
 class About:
-    """What a calendar says of itself. `may_write` is None where it doesn't say."""
+    """Properties of the calendar. `may_write` is None if the server does not report privileges."""
 
     is_calendar: bool
     may_write: bool | None
 
 
 class Calendar:
-    """A project's calendar. Nothing is kept of an answer but when it is taken. No transaction may be open."""
+    """Client for a project's calendar. Only busy times are kept of a response. No transaction may be open."""
 
     def __init__(self, connection: Connection, *, guard: Guard) -> None:
         if not isinstance(connection.settings, CalDavSettings):
@@ -71,11 +71,11 @@ class Calendar:
         self._guard = guard
 
     def url_of(self, name: str) -> str:
-        """The address of one event. It carries no secret."""
+        """Return the URL of an event. It contains no secret."""
         return f"{self._settings.url}{name}"
 
     async def about(self) -> About:
-        """What stands at the address. Raises CalendarFailed."""
+        """Return the properties of the configured URL. Raises CalendarFailed."""
         resources = await self._resources("PROPFIND", ABOUT, depth="0")
         this = resources[0] if resources else Resource()
         privileges = this.inside.get(PRIVILEGES)
@@ -85,13 +85,13 @@ class Calendar:
         )
 
     async def busy(self, window: Span, *, zone: ZoneInfo, project_id: UUID) -> list[Span]:
-        """When it is taken within a window by anything but the project's own bookings. Raises CalendarFailed."""
+        """Return the busy spans within a window, without the project's own bookings. Raises CalendarFailed."""
         query = EVENTS.format(starts=_utc(window.starts_at), ends=_utc(window.ends_at)).encode()
         try:
             async with asyncio.timeout(SEEN_WITHIN_S):
                 resources = await self._resources("REPORT", query, depth="1")
                 documents = [resource.texts.get(CALENDAR_DATA, "") for resource in resources]
-                # Reading a thousand events takes a quarter of a second, in which others' replies would stand still.
+                # Parsing a thousand events takes a quarter of a second, which would block the event loop.
                 return await asyncio.to_thread(busy_spans, documents, window, zone=zone, project_id=project_id)
         except TimeoutError:
             raise CalendarFailed("Reading the calendar’s answer takes too long.") from None
@@ -99,12 +99,12 @@ class Calendar:
             raise CalendarFailed(str(error)) from None
 
     async def put(self, name: str, event: bytes, *, is_new: bool) -> Response:
-        """Write an event; `is_new` refuses with 412 to write over another. Raises OutboundError."""
+        """Write an event. With `is_new`, the server responds 412 instead of overwriting. Raises OutboundError."""
         more = {"If-None-Match": "*"} if is_new else {}
         return await self._send("PUT", self.url_of(name), event, {"Content-Type": ICALENDAR, **more})
 
     async def delete(self, name: str) -> Response:
-        """Take an event out. Raises OutboundError."""
+        """Delete an event. Raises OutboundError."""
         return await self._send("DELETE", self.url_of(name), None, {})
 
     async def _resources(self, method: str, query: bytes, *, depth: str) -> Sequence[Resource]:
@@ -139,14 +139,14 @@ class Calendar:
 
 
 def is_refused(answer: Response) -> bool:
-    """Whether the server takes our sign-in no more, or lets the account no longer do this (F17). A 403 that names a rule
-    of CalDAV is about the request.
+    """Return True if the server rejects the credentials or the account's permissions. A 403 that names a CalDAV
+    precondition concerns the request instead.
     """
     return answer.status == 401 or (answer.status == 403 and CALDAV.encode() not in answer.body)
 
 
 def refusal_of(status: int) -> str:
-    """What an answer other than the expected means, for staff."""
+    """Explain an unexpected status to staff."""
     if 300 <= status < 400:
         return "The calendar’s server sends us to another address; connect the calendar with that one."
     if 200 <= status < 300:

@@ -1,4 +1,4 @@
-"""A booking as one event of the project's calendar, by a name that it keeps."""
+"""Calendar events of bookings, under a stable name and UID."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from tools.models import Booking, BookingKind
 from tools.services.bookings.booking_request import Wish, phrase
 
 PRODUCT = "-//Makegood//Bookings//EN"
-# Control characters, and the line ends that are no line's end in an event.
+# Control characters, and line separators that iCalendar does not treat as line ends.
 UNWRITABLE = frozenset({"Cc", "Zl", "Zp"})
 LAYOUT = "\r\n\t"
 
 
 def event_uid(booking: Booking) -> str:
-    """The event's UID, the same at every writing, so that writing it again makes no second one."""
+    """Return the event's UID. It never changes, so that writing the event again creates no duplicate."""
     return f"{booking.pk}@{_mark(booking.project_id)}"
 
 
 def event_name(booking: Booking) -> str:
-    """The name of the event's resource in the calendar."""
+    """Return the name of the event's calendar resource."""
     return f"makegood-{booking.pk}.ics"
 
 
 def is_own(uid: str, project_id: UUID) -> bool:
-    """Whether an event is one of the project's own bookings: those stand in the book, which is the truth about them."""
+    """Return True if the UID belongs to one of the project's own bookings; for those our database is the truth."""
     return uid.endswith(f"@{_mark(project_id)}")
 
 
 def event_of(booking: Booking, project: Project, *, at: datetime) -> bytes:
-    """The event, as it is written: who comes and for what, in the calendar's own format. `at` is when it was written."""
+    """Render the booking as an iCalendar document. `at` is the time of writing."""
     event = Event()
     event.add("uid", event_uid(booking))
     event.add("dtstamp", at.astimezone(UTC))
@@ -53,7 +53,9 @@ def event_of(booking: Booking, project: Project, *, at: datetime) -> bytes:
 
 
 def _writable(text: str) -> str:
-    """A text as an event may hold it (RFC 5545, 3.3.11): what a paste from a word processor left between words is a space."""
+    """Replace characters that an event can't contain (RFC 5545, 3.3.11), such as those pasted from a word processor,
+    with spaces.
+    """
     return "".join(" " if category(one) in UNWRITABLE and one not in LAYOUT else one for one in text)
 
 

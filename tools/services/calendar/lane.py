@@ -1,7 +1,7 @@
-"""The lane that writes bookings to the calendar: `sending` committed → the request → its outcome, one commit (E1, F17).
+"""The lane that writes bookings to the calendar: commit `sending`, send the request, commit its outcome.
 
-The ledger's own rules say what an attempt means (`tools.engine.execution.outcome_policy`): a calendar that is away is asked again for a
-quarter of an hour, one that refuses is not.
+The outcome policy of the ledger applies (`tools.engine.execution.outcome_policy`): an unavailable calendar is retried
+for a quarter of an hour, a refusal is final.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ log = logging.getLogger(__name__)
 
 ADAPTER = "caldav"
 GONE = (404, 410)
-# It took nothing: for now, or because there is no room left.
+# The server stored nothing: temporarily, or for lack of space.
 BUSY, FULL = (423, 429, 503), (507,)
 STATES = {Course.DONE: EffectState.DONE, Course.FAILED: EffectState.FAILED, Course.UNKNOWN: EffectState.UNKNOWN}
 NOT_CONNECTED = "No calendar is connected any more."
@@ -51,7 +51,7 @@ UNREADABLE = "The calendar’s password can’t be read any more; connect it aga
 
 @dataclass(frozen=True)
 class SyncContext:
-    """One attempt: the booking as it stands, and the calendar."""
+    """One attempt: the current booking and the calendar client."""
 
     effect: Effect
     booking: Booking
@@ -61,7 +61,7 @@ class SyncContext:
 
     @property
     def is_written(self) -> bool:
-        """Whether its event is to stand in the calendar; else it is taken out."""
+        """True if the event should exist; otherwise it is deleted."""
         return self.booking.state == BookingState.CONFIRMED
 
     @property
@@ -70,7 +70,7 @@ class SyncContext:
 
 
 def register_lane() -> None:
-    """Make the lane known to the workers."""
+    """Register the lane with the workers."""
     register(
         Lane(
             name=LANE,
@@ -85,7 +85,7 @@ def register_lane() -> None:
 
 
 async def run_calendar(job: ClaimedJob) -> None:
-    """One attempt at an effect. What is over, or what a later change has taken the place of, is left."""
+    """Run one attempt at an effect. Does nothing if the effect is finished or replaced by a later one."""
     work = await in_db(_begin, job)
     if work is None:
         return
@@ -96,25 +96,25 @@ async def run_calendar(job: ClaimedJob) -> None:
 
 
 def fail_calendar(job: ClaimedJob, reason: str) -> None:
-    """The job has failed for good: what was begun may have happened."""
+    """Record the job's final failure. An effect in `sending` may have happened, so it becomes unknown."""
     effect = Effect.objects.get(pk=effect_of(job.key))
     state = EffectState.UNKNOWN if effect.state == EffectState.SENDING else EffectState.FAILED
     ledger.store_outcome(effect, Outcome.failed(reason), state=state)
 
 
 def write_again(booking_id: UUID, ordinal: int) -> None:
-    """Staff runs a failed job again: it is planned anew."""
+    """Plan the sync again when staff reruns a failed job."""
     follow(Booking.objects.get(pk=booking_id))
 
 
 def lock_booking(booking_id: UUID) -> None:
-    """Lock a booking for what follows in the transaction: before its jobs and its effect, as those who change it do."""
+    """Lock the booking before its jobs and effects, in the order that every writer uses."""
     Booking.objects.select_for_update(no_key=True).filter(pk=booking_id).first()
 
 
 @contextmanager
 def _at_booking(job: ClaimedJob) -> Iterator[Booking]:
-    """One transaction of the job, with its booking as it stands until then. Raises Zombie before anything is written."""
+    """Open a transaction with the current, locked booking. Raises LeaseLost before anything is written."""
     with tenant_tx(job.organization_id):
         lock_booking(job.subject_id)
         prove(job)
@@ -137,7 +137,7 @@ def _begin(job: ClaimedJob) -> SyncContext | None:
 
 
 def _connection(effect: Effect, booking: Booking) -> Connection:
-    """The calendar that is written to. Raises _Over."""
+    """Return the calendar's connection. Raises _Over."""
     if effect.state not in ledger.OPEN:
         raise _Over(EffectState(effect.state), "")
     if booking.calendar_effect_id != effect.pk:
@@ -170,7 +170,7 @@ async def _carry_out(work: SyncContext) -> Outcome:
 
 
 async def _write(work: SyncContext) -> Response:
-    """Write the event: over none where it was never written, over its own where an attempt that wasn't heard of did."""
+    """Write the event. Overwrite only if it was written before, or if an attempt with a lost response created it."""
     name, event = event_name(work.booking), event_of(work.booking, work.project, at=timezone.now())
     is_new = work.booking.calendar_url != work.url
     answer = await work.calendar.put(name, event, is_new=is_new)
@@ -182,7 +182,7 @@ async def _write(work: SyncContext) -> Response:
 def _outcome(answer: Response, work: SyncContext, kept: dict[str, Any]) -> Outcome:
     status = answer.status
     if 200 <= status < 300 or (not work.is_written and status in GONE):
-        # No agent is told: it has spoken of the booking, which stands whatever becomes of its event.
+        # The agent is not told: it has confirmed the booking, which is valid regardless of the event.
         return Outcome.done("", **kept)
     if is_refused(answer):
         return refused_sign_in(SignInRefused.__doc__ or "", **kept)
@@ -209,13 +209,13 @@ def _settle(job: ClaimedJob, work: SyncContext, outcome: Outcome) -> None:
         if course is Course.DONE:
             url = work.url if work.is_written else ""
             Booking.objects.filter(pk=job.subject_id).update(calendar_url=url)
-            # It answers again: what it missed while it was away is written now.
+            # The calendar is available again, so write what it missed.
             catch_up(work.project, unanswered_only=True)
         prove(job, finish=State.DONE)
 
 
 class _Over(Exception):
-    """Nothing is sent: the state that the effect ends in, and why."""
+    """The effect ends without a request, in a given state and for a given reason."""
 
     def __init__(self, state: EffectState, reason: str) -> None:
         super().__init__(reason)

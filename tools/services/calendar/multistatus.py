@@ -1,4 +1,4 @@
-"""A WebDAV server's answer about its resources, read without trusting it."""
+"""Parser for WebDAV multistatus responses from untrusted servers."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from dataclasses import dataclass, field
 from typing import Any
 from xml.parsers import expat
 
-# How deep an answer goes, with room: multistatus, response, propstat, prop, a property, what stands in it.
+# Nesting limit, well above multistatus/response/propstat/prop and a property's content.
 DEEPEST = 24
 DAV, CALDAV = "DAV:", "urn:ietf:params:xml:ns:caldav"
 
 
 class NoMultistatus(ValueError):
-    """This is no answer of a WebDAV server about its resources."""
+    """The response is not a WebDAV multistatus document."""
 
 
 @dataclass
 class Resource:
-    """One resource: where it is, the texts of its properties, and the names of all elements inside each of them.
+    """One resource: its href, the text of each property, and the names of all elements nested in each property.
 
-    Names are `namespace name`, as in "DAV: href". A property that the server has not got is not among them.
+    Names are `namespace name`, as in "DAV: href". Properties that the server lacks are left out.
     """
 
     href: str = ""
@@ -37,7 +37,9 @@ RESPONSE, PROPSTAT, PROP = named(DAV, "response"), named(DAV, "propstat"), named
 
 
 def read_multistatus(body: bytes) -> list[Resource]:
-    """The resources of an answer. Raises NoMultistatus, also for a document type: one entity could become gigabytes."""
+    """Return the resources of a response. Raises NoMultistatus, also for a document type, because entities could expand
+    to gigabytes.
+    """
     reader = _Reader()
     parser = expat.ParserCreate(namespace_separator=" ")
     parser.buffer_text = True
@@ -55,7 +57,7 @@ def read_multistatus(body: bytes) -> list[Resource]:
 
 
 class _Reader:
-    """Takes the resources down while the parser goes through the answer."""
+    """Collects resources from parser events."""
 
     def __init__(self) -> None:
         self.found: list[Resource] = []
@@ -104,6 +106,6 @@ class _Reader:
 
     @property
     def _property(self) -> str | None:
-        """The property that is being read, itself or what stands in it."""
+        """The property that contains the current element, or is it."""
         depth = self._path.index(PROP) + 1 if PROP in self._path else len(self._path)
         return self._path[depth] if depth < len(self._path) else None

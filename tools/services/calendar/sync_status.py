@@ -1,4 +1,4 @@
-"""How a booking's event stands, in words for staff."""
+"""Sync status of a booking's event, for staff."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tools.models import Booking, BookingState, Effect, EffectState
 
 @dataclass(frozen=True)
 class SyncStatus:
-    """`tone` is ok, act, warn or bad; `why` is empty where nothing is wrong."""
+    """`tone` is ok, act, warn or bad; `why` is empty if nothing is wrong."""
 
     tone: str
     icon: str
@@ -20,7 +20,7 @@ class SyncStatus:
 
 
 def sync_status_of(booking: Booking) -> SyncStatus | None:
-    """How the connected calendar was last told of a booking; None where it never was to be."""
+    """Return the status of the booking's last sync; None if it was never synced."""
     effect = Effect.objects.filter(pk=booking.calendar_effect_id).first() if booking.calendar_effect_id else None
     if effect is None:
         return None

@@ -1,4 +1,4 @@
-"""“Try it” for a calendar: what stands at its address, and whether it lets itself be read and written."""
+"""Connection check for calendars: address, read access and write access."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ READ_ONLY = (
 
 
 async def try_calendar(connection: Connection, project: Project) -> str:
-    """How it went, in a sentence. No transaction may be open. Raises CalendarFailed."""
+    """Check the calendar, and describe the result in a sentence. No transaction may be open. Raises CalendarFailed."""
     calendar = calendar_over(connection)
     about = await calendar.about()
     if not about.is_calendar:
@@ -39,7 +39,7 @@ async def try_calendar(connection: Connection, project: Project) -> str:
 
 
 def write_missed(project: Project) -> str:
-    """Plan what the calendar has missed, and say so; "" for nothing."""
+    """Plan the sync of bookings that the calendar missed, and describe it; "" if there are none."""
     with tenant_tx(project.organization.pk):
         number = catch_up(project)
     return f"{number} booking{'s are' if number > 1 else ' is'} being written to it." if number else ""
