@@ -1,4 +1,4 @@
-"""Which channel carries a project's messages: the connected service, else the outbox."""
+"""Channel selection: the connected service, else the outbox."""
 
 from __future__ import annotations
 
@@ -23,15 +23,14 @@ from tools.services.messaging.twilio import Twilio
 log = logging.getLogger(__name__)
 
 TO_CONNECT_AGAIN = "It wasn't sent: staff has to connect the service again that it goes out by."
-# The kind of source that carries each kind of message.
+# Integration type that carries each message type.
 CARRIERS: dict[type[Sms | Email], str] = {Sms: "twilio", Email: "smtp"}
 
 
 async def deliver(message: Sms | Email, context: ToolContext) -> Outcome:
-    """Send one message by the project's connection, or keep it in the outbox. No transaction may be open.
+    """Send a message through the project's connection, or store it in the outbox. No transaction may be open.
 
-    A connection whose sign-in was refused, or whose secret can't be read any more, is not tried again before staff has connected
-    it anew (F17).
+    A connection with a rejected sign-in or an unreadable secret is not used until staff reconnects it.
     """
     kind = CARRIERS[type(message)]
     try:
@@ -50,7 +49,7 @@ async def deliver(message: Sms | Email, context: ToolContext) -> Outcome:
 
 
 def channel_over(connection: Connection) -> Channel[Any]:
-    """The channel over a project's connection to a service."""
+    """Return the channel for a project's connection."""
     guard = Guard(allow=settings.OUTBOUND_ALLOW)
     match connection.settings:
         case TwilioSettings() as twilio:

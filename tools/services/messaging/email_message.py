@@ -1,4 +1,4 @@
-"""An e-mail as it goes over the wire."""
+"""E-mails in MIME format."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from django.core.validators import validate_email
 from projects.connections.integration_types import SmtpSettings
 from tools.services.messaging.base import Email
 
-# What no header may hold: control characters and the ends of lines. Spaces that don't break and joiners are words' own.
+# Characters that headers can't contain: control characters and line ends. No-break spaces and joiners are allowed.
 UNWRITABLE = frozenset({"Cc", "Cs", "Zl", "Zp"})
 CRLF = "\r\n"
 
 
 class MessageRefused(ValueError):
-    """This letter can't be written as it is."""
+    """The e-mail can't be written as given."""
 
 
 class _SevenBits(EmailPolicy):
-    """Everything goes out in seven bits: every server takes that. A long subject beyond ASCII is cut between two characters, as
-    RFC 2047 has it; the library's own way loses the space where it cuts between two words.
+    """A 7-bit policy, because every server accepts it. Long non-ASCII subjects are split between characters, as RFC
+    2047 requires; the library's own folding loses spaces between words.
     """
 
     def fold_binary(self, name: str, value: str) -> bytes:
@@ -44,7 +44,7 @@ POLICY = _SevenBits(linesep=CRLF, cte_type="7bit", max_line_length=78)
 
 @dataclass(frozen=True)
 class MimeMessage:
-    """A letter: its envelope, its bytes with CRLF, and what of it the ledger shows."""
+    """A rendered e-mail: envelope, content with CRLF, and the fields that the ledger shows."""
 
     sender: str
     recipient: str
@@ -54,7 +54,7 @@ class MimeMessage:
 
 
 def build_message(message: Email, settings: SmtpSettings, *, key: str) -> MimeMessage:
-    """The letter whose Message-ID is the effect's key, the same at every attempt. Raises LetterRefused."""
+    """Render the e-mail. Its Message-ID is the effect's key, the same for every attempt. Raises MessageRefused."""
     sender, recipient = _plain(settings.from_address), _plain(message.to)
     for what, text in (("subject", message.subject), ("recipient's name", message.name)):
         if any(category(one) in UNWRITABLE for one in text):
@@ -65,7 +65,7 @@ def build_message(message: Email, settings: SmtpSettings, *, key: str) -> MimeMe
     letter["Subject"] = message.subject
     letter["Date"] = format_datetime(datetime.now(UTC))
     letter["Message-ID"] = message_id = f"<{key}@{sender.rpartition('@')[2]}>"
-    # No automatic answer shall answer it (RFC 3834).
+    # Suppresses automatic replies (RFC 3834).
     letter["Auto-Submitted"] = "auto-generated"
     letter.set_content(message.body)
     shown = {
@@ -79,7 +79,7 @@ def build_message(message: Email, settings: SmtpSettings, *, key: str) -> MimeMe
 
 
 def _plain(address: str) -> str:
-    """The address with its domain in ASCII. Raises LetterRefused."""
+    """Return the address with an ASCII domain. Raises MessageRefused."""
     user, _, domain = address.strip().rpartition("@")
     try:
         plain = f"{user}@{idna.encode(domain, uts46=True).decode('ascii')}"

@@ -1,4 +1,4 @@
-"""“Try it”: one real message by a project's connection to an address that staff typed, or one real look-up."""
+"""Connection checks for staff: one real test message, or one real lookup."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ WORDS = "This is a test of {project}, sent by Makegood. Everything works when yo
 
 @dataclass(frozen=True)
 class Trial:
-    """How it went, in a sentence."""
+    """The result of a check, and a sentence about it."""
 
     is_ok: bool
     sentence: str
@@ -41,7 +41,7 @@ SHOWN = 300
 
 
 async def try_source(project: Project, kind: SourceKind, *, to: str) -> Trial:
-    """Try a connection out: a message goes `to` an address, or somebody is looked up by it."""
+    """Check a connection: send a message `to` an address, or look up a caller by it."""
     try:
         return await _tried(project, kind, to=to)
     except WrongSecret:
@@ -59,7 +59,7 @@ async def _tried(project: Project, kind: SourceKind, *, to: str) -> Trial:
 
 
 async def _ask_shop(project: Project, kind: SourceKind) -> Trial:
-    """Ask for one order of the shop, whosever it is, and show nothing of it."""
+    """Fetch any one order from the shop, and show nothing of it."""
     organization_id = project.organization.pk
     connection = await in_db(_open, organization_id, project.pk, kind.name)
     if connection is None:
@@ -78,7 +78,7 @@ async def _ask_shop(project: Project, kind: SourceKind) -> Trial:
 
 
 async def _ask_calendar(project: Project, kind: SourceKind) -> Trial:
-    """Ask the calendar what it is and when it is taken. A good answer writes to it what it has missed."""
+    """Check the calendar. On success, write what it has missed."""
     organization_id = project.organization.pk
     connection = await in_db(_open, organization_id, project.pk, kind.name)
     if connection is None:
@@ -96,7 +96,7 @@ async def _ask_calendar(project: Project, kind: SourceKind) -> Trial:
 
 
 async def _ask_directory(project: Project, kind: SourceKind, *, phone: str) -> Trial:
-    """Look one number up, and show the beginning of what the agent would read."""
+    """Look up one number, and show the beginning of what the agent would read."""
     connection = await in_db(_open, project.organization.pk, project.pk, kind.name)
     if connection is None:
         return NOT_CONNECTED
@@ -112,9 +112,10 @@ async def _ask_directory(project: Project, kind: SourceKind, *, phone: str) -> T
 
 
 async def send_test(project: Project, kind: SourceKind, *, to: str) -> Trial:
-    """Send one, and note whether the service takes the sign-in. No transaction may be open: it can take 30 seconds.
+    """Send a test message, and note whether the service accepts the sign-in. No transaction may be open, because it can
+    take 30 seconds.
 
-    It belongs to no conversation, so that the ledger of effects knows nothing of it.
+    It belongs to no conversation, so the ledger has no effect for it.
     """
     organization_id = project.organization.pk
     connection = await in_db(_open, organization_id, project.pk, kind.name)

@@ -1,4 +1,4 @@
-"""SMTP: e-mails by the project's own mail server."""
+"""E-mail through the project's own SMTP server."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _threads = ThreadPoolExecutor(max_workers=16, thread_name_prefix="smtp")
 
 @cache
 def tls_context() -> ssl.SSLContext:
-    """The system's trust store; read once."""
+    """Return the system's trust store, read once."""
     return ssl.create_default_context()
 
 
 class Smtp:
-    """A channel for e-mails. The Message-ID is made of the effect's key, so that a copy is known as one."""
+    """E-mail channel. The Message-ID is derived from the effect's key, so that duplicates can be recognized."""
 
     name = "smtp"
 
@@ -37,7 +37,9 @@ class Smtp:
         self._guard = guard
 
     async def send(self, message: Email, *, key: str) -> Outcome:
-        """Hand one letter to the server, within 30 seconds. Once it may have left, a break is unknown."""
+        """Deliver the e-mail within 30 seconds. If the connection breaks after the message may have left, the outcome
+        is unknown.
+        """
         kept: dict[str, Any] = {"adapter": self.name}
         try:
             letter = build_message(message, self._settings, key=key)
@@ -52,7 +54,9 @@ class Smtp:
 
 
 async def _within_deadline(dialogue: Dialogue, letter: MimeMessage, kept: dict[str, Any]) -> Outcome:
-    """Talk in a thread, which the deadline wakes by shutting its socket down: it ends at once, and says how far it came."""
+    """Run the session in a thread. At the deadline its socket is shut down, so the thread ends at once and reports how
+    far it came.
+    """
     talk = asyncio.get_running_loop().run_in_executor(_threads, dialogue.run, letter, kept)
     try:
         return await asyncio.wait_for(asyncio.shield(talk), DEADLINE_S)

@@ -1,4 +1,4 @@
-"""One dialogue with a mail server, in a thread: what it answers, and what that means for the letter (RFC 5321)."""
+"""An SMTP session in a thread, and the outcome of each server reply (RFC 5321)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 
 class Refused(Exception):
-    """The server answered, and said no."""
+    """The server rejected a step."""
 
     def __init__(self, step: str, code: int, reply: bytes) -> None:
         super().__init__(step)
@@ -37,7 +37,7 @@ class Refused(Exception):
 
 
 class _Credential(str):
-    """A user or a password. The library asks for ASCII, and mail servers take UTF-8 (RFC 4616)."""
+    """A user name or password. smtplib encodes ASCII, but servers accept UTF-8 (RFC 4616)."""
 
     __slots__ = ()
 
@@ -46,12 +46,12 @@ class _Credential(str):
 
 
 class _Line(smtplib.SMTP):
-    """smtplib over a socket that is connected already, to an address that the guard has checked."""
+    """smtplib over an already connected socket, to an address that the guard has checked."""
 
     def __init__(self, sock: socket.socket, *, host: str) -> None:
         super().__init__(local_hostname=str(DNS_NAME))
         self.sock = sock
-        # The name that STARTTLS checks the certificate against.
+        # STARTTLS verifies the certificate against this name.
         self._host = host
 
     def auth_plain(self, challenge: Any = None) -> str:
@@ -59,7 +59,9 @@ class _Line(smtplib.SMTP):
 
 
 class Dialogue:
-    """Runs once. Until the letter's first byte has left, nothing has happened; from then on only the server knows."""
+    """A single-use session. Nothing has happened until the first byte of the message leaves; from then on only the
+    server knows.
+    """
 
     def __init__(self, settings: SmtpSettings, *, addresses: Sequence[str], password: str, tls: ssl.SSLContext) -> None:
         self._settings = settings
@@ -74,7 +76,9 @@ class Dialogue:
         self._lock = Lock()
 
     def abort(self) -> bool:
-        """End it from another thread: whatever waits for the server stops waiting. False when it had not begun, and never will."""
+        """End the session from another thread; pending reads return at once. Return False if it has not begun, and then
+        it never will.
+        """
         with self._lock:
             self._is_aborted = True
             if self._wire is not None:
@@ -83,14 +87,14 @@ class Dialogue:
             return self._has_begun
 
     def run(self, letter: MimeMessage, kept: dict[str, Any]) -> Outcome:
-        """Hand the letter over. Every end of it is an Outcome; `kept` goes into each."""
+        """Deliver the message. Every result is an Outcome; `kept` is added to each."""
         try:
             self._begin()
             reply = self._hand_over(letter)
         except Refused as refusal:
             kept = {**kept, "excerpt": refusal.text}
             is_answer = 400 <= refusal.code < 600
-            # What is no answer at all says nothing of a letter that has left.
+            # Without a valid reply, nothing is known about a message that has left.
             return _refusal(refusal, letter, kept) if is_answer or not self._has_left else self._break(refusal, kept)
         except (smtplib.SMTPException, OSError, ValueError) as error:
             return self._break(error, kept)
@@ -115,7 +119,7 @@ class Dialogue:
         if code != GO_AHEAD:
             raise Refused("letter", code, reply)
         self._has_left = True
-        # A line that begins with a full stop gets a second one; one alone ends the letter.
+        # Dot-stuffing: a leading dot is doubled, and a single dot ends the message.
         line.send(re.sub(rb"(?m)^\.", b"..", letter.content) + b".\r\n")
         code, reply = _expect(line.getreply(), "letter")
         with suppress(smtplib.SMTPException, OSError):
@@ -123,7 +127,7 @@ class Dialogue:
         return f"{code} {reply.decode('utf-8', 'replace')}"[:LONGEST_EXCERPT]
 
     def _connected(self) -> _Line:
-        """The line after the greeting, with TLS as the settings ask."""
+        """Connect and read the greeting, with TLS as the settings require."""
         sock = self._dialled()
         if self._settings.security == "tls":
             sock = self._tls.wrap_socket(sock, server_hostname=self._settings.host)
@@ -138,7 +142,7 @@ class Dialogue:
         return line
 
     def _dialled(self) -> socket.socket:
-        """A socket to the first address that answers; a second hold on it lets `abort` reach it through TLS."""
+        """Connect to the first address that responds. The duplicate socket lets `abort` interrupt it despite TLS."""
         failure: OSError = TimeoutError()
         for address in self._addresses:
             if self._is_aborted:
@@ -166,14 +170,14 @@ class Dialogue:
         try:
             line.login(_Credential(self._settings.user), _Credential(self._password))
         except smtplib.SMTPAuthenticationError as error:
-            # Raised anew out of its context, which holds the password.
+            # Raised outside of the handler, because its context holds the password.
             refusal = Refused("sign-in", error.smtp_code, _bytes(error.smtp_error))
         else:
             return
         raise refusal
 
     def _break(self, error: Exception, kept: dict[str, Any]) -> Outcome:
-        """The line broke, or TLS did; how far the letter had come decides."""
+        """Return the outcome of a broken connection; it depends on whether the message has left."""
         if self._has_left:
             return Outcome.unknown(
                 "The mail server broke off while it took the e-mail; whether it has it isn't known.", **kept
@@ -200,7 +204,7 @@ class Dialogue:
 
 
 def _answered(step: str, ask: Callable[[], T]) -> T:
-    """What comes of it; what the library raises for a refusal is the server's answer like any other. Raises Refused."""
+    """Return the result; treat an error response that the library raises like any other reply. Raises Refused."""
     try:
         return ask()
     except smtplib.SMTPResponseException as error:
@@ -215,7 +219,9 @@ def _expect(answer: tuple[int, bytes], step: str) -> tuple[int, bytes]:
 
 
 def _refusal(refusal: Refused, letter: MimeMessage, kept: dict[str, Any]) -> Outcome:
-    """4xx says not now, 5xx says no; either way the server has nothing (RFC 5321, 4.2.1)."""
+    """Return the outcome of a rejection. 4xx is temporary and 5xx permanent; in both cases the server has not accepted
+    the message (RFC 5321, 4.2.1).
+    """
     if refusal.code in SIGN_IN_NEEDED and refusal.step in ("sign-in", "sender"):
         return refused_sign_in("The mail server refuses the user or the password; connect it again.", **kept)
     if refusal.code < 500:

@@ -1,4 +1,4 @@
-"""Twilio: text messages by its Messages API, as its documentation says."""
+"""Text messages through Twilio's Messages API."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from tools.engine.execution.outcome import Outcome
 from tools.services.messaging.base import LONGEST_EXCERPT, Sms, refused_sign_in
 
 DEADLINE_S = 15.0
-# It took the request, and will not deliver it.
+# Twilio accepted the request but will not deliver the message.
 GIVEN_UP = frozenset({"failed", "undelivered", "canceled"})
 AUTHENTICATE = 20003
-# Answers that leave open whether the message was created: once is the law, so it isn't sent again.
+# The message may have been created. It must not be sent twice, so it is not retried.
 UNCLEAR = frozenset({408, 409, 425})
 
-# What staff and the agent can do about Twilio's codes (twilio.com/docs/api/errors).
+# Explanations of Twilio's error codes (twilio.com/docs/api/errors).
 MEANINGS: Mapping[int, str] = {
     21211: "Twilio knows no such number as the customer's; ask for it again.",
     21212: "Twilio doesn't accept the number that texts are sent from; correct it under Integrations.",
@@ -42,7 +42,7 @@ MEANINGS: Mapping[int, str] = {
 
 @dataclass(frozen=True)
 class TwilioResponse:
-    """Twilio's answer, read as far as it can be."""
+    """Twilio's response, parsed as far as possible."""
 
     status: int
     document: Mapping[str, Any]
@@ -60,7 +60,7 @@ class TwilioResponse:
 
 
 class Twilio:
-    """A channel for text messages. The API knows no idempotency key, so that a message is never sent twice to be sure."""
+    """Text message channel. The API has no idempotency keys, so an uncertain message is never sent again."""
 
     name = "twilio"
 
@@ -70,7 +70,7 @@ class Twilio:
         self._guard = guard
 
     async def send(self, message: Sms, *, key: str) -> Outcome:
-        """Create one message: POST /2010-04-01/Accounts/{AccountSid}/Messages.json, within 15 seconds."""
+        """Create a message: POST /2010-04-01/Accounts/{AccountSid}/Messages.json, within 15 seconds."""
         form = self._form(message)
         request = {"method": "POST", "url": self._url, "form": form}
         kept: dict[str, Any] = {"request": request, "adapter": self.name}
@@ -106,7 +106,7 @@ class Twilio:
 
 
 def _outcome(answer: TwilioResponse, message: Sms, kept: dict[str, Any]) -> Outcome:
-    """What the answer means, by the table of reliability 2.2."""
+    """Return the outcome of a response, by the table of reliability 2.2."""
     status = answer.status
     if 200 <= status < 300:
         return _taken(answer, message, kept)
@@ -144,7 +144,7 @@ def _read(response: Response) -> TwilioResponse:
     try:
         found = parse_value(text)
     except ApiError:
-        # What the ledger couldn't keep isn't Twilio's, and takes nothing from what its status says.
+        # A document that the ledger can't store is not Twilio's. The status still counts.
         found = None
     document = found if isinstance(found, dict) else {}
     return TwilioResponse(
