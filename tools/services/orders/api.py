@@ -1,4 +1,4 @@
-"""The API of orders: what the shop has of a customer. Nothing is kept of it."""
+"""The orders API: a customer's orders, read from the shop. Nothing is stored."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class OrdersQuery(StrictSerializer):
 
 @dataclass(frozen=True)
 class Look:
-    """What is looked up, and for which project. `wanted` is None for a customer who has never signed in to the shop."""
+    """A lookup to run. `wanted` is None for a customer who has never signed in to the shop."""
 
     organization_id: UUID
     project_id: UUID
@@ -80,7 +80,7 @@ class Orders(ProjectView):
         },
     )
     def get(self, request: Request) -> Response:
-        """The newest orders of one customer, as the shop has them now."""
+        """List a customer's newest orders, as the shop reports them now."""
         asked = {name: text for name, text in request.query_params.items() if name != PROJECT}
         checked = OrdersQuery(data=asked)
         checked.is_valid(raise_exception=True)
@@ -89,7 +89,7 @@ class Orders(ProjectView):
 
 @continues(Orders)
 async def orders(request: HttpRequest, served: Continued[Look]) -> HttpResponseBase:
-    """Ask the shop."""
+    """Query the shop."""
     try:
         found = await _found(served.state)
     except ApiError as problem:

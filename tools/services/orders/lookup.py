@@ -1,4 +1,4 @@
-"""Looking orders up for the customer who asks: by whom the shop has signed in, at the shop that is connected (W04, W05)."""
+"""Order lookup for a signed-in shopper, in the connected shop."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Status = Literal["pending", "processing", "on-hold", "completed", "cancelled", "
 
 
 class WhichOrders(BaseModel):
-    """Which of the customer's orders. Whose they are isn't asked."""
+    """Filters for the customer's orders. The customer is not an argument."""
 
     limit: int = Field(
         USUAL, ge=1, le=MOST, description="How many of the newest orders: 5 unless the customer wants more."
@@ -44,7 +44,7 @@ class WhichOrders(BaseModel):
 
 @dataclass(frozen=True)
 class Wanted:
-    """Orders of one customer of the shop, the newest first."""
+    """A query for the newest orders of one customer of the shop."""
 
     customer_id: int
     limit: int = USUAL
@@ -57,7 +57,7 @@ class Wanted:
 
 
 async def look_up_orders(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
-    """The shopper's newest orders. Without a shopper, or without a shop, it says so kindly, which is no error (W05)."""
+    """Return the shopper's newest orders. Without a shopper or a shop, a polite sentence is the result, not an error."""
     asked = WhichOrders.model_validate(arguments)
     customer_id = wp_user_id(context.shopper)
     if customer_id is None:
@@ -81,7 +81,7 @@ async def look_up_orders(arguments: Mapping[str, Any], context: ToolContext) -> 
 
 
 async def fetch_orders(shop: Shop, wanted: Wanted, *, timezone: str) -> list[Order]:
-    """The orders, at most as many as were wanted. No transaction may be open. Raises ShopFailed."""
+    """Fetch the orders, up to the limit. No transaction may be open. Raises ShopFailed."""
     document = await shop.fetch(wanted.query)
     try:
         return read_orders(document, customer_id=wanted.customer_id, timezone=timezone)[: wanted.limit]
@@ -94,7 +94,7 @@ def shop_over(connection: Connection) -> Shop:
 
 
 def open_shop(organization_id: UUID, project_id: UUID) -> Connection | None:
-    """The project's shop; None while none is connected that takes our sign-in."""
+    """Return the project's connection to its shop; None if there is none or its sign-in was rejected."""
     with tenant_tx(organization_id):
         try:
             connection = open_source(project_id, KIND)
@@ -105,7 +105,7 @@ def open_shop(organization_id: UUID, project_id: UUID) -> Connection | None:
 
 
 def ask_for_sign_in(organization_id: UUID, tried: Connection) -> None:
-    """Tell staff, once, that the shop has to be connected again (F17)."""
+    """Notify staff, once, that the shop must be reconnected."""
     with tenant_tx(organization_id):
         if mark_needs_reauth(tried.source_id, tried=tried):
             log.warning("The shop %s has to be connected again.", tried.source_id)

@@ -1,4 +1,4 @@
-"""The REST API of WooCommerce, version 3: the orders of one customer (W04)."""
+"""Client for the WooCommerce REST API, version 3: the orders of one customer."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from outbound.guard import Guard, Response
 from projects.connections.integration_types import WooCommerceSettings
 from projects.connections.integrations import Connection
 
-# From the first look-up of the name to the last byte of the answer.
+# From name resolution to the last byte.
 DEADLINE_S = 5.0
 MOST_BYTES = 2 * 1024 * 1024
 PATH = "/wp-json/wc/v3/orders"
-# What is asked for of an order: no addresses, no payment.
+# Requested fields: no addresses, no payment data.
 FIELDS = "id,number,status,currency,total,date_created,date_created_gmt,customer_id,line_items,meta_data"
 HINTS = {
     403: "Something before the shop refused the request (403); a firewall or a security plugin may stand in between.",
@@ -28,15 +28,15 @@ HINTS = {
 
 
 class ShopFailed(Exception):
-    """The shop didn't answer with orders; the text says why, for staff."""
+    """The shop did not return orders; the message says why, for staff."""
 
 
 class SignInRefused(ShopFailed):
-    """The shop refuses the consumer key or its secret; connect it again."""
+    """The shop rejected the consumer key or secret. Reconnect the shop."""
 
 
 class Shop:
-    """A project's shop. Nothing is kept of an answer but what `orders` gives back."""
+    """Client for a project's shop. No response is cached."""
 
     def __init__(self, connection: Connection, *, guard: Guard) -> None:
         if not isinstance(connection.settings, WooCommerceSettings):
@@ -46,11 +46,11 @@ class Shop:
         self._guard = guard
 
     def url_of(self, query: Mapping[str, str]) -> str:
-        """The address of a request. It carries no secret."""
+        """Return the URL of a request. It contains no secret."""
         return f"{self._settings.store_url}{PATH}?{urlencode({**query, '_fields': FIELDS})}"
 
     async def fetch(self, query: Mapping[str, str]) -> Any:
-        """The document that the shop answers with, within five seconds. Raises ShopFailed."""
+        """Return the parsed response, within five seconds. Raises ShopFailed."""
         url = self.url_of(query)
         try:
             self._settings.check_server(self._guard)
@@ -59,7 +59,7 @@ class Shop:
             )
         except OutboundError as error:
             raise ShopFailed(f"The shop couldn't be asked: {error}") from None
-        # Reading what a shop may send of orders takes some milliseconds, in which others' replies would stand still.
+        # Parsing a large response takes some milliseconds, which would block the event loop.
         return await asyncio.to_thread(_document, answer)
 
     def _headers(self) -> dict[str, str]:
@@ -68,7 +68,7 @@ class Shop:
 
 
 def _document(answer: Response) -> Any:
-    """Raises ShopFailed for anything but orders."""
+    """Raises ShopFailed if the response does not hold orders."""
     if answer.status == 401:
         raise SignInRefused(SignInRefused.__doc__)
     if 300 <= answer.status < 400:
