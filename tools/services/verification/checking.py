@@ -1,4 +1,4 @@
-"""Comparing the code that a customer says with the one that was sent (D14)."""
+"""The check of a one-time code that the customer says."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WRONG = "That isn't the code that I sent you. {left}"
 
 
 class TypedCode(BaseModel):
-    """What the customer says that they got."""
+    """The code that the customer says."""
 
     code: str = Field(
         min_length=1, max_length=40, description="The code of six digits that the customer has just said, and no other."
@@ -31,7 +31,7 @@ class TypedCode(BaseModel):
 
 
 async def check_code(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
-    """Compare it, and put down that the customer is verified when it is right. Each comparison is a try."""
+    """Compare the code, and record the verification if it is correct. Every comparison counts as a try."""
     return await in_db(_check, TypedCode.model_validate(arguments).code, context)
 
 

@@ -1,4 +1,4 @@
-"""What the tools of verification have before them: the project, and the customer as they are on file."""
+"""Verification cases: the project, the customer on file, and the shared outcomes of the verification tools."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NOTHING_ON_FILE = (
 
 @dataclass(frozen=True)
 class Case:
-    """One customer who is to be verified."""
+    """A customer to verify."""
 
     project: Project
     level: CallerVerification
@@ -40,7 +40,7 @@ class Case:
 
 
 def open_case(context: ToolContext) -> Case | None:
-    """Who is to be verified, read anew inside the tenant's transaction; None outside of a conversation with a customer."""
+    """Read the case in the tenant's transaction. Returns None outside of a conversation with a customer."""
     project = Project.objects.select_related("agent_version").get(pk=context.project_id)
     contact = read_contact(context.contact.persona_id) if context.contact else None
     if contact is None or context.conversation_id is None:
@@ -55,7 +55,7 @@ def open_case(context: ToolContext) -> Case | None:
 
 
 def settled(case: Case | None) -> Outcome | None:
-    """The answer where nothing is left to be proved, or nothing can be; None where there is something to do."""
+    """Return the outcome if nothing is left to verify, or nothing can be; else None."""
     if case is None:
         return unproved(NOTHING_ON_FILE)
     if case.is_verified:
@@ -68,5 +68,5 @@ def proved(told: str = VERIFIED) -> Outcome:
 
 
 def unproved(told: str, **result: bool) -> Outcome:
-    """Not verified, which is an answer and no error."""
+    """Not verified, which is a result and not an error."""
     return Outcome.done(told, result={"verified": False, **result}, adapter="makegood")

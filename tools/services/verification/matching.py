@@ -1,7 +1,7 @@
-"""The level `basic`: the number or the e-mail address on file matches (D14, F20).
+"""Verification level `basic`: the phone number or e-mail address on file matches.
 
-On the phone it is the caller's own number, which the network tells, and nobody has to be asked. Anywhere else, in a web call and
-in the portal too, the customer says which one is on file.
+On the phone, the network reports the caller's number, so nobody has to be asked. Elsewhere, including web calls and the
+portal, the customer says what is on file.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ CODE_NEEDED = "To be sure who you are, I need a one-time code from you. Shall I 
 
 
 class Claimed(Arguments):
-    """What the customer says is on file."""
+    """Contact details that the customer claims are on file."""
 
     phone: str | None = Field(
         None, max_length=40, description="The phone number that the customer says is on file; null when none was said."
@@ -46,7 +46,7 @@ class Claimed(Arguments):
 
 
 async def verify_caller(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
-    """Verify the customer by what is on file, or say what is needed (F20)."""
+    """Verify the customer against the contact on file, or say what is needed."""
     return await in_db(_verify, Claimed.model_validate(dict(arguments)), context)
 
 
@@ -80,7 +80,7 @@ def _proved(case: Case) -> Outcome:
 
 
 def _is_the_callers_number(case: Case, context: ToolContext) -> bool:
-    """Whether the network tells of the number on file: a browser's call has no number of its own (F15)."""
+    """Return True if the network reports the number on file. A browser call has no number."""
     calling = str(context.call.get("caller_phone") or "")
     return context.channel == "phone" and _same_phone(case, calling)
 
@@ -99,7 +99,7 @@ def _same_phone(case: Case, phone: str) -> bool:
 
 
 def _has_tried_too_often(context: ToolContext) -> bool:
-    """Whether five others of this conversation didn't match within ten minutes; one that runs at the same moment counts too."""
+    """Return True after five mismatches in this conversation within ten minutes; concurrent attempts count."""
     others = Effect.objects.filter(
         Q(result__matched=False) | Q(state=EffectState.SENDING),
         conversation_id=context.conversation_id,

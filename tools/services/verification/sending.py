@@ -1,7 +1,7 @@
-"""The level `code`: a one-time code goes to the address on file, by text or by e-mail (D14).
+"""Verification level `code`: a one-time code goes to the contact on file, by text or by e-mail.
 
-The digits are in memory and in the message only. What the ledger keeps of the message has them blotted out, and nothing that the
-service answered is kept, because services repeat what they were sent.
+The digits exist only in memory and in the message. The ledger masks them, and keeps nothing of the service's response,
+because services echo what they were sent.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ SENT = "I have sent you a code of six digits {way}. Please tell me the code; it 
 
 
 class HowToSend(BaseModel):
-    """Which of the ways the customer prefers. Where it goes isn't asked: to the address on file."""
+    """The preferred way to send the code. The address is not an argument: it is the one on file."""
 
     by: Literal["sms", "email"] = Field("sms", description="How the customer wants to get the code.")
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """A code and the message that takes it to the customer. `shown` is the message without its digits."""
+    """A code and its message. `shown` is the message with the digits masked."""
 
     code: NewCode
     message: Sms | Email
@@ -58,7 +58,7 @@ class Prepared:
 
 
 async def send_code(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
-    """Send a code, or say why none is. A code that didn't leave is ended at once."""
+    """Send a code, or say why not. A code that was not sent expires at once."""
     prepared = await in_db(_prepare, HowToSend.model_validate(arguments).by, context)
     if isinstance(prepared, Outcome):
         return prepared
@@ -83,7 +83,7 @@ def _prepare(by: str, context: ToolContext) -> Prepared | Outcome:
 
 
 def _first_way(case: Case, by: str, context: ToolContext) -> Prepared | None:
-    """The way that the customer wants if it is open, else the other one. Raises TooManyCodes."""
+    """Prepare the preferred way if it is available, else the other one. Raises TooManyCodes."""
     ways = {"sms": _by_sms, "email": _by_email}
     for name in sorted(ways, key=lambda name: name != by):
         if (prepared := ways[name](case, context)) is not None:
@@ -124,7 +124,7 @@ def _by_email(case: Case, context: ToolContext) -> Prepared | None:
 
 
 def _is_connected(case: Case, message: type[Sms | Email]) -> bool:
-    """Whether messages of this kind leave. A code in the outbox reaches nobody, and would be read by everybody in the team."""
+    """Return True if such messages really leave. A code in the outbox would reach only the team."""
     source = find_source(case.project.pk, CARRIERS[message])
     return source is not None and not source.needs_reauth
 
@@ -134,7 +134,7 @@ def _words(code: str, context: ToolContext) -> str:
 
 
 def _without_digits(outcome: Outcome, prepared: Prepared) -> Outcome:
-    """What the ledger keeps: that it was sent, to whom, how and when."""
+    """Return the outcome for the ledger: the status, the recipient and the way, without the digits."""
     told = SENT.format(way=prepared.way) if outcome.ending is Ending.DONE else NOT_SENT
     kept = {"needs_reauth": True} if outcome.result.get("needs_reauth") else {}
     return replace(
