@@ -1,4 +1,4 @@
-"""Looking the caller up: by the number that the call comes from, and by none that anybody names (L06)."""
+"""Caller lookup by the number of the call, never by a number that somebody names."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ NO_ANSWER = "The business's records can't be reached at the moment. Go on withou
 
 
 async def look_up_caller(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
-    """What the business knows of whoever is calling, as text. There are no arguments: the number is the call's own."""
+    """Return what the business knows of the caller, as text. There are no arguments: the number is the call's."""
     phone, connection = await in_db(_read, context)
     if not phone:
         return Outcome.done(NO_NUMBER, result={"found": False}, adapter=ADAPTER)
@@ -52,7 +52,7 @@ def directory_over(connection: Connection) -> Directory:
 
 
 def open_directory(organization_id: UUID, project_id: UUID) -> Connection | None:
-    """The project's connection; None while there is none that can be used."""
+    """Return the project's connection; None if there is none that can be used."""
     with tenant_tx(organization_id):
         try:
             return open_source(project_id, KIND)
@@ -62,10 +62,10 @@ def open_directory(organization_id: UUID, project_id: UUID) -> Connection | None
 
 
 def callers_number(context: ToolContext) -> str:
-    """The number that a call comes from, as the telephone says, else what staff or the API gave with it.
+    """Return the caller's number as the network reports it, else the one on file from staff or the API.
 
-    What the caller said of themselves is neither: it would show them the records of whomever they name. Inside the tenant's
-    transaction.
+    A number that the caller states is ignored: it would reveal the records of whomever they name. Runs inside the
+    tenant's transaction.
     """
     if told := context.call.get("caller_phone"):
         return str(told)

@@ -1,4 +1,4 @@
-"""The digest of customers who wait for a person, for those who may operate."""
+"""E-mail digest of customers who wait for a person, sent to operators."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ LANE = "operator_notice"
 
 
 def tell_operators(escalation: Escalation) -> None:
-    """Tell operators soon of a customer who waits for a person."""
+    """Queue a notification to operators about a waiting customer."""
     OPERATORS.queue(escalation.project_id, cause=str(escalation.pk))
 
 
 def tell_operators_again(escalation: Escalation) -> None:
-    """The operator who claimed this customer has left: notify the others again."""
+    """Notify the other operators again, because the one who claimed this customer has left."""
     OperatorNotice.objects.filter(project_id=escalation.project_id).update(is_delivered=False)
     OPERATORS.queue(escalation.project_id, cause=f"{escalation.pk}:{uuid4()}")
 
