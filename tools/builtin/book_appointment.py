@@ -1,4 +1,4 @@
-"""book_appointment: books while the agent answers; of one kind with create_booking_tool (F07, D18)."""
+"""book_appointment: books while the agent replies; same kind of effect as create_booking_tool."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tools.services.calendar.availability import at_sighted_desk
 TOOL = BuiltinTool(
     name="book_appointment",
     kind="booking",
-    # Our own book: a booking is made once for its effect, so trying again is safe.
+    # Each effect makes at most one booking, so retries are safe.
     delivery=RetryPolicy.IDEMPOTENT,
     gate=needs_calendar,
     definition=define("Books a day and time that the customer has agreed to."),

@@ -1,4 +1,4 @@
-"""cancel_appointment: cancels the customer's own booking while the agent answers (F07, D14)."""
+"""cancel_appointment: cancels the customer's own booking while the agent replies."""
 
 from __future__ import annotations
 

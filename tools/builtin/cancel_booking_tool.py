@@ -1,4 +1,4 @@
-"""cancel_booking_tool: cancels a booking (N24, D19)."""
+"""cancel_booking_tool: cancels a booking."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TYPE = "project_attributes_setting_booking_cancellation_type"
 
 
 def cancellation(state: BusinessState) -> str:
-    """Open when switched on and the cancellation's type is endpoint or project, which it is by default."""
+    """Open if switched on and the cancellation type is endpoint or project (the default)."""
     if closed := switched_on_by(SWITCH)(state):
         return closed
     attributes = state.attributes
@@ -30,7 +30,7 @@ def cancellation(state: BusinessState) -> str:
 
 
 def cancel_booking(project: Project, asked: WhichBooking, context: ToolContext) -> Outcome:
-    """Cancelled, once per effect, or why not and what to ask. Of several bookings none is guessed at."""
+    """Cancel the booking, once per effect. If several match, none is guessed; the agent asks."""
     if done := cancelled_by_effect(project, context.effect_id):
         return _cancelled(done, project, context)
     found = standing_bookings(project, clue_of(asked, context, project), now=context.at)

@@ -1,4 +1,4 @@
-"""check_availability: looks up free times while the agent answers (F07)."""
+"""check_availability: looks up free times while the agent replies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""check_availability_tool: looks up free slots (N22, N42, T27)."""
+"""check_availability_tool: looks up free times."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from tools.services.bookings.search import new_search, sentences
 from tools.services.calendar.availability import View, at_sighted_desk
 
 WAIT_SECONDS = 30
-# What the book says of a day or a party that can't be booked, with what can.
+# Refusals that answer the question, with alternatives.
 ANSWERS = (Closed, Past, TooFar, TooLarge)
 
 
 class CheckAvailability(Arguments):
-    """The day and time that is checked."""
+    """The day, time and party size to check."""
 
     date: str | None = Field(None, description="The local day that is asked for, as an ISO date like 2026-11-27.")
     time: str | None = Field(
@@ -35,7 +35,9 @@ class CheckAvailability(Arguments):
 
 
 def check_availability(project: Project, asked: CheckAvailability, context: ToolContext, view: View) -> Outcome:
-    """Free or not, and what is free near it, where the business's own calendar isn't taken. A day on which it is closed is not free."""
+    """Return whether the time is free, and free times near it. Times taken in the business's own calendar are excluded;
+    a day on which the business is closed is not free.
+    """
     if asked.date is None:
         return refused("The day isn't known, so nothing was looked up. Ask for which day it should be.")
     day, clock = read_day(asked.date), read_clock(asked.time) if asked.time else None
@@ -44,7 +46,7 @@ def check_availability(project: Project, asked: CheckAvailability, context: Tool
         search = new_search(project, wish, now=context.at, busy=view.busy)
         found = search.on(day, clock)
     except ANSWERS as answer:
-        # It was looked up, as was promised; this is what came of it.
+        # The promised check was made; this is its result.
         nothing = {"date": day.isoformat(), "time": asked.time, "party_size": asked.party_size, "free": False}
         return Outcome.done(answer.message, result=nothing, adapter="book")
     result = {

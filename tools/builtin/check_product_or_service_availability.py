@@ -1,4 +1,4 @@
-"""check_product_or_service_availability: checks stock (N30, N42)."""
+"""check_product_or_service_availability: checks stock."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NO_LIST = "What is available isn't known, because the list of products is empty.
 
 
 class CheckProduct(Arguments):
-    """What the customer asks for."""
+    """The product or service to check."""
 
     product: str | None = Field(
         None, description="The product or service that is asked about, by its name; null when none was named."
@@ -25,7 +25,7 @@ class CheckProduct(Arguments):
 
 
 def check_product(project: Project, asked: CheckProduct, context: ToolContext) -> Outcome:
-    """Available or not, from the project's list, with what is like it otherwise."""
+    """Look the product up in the project's list. If it is unavailable, name alternatives."""
     if asked.product is None:
         return refused("Nothing was checked, because the product or service isn't known. Ask which one it is.")
     held = resolve_attributes(project).get(KEY)

@@ -1,4 +1,4 @@
-"""check_verification_code: compares the code that the customer says with the one that was sent (D14, F08)."""
+"""check_verification_code: compares the customer's code with the one that was sent."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from tools.services.verification.checking import TypedCode, check_code
 
 TOOL = BuiltinTool(
     name="check_verification_code",
-    # What was typed is kept in no ledger; the codes' own rows count the tries, and say who was verified when.
+    # No ledger entry, because it would store the typed code. The code's own row counts tries and records the
+    # verification.
     kind="",
     delivery=RetryPolicy.IDEMPOTENT,
     gate=needs_calendar,

@@ -1,4 +1,4 @@
-"""check_zip_code_served_tool: checks an area (N29)."""
+"""check_zip_code_served_tool: checks whether a zip code is served."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NO_LIST = "Which zip codes are served isn't known, because the list is empty. A 
 
 
 class CheckZipCode(Arguments):
-    """Where the customer is."""
+    """The zip code to check."""
 
     zip_code: str | None = Field(
         None, description="The zip code or postcode that is asked about, as it was said; null when none was said."
@@ -26,7 +26,7 @@ class CheckZipCode(Arguments):
 
 
 def check_zip_code(project: Project, asked: CheckZipCode, context: ToolContext) -> Outcome:
-    """Served or not, from the project's list."""
+    """Look the zip code up in the project's list."""
     if asked.zip_code is None:
         return refused("Nothing was checked, because the zip code isn't known. Ask for it.")
     found = resolve_attributes(project).get(KEY)

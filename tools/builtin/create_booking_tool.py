@@ -1,4 +1,4 @@
-"""create_booking_tool: makes a booking (N23)."""
+"""create_booking_tool: makes a booking."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ WAIT_SECONDS = 30
 
 
 def create_booking(project: Project, agreed: Agreed, context: ToolContext, view: View) -> Outcome:
-    """Booked, with its code, or why not and what is free instead."""
+    """Book the agreed time, or say why not and what is free instead."""
     return reserve(project, agreed, context, kind=BookingKind.BOOKING, busy=view.busy)
 
 

@@ -1,4 +1,4 @@
-"""create_meeting_tool: makes a meeting (N28)."""
+"""create_meeting_tool: schedules a meeting."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ INTEGRATION = "project_attributes_setting_calendar_event_integration"
 
 
 class AgreedMeeting(Agreed):
-    """What the agent and the customer agreed on for a meeting."""
+    """Details that the agent and the customer agreed on for a meeting."""
 
     title: str | None = Field(None, description="What the meeting is about, in a few words; null when nobody said.")
 
 
 def google_calendar(state: BusinessState) -> str:
-    """Open when the calendar's integration is Google's."""
+    """Open if the calendar integration is Google's."""
     found = state.attributes.get(INTEGRATION)
     return "" if found and found.value == "google_integration" else f"{INTEGRATION} is not google_integration"
 
 
 def create_meeting(project: Project, agreed: AgreedMeeting, context: ToolContext, view: View) -> Outcome:
-    """In the booking book, with its code, or why not and what is free instead."""
+    """Book the agreed meeting, or say why not and what is free instead."""
     return reserve(project, agreed, context, kind=BookingKind.MEETING, busy=view.busy, title=agreed.title or "")
 
 

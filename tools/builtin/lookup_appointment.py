@@ -1,4 +1,4 @@
-"""lookup_appointment: finds the customer's own bookings while the agent answers (F07, D14)."""
+"""lookup_appointment: finds the customer's own bookings while the agent replies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""lookup_order: the orders of a signed-in shopper, from the business's own shop (W04, W05)."""
+"""lookup_order: returns the orders of a signed-in shopper from the business's shop."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ TOOL = BuiltinTool(
     name="lookup_order",
     kind="order_lookup",
     delivery=RetryPolicy.IDEMPOTENT,
-    # Without a shop it is offered all the same, and says kindly that it can't look (W05).
+    # Offered even without a shop; then it says politely that it can't look.
     gate=always,
     definition=define(
         "Looks the customer's own recent orders up in the shop: their status, what was ordered, and where the parcels are."

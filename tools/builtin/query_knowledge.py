@@ -1,4 +1,4 @@
-"""query_knowledge: the knowledge base in a live call, where there is one (L05, L18)."""
+"""query_knowledge: searches the knowledge base during a live call."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ NO_ARTICLES = "no article of the knowledge base is published"
 
 
 def has_articles(state: BusinessState) -> str:
-    """Open while there is something to be found."""
+    """Open if an article is published."""
     return "" if state.has_articles else NO_ARTICLES
 
 

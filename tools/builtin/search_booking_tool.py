@@ -1,4 +1,4 @@
-"""search_booking_tool: finds a standing booking (N23)."""
+"""search_booking_tool: finds upcoming bookings."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WAIT_SECONDS = 30
 
 
 def search_booking(project: Project, asked: WhichBooking, context: ToolContext) -> Outcome:
-    """The customer's bookings to come."""
+    """Return the customer's upcoming bookings."""
     found = standing_bookings(project, clue_of(asked, context, project), now=context.at)
     result = {"bookings": [booking_data(booking, project) for booking in found]}
     words = listed([booking_words(booking, project, now=context.at) for booking in found])

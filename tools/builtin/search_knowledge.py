@@ -1,4 +1,4 @@
-"""search_knowledge: looks a question up in the business's published articles (F10)."""
+"""search_knowledge: searches the business's published articles."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Question(BaseModel):
 
 
 async def execute(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
-    """What the articles say; that there is nothing is an answer as well, and no error."""
+    """Return what the articles say. An empty result is not an error."""
     return Outcome.done(await in_db(_look_up, context, str(arguments["query"])))
 
 

@@ -1,4 +1,4 @@
-"""send_email: an e-mail to somebody that a model names, out of the addresses that were approved with the todo (L11, L21, D23)."""
+"""send_email: e-mails a recipient that the model chooses from the addresses approved with the todo."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class AddressedEmail(WrittenEmail):
 
 
 async def execute(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
-    """Whether the address may be written to was settled when the call was planned (D23)."""
+    """The address was checked against the approved ones when the call was planned."""
     letter = AddressedEmail.model_validate(arguments)
     return await deliver(Email(to=letter.to.strip(), subject=letter.subject, body=letter.body), context)
 
 
 def repeat_of(arguments: Mapping[str, Any], context: ToolContext) -> str | None:
-    """The same words to the same address."""
+    """Identify repeats: the same words to the same address."""
     to, subject, body = (str(arguments.get(name, "")) for name in ("to", "subject", "body"))
     return f"{to.strip().casefold()}\n{same_words(subject)}\n{same_words(body)}"
 

@@ -1,4 +1,4 @@
-"""send_email_to_caller: a follow-up e-mail to the customer of an approved todo, at their own address (L10, L21)."""
+"""send_email_to_caller: sends the customer of an approved todo a follow-up e-mail, at their own address."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NO_ADDRESS = "The e-mail wasn't sent: no e-mail address of the caller is known."
 
 
 async def execute(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
-    """The recipient is the contact of the todo: whatever a model adds to its arguments is no address (L10)."""
+    """The recipient is the todo's contact; addresses in the arguments are ignored."""
     if context.contact is None or not context.contact.email:
         return Outcome.failed(NO_ADDRESS, told=NO_ADDRESS)
     letter = WrittenEmail.model_validate(arguments)

@@ -1,4 +1,4 @@
-"""send_kb_article: a card of a published article, which the customer can open; in words where no card is shown (W07)."""
+"""send_kb_article: shows a card of a published article; in channels without cards, the agent reads its text."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Card(BaseModel):
 
 
 async def execute(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
-    """Only an article of this project, and only a published one: any other is one that doesn't exist."""
+    """Only published articles of this project are found."""
     slug = str(arguments["slug"])
     card = await in_db(_card_of, context, slug)
     if card is None:

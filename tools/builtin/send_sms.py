@@ -1,4 +1,4 @@
-"""send_sms: texts the customer while the agent answers; of one kind with send_sms_tool (F09, D18)."""
+"""send_sms: texts the customer while the agent replies; same kind of effect as send_sms_tool."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tools.services.messaging.sms import LONGEST_TEXT
 
 
 class TextMessage(BaseModel):
-    """What is said. The recipient is no field: it is the customer's own number."""
+    """The text. The recipient is not an argument: it is the customer's own number."""
 
     text: str = Field(
         min_length=1,

@@ -1,4 +1,4 @@
-"""send_verification_code: sends a one-time code to the address on file (D14, F08)."""
+"""send_verification_code: sends a one-time code to the contact on file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""transfer_call: puts a call through to one of the numbers that the business has set up (L07, L18, F09, F18)."""
+"""transfer_call: transfers the call to one of the business's numbers."""
 
 from __future__ import annotations
 
@@ -18,13 +18,15 @@ NOT_OURS = "The call wasn't transferred: {number} is none of the numbers that th
 
 
 class TransferTo(BaseModel):
-    """Where the call goes: the schema that a model sees lists the numbers there are, and nothing else is dialled."""
+    """The destination. The model's schema lists the available numbers; nothing else is dialed."""
 
     phone_number: str = Field(max_length=20, description="The number the call goes to.")
 
 
 async def execute(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
-    """The channel obeys the signal. The number is looked up anew: the list may have changed since the call was planned."""
+    """The channel obeys the signal. The number is checked again, because the list may have changed since the call was
+    planned.
+    """
     asked = TransferTo.model_validate(arguments).phone_number
     numbers = await in_db(numbers_of, context)
     chosen = next((one for one in numbers if one.number == asked), None)
@@ -37,7 +39,7 @@ async def execute(arguments: Mapping[str, Any], context: ToolContext) -> Outcome
 
 
 def only_ours(parameters: Mapping[str, Any], state: BusinessState) -> Mapping[str, Any]:
-    """The schema with the numbers that there are, and whose they are."""
+    """Restrict the schema to the available numbers, and describe them."""
     field = dict(parameters["properties"]["phone_number"])
     field["enum"] = list(dict.fromkeys(one.number for one in state.transfer_numbers))
     if named := _names(state.transfer_numbers):
@@ -53,7 +55,7 @@ def _names(numbers: Sequence[TransferNumber]) -> str:
 TOOL = BuiltinTool(
     name="transfer_call",
     kind="transfer",
-    # Nothing leaves: the signal is obeyed in the transaction that sends the reply, so trying again is safe.
+    # No request is sent: the signal takes effect in the transaction that sends the reply, so retries are safe.
     delivery=RetryPolicy.IDEMPOTENT,
     gate=all_of(needs_escalation("transfer"), needs_numbers),
     definition=define("Transfers the running call to a person. Say in the same answer to whom."),

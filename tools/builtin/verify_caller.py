@@ -1,4 +1,4 @@
-"""verify_caller: makes sure who the customer is, as the project's level of verification asks for it (D14, F08, F20)."""
+"""verify_caller: verifies the customer at the level that the project requires."""
 
 from __future__ import annotations
 
