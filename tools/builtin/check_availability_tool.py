@@ -8,19 +8,19 @@ from projects.models import Project
 from tools.engine.builtin_tool import BuiltinTool, RetryPolicy, define, switched_on_by
 from tools.engine.execution.handler import Handler, ToolContext
 from tools.engine.execution.outcome import Outcome
-from tools.services.bookings.booking_request import Wish
+from tools.services.bookings.booking_request import BookingRequest
 from tools.services.bookings.clock import read_clock, read_day
 from tools.services.bookings.handler_adapter import Arguments, refused
 from tools.services.bookings.refusals import Closed, Past, TooFar, TooLarge
-from tools.services.bookings.search import new_search, sentences
-from tools.services.calendar.availability import View, at_sighted_desk
+from tools.services.bookings.search import describe_result, new_search
+from tools.services.calendar.availability import CalendarView, calendar_aware_handler
 
 WAIT_SECONDS = 30
 # Refusals that answer the question, with alternatives.
 ANSWERS = (Closed, Past, TooFar, TooLarge)
 
 
-class CheckAvailability(Arguments):
+class AvailabilityArguments(Arguments):
     """The day, time and party size to check."""
 
     date: str | None = Field(None, description="The local day that is asked for, as an ISO date like 2026-11-27.")
@@ -34,14 +34,16 @@ class CheckAvailability(Arguments):
     )
 
 
-def check_availability(project: Project, asked: CheckAvailability, context: ToolContext, view: View) -> Outcome:
+def check_availability(
+    project: Project, asked: AvailabilityArguments, context: ToolContext, view: CalendarView
+) -> Outcome:
     """Return whether the time is free, and free times near it. Times taken in the business's own calendar are excluded;
     a day on which the business is closed is not free.
     """
     if asked.date is None:
         return refused("The day isn't known, so nothing was looked up. Ask for which day it should be.")
     day, clock = read_day(asked.date), read_clock(asked.time) if asked.time else None
-    wish = Wish(party_size=asked.party_size, name=asked.with_whom or "")
+    wish = BookingRequest(party_size=asked.party_size, name=asked.with_whom or "")
     try:
         search = new_search(project, wish, now=context.at, busy=view.busy)
         found = search.on(day, clock)
@@ -56,7 +58,7 @@ def check_availability(project: Project, asked: CheckAvailability, context: Tool
         "free": found.is_free,
         "near": [f"{moment:%Y-%m-%dT%H:%M}" for moment in (*found.near, *found.later)],
     }
-    return Outcome.done(sentences(found, today=search.today), result=result, adapter="book")
+    return Outcome.done(describe_result(found, today=search.today), result=result, adapter="book")
 
 
 TOOL = BuiltinTool(
@@ -73,8 +75,8 @@ TOOL = BuiltinTool(
         tag="availability",
     ),
     handler=Handler(
-        execute=at_sighted_desk(CheckAvailability, check_availability),
-        arguments=CheckAvailability,
+        execute=calendar_aware_handler(AvailabilityArguments, check_availability),
+        arguments=AvailabilityArguments,
         wait_seconds=WAIT_SECONDS,
         tells=True,
     ),

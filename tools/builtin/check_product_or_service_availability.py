@@ -9,14 +9,14 @@ from projects.records.attributes import resolve_attributes
 from tools.engine.builtin_tool import BuiltinTool, RetryPolicy, define, switched_on_by
 from tools.engine.execution.handler import Handler, ToolContext
 from tools.engine.execution.outcome import Outcome
-from tools.services.bookings.handler_adapter import Arguments, at_desk, refused
+from tools.services.bookings.handler_adapter import Arguments, refused, transactional_handler
 from tools.services.business_data.products import KEY, find_products, others_like, read_products
 
 WAIT_SECONDS = 30
 NO_LIST = "What is available isn't known, because the list of products is empty. A colleague has to say."
 
 
-class CheckProduct(Arguments):
+class ProductArguments(Arguments):
     """The product or service to check."""
 
     product: str | None = Field(
@@ -24,7 +24,7 @@ class CheckProduct(Arguments):
     )
 
 
-def check_product(project: Project, asked: CheckProduct, context: ToolContext) -> Outcome:
+def check_product(project: Project, asked: ProductArguments, context: ToolContext) -> Outcome:
     """Look the product up in the project's list. If it is unavailable, name alternatives."""
     if asked.product is None:
         return refused("Nothing was checked, because the product or service isn't known. Ask which one it is.")
@@ -55,8 +55,8 @@ TOOL = BuiltinTool(
         tag="availability",
     ),
     handler=Handler(
-        execute=at_desk(CheckProduct, check_product),
-        arguments=CheckProduct,
+        execute=transactional_handler(ProductArguments, check_product),
+        arguments=ProductArguments,
         wait_seconds=WAIT_SECONDS,
         tells=True,
     ),

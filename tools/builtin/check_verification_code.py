@@ -5,7 +5,7 @@ from __future__ import annotations
 from tools.engine.builtin_tool import BuiltinTool, RetryPolicy, Trigger, define
 from tools.engine.execution.handler import Handler
 from tools.engine.gates import needs_calendar
-from tools.services.verification.checking import TypedCode, check_code
+from tools.services.verification.checking import CodeArguments, check_code
 
 TOOL = BuiltinTool(
     name="check_verification_code",
@@ -15,7 +15,7 @@ TOOL = BuiltinTool(
     delivery=RetryPolicy.IDEMPOTENT,
     gate=needs_calendar,
     definition=define("Checks the one-time code that the customer says they got, to verify who they are."),
-    handler=Handler(execute=check_code, arguments=TypedCode, hidden=frozenset({"code"})),
+    handler=Handler(execute=check_code, arguments=CodeArguments, hidden=frozenset({"code"})),
     moments=(Trigger.TURN, Trigger.LIVE),
     category="calendar",
 )

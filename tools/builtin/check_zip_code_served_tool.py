@@ -9,7 +9,7 @@ from projects.records.attributes import resolve_attributes
 from tools.engine.builtin_tool import BuiltinTool, RetryPolicy, define, switched_on_by
 from tools.engine.execution.handler import Handler, ToolContext
 from tools.engine.execution.outcome import Outcome
-from tools.services.bookings.handler_adapter import Arguments, at_desk, refused
+from tools.services.bookings.handler_adapter import Arguments, refused, transactional_handler
 from tools.services.business_data.zip_codes import KEY, is_served, is_zip_code, served_words
 
 WAIT_SECONDS = 30
@@ -17,7 +17,7 @@ NO_CODE = "Nothing was checked, because “{words}” is no zip code. Ask for th
 NO_LIST = "Which zip codes are served isn't known, because the list is empty. A colleague has to say."
 
 
-class CheckZipCode(Arguments):
+class ZipCodeArguments(Arguments):
     """The zip code to check."""
 
     zip_code: str | None = Field(
@@ -25,7 +25,7 @@ class CheckZipCode(Arguments):
     )
 
 
-def check_zip_code(project: Project, asked: CheckZipCode, context: ToolContext) -> Outcome:
+def check_zip_code(project: Project, asked: ZipCodeArguments, context: ToolContext) -> Outcome:
     """Look the zip code up in the project's list."""
     if asked.zip_code is None:
         return refused("Nothing was checked, because the zip code isn't known. Ask for it.")
@@ -53,8 +53,8 @@ TOOL = BuiltinTool(
         },
     ),
     handler=Handler(
-        execute=at_desk(CheckZipCode, check_zip_code),
-        arguments=CheckZipCode,
+        execute=transactional_handler(ZipCodeArguments, check_zip_code),
+        arguments=ZipCodeArguments,
         wait_seconds=WAIT_SECONDS,
         tells=True,
     ),

@@ -15,7 +15,7 @@ from tools.engine.execution.handler import Handler, ToolContext
 from tools.engine.execution.outcome import Outcome
 from tools.models import Escalation, EscalationState
 from tools.services.support.escalations import LABEL, LONGEST_REASON, make_request, offer_person
-from tools.services.support.notices import tell_operators
+from tools.services.support.notices import notify_operators
 
 OFFERED = f"With the button “{LABEL}” below, a colleague is asked to take over here."
 ASKED = "A colleague has been asked to take over and gets back as soon as possible."
@@ -63,7 +63,7 @@ def _escalate(context: ToolContext, conversation_id: UUID, reason: str) -> Escal
         )
         # Other channels have no button, so the request is made at once.
         if context.channel not in SHOWING_BLOCKS and make_request(escalation, {}):
-            tell_operators(escalation)
+            notify_operators(escalation)
         escalation.refresh_from_db()
         return escalation
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tools.engine.builtin_tool import BuiltinTool, Capability, RetryPolicy, Trigger, always, define
 from tools.engine.execution.handler import Handler
-from tools.services.orders.lookup import WhichOrders, look_up_orders
+from tools.services.orders.lookup import OrderArguments, look_up_orders
 
 TOOL = BuiltinTool(
     name="lookup_order",
@@ -15,7 +15,7 @@ TOOL = BuiltinTool(
     definition=define(
         "Looks the customer's own recent orders up in the shop: their status, what was ordered, and where the parcels are."
     ),
-    handler=Handler(execute=look_up_orders, arguments=WhichOrders),
+    handler=Handler(execute=look_up_orders, arguments=OrderArguments),
     moments=(Trigger.TURN, Trigger.LIVE),
     capability=Capability.ORDER_STATUS,
     category="orders",

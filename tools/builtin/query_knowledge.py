@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tools.builtin.search_knowledge import Question, execute
+from tools.builtin.search_knowledge import QuestionArguments, execute
 from tools.engine.builtin_tool import BuiltinTool, BusinessState, RetryPolicy, Trigger, define
 from tools.engine.execution.handler import Handler
 
@@ -20,7 +20,7 @@ TOOL = BuiltinTool(
     delivery=RetryPolicy.IDEMPOTENT,
     gate=has_articles,
     definition=define("Looks a question up in the business's knowledge base, during the call."),
-    handler=Handler(execute=execute, arguments=Question),
+    handler=Handler(execute=execute, arguments=QuestionArguments),
     moments=(Trigger.LIVE,),
     category="knowledge",
     section="""\

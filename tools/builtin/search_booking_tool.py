@@ -6,21 +6,21 @@ from projects.models import Project
 from tools.engine.builtin_tool import BuiltinTool, RetryPolicy, define, switched_on_by
 from tools.engine.execution.handler import Handler, ToolContext
 from tools.engine.execution.outcome import Outcome
-from tools.services.bookings.booking_reference import NOT_FOUND, WhichBooking, clue_of
-from tools.services.bookings.date_words import listed
-from tools.services.bookings.finding import standing_bookings
+from tools.services.bookings.booking_reference import NOT_FOUND, BookingReference, build_lookup
+from tools.services.bookings.date_words import join_words
+from tools.services.bookings.finding import find_upcoming_bookings
 from tools.services.bookings.formatting import booking_data, booking_words
-from tools.services.bookings.handler_adapter import at_desk
-from tools.services.bookings.verified import verified
+from tools.services.bookings.handler_adapter import transactional_handler
+from tools.services.bookings.verified import requires_verification
 
 WAIT_SECONDS = 30
 
 
-def search_booking(project: Project, asked: WhichBooking, context: ToolContext) -> Outcome:
+def search_booking(project: Project, asked: BookingReference, context: ToolContext) -> Outcome:
     """Return the customer's upcoming bookings."""
-    found = standing_bookings(project, clue_of(asked, context, project), now=context.at)
+    found = find_upcoming_bookings(project, build_lookup(asked, context, project), now=context.at)
     result = {"bookings": [booking_data(booking, project) for booking in found]}
-    words = listed([booking_words(booking, project, now=context.at) for booking in found])
+    words = join_words([booking_words(booking, project, now=context.at) for booking in found])
     return Outcome.done(f"Found: {words}." if found else NOT_FOUND, result=result, adapter="book")
 
 
@@ -36,8 +36,8 @@ TOOL = BuiltinTool(
         },
     ),
     handler=Handler(
-        execute=at_desk(WhichBooking, verified(search_booking)),
-        arguments=WhichBooking,
+        execute=transactional_handler(BookingReference, requires_verification(search_booking)),
+        arguments=BookingReference,
         wait_seconds=WAIT_SECONDS,
         tells=True,
     ),

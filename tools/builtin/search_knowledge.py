@@ -16,7 +16,7 @@ from tools.engine.execution.handler import Handler, ToolContext
 from tools.engine.execution.outcome import Outcome
 
 
-class Question(BaseModel):
+class QuestionArguments(BaseModel):
     query: str = Field(
         min_length=1, max_length=LONGEST_QUESTION, description="What the customer wants to know, in their own words."
     )
@@ -41,7 +41,7 @@ TOOL = BuiltinTool(
         "Looks a question up in the business's own articles. For what the business says nothing of above: how something "
         "works, what is allowed, what it costs, what to do."
     ),
-    handler=Handler(execute=execute, arguments=Question),
+    handler=Handler(execute=execute, arguments=QuestionArguments),
     moments=(Trigger.TURN,),
     category="knowledge",
     section="""\

@@ -13,10 +13,10 @@ from tools.engine.execution.outcome import Outcome
 from tools.engine.words import same_words
 from tools.services.messaging.base import Email
 from tools.services.messaging.channels import deliver
-from tools.services.messaging.mail import WrittenEmail
+from tools.services.messaging.mail import EmailArguments
 
 
-class AddressedEmail(WrittenEmail):
+class AddressedEmailArguments(EmailArguments):
     """An e-mail with its recipient."""
 
     to: str = Field(min_length=3, max_length=254, description="The recipient: one of the approved e-mail addresses.")
@@ -24,7 +24,7 @@ class AddressedEmail(WrittenEmail):
 
 async def execute(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
     """The address was checked against the approved ones when the call was planned."""
-    letter = AddressedEmail.model_validate(arguments)
+    letter = AddressedEmailArguments.model_validate(arguments)
     return await deliver(Email(to=letter.to.strip(), subject=letter.subject, body=letter.body), context)
 
 
@@ -43,6 +43,6 @@ TOOL = BuiltinTool(
         "Sends an e-mail to one of the recipients that were approved for the todo.",
         conditions={"isApproved": "A colleague has approved the todo that this e-mail is for, with its recipients."},
     ),
-    handler=Handler(execute=execute, arguments=AddressedEmail, repeat_of=repeat_of, addressee="to"),
+    handler=Handler(execute=execute, arguments=AddressedEmailArguments, repeat_of=repeat_of, addressee="to"),
     moments=(Trigger.TASK,),
 )

@@ -22,14 +22,14 @@ IN_WORDS = "No card can be shown here. Tell the customer what the article “{ti
 NOT_FOUND = "There is no published article {slug!r}. Use a slug that search_knowledge returned."
 
 
-class Card(BaseModel):
+class CardArguments(BaseModel):
     slug: str = Field(min_length=1, max_length=120, description="The article's slug, as search_knowledge returned it.")
 
 
 async def execute(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
     """Only published articles of this project are found."""
     slug = str(arguments["slug"])
-    card = await in_db(_card_of, context, slug)
+    card = await in_db(_find_card, context, slug)
     if card is None:
         return Outcome.failed(NOT_FOUND.format(slug=slug))
     if context.channel not in SHOWING_BLOCKS:
@@ -37,7 +37,7 @@ async def execute(arguments: Mapping[str, Any], context: ToolContext) -> Outcome
     return Outcome.done(SHOWN.format(**card), block=card)
 
 
-def _card_of(context: ToolContext, slug: str) -> dict[str, Any] | None:
+def _find_card(context: ToolContext, slug: str) -> dict[str, Any] | None:
     with tenant_tx(context.organization_id):
         rows = Article.objects.select_related("project").filter(project_id=context.project_id, slug=slug)
         found = rows.filter(published_at__isnull=False).first()
@@ -53,7 +53,7 @@ TOOL = BuiltinTool(
     delivery=RetryPolicy.IDEMPOTENT,
     gate=has_articles,
     definition=define("Shows the customer a card with title, excerpt and link of an article that answers them."),
-    handler=Handler(execute=execute, arguments=Card),
+    handler=Handler(execute=execute, arguments=CardArguments),
     moments=(Trigger.TURN,),
     capability=Capability.KB_ARTICLE_CARD,
     category="knowledge",

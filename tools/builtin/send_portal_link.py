@@ -17,19 +17,19 @@ from tools.engine.execution.handler import Handler, ToolContext
 from tools.engine.execution.outcome import Outcome
 from tools.services.messaging.outbox import NAME as OUTBOX
 from tools.services.messaging.sms import NO_PHONE, send_sms, sms_repeat
-from tools.services.signed_links import PortalPlace, portal_url, token_in
+from tools.services.signed_links import PortalTarget, portal_url, token_in
 
 # Repeats are detected before the link is made; to the customer, every link to the portal is the same.
 SUBJECT = "portal link"
 SENT = "I have sent you the link to your page by text message."
-BLOTTED = "••••••"
+MASK = "••••••"
 
 
 async def execute(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
     """Text the link to the caller's own number."""
     if context.contact is None or not context.contact.phone:
         return Outcome.failed(NO_PHONE, told=NO_PHONE)
-    link = portal_url(PortalPlace(context.organization_id, context.contact.persona_id))
+    link = portal_url(PortalTarget(context.organization_id, context.contact.persona_id))
     outcome = await send_sms(f"{context.business}: {link}".removeprefix(": "), context)
     if outcome.adapter != OUTBOX:
         # The link is for the customer only: the model reads that it was sent, but not the link itself.
@@ -45,19 +45,19 @@ def _without_link(outcome: Outcome, token: str) -> Outcome:
         return outcome
     return replace(
         outcome,
-        request=_blotted(outcome.request, token),
-        result=_blotted(outcome.result, token),
-        error=_blotted(outcome.error, token),
+        request=_masked(outcome.request, token),
+        result=_masked(outcome.result, token),
+        error=_masked(outcome.error, token),
         excerpt="",
     )
 
 
-def _blotted(value: Any, token: str) -> Any:
+def _masked(value: Any, token: str) -> Any:
     if isinstance(value, str):
-        return value.replace(token, BLOTTED)
+        return value.replace(token, MASK)
     if isinstance(value, Mapping):
-        return {name: _blotted(one, token) for name, one in value.items()}
-    return [_blotted(one, token) for one in value] if isinstance(value, list | tuple) else value
+        return {name: _masked(one, token) for name, one in value.items()}
+    return [_masked(one, token) for one in value] if isinstance(value, list | tuple) else value
 
 
 def repeat_of(arguments: Mapping[str, Any], context: ToolContext) -> str | None:

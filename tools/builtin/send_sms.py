@@ -11,7 +11,7 @@ from tools.engine.gates import escalated_when, needs_escalation
 from tools.services.messaging.sms import LONGEST_TEXT
 
 
-class TextMessage(BaseModel):
+class TextArguments(BaseModel):
     """The text. The recipient is not an argument: it is the customer's own number."""
 
     text: str = Field(
@@ -27,7 +27,7 @@ TOOL = BuiltinTool(
     delivery=RetryPolicy.ONCE,
     gate=needs_escalation("message"),
     definition=define("Sends the customer a text message (SMS) at their own number, now."),
-    handler=Handler(execute=execute, arguments=TextMessage, repeat_of=repeat_of),
+    handler=Handler(execute=execute, arguments=TextArguments, repeat_of=repeat_of),
     moments=(Trigger.TURN, Trigger.LIVE),
     category="phone",
     section="""\

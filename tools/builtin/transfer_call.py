@@ -17,7 +17,7 @@ from tools.engine.transfers import TransferNumber, numbers_of, transfer_repeat
 NOT_OURS = "The call wasn't transferred: {number} is none of the numbers that this business puts callers through to."
 
 
-class TransferTo(BaseModel):
+class TransferArguments(BaseModel):
     """The destination. The model's schema lists the available numbers; nothing else is dialed."""
 
     phone_number: str = Field(max_length=20, description="The number the call goes to.")
@@ -27,7 +27,7 @@ async def execute(arguments: Mapping[str, Any], context: ToolContext) -> Outcome
     """The channel obeys the signal. The number is checked again, because the list may have changed since the call was
     planned.
     """
-    asked = TransferTo.model_validate(arguments).phone_number
+    asked = TransferArguments.model_validate(arguments).phone_number
     numbers = await in_db(numbers_of, context)
     chosen = next((one for one in numbers if one.number == asked), None)
     if chosen is None:
@@ -38,7 +38,7 @@ async def execute(arguments: Mapping[str, Any], context: ToolContext) -> Outcome
     return Outcome.done(told, result=result, signal=Signal.TRANSFER, adapter="makegood")
 
 
-def only_ours(parameters: Mapping[str, Any], state: BusinessState) -> Mapping[str, Any]:
+def restrict_to_numbers(parameters: Mapping[str, Any], state: BusinessState) -> Mapping[str, Any]:
     """Restrict the schema to the available numbers, and describe them."""
     field = dict(parameters["properties"]["phone_number"])
     field["enum"] = list(dict.fromkeys(one.number for one in state.transfer_numbers))
@@ -59,7 +59,7 @@ TOOL = BuiltinTool(
     delivery=RetryPolicy.IDEMPOTENT,
     gate=all_of(needs_escalation("transfer"), needs_numbers),
     definition=define("Transfers the running call to a person. Say in the same answer to whom."),
-    handler=Handler(execute=execute, arguments=TransferTo, repeat_of=transfer_repeat),
+    handler=Handler(execute=execute, arguments=TransferArguments, repeat_of=transfer_repeat),
     moments=(Trigger.TURN, Trigger.LIVE),
     channels=("phone",),
     category="phone",
@@ -67,6 +67,6 @@ TOOL = BuiltinTool(
 ### Transferring the Call
 - Ask whether the caller wants to be transferred, and call `transfer_call` only after they have said yes.
 - Once it has answered, the call is no longer yours: say nothing more.""",
-    narrow=only_ours,
+    narrow=restrict_to_numbers,
     adds=escalated_when("transfer"),
 )

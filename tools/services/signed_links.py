@@ -58,12 +58,12 @@ class Signer:
         return salted_hmac(self.salt, payload, secret=key, algorithm="sha256").digest()[:SIGNATURE_BYTES]
 
 
-BOOKINGS = Signer("tools.book.links", size=32)
-PORTALS = Signer("tools.portal_links", size=34)
+BOOKING_SIGNER = Signer("tools.book.links", size=32)
+PORTAL_SIGNER = Signer("tools.portal_links", size=34)
 
 
 @dataclass(frozen=True)
-class BookingPlace:
+class BookingTarget:
     """The booking that a token opens."""
 
     organization_id: UUID
@@ -71,7 +71,7 @@ class BookingPlace:
 
 
 @dataclass(frozen=True)
-class PortalPlace:
+class PortalTarget:
     """The customer whose portal a token opens."""
 
     organization_id: UUID
@@ -87,33 +87,33 @@ def manage_url(booking: Booking) -> str:
 
 def booking_token(booking: Booking) -> str:
     """Return 64 characters: the organization and the booking, signed."""
-    return BOOKINGS.sign(cast(UUID, booking.organization_id).bytes + booking.pk.bytes)
+    return BOOKING_SIGNER.sign(cast(UUID, booking.organization_id).bytes + booking.pk.bytes)
 
 
-def read_booking_token(token: str) -> BookingPlace | None:
+def read_booking_token(token: str) -> BookingTarget | None:
     """Return what the token opens, or None if we did not sign it."""
-    payload = BOOKINGS.read(token)
+    payload = BOOKING_SIGNER.read(token)
     if payload is None:
         return None
-    return BookingPlace(organization_id=UUID(bytes=payload[:16]), booking_id=UUID(bytes=payload[16:]))
+    return BookingTarget(organization_id=UUID(bytes=payload[:16]), booking_id=UUID(bytes=payload[16:]))
 
 
-def portal_url(place: PortalPlace) -> str:
+def portal_url(place: PortalTarget) -> str:
     """Return the URL of the customer's portal, valid for fourteen days."""
     return f"{settings.BASE_URL}/c/{portal_token(place, until=_today() + PORTAL_DAYS)}"
 
 
-def portal_token(place: PortalPlace, *, until: int) -> str:
+def portal_token(place: PortalTarget, *, until: int) -> str:
     """Return 68 characters: the organization, the persona and the link's last day since 1970, signed."""
-    return PORTALS.sign(place.organization_id.bytes + place.persona_id.bytes + until.to_bytes(2, "big"))
+    return PORTAL_SIGNER.sign(place.organization_id.bytes + place.persona_id.bytes + until.to_bytes(2, "big"))
 
 
-def read_portal_token(token: str) -> PortalPlace | None:
+def read_portal_token(token: str) -> PortalTarget | None:
     """Return what the token opens, or None if we did not sign it or it has expired."""
-    payload = PORTALS.read(token)
+    payload = PORTAL_SIGNER.read(token)
     if payload is None or int.from_bytes(payload[32:], "big") < _today():
         return None
-    return PortalPlace(organization_id=UUID(bytes=payload[:16]), persona_id=UUID(bytes=payload[16:32]))
+    return PortalTarget(organization_id=UUID(bytes=payload[:16]), persona_id=UUID(bytes=payload[16:32]))
 
 
 def token_in(link: str) -> str:

@@ -19,8 +19,8 @@ from tools.engine.execution.handler import Contact, ToolContext
 from tools.engine.execution.outcome import Outcome
 from tools.engine.registry import builtin_tools
 from tools.models import Booking, Effect, Resource
-from tools.services.bookings.booking_request import Wish
-from tools.services.bookings.search import Found, Search, config_of, new_search, sentences
+from tools.services.bookings.booking_request import BookingRequest
+from tools.services.bookings.search import Search, SearchResult, config_of, describe_result, new_search
 from tools.services.bookings.services import Guest, book
 from tools.services.business_data import products, zip_codes
 
@@ -63,14 +63,14 @@ class Desk:
             )
 
     def search(self, party_size: int | None = 2, *, now: datetime = NOW, **wish: Any) -> Search:
-        return new_search(self.project, Wish(party_size=party_size, **wish), now=now)
+        return new_search(self.project, BookingRequest(party_size=party_size, **wish), now=now)
 
-    def words(self, found: Found) -> str:
-        return sentences(found, today=NOW.date())
+    def words(self, found: SearchResult) -> str:
+        return describe_result(found, today=NOW.date())
 
     def book(self, starts_at: datetime, party_size: int = 2, *, now: datetime = NOW, **more: Any) -> Booking:
         with self.tenant.tx():
-            wish = more.pop("wish", Wish(party_size=party_size))
+            wish = more.pop("wish", BookingRequest(party_size=party_size))
             return book(self.project, wish, starts_at=starts_at, guest=more.pop("guest", ADA), now=now, **more)
 
     def effect(self) -> UUID:

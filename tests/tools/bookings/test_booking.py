@@ -11,9 +11,9 @@ from projects.common.api_error import Conflict
 from tenancy.ids import uuid7
 from tests.tools.bookings.conftest import ADA, NOW, Desk, rome
 from tools.models import Booking, BookingKind, BookingState, Resource
-from tools.services.bookings.booking_request import Wish
+from tools.services.bookings.booking_request import BookingRequest
 from tools.services.bookings.codes import ALPHABET, normal_code
-from tools.services.bookings.finding import Clue, standing_bookings
+from tools.services.bookings.finding import BookingLookup, find_upcoming_bookings
 from tools.services.bookings.refusals import BookingOver, Closed, Past, SlotTaken
 from tools.services.bookings.resources import NameTaken, change_resource, create_resource, remove_resource
 from tools.services.bookings.services import Cause, Guest, book, cancel, move
@@ -59,13 +59,13 @@ def test_the_same_effect_books_once(desk: Desk) -> None:
 
 
 def test_a_meeting_goes_to_a_person_and_a_booking_to_a_table(desk: Desk) -> None:
-    meeting = desk.book(EVENING, wish=Wish(party_size=1, kind=BookingKind.MEETING))
+    meeting = desk.book(EVENING, wish=BookingRequest(party_size=1, kind=BookingKind.MEETING))
     assert (meeting.resource.name, desk.book(EVENING, 1).resource.name) == ("Dr. Weber", "Two")
 
 
 def test_a_meeting_goes_to_a_room_where_there_is_no_person(desk: Desk) -> None:
     desk.stock(("Two", "table", 2, 90), ("Library", "room", 8, 60))
-    assert desk.book(EVENING, wish=Wish(party_size=1, kind=BookingKind.MEETING)).resource.name == "Library"
+    assert desk.book(EVENING, wish=BookingRequest(party_size=1, kind=BookingKind.MEETING)).resource.name == "Library"
 
 
 def moved(desk: Desk, booking: Booking, clock: str, party_size: int = 2) -> Booking:
@@ -81,9 +81,9 @@ def test_who_is_asked_for_by_name_is_who_is_booked(desk: Desk, asked: str, given
     """Once they are taken, nobody with a longer name takes their place."""
     people = ("Elena", "Lena", "Dr. Weber", "Dr. Weberling")
     desk.stock(*((name, "person", 2, 30) for name in people), ("Table 1", "table", 2, 90), ("Table 10", "table", 2, 90))
-    assert desk.book(EVENING, wish=Wish(2, name=asked)).resource.name == given
+    assert desk.book(EVENING, wish=BookingRequest(2, name=asked)).resource.name == given
     with pytest.raises(SlotTaken):
-        desk.book(EVENING, wish=Wish(2, name=asked))
+        desk.book(EVENING, wish=BookingRequest(2, name=asked))
 
 
 def test_a_booking_moves_over_its_own_place(desk: Desk) -> None:
@@ -138,7 +138,7 @@ def test_what_has_begun_stays(desk: Desk) -> None:
 
 def found(desk: Desk, **clue: object) -> list[str]:
     with desk.tenant.tx():
-        return [one.code for one in standing_bookings(desk.project, Clue(**clue), now=NOW)]  # type: ignore[arg-type]
+        return [one.code for one in find_upcoming_bookings(desk.project, BookingLookup(**clue), now=NOW)]  # type: ignore[arg-type]
 
 
 def test_a_code_finds_its_booking_alone(desk: Desk) -> None:
@@ -165,7 +165,7 @@ def test_what_is_over_or_cancelled_is_not_found(desk: Desk) -> None:
     desk.book(rome(21, "12:00"), guest=Guest(name="Ada", phone=ADA.phone))
     assert found(desk, code=booking.code) == []
     with desk.tenant.tx():
-        past = standing_bookings(desk.project, Clue(phone=ADA.phone, name="Ada"), now=rome(21, "14:00"))
+        past = find_upcoming_bookings(desk.project, BookingLookup(phone=ADA.phone, name="Ada"), now=rome(21, "14:00"))
     assert past == []
 
 
@@ -198,5 +198,5 @@ def test_the_database_keeps_one_booking_per_effect(desk: Desk) -> None:
 
 def test_a_booking_keeps_who_made_it(desk: Desk) -> None:
     with desk.tenant.tx():
-        made = book(desk.project, Wish(2), starts_at=EVENING, guest=ADA, now=NOW, notes="x" * 3000)
+        made = book(desk.project, BookingRequest(2), starts_at=EVENING, guest=ADA, now=NOW, notes="x" * 3000)
     assert (made.phone, len(made.notes), made.state) == ("+39065550199", 2000, BookingState.CONFIRMED)

@@ -15,7 +15,7 @@ from django.utils.translation import get_language_bidi, gettext, override
 from console.bookings import customer
 from tests.tools.bookings.conftest import Desk
 from tools.models import Booking, BookingState, Resource
-from tools.services.bookings.booking_request import Wish
+from tools.services.bookings.booking_request import BookingRequest
 from tools.services.bookings.day_schedule import STEP
 from tools.services.signed_links import booking_token, manage_url, read_booking_token
 
@@ -25,7 +25,7 @@ def booking(desk: Desk) -> Booking:
     """For four, two weeks from now, at a time that is open."""
     desk.configure(hours={}, holidays=[])
     start = timezone.now().replace(hour=18, minute=0, second=0, microsecond=0) + timedelta(days=14)
-    return desk.book(start, now=timezone.now(), wish=Wish(4))
+    return desk.book(start, now=timezone.now(), wish=BookingRequest(4))
 
 
 @pytest.fixture(autouse=True)
@@ -131,7 +131,7 @@ def test_the_customer_moves_the_booking(desk: Desk, booking: Booking) -> None:
 def test_who_is_met_stays_the_same(desk: Desk, booking: Booking) -> None:
     """An appointment with Dr. Weber is moved to a time of Dr. Weber's; a table at that time isn't one."""
     desk.stock(("Two", "table", 2, 30), ("Dr. Adler", "person", 2, 30), ("Dr. Weber", "person", 2, 30))
-    now_, dr_weber = timezone.now(), Wish(1, name="Dr. Weber")
+    now_, dr_weber = timezone.now(), BookingRequest(1, name="Dr. Weber")
     met = desk.book(booking.starts_at, now=now_, wish=dr_weber)
     free, taken = (booking.starts_at + timedelta(hours=hours) for hours in (2, 4))
     desk.book(taken, now=now_, wish=dr_weber)
@@ -150,7 +150,7 @@ def test_who_is_met_stays_the_same(desk: Desk, booking: Booking) -> None:
 def test_a_room_stays_a_room_as_long_as_one_is_large_enough(desk: Desk, booking: Booking) -> None:
     """Who has booked a room isn't given the smaller table, nor offered its times; ten people fit nowhere else."""
     desk.stock(("Corner", "table", 2, 30), ("Salon", "room", 4, 30), ("Long", "table", 10, 30))
-    now_, salon = timezone.now(), Wish(2, name="Salon")
+    now_, salon = timezone.now(), BookingRequest(2, name="Salon")
     mine = desk.book(booking.starts_at, now=now_, wish=salon)
     free, taken = (booking.starts_at + timedelta(hours=hours) for hours in (2, 4))
     desk.book(taken, now=now_, wish=salon)
@@ -176,7 +176,7 @@ def test_a_number_of_people_that_no_table_has_is_not_looked_for(desk: Desk, book
 
 def test_a_time_that_was_just_taken_is_said(desk: Desk, booking: Booking) -> None:
     later = booking.starts_at + timedelta(hours=2)
-    desk.book(later, now=timezone.now(), wish=Wish(4))
+    desk.book(later, now=timezone.now(), wish=BookingRequest(4))
     response = Client().post(path_of(booking), {"starts_at": later.isoformat(), "people": "4"}, follow=True)
     assert "no table for 4 is free" in response.content.decode()
     assert now(desk, booking).starts_at == booking.starts_at

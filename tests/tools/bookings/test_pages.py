@@ -20,7 +20,7 @@ from tests.concurrent import meanwhile
 from tests.conftest import Tenant
 from tests.tools.bookings.conftest import ADA, NOW, Desk, rome
 from tools.models import Booking, BookingState, Resource
-from tools.services.bookings.booking_request import Wish
+from tools.services.bookings.booking_request import BookingRequest
 from tools.services.bookings.opening import Opening
 from tools.services.bookings.search import config_of
 
@@ -39,7 +39,7 @@ def booking(desk: Desk) -> Booking:
     with desk.tenant.tx():
         opening = Opening(config_of(desk.project))
     local = opening.local(timezone.now() + timedelta(days=14)).replace(hour=19, minute=0, second=0, microsecond=0)
-    return desk.book(local, now=timezone.now(), wish=Wish(4), notes="By the window")
+    return desk.book(local, now=timezone.now(), wish=BookingRequest(4), notes="By the window")
 
 
 def address(desk: Desk, name: str, *args: object) -> str:

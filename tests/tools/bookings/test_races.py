@@ -19,7 +19,7 @@ from tests.processes import Child, ForkServer, until
 from tests.tools.bookings.conftest import ADA, NOW, Desk, rome
 from tests.tools.bookings.guest import GO
 from tools.models import Booking, BookingState
-from tools.services.bookings.booking_request import Wish
+from tools.services.bookings.booking_request import BookingRequest
 from tools.services.bookings.refusals import Unbookable
 from tools.services.bookings.services import Cause, book, cancel, move
 
@@ -27,7 +27,7 @@ EVENING = rome(27, "19:00")
 MANY = 12
 
 
-def try_to_book(organization_id: UUID, project_id: UUID, wish: Wish, *, cause: Cause | None = None) -> str:
+def try_to_book(organization_id: UUID, project_id: UUID, wish: BookingRequest, *, cause: Cause | None = None) -> str:
     """One guest at the same time as all others: the table they got, or why not. A connection of its own."""
     try:
         with tenant_tx(organization_id):
@@ -55,7 +55,7 @@ def at_once(work: list) -> list:
 def test_the_last_tables_go_to_as_many_guests_as_there_are_tables(desk: Desk) -> None:
     desk.stock(("One", "table", 2, 90), ("Two", "table", 2, 90), ("Three", "table", 4, 90))
     place = (desk.tenant.organization.pk, desk.tenant.project.pk)
-    got = at_once([lambda: try_to_book(*place, Wish(party_size=2))] * MANY)
+    got = at_once([lambda: try_to_book(*place, BookingRequest(party_size=2))] * MANY)
     assert Counter(got) == {"One": 1, "Two": 1, "Three": 1, "taken": MANY - 3}
 
 
@@ -85,7 +85,7 @@ def test_processes_share_the_last_table_as_threads_do(desk: Desk, guests: list[C
 def test_attempts_at_one_effect_make_one_booking(desk: Desk) -> None:
     """A worker that was thought dead, and the one that took over."""
     place, cause = (desk.tenant.organization.pk, desk.tenant.project.pk), Cause(effect_id=desk.effect())
-    assert len(set(at_once([lambda: try_to_book(*place, Wish(party_size=4), cause=cause)] * 4))) == 1
+    assert len(set(at_once([lambda: try_to_book(*place, BookingRequest(party_size=4), cause=cause)] * 4))) == 1
     with desk.tenant.tx():
         assert Booking.objects.count() == 1
 
@@ -116,7 +116,7 @@ def _do_something(desk: Desk, chance: random.Random) -> None:
         with desk.tenant.tx():
             project, mine = desk.project, list(Booking.objects.filter(state=BookingState.CONFIRMED))
             if not mine or chance.random() < 0.6:
-                book(project, Wish(chance.choice([1, 2, 4])), starts_at=at, guest=ADA, now=NOW)
+                book(project, BookingRequest(chance.choice([1, 2, 4])), starts_at=at, guest=ADA, now=NOW)
             elif chance.random() < 0.7:
                 move(chance.choice(mine), project, starts_at=at, party_size=chance.choice([1, 2, 4]), now=NOW)
             else:

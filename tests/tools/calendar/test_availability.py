@@ -13,7 +13,7 @@ from tests.tools.calendar.scripted import ScriptedCalendar
 from tools.engine.execution.outcome import Ending
 from tools.models import Booking
 from tools.services.bookings.search import LOOK_AHEAD_DAYS
-from tools.services.calendar.availability import BY_THE_BOOK, window_of
+from tools.services.calendar.availability import NOT_CHECKED, window_of
 
 ASKED = {"date": "2026-11-27", "time": "19:00", "party_size": 4}
 EVENING = ("DTSTART:20261127T180000Z", "DTEND:20261127T190000Z")
@@ -99,6 +99,6 @@ def test_a_calendar_whose_password_no_key_opens_takes_nothing(
     """The book goes alone, and staff reads why."""
     settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
     outcome = desk.run("check_availability_tool", date="2026-11-27", time="19:00", party_size=2)
-    assert outcome.told.endswith(BY_THE_BOOK)
+    assert outcome.told.endswith(NOT_CHECKED)
     assert outcome.result["calendar"] == "Its password can’t be read any more."
     assert scripted.requests == []

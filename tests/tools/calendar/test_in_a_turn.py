@@ -12,7 +12,7 @@ from tests.conversations.tool_runs.turns import Turns
 from tests.tools.calendar.conftest import connect, open_day, source_of
 from tests.tools.calendar.radicale import PASSWORD, Calendar, Radicale
 from tools.models import EffectState
-from tools.services.calendar.availability import BY_THE_BOOK
+from tools.services.calendar.availability import NOT_CHECKED
 
 __all__ = ["turns"]
 
@@ -64,7 +64,7 @@ def test_a_refused_sign_in_ends_no_turn(agent: tuple[Turns, Calendar]) -> None:
     turns, calendar = agent
     connect(turns.tenant, calendar.url, password=f"{PASSWORD}-of-old")
     told, reply = ask(turns, "check_availability", evening(turns))
-    assert told.endswith(BY_THE_BOOK)
+    assert told.endswith(NOT_CHECKED)
     assert PASSWORD not in told
     assert reply == "There you are."
     assert source_of(turns.tenant).needs_reauth is True

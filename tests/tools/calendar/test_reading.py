@@ -14,7 +14,7 @@ from tests.tools.bookings.conftest import Desk, rome
 from tests.tools.calendar.conftest import CALDAV
 from tests.tools.calendar.radicale import Calendar
 from tools.services.bookings.opening import Span
-from tools.services.calendar.availability import calendar_over
+from tools.services.calendar.availability import calendar_client
 from tools.services.calendar.event import event_uid
 
 ROME = "TZID=Europe/Rome"
@@ -30,7 +30,7 @@ def taken(desk: Desk, window: Span) -> list[str]:
         connection = open_source(desk.tenant.project.pk, CALDAV.name)
     assert connection is not None
     zone = ZoneInfo("Europe/Rome")
-    asked = calendar_over(connection).busy(window, zone=zone, project_id=desk.tenant.project.pk)
+    asked = calendar_client(connection).busy(window, zone=zone, project_id=desk.tenant.project.pk)
     return [f"{_local(span.starts_at)}-{_local(span.ends_at)}" for span in asyncio.run(asked)]
 
 

@@ -11,7 +11,7 @@ from tests.tools.bookings.conftest import Desk
 from tests.tools.calendar.scripted import ScriptedCalendar, document, multistatus
 from tools.engine.execution.outcome import Ending, Outcome
 from tools.services.calendar import caldav_client as calendar_server
-from tools.services.calendar.availability import BY_THE_BOOK
+from tools.services.calendar.availability import NOT_CHECKED
 
 ASKED = {"date": "2026-11-27", "time": "19:00", "party_size": 4}
 TAKEN = ("DTSTART:20261127T180000Z", "DTEND:20261127T190000Z")
@@ -80,7 +80,7 @@ def test_what_cannot_be_read_leaves_the_book_as_it_is(
     outcome = check(desk)
     assert outcome.ending is Ending.DONE
     assert outcome.told.startswith("Friday 27 November at 19:00: a table for 4 is free.")
-    assert outcome.told.endswith(BY_THE_BOOK)
+    assert outcome.told.endswith(NOT_CHECKED)
     assert problem in outcome.result["calendar"]
     assert scripted.methods == ["REPORT"]
 
@@ -93,7 +93,7 @@ def test_a_calendar_that_is_silent_is_not_waited_for(
     monkeypatch.setattr(calendar_server, "ANSWERED_WITHIN_S", 0.2)
     scripted.answers = [None]
     outcome = check(desk)
-    assert BY_THE_BOOK in outcome.told
+    assert NOT_CHECKED in outcome.told
     assert "did not answer within 0.2 seconds" in outcome.result["calendar"]
 
 
@@ -121,7 +121,7 @@ def test_one_event_that_makes_no_sense_hides_no_other(desk: Desk, scripted: Scri
     ]
     scripted.answer(207, multistatus(*nonsense, document(*TAKEN)))
     outcome = check(desk)
-    assert BY_THE_BOOK not in outcome.told
+    assert NOT_CHECKED not in outcome.told
     assert outcome.result["free"] is False
 
 

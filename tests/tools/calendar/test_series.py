@@ -12,7 +12,7 @@ from tests.tools.calendar.radicale import Calendar
 from tests.tools.calendar.scripted import document
 from tests.tools.calendar.test_reading import AUTUMN, ROME, SPRING, taken
 from tools.services.bookings.opening import Span
-from tools.services.calendar.busy import NotUnderstood, busy_spans
+from tools.services.calendar.busy import UnreadableCalendar, busy_spans
 from tools.services.calendar.recurrence import Rule, read_rule
 
 NINE = (f"DTSTART;{ROME}:20260903T090000", "DURATION:PT1H")
@@ -106,7 +106,7 @@ def test_exceptions_are_left_out_and_moved_times_stand_where_they_are(desk: Desk
 )
 def test_a_rule_that_is_not_understood_refuses_the_reading(desk: Desk, rule: str) -> None:
     """What it hides isn't known."""
-    with pytest.raises(NotUnderstood):
+    with pytest.raises(UnreadableCalendar):
         ours(desk, document("DTSTART:20261020T090000Z", "DURATION:PT1H", f"RRULE:{rule}"), AUTUMN)
 
 
@@ -126,7 +126,7 @@ def test_an_exception_for_all_times_after_it_refuses_the_reading(desk: Desk) -> 
         "DURATION:PT1H",
     )
     series = document(*NINE, "RRULE:FREQ=WEEKLY", "END:VEVENT", "BEGIN:VEVENT", "UID:x", *moved)
-    with pytest.raises(NotUnderstood):
+    with pytest.raises(UnreadableCalendar):
         ours(desk, series, AUTUMN)
 
 
@@ -153,7 +153,7 @@ def test_every_no_days_is_every_day(desk: Desk) -> None:
 
 def test_so_many_times_that_counting_them_takes_long_are_not_counted(desk: Desk) -> None:
     """Since 2010 every day, and 9,000 times."""
-    with pytest.raises(NotUnderstood):
+    with pytest.raises(UnreadableCalendar):
         ours(desk, document("DTSTART:20100101T090000Z", "DURATION:PT1H", "RRULE:FREQ=DAILY;COUNT=9000"), AUTUMN)
 
 

@@ -18,7 +18,7 @@ from tests.tools.calendar.scripted import ScriptedCalendar
 from tools.engine.execution.outcome import Ending
 from tools.engine.registry import builtin_tools
 from tools.models import EffectState
-from tools.services.calendar.availability import BY_THE_BOOK
+from tools.services.calendar.availability import NOT_CHECKED
 
 ASKED = {"date": "2026-11-27", "time": "19:00", "party_size": 4}
 
@@ -37,7 +37,7 @@ def test_a_refused_sign_in_is_told_kindly_and_noted(desk: Desk, scripted: Script
     scripted.answer(status, b"Forbidden")
     outcome = desk.run("check_availability", **ASKED)
     assert outcome.ending is Ending.DONE
-    assert outcome.told.endswith(BY_THE_BOOK)
+    assert outcome.told.endswith(NOT_CHECKED)
     assert outcome.result["needs_reauth"] is True
     assert PASSWORD not in repr(outcome)
     assert source_of(desk.tenant).needs_reauth is True
@@ -46,7 +46,7 @@ def test_a_refused_sign_in_is_told_kindly_and_noted(desk: Desk, scripted: Script
 @pytest.mark.requirement("F17")
 def test_a_wrong_password_is_refused_by_a_real_server(desk: Desk, calendar: Calendar) -> None:
     connect(desk.tenant, calendar.url, password="wrong")
-    assert BY_THE_BOOK in desk.run("book_appointment", **ASKED).told
+    assert NOT_CHECKED in desk.run("book_appointment", **ASKED).told
     assert source_of(desk.tenant).needs_reauth is True
 
 
@@ -74,7 +74,7 @@ def test_staff_is_told_once_of_two_that_are_refused_at_once(
 def test_it_is_not_asked_again_until_it_is_connected_again(desk: Desk, scripted: ScriptedCalendar) -> None:
     scripted.answer(401)
     for tool in ("check_availability", "check_availability_tool", "book_appointment"):
-        assert BY_THE_BOOK in desk.run(tool, **ASKED).told
+        assert NOT_CHECKED in desk.run(tool, **ASKED).told
     write()
     assert scripted.methods == ["REPORT"]
     connect(desk.tenant, scripted.url)

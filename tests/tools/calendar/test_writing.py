@@ -207,7 +207,7 @@ def test_a_job_that_failed_for_good_can_be_run_again(
     with desk.tenant.tx():
         Job.objects.filter(lane="calendar").update(attempts=4)
     with monkeypatch.context() as broken:
-        broken.setattr(calendar_lane, "event_of", lambda *about, **more: 1 / 0)
+        broken.setattr(calendar_lane, "build_event", lambda *about, **more: 1 / 0)
         write()
     effect = told_of(desk, booking)
     assert (effect.state, effect.error) == (EffectState.UNKNOWN, FAULT)

@@ -20,7 +20,7 @@ from tools.engine.execution.outcome import Ending, Outcome
 from tools.services.messaging import smtp as smtp_module
 from tools.services.messaging.base import Email, needs_reauth
 from tools.services.messaging.email_message import build_message
-from tools.services.messaging.smtp_dialogue import Dialogue
+from tools.services.messaging.smtp_dialogue import SmtpSession
 
 LETTER = Email(to="anna@example.org", name="Anna Bianchi", subject="Il tuo tavolo ✓", body="Ciao Anna,\n.\n..a domani")
 
@@ -190,7 +190,7 @@ async def test_a_server_whose_first_address_is_dead_is_found_at_the_next(mail: M
 async def test_what_is_given_up_before_its_turn_is_never_sent(mail: MailServer) -> None:
     """It is told as not sent, and tried again; sent after all, it would be there twice."""
     settings = SmtpSettings(host="127.0.0.1", port=mail.port, security="none", from_address="hello@nello.example")
-    late = Dialogue(settings, addresses=["127.0.0.1"], password="", tls=smtp_module.tls_context())
+    late = SmtpSession(settings, addresses=["127.0.0.1"], password="", tls=smtp_module.tls_context())
     assert not late.abort()
     outcome = await asyncio.to_thread(late.run, build_message(LETTER, settings, key=KEY), {})
     assert (outcome.ending, mail.post.letters) == (Ending.NOT_SENT, [])

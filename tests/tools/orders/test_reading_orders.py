@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.tools.orders.woocommerce_server import ANNA, order, tracked
-from tools.services.orders.formatting import orders_told
+from tools.services.orders.formatting import describe_orders
 from tools.services.orders.order import Item, Order, Parcel, money, read_orders, safe_url
 
 
@@ -112,7 +112,7 @@ def test_what_an_order_lacks_is_left_out() -> None:
     row = {"id": 9, "customer_id": ANNA, "line_items": [{"name": "Hat", "quantity": "two"}, {"quantity": 1}, 7]}
     [found] = read_orders([row, "x", None], customer_id=ANNA, timezone="Europe/Rome")
     assert found == Order("9", "", None, "", [Item("Hat", 1)], [])
-    assert orders_told([found], status=None).endswith("Order 9 is of an unknown status: 1 × Hat.")
+    assert describe_orders([found], status=None).endswith("Order 9 is of an unknown status: 1 × Hat.")
 
 
 @pytest.mark.requirement("W04")
@@ -133,7 +133,7 @@ def test_a_huge_order_is_cut() -> None:
     lines = [{"name": f"Hat {number}", "quantity": 1} for number in range(60)]
     found = read(line_items=lines)
     assert len(found.items) == 50
-    assert "45 more" in orders_told([found], status=None)
+    assert "45 more" in describe_orders([found], status=None)
 
 
 @pytest.mark.requirement("W04")

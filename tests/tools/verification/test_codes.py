@@ -30,7 +30,7 @@ from tools.engine.catalogue import compile_tools
 from tools.models import Resource, VerificationCode
 from tools.services.messaging.sms import COUNTRIES
 from tools.services.verification import codes as codes_module
-from tools.services.verification.codes import Compared, Holder, TooManyCodes, Verdict, compare_code, issue_code
+from tools.services.verification.codes import CodeHolder, Comparison, TooManyCodes, Verdict, compare_code, issue_code
 
 Anna = Callable[..., Turns]
 SEND, CHECK = "send_verification_code", "check_verification_code"
@@ -228,14 +228,14 @@ def test_other_levels_send_no_code(anna: Anna, texts: TwilioServer, level: str, 
 
 
 @pytest.fixture
-def holder(talk: Turns) -> Iterator[Holder]:
+def holder(talk: Turns) -> Iterator[CodeHolder]:
     with talk.tenant.tx():
-        yield Holder(talk.tenant.project, talk.conversation.persona_id, talk.conversation.pk)
+        yield CodeHolder(talk.tenant.project, talk.conversation.persona_id, talk.conversation.pk)
 
 
 def test_guesses_made_side_by_side_are_five_at_most(talk: Turns) -> None:
     """Each waits for the row, and sees the tries of those before it."""
-    holder = Holder(talk.tenant.project, talk.conversation.persona_id, talk.conversation.pk)
+    holder = CodeHolder(talk.tenant.project, talk.conversation.persona_id, talk.conversation.pk)
     with talk.tenant.tx():
         code = issue_code(holder, sent_by="sms", effect_id=None)
     with ThreadPoolExecutor(12) as pool:
@@ -246,7 +246,7 @@ def test_guesses_made_side_by_side_are_five_at_most(talk: Turns) -> None:
 
 
 def test_codes_asked_for_side_by_side_are_three_at_most(talk: Turns) -> None:
-    holder = Holder(talk.tenant.project, talk.conversation.persona_id, talk.conversation.pk)
+    holder = CodeHolder(talk.tenant.project, talk.conversation.persona_id, talk.conversation.pk)
     with ThreadPoolExecutor(6) as pool:
         issued = list(pool.map(lambda _: _issue(talk, holder), range(6)))
     assert (issued.count(True), len(codes(talk))) == (3, 3)
@@ -255,31 +255,31 @@ def test_codes_asked_for_side_by_side_are_three_at_most(talk: Turns) -> None:
 def test_a_newer_code_ends_those_of_other_conversations_and_counts_with_them(talk: Turns, anna: Anna) -> None:
     """Three in ten minutes are the customer's, in however many conversations they ask."""
     here, there = (
-        Holder(one.tenant.project, one.conversation.persona_id, one.conversation.pk)
+        CodeHolder(one.tenant.project, one.conversation.persona_id, one.conversation.pk)
         for one in (talk, anna("code", "portal"))
     )
     with talk.tenant.tx():
         first = issue_code(here, sent_by="sms", effect_id=None)
         for _ in range(2):
             issue_code(there, sent_by="sms", effect_id=None)
-        assert compare_code(here, first.digits) == Compared(Verdict.OVER)
+        assert compare_code(here, first.digits) == Comparison(Verdict.OVER)
         with pytest.raises(TooManyCodes):
             issue_code(here, sent_by="sms", effect_id=None)
 
 
-def test_a_code_that_was_right_is_used_up(holder: Holder) -> None:
+def test_a_code_that_was_right_is_used_up(holder: CodeHolder) -> None:
     code = issue_code(holder, sent_by="sms", effect_id=None)
-    assert compare_code(holder, code.digits) == Compared(Verdict.RIGHT)
-    assert compare_code(holder, code.digits) == Compared(Verdict.OVER)
+    assert compare_code(holder, code.digits) == Comparison(Verdict.RIGHT)
+    assert compare_code(holder, code.digits) == Comparison(Verdict.OVER)
 
 
-def test_codes_are_six_digits_that_nobody_can_foresee(holder: Holder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_codes_are_six_digits_that_nobody_can_foresee(holder: CodeHolder, monkeypatch: pytest.MonkeyPatch) -> None:
     """From the system's source of randomness, with the zeros in front."""
     monkeypatch.setattr(codes_module.secrets, "randbelow", lambda limit: {1_000_000: 7}[limit])
     assert issue_code(holder, sent_by="sms", effect_id=None).digits == "000007"
 
 
-def test_a_hash_needs_the_servers_key(holder: Holder, settings: Any) -> None:
+def test_a_hash_needs_the_servers_key(holder: CodeHolder, settings: Any) -> None:
     """Whoever copies the table can't try a million codes."""
     code = issue_code(holder, sent_by="sms", effect_id=None)
     before = codes_module.digest_of(code.row_id, code.digits)
@@ -299,7 +299,7 @@ def test_the_three_tools_are_never_apart(talk: Turns) -> None:
     assert {"verify_caller", SEND, CHECK} & later == set()
 
 
-def _guess(talk: Turns, holder: Holder, typed: str) -> Compared:
+def _guess(talk: Turns, holder: CodeHolder, typed: str) -> Comparison:
     try:
         with talk.tenant.tx():
             return compare_code(holder, typed)
@@ -307,7 +307,7 @@ def _guess(talk: Turns, holder: Holder, typed: str) -> Compared:
         connection.close()
 
 
-def _issue(talk: Turns, holder: Holder) -> bool:
+def _issue(talk: Turns, holder: CodeHolder) -> bool:
     try:
         with talk.tenant.tx():
             issue_code(holder, sent_by="sms", effect_id=None)

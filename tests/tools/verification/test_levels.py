@@ -18,7 +18,7 @@ from tests.tools.verification.conftest import EMAIL, PHONE, VERIFIED, call, proo
 from tools.engine.execution.handler import Contact
 from tools.models import Verification
 from tools.services.verification.matching import verify_caller
-from tools.services.verification.services import is_verified, note_verified
+from tools.services.verification.services import is_verified, record_verification
 
 Anna = Callable[..., Turns]
 NOBODY_HAS_TO, ASKED = "You don't have to prove", "please tell me the phone number"
@@ -177,9 +177,9 @@ def test_which_proof_satisfies_which_level(anna: Anna) -> None:
             persona, project = talk.conversation.persona, talk.tenant.project
             project.refresh_from_db()
             # What somebody else has proved is none of theirs.
-            note_verified(project, persona_id=other.persona_id, conversation_id=other.pk, method="code")
+            record_verification(project, persona_id=other.persona_id, conversation_id=other.pk, method="code")
             if method:
-                note_verified(project, persona_id=persona.pk, conversation_id=talk.conversation.pk, method=method)
+                record_verification(project, persona_id=persona.pk, conversation_id=talk.conversation.pk, method=method)
             assert is_verified(project, persona_id=persona.pk) == (method in satisfied[level])
             assert is_verified(project, persona_id=None) == (level == "none")
         forget_proofs(talk)

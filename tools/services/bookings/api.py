@@ -25,13 +25,13 @@ from projects.common.presenters import Day, Id, Url
 from projects.models import Project
 from projects.models.key import Scope
 from tools.models import Booking, BookingKind, BookingState, Resource, ResourceKind
-from tools.services.bookings.booking_request import Wish
+from tools.services.bookings.booking_request import BookingRequest
 from tools.services.bookings.clock import read_clock, read_day, read_moment
 from tools.services.bookings.codes import normal_code
 from tools.services.bookings.finding import bookings_of, on_day, with_phone
 from tools.services.bookings.formatting import BookingPayload, booking_data
 from tools.services.bookings.opening import Opening
-from tools.services.bookings.refusals import Closed, NoTime
+from tools.services.bookings.refusals import Closed, InvalidTime
 from tools.services.bookings.resources import (
     LARGEST,
     LONGEST_SLOT,
@@ -40,8 +40,8 @@ from tools.services.bookings.resources import (
     create_resource,
     remove_resource,
 )
-from tools.services.bookings.search import config_of, new_search, sentences
-from tools.services.bookings.services import Guest, book, cancel, move, where_it_is, who_is_met
+from tools.services.bookings.search import config_of, describe_result, new_search
+from tools.services.bookings.services import Guest, book, cancel, move, person_id_of, resource_kind_of
 from tools.services.signed_links import manage_url
 
 STARTS_AT = "An ISO 8601 date and time; without an offset it is local to the project."
@@ -125,7 +125,7 @@ class BookView(ProjectView):
         text = self.request.query_params.get("date")
         try:
             return read_day(text) if text else None
-        except NoTime as error:
+        except InvalidTime as error:
             raise ApiError("invalid_date", str(error), field="date") from error
 
 
@@ -162,7 +162,7 @@ class Bookings(BookView):
         data = self.valid(BookingInput)
         booking = book(
             self.project,
-            Wish(party_size=data["party_size"], kind=data["kind"], resource_id=data.get("resource")),
+            BookingRequest(party_size=data["party_size"], kind=data["kind"], resource_id=data.get("resource")),
             starts_at=moment_of(data["starts_at"], self.project),
             guest=Guest(name=data["name"], phone=self._phone(data["phone"]), email=data["email"]),
             now=timezone.now(),
@@ -197,8 +197,8 @@ class BookingDetail(BookView):
             self.project,
             starts_at=moment_of(data["starts_at"], self.project) if "starts_at" in data else booking.starts_at,
             party_size=data.get("party_size", booking.party_size),
-            resource_id=data.get("resource") or who_is_met(booking),
-            place=where_it_is(booking),
+            resource_id=data.get("resource") or person_id_of(booking),
+            place=resource_kind_of(booking),
             now=timezone.now(),
         )
         return TypedResponse(self.shown(moved))
@@ -236,27 +236,27 @@ class FreeTimes(BookView):
             {
                 "date": day.isoformat(),
                 "free": found.is_free,
-                "words": sentences(found, today=search.today),
+                "words": describe_result(found, today=search.today),
                 "starts": [f"{start:%Y-%m-%dT%H:%M}" for start in search.starts_of(day)],
                 "near": [f"{start:%Y-%m-%dT%H:%M}" for start in found.near],
                 "later": [f"{start:%Y-%m-%dT%H:%M}" for start in found.later],
             }
         )
 
-    def _wish(self) -> Wish:
+    def _wish(self) -> BookingRequest:
         query = self.request.query_params
         size = query.get("party_size", "1")
         if not (size.isascii() and size.isdigit() and len(size) < 9 and 1 <= int(size) <= LARGEST):
             raise ApiError(
                 "invalid_party_size", f"party_size must be a number from 1 to {LARGEST}.", field="party_size"
             )
-        return Wish(party_size=int(size), kind=BookingKind(query.get("kind") or BookingKind.BOOKING))
+        return BookingRequest(party_size=int(size), kind=BookingKind(query.get("kind") or BookingKind.BOOKING))
 
     def _clock(self) -> Any:
         text = self.request.query_params.get("time")
         try:
             return read_clock(text) if text else None
-        except NoTime as error:
+        except InvalidTime as error:
             raise ApiError("invalid_time", str(error), field="time") from error
 
 
@@ -321,7 +321,7 @@ def moment_of(text: str, project: Project) -> datetime:
     """Parse a start time. Raises ApiError if it is invalid, and Closed if the clocks skip it."""
     try:
         given = read_moment(text)
-    except NoTime as error:
+    except InvalidTime as error:
         raise ApiError("invalid_starts_at", str(error), field="starts_at") from error
     if given.tzinfo:
         return given

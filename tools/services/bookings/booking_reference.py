@@ -8,9 +8,9 @@ from projects.models import Project
 from tools.engine.execution.handler import ToolContext
 from tools.engine.hooks import read_contact
 from tools.services.bookings.clock import read_day
-from tools.services.bookings.finding import Clue
+from tools.services.bookings.finding import BookingLookup
 from tools.services.bookings.handler_adapter import Arguments
-from tools.services.verification.services import level_of
+from tools.services.verification.services import verification_level
 
 NOT_FOUND = (
     "No booking to come was found. A booking is found by its code, or by the phone number together with the name that it "
@@ -18,7 +18,7 @@ NOT_FOUND = (
 )
 
 
-class WhichBooking(Arguments):
+class BookingReference(Arguments):
     """Details that the customer gives of the booking."""
 
     code: str | None = Field(None, description="The booking's code, six letters and digits; null when none was said.")
@@ -31,16 +31,16 @@ class WhichBooking(Arguments):
     )
 
 
-def clue_of(asked: WhichBooking, context: ToolContext, project: Project) -> Clue:
+def build_lookup(asked: BookingReference, context: ToolContext, project: Project) -> BookingLookup:
     """Build the lookup from the customer's words, completed with what is known of them.
 
     If the project requires verification, the lookup is limited to the customer's own bookings, and the contact on file
-    is read again in the tenant's transaction. Raises NoTime.
+    is read again in the tenant's transaction. Raises InvalidTime.
     """
     contact = context.contact
-    is_sure = level_of(project) != "none"
+    is_sure = verification_level(project) != "none"
     on_file = read_contact(contact.persona_id) if contact and is_sure else None
-    return Clue(
+    return BookingLookup(
         persona_id=contact.persona_id if contact else None,
         code=asked.code or "",
         phone=asked.phone or (contact.phone if contact else ""),

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from projects.models import Project
 from tools.models import BookingKind, Resource, ResourceKind
-from tools.services.bookings.date_words import listed, people
+from tools.services.bookings.date_words import join_words, people
 from tools.services.bookings.refusals import NothingToBook, TooLarge
 
 # Resource kinds that serve each booking kind. A later group is used only if the project has none of the earlier ones.
@@ -21,7 +21,7 @@ SHOWN = 12
 
 
 @dataclass(frozen=True)
-class Wish:
+class BookingRequest:
     """A request for a booking. `party_size` is None if unknown.
 
     `name` is a resource in a person's words and `resource_id` one specific resource. `place` is the preferred kind of
@@ -40,12 +40,12 @@ class Wish:
         return self.party_size or 1
 
 
-def fitting(project: Project, wish: Wish) -> list[Resource]:
+def matching_resources(project: Project, wish: BookingRequest) -> list[Resource]:
     """Return the active resources that can serve the request, smallest first. Raises NothingToBook or TooLarge."""
     known = sorted(Resource.objects.filter(project=project, is_active=True), key=by_size)
     if not known:
         raise NothingToBook("Nothing can be booked yet: the booking book has no table, room or person.")
-    chosen = _chosen(known, wish)
+    chosen = _candidates(known, wish)
     large = [resource for resource in chosen if resource.capacity >= wish.places]
     if not large:
         largest = max(resource.capacity for resource in chosen)
@@ -64,13 +64,13 @@ def by_size(resource: Resource) -> tuple[object, ...]:
     return resource.capacity, [int(part) if part.isdecimal() else part for part in parts], str(resource.pk)
 
 
-def shelf(resource: Resource) -> tuple[object, ...]:
+def display_order(resource: Resource) -> tuple[object, ...]:
     """Sort key for display: tables, rooms, people, each by size."""
     kinds = ResourceKind.values
     return (kinds.index(resource.kind) if resource.kind in kinds else len(kinds), *by_size(resource))
 
 
-def phrase(wish: Wish, resources: Sequence[Resource]) -> str:
+def describe_request(wish: BookingRequest, resources: Sequence[Resource]) -> str:
     """Describe the request without an article: "table for 4", "appointment", "meeting with Dr. Weber"."""
     kinds = {resource.kind for resource in resources}
     if wish.kind is BookingKind.MEETING:
@@ -84,16 +84,16 @@ def phrase(wish: Wish, resources: Sequence[Resource]) -> str:
     return f"{noun}{named}{f' for {wish.party_size}' if is_for_people else ''}"
 
 
-def _chosen(known: Sequence[Resource], wish: Wish) -> list[Resource]:
+def _candidates(known: Sequence[Resource], wish: BookingRequest) -> list[Resource]:
     if wish.resource_id:
-        return _some(
+        return _require_any(
             [resource for resource in known if resource.pk == wish.resource_id],
             "That table, room or person takes no bookings.",
         )
     if wish.name:
-        return _some(
-            _called(known, wish.name),
-            f"The booking book has no {wish.name}. It has {listed([resource.name for resource in known[:SHOWN]])}.",
+        return _require_any(
+            _with_name(known, wish.name),
+            f"The booking book has no {wish.name}. It has {join_words([resource.name for resource in known[:SHOWN]])}.",
         )
     if same := [one for one in known if one.kind == wish.place and one.capacity >= wish.places]:
         return same
@@ -101,7 +101,7 @@ def _chosen(known: Sequence[Resource], wish: Wish) -> list[Resource]:
     return next(group for group in groups if group)
 
 
-def _called(known: Sequence[Resource], name: str) -> list[Resource]:
+def _with_name(known: Sequence[Resource], name: str) -> list[Resource]:
     """Match by the exact name, else by all words, else by substring. So Lena is not Elena, and Table 1 not Table 10, if
     both exist.
     """
@@ -115,7 +115,7 @@ def _words(name: str) -> list[str]:
     return re.findall(r"\w+", name.casefold())
 
 
-def _some(found: list[Resource], otherwise: str) -> list[Resource]:
+def _require_any(found: list[Resource], otherwise: str) -> list[Resource]:
     if not found:
         raise NothingToBook(otherwise)
     return found

@@ -24,10 +24,10 @@ def moment_words(local: datetime, *, today: date) -> str:
 
 def span_words(spans: Iterable[tuple[str, str]]) -> str:
     """from 12:00 to 15:00 and from 18:30 to 23:00"""
-    return listed([f"from {opens} to {closes}" for opens, closes in spans])
+    return join_words([f"from {opens} to {closes}" for opens, closes in spans])
 
 
-def listed(words: Sequence[str]) -> str:
+def join_words(words: Sequence[str]) -> str:
     """one, two and three"""
     if len(words) < 2:
         return "".join(words)

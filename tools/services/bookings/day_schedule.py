@@ -18,7 +18,7 @@ STEP = timedelta(minutes=15)
 
 
 @dataclass(frozen=True)
-class Agenda:
+class DaySchedule:
     """Taken spans per resource over some days. Times before `now` are past. `busy` blocks every resource."""
 
     opening: Opening
@@ -45,12 +45,12 @@ class Agenda:
                 moment += STEP
 
     def _is_free(self, resource: Resource, starts_at: datetime) -> bool:
-        wanted = span_of(resource, starts_at)
+        wanted = slot_span(resource, starts_at)
         is_taken = any(wanted.meets(span) for span in self.taken.get(resource.pk, ()))
-        return not is_taken and not meets_any(wanted, self.busy) and self.opening.is_open_for(wanted)
+        return not is_taken and not overlaps_any(wanted, self.busy) and self.opening.is_open_for(wanted)
 
 
-def read_agenda(
+def load_day_schedule(
     opening: Opening,
     resources: Sequence[Resource],
     *,
@@ -59,29 +59,29 @@ def read_agenda(
     now: datetime,
     without: UUID | None = None,
     busy: Sequence[Span] = (),
-) -> Agenda:
+) -> DaySchedule:
     """Load the schedule from `first` to `last`, with one query. The booking `without` is ignored, because it is being
     moved; `busy` is when the business's own calendar is taken.
     """
     starts, ends = opening.whole(first).starts_at, opening.whole(last + timedelta(days=1)).ends_at
-    rows = standing(starts, ends, without=without).filter(resource__in=resources)
+    rows = confirmed_bookings(starts, ends, without=without).filter(resource__in=resources)
     taken: dict[UUID, list[Span]] = defaultdict(list)
     for resource_id, starts_at, ends_at in rows.values_list("resource_id", "starts_at", "ends_at"):
         taken[resource_id].append(Span(starts_at, ends_at))
-    return Agenda(opening=opening, resources=resources, now=now, taken=taken, busy=busy)
+    return DaySchedule(opening=opening, resources=resources, now=now, taken=taken, busy=busy)
 
 
-def meets_any(wanted: Span, spans: Sequence[Span]) -> bool:
+def overlaps_any(wanted: Span, spans: Sequence[Span]) -> bool:
     """Return True if a span overlaps any of the others."""
     return any(wanted.meets(span) for span in spans)
 
 
-def standing(starts_at: datetime, ends_at: datetime, *, without: UUID | None = None) -> QuerySet[Booking]:
+def confirmed_bookings(starts_at: datetime, ends_at: datetime, *, without: UUID | None = None) -> QuerySet[Booking]:
     """Return the confirmed bookings that overlap a span."""
     rows = Booking.objects.filter(state=BookingState.CONFIRMED, starts_at__lt=ends_at, ends_at__gt=starts_at)
     return rows.exclude(pk=without) if without else rows
 
 
-def span_of(resource: Resource, starts_at: datetime) -> Span:
+def slot_span(resource: Resource, starts_at: datetime) -> Span:
     """Return the slot that a booking from `starts_at` occupies."""
     return Span(starts_at, starts_at + timedelta(minutes=resource.slot_minutes))

@@ -21,7 +21,7 @@ SHORTEST_NAME = 2
 
 
 @dataclass(frozen=True)
-class Clue:
+class BookingLookup:
     """Details that a customer gives of a booking, and the customer's identity."""
 
     persona_id: UUID | None = None
@@ -37,7 +37,7 @@ def bookings_of(project: Project) -> QuerySet[Booking]:
     return Booking.objects.filter(project_id=project.pk).select_related("resource")
 
 
-def standing_bookings(project: Project, clue: Clue, *, now: datetime) -> list[Booking]:
+def find_upcoming_bookings(project: Project, clue: BookingLookup, *, now: datetime) -> list[Booking]:
     """Return up to five upcoming bookings that a customer with these details may know, soonest first.
 
     A code finds its booking. Without one, the result is the customer's own bookings, and those under a phone number
@@ -45,7 +45,7 @@ def standing_bookings(project: Project, clue: Clue, *, now: datetime) -> list[Bo
     """
     rows = bookings_of(project).filter(state=BookingState.CONFIRMED, ends_at__gt=now)
     if clue.own_phone is not None:
-        rows = rows.filter(_own(clue, project))
+        rows = rows.filter(_own_bookings(clue, project))
     if code := normal_code(clue.code):
         return list(rows.filter(code=code)[:1])
     known = Q(pk__in=[])
@@ -58,7 +58,7 @@ def standing_bookings(project: Project, clue: Clue, *, now: datetime) -> list[Bo
     return list(rows.filter(known).order_by("starts_at")[:SHOWN])
 
 
-def _own(clue: Clue, project: Project) -> Q:
+def _own_bookings(clue: BookingLookup, project: Project) -> Q:
     """Filter for bookings that are certainly the customer's: made by them, or under their number on file."""
     own = Q(persona_id=clue.persona_id) if clue.persona_id else Q(pk__in=[])
     phone = normal_phone(clue.own_phone, region=config_of(project).region) if clue.own_phone else ""

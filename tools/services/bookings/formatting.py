@@ -8,7 +8,7 @@ from typing import Annotated, TypedDict
 from projects.common.presenters import Id, Stamp, stamp
 from projects.models import Project
 from tools.models import Booking, BookingKind, BookingState
-from tools.services.bookings.booking_request import Wish, phrase
+from tools.services.bookings.booking_request import BookingRequest, describe_request
 from tools.services.bookings.date_words import moment_words, with_article
 from tools.services.bookings.opening import Opening
 from tools.services.bookings.search import config_of
@@ -18,9 +18,9 @@ def booking_words(booking: Booking, project: Project, *, now: datetime) -> str:
     """a table for 4 on Friday 27 November at 19:00, under the name Ada, code K7M2QX"""
     opening = Opening(config_of(project))
     when = moment_words(opening.local(booking.starts_at), today=opening.local(now).date())
-    wish = Wish(party_size=booking.party_size, kind=BookingKind(booking.kind), name=booking.resource.name)
+    wish = BookingRequest(party_size=booking.party_size, kind=BookingKind(booking.kind), name=booking.resource.name)
     name = f", under the name {booking.name}" if booking.name else ""
-    return f"{with_article(phrase(wish, [booking.resource]))} on {when}{name}, code {booking.code}"
+    return f"{with_article(describe_request(wish, [booking.resource]))} on {when}{name}, code {booking.code}"
 
 
 class BookedPayload(TypedDict):

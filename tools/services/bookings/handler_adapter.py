@@ -14,7 +14,7 @@ from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 from tools.engine.execution.handler import Execute, ToolContext
 from tools.engine.execution.outcome import Outcome
-from tools.services.bookings.refusals import NoTime
+from tools.services.bookings.refusals import InvalidTime
 
 LONGEST = 2000
 
@@ -37,11 +37,11 @@ class Arguments(BaseModel):
 
 A = TypeVar("A", bound=Arguments)
 # The body of a handler. It runs in the transaction, and raises its refusals.
-Work = Callable[[Project, A, ToolContext], Outcome]
+HandlerBody = Callable[[Project, A, ToolContext], Outcome]
 
 
-def at_desk(arguments: type[A], work: Work[A]) -> Execute:
-    """Return an `execute` that runs the body in a tenant transaction. Conflict and NoTime become failed outcomes."""
+def transactional_handler(arguments: type[A], work: HandlerBody[A]) -> Execute:
+    """Return an `execute` that runs the body in a tenant transaction. Conflict and InvalidTime become failed outcomes."""
 
     async def execute(given: Mapping[str, Any], context: ToolContext) -> Outcome:
         return await in_db(_work, given, context)
@@ -56,7 +56,7 @@ def at_desk(arguments: type[A], work: Work[A]) -> Execute:
             return refused(f"The arguments don't fit: {_first(error)}.")
         except Conflict as error:
             return refused(error.message)
-        except NoTime as error:
+        except InvalidTime as error:
             return refused(str(error))
 
     return execute

@@ -56,5 +56,5 @@ class BookingOver(Unbookable):
     code = "over"
 
 
-class NoTime(ValueError):
+class InvalidTime(ValueError):
     """The text is not a date or time; the message shows the expected format."""

@@ -13,7 +13,7 @@ from projects.models import Project
 from tools.engine.execution.handler import ToolContext
 from tools.engine.execution.outcome import Outcome
 from tools.models import Booking, BookingKind, BookingState, ResourceKind
-from tools.services.bookings.booking_request import Wish, fitting
+from tools.services.bookings.booking_request import BookingRequest, matching_resources
 from tools.services.bookings.clock import read_clock, read_day
 from tools.services.bookings.formatting import booking_data, booking_words
 from tools.services.bookings.handler_adapter import Arguments
@@ -25,7 +25,7 @@ from tools.services.bookings.services import Cause, Guest, book
 DONE = {BookingKind.BOOKING: "Booked", BookingKind.MEETING: "The meeting is in the book"}
 
 
-class Agreed(Arguments):
+class ReservationArguments(Arguments):
     """Details that the agent and the customer agreed on."""
 
     date: str | None = Field(None, description="The local day that was agreed, as an ISO date like 2026-11-27.")
@@ -74,18 +74,18 @@ class PhoneUnknown(Unbookable):
 
 def reserve(
     project: Project,
-    agreed: Agreed,
+    agreed: ReservationArguments,
     context: ToolContext,
     *,
     kind: BookingKind,
     busy: Sequence[Span] = (),
     title: str = "",
 ) -> Outcome:
-    """Book the agreed time, once per effect, unless the business's own calendar is `busy`. Raises Unbookable or NoTime."""
+    """Book the agreed time, once per effect, unless the business's own calendar is `busy`. Raises Unbookable or InvalidTime."""
     if agreed.date is None or agreed.time is None:
         raise TimeUnknown
-    wish = Wish(party_size=agreed.party_size, kind=kind, name=agreed.with_whom or "")
-    if agreed.party_size is None and fitting(project, wish)[0].kind != ResourceKind.PERSON:
+    wish = BookingRequest(party_size=agreed.party_size, kind=kind, name=agreed.with_whom or "")
+    if agreed.party_size is None and matching_resources(project, wish)[0].kind != ResourceKind.PERSON:
         raise SizeUnknown
     booking = book(
         project,
@@ -101,16 +101,16 @@ def reserve(
         busy=busy,
     )
     result = {"booking": booking_data(booking, project)}
-    return Outcome.done(_told(booking, project, context), result=result, adapter="book")
+    return Outcome.done(_confirmation(booking, project, context), result=result, adapter="book")
 
 
-def same_reservation(arguments: Mapping[str, Any], context: ToolContext) -> str | None:
+def reservation_repeat(arguments: Mapping[str, Any], context: ToolContext) -> str | None:
     """Identify a reservation by its time and people; other details do not matter."""
     return " ".join(str(arguments.get(part)) for part in ("date", "time", "party_size", "with_whom"))
 
 
 def local_moment(
-    project: Project, wish: Wish, *, day: date, clock: time, now: datetime, busy: Sequence[Span] = ()
+    project: Project, wish: BookingRequest, *, day: date, clock: time, now: datetime, busy: Sequence[Span] = ()
 ) -> datetime:
     """Convert a local day and time to UTC. Raises Closed, with free alternatives, if the clocks skip it."""
     moment = Opening(config_of(project)).moment(datetime.combine(day, clock))
@@ -128,7 +128,7 @@ def _cause(context: ToolContext) -> Cause:
     )
 
 
-def _guest(agreed: Agreed, context: ToolContext, *, region: str) -> Guest:
+def _guest(agreed: ReservationArguments, context: ToolContext, *, region: str) -> Guest:
     """Return the guest from the agreed details, completed with the contact. Raises PhoneUnknown."""
     contact = context.contact
     try:
@@ -142,7 +142,7 @@ def _guest(agreed: Agreed, context: ToolContext, *, region: str) -> Guest:
     )
 
 
-def _told(booking: Booking, project: Project, context: ToolContext) -> str:
+def _confirmation(booking: Booking, project: Project, context: ToolContext) -> str:
     words = booking_words(booking, project, now=context.at)
     if booking.state == BookingState.CANCELLED:
         return f"It was booked and has been cancelled since: {words}."

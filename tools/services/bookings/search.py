@@ -11,9 +11,9 @@ from uuid import UUID
 from projects.models import Project
 from projects.models.agent_config import AgentConfig
 from tools.models import Resource
-from tools.services.bookings.booking_request import Wish, fitting, phrase
+from tools.services.bookings.booking_request import BookingRequest, describe_request, matching_resources
 from tools.services.bookings.date_words import day_words, moment_words, span_words, time_words, with_article
-from tools.services.bookings.day_schedule import Agenda, read_agenda, span_of
+from tools.services.bookings.day_schedule import DaySchedule, load_day_schedule, slot_span
 from tools.services.bookings.opening import Opening, Span
 from tools.services.bookings.refusals import Closed, Past, SlotTaken, TooFar, Unbookable
 
@@ -26,7 +26,7 @@ NEAR, OF_A_DAY, LATER = 4, 8, 3
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchResult:
     """The result of a search, in the business's local time. `resource` is the one a booking at `asked` would get, if
     any.
 
@@ -52,7 +52,7 @@ class Search:
 
     opening: Opening
     resources: Sequence[Resource]
-    wish: Wish
+    wish: BookingRequest
     now: datetime
     without: UUID | None = None
     busy: Sequence[Span] = ()
@@ -63,16 +63,16 @@ class Search:
 
     @property
     def what(self) -> str:
-        return phrase(self.wish, self.resources)
+        return describe_request(self.wish, self.resources)
 
-    def on(self, day: date, clock: time | None = None) -> Found:
+    def on(self, day: date, clock: time | None = None) -> SearchResult:
         """Search a day, at or near a time. Raises Past, TooFar or Closed with alternatives."""
         self._check_day(day)
         agenda = self._agenda(day, day)
         moment = self._moment(day, clock, agenda) if clock else None
         return self._found(day, moment, agenda)
 
-    def at(self, moment: datetime) -> Found:
+    def at(self, moment: datetime) -> SearchResult:
         """Search at and near a moment. Raises the same errors as `on`."""
         day = self.opening.local(moment).date()
         self._check_day(day)
@@ -80,9 +80,9 @@ class Search:
         self._check_moment(moment, agenda)
         return self._found(day, moment, agenda)
 
-    def taken(self, found: Found) -> SlotTaken:
+    def taken(self, found: SearchResult) -> SlotTaken:
         """Return the error for a time that is not free."""
-        return SlotTaken(sentences(found, today=self.today), field="starts_at")
+        return SlotTaken(describe_result(found, today=self.today), field="starts_at")
 
     def starts_of(self, day: date) -> list[datetime]:
         """Return every free grid time of a day, local; none for a day that can't be booked."""
@@ -91,19 +91,19 @@ class Search:
             return []
         return [self.opening.local(moment) for moment in self._agenda(day, day).starts_of(day)]
 
-    def _found(self, day: date, moment: datetime | None, agenda: Agenda) -> Found:
+    def _found(self, day: date, moment: datetime | None, agenda: DaySchedule) -> SearchResult:
         resource = agenda.free_at(moment) if moment else None
         starts = [start for start in agenda.starts_of(day) if start != moment]
         # If the time itself is free, times that are almost the same are no alternative.
         near = nearest(starts, moment, NEAR, beside=resource is not None) if moment else spread(starts, OF_A_DAY)
         has_any = resource is not None or bool(starts)
-        return Found(
+        return SearchResult(
             day=day,
             asked=self.opening.local(moment) if moment else None,
             resource=resource,
             near=[self.opening.local(start) for start in near],
             later=[] if has_any else self._later(day, moment),
-            words=phrase(self.wish, [resource] if resource else self.resources),
+            words=describe_request(self.wish, [resource] if resource else self.resources),
         )
 
     def _later(self, day: date, moment: datetime | None) -> list[datetime]:
@@ -131,7 +131,7 @@ class Search:
         if self.opening.is_closed_on(day):
             self._refuse(Closed, f"{words} is a day on which it is closed.", day)
 
-    def _moment(self, day: date, clock: time, agenda: Agenda) -> datetime:
+    def _moment(self, day: date, clock: time, agenda: DaySchedule) -> datetime:
         local = datetime.combine(day, clock)
         moment = self.opening.moment(local)
         if moment is None:
@@ -139,12 +139,12 @@ class Search:
         self._check_moment(moment, agenda)
         return moment
 
-    def _check_moment(self, moment: datetime, agenda: Agenda) -> None:
+    def _check_moment(self, moment: datetime, agenda: DaySchedule) -> None:
         local = self.opening.local(moment)
         words = moment_words(local, today=self.today)
         if moment < self.now:
             self._refuse(Past, f"{words} is past.", local.date(), moment)
-        if any(self.opening.is_open_for(span_of(resource, moment)) for resource in agenda.resources):
+        if any(self.opening.is_open_for(slot_span(resource, moment)) for resource in agenda.resources):
             return
         shortest = min(resource.slot_minutes for resource in agenda.resources)
         hours = span_words(self.opening.hours_of(local.date()))
@@ -168,19 +168,19 @@ class Search:
         free = free or self._later(day, moment)
         raise kind(f"{why} {_offer(free, day=day, what=self.what, today=self.today)}", field="starts_at")
 
-    def _agenda(self, first: date, last: date) -> Agenda:
-        return read_agenda(
+    def _agenda(self, first: date, last: date) -> DaySchedule:
+        return load_day_schedule(
             self.opening, self.resources, first=first, last=last, now=self.now, without=self.without, busy=self.busy
         )
 
 
 def new_search(
-    project: Project, wish: Wish, *, now: datetime, without: UUID | None = None, busy: Sequence[Span] = ()
+    project: Project, wish: BookingRequest, *, now: datetime, without: UUID | None = None, busy: Sequence[Span] = ()
 ) -> Search:
     """Start a search. Raises NothingToBook or TooLarge."""
     return Search(
         opening=Opening(config_of(project)),
-        resources=fitting(project, wish),
+        resources=matching_resources(project, wish),
         wish=wish,
         now=now,
         without=without,
@@ -196,7 +196,7 @@ def config_of(project: Project) -> AgentConfig:
     return config
 
 
-def sentences(found: Found, *, today: date) -> str:
+def describe_result(found: SearchResult, *, today: date) -> str:
     """Describe a result for the agent."""
     if found.asked is None:
         head = day_words(found.day, today=today)
@@ -240,7 +240,7 @@ def spread(starts: Sequence[datetime], number: int) -> list[datetime]:
     return [apart[round(index * step)] for index in range(number)]
 
 
-def _next(found: Found, *, today: date) -> str:
+def _next(found: SearchResult, *, today: date) -> str:
     if not found.later:
         return f"Nothing is free in the {LOOK_AHEAD_DAYS} days after it either."
     return f"The next that are free: {day_words(found.later[0].date(), today=today)} at {_times(found.later)}."

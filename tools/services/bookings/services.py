@@ -21,13 +21,13 @@ from django.utils import timezone
 from projects.common.phones import normal_phone
 from projects.models import Project
 from tools.models import Booking, BookingKind, BookingState, Resource, ResourceKind
-from tools.services.bookings.booking_request import Wish
+from tools.services.bookings.booking_request import BookingRequest
 from tools.services.bookings.codes import new_code
-from tools.services.bookings.day_schedule import meets_any, span_of, standing
+from tools.services.bookings.day_schedule import confirmed_bookings, overlaps_any, slot_span
 from tools.services.bookings.opening import Span
 from tools.services.bookings.refusals import BookingOver, Unbookable
 from tools.services.bookings.search import Search, config_of, new_search
-from tools.services.calendar.event_sync import follow
+from tools.services.calendar.event_sync import plan_sync
 
 # Attempts to find a free code. A collision happens once in a hundred million.
 CODES_TRIED = 5
@@ -61,7 +61,7 @@ class FreeSlot:
 
 def book(
     project: Project,
-    wish: Wish,
+    wish: BookingRequest,
     *,
     starts_at: datetime,
     guest: Guest,
@@ -79,13 +79,13 @@ def book(
     SlotTaken.
     """
     cause = cause or Cause()
-    if made := _made_by(cause):
+    if made := _booking_of_effect(cause):
         return made
     try:
-        place = _take_place(new_search(project, wish, now=now, busy=busy), starts_at)
+        place = _lock_free_slot(new_search(project, wish, now=now, busy=busy), starts_at)
     except Unbookable:
         # An earlier attempt at the same effect, assumed dead, may have taken the slot.
-        if made := _made_by(cause):
+        if made := _booking_of_effect(cause):
             return made
         raise
     booking = Booking(
@@ -101,7 +101,7 @@ def book(
         email=guest.email[:254],
         notes=notes[:2000],
     )
-    _put(booking, place)
+    _assign(booking, place)
     return _save_with_code(booking, cause)
 
 
@@ -117,26 +117,26 @@ def move(
     busy: Sequence[Span] = (),
 ) -> Booking:
     """Change a booking's time or party size in the current transaction. The code stays the same. `busy` is as in
-    `book`; `resource_id` and `place` are as in a `Wish`.
+    `book`; `resource_id` and `place` are as in a `BookingRequest`.
 
     Raises BookingOver if the booking is cancelled or has begun, and the errors of `book`.
     """
     moved = _lock_to_change(booking, now=now)
-    wish = Wish(party_size=party_size, kind=BookingKind(moved.kind), resource_id=resource_id, place=place)
+    wish = BookingRequest(party_size=party_size, kind=BookingKind(moved.kind), resource_id=resource_id, place=place)
     search = new_search(project, wish, now=now, without=moved.pk, busy=busy)
-    _put(moved, _take_place(search, starts_at))
+    _assign(moved, _lock_free_slot(search, starts_at))
     moved.party_size = party_size
     moved.save(update_fields=["resource", "starts_at", "ends_at", "party_size"])
-    follow(moved)
+    plan_sync(moved)
     return moved
 
 
-def who_is_met(booking: Booking) -> UUID | None:
+def person_id_of(booking: Booking) -> UUID | None:
     """Return the id of the person a booking is with, who stays the same when it is moved. Tables and rooms may change."""
     return booking.resource_id if booking.resource.kind == ResourceKind.PERSON else None
 
 
-def where_it_is(booking: Booking) -> ResourceKind:
+def resource_kind_of(booking: Booking) -> ResourceKind:
     """Return the resource kind of a booking, which stays the same when it is moved."""
     return ResourceKind(booking.resource.kind)
 
@@ -154,19 +154,19 @@ def cancel(booking: Booking, *, by: str, now: datetime, effect_id: UUID | None =
     locked.state, locked.cancelled_by, locked.cancelled_at = BookingState.CANCELLED, by, timezone.now()
     locked.cancel_effect_id = effect_id
     locked.save(update_fields=["state", "cancelled_by", "cancelled_at", "cancel_effect_id"])
-    follow(locked)
+    plan_sync(locked)
     return locked
 
 
-def _take_place(search: Search, starts_at: datetime) -> FreeSlot:
+def _lock_free_slot(search: Search, starts_at: datetime) -> FreeSlot:
     """Lock the first free resource. Raises Unbookable."""
     found = search.at(starts_at)
     if found.resource is None:
         raise search.taken(found)
     for resource in search.resources:
         # A resource that looked free is locked and checked again; see the module docstring.
-        place = FreeSlot(resource, span_of(resource, starts_at))
-        is_open = search.opening.is_open_for(place.span) and not meets_any(place.span, search.busy)
+        place = FreeSlot(resource, slot_span(resource, starts_at))
+        is_open = search.opening.is_open_for(place.span) and not overlaps_any(place.span, search.busy)
         if is_open and _lock_if_free(place, without=search.without):
             return place
     raise search.taken(search.at(starts_at))
@@ -180,7 +180,7 @@ def _lock_if_free(place: FreeSlot, *, without: UUID | None) -> bool:
 
 
 def _is_taken(place: FreeSlot, *, without: UUID | None) -> bool:
-    rows = standing(place.span.starts_at, place.span.ends_at, without=without)
+    rows = confirmed_bookings(place.span.starts_at, place.span.ends_at, without=without)
     return rows.filter(resource=place.resource).exists()
 
 
@@ -199,7 +199,7 @@ def _locked(booking: Booking) -> Booking:
     return Booking.objects.select_for_update(no_key=True).get(pk=booking.pk)
 
 
-def _put(booking: Booking, place: FreeSlot) -> None:
+def _assign(booking: Booking, place: FreeSlot) -> None:
     booking.resource = place.resource
     booking.starts_at, booking.ends_at = place.span.starts_at, place.span.ends_at
 
@@ -212,15 +212,15 @@ def _save_with_code(booking: Booking, cause: Cause) -> Booking:
                 booking.save(force_insert=True)
         except IntegrityError:
             # The code is taken, or another attempt at the same effect was faster.
-            if made := _made_by(cause):
+            if made := _booking_of_effect(cause):
                 return made
         else:
-            follow(booking)
+            plan_sync(booking)
             return booking
     raise RuntimeError("No free code was found; the book is full of them.")
 
 
-def _made_by(cause: Cause) -> Booking | None:
+def _booking_of_effect(cause: Cause) -> Booking | None:
     """Return the booking that an earlier attempt at the same effect made."""
     if cause.effect_id is None:
         return None

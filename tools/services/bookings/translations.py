@@ -50,7 +50,7 @@ def people(number: int) -> str:
     return ngettext("%(count)s person", "%(count)s people", number) % {"count": number}
 
 
-def own_line(booking: Booking, project: Project, *, now: datetime) -> str:
+def customer_line(booking: Booking, project: Project, *, now: datetime) -> str:
     """A booking in one line for its customer: venerdì 27 novembre alle 19:00, 4 persone, K7M2QX."""
     if is_english():
         return booking_words(booking, project, now=now)

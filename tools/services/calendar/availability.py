@@ -25,9 +25,9 @@ from tenancy.threads import in_db
 from tools.engine.execution.handler import Execute, ToolContext
 from tools.engine.execution.outcome import Outcome
 from tools.services.bookings.clock import read_day
-from tools.services.bookings.handler_adapter import A, at_desk
+from tools.services.bookings.handler_adapter import A, transactional_handler
 from tools.services.bookings.opening import Span
-from tools.services.bookings.refusals import NoTime
+from tools.services.bookings.refusals import InvalidTime
 from tools.services.bookings.search import LOOK_AHEAD_DAYS
 from tools.services.calendar.caldav_client import Calendar, CalendarFailed, SignInRefused
 
@@ -35,11 +35,11 @@ log = logging.getLogger(__name__)
 
 KIND = "caldav"
 # Safe to say to a customer. The cause is in the result, for staff.
-BY_THE_BOOK = "Our calendar can’t be seen at the moment, so this goes by our booking book alone."
+NOT_CHECKED = "Our calendar can’t be seen at the moment, so this goes by our booking book alone."
 
 
 @dataclass(frozen=True)
-class View:
+class CalendarView:
     """The busy times that a check found. If it failed, `note` tells the agent and `problem` tells staff why."""
 
     busy: Sequence[Span] = ()
@@ -56,27 +56,27 @@ class View:
 
 
 # A handler's body, run in the transaction with the calendar as it was just seen.
-Sighted = Callable[[Project, A, ToolContext, View], Outcome]
+CalendarAwareBody = Callable[[Project, A, ToolContext, CalendarView], Outcome]
 
 
-def at_sighted_desk(arguments: type[A], work: Sighted[A]) -> Execute:
+def calendar_aware_handler(arguments: type[A], work: CalendarAwareBody[A]) -> Execute:
     """Return an `execute` that checks the connected calendar, within five seconds, and then runs the body on our rows.
 
     No transaction is open during the check; the body uses its result.
     """
 
     async def execute(given: Mapping[str, Any], context: ToolContext) -> Outcome:
-        view = await look(context, day=_day_of(given))
+        view = await check_calendar(context, day=_day_of(given))
 
         def sighted(project: Project, asked: A, context: ToolContext) -> Outcome:
             return work(project, asked, context, view)
 
-        return view.beside(await at_desk(arguments, sighted)(given, context))
+        return view.beside(await transactional_handler(arguments, sighted)(given, context))
 
     return execute
 
 
-class Asker(Protocol):
+class CalendarScope(Protocol):
     """The scope of a check: a tool's context, or a customer on their booking page."""
 
     @property
@@ -89,38 +89,38 @@ class Asker(Protocol):
     def at(self) -> datetime: ...
 
 
-async def look(asker: Asker, *, day: date | None) -> View:
+async def check_calendar(asker: CalendarScope, *, day: date | None) -> CalendarView:
     """Return the busy times from a day to the end of the offered range; empty if no calendar is connected or no day is
     given.
     """
     if day is None:
-        return View()
+        return CalendarView()
     try:
         connection = await in_db(_open, asker.organization_id, asker.project_id)
     except WrongSecret:
         log.error("The calendar of project %s can't be opened: its secret has another key.", asker.project_id)
-        return View(note=BY_THE_BOOK, problem="Its password can’t be read any more.", needs_reauth=True)
+        return CalendarView(note=NOT_CHECKED, problem="Its password can’t be read any more.", needs_reauth=True)
     if connection is None:
-        return View()
+        return CalendarView()
     if connection.needs_reauth:
-        return View(note=BY_THE_BOOK, problem="It has to be connected again.", needs_reauth=True)
-    return await _look(connection, asker, window_of(day, asker))
+        return CalendarView(note=NOT_CHECKED, problem="It has to be connected again.", needs_reauth=True)
+    return await _check(connection, asker, window_of(day, asker))
 
 
-async def _look(connection: Connection, asker: Asker, window: Span) -> View:
-    calendar = calendar_over(connection)
+async def _check(connection: Connection, asker: CalendarScope, window: Span) -> CalendarView:
+    calendar = calendar_client(connection)
     try:
         busy = await calendar.busy(window, zone=ZoneInfo(asker.timezone), project_id=asker.project_id)
     except SignInRefused as error:
-        await in_db(ask_for_sign_in, asker.organization_id, connection)
-        return View(note=BY_THE_BOOK, problem=str(error), needs_reauth=True)
+        await in_db(request_reconnect, asker.organization_id, connection)
+        return CalendarView(note=NOT_CHECKED, problem=str(error), needs_reauth=True)
     except CalendarFailed as error:
         log.warning("The calendar of project %s was not looked at: %s", asker.project_id, error)
-        return View(note=BY_THE_BOOK, problem=str(error))
-    return View(busy=busy)
+        return CalendarView(note=NOT_CHECKED, problem=str(error))
+    return CalendarView(busy=busy)
 
 
-def window_of(day: date, asker: Asker) -> Span:
+def window_of(day: date, asker: CalendarScope) -> Span:
     """Return the range of days offered for a requested day. Past days are not checked."""
     zone = ZoneInfo(asker.timezone)
     first = max(day, asker.at.astimezone(zone).date() - timedelta(days=1))
@@ -129,11 +129,11 @@ def window_of(day: date, asker: Asker) -> Span:
     return Span(starts, ends)
 
 
-def calendar_over(connection: Connection) -> Calendar:
+def calendar_client(connection: Connection) -> Calendar:
     return Calendar(connection, guard=Guard(allow=settings.OUTBOUND_ALLOW))
 
 
-def ask_for_sign_in(organization_id: UUID, tried: Connection) -> None:
+def request_reconnect(organization_id: UUID, tried: Connection) -> None:
     """Notify staff, once, that the calendar must be reconnected."""
     with tenant_tx(organization_id):
         if mark_needs_reauth(tried.source_id, tried=tried):
@@ -149,5 +149,5 @@ def _day_of(given: Mapping[str, Any]) -> date | None:
     """Return the day that the model named. An invalid one is rejected by the handler's body."""
     try:
         return read_day(given["date"]) if isinstance(given.get("date"), str) else None
-    except NoTime:
+    except InvalidTime:
         return None

@@ -11,8 +11,8 @@ from zoneinfo import ZoneInfo
 from icalendar import Component, Event
 
 from tools.services.bookings.opening import Span
-from tools.services.calendar.event import is_own
-from tools.services.calendar.occurrences import NONSENSE, is_free, is_series, replaced, time_of, times_of_series
+from tools.services.calendar.event import is_own_event
+from tools.services.calendar.occurrences import MALFORMED, event_span, is_free, is_series, replaced_start, series_spans
 from tools.services.calendar.recurrence import RuleNotUnderstood
 
 log = logging.getLogger(__name__)
@@ -27,7 +27,7 @@ READ = frozenset(
 )
 
 
-class NotUnderstood(Exception):
+class UnreadableCalendar(Exception):
     """The calendar's response can't be used; the message says why."""
 
 
@@ -41,10 +41,10 @@ def busy_spans(documents: Iterable[str], window: Span, *, zone: ZoneInfo, projec
     reader = _Reader(window, zone, project_id)
     for document in documents:
         reader.read(document)
-    return joined(reader.found)
+    return merge_spans(reader.found)
 
 
-def joined(spans: Iterable[Span]) -> list[Span]:
+def merge_spans(spans: Iterable[Span]) -> list[Span]:
     """Sort spans, and merge those that overlap or touch."""
     result: list[Span] = []
     for span in sorted(spans, key=lambda one: one.starts_at):
@@ -70,35 +70,35 @@ class _Reader:
             try:
                 self.found += [span for span in self._times(event, events) if span.meets(self._window)]
             except RuleNotUnderstood as error:
-                raise NotUnderstood(str(error)) from None
-            except NONSENSE as error:
-                _leave_out(error)
+                raise UnreadableCalendar(str(error)) from None
+            except MALFORMED as error:
+                _log_skipped(error)
 
     def _event(self, lines: Sequence[str]) -> Component | None:
-        if is_own(_uid(lines), self._project_id):
+        if is_own_event(_uid(lines), self._project_id):
             return None
         self._events += 1
         if self._events > MOST_EVENTS:
-            raise NotUnderstood(f"The calendar has more than {MOST_EVENTS} events in these days.")
-        if _is_monstrous(lines):
-            raise NotUnderstood("The calendar has an event that is longer than any that a calendar writes.")
+            raise UnreadableCalendar(f"The calendar has more than {MOST_EVENTS} events in these days.")
+        if _is_oversized(lines):
+            raise UnreadableCalendar("The calendar has an event that is longer than any that a calendar writes.")
         try:
             return Event.from_ical("\r\n".join(["BEGIN:VEVENT", *lines, "END:VEVENT", ""]))
-        except NONSENSE as error:
-            _leave_out(error)
+        except MALFORMED as error:
+            _log_skipped(error)
             return None
 
     def _times(self, event: Component, others: Iterable[Component]) -> list[Span]:
         if is_free(event):
             return []
         if not is_series(event):
-            span = time_of(event, self._zone)
+            span = event_span(event, self._zone)
             return [span] if span else []
         self._series += 1
         if self._series > MOST_SERIES:
-            raise NotUnderstood(f"The calendar’s server leaves more than {MOST_SERIES} series to us.")
-        instead = {at for other in others if (at := replaced(other, self._zone)) is not None}
-        return list(times_of_series(event, self._window, self._zone, but=instead))
+            raise UnreadableCalendar(f"The calendar’s server leaves more than {MOST_SERIES} series to us.")
+        instead = {at for other in others if (at := replaced_start(other, self._zone)) is not None}
+        return list(series_spans(event, self._window, self._zone, but=instead))
 
 
 def _events(document: str) -> Iterator[list[str]]:
@@ -118,7 +118,7 @@ def _events(document: str) -> Iterator[list[str]]:
             lines.append(line.rstrip("\r"))
 
 
-def _is_monstrous(lines: Sequence[str]) -> bool:
+def _is_oversized(lines: Sequence[str]) -> bool:
     usual = [line for line in lines if not line.upper().startswith("EXDATE")]
     is_long = len(usual) > MOST_LINES or any(len(line) > LONGEST_LINE for line in usual)
     return is_long or sum(map(len, lines)) > LONGEST_EVENT
@@ -128,5 +128,5 @@ def _uid(lines: Iterable[str]) -> str:
     return next((line.partition(":")[2] for line in lines if line[:4].upper() in ("UID:", "UID;")), "")
 
 
-def _leave_out(error: Exception) -> None:
+def _log_skipped(error: Exception) -> None:
     log.warning("An event of a connected calendar was left out: %s", type(error).__name__)

@@ -15,17 +15,24 @@ from outbound.guard import Guard, Response
 from projects.connections.integration_types import CalDavSettings
 from projects.connections.integrations import Connection
 from tools.services.bookings.opening import Span
-from tools.services.calendar.busy import NotUnderstood, busy_spans
-from tools.services.calendar.multistatus import CALDAV, DAV, NoMultistatus, Resource, named, read_multistatus
+from tools.services.calendar.busy import UnreadableCalendar, busy_spans
+from tools.services.calendar.multistatus import (
+    CALDAV,
+    DAV,
+    InvalidMultistatus,
+    Resource,
+    qualified_name,
+    read_multistatus,
+)
 
 # Deadlines of a request, from name resolution to the last byte, and of a busy query, including parsing.
 ANSWERED_WITHIN_S, SEEN_WITHIN_S = 4.0, 5.0
 MOST_BYTES = 2 * 1024 * 1024
 XML = "application/xml; charset=utf-8"
 ICALENDAR = "text/calendar; charset=utf-8"
-CALENDAR_DATA = named(CALDAV, "calendar-data")
-RESOURCE_TYPE, PRIVILEGES = named(DAV, "resourcetype"), named(DAV, "current-user-privilege-set")
-MAY_WRITE = {named(DAV, name) for name in ("all", "write", "write-content", "bind")}
+CALENDAR_DATA = qualified_name(CALDAV, "calendar-data")
+RESOURCE_TYPE, PRIVILEGES = qualified_name(DAV, "resourcetype"), qualified_name(DAV, "current-user-privilege-set")
+MAY_WRITE = {qualified_name(DAV, name) for name in ("all", "write", "write-content", "bind")}
 HINTS = {
     404: "There is no calendar at this address (404). Copy the address of the calendar itself, not of its server.",
     405: "Nothing at this address speaks CalDAV (405). Copy the address of the calendar itself.",
@@ -33,11 +40,11 @@ HINTS = {
     429: "The calendar’s server takes no more just now (429).",
 }
 
-ABOUT = b"""<?xml version="1.0" encoding="utf-8"?>
+INFO_QUERY = b"""<?xml version="1.0" encoding="utf-8"?>
 <D:propfind xmlns:D="DAV:"><D:prop><D:resourcetype/><D:current-user-privilege-set/></D:prop></D:propfind>"""
 
 # Requests events only, with recurrences expanded by the server.
-EVENTS = """<?xml version="1.0" encoding="utf-8"?>
+EVENTS_QUERY = """<?xml version="1.0" encoding="utf-8"?>
 <C:calendar-query xmlns:D="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav"><D:prop><C:calendar-data>
 <C:expand start="{starts}" end="{ends}"/></C:calendar-data></D:prop>
 <C:filter><C:comp-filter name="VCALENDAR"><C:comp-filter name="VEVENT"><C:time-range start="{starts}" end="{ends}"/>
@@ -53,7 +60,7 @@ class SignInRefused(CalendarFailed):
 
 
 @dataclass(frozen=True)
-class About:
+class CalendarInfo:
     """Properties of the calendar. `may_write` is None if the server does not report privileges."""
 
     is_calendar: bool
@@ -74,19 +81,19 @@ class Calendar:
         """Return the URL of an event. It contains no secret."""
         return f"{self._settings.url}{name}"
 
-    async def about(self) -> About:
+    async def about(self) -> CalendarInfo:
         """Return the properties of the configured URL. Raises CalendarFailed."""
-        resources = await self._resources("PROPFIND", ABOUT, depth="0")
+        resources = await self._resources("PROPFIND", INFO_QUERY, depth="0")
         this = resources[0] if resources else Resource()
         privileges = this.inside.get(PRIVILEGES)
-        return About(
-            is_calendar=named(CALDAV, "calendar") in this.inside.get(RESOURCE_TYPE, set()),
+        return CalendarInfo(
+            is_calendar=qualified_name(CALDAV, "calendar") in this.inside.get(RESOURCE_TYPE, set()),
             may_write=None if privileges is None else bool(privileges & MAY_WRITE),
         )
 
     async def busy(self, window: Span, *, zone: ZoneInfo, project_id: UUID) -> list[Span]:
         """Return the busy spans within a window, without the project's own bookings. Raises CalendarFailed."""
-        query = EVENTS.format(starts=_utc(window.starts_at), ends=_utc(window.ends_at)).encode()
+        query = EVENTS_QUERY.format(starts=_utc(window.starts_at), ends=_utc(window.ends_at)).encode()
         try:
             async with asyncio.timeout(SEEN_WITHIN_S):
                 resources = await self._resources("REPORT", query, depth="1")
@@ -95,7 +102,7 @@ class Calendar:
                 return await asyncio.to_thread(busy_spans, documents, window, zone=zone, project_id=project_id)
         except TimeoutError:
             raise CalendarFailed("Reading the calendar’s answer takes too long.") from None
-        except NotUnderstood as error:
+        except UnreadableCalendar as error:
             raise CalendarFailed(str(error)) from None
 
     async def put(self, name: str, event: bytes, *, is_new: bool) -> Response:
@@ -114,15 +121,15 @@ class Calendar:
             raise CalendarFailed(f"The calendar’s answer can’t be read: {error}") from None
         except OutboundError as error:
             raise CalendarFailed(f"The calendar couldn’t be asked: {error}") from None
-        if is_refused(answer):
+        if is_sign_in_refused(answer):
             raise SignInRefused(SignInRefused.__doc__)
         if answer.status != 207:
-            raise CalendarFailed(refusal_of(answer.status))
+            raise CalendarFailed(describe_status(answer.status))
         if answer.truncated:
             raise CalendarFailed("The calendar’s answer is longer than 2 MB.")
         try:
             return await asyncio.to_thread(read_multistatus, answer.body)
-        except NoMultistatus as error:
+        except InvalidMultistatus as error:
             raise CalendarFailed(f"The calendar’s answer is no CalDAV: {error}") from None
 
     async def _send(self, method: str, url: str, body: bytes | None, headers: Mapping[str, str]) -> Response:
@@ -138,14 +145,14 @@ class Calendar:
         )
 
 
-def is_refused(answer: Response) -> bool:
+def is_sign_in_refused(answer: Response) -> bool:
     """Return True if the server rejects the credentials or the account's permissions. A 403 that names a CalDAV
     precondition concerns the request instead.
     """
     return answer.status == 401 or (answer.status == 403 and CALDAV.encode() not in answer.body)
 
 
-def refusal_of(status: int) -> str:
+def describe_status(status: int) -> str:
     """Explain an unexpected status to staff."""
     if 300 <= status < 400:
         return "The calendar’s server sends us to another address; connect the calendar with that one."

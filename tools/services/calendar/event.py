@@ -10,17 +10,17 @@ from icalendar import Calendar, Event
 
 from projects.models import Project
 from tools.models import Booking, BookingKind
-from tools.services.bookings.booking_request import Wish, phrase
+from tools.services.bookings.booking_request import BookingRequest, describe_request
 
 PRODUCT = "-//Makegood//Bookings//EN"
 # Control characters, and line separators that iCalendar does not treat as line ends.
-UNWRITABLE = frozenset({"Cc", "Zl", "Zp"})
+NOT_ALLOWED = frozenset({"Cc", "Zl", "Zp"})
 LAYOUT = "\r\n\t"
 
 
 def event_uid(booking: Booking) -> str:
     """Return the event's UID. It never changes, so that writing the event again creates no duplicate."""
-    return f"{booking.pk}@{_mark(booking.project_id)}"
+    return f"{booking.pk}@{_uid_domain(booking.project_id)}"
 
 
 def event_name(booking: Booking) -> str:
@@ -28,20 +28,20 @@ def event_name(booking: Booking) -> str:
     return f"makegood-{booking.pk}.ics"
 
 
-def is_own(uid: str, project_id: UUID) -> bool:
+def is_own_event(uid: str, project_id: UUID) -> bool:
     """Return True if the UID belongs to one of the project's own bookings; for those our database is the truth."""
-    return uid.endswith(f"@{_mark(project_id)}")
+    return uid.endswith(f"@{_uid_domain(project_id)}")
 
 
-def event_of(booking: Booking, project: Project, *, at: datetime) -> bytes:
+def build_event(booking: Booking, project: Project, *, at: datetime) -> bytes:
     """Render the booking as an iCalendar document. `at` is the time of writing."""
     event = Event()
     event.add("uid", event_uid(booking))
     event.add("dtstamp", at.astimezone(UTC))
     event.add("dtstart", booking.starts_at.astimezone(UTC))
     event.add("dtend", booking.ends_at.astimezone(UTC))
-    event.add("summary", _writable(_summary(booking)))
-    event.add("description", _writable(_description(booking, project)))
+    event.add("summary", _sanitized(_summary(booking)))
+    event.add("description", _sanitized(_description(booking, project)))
     event.add("status", "CONFIRMED")
     event.add("transp", "OPAQUE")
     calendar = Calendar()
@@ -52,21 +52,21 @@ def event_of(booking: Booking, project: Project, *, at: datetime) -> bytes:
     return written
 
 
-def _writable(text: str) -> str:
+def _sanitized(text: str) -> str:
     """Replace characters that an event can't contain (RFC 5545, 3.3.11), such as those pasted from a word processor,
     with spaces.
     """
-    return "".join(" " if category(one) in UNWRITABLE and one not in LAYOUT else one for one in text)
+    return "".join(" " if category(one) in NOT_ALLOWED and one not in LAYOUT else one for one in text)
 
 
-def _mark(project_id: UUID) -> str:
+def _uid_domain(project_id: UUID) -> str:
     return f"{project_id}.makegood"
 
 
 def _summary(booking: Booking) -> str:
     """Table for 4: Ada Lovelace"""
-    wish = Wish(party_size=booking.party_size, kind=BookingKind(booking.kind), name=booking.resource.name)
-    what = phrase(wish, [booking.resource])
+    wish = BookingRequest(party_size=booking.party_size, kind=BookingKind(booking.kind), name=booking.resource.name)
+    what = describe_request(wish, [booking.resource])
     return f"{what[:1].upper()}{what[1:]}{f': {booking.name}' if booking.name else ''}"
 
 

@@ -26,32 +26,32 @@ TOOL = "calendar_event"
 DEFINITION = ToolDefinition(
     description="Keeps a booking’s event in the connected calendar as the booking is.", use_conversation_history=False
 )
-WRITTEN_ANEW = "A later change of the booking is written in its place."
+SUPERSEDED = "A later change of the booking is written in its place."
 # Most bookings that one catch-up plans.
 MOST = 500
 # Statuses of a temporarily unavailable server.
-AWAY = (423, 429, 500, 502, 503, 504)
-AGAIN = (EffectState.FAILED, EffectState.CANCELLED, EffectState.UNKNOWN)
+UNAVAILABLE = (423, 429, 500, 502, 503, 504)
+NOT_WRITTEN = (EffectState.FAILED, EffectState.CANCELLED, EffectState.UNKNOWN)
 
 
 # A booking checks for a connected calendar, and a new connection checks for bookings. These locks serialize the two, so
 # that neither misses the other. Bookings don't block each other.
-_BOOKS = Prepared("select 1 from pg_advisory_xact_lock_shared(hashtextextended(%s, 0))")
-_CONNECTS = Prepared("select 1 from pg_advisory_xact_lock(hashtextextended(%s, 0))")
+_LOCK_SHARED = Prepared("select 1 from pg_advisory_xact_lock_shared(hashtextextended(%s, 0))")
+_LOCK_EXCLUSIVE = Prepared("select 1 from pg_advisory_xact_lock(hashtextextended(%s, 0))")
 
 
 def wait_for_bookings(project: Project) -> None:
     """Wait for running bookings to commit, and block new ones until this transaction ends."""
-    _CONNECTS(f"calendar:{project.pk}")
+    _LOCK_EXCLUSIVE(f"calendar:{project.pk}")
 
 
-def follow(booking: Booking) -> None:
+def plan_sync(booking: Booking) -> None:
     """Plan the sync of a changed booking in the current transaction.
 
     Does nothing if no calendar is connected, unless the booking was synced before. In that case the effect ends as not
     written and is retried after a reconnect; otherwise the calendar would keep an outdated event.
     """
-    _BOOKS(f"calendar:{booking.project_id}")
+    _LOCK_SHARED(f"calendar:{booking.project_id}")
     earlier = booking.calendar_effect_id
     is_connected = Source.objects.filter(project_id=booking.project_id, kind=KIND, is_enabled=True).exists()
     if not is_connected and earlier is None:
@@ -65,17 +65,17 @@ def follow(booking: Booking) -> None:
         kind=TOOL,
         delivery=RetryPolicy.IDEMPOTENT,
         definition=DEFINITION.model_dump(mode="json", by_alias=True),
-        arguments={"booking": booking.code, "event": _what(booking)},
+        arguments={"booking": booking.code, "event": _change(booking)},
         arranged_at=timezone.now(),
     )
     booking.calendar_effect_id = effect.pk
     booking.save(update_fields=["calendar_effect_id"])
     if earlier is not None:
-        _close(earlier)
-    enqueue([job_of(effect, booking.pk)])
+        _supersede(earlier)
+    enqueue([sync_job(effect, booking.pk)])
 
 
-def job_of(effect: Effect, booking_id: UUID, *, run_after: datetime | None = None) -> JobRequest:
+def sync_job(effect: Effect, booking_id: UUID, *, run_after: datetime | None = None) -> JobRequest:
     """Return the job for the effect's next attempt. Jobs of one booking run in sequence."""
     return JobRequest(
         lane=LANE,
@@ -87,7 +87,7 @@ def job_of(effect: Effect, booking_id: UUID, *, run_after: datetime | None = Non
     )
 
 
-def effect_of(key: str) -> UUID:
+def effect_id_of(key: str) -> UUID:
     """Return the effect's id from the key of its job."""
     return UUID(key.split(":")[1])
 
@@ -100,33 +100,37 @@ def catch_up(project: Project, *, unanswered_only: bool = False) -> int:
     source = Source.objects.filter(project=project, kind=KIND, is_enabled=True, needs_reauth=False).first()
     if source is None:
         return 0
-    rows = unanswered(project) if unanswered_only else refused(project) | _unwritten(project, source.settings["url"])
+    rows = (
+        unanswered_syncs(project)
+        if unanswered_only
+        else failed_syncs(project) | _unwritten(project, source.settings["url"])
+    )
     # A booking that is being changed right now plans its own sync.
     found = list(rows.select_for_update(no_key=True, of=("self",), skip_locked=True)[:MOST])
     for booking in found:
-        follow(booking)
+        plan_sync(booking)
     return len(found)
 
 
-def refused(project: Project) -> QuerySet[Booking]:
+def failed_syncs(project: Project) -> QuerySet[Booking]:
     """Upcoming bookings whose last change was not written."""
-    failed = Effect.objects.filter(project_id=project.pk, kind=TOOL, state__in=AGAIN)
-    return _coming(project).filter(calendar_effect_id__in=failed.values("pk"))
+    failed = Effect.objects.filter(project_id=project.pk, kind=TOOL, state__in=NOT_WRITTEN)
+    return _upcoming(project).filter(calendar_effect_id__in=failed.values("pk"))
 
 
-def unanswered(project: Project) -> QuerySet[Booking]:
+def unanswered_syncs(project: Project) -> QuerySet[Booking]:
     """Upcoming bookings whose last sync failed because the server was unreachable or said so (503)."""
-    was_away = Q(http_status=None) | Q(http_status__in=AWAY)
+    was_away = Q(http_status=None) | Q(http_status__in=UNAVAILABLE)
     asked = Effect.objects.filter(was_away, project_id=project.pk, kind=TOOL, attempts__gt=0)
-    return refused(project).filter(calendar_effect_id__in=asked.values("pk"))
+    return failed_syncs(project).filter(calendar_effect_id__in=asked.values("pk"))
 
 
 def _unwritten(project: Project, url: str) -> QuerySet[Booking]:
     """Upcoming bookings without an event in the calendar at this URL."""
-    return _coming(project).filter(state=BookingState.CONFIRMED).exclude(calendar_url__startswith=url)
+    return _upcoming(project).filter(state=BookingState.CONFIRMED).exclude(calendar_url__startswith=url)
 
 
-def _coming(project: Project) -> QuerySet[Booking]:
+def _upcoming(project: Project) -> QuerySet[Booking]:
     return Booking.objects.filter(project_id=project.pk, starts_at__gt=timezone.now()).order_by("starts_at")
 
 
@@ -143,20 +147,20 @@ def resolve(effect: Effect, *, happened: bool, by: UUID | None) -> Effect:
     ledger.send_again(effect, by=by)
     booking = Booking.objects.filter(calendar_effect_id=effect.pk).first()
     if booking is None:
-        ledger.cancel(effect, reason=WRITTEN_ANEW)
+        ledger.cancel(effect, reason=SUPERSEDED)
     else:
-        enqueue([job_of(effect, booking.pk)])
+        enqueue([sync_job(effect, booking.pk)])
     return effect
 
 
-def _close(effect_id: UUID) -> None:
+def _supersede(effect_id: UUID) -> None:
     """Cancel an earlier effect that this one replaces. One that is being sent detects this by itself."""
     effect = Effect.objects.get(pk=effect_id)
     if effect.state == EffectState.UNKNOWN:
-        ledger.store_outcome(effect, Outcome.failed(WRITTEN_ANEW), state=EffectState.CANCELLED)
+        ledger.store_outcome(effect, Outcome.failed(SUPERSEDED), state=EffectState.CANCELLED)
     else:
-        ledger.cancel(effect, reason=WRITTEN_ANEW)
+        ledger.cancel(effect, reason=SUPERSEDED)
 
 
-def _what(booking: Booking) -> str:
+def _change(booking: Booking) -> str:
     return "written" if booking.state == BookingState.CONFIRMED else "taken out"

@@ -31,10 +31,10 @@ from tools.engine import ledger
 from tools.engine.execution.outcome import Outcome
 from tools.engine.execution.outcome_policy import Course, course_of, may_have_happened, next_attempt_at
 from tools.models import Booking, BookingState, Effect, EffectState
-from tools.services.calendar.availability import KIND, calendar_over
-from tools.services.calendar.caldav_client import Calendar, SignInRefused, is_refused, refusal_of
-from tools.services.calendar.event import event_name, event_of
-from tools.services.calendar.event_sync import LANE, WRITTEN_ANEW, catch_up, effect_of, follow, job_of
+from tools.services.calendar.availability import KIND, calendar_client
+from tools.services.calendar.caldav_client import Calendar, SignInRefused, describe_status, is_sign_in_refused
+from tools.services.calendar.event import build_event, event_name
+from tools.services.calendar.event_sync import LANE, SUPERSEDED, catch_up, effect_id_of, plan_sync, sync_job
 from tools.services.messaging.base import needs_reauth, refused_sign_in
 
 log = logging.getLogger(__name__)
@@ -45,7 +45,7 @@ GONE = (404, 410)
 BUSY, FULL = (423, 429, 503), (507,)
 STATES = {Course.DONE: EffectState.DONE, Course.FAILED: EffectState.FAILED, Course.UNKNOWN: EffectState.UNKNOWN}
 NOT_CONNECTED = "No calendar is connected any more."
-TO_CONNECT_AGAIN = "The calendar has to be connected again; then its bookings are written to it."
+RECONNECT_FIRST = "The calendar has to be connected again; then its bookings are written to it."
 UNREADABLE = "The calendar’s password can’t be read any more; connect it again."
 
 
@@ -90,21 +90,21 @@ async def run_calendar(job: ClaimedJob) -> None:
     if work is None:
         return
     failpoint("calendar.sending_pre_bytes")
-    outcome = await _carry_out(work)
+    outcome = await _execute(work)
     failpoint("calendar.response_pre_commit")
     await in_db(_settle, job, work, outcome)
 
 
 def fail_calendar(job: ClaimedJob, reason: str) -> None:
     """Record the job's final failure. An effect in `sending` may have happened, so it becomes unknown."""
-    effect = Effect.objects.get(pk=effect_of(job.key))
+    effect = Effect.objects.get(pk=effect_id_of(job.key))
     state = EffectState.UNKNOWN if effect.state == EffectState.SENDING else EffectState.FAILED
     ledger.store_outcome(effect, Outcome.failed(reason), state=state)
 
 
 def write_again(booking_id: UUID, ordinal: int) -> None:
     """Plan the sync again when staff reruns a failed job."""
-    follow(Booking.objects.get(pk=booking_id))
+    plan_sync(Booking.objects.get(pk=booking_id))
 
 
 def lock_booking(booking_id: UUID) -> None:
@@ -113,7 +113,7 @@ def lock_booking(booking_id: UUID) -> None:
 
 
 @contextmanager
-def _at_booking(job: ClaimedJob) -> Iterator[Booking]:
+def _job_transaction(job: ClaimedJob) -> Iterator[Booking]:
     """Open a transaction with the current, locked booking. Raises LeaseLost before anything is written."""
     with tenant_tx(job.organization_id):
         lock_booking(job.subject_id)
@@ -122,38 +122,38 @@ def _at_booking(job: ClaimedJob) -> Iterator[Booking]:
 
 
 def _begin(job: ClaimedJob) -> SyncContext | None:
-    with _at_booking(job) as booking:
-        effect = Effect.objects.get(pk=effect_of(job.key))
+    with _job_transaction(job) as booking:
+        effect = Effect.objects.get(pk=effect_id_of(job.key))
         try:
             connection = _connection(effect, booking)
-        except _Over as over:
+        except _NothingToSend as over:
             if effect.state in ledger.OPEN:
                 ledger.store_outcome(effect, Outcome.failed(over.reason), state=over.state)
             prove(job, finish=State.DONE)
             return None
         ledger.begin_sending(effect)
         project = Project.objects.select_related("agent_version").get(pk=booking.project_id)
-        return SyncContext(effect, booking, project, connection, calendar_over(connection))
+        return SyncContext(effect, booking, project, connection, calendar_client(connection))
 
 
 def _connection(effect: Effect, booking: Booking) -> Connection:
-    """Return the calendar's connection. Raises _Over."""
+    """Return the calendar's connection. Raises _NothingToSend."""
     if effect.state not in ledger.OPEN:
-        raise _Over(EffectState(effect.state), "")
+        raise _NothingToSend(EffectState(effect.state), "")
     if booking.calendar_effect_id != effect.pk:
-        raise _Over(EffectState.CANCELLED, WRITTEN_ANEW)
+        raise _NothingToSend(EffectState.CANCELLED, SUPERSEDED)
     try:
         connection = open_source(booking.project_id, KIND)
     except WrongSecret:
-        raise _Over(EffectState.FAILED, UNREADABLE) from None
+        raise _NothingToSend(EffectState.FAILED, UNREADABLE) from None
     if connection is None:
-        raise _Over(EffectState.CANCELLED, NOT_CONNECTED)
+        raise _NothingToSend(EffectState.CANCELLED, NOT_CONNECTED)
     if connection.needs_reauth:
-        raise _Over(EffectState.FAILED, TO_CONNECT_AGAIN)
+        raise _NothingToSend(EffectState.FAILED, RECONNECT_FIRST)
     return connection
 
 
-async def _carry_out(work: SyncContext) -> Outcome:
+async def _execute(work: SyncContext) -> Outcome:
     method = "PUT" if work.is_written else "DELETE"
     kept: dict[str, Any] = {"request": {"method": method, "event": work.url}, "adapter": ADAPTER}
     try:
@@ -171,7 +171,7 @@ async def _carry_out(work: SyncContext) -> Outcome:
 
 async def _write(work: SyncContext) -> Response:
     """Write the event. Overwrite only if it was written before, or if an attempt with a lost response created it."""
-    name, event = event_name(work.booking), event_of(work.booking, work.project, at=timezone.now())
+    name, event = event_name(work.booking), build_event(work.booking, work.project, at=timezone.now())
     is_new = work.booking.calendar_url != work.url
     answer = await work.calendar.put(name, event, is_new=is_new)
     if is_new and answer.status == 412:
@@ -184,24 +184,24 @@ def _outcome(answer: Response, work: SyncContext, kept: dict[str, Any]) -> Outco
     if 200 <= status < 300 or (not work.is_written and status in GONE):
         # The agent is not told: it has confirmed the booking, which is valid regardless of the event.
         return Outcome.done("", **kept)
-    if is_refused(answer):
+    if is_sign_in_refused(answer):
         return refused_sign_in(SignInRefused.__doc__ or "", **kept)
     if status in BUSY:
-        return Outcome.not_sent(refusal_of(status), **kept)
+        return Outcome.not_sent(describe_status(status), **kept)
     if status >= 500 and status not in FULL:
-        return Outcome.unknown(refusal_of(status), **kept)
-    return Outcome.failed(refusal_of(status), **kept)
+        return Outcome.unknown(describe_status(status), **kept)
+    return Outcome.failed(describe_status(status), **kept)
 
 
 def _settle(job: ClaimedJob, work: SyncContext, outcome: Outcome) -> None:
     effect, now = work.effect, timezone.now()
-    with _at_booking(job):
+    with _job_transaction(job):
         effect.refresh_from_db()
         course = course_of(effect, outcome, now=now)
         if course is Course.AGAIN:
             if ledger.requeue(effect, outcome, is_uncertain=may_have_happened(effect, outcome)):
                 due_at = next_attempt_at(effect, outcome, now=now)
-                enqueue([job_of(effect, job.subject_id, run_after=due_at)])
+                enqueue([sync_job(effect, job.subject_id, run_after=due_at)])
         else:
             ledger.store_outcome(effect, outcome, state=STATES[course])
         if needs_reauth(outcome) and mark_needs_reauth(work.connection.source_id, tried=work.connection):
@@ -214,7 +214,7 @@ def _settle(job: ClaimedJob, work: SyncContext, outcome: Outcome) -> None:
         prove(job, finish=State.DONE)
 
 
-class _Over(Exception):
+class _NothingToSend(Exception):
     """The effect ends without a request, in a given state and for a given reason."""
 
     def __init__(self, state: EffectState, reason: str) -> None:

@@ -12,7 +12,7 @@ DEEPEST = 24
 DAV, CALDAV = "DAV:", "urn:ietf:params:xml:ns:caldav"
 
 
-class NoMultistatus(ValueError):
+class InvalidMultistatus(ValueError):
     """The response is not a WebDAV multistatus document."""
 
 
@@ -28,16 +28,16 @@ class Resource:
     inside: dict[str, set[str]] = field(default_factory=dict)
 
 
-def named(namespace: str, name: str) -> str:
+def qualified_name(namespace: str, name: str) -> str:
     return f"{namespace} {name}"
 
 
-HREF, STATUS = named(DAV, "href"), named(DAV, "status")
-RESPONSE, PROPSTAT, PROP = named(DAV, "response"), named(DAV, "propstat"), named(DAV, "prop")
+HREF, STATUS = qualified_name(DAV, "href"), qualified_name(DAV, "status")
+RESPONSE, PROPSTAT, PROP = qualified_name(DAV, "response"), qualified_name(DAV, "propstat"), qualified_name(DAV, "prop")
 
 
 def read_multistatus(body: bytes) -> list[Resource]:
-    """Return the resources of a response. Raises NoMultistatus, also for a document type, because entities could expand
+    """Return the resources of a response. Raises InvalidMultistatus, also for a document type, because entities could expand
     to gigabytes.
     """
     reader = _Reader()
@@ -50,9 +50,9 @@ def read_multistatus(body: bytes) -> list[Resource]:
     try:
         parser.Parse(body, True)
     except expat.ExpatError as error:
-        raise NoMultistatus("The answer is no XML.") from error
+        raise InvalidMultistatus("The answer is no XML.") from error
     if not reader.is_multistatus:
-        raise NoMultistatus(NoMultistatus.__doc__)
+        raise InvalidMultistatus(InvalidMultistatus.__doc__)
     return reader.found
 
 
@@ -69,13 +69,13 @@ class _Reader:
         self._is_there = True
 
     def refuse(self, *about: Any) -> None:
-        raise NoMultistatus("The answer declares a document type, which no calendar server does.")
+        raise InvalidMultistatus("The answer declares a document type, which no calendar server does.")
 
     def start(self, name: str, attributes: Mapping[str, str]) -> None:
         if not self._path:
-            self.is_multistatus = name == named(DAV, "multistatus")
+            self.is_multistatus = name == qualified_name(DAV, "multistatus")
         if len(self._path) >= DEEPEST:
-            raise NoMultistatus("The answer is nested deeper than any calendar server's.")
+            raise InvalidMultistatus("The answer is nested deeper than any calendar server's.")
         self._path.append(name)
         self._text = []
         if name == RESPONSE:

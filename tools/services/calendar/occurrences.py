@@ -15,7 +15,7 @@ from tools.services.calendar.recurrence import RuleNotUnderstood, read_rule
 DAY = timedelta(days=1)
 LONGEST_OF_SERIES = timedelta(days=60)
 # Exceptions raised while reading a malformed event.
-NONSENSE = (ValueError, TypeError, AttributeError, LookupError, OverflowError)
+MALFORMED = (ValueError, TypeError, AttributeError, LookupError, OverflowError)
 
 
 def is_free(event: Component) -> bool:
@@ -28,14 +28,14 @@ def is_series(event: Component) -> bool:
     return "RRULE" in event or "RDATE" in event
 
 
-def time_of(event: Component, zone: ZoneInfo) -> Span | None:
+def event_span(event: Component, zone: ZoneInfo) -> Span | None:
     """Return the event's span in UTC, or None if it is empty. Times without a zone use the business's zone."""
     starts = _date(event["DTSTART"])
     span = Span(_moment(starts, zone), _moment(_end(event, starts), zone))
     return span if span.starts_at < span.ends_at else None
 
 
-def times_of_series(event: Component, window: Span, zone: ZoneInfo, *, but: Collection[datetime]) -> Iterator[Span]:
+def series_spans(event: Component, window: Span, zone: ZoneInfo, *, but: Collection[datetime]) -> Iterator[Span]:
     """Yield the occurrences of a series around a window, without the excluded ones. Raises RuleNotUnderstood."""
     first = _date(event["DTSTART"])
     # In the event's wall-clock time: 23:00 to 05:00 stays so every night, and a day may have 23 or 25 hours.
@@ -51,7 +51,7 @@ def times_of_series(event: Component, window: Span, zone: ZoneInfo, *, but: Coll
             yield span
 
 
-def replaced(event: Component, zone: ZoneInfo) -> datetime | None:
+def replaced_start(event: Component, zone: ZoneInfo) -> datetime | None:
     """Return the start of the occurrence that the event replaces, or None if it replaces none. Raises RuleNotUnderstood
     if it also moves all later occurrences.
     """

@@ -11,7 +11,7 @@ from projects.models import Project
 from tenancy.scope import tenant_tx
 from tools.services.bookings.opening import Opening, Span
 from tools.services.bookings.search import LOOK_AHEAD_DAYS, config_of
-from tools.services.calendar.availability import calendar_over
+from tools.services.calendar.availability import calendar_client
 from tools.services.calendar.caldav_client import CalendarFailed
 from tools.services.calendar.event_sync import catch_up
 
@@ -23,9 +23,9 @@ READ_ONLY = (
 )
 
 
-async def try_calendar(connection: Connection, project: Project) -> str:
+async def check_calendar(connection: Connection, project: Project) -> str:
     """Check the calendar, and describe the result in a sentence. No transaction may be open. Raises CalendarFailed."""
-    calendar = calendar_over(connection)
+    calendar = calendar_client(connection)
     about = await calendar.about()
     if not about.is_calendar:
         raise CalendarFailed(NO_CALENDAR)
@@ -38,7 +38,7 @@ async def try_calendar(connection: Connection, project: Project) -> str:
     return f"The calendar answers: {taken} in the next {LOOK_AHEAD_DAYS} days."
 
 
-def write_missed(project: Project) -> str:
+def sync_missed(project: Project) -> str:
     """Plan the sync of bookings that the calendar missed, and describe it; "" if there are none."""
     with tenant_tx(project.organization.pk):
         number = catch_up(project)

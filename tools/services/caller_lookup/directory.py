@@ -13,7 +13,7 @@ from tools.engine.execution.webhook import reply_of
 
 DEADLINE_S = 5.0
 PARAMETER = "phone"
-LONGEST_TOLD = 4_000
+LONGEST_TEXT = 4_000
 CUT = " … [cut]"
 # The number is unknown, which is not an error.
 UNKNOWN_CALLER = frozenset({204, 404})
@@ -71,7 +71,7 @@ class Directory:
         if _is_binary(answer):
             raise DirectoryFailed("The look-up of callers answered with something that is no text.")
         text = reply_of(answer.body, hidden=[self._secret]).text
-        return text if len(text) <= LONGEST_TOLD else text[: LONGEST_TOLD - len(CUT)] + CUT
+        return text if len(text) <= LONGEST_TEXT else text[: LONGEST_TEXT - len(CUT)] + CUT
 
 
 def _name(pair: str) -> str:

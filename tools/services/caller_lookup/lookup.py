@@ -38,7 +38,7 @@ async def look_up_caller(arguments: Mapping[str, Any], context: ToolContext) -> 
         return Outcome.done(NO_NUMBER, result={"found": False}, adapter=ADAPTER)
     if connection is None:
         return Outcome.failed(NOT_CONNECTED, told=NOT_CONNECTED, adapter=ADAPTER)
-    directory = directory_over(connection)
+    directory = directory_client(connection)
     kept = {"request": {"method": "GET", "url": directory.shown_url(phone)}, "adapter": ADAPTER}
     try:
         text = await directory.find(phone)
@@ -47,11 +47,11 @@ async def look_up_caller(arguments: Mapping[str, Any], context: ToolContext) -> 
     return Outcome.done(text or NOBODY, result={"found": bool(text)}, excerpt=text, **kept)
 
 
-def directory_over(connection: Connection) -> Directory:
+def directory_client(connection: Connection) -> Directory:
     return Directory(connection, guard=Guard(allow=settings.OUTBOUND_ALLOW))
 
 
-def open_directory(organization_id: UUID, project_id: UUID) -> Connection | None:
+def load_connection(organization_id: UUID, project_id: UUID) -> Connection | None:
     """Return the project's connection; None if there is none that can be used."""
     with tenant_tx(organization_id):
         try:
@@ -61,7 +61,7 @@ def open_directory(organization_id: UUID, project_id: UUID) -> Connection | None
             return None
 
 
-def callers_number(context: ToolContext) -> str:
+def caller_number(context: ToolContext) -> str:
     """Return the caller's number as the network reports it, else the one on file from staff or the API.
 
     A number that the caller states is ignored: it would reveal the records of whomever they name. Runs inside the
@@ -75,5 +75,5 @@ def callers_number(context: ToolContext) -> str:
 
 def _read(context: ToolContext) -> tuple[str, Connection | None]:
     with tenant_tx(context.organization_id):
-        phone = callers_number(context)
-    return phone[:40].strip(), open_directory(context.organization_id, context.project_id)
+        phone = caller_number(context)
+    return phone[:40].strip(), load_connection(context.organization_id, context.project_id)

@@ -20,7 +20,7 @@ from projects.connections.integration_types import SmtpSettings
 from tools.services.messaging.base import Email
 
 # Characters that headers can't contain: control characters and line ends. No-break spaces and joiners are allowed.
-UNWRITABLE = frozenset({"Cc", "Cs", "Zl", "Zp"})
+NOT_ALLOWED = frozenset({"Cc", "Cs", "Zl", "Zp"})
 CRLF = "\r\n"
 
 
@@ -28,7 +28,7 @@ class MessageRefused(ValueError):
     """The e-mail can't be written as given."""
 
 
-class _SevenBits(EmailPolicy):
+class _SevenBitPolicy(EmailPolicy):
     """A 7-bit policy, because every server accepts it. Long non-ASCII subjects are split between characters, as RFC
     2047 requires; the library's own folding loses spaces between words.
     """
@@ -39,7 +39,7 @@ class _SevenBits(EmailPolicy):
         return f"{name}: {Header(str(value), 'utf-8', header_name=name).encode(linesep=CRLF)}{CRLF}".encode("ascii")
 
 
-POLICY = _SevenBits(linesep=CRLF, cte_type="7bit", max_line_length=78)
+POLICY = _SevenBitPolicy(linesep=CRLF, cte_type="7bit", max_line_length=78)
 
 
 @dataclass(frozen=True)
@@ -55,9 +55,9 @@ class MimeMessage:
 
 def build_message(message: Email, settings: SmtpSettings, *, key: str) -> MimeMessage:
     """Render the e-mail. Its Message-ID is the effect's key, the same for every attempt. Raises MessageRefused."""
-    sender, recipient = _plain(settings.from_address), _plain(message.to)
+    sender, recipient = _ascii_address(settings.from_address), _ascii_address(message.to)
     for what, text in (("subject", message.subject), ("recipient's name", message.name)):
-        if any(category(one) in UNWRITABLE for one in text):
+        if any(category(one) in NOT_ALLOWED for one in text):
             raise MessageRefused(f"The {what} holds a line break or a control character, which an e-mail can't carry.")
     letter = EmailMessage(policy=POLICY)
     letter["From"] = Address(settings.from_name, addr_spec=sender)
@@ -78,7 +78,7 @@ def build_message(message: Email, settings: SmtpSettings, *, key: str) -> MimeMe
     return MimeMessage(sender, recipient, message_id, letter.as_bytes(), shown)
 
 
-def _plain(address: str) -> str:
+def _ascii_address(address: str) -> str:
     """Return the address with an ASCII domain. Raises MessageRefused."""
     user, _, domain = address.strip().rpartition("@")
     try:

@@ -17,7 +17,7 @@ NO_ADDRESS = (
 )
 
 
-class WrittenEmail(BaseModel):
+class EmailArguments(BaseModel):
     """An e-mail written for a todo. The recipient is not an argument."""
 
     subject: str = Field(

@@ -14,7 +14,7 @@ from projects.connections.integration_types import MAIL_PORTS, SmtpSettings
 from tools.engine.execution.outcome import Outcome
 from tools.services.messaging.base import Email
 from tools.services.messaging.email_message import MessageRefused, MimeMessage, build_message
-from tools.services.messaging.smtp_dialogue import Dialogue
+from tools.services.messaging.smtp_dialogue import SmtpSession
 
 DEADLINE_S = 30.0
 _threads = ThreadPoolExecutor(max_workers=16, thread_name_prefix="smtp")
@@ -49,11 +49,11 @@ class Smtp:
             return Outcome.failed(str(refusal), **kept)
         except NotSent as error:
             return Outcome.not_sent(f"The mail server couldn't be reached: {error}", **kept)
-        dialogue = Dialogue(self._settings, addresses=addresses, password=self._password, tls=tls_context())
+        dialogue = SmtpSession(self._settings, addresses=addresses, password=self._password, tls=tls_context())
         return await _within_deadline(dialogue, letter, kept)
 
 
-async def _within_deadline(dialogue: Dialogue, letter: MimeMessage, kept: dict[str, Any]) -> Outcome:
+async def _within_deadline(dialogue: SmtpSession, letter: MimeMessage, kept: dict[str, Any]) -> Outcome:
     """Run the session in a thread. At the deadline its socket is shut down, so the thread ends at once and reports how
     far it came.
     """

@@ -45,7 +45,7 @@ class _Credential(str):
         return super().encode("utf-8", errors)
 
 
-class _Line(smtplib.SMTP):
+class _Connection(smtplib.SMTP):
     """smtplib over an already connected socket, to an address that the guard has checked."""
 
     def __init__(self, sock: socket.socket, *, host: str) -> None:
@@ -58,7 +58,7 @@ class _Line(smtplib.SMTP):
         return _Credential(super().auth_plain(challenge))
 
 
-class Dialogue:
+class SmtpSession:
     """A single-use session. Nothing has happened until the first byte of the message leaves; from then on only the
     server knows.
     """
@@ -71,7 +71,7 @@ class Dialogue:
         self._has_begun = False
         self._has_left = False
         self._is_aborted = False
-        self._line: _Line | None = None
+        self._line: _Connection | None = None
         self._wire: socket.socket | None = None
         self._lock = Lock()
 
@@ -126,19 +126,19 @@ class Dialogue:
             line.quit()
         return f"{code} {reply.decode('utf-8', 'replace')}"[:LONGEST_EXCERPT]
 
-    def _connected(self) -> _Line:
+    def _connected(self) -> _Connection:
         """Connect and read the greeting, with TLS as the settings require."""
         sock = self._dialled()
         if self._settings.security == "tls":
             sock = self._tls.wrap_socket(sock, server_hostname=self._settings.host)
-        line = self._line = _Line(sock, host=self._settings.host)
+        line = self._line = _Connection(sock, host=self._settings.host)
         code, reply = line.getreply()
         if code != READY:
             raise Refused("greeting", code, reply)
-        _answered("hello", line.ehlo_or_helo_if_needed)
+        _reply("hello", line.ehlo_or_helo_if_needed)
         if self._settings.security == "starttls":
-            _expect(_answered("STARTTLS", lambda: line.starttls(context=self._tls)), "STARTTLS")
-            _answered("hello", line.ehlo_or_helo_if_needed)
+            _expect(_reply("STARTTLS", lambda: line.starttls(context=self._tls)), "STARTTLS")
+            _reply("hello", line.ehlo_or_helo_if_needed)
         return line
 
     def _dialled(self) -> socket.socket:
@@ -164,7 +164,7 @@ class Dialogue:
                 raise TimeoutError
             self._wire = sock.dup()
 
-    def _sign_in(self, line: _Line) -> None:
+    def _sign_in(self, line: _Connection) -> None:
         if not self._settings.user:
             return
         try:
@@ -203,7 +203,7 @@ class Dialogue:
                 self._wire = None
 
 
-def _answered(step: str, ask: Callable[[], T]) -> T:
+def _reply(step: str, ask: Callable[[], T]) -> T:
     """Return the result; treat an error response that the library raises like any other reply. Raises Refused."""
     try:
         return ask()

@@ -18,7 +18,7 @@ from tools.services.messaging.base import LONGEST_EXCERPT, Sms, refused_sign_in
 
 DEADLINE_S = 15.0
 # Twilio accepted the request but will not deliver the message.
-GIVEN_UP = frozenset({"failed", "undelivered", "canceled"})
+UNDELIVERABLE = frozenset({"failed", "undelivered", "canceled"})
 AUTHENTICATE = 20003
 # The message may have been created. It must not be sent twice, so it is not retried.
 UNCLEAR = frozenset({408, 409, 425})
@@ -109,7 +109,7 @@ def _outcome(answer: TwilioResponse, message: Sms, kept: dict[str, Any]) -> Outc
     """Return the outcome of a response, by the table of reliability 2.2."""
     status = answer.status
     if 200 <= status < 300:
-        return _taken(answer, message, kept)
+        return _accepted(answer, message, kept)
     if status == 401 or answer.code == AUTHENTICATE:
         return refused_sign_in("Twilio refuses the account SID or the auth token; connect it again.", **kept)
     if status == 429 or (status == 503 and answer.retry_after_seconds is not None):
@@ -120,14 +120,14 @@ def _outcome(answer: TwilioResponse, message: Sms, kept: dict[str, Any]) -> Outc
     return Outcome.failed(_refusal(answer), **kept)
 
 
-def _taken(answer: TwilioResponse, message: Sms, kept: dict[str, Any]) -> Outcome:
+def _accepted(answer: TwilioResponse, message: Sms, kept: dict[str, Any]) -> Outcome:
     result = {
         "to": message.to,
         "text": message.text,
         "sid": answer.document.get("sid"),
         "status": answer.document.get("status"),
     }
-    if str(answer.document.get("status")) in GIVEN_UP:
+    if str(answer.document.get("status")) in UNDELIVERABLE:
         return Outcome.failed(_refusal(answer), result=result, **kept)
     told = f"The text message to {message.to} was sent. It says: {message.text}"
     return Outcome.done(told, result=result, **kept)

@@ -27,12 +27,12 @@ from tools.services.orders.formatting import OrderPayload, order_data
 from tools.services.orders.lookup import (
     MOST,
     USUAL,
+    OrderQuery,
     Status,
-    Wanted,
-    ask_for_sign_in,
     fetch_orders,
-    open_shop,
-    shop_over,
+    load_connection,
+    request_reconnect,
+    shop_client,
 )
 from tools.services.orders.shop import ShopFailed, SignInRefused
 from tools.services.orders.shopper import LARGEST, shopper_of
@@ -49,13 +49,13 @@ class OrdersQuery(StrictSerializer):
 
 
 @dataclass(frozen=True)
-class Look:
+class OrderLookup:
     """A lookup to run. `wanted` is None for a customer who has never signed in to the shop."""
 
     organization_id: UUID
     project_id: UUID
     timezone: str
-    wanted: Wanted | None
+    wanted: OrderQuery | None
 
 
 class Orders(ProjectView):
@@ -84,47 +84,47 @@ class Orders(ProjectView):
         asked = {name: text for name, text in request.query_params.items() if name != PROJECT}
         checked = OrdersQuery(data=asked)
         checked.is_valid(raise_exception=True)
-        return Continued(_look(self.project, dict(checked.validated_data)))
+        return Continued(_order_lookup(self.project, dict(checked.validated_data)))
 
 
 @continues(Orders)
-async def orders(request: HttpRequest, served: Continued[Look]) -> HttpResponseBase:
+async def orders(request: HttpRequest, served: Continued[OrderLookup]) -> HttpResponseBase:
     """Query the shop."""
     try:
-        found = await _found(served.state)
+        found = await _fetch(served.state)
     except ApiError as problem:
         return JsonResponse(problem.body(request_id=request_id_of(request)), status=problem.status_code)
     answer: Page[OrderPayload] = {"results": found, "next": None}
     return served.json(answer)
 
 
-async def _found(look: Look) -> list[OrderPayload]:
+async def _fetch(look: OrderLookup) -> list[OrderPayload]:
     """Raises ApiError."""
     if look.wanted is None:
         return []
-    connection = await in_db(open_shop, look.organization_id, look.project_id)
+    connection = await in_db(load_connection, look.organization_id, look.project_id)
     if connection is None:
         raise ApiError("shop_not_connected", NO_SHOP, status=409)
     try:
         return [
             order_data(order)
-            for order in await fetch_orders(shop_over(connection), look.wanted, timezone=look.timezone)
+            for order in await fetch_orders(shop_client(connection), look.wanted, timezone=look.timezone)
         ]
     except SignInRefused as error:
-        await in_db(ask_for_sign_in, look.organization_id, connection)
+        await in_db(request_reconnect, look.organization_id, connection)
         raise ApiError("shop_not_connected", str(error), status=409) from error
     except ShopFailed as error:
         raise ApiError("shop_failed", str(error), status=502) from error
 
 
-def _look(project: Project, asked: dict[str, Any]) -> Look:
+def _order_lookup(project: Project, asked: dict[str, Any]) -> OrderLookup:
     """Raises ApiError."""
     if ("persona" in asked) == ("wp_user_id" in asked):
         raise ApiError("invalid", WHOSE, field="persona")
     customer_id = asked.get("wp_user_id") or shopper_of(project, asked["persona"])
-    return Look(
+    return OrderLookup(
         organization_id=project.organization.pk,
         project_id=project.pk,
         timezone=project.agent_version.config.timezone if project.agent_version else "UTC",
-        wanted=None if customer_id is None else Wanted(customer_id, asked["limit"], asked.get("status")),
+        wanted=None if customer_id is None else OrderQuery(customer_id, asked["limit"], asked.get("status")),
     )

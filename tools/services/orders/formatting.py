@@ -11,7 +11,7 @@ NAMED_ITEMS = 5
 STATUS_WORDS = {"pending": "waiting for payment", "on-hold": "on hold", "checkout-draft": "not placed yet"}
 
 
-def orders_told(orders: Sequence[Order], *, status: str | None) -> str:
+def describe_orders(orders: Sequence[Order], *, status: str | None) -> str:
     """Describe orders for the agent, newest first, one sentence each."""
     if not orders:
         return (

@@ -17,7 +17,7 @@ from tenancy.threads import in_db
 from tools.engine.execution.handler import ToolContext
 from tools.engine.execution.outcome import Outcome
 from tools.services.messaging.base import refused_sign_in
-from tools.services.orders.formatting import order_block, order_data, orders_told
+from tools.services.orders.formatting import describe_orders, order_block, order_data
 from tools.services.orders.order import Order, read_orders
 from tools.services.orders.shop import Shop, ShopFailed, SignInRefused
 from tools.services.orders.shopper import wp_user_id
@@ -33,7 +33,7 @@ NO_ANSWER = "The shop doesn't answer at the moment, so I couldn't look your orde
 Status = Literal["pending", "processing", "on-hold", "completed", "cancelled", "refunded", "failed"]
 
 
-class WhichOrders(BaseModel):
+class OrderArguments(BaseModel):
     """Filters for the customer's orders. The customer is not an argument."""
 
     limit: int = Field(
@@ -43,7 +43,7 @@ class WhichOrders(BaseModel):
 
 
 @dataclass(frozen=True)
-class Wanted:
+class OrderQuery:
     """A query for the newest orders of one customer of the shop."""
 
     customer_id: int
@@ -58,29 +58,29 @@ class Wanted:
 
 async def look_up_orders(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
     """Return the shopper's newest orders. Without a shopper or a shop, a polite sentence is the result, not an error."""
-    asked = WhichOrders.model_validate(arguments)
+    asked = OrderArguments.model_validate(arguments)
     customer_id = wp_user_id(context.shopper)
     if customer_id is None:
         return Outcome.done(SIGN_IN, result={"signed_in": False}, adapter=ADAPTER)
-    connection = await in_db(open_shop, context.organization_id, context.project_id)
+    connection = await in_db(load_connection, context.organization_id, context.project_id)
     if connection is None:
         return Outcome.done(NOT_CONNECTED, result={"connected": False}, adapter=ADAPTER)
-    wanted = Wanted(customer_id, asked.limit, asked.status)
-    shop = shop_over(connection)
+    wanted = OrderQuery(customer_id, asked.limit, asked.status)
+    shop = shop_client(connection)
     kept = {"request": {"method": "GET", "url": shop.url_of(wanted.query)}, "adapter": ADAPTER}
     try:
         orders = await fetch_orders(shop, wanted, timezone=context.timezone)
     except SignInRefused as error:
-        await in_db(ask_for_sign_in, context.organization_id, connection)
+        await in_db(request_reconnect, context.organization_id, connection)
         return refused_sign_in(str(error), told=NOT_CONNECTED, http_status=401, **kept)
     except ShopFailed as error:
         return Outcome.failed(str(error), told=NO_ANSWER, **kept)
     result = {"orders": [order_data(order) for order in orders]}
-    told = orders_told(orders, status=wanted.status)
+    told = describe_orders(orders, status=wanted.status)
     return Outcome.done(told, result=result, block=order_block(orders), http_status=200, **kept)
 
 
-async def fetch_orders(shop: Shop, wanted: Wanted, *, timezone: str) -> list[Order]:
+async def fetch_orders(shop: Shop, wanted: OrderQuery, *, timezone: str) -> list[Order]:
     """Fetch the orders, up to the limit. No transaction may be open. Raises ShopFailed."""
     document = await shop.fetch(wanted.query)
     try:
@@ -89,11 +89,11 @@ async def fetch_orders(shop: Shop, wanted: Wanted, *, timezone: str) -> list[Ord
         raise ShopFailed(str(error)) from error
 
 
-def shop_over(connection: Connection) -> Shop:
+def shop_client(connection: Connection) -> Shop:
     return Shop(connection, guard=guard_for(connection.settings))
 
 
-def open_shop(organization_id: UUID, project_id: UUID) -> Connection | None:
+def load_connection(organization_id: UUID, project_id: UUID) -> Connection | None:
     """Return the project's connection to its shop; None if there is none or its sign-in was rejected."""
     with tenant_tx(organization_id):
         try:
@@ -104,7 +104,7 @@ def open_shop(organization_id: UUID, project_id: UUID) -> Connection | None:
     return None if connection is None or connection.needs_reauth else connection
 
 
-def ask_for_sign_in(organization_id: UUID, tried: Connection) -> None:
+def request_reconnect(organization_id: UUID, tried: Connection) -> None:
     """Notify staff, once, that the shop must be reconnected."""
     with tenant_tx(organization_id):
         if mark_needs_reauth(tried.source_id, tried=tried):

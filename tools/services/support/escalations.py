@@ -60,7 +60,7 @@ def claim_request(conversation_id: UUID, *, by: User) -> bool:
     return rows.update(state=EscalationState.CLAIMED, claimed_by=by, claimed_at=Now()) == 1
 
 
-def give_back_request(conversation_id: UUID) -> Escalation | None:
+def release_request(conversation_id: UUID) -> Escalation | None:
     """Release the claim of an operator who left. Return the escalation if the customer is waiting again; one that was
     only offered returns to offered.
     """

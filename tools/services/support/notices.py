@@ -15,12 +15,12 @@ from tools.services.support.escalations import waiting_requests
 LANE = "operator_notice"
 
 
-def tell_operators(escalation: Escalation) -> None:
+def notify_operators(escalation: Escalation) -> None:
     """Queue a notification to operators about a waiting customer."""
     OPERATORS.queue(escalation.project_id, cause=str(escalation.pk))
 
 
-def tell_operators_again(escalation: Escalation) -> None:
+def notify_operators_again(escalation: Escalation) -> None:
     """Notify the other operators again, because the one who claimed this customer has left."""
     OperatorNotice.objects.filter(project_id=escalation.project_id).update(is_delivered=False)
     OPERATORS.queue(escalation.project_id, cause=f"{escalation.pk}:{uuid4()}")

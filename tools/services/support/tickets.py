@@ -53,7 +53,7 @@ def open_ticket(
         persona_id=persona_id,
         effect_id=effect_id,
     )
-    _note(ticket, by=by, actor=actor, before={}, after={"state": TicketState.OPEN.value, "priority": priority})
+    _record_change(ticket, by=by, actor=actor, before={}, after={"state": TicketState.OPEN.value, "priority": priority})
     return ticket
 
 
@@ -75,7 +75,7 @@ def change_ticket(ticket_id: UUID, changes: Mapping[str, Any], *, by: User | Non
         ticket.closed_at = timezone.now() if ticket.state == TicketState.CLOSED else None
     ticket.save(update_fields=[*different, "closed_at", "updated_at"])
     after = {name: _shown(value) for name, value in different.items()}
-    _note(ticket, by=by, actor=actor, before=before, after=after)
+    _record_change(ticket, by=by, actor=actor, before=before, after=after)
     return ticket
 
 
@@ -104,7 +104,9 @@ def open_tickets(project: Project) -> QuerySet[Ticket]:
     return Ticket.objects.filter(project=project, state=TicketState.OPEN)
 
 
-def _note(ticket: Ticket, *, by: User | None, actor: str, before: dict[str, str], after: dict[str, str]) -> None:
+def _record_change(
+    ticket: Ticket, *, by: User | None, actor: str, before: dict[str, str], after: dict[str, str]
+) -> None:
     TicketChange.objects.create(
         ticket=ticket, actor=actor[:200], actor_id=by.pk if by else None, before=before, after=after
     )

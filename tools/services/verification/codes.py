@@ -43,7 +43,7 @@ class Verdict(Enum):
 
 
 @dataclass(frozen=True)
-class Holder:
+class CodeHolder:
     """The customer a code is for, in the conversation that requested it."""
 
     project: Project
@@ -52,7 +52,7 @@ class Holder:
 
 
 @dataclass(frozen=True)
-class Compared:
+class Comparison:
     """The result of one try. `tries_left` belongs to the compared code."""
 
     verdict: Verdict
@@ -67,7 +67,7 @@ class NewCode:
     digits: str
 
 
-def issue_code(holder: Holder, *, sent_by: str, effect_id: UUID) -> NewCode:
+def issue_code(holder: CodeHolder, *, sent_by: str, effect_id: UUID) -> NewCode:
     """Issue a code in the current transaction, and expire the customer's earlier ones. `sent_by` is sms or email.
 
     Concurrent calls for one customer are serialized. Raises TooManyCodes.
@@ -92,12 +92,12 @@ def issue_code(holder: Holder, *, sent_by: str, effect_id: UUID) -> NewCode:
     return NewCode(row.pk, digits)
 
 
-def end_code(row_id: UUID) -> None:
+def expire_code(row_id: UUID) -> None:
     """Expire a code that was not sent."""
     VerificationCode.objects.filter(pk=row_id, expires_at__gt=Now()).update(expires_at=Now())
 
 
-def compare_code(holder: Holder, typed: str) -> Compared:
+def compare_code(holder: CodeHolder, typed: str) -> Comparison:
     """Compare the input with the customer's newest code of this conversation, in the current transaction.
 
     Every comparison counts as a try. The row's lock serializes concurrent guesses. A correct code is used up.
@@ -107,12 +107,12 @@ def compare_code(holder: Holder, typed: str) -> Compared:
     )
     row = codes.select_for_update(no_key=True).order_by("-created_at", "-id").first()
     if row is None or not codes.filter(pk=row.pk, expires_at__gt=Now(), used_at=None, tries__lt=MOST_TRIES).exists():
-        return Compared(Verdict.OVER)
+        return Comparison(Verdict.OVER)
     if constant_time_compare(row.digest, digest_of(row.pk, digits_of(typed))):
         codes.filter(pk=row.pk).update(tries=F("tries") + 1, used_at=Now())
-        return Compared(Verdict.RIGHT)
+        return Comparison(Verdict.RIGHT)
     codes.filter(pk=row.pk).update(tries=F("tries") + 1)
-    return Compared(Verdict.WRONG, tries_left=MOST_TRIES - row.tries - 1)
+    return Comparison(Verdict.WRONG, tries_left=MOST_TRIES - row.tries - 1)
 
 
 def digest_of(row_id: UUID, digits: str) -> str:

@@ -21,8 +21,8 @@ from tools.engine.execution.handler import ToolContext
 from tools.engine.execution.outcome import Outcome
 from tools.models import Effect, EffectState
 from tools.services.bookings.handler_adapter import Arguments
-from tools.services.verification.desk import Case, open_case, proved, settled, unproved
-from tools.services.verification.services import note_verified
+from tools.services.verification.desk import Case, final_outcome, open_case, unverified_outcome, verified_outcome
+from tools.services.verification.services import record_verification
 
 NAME = "verify_caller"
 MOST_TRIES, WITHIN = 5, timedelta(minutes=10)
@@ -32,7 +32,7 @@ TOO_OFTEN = "I couldn't verify you by any of these, so I can't go on trying now.
 CODE_NEEDED = "To be sure who you are, I need a one-time code from you. Shall I send it by text or by e-mail?"
 
 
-class Claimed(Arguments):
+class ClaimedContact(Arguments):
     """Contact details that the customer claims are on file."""
 
     phone: str | None = Field(
@@ -47,36 +47,36 @@ class Claimed(Arguments):
 
 async def verify_caller(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
     """Verify the customer against the contact on file, or say what is needed."""
-    return await in_db(_verify, Claimed.model_validate(dict(arguments)), context)
+    return await in_db(_verify, ClaimedContact.model_validate(dict(arguments)), context)
 
 
-def _verify(claimed: Claimed, context: ToolContext) -> Outcome:
+def _verify(claimed: ClaimedContact, context: ToolContext) -> Outcome:
     with tenant_tx(context.organization_id):
         case = open_case(context)
-        answer = settled(case)
+        answer = final_outcome(case)
         if answer is not None or case is None:
-            return answer or unproved(ASK)
-        return unproved(CODE_NEEDED) if case.level == "code" else _by_match(case, claimed, context)
+            return answer or unverified_outcome(ASK)
+        return unverified_outcome(CODE_NEEDED) if case.level == "code" else _by_match(case, claimed, context)
 
 
-def _by_match(case: Case, claimed: Claimed, context: ToolContext) -> Outcome:
+def _by_match(case: Case, claimed: ClaimedContact, context: ToolContext) -> Outcome:
     if _is_the_callers_number(case, context):
-        return _proved(case)
+        return _verified(case)
     if claimed.phone is None and claimed.email is None:
-        return unproved(ASK)
+        return unverified_outcome(ASK)
     if _has_tried_too_often(context):
-        return unproved(TOO_OFTEN)
-    return _proved(case) if _matches(case, claimed) else unproved(NO_MATCH, matched=False)
+        return unverified_outcome(TOO_OFTEN)
+    return _verified(case) if _matches(case, claimed) else unverified_outcome(NO_MATCH, matched=False)
 
 
-def _proved(case: Case) -> Outcome:
-    note_verified(
+def _verified(case: Case) -> Outcome:
+    record_verification(
         case.project,
         persona_id=case.contact.persona_id,
         conversation_id=case.holder.conversation_id,
         method="basic",
     )
-    return proved()
+    return verified_outcome()
 
 
 def _is_the_callers_number(case: Case, context: ToolContext) -> bool:
@@ -85,7 +85,7 @@ def _is_the_callers_number(case: Case, context: ToolContext) -> bool:
     return context.channel == "phone" and _same_phone(case, calling)
 
 
-def _matches(case: Case, claimed: Claimed) -> bool:
+def _matches(case: Case, claimed: ClaimedContact) -> bool:
     on_file = case.contact.email_on_file.strip().casefold()
     same_email = bool(on_file) and (claimed.email or "").strip().casefold() == on_file
     return same_email or _same_phone(case, claimed.phone or "")

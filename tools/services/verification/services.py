@@ -29,7 +29,7 @@ class Proof(NamedTuple):
     is_recent: bool
 
 
-def level_of(project: Project) -> CallerVerification:
+def verification_level(project: Project) -> CallerVerification:
     """Return the verification level that the project requires."""
     return project.agent_version.config.caller_verification if project.agent_version else "none"
 
@@ -40,7 +40,7 @@ def last_proof(project: Project, *, persona_id: UUID) -> Proof | None:
 
     One statement, inside the tenant's transaction: of two, only one would see a proof recorded in between.
     """
-    level = level_of(project)
+    level = verification_level(project)
     if level == "none":
         return None
     proofs = Verification.objects.filter(project=project, persona_id=persona_id, method__in=METHODS[level])
@@ -56,19 +56,19 @@ def is_verified(project: Project, *, persona_id: UUID | None) -> bool:
     Runs inside the tenant's transaction. At the level `none`, everybody is verified; at others, an unknown customer
     never is.
     """
-    if level_of(project) == "none":
+    if verification_level(project) == "none":
         return True
     proof = last_proof(project, persona_id=persona_id) if persona_id else None
     return proof is not None and proof.is_recent
 
 
-def why_not_verified(project: Project, context: ToolContext) -> str:
+def verification_refusal(project: Project, context: ToolContext) -> str:
     """Return the sentence that tells the agent to verify the customer first, or "" if the customer is verified."""
     persona_id = context.contact.persona_id if context.contact else None
     return "" if is_verified(project, persona_id=persona_id) else VERIFY_FIRST
 
 
-def note_verified(project: Project, *, persona_id: UUID, conversation_id: UUID, method: str) -> Verification:
+def record_verification(project: Project, *, persona_id: UUID, conversation_id: UUID, method: str) -> Verification:
     """Record a proof of the customer's identity, by `basic` or `code`."""
     return Verification.objects.create(
         project=project, persona_id=persona_id, conversation_id=conversation_id, method=method
