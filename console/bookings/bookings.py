@@ -194,7 +194,7 @@ def _move(desk: Desk, row: Booking, form: WhenForm) -> Booking | None:
 def _day(request: HttpRequest, desk: Desk) -> dict[str, Any]:
     day, words = _asked_day(request, desk), _asked_words(request)
     resources, opening = desk.resources(), desk.opening
-    whole = opening.whole(day)
+    whole = opening.day_span(day)
     rows = list(bookings_of(desk.project).filter(starts_at__lt=whole.ends_at, ends_at__gt=whole.starts_at))
     confirmed = [row for row in rows if row.state == BookingState.CONFIRMED]
     board = board_of(day, opening=opening, resources=_shown(resources, confirmed), bookings=confirmed, now=desk.now)

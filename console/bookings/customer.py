@@ -154,7 +154,7 @@ def _move(request: HttpRequest, place: BookingTarget) -> str:
             starts_at=start,
             party_size=max(number, 1),
             resource_id=person_id_of(opened.booking),
-            place=resource_kind_of(opened.booking),
+            resource_kind=resource_kind_of(opened.booking),
             now=opened.now,
             busy=busy,
         )
@@ -230,13 +230,13 @@ def _times(opened: Opened, asked: SlotQuery, busy: Sequence[Span]) -> dict[str, 
         party_size=asked.people,
         kind=BookingKind(booking.kind),
         resource_id=person_id_of(booking),
-        place=resource_kind_of(booking),
+        resource_kind=resource_kind_of(booking),
     )
     try:
-        search = new_search(opened.project, wish, now=opened.now, without=opened.booking.pk, busy=busy)
+        search = new_search(opened.project, wish, now=opened.now, excluding=opened.booking.pk, busy=busy)
     except Unbookable as error:
         return {"times": [], "why": _why(error, nothing)}
-    starts = search.starts_of(asked.day)
+    starts = search.free_starts(asked.day)
     is_same = asked.people == opened.booking.party_size
     times = [
         {"iso": start.isoformat(), "text": time_words(start), "is_own": is_same and start == opened.starts}

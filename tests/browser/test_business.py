@@ -236,7 +236,7 @@ def book_table(tenant: Tenant) -> Booking:
         project = Project.objects.select_related("agent_version").get(pk=tenant.project.pk)
         search = new_search(project, BookingRequest(4), now=at)
         day = next(search.opening.open_days(search.today + timedelta(days=1), within=20))
-        return book(project, BookingRequest(4), starts_at=search.starts_of(day)[0], guest=Guest("Ada"), now=at)
+        return book(project, BookingRequest(4), starts_at=search.free_starts(day)[0], guest=Guest("Ada"), now=at)
 
 
 def now(tenant: Tenant, booking: Booking) -> Booking:

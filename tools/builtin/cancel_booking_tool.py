@@ -29,11 +29,11 @@ def cancellation(state: BusinessState) -> str:
     return "" if kind in {"endpoint", "project"} else f"{TYPE} is {kind}, neither endpoint nor project"
 
 
-def cancel_booking(project: Project, asked: BookingReference, context: ToolContext) -> Outcome:
+def cancel_booking(project: Project, reference: BookingReference, context: ToolContext) -> Outcome:
     """Cancel the booking, once per effect. If several match, none is guessed; the agent asks."""
     if done := cancelled_by_effect(project, context.effect_id):
         return _cancelled(done, project, context)
-    found = find_upcoming_bookings(project, build_lookup(asked, context, project), now=context.at)
+    found = find_upcoming_bookings(project, build_lookup(reference, context, project), now=context.at)
     if not found:
         return refused(f"Nothing was cancelled. {NOT_FOUND}")
     if len(found) > 1:

@@ -35,26 +35,26 @@ class AvailabilityArguments(Arguments):
 
 
 def check_availability(
-    project: Project, asked: AvailabilityArguments, context: ToolContext, view: CalendarView
+    project: Project, arguments: AvailabilityArguments, context: ToolContext, view: CalendarView
 ) -> Outcome:
     """Return whether the time is free, and free times near it. Times taken in the business's own calendar are excluded;
     a day on which the business is closed is not free.
     """
-    if asked.date is None:
+    if arguments.date is None:
         return refused("The day isn't known, so nothing was looked up. Ask for which day it should be.")
-    day, clock = read_day(asked.date), read_clock(asked.time) if asked.time else None
-    wish = BookingRequest(party_size=asked.party_size, name=asked.with_whom or "")
+    day, clock = read_day(arguments.date), read_clock(arguments.time) if arguments.time else None
+    request = BookingRequest(party_size=arguments.party_size, name=arguments.with_whom or "")
     try:
-        search = new_search(project, wish, now=context.at, busy=view.busy)
+        search = new_search(project, request, now=context.at, busy=view.busy)
         found = search.on(day, clock)
     except ANSWERS as answer:
         # The promised check was made; this is its result.
-        nothing = {"date": day.isoformat(), "time": asked.time, "party_size": asked.party_size, "free": False}
+        nothing = {"date": day.isoformat(), "time": arguments.time, "party_size": arguments.party_size, "free": False}
         return Outcome.done(answer.message, result=nothing, adapter="book")
     result = {
         "date": found.day.isoformat(),
-        "time": f"{found.asked:%H:%M}" if found.asked else None,
-        "party_size": asked.party_size,
+        "time": f"{found.requested:%H:%M}" if found.requested else None,
+        "party_size": arguments.party_size,
         "free": found.is_free,
         "near": [f"{moment:%Y-%m-%dT%H:%M}" for moment in (*found.near, *found.later)],
     }

@@ -24,21 +24,21 @@ class ProductArguments(Arguments):
     )
 
 
-def check_product(project: Project, asked: ProductArguments, context: ToolContext) -> Outcome:
+def check_product(project: Project, arguments: ProductArguments, context: ToolContext) -> Outcome:
     """Look the product up in the project's list. If it is unavailable, name alternatives."""
-    if asked.product is None:
+    if arguments.product is None:
         return refused("Nothing was checked, because the product or service isn't known. Ask which one it is.")
     held = resolve_attributes(project).get(KEY)
     products = read_products(held.value) if held else []
     if not products:
         return refused(NO_LIST)
-    found = find_products(asked.product, products)
-    said = [f"{product.words}." for product in found] or [f"“{asked.product[:80]}” is not in the list."]
-    others = [] if any(product.available for product in found) else others_like(asked.product, products)
+    found = find_products(arguments.product, products)
+    sentences = [f"{product.words}." for product in found] or [f"“{arguments.product[:80]}” is not in the list."]
+    others = [] if any(product.available for product in found) else others_like(arguments.product, products)
     if others:
-        said.append(f"Available instead: {', '.join(product.name for product in others)}.")
-    result = {"product": asked.product[:200], "found": [product.model_dump() for product in found]}
-    return Outcome.done(" ".join(said), result=result, adapter="project")
+        sentences.append(f"Available instead: {', '.join(product.name for product in others)}.")
+    result = {"product": arguments.product[:200], "found": [product.model_dump() for product in found]}
+    return Outcome.done(" ".join(sentences), result=result, adapter="project")
 
 
 TOOL = BuiltinTool(

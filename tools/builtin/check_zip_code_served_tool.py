@@ -25,17 +25,17 @@ class ZipCodeArguments(Arguments):
     )
 
 
-def check_zip_code(project: Project, asked: ZipCodeArguments, context: ToolContext) -> Outcome:
+def check_zip_code(project: Project, arguments: ZipCodeArguments, context: ToolContext) -> Outcome:
     """Look the zip code up in the project's list."""
-    if asked.zip_code is None:
+    if arguments.zip_code is None:
         return refused("Nothing was checked, because the zip code isn't known. Ask for it.")
     found = resolve_attributes(project).get(KEY)
     served = found.value if found and isinstance(found.value, list) else []
     if not served:
         return refused(NO_LIST)
-    if not is_zip_code(asked.zip_code):
-        return refused(NO_CODE.format(words=asked.zip_code[:40]))
-    zip_code, answer = asked.zip_code[:20], is_served(asked.zip_code, served)
+    if not is_zip_code(arguments.zip_code):
+        return refused(NO_CODE.format(words=arguments.zip_code[:40]))
+    zip_code, answer = arguments.zip_code[:20], is_served(arguments.zip_code, served)
     told = f"The zip code {zip_code} is served." if answer else f"The zip code {zip_code} is not served."
     rest = "" if answer else f" Served are {served_words(served)}."
     return Outcome.done(told + rest, result={"zip_code": zip_code, "served": answer}, adapter="project")

@@ -13,9 +13,11 @@ from tools.services.calendar.availability import CalendarView, calendar_aware_ha
 WAIT_SECONDS = 30
 
 
-def create_booking(project: Project, agreed: ReservationArguments, context: ToolContext, view: CalendarView) -> Outcome:
+def create_booking(
+    project: Project, details: ReservationArguments, context: ToolContext, view: CalendarView
+) -> Outcome:
     """Book the agreed time, or say why not and what is free instead."""
-    return reserve(project, agreed, context, kind=BookingKind.BOOKING, busy=view.busy)
+    return reserve(project, details, context, kind=BookingKind.BOOKING, busy=view.busy)
 
 
 TOOL = BuiltinTool(

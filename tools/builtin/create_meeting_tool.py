@@ -28,9 +28,9 @@ def google_calendar(state: BusinessState) -> str:
     return "" if found and found.value == "google_integration" else f"{INTEGRATION} is not google_integration"
 
 
-def create_meeting(project: Project, agreed: MeetingArguments, context: ToolContext, view: CalendarView) -> Outcome:
+def create_meeting(project: Project, details: MeetingArguments, context: ToolContext, view: CalendarView) -> Outcome:
     """Book the agreed meeting, or say why not and what is free instead."""
-    return reserve(project, agreed, context, kind=BookingKind.MEETING, busy=view.busy, title=agreed.title or "")
+    return reserve(project, details, context, kind=BookingKind.MEETING, busy=view.busy, title=details.title or "")
 
 
 TOOL = BuiltinTool(

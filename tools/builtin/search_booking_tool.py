@@ -16,9 +16,9 @@ from tools.services.bookings.verified import requires_verification
 WAIT_SECONDS = 30
 
 
-def search_booking(project: Project, asked: BookingReference, context: ToolContext) -> Outcome:
+def search_booking(project: Project, reference: BookingReference, context: ToolContext) -> Outcome:
     """Return the customer's upcoming bookings."""
-    found = find_upcoming_bookings(project, build_lookup(asked, context, project), now=context.at)
+    found = find_upcoming_bookings(project, build_lookup(reference, context, project), now=context.at)
     result = {"bookings": [booking_data(booking, project) for booking in found]}
     words = join_words([booking_words(booking, project, now=context.at) for booking in found])
     return Outcome.done(f"Found: {words}." if found else NOT_FOUND, result=result, adapter="book")

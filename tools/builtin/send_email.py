@@ -24,8 +24,8 @@ class AddressedEmailArguments(EmailArguments):
 
 async def execute(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
     """The address was checked against the approved ones when the call was planned."""
-    letter = AddressedEmailArguments.model_validate(arguments)
-    return await deliver(Email(to=letter.to.strip(), subject=letter.subject, body=letter.body), context)
+    email = AddressedEmailArguments.model_validate(arguments)
+    return await deliver(Email(to=email.to.strip(), subject=email.subject, body=email.body), context)
 
 
 def repeat_of(arguments: Mapping[str, Any], context: ToolContext) -> str | None:

@@ -17,8 +17,8 @@ async def execute(arguments: Mapping[str, Any], context: ToolContext) -> Outcome
     """The recipient is the todo's contact; addresses in the arguments are ignored."""
     if context.contact is None or not context.contact.email:
         return Outcome.failed(NO_ADDRESS, told=NO_ADDRESS)
-    letter = EmailArguments.model_validate(arguments)
-    return await send_email(letter.subject, letter.body, context)
+    email = EmailArguments.model_validate(arguments)
+    return await send_email(email.subject, email.body, context)
 
 
 def repeat_of(arguments: Mapping[str, Any], context: ToolContext) -> str | None:

@@ -30,8 +30,8 @@ class EmailArguments(BaseModel):
 
 
 async def execute(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
-    letter = EmailArguments.model_validate(arguments)
-    return await send_email(letter.subject, letter.body, context)
+    email = EmailArguments.model_validate(arguments)
+    return await send_email(email.subject, email.body, context)
 
 
 def repeat_of(arguments: Mapping[str, Any], context: ToolContext) -> str | None:

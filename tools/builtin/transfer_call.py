@@ -27,11 +27,11 @@ async def execute(arguments: Mapping[str, Any], context: ToolContext) -> Outcome
     """The channel obeys the signal. The number is checked again, because the list may have changed since the call was
     planned.
     """
-    asked = TransferArguments.model_validate(arguments).phone_number
+    number = TransferArguments.model_validate(arguments).phone_number
     numbers = await in_db(numbers_of, context)
-    chosen = next((one for one in numbers if one.number == asked), None)
+    chosen = next((one for one in numbers if one.number == number), None)
     if chosen is None:
-        refusal = NOT_OURS.format(number=asked)
+        refusal = NOT_OURS.format(number=number)
         return Outcome.failed(refusal, told=refusal)
     result = {"transferred": True, "to": chosen.name, "number": chosen.number}
     told = f"The caller is being put through to {chosen.name or chosen.number}."

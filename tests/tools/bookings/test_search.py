@@ -166,7 +166,7 @@ def night(desk: Desk) -> Desk:
 
 def test_the_day_that_clocks_go_forward_has_23_hours(night: Desk) -> None:
     with night.tenant.tx():
-        starts = night.search(2).starts_of(date(2027, 3, 28))
+        starts = night.search(2).free_starts(date(2027, 3, 28))
     assert len(starts) == 23 * 4
     assert not [start for start in starts if start.hour == 2]
 
@@ -178,7 +178,7 @@ def test_a_time_that_the_clocks_skip_is_refused(night: Desk) -> None:
 
 def test_the_day_that_clocks_go_back_has_25_hours(night: Desk) -> None:
     with night.tenant.tx():
-        assert len(night.search(2).starts_of(date(2027, 10, 31))) == 25 * 4
+        assert len(night.search(2).free_starts(date(2027, 10, 31))) == 25 * 4
 
 
 def test_a_booking_over_the_change_keeps_its_real_length(night: Desk) -> None:
@@ -192,7 +192,7 @@ def test_opening_hours_are_local_on_both_sides_of_a_change(desk: Desk) -> None:
     """18:30 is 17:30 UTC in winter and 16:30 UTC in summer."""
     with desk.tenant.tx():
         search = desk.search(2)
-        winter, summer = (search.on(day, time(18, 30)).asked for day in (date(2026, 12, 4), date(2027, 4, 2)))
+        winter, summer = (search.on(day, time(18, 30)).requested for day in (date(2026, 12, 4), date(2027, 4, 2)))
     assert winter is not None
     assert summer is not None
     assert (winter.astimezone(UTC).hour, summer.astimezone(UTC).hour) == (17, 16)

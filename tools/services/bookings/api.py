@@ -121,7 +121,7 @@ class BookView(ProjectView):
     def shown(self, booking: Booking) -> ShownBookingPayload:
         return {**booking_data(booking, self.project), "manage_url": manage_url(booking)}
 
-    def asked_day(self) -> date | None:
+    def _requested_day(self) -> date | None:
         text = self.request.query_params.get("date")
         try:
             return read_day(text) if text else None
@@ -145,7 +145,7 @@ class Bookings(BookView):
     def get(self, request: Request) -> TypedResponse[Page[ShownBookingPayload]]:
         """List bookings by start time."""
         rows = bookings_of(self.project)
-        if day := self.asked_day():
+        if day := self._requested_day():
             rows = on_day(rows, self.project, day)
         if phone := request.query_params.get("phone"):
             rows = with_phone(rows, self.project, phone)
@@ -198,7 +198,7 @@ class BookingDetail(BookView):
             starts_at=moment_of(data["starts_at"], self.project) if "starts_at" in data else booking.starts_at,
             party_size=data.get("party_size", booking.party_size),
             resource_id=data.get("resource") or person_id_of(booking),
-            place=resource_kind_of(booking),
+            resource_kind=resource_kind_of(booking),
             now=timezone.now(),
         )
         return TypedResponse(self.shown(moved))
@@ -227,23 +227,23 @@ class FreeTimes(BookView):
     @extend_schema(operation_id="bookings_free")
     def get(self, request: Request) -> TypedResponse[FreeTimesPayload]:
         """List the free start times of a day, and those near a requested time. Returns 409 if the business is closed."""
-        day = self.asked_day()
+        day = self._requested_day()
         if day is None:
             raise ApiError("required", "date is required.", field="date")
-        search = new_search(self.project, self._wish(), now=timezone.now())
-        found = search.on(day, self._clock())
+        search = new_search(self.project, self._booking_request(), now=timezone.now())
+        found = search.on(day, self._requested_time())
         return TypedResponse(
             {
                 "date": day.isoformat(),
                 "free": found.is_free,
                 "words": describe_result(found, today=search.today),
-                "starts": [f"{start:%Y-%m-%dT%H:%M}" for start in search.starts_of(day)],
+                "starts": [f"{start:%Y-%m-%dT%H:%M}" for start in search.free_starts(day)],
                 "near": [f"{start:%Y-%m-%dT%H:%M}" for start in found.near],
                 "later": [f"{start:%Y-%m-%dT%H:%M}" for start in found.later],
             }
         )
 
-    def _wish(self) -> BookingRequest:
+    def _booking_request(self) -> BookingRequest:
         query = self.request.query_params
         size = query.get("party_size", "1")
         if not (size.isascii() and size.isdigit() and len(size) < 9 and 1 <= int(size) <= LARGEST):
@@ -252,7 +252,7 @@ class FreeTimes(BookView):
             )
         return BookingRequest(party_size=int(size), kind=BookingKind(query.get("kind") or BookingKind.BOOKING))
 
-    def _clock(self) -> Any:
+    def _requested_time(self) -> Any:
         text = self.request.query_params.get("time")
         try:
             return read_clock(text) if text else None

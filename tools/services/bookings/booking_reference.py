@@ -31,7 +31,7 @@ class BookingReference(Arguments):
     )
 
 
-def build_lookup(asked: BookingReference, context: ToolContext, project: Project) -> BookingLookup:
+def build_lookup(reference: BookingReference, context: ToolContext, project: Project) -> BookingLookup:
     """Build the lookup from the customer's words, completed with what is known of them.
 
     If the project requires verification, the lookup is limited to the customer's own bookings, and the contact on file
@@ -42,9 +42,9 @@ def build_lookup(asked: BookingReference, context: ToolContext, project: Project
     on_file = read_contact(contact.persona_id) if contact and is_sure else None
     return BookingLookup(
         persona_id=contact.persona_id if contact else None,
-        code=asked.code or "",
-        phone=asked.phone or (contact.phone if contact else ""),
-        name=asked.name or (contact.name if contact else ""),
-        day=read_day(asked.date) if asked.date else None,
+        code=reference.code or "",
+        phone=reference.phone or (contact.phone if contact else ""),
+        name=reference.name or (contact.name if contact else ""),
+        day=read_day(reference.date) if reference.date else None,
         own_phone=(on_file.phone_on_file if on_file else "") if is_sure else None,
     )

@@ -24,7 +24,7 @@ SHOWN = 12
 class BookingRequest:
     """A request for a booking. `party_size` is None if unknown.
 
-    `name` is a resource in a person's words and `resource_id` one specific resource. `place` is the preferred kind of
+    `name` is a resource in a person's words and `resource_id` one specific resource. `resource_kind` is the preferred kind of
     resource, used if the project has one that is large enough.
     """
 
@@ -32,25 +32,25 @@ class BookingRequest:
     kind: BookingKind = BookingKind.BOOKING
     name: str = ""
     resource_id: UUID | None = None
-    place: ResourceKind | None = None
+    resource_kind: ResourceKind | None = None
 
     @property
-    def places(self) -> int:
+    def seats(self) -> int:
         """Seats needed; 1 if the party size is unknown."""
         return self.party_size or 1
 
 
-def matching_resources(project: Project, wish: BookingRequest) -> list[Resource]:
+def matching_resources(project: Project, request: BookingRequest) -> list[Resource]:
     """Return the active resources that can serve the request, smallest first. Raises NothingToBook or TooLarge."""
-    known = sorted(Resource.objects.filter(project=project, is_active=True), key=by_size)
-    if not known:
+    resources = sorted(Resource.objects.filter(project=project, is_active=True), key=by_size)
+    if not resources:
         raise NothingToBook("Nothing can be booked yet: the booking book has no table, room or person.")
-    chosen = _candidates(known, wish)
-    large = [resource for resource in chosen if resource.capacity >= wish.places]
+    chosen = _candidates(resources, request)
+    large = [resource for resource in chosen if resource.capacity >= request.seats]
     if not large:
         largest = max(resource.capacity for resource in chosen)
         raise TooLarge(
-            f"{people(wish.places).capitalize()} can't be booked together: "
+            f"{people(request.seats).capitalize()} can't be booked together: "
             f"the largest that the book has is for {people(largest)}.",
             field="party_size",
         )
@@ -70,45 +70,45 @@ def display_order(resource: Resource) -> tuple[object, ...]:
     return (kinds.index(resource.kind) if resource.kind in kinds else len(kinds), *by_size(resource))
 
 
-def describe_request(wish: BookingRequest, resources: Sequence[Resource]) -> str:
+def describe_request(request: BookingRequest, resources: Sequence[Resource]) -> str:
     """Describe the request without an article: "table for 4", "appointment", "meeting with Dr. Weber"."""
     kinds = {resource.kind for resource in resources}
-    if wish.kind is BookingKind.MEETING:
+    if request.kind is BookingKind.MEETING:
         noun = "meeting"
     elif ResourceKind.PERSON in kinds:
         noun = "appointment"
     else:
         noun = "room" if kinds == {ResourceKind.ROOM} else "table"
-    is_for_people = wish.party_size is not None and (noun in ("table", "room") or wish.party_size > 1)
-    named = f" with {resources[0].name}" if wish.name and resources[0].kind == ResourceKind.PERSON else ""
-    return f"{noun}{named}{f' for {wish.party_size}' if is_for_people else ''}"
+    is_for_people = request.party_size is not None and (noun in ("table", "room") or request.party_size > 1)
+    named = f" with {resources[0].name}" if request.name and resources[0].kind == ResourceKind.PERSON else ""
+    return f"{noun}{named}{f' for {request.party_size}' if is_for_people else ''}"
 
 
-def _candidates(known: Sequence[Resource], wish: BookingRequest) -> list[Resource]:
-    if wish.resource_id:
+def _candidates(resources: Sequence[Resource], request: BookingRequest) -> list[Resource]:
+    if request.resource_id:
         return _require_any(
-            [resource for resource in known if resource.pk == wish.resource_id],
+            [resource for resource in resources if resource.pk == request.resource_id],
             "That table, room or person takes no bookings.",
         )
-    if wish.name:
+    if request.name:
         return _require_any(
-            _with_name(known, wish.name),
-            f"The booking book has no {wish.name}. It has {join_words([resource.name for resource in known[:SHOWN]])}.",
+            _with_name(resources, request.name),
+            f"The booking book has no {request.name}. It has {join_words([resource.name for resource in resources[:SHOWN]])}.",
         )
-    if same := [one for one in known if one.kind == wish.place and one.capacity >= wish.places]:
+    if same := [one for one in resources if one.kind == request.resource_kind and one.capacity >= request.seats]:
         return same
-    groups = ([resource for resource in known if resource.kind in group] for group in GROUPS[wish.kind])
+    groups = ([resource for resource in resources if resource.kind in group] for group in GROUPS[request.kind])
     return next(group for group in groups if group)
 
 
-def _with_name(known: Sequence[Resource], name: str) -> list[Resource]:
+def _with_name(resources: Sequence[Resource], name: str) -> list[Resource]:
     """Match by the exact name, else by all words, else by substring. So Lena is not Elena, and Table 1 not Table 10, if
     both exist.
     """
-    asked = _words(name)
-    same = [resource for resource in known if _words(resource.name) == asked]
-    whole = [resource for resource in known if asked and set(asked) <= set(_words(resource.name))]
-    return same or whole or [resource for resource in known if name.casefold() in resource.name.casefold()]
+    words = _words(name)
+    same = [resource for resource in resources if _words(resource.name) == words]
+    whole = [resource for resource in resources if words and set(words) <= set(_words(resource.name))]
+    return same or whole or [resource for resource in resources if name.casefold() in resource.name.casefold()]
 
 
 def _words(name: str) -> list[str]:

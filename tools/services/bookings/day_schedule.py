@@ -31,22 +31,22 @@ class DaySchedule:
         """Return the first resource that is open and free for a full slot from a moment on."""
         return next((resource for resource in self.resources if self._is_free(resource, starts_at)), None)
 
-    def starts_of(self, day: date) -> list[datetime]:
+    def free_starts(self, day: date) -> list[datetime]:
         """Return the grid times of a day at which a resource is free, in UTC and in order."""
         return [moment for moment in self._grid(day) if moment >= self.now and self.free_at(moment)]
 
     def _grid(self, day: date) -> Iterator[datetime]:
-        whole = self.opening.whole(day)
+        day_span = self.opening.day_span(day)
         for span in self.opening.spans_around(day):
             moment = span.starts_at
-            while moment < min(span.ends_at, whole.ends_at):
-                if moment >= whole.starts_at:
+            while moment < min(span.ends_at, day_span.ends_at):
+                if moment >= day_span.starts_at:
                     yield moment
                 moment += STEP
 
     def _is_free(self, resource: Resource, starts_at: datetime) -> bool:
         wanted = slot_span(resource, starts_at)
-        is_taken = any(wanted.meets(span) for span in self.taken.get(resource.pk, ()))
+        is_taken = any(wanted.overlaps(span) for span in self.taken.get(resource.pk, ()))
         return not is_taken and not overlaps_any(wanted, self.busy) and self.opening.is_open_for(wanted)
 
 
@@ -57,14 +57,14 @@ def load_day_schedule(
     first: date,
     last: date,
     now: datetime,
-    without: UUID | None = None,
+    excluding: UUID | None = None,
     busy: Sequence[Span] = (),
 ) -> DaySchedule:
-    """Load the schedule from `first` to `last`, with one query. The booking `without` is ignored, because it is being
+    """Load the schedule from `first` to `last`, with one query. The booking `excluding` is ignored, because it is being
     moved; `busy` is when the business's own calendar is taken.
     """
-    starts, ends = opening.whole(first).starts_at, opening.whole(last + timedelta(days=1)).ends_at
-    rows = confirmed_bookings(starts, ends, without=without).filter(resource__in=resources)
+    starts, ends = opening.day_span(first).starts_at, opening.day_span(last + timedelta(days=1)).ends_at
+    rows = confirmed_bookings(starts, ends, excluding=excluding).filter(resource__in=resources)
     taken: dict[UUID, list[Span]] = defaultdict(list)
     for resource_id, starts_at, ends_at in rows.values_list("resource_id", "starts_at", "ends_at"):
         taken[resource_id].append(Span(starts_at, ends_at))
@@ -73,13 +73,13 @@ def load_day_schedule(
 
 def overlaps_any(wanted: Span, spans: Sequence[Span]) -> bool:
     """Return True if a span overlaps any of the others."""
-    return any(wanted.meets(span) for span in spans)
+    return any(wanted.overlaps(span) for span in spans)
 
 
-def confirmed_bookings(starts_at: datetime, ends_at: datetime, *, without: UUID | None = None) -> QuerySet[Booking]:
+def confirmed_bookings(starts_at: datetime, ends_at: datetime, *, excluding: UUID | None = None) -> QuerySet[Booking]:
     """Return the confirmed bookings that overlap a span."""
     rows = Booking.objects.filter(state=BookingState.CONFIRMED, starts_at__lt=ends_at, ends_at__gt=starts_at)
-    return rows.exclude(pk=without) if without else rows
+    return rows.exclude(pk=excluding) if excluding else rows
 
 
 def slot_span(resource: Resource, starts_at: datetime) -> Span:

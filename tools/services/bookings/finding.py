@@ -67,8 +67,8 @@ def _own_bookings(clue: BookingLookup, project: Project) -> Q:
 
 def on_day(rows: QuerySet[Booking], project: Project, day: date) -> QuerySet[Booking]:
     """Filter bookings that start on a local day."""
-    whole = Opening(config_of(project)).whole(day)
-    return rows.filter(starts_at__gte=whole.starts_at, starts_at__lt=whole.ends_at)
+    day_span = Opening(config_of(project)).day_span(day)
+    return rows.filter(starts_at__gte=day_span.starts_at, starts_at__lt=day_span.ends_at)
 
 
 def with_phone(rows: QuerySet[Booking], project: Project, phone: str) -> QuerySet[Booking]:

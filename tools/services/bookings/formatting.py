@@ -18,9 +18,9 @@ def booking_words(booking: Booking, project: Project, *, now: datetime) -> str:
     """a table for 4 on Friday 27 November at 19:00, under the name Ada, code K7M2QX"""
     opening = Opening(config_of(project))
     when = moment_words(opening.local(booking.starts_at), today=opening.local(now).date())
-    wish = BookingRequest(party_size=booking.party_size, kind=BookingKind(booking.kind), name=booking.resource.name)
+    request = BookingRequest(party_size=booking.party_size, kind=BookingKind(booking.kind), name=booking.resource.name)
     name = f", under the name {booking.name}" if booking.name else ""
-    return f"{with_article(describe_request(wish, [booking.resource]))} on {when}{name}, code {booking.code}"
+    return f"{with_article(describe_request(request, [booking.resource]))} on {when}{name}, code {booking.code}"
 
 
 class BookedPayload(TypedDict):

@@ -40,18 +40,18 @@ A = TypeVar("A", bound=Arguments)
 HandlerBody = Callable[[Project, A, ToolContext], Outcome]
 
 
-def transactional_handler(arguments: type[A], work: HandlerBody[A]) -> Execute:
+def transactional_handler(model: type[A], body: HandlerBody[A]) -> Execute:
     """Return an `execute` that runs the body in a tenant transaction. Conflict and InvalidTime become failed outcomes."""
 
-    async def execute(given: Mapping[str, Any], context: ToolContext) -> Outcome:
-        return await in_db(_work, given, context)
+    async def execute(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
+        return await in_db(_run, arguments, context)
 
-    def _work(given: Mapping[str, Any], context: ToolContext) -> Outcome:
+    def _run(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
         try:
-            read = arguments.model_validate(dict(given))
+            validated = model.model_validate(dict(arguments))
             with tenant_tx(context.organization_id):
                 project = Project.objects.select_related("agent_version").get(pk=context.project_id)
-                return work(project, read, context)
+                return body(project, validated, context)
         except ValidationError as error:
             return refused(f"The arguments don't fit: {_first(error)}.")
         except Conflict as error:

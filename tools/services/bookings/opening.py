@@ -21,10 +21,10 @@ class Span:
     starts_at: datetime
     ends_at: datetime
 
-    def holds(self, other: Span) -> bool:
+    def contains(self, other: Span) -> bool:
         return self.starts_at <= other.starts_at and other.ends_at <= self.ends_at
 
-    def meets(self, other: Span) -> bool:
+    def overlaps(self, other: Span) -> bool:
         """Return True if the spans overlap; spans that only touch do not."""
         return self.starts_at < other.ends_at and other.starts_at < self.ends_at
 
@@ -71,17 +71,17 @@ class Opening:
                     joined[-1] = Span(joined[-1].starts_at, span.ends_at)
                 else:
                     joined.append(span)
-        whole = self.whole(day)
-        return [span for span in joined if span.meets(whole)]
+        day_span = self.day_span(day)
+        return [span for span in joined if span.overlaps(day_span)]
 
-    def whole(self, day: date) -> Span:
+    def day_span(self, day: date) -> Span:
         """Return a day from midnight to midnight: 23, 24 or 25 hours."""
         return Span(self._moment(day, "00:00"), self._moment(day, "24:00"))
 
     def is_open_for(self, wanted: Span) -> bool:
         """Return True if the business is open for the whole span."""
         day = self.local(wanted.starts_at).date()
-        return any(span.holds(wanted) for span in self.spans_around(day))
+        return any(span.contains(wanted) for span in self.spans_around(day))
 
     def open_days(self, after: date, *, within: int) -> Iterator[date]:
         """Yield the open days among the next `within` days."""

@@ -74,7 +74,7 @@ class PhoneUnknown(Unbookable):
 
 def reserve(
     project: Project,
-    agreed: ReservationArguments,
+    details: ReservationArguments,
     context: ToolContext,
     *,
     kind: BookingKind,
@@ -82,22 +82,22 @@ def reserve(
     title: str = "",
 ) -> Outcome:
     """Book the agreed time, once per effect, unless the business's own calendar is `busy`. Raises Unbookable or InvalidTime."""
-    if agreed.date is None or agreed.time is None:
+    if details.date is None or details.time is None:
         raise TimeUnknown
-    wish = BookingRequest(party_size=agreed.party_size, kind=kind, name=agreed.with_whom or "")
-    if agreed.party_size is None and matching_resources(project, wish)[0].kind != ResourceKind.PERSON:
+    request = BookingRequest(party_size=details.party_size, kind=kind, name=details.with_whom or "")
+    if details.party_size is None and matching_resources(project, request)[0].kind != ResourceKind.PERSON:
         raise SizeUnknown
     booking = book(
         project,
-        wish,
+        request,
         starts_at=local_moment(
-            project, wish, day=read_day(agreed.date), clock=read_clock(agreed.time), now=context.at, busy=busy
+            project, request, day=read_day(details.date), clock=read_clock(details.time), now=context.at, busy=busy
         ),
-        guest=_guest(agreed, context, region=config_of(project).region),
+        guest=_guest(details, context, region=config_of(project).region),
         now=context.at,
         cause=_cause(context),
         title=title,
-        notes=agreed.notes or "",
+        notes=details.notes or "",
         busy=busy,
     )
     result = {"booking": booking_data(booking, project)}
@@ -110,12 +110,12 @@ def reservation_repeat(arguments: Mapping[str, Any], context: ToolContext) -> st
 
 
 def local_moment(
-    project: Project, wish: BookingRequest, *, day: date, clock: time, now: datetime, busy: Sequence[Span] = ()
+    project: Project, request: BookingRequest, *, day: date, clock: time, now: datetime, busy: Sequence[Span] = ()
 ) -> datetime:
     """Convert a local day and time to UTC. Raises Closed, with free alternatives, if the clocks skip it."""
     moment = Opening(config_of(project)).moment(datetime.combine(day, clock))
     if moment is None:
-        new_search(project, wish, now=now, busy=busy).on(day, clock)
+        new_search(project, request, now=now, busy=busy).on(day, clock)
         raise LookupError("The search refuses every time that the clocks skip.")
     return moment
 
@@ -128,17 +128,17 @@ def _cause(context: ToolContext) -> Cause:
     )
 
 
-def _guest(agreed: ReservationArguments, context: ToolContext, *, region: str) -> Guest:
+def _guest(details: ReservationArguments, context: ToolContext, *, region: str) -> Guest:
     """Return the guest from the agreed details, completed with the contact. Raises PhoneUnknown."""
     contact = context.contact
     try:
-        said = read_phone(agreed.phone, region=region) if agreed.phone else ""
+        said = read_phone(details.phone, region=region) if details.phone else ""
     except NoPhone as refusal:
         raise PhoneUnknown(refusal, region=region) from refusal
     return Guest(
-        name=agreed.name or (contact.name if contact else ""),
+        name=details.name or (contact.name if contact else ""),
         phone=said or (contact.phone if contact else ""),
-        email=agreed.email or (contact.email if contact else ""),
+        email=details.email or (contact.email if contact else ""),
     )
 
 

@@ -27,15 +27,15 @@ NEAR, OF_A_DAY, LATER = 4, 8, 3
 
 @dataclass(frozen=True)
 class SearchResult:
-    """The result of a search, in the business's local time. `resource` is the one a booking at `asked` would get, if
+    """The result of a search, in the business's local time. `resource` is the one a booking at `requested` would get, if
     any.
 
-    `near` holds other times of that day: the closest to `asked`, or a selection if no time was requested. `later` holds
+    `near` holds other times of that day: the closest to `requested`, or a selection if no time was requested. `later` holds
     times of the next day that has any; it is filled only if `day` has none.
     """
 
     day: date
-    asked: datetime | None
+    requested: datetime | None
     resource: Resource | None
     near: Sequence[datetime]
     later: Sequence[datetime]
@@ -43,7 +43,7 @@ class SearchResult:
 
     @property
     def is_free(self) -> bool:
-        return self.resource is not None or (self.asked is None and bool(self.near))
+        return self.resource is not None or (self.requested is None and bool(self.near))
 
 
 @dataclass(frozen=True)
@@ -52,9 +52,9 @@ class Search:
 
     opening: Opening
     resources: Sequence[Resource]
-    wish: BookingRequest
+    request: BookingRequest
     now: datetime
-    without: UUID | None = None
+    excluding: UUID | None = None
     busy: Sequence[Span] = ()
 
     @property
@@ -62,56 +62,56 @@ class Search:
         return self.opening.local(self.now).date()
 
     @property
-    def what(self) -> str:
-        return describe_request(self.wish, self.resources)
+    def noun(self) -> str:
+        return describe_request(self.request, self.resources)
 
     def on(self, day: date, clock: time | None = None) -> SearchResult:
         """Search a day, at or near a time. Raises Past, TooFar or Closed with alternatives."""
         self._check_day(day)
-        agenda = self._agenda(day, day)
-        moment = self._moment(day, clock, agenda) if clock else None
-        return self._found(day, moment, agenda)
+        schedule = self._schedule(day, day)
+        moment = self._moment(day, clock, schedule) if clock else None
+        return self._found(day, moment, schedule)
 
     def at(self, moment: datetime) -> SearchResult:
         """Search at and near a moment. Raises the same errors as `on`."""
         day = self.opening.local(moment).date()
         self._check_day(day)
-        agenda = self._agenda(day, day)
-        self._check_moment(moment, agenda)
-        return self._found(day, moment, agenda)
+        schedule = self._schedule(day, day)
+        self._check_moment(moment, schedule)
+        return self._found(day, moment, schedule)
 
-    def taken(self, found: SearchResult) -> SlotTaken:
+    def slot_taken(self, found: SearchResult) -> SlotTaken:
         """Return the error for a time that is not free."""
         return SlotTaken(describe_result(found, today=self.today), field="starts_at")
 
-    def starts_of(self, day: date) -> list[datetime]:
+    def free_starts(self, day: date) -> list[datetime]:
         """Return every free grid time of a day, local; none for a day that can't be booked."""
         last = self.today + timedelta(days=HORIZON_DAYS)
         if not self.today <= day <= last:
             return []
-        return [self.opening.local(moment) for moment in self._agenda(day, day).starts_of(day)]
+        return [self.opening.local(moment) for moment in self._schedule(day, day).free_starts(day)]
 
-    def _found(self, day: date, moment: datetime | None, agenda: DaySchedule) -> SearchResult:
-        resource = agenda.free_at(moment) if moment else None
-        starts = [start for start in agenda.starts_of(day) if start != moment]
+    def _found(self, day: date, moment: datetime | None, schedule: DaySchedule) -> SearchResult:
+        resource = schedule.free_at(moment) if moment else None
+        starts = [start for start in schedule.free_starts(day) if start != moment]
         # If the time itself is free, times that are almost the same are no alternative.
         near = nearest(starts, moment, NEAR, beside=resource is not None) if moment else spread(starts, OF_A_DAY)
         has_any = resource is not None or bool(starts)
         return SearchResult(
             day=day,
-            asked=self.opening.local(moment) if moment else None,
+            requested=self.opening.local(moment) if moment else None,
             resource=resource,
             near=[self.opening.local(start) for start in near],
             later=[] if has_any else self._later(day, moment),
-            words=describe_request(self.wish, [resource] if resource else self.resources),
+            words=describe_request(self.request, [resource] if resource else self.resources),
         )
 
     def _later(self, day: date, moment: datetime | None) -> list[datetime]:
         """Return times of the first later day that has any."""
         begin = max(day, self.today - timedelta(days=1))
-        agenda = self._agenda(begin, begin + timedelta(days=LOOK_AHEAD_DAYS))
+        schedule = self._schedule(begin, begin + timedelta(days=LOOK_AHEAD_DAYS))
         for later in self.opening.open_days(begin, within=LOOK_AHEAD_DAYS):
-            if starts := agenda.starts_of(later):
+            if starts := schedule.free_starts(later):
                 same = self._same_time(later, moment) if moment else None
                 chosen = nearest(starts, same, LATER) if same else spread(starts, LATER)
                 return [self.opening.local(start) for start in chosen]
@@ -131,26 +131,26 @@ class Search:
         if self.opening.is_closed_on(day):
             self._refuse(Closed, f"{words} is a day on which it is closed.", day)
 
-    def _moment(self, day: date, clock: time, agenda: DaySchedule) -> datetime:
+    def _moment(self, day: date, clock: time, schedule: DaySchedule) -> datetime:
         local = datetime.combine(day, clock)
         moment = self.opening.moment(local)
         if moment is None:
             self._refuse(Closed, f"The clocks skip {time_words(local)} on {day_words(day, today=self.today)}.", day)
-        self._check_moment(moment, agenda)
+        self._check_moment(moment, schedule)
         return moment
 
-    def _check_moment(self, moment: datetime, agenda: DaySchedule) -> None:
+    def _check_moment(self, moment: datetime, schedule: DaySchedule) -> None:
         local = self.opening.local(moment)
         words = moment_words(local, today=self.today)
         if moment < self.now:
             self._refuse(Past, f"{words} is past.", local.date(), moment)
-        if any(self.opening.is_open_for(slot_span(resource, moment)) for resource in agenda.resources):
+        if any(self.opening.is_open_for(slot_span(resource, moment)) for resource in schedule.resources):
             return
-        shortest = min(resource.slot_minutes for resource in agenda.resources)
+        shortest = min(resource.slot_minutes for resource in schedule.resources)
         hours = span_words(self.opening.hours_of(local.date()))
         self._refuse(
             Closed,
-            f"{words} can't be booked: it is open {hours}, and {with_article(self.what)} takes {shortest} minutes."
+            f"{words} can't be booked: it is open {hours}, and {with_article(self.noun)} takes {shortest} minutes."
             if hours
             else f"{words} is outside the opening hours.",
             local.date(),
@@ -160,30 +160,35 @@ class Search:
     def _refuse(self, kind: type[Unbookable], why: str, day: date, moment: datetime | None = None) -> NoReturn:
         """Raise the error with the nearest free times."""
         if day >= self.today and not self.opening.is_closed_on(day):
-            starts = self._agenda(day, day).starts_of(day)
+            starts = self._schedule(day, day).free_starts(day)
             near = nearest(starts, moment, NEAR) if moment else spread(starts, OF_A_DAY)
             free = [self.opening.local(start) for start in near]
         else:
             free = []
         free = free or self._later(day, moment)
-        raise kind(f"{why} {_offer(free, day=day, what=self.what, today=self.today)}", field="starts_at")
+        raise kind(f"{why} {_offer(free, day=day, noun=self.noun, today=self.today)}", field="starts_at")
 
-    def _agenda(self, first: date, last: date) -> DaySchedule:
+    def _schedule(self, first: date, last: date) -> DaySchedule:
         return load_day_schedule(
-            self.opening, self.resources, first=first, last=last, now=self.now, without=self.without, busy=self.busy
+            self.opening, self.resources, first=first, last=last, now=self.now, excluding=self.excluding, busy=self.busy
         )
 
 
 def new_search(
-    project: Project, wish: BookingRequest, *, now: datetime, without: UUID | None = None, busy: Sequence[Span] = ()
+    project: Project,
+    request: BookingRequest,
+    *,
+    now: datetime,
+    excluding: UUID | None = None,
+    busy: Sequence[Span] = (),
 ) -> Search:
     """Start a search. Raises NothingToBook or TooLarge."""
     return Search(
         opening=Opening(config_of(project)),
-        resources=matching_resources(project, wish),
-        wish=wish,
+        resources=matching_resources(project, request),
+        request=request,
         now=now,
-        without=without,
+        excluding=excluding,
         busy=busy,
     )
 
@@ -198,12 +203,12 @@ def config_of(project: Project) -> AgentConfig:
 
 def describe_result(found: SearchResult, *, today: date) -> str:
     """Describe a result for the agent."""
-    if found.asked is None:
+    if found.requested is None:
         head = day_words(found.day, today=today)
         if found.near:
             return f"{head}: {with_article(found.words)} is free at {_times(found.near)}."
         return f"{head}: no {found.words} is free any more. {_next(found, today=today)}"
-    head = moment_words(found.asked, today=today)
+    head = moment_words(found.requested, today=today)
     if found.is_free:
         also = f" Also free: {_times(found.near)}." if found.near else ""
         return f"{head}: {with_article(found.words)} is free.{also}"
@@ -246,9 +251,9 @@ def _next(found: SearchResult, *, today: date) -> str:
     return f"The next that are free: {day_words(found.later[0].date(), today=today)} at {_times(found.later)}."
 
 
-def _offer(free: Sequence[datetime], *, day: date, what: str, today: date) -> str:
+def _offer(free: Sequence[datetime], *, day: date, noun: str, today: date) -> str:
     if not free:
-        return f"No {what} is free in the {LOOK_AHEAD_DAYS} days after it either."
+        return f"No {noun} is free in the {LOOK_AHEAD_DAYS} days after it either."
     if free[0].date() == day:
         return f"Free that day: {_times(free)}."
     return f"The next that are free: {day_words(free[0].date(), today=today)} at {_times(free)}."

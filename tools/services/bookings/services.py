@@ -61,7 +61,7 @@ class FreeSlot:
 
 def book(
     project: Project,
-    wish: BookingRequest,
+    request: BookingRequest,
     *,
     starts_at: datetime,
     guest: Guest,
@@ -82,7 +82,7 @@ def book(
     if made := _booking_of_effect(cause):
         return made
     try:
-        place = _lock_free_slot(new_search(project, wish, now=now, busy=busy), starts_at)
+        slot = _lock_free_slot(new_search(project, request, now=now, busy=busy), starts_at)
     except Unbookable:
         # An earlier attempt at the same effect, assumed dead, may have taken the slot.
         if made := _booking_of_effect(cause):
@@ -93,15 +93,15 @@ def book(
         effect_id=cause.effect_id,
         conversation_id=cause.conversation_id,
         persona_id=cause.persona_id,
-        kind=wish.kind,
-        party_size=wish.places,
+        kind=request.kind,
+        party_size=request.seats,
         title=title[:200],
         name=guest.name[:200],
         phone=normal_phone(guest.phone, region=config_of(project).region)[:40],
         email=guest.email[:254],
         notes=notes[:2000],
     )
-    _assign(booking, place)
+    _assign(booking, slot)
     return _save_with_code(booking, cause)
 
 
@@ -113,17 +113,19 @@ def move(
     party_size: int,
     now: datetime,
     resource_id: UUID | None = None,
-    place: ResourceKind | None = None,
+    resource_kind: ResourceKind | None = None,
     busy: Sequence[Span] = (),
 ) -> Booking:
     """Change a booking's time or party size in the current transaction. The code stays the same. `busy` is as in
-    `book`; `resource_id` and `place` are as in a `BookingRequest`.
+    `book`; `resource_id` and `resource_kind` are as in a `BookingRequest`.
 
     Raises BookingOver if the booking is cancelled or has begun, and the errors of `book`.
     """
     moved = _lock_to_change(booking, now=now)
-    wish = BookingRequest(party_size=party_size, kind=BookingKind(moved.kind), resource_id=resource_id, place=place)
-    search = new_search(project, wish, now=now, without=moved.pk, busy=busy)
+    request = BookingRequest(
+        party_size=party_size, kind=BookingKind(moved.kind), resource_id=resource_id, resource_kind=resource_kind
+    )
+    search = new_search(project, request, now=now, excluding=moved.pk, busy=busy)
     _assign(moved, _lock_free_slot(search, starts_at))
     moved.party_size = party_size
     moved.save(update_fields=["resource", "starts_at", "ends_at", "party_size"])
@@ -162,26 +164,26 @@ def _lock_free_slot(search: Search, starts_at: datetime) -> FreeSlot:
     """Lock the first free resource. Raises Unbookable."""
     found = search.at(starts_at)
     if found.resource is None:
-        raise search.taken(found)
+        raise search.slot_taken(found)
     for resource in search.resources:
         # A resource that looked free is locked and checked again; see the module docstring.
-        place = FreeSlot(resource, slot_span(resource, starts_at))
-        is_open = search.opening.is_open_for(place.span) and not overlaps_any(place.span, search.busy)
-        if is_open and _lock_if_free(place, without=search.without):
-            return place
-    raise search.taken(search.at(starts_at))
+        slot = FreeSlot(resource, slot_span(resource, starts_at))
+        is_open = search.opening.is_open_for(slot.span) and not overlaps_any(slot.span, search.busy)
+        if is_open and _lock_if_free(slot, excluding=search.excluding):
+            return slot
+    raise search.slot_taken(search.at(starts_at))
 
 
-def _lock_if_free(place: FreeSlot, *, without: UUID | None) -> bool:
-    if _is_taken(place, without=without):
+def _lock_if_free(slot: FreeSlot, *, excluding: UUID | None) -> bool:
+    if _is_taken(slot, excluding=excluding):
         return False
-    locked = Resource.objects.select_for_update(no_key=True).filter(pk=place.resource.pk, is_active=True)
-    return locked.first() is not None and not _is_taken(place, without=without)
+    locked = Resource.objects.select_for_update(no_key=True).filter(pk=slot.resource.pk, is_active=True)
+    return locked.first() is not None and not _is_taken(slot, excluding=excluding)
 
 
-def _is_taken(place: FreeSlot, *, without: UUID | None) -> bool:
-    rows = confirmed_bookings(place.span.starts_at, place.span.ends_at, without=without)
-    return rows.filter(resource=place.resource).exists()
+def _is_taken(slot: FreeSlot, *, excluding: UUID | None) -> bool:
+    rows = confirmed_bookings(slot.span.starts_at, slot.span.ends_at, excluding=excluding)
+    return rows.filter(resource=slot.resource).exists()
 
 
 def _lock_to_change(booking: Booking, *, now: datetime) -> Booking:
@@ -199,9 +201,9 @@ def _locked(booking: Booking) -> Booking:
     return Booking.objects.select_for_update(no_key=True).get(pk=booking.pk)
 
 
-def _assign(booking: Booking, place: FreeSlot) -> None:
-    booking.resource = place.resource
-    booking.starts_at, booking.ends_at = place.span.starts_at, place.span.ends_at
+def _assign(booking: Booking, slot: FreeSlot) -> None:
+    booking.resource = slot.resource
+    booking.starts_at, booking.ends_at = slot.span.starts_at, slot.span.ends_at
 
 
 def _save_with_code(booking: Booking, cause: Cause) -> Booking:

@@ -47,31 +47,31 @@ class CalendarView:
     problem: str = ""
     needs_reauth: bool = False
 
-    def beside(self, outcome: Outcome) -> Outcome:
+    def annotate(self, outcome: Outcome) -> Outcome:
         """Add the note and the problem, if any, to a tool's outcome."""
         if not self.note:
             return outcome
-        about = {"calendar": self.problem, **({"needs_reauth": True} if self.needs_reauth else {})}
-        return replace(outcome, told=f"{outcome.told} {self.note}".strip(), result={**outcome.result, **about})
+        notes = {"calendar": self.problem, **({"needs_reauth": True} if self.needs_reauth else {})}
+        return replace(outcome, told=f"{outcome.told} {self.note}".strip(), result={**outcome.result, **notes})
 
 
 # A handler's body, run in the transaction with the calendar as it was just seen.
 CalendarAwareBody = Callable[[Project, A, ToolContext, CalendarView], Outcome]
 
 
-def calendar_aware_handler(arguments: type[A], work: CalendarAwareBody[A]) -> Execute:
+def calendar_aware_handler(model: type[A], body: CalendarAwareBody[A]) -> Execute:
     """Return an `execute` that checks the connected calendar, within five seconds, and then runs the body on our rows.
 
     No transaction is open during the check; the body uses its result.
     """
 
-    async def execute(given: Mapping[str, Any], context: ToolContext) -> Outcome:
-        view = await check_calendar(context, day=_day_of(given))
+    async def execute(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
+        view = await check_calendar(context, day=_day_of(arguments))
 
-        def sighted(project: Project, asked: A, context: ToolContext) -> Outcome:
-            return work(project, asked, context, view)
+        def body_with_view(project: Project, validated: A, context: ToolContext) -> Outcome:
+            return body(project, validated, context, view)
 
-        return view.beside(await transactional_handler(arguments, sighted)(given, context))
+        return view.annotate(await transactional_handler(model, body_with_view)(arguments, context))
 
     return execute
 
@@ -89,41 +89,41 @@ class CalendarScope(Protocol):
     def at(self) -> datetime: ...
 
 
-async def check_calendar(asker: CalendarScope, *, day: date | None) -> CalendarView:
+async def check_calendar(scope: CalendarScope, *, day: date | None) -> CalendarView:
     """Return the busy times from a day to the end of the offered range; empty if no calendar is connected or no day is
     given.
     """
     if day is None:
         return CalendarView()
     try:
-        connection = await in_db(_open, asker.organization_id, asker.project_id)
+        connection = await in_db(_open, scope.organization_id, scope.project_id)
     except WrongSecret:
-        log.error("The calendar of project %s can't be opened: its secret has another key.", asker.project_id)
+        log.error("The calendar of project %s can't be opened: its secret has another key.", scope.project_id)
         return CalendarView(note=NOT_CHECKED, problem="Its password can’t be read any more.", needs_reauth=True)
     if connection is None:
         return CalendarView()
     if connection.needs_reauth:
         return CalendarView(note=NOT_CHECKED, problem="It has to be connected again.", needs_reauth=True)
-    return await _check(connection, asker, window_of(day, asker))
+    return await _check(connection, scope, window_of(day, scope))
 
 
-async def _check(connection: Connection, asker: CalendarScope, window: Span) -> CalendarView:
+async def _check(connection: Connection, scope: CalendarScope, window: Span) -> CalendarView:
     calendar = calendar_client(connection)
     try:
-        busy = await calendar.busy(window, zone=ZoneInfo(asker.timezone), project_id=asker.project_id)
+        busy = await calendar.busy(window, zone=ZoneInfo(scope.timezone), project_id=scope.project_id)
     except SignInRefused as error:
-        await in_db(request_reconnect, asker.organization_id, connection)
+        await in_db(request_reconnect, scope.organization_id, connection)
         return CalendarView(note=NOT_CHECKED, problem=str(error), needs_reauth=True)
     except CalendarFailed as error:
-        log.warning("The calendar of project %s was not looked at: %s", asker.project_id, error)
+        log.warning("The calendar of project %s was not looked at: %s", scope.project_id, error)
         return CalendarView(note=NOT_CHECKED, problem=str(error))
     return CalendarView(busy=busy)
 
 
-def window_of(day: date, asker: CalendarScope) -> Span:
+def window_of(day: date, scope: CalendarScope) -> Span:
     """Return the range of days offered for a requested day. Past days are not checked."""
-    zone = ZoneInfo(asker.timezone)
-    first = max(day, asker.at.astimezone(zone).date() - timedelta(days=1))
+    zone = ZoneInfo(scope.timezone)
+    first = max(day, scope.at.astimezone(zone).date() - timedelta(days=1))
     last = first + timedelta(days=LOOK_AHEAD_DAYS + 2)
     starts, ends = (datetime.combine(one, time.min, tzinfo=zone).astimezone(UTC) for one in (first, last))
     return Span(starts, ends)
@@ -145,9 +145,9 @@ def _open(organization_id: UUID, project_id: UUID) -> Connection | None:
         return open_source(project_id, KIND)
 
 
-def _day_of(given: Mapping[str, Any]) -> date | None:
+def _day_of(arguments: Mapping[str, Any]) -> date | None:
     """Return the day that the model named. An invalid one is rejected by the handler's body."""
     try:
-        return read_day(given["date"]) if isinstance(given.get("date"), str) else None
+        return read_day(arguments["date"]) if isinstance(arguments.get("date"), str) else None
     except InvalidTime:
         return None

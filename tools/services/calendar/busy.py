@@ -68,7 +68,7 @@ class _Reader:
         events = [event for lines in _events(document) if (event := self._event(lines)) is not None]
         for event in events:
             try:
-                self.found += [span for span in self._times(event, events) if span.meets(self._window)]
+                self.found += [span for span in self._times(event, events) if span.overlaps(self._window)]
             except RuleNotUnderstood as error:
                 raise UnreadableCalendar(str(error)) from None
             except MALFORMED as error:

@@ -77,11 +77,11 @@ class Calendar:
         self._secret = connection.secret
         self._guard = guard
 
-    def url_of(self, name: str) -> str:
+    def event_url(self, name: str) -> str:
         """Return the URL of an event. It contains no secret."""
         return f"{self._settings.url}{name}"
 
-    async def about(self) -> CalendarInfo:
+    async def info(self) -> CalendarInfo:
         """Return the properties of the configured URL. Raises CalendarFailed."""
         resources = await self._resources("PROPFIND", INFO_QUERY, depth="0")
         this = resources[0] if resources else Resource()
@@ -108,11 +108,11 @@ class Calendar:
     async def put(self, name: str, event: bytes, *, is_new: bool) -> Response:
         """Write an event. With `is_new`, the server responds 412 instead of overwriting. Raises OutboundError."""
         more = {"If-None-Match": "*"} if is_new else {}
-        return await self._send("PUT", self.url_of(name), event, {"Content-Type": ICALENDAR, **more})
+        return await self._send("PUT", self.event_url(name), event, {"Content-Type": ICALENDAR, **more})
 
     async def delete(self, name: str) -> Response:
         """Delete an event. Raises OutboundError."""
-        return await self._send("DELETE", self.url_of(name), None, {})
+        return await self._send("DELETE", self.event_url(name), None, {})
 
     async def _resources(self, method: str, query: bytes, *, depth: str) -> Sequence[Resource]:
         try:

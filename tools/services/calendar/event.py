@@ -65,9 +65,9 @@ def _uid_domain(project_id: UUID) -> str:
 
 def _summary(booking: Booking) -> str:
     """Table for 4: Ada Lovelace"""
-    wish = BookingRequest(party_size=booking.party_size, kind=BookingKind(booking.kind), name=booking.resource.name)
-    what = describe_request(wish, [booking.resource])
-    return f"{what[:1].upper()}{what[1:]}{f': {booking.name}' if booking.name else ''}"
+    request = BookingRequest(party_size=booking.party_size, kind=BookingKind(booking.kind), name=booking.resource.name)
+    description = describe_request(request, [booking.resource])
+    return f"{description[:1].upper()}{description[1:]}{f': {booking.name}' if booking.name else ''}"
 
 
 def _description(booking: Booking, project: Project) -> str:

@@ -66,7 +66,7 @@ class SyncContext:
 
     @property
     def url(self) -> str:
-        return self.calendar.url_of(event_name(self.booking))
+        return self.calendar.event_url(event_name(self.booking))
 
 
 def register_lane() -> None:
@@ -86,13 +86,13 @@ def register_lane() -> None:
 
 async def run_calendar(job: ClaimedJob) -> None:
     """Run one attempt at an effect. Does nothing if the effect is finished or replaced by a later one."""
-    work = await in_db(_begin, job)
-    if work is None:
+    context = await in_db(_begin, job)
+    if context is None:
         return
     failpoint("calendar.sending_pre_bytes")
-    outcome = await _execute(work)
+    outcome = await _execute(context)
     failpoint("calendar.response_pre_commit")
-    await in_db(_settle, job, work, outcome)
+    await in_db(_settle, job, context, outcome)
 
 
 def fail_calendar(job: ClaimedJob, reason: str) -> None:
@@ -153,48 +153,48 @@ def _connection(effect: Effect, booking: Booking) -> Connection:
     return connection
 
 
-async def _execute(work: SyncContext) -> Outcome:
-    method = "PUT" if work.is_written else "DELETE"
-    kept: dict[str, Any] = {"request": {"method": method, "event": work.url}, "adapter": ADAPTER}
+async def _execute(context: SyncContext) -> Outcome:
+    method = "PUT" if context.is_written else "DELETE"
+    details: dict[str, Any] = {"request": {"method": method, "event": context.url}, "adapter": ADAPTER}
     try:
-        answer = await (_write(work) if work.is_written else work.calendar.delete(event_name(work.booking)))
+        answer = await (_write(context) if context.is_written else context.calendar.delete(event_name(context.booking)))
     except (BlockedAddress, InvalidRequest) as error:
-        return Outcome.failed(str(error), **kept)
+        return Outcome.failed(str(error), **details)
     except Unreadable as error:
         answer = Response(error.status, {}, b"", truncated=False)
     except NotSent as error:
-        return Outcome.not_sent(str(error), **kept)
+        return Outcome.not_sent(str(error), **details)
     except OutboundError as error:
-        return Outcome.unknown(str(error), **kept)
-    return _outcome(answer, work, {**kept, "http_status": answer.status})
+        return Outcome.unknown(str(error), **details)
+    return _outcome(answer, context, {**details, "http_status": answer.status})
 
 
-async def _write(work: SyncContext) -> Response:
+async def _write(context: SyncContext) -> Response:
     """Write the event. Overwrite only if it was written before, or if an attempt with a lost response created it."""
-    name, event = event_name(work.booking), build_event(work.booking, work.project, at=timezone.now())
-    is_new = work.booking.calendar_url != work.url
-    answer = await work.calendar.put(name, event, is_new=is_new)
+    name, event = event_name(context.booking), build_event(context.booking, context.project, at=timezone.now())
+    is_new = context.booking.calendar_url != context.url
+    answer = await context.calendar.put(name, event, is_new=is_new)
     if is_new and answer.status == 412:
-        return await work.calendar.put(name, event, is_new=False)
+        return await context.calendar.put(name, event, is_new=False)
     return answer
 
 
-def _outcome(answer: Response, work: SyncContext, kept: dict[str, Any]) -> Outcome:
+def _outcome(answer: Response, context: SyncContext, details: dict[str, Any]) -> Outcome:
     status = answer.status
-    if 200 <= status < 300 or (not work.is_written and status in GONE):
+    if 200 <= status < 300 or (not context.is_written and status in GONE):
         # The agent is not told: it has confirmed the booking, which is valid regardless of the event.
-        return Outcome.done("", **kept)
+        return Outcome.done("", **details)
     if is_sign_in_refused(answer):
-        return refused_sign_in(SignInRefused.__doc__ or "", **kept)
+        return refused_sign_in(SignInRefused.__doc__ or "", **details)
     if status in BUSY:
-        return Outcome.not_sent(describe_status(status), **kept)
+        return Outcome.not_sent(describe_status(status), **details)
     if status >= 500 and status not in FULL:
-        return Outcome.unknown(describe_status(status), **kept)
-    return Outcome.failed(describe_status(status), **kept)
+        return Outcome.unknown(describe_status(status), **details)
+    return Outcome.failed(describe_status(status), **details)
 
 
-def _settle(job: ClaimedJob, work: SyncContext, outcome: Outcome) -> None:
-    effect, now = work.effect, timezone.now()
+def _settle(job: ClaimedJob, context: SyncContext, outcome: Outcome) -> None:
+    effect, now = context.effect, timezone.now()
     with _job_transaction(job):
         effect.refresh_from_db()
         course = course_of(effect, outcome, now=now)
@@ -204,13 +204,13 @@ def _settle(job: ClaimedJob, work: SyncContext, outcome: Outcome) -> None:
                 enqueue([sync_job(effect, job.subject_id, run_after=due_at)])
         else:
             ledger.store_outcome(effect, outcome, state=STATES[course])
-        if needs_reauth(outcome) and mark_needs_reauth(work.connection.source_id, tried=work.connection):
-            log.warning("The calendar of project %s has to be connected again.", work.project.pk)
+        if needs_reauth(outcome) and mark_needs_reauth(context.connection.source_id, tried=context.connection):
+            log.warning("The calendar of project %s has to be connected again.", context.project.pk)
         if course is Course.DONE:
-            url = work.url if work.is_written else ""
+            url = context.url if context.is_written else ""
             Booking.objects.filter(pk=job.subject_id).update(calendar_url=url)
             # The calendar is available again, so write what it missed.
-            catch_up(work.project, unanswered_only=True)
+            catch_up(context.project, unanswered_only=True)
         prove(job, finish=State.DONE)
 
 

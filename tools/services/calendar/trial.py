@@ -26,13 +26,13 @@ READ_ONLY = (
 async def check_calendar(connection: Connection, project: Project) -> str:
     """Check the calendar, and describe the result in a sentence. No transaction may be open. Raises CalendarFailed."""
     calendar = calendar_client(connection)
-    about = await calendar.about()
-    if not about.is_calendar:
+    info = await calendar.info()
+    if not info.is_calendar:
         raise CalendarFailed(NO_CALENDAR)
     now = timezone.now()
     window = Span(now, now + timedelta(days=LOOK_AHEAD_DAYS))
     busy = await calendar.busy(window, zone=Opening(config_of(project)).zone, project_id=project.pk)
-    if about.may_write is False:
+    if info.may_write is False:
         raise CalendarFailed(READ_ONLY)
     taken = "nothing is taken" if not busy else f"it is taken {len(busy)} time{'s' if len(busy) > 1 else ''}"
     return f"The calendar answers: {taken} in the next {LOOK_AHEAD_DAYS} days."

@@ -33,11 +33,11 @@ class Directory:
         self._secret = connection.secret
         self._guard = guard
 
-    def url_of(self, phone: str) -> str:
+    def request_url(self, phone: str) -> str:
         """Return the URL with the encoded number in its query. Other parameters are kept unchanged."""
         parts = urlsplit(self._settings.url)
-        kept = [pair for pair in parts.query.split("&") if pair and _name(pair) != PARAMETER]
-        return parts._replace(query="&".join([*kept, f"{PARAMETER}={quote(phone, safe='')}"])).geturl()
+        others = [pair for pair in parts.query.split("&") if pair and _name(pair) != PARAMETER]
+        return parts._replace(query="&".join([*others, f"{PARAMETER}={quote(phone, safe='')}"])).geturl()
 
     def shown_url(self, phone: str) -> str:
         """Return the URL for the ledger, without other parameters, because they may hold the business's keys."""
@@ -51,7 +51,7 @@ class Directory:
         try:
             self._settings.check_server(self._guard)
             answer = await self._guard.request(
-                "GET", self.url_of(phone), headers=self._headers(), deadline_s=DEADLINE_S
+                "GET", self.request_url(phone), headers=self._headers(), deadline_s=DEADLINE_S
             )
         except (BlockedAddress, InvalidRequest) as error:
             raise DirectoryFailed(str(error)) from None

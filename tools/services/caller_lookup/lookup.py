@@ -39,12 +39,12 @@ async def look_up_caller(arguments: Mapping[str, Any], context: ToolContext) -> 
     if connection is None:
         return Outcome.failed(NOT_CONNECTED, told=NOT_CONNECTED, adapter=ADAPTER)
     directory = directory_client(connection)
-    kept = {"request": {"method": "GET", "url": directory.shown_url(phone)}, "adapter": ADAPTER}
+    details = {"request": {"method": "GET", "url": directory.shown_url(phone)}, "adapter": ADAPTER}
     try:
         text = await directory.find(phone)
     except DirectoryFailed as error:
-        return Outcome.failed(str(error), told=NO_ANSWER, **kept)
-    return Outcome.done(text or NOBODY, result={"found": bool(text)}, excerpt=text, **kept)
+        return Outcome.failed(str(error), told=NO_ANSWER, **details)
+    return Outcome.done(text or NOBODY, result={"found": bool(text)}, excerpt=text, **details)
 
 
 def directory_client(connection: Connection) -> Directory:

@@ -50,42 +50,42 @@ class MimeMessage:
     recipient: str
     message_id: str
     content: bytes
-    shown: dict[str, Any]
+    ledger_fields: dict[str, Any]
 
 
 def build_message(message: Email, settings: SmtpSettings, *, key: str) -> MimeMessage:
     """Render the e-mail. Its Message-ID is the effect's key, the same for every attempt. Raises MessageRefused."""
     sender, recipient = _ascii_address(settings.from_address), _ascii_address(message.to)
-    for what, text in (("subject", message.subject), ("recipient's name", message.name)):
+    for field, text in (("subject", message.subject), ("recipient's name", message.name)):
         if any(category(one) in NOT_ALLOWED for one in text):
-            raise MessageRefused(f"The {what} holds a line break or a control character, which an e-mail can't carry.")
-    letter = EmailMessage(policy=POLICY)
-    letter["From"] = Address(settings.from_name, addr_spec=sender)
-    letter["To"] = Address(message.name, addr_spec=recipient)
-    letter["Subject"] = message.subject
-    letter["Date"] = format_datetime(datetime.now(UTC))
-    letter["Message-ID"] = message_id = f"<{key}@{sender.rpartition('@')[2]}>"
+            raise MessageRefused(f"The {field} holds a line break or a control character, which an e-mail can't carry.")
+    email = EmailMessage(policy=POLICY)
+    email["From"] = Address(settings.from_name, addr_spec=sender)
+    email["To"] = Address(message.name, addr_spec=recipient)
+    email["Subject"] = message.subject
+    email["Date"] = format_datetime(datetime.now(UTC))
+    email["Message-ID"] = message_id = f"<{key}@{sender.rpartition('@')[2]}>"
     # Suppresses automatic replies (RFC 3834).
-    letter["Auto-Submitted"] = "auto-generated"
-    letter.set_content(message.body)
-    shown = {
+    email["Auto-Submitted"] = "auto-generated"
+    email.set_content(message.body)
+    ledger_fields = {
         "from": sender,
         "to": recipient,
         "subject": message.subject,
         "body": message.body,
         "message_id": message_id,
     }
-    return MimeMessage(sender, recipient, message_id, letter.as_bytes(), shown)
+    return MimeMessage(sender, recipient, message_id, email.as_bytes(), ledger_fields)
 
 
 def _ascii_address(address: str) -> str:
     """Return the address with an ASCII domain. Raises MessageRefused."""
     user, _, domain = address.strip().rpartition("@")
     try:
-        plain = f"{user}@{idna.encode(domain, uts46=True).decode('ascii')}"
-        validate_email(plain)
+        ascii_address = f"{user}@{idna.encode(domain, uts46=True).decode('ascii')}"
+        validate_email(ascii_address)
     except (ValidationError, idna.IDNAError) as error:
         raise MessageRefused(
             f"{address[:100]!r} is no e-mail address that can be written to; ask for it again."
         ) from error
-    return plain
+    return ascii_address

@@ -18,9 +18,9 @@ class Outbox:
     async def send(self, message: Sms | Email, *, key: str) -> Outcome:
         """Return a done outcome whose result holds the message exactly as it would have been sent."""
         what = "text message" if isinstance(message, Sms) else "e-mail"
-        kept = asdict(message)
+        fields = asdict(message)
         told = (
             f"Test mode: no service for this is connected, so the {what} to {message.to} was written to the outbox, "
             "and nothing has left. Do not say that it was sent."
         )
-        return Outcome.done(told, result={"outbox": True, "message": kept}, request=kept, adapter=self.name)
+        return Outcome.done(told, result={"outbox": True, "message": fields}, request=fields, adapter=self.name)

@@ -40,31 +40,31 @@ class Smtp:
         """Deliver the e-mail within 30 seconds. If the connection breaks after the message may have left, the outcome
         is unknown.
         """
-        kept: dict[str, Any] = {"adapter": self.name}
+        details: dict[str, Any] = {"adapter": self.name}
         try:
-            letter = build_message(message, self._settings, key=key)
-            kept["request"] = {**letter.shown, "server": self._settings.server}
+            mime = build_message(message, self._settings, key=key)
+            details["request"] = {**mime.ledger_fields, "server": self._settings.server}
             addresses = await self._guard.resolve(self._settings.host, self._settings.port, ports=MAIL_PORTS)
         except MessageRefused as refusal:
-            return Outcome.failed(str(refusal), **kept)
+            return Outcome.failed(str(refusal), **details)
         except NotSent as error:
-            return Outcome.not_sent(f"The mail server couldn't be reached: {error}", **kept)
-        dialogue = SmtpSession(self._settings, addresses=addresses, password=self._password, tls=tls_context())
-        return await _within_deadline(dialogue, letter, kept)
+            return Outcome.not_sent(f"The mail server couldn't be reached: {error}", **details)
+        session = SmtpSession(self._settings, addresses=addresses, password=self._password, tls=tls_context())
+        return await _within_deadline(session, mime, details)
 
 
-async def _within_deadline(dialogue: SmtpSession, letter: MimeMessage, kept: dict[str, Any]) -> Outcome:
+async def _within_deadline(session: SmtpSession, message: MimeMessage, details: dict[str, Any]) -> Outcome:
     """Run the session in a thread. At the deadline its socket is shut down, so the thread ends at once and reports how
     far it came.
     """
-    talk = asyncio.get_running_loop().run_in_executor(_threads, dialogue.run, letter, kept)
+    talk = asyncio.get_running_loop().run_in_executor(_threads, session.run, message, details)
     try:
         return await asyncio.wait_for(asyncio.shield(talk), DEADLINE_S)
     except TimeoutError:
-        if dialogue.abort():
+        if session.abort():
             return await talk
         talk.cancel()
-        return Outcome.not_sent("Too many mail servers are slow at once; this one's turn didn't come.", **kept)
+        return Outcome.not_sent("Too many mail servers are slow at once; this one's turn didn't come.", **details)
     except asyncio.CancelledError:
-        dialogue.abort()
+        session.abort()
         raise

@@ -73,17 +73,17 @@ class Twilio:
         """Create a message: POST /2010-04-01/Accounts/{AccountSid}/Messages.json, within 15 seconds."""
         form = self._form(message)
         request = {"method": "POST", "url": self._url, "form": form}
-        kept: dict[str, Any] = {"request": request, "adapter": self.name}
+        details: dict[str, Any] = {"request": request, "adapter": self.name}
         try:
             answer = _read(await self._post(form))
         except Unreadable as error:
             answer = TwilioResponse(error.status, {}, str(error), None)
         except NotSent as error:
-            return Outcome.not_sent(f"Twilio couldn't be reached: {error}", **kept)
+            return Outcome.not_sent(f"Twilio couldn't be reached: {error}", **details)
         except OutboundError as error:
-            return Outcome.unknown(f"Twilio took the request and didn't answer: {error}", **kept)
-        kept |= {"http_status": answer.status, "excerpt": answer.excerpt}
-        return _outcome(answer, message, kept)
+            return Outcome.unknown(f"Twilio took the request and didn't answer: {error}", **details)
+        details |= {"http_status": answer.status, "excerpt": answer.excerpt}
+        return _outcome(answer, message, details)
 
     @property
     def _url(self) -> str:
@@ -105,22 +105,22 @@ class Twilio:
         return await self._guard.request("POST", self._url, headers=headers, body=body, deadline_s=DEADLINE_S)
 
 
-def _outcome(answer: TwilioResponse, message: Sms, kept: dict[str, Any]) -> Outcome:
+def _outcome(answer: TwilioResponse, message: Sms, details: dict[str, Any]) -> Outcome:
     """Return the outcome of a response, by the table of reliability 2.2."""
     status = answer.status
     if 200 <= status < 300:
-        return _accepted(answer, message, kept)
+        return _accepted(answer, message, details)
     if status == 401 or answer.code == AUTHENTICATE:
-        return refused_sign_in("Twilio refuses the account SID or the auth token; connect it again.", **kept)
+        return refused_sign_in("Twilio refuses the account SID or the auth token; connect it again.", **details)
     if status == 429 or (status == 503 and answer.retry_after_seconds is not None):
         sentence = f"Twilio takes no more just now ({status})."
-        return Outcome.not_sent(sentence, retry_after_seconds=answer.retry_after_seconds, **kept)
+        return Outcome.not_sent(sentence, retry_after_seconds=answer.retry_after_seconds, **details)
     if status >= 500 or status in UNCLEAR:
-        return Outcome.unknown(f"Twilio answered {status}; whether it sent the text isn't known.", **kept)
-    return Outcome.failed(_refusal(answer), **kept)
+        return Outcome.unknown(f"Twilio answered {status}; whether it sent the text isn't known.", **details)
+    return Outcome.failed(_refusal(answer), **details)
 
 
-def _accepted(answer: TwilioResponse, message: Sms, kept: dict[str, Any]) -> Outcome:
+def _accepted(answer: TwilioResponse, message: Sms, details: dict[str, Any]) -> Outcome:
     result = {
         "to": message.to,
         "text": message.text,
@@ -128,9 +128,9 @@ def _accepted(answer: TwilioResponse, message: Sms, kept: dict[str, Any]) -> Out
         "status": answer.document.get("status"),
     }
     if str(answer.document.get("status")) in UNDELIVERABLE:
-        return Outcome.failed(_refusal(answer), result=result, **kept)
+        return Outcome.failed(_refusal(answer), result=result, **details)
     told = f"The text message to {message.to} was sent. It says: {message.text}"
-    return Outcome.done(told, result=result, **kept)
+    return Outcome.done(told, result=result, **details)
 
 
 def _refusal(answer: TwilioResponse) -> str:

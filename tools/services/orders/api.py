@@ -50,12 +50,12 @@ class OrdersQuery(StrictSerializer):
 
 @dataclass(frozen=True)
 class OrderLookup:
-    """A lookup to run. `wanted` is None for a customer who has never signed in to the shop."""
+    """A lookup to run. `query` is None for a customer who has never signed in to the shop."""
 
     organization_id: UUID
     project_id: UUID
     timezone: str
-    wanted: OrderQuery | None
+    query: OrderQuery | None
 
 
 class Orders(ProjectView):
@@ -100,7 +100,7 @@ async def orders(request: HttpRequest, served: Continued[OrderLookup]) -> HttpRe
 
 async def _fetch(look: OrderLookup) -> list[OrderPayload]:
     """Raises ApiError."""
-    if look.wanted is None:
+    if look.query is None:
         return []
     connection = await in_db(load_connection, look.organization_id, look.project_id)
     if connection is None:
@@ -108,7 +108,7 @@ async def _fetch(look: OrderLookup) -> list[OrderPayload]:
     try:
         return [
             order_data(order)
-            for order in await fetch_orders(shop_client(connection), look.wanted, timezone=look.timezone)
+            for order in await fetch_orders(shop_client(connection), look.query, timezone=look.timezone)
         ]
     except SignInRefused as error:
         await in_db(request_reconnect, look.organization_id, connection)
@@ -126,5 +126,5 @@ def _order_lookup(project: Project, asked: dict[str, Any]) -> OrderLookup:
         organization_id=project.organization.pk,
         project_id=project.pk,
         timezone=project.agent_version.config.timezone if project.agent_version else "UTC",
-        wanted=None if customer_id is None else OrderQuery(customer_id, asked["limit"], asked.get("status")),
+        query=None if customer_id is None else OrderQuery(customer_id, asked["limit"], asked.get("status")),
     )

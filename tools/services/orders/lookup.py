@@ -51,40 +51,40 @@ class OrderQuery:
     status: str | None = None
 
     @property
-    def query(self) -> dict[str, str]:
+    def params(self) -> dict[str, str]:
         status = {"status": self.status} if self.status else {}
         return {"customer": str(self.customer_id), "per_page": str(self.limit), **status}
 
 
 async def look_up_orders(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
     """Return the shopper's newest orders. Without a shopper or a shop, a polite sentence is the result, not an error."""
-    asked = OrderArguments.model_validate(arguments)
+    filters = OrderArguments.model_validate(arguments)
     customer_id = wp_user_id(context.shopper)
     if customer_id is None:
         return Outcome.done(SIGN_IN, result={"signed_in": False}, adapter=ADAPTER)
     connection = await in_db(load_connection, context.organization_id, context.project_id)
     if connection is None:
         return Outcome.done(NOT_CONNECTED, result={"connected": False}, adapter=ADAPTER)
-    wanted = OrderQuery(customer_id, asked.limit, asked.status)
+    query = OrderQuery(customer_id, filters.limit, filters.status)
     shop = shop_client(connection)
-    kept = {"request": {"method": "GET", "url": shop.url_of(wanted.query)}, "adapter": ADAPTER}
+    details = {"request": {"method": "GET", "url": shop.request_url(query.params)}, "adapter": ADAPTER}
     try:
-        orders = await fetch_orders(shop, wanted, timezone=context.timezone)
+        orders = await fetch_orders(shop, query, timezone=context.timezone)
     except SignInRefused as error:
         await in_db(request_reconnect, context.organization_id, connection)
-        return refused_sign_in(str(error), told=NOT_CONNECTED, http_status=401, **kept)
+        return refused_sign_in(str(error), told=NOT_CONNECTED, http_status=401, **details)
     except ShopFailed as error:
-        return Outcome.failed(str(error), told=NO_ANSWER, **kept)
+        return Outcome.failed(str(error), told=NO_ANSWER, **details)
     result = {"orders": [order_data(order) for order in orders]}
-    told = describe_orders(orders, status=wanted.status)
-    return Outcome.done(told, result=result, block=order_block(orders), http_status=200, **kept)
+    told = describe_orders(orders, status=query.status)
+    return Outcome.done(told, result=result, block=order_block(orders), http_status=200, **details)
 
 
-async def fetch_orders(shop: Shop, wanted: OrderQuery, *, timezone: str) -> list[Order]:
+async def fetch_orders(shop: Shop, query: OrderQuery, *, timezone: str) -> list[Order]:
     """Fetch the orders, up to the limit. No transaction may be open. Raises ShopFailed."""
-    document = await shop.fetch(wanted.query)
+    document = await shop.fetch(query.params)
     try:
-        return read_orders(document, customer_id=wanted.customer_id, timezone=timezone)[: wanted.limit]
+        return read_orders(document, customer_id=query.customer_id, timezone=timezone)[: query.limit]
     except ValueError as error:
         raise ShopFailed(str(error)) from error
 

@@ -45,13 +45,13 @@ class Shop:
         self._secret = connection.secret
         self._guard = guard
 
-    def url_of(self, query: Mapping[str, str]) -> str:
+    def request_url(self, query: Mapping[str, str]) -> str:
         """Return the URL of a request. It contains no secret."""
         return f"{self._settings.store_url}{PATH}?{urlencode({**query, '_fields': FIELDS})}"
 
     async def fetch(self, query: Mapping[str, str]) -> Any:
         """Return the parsed response, within five seconds. Raises ShopFailed."""
-        url = self.url_of(query)
+        url = self.request_url(query)
         try:
             self._settings.check_server(self._guard)
             answer = await self._guard.request(

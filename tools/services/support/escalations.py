@@ -21,8 +21,8 @@ def offer_person(
     *, project_id: UUID, conversation_id: UUID, turn_id: UUID | None, effect_id: UUID | None, reason: str
 ) -> Escalation:
     """Return the conversation's open escalation, or create one that is offered. Concurrent calls create only one."""
-    if (standing := open_request(conversation_id)) is not None:
-        return standing
+    if (existing := open_request(conversation_id)) is not None:
+        return existing
     offered = Escalation(
         project_id=project_id,
         conversation_id=conversation_id,

@@ -38,12 +38,12 @@ async def check_code(arguments: Mapping[str, Any], context: ToolContext) -> Outc
 def _check(typed: str, context: ToolContext) -> Outcome:
     with tenant_tx(context.organization_id):
         case = open_case(context)
-        answer = final_outcome(case)
-        if answer is not None or case is None:
-            return answer or unverified_outcome(EXPIRED)
-        compared = compare_code(case.holder, typed)
-        if compared.verdict is not Verdict.RIGHT:
-            return unverified_outcome(EXPIRED if compared.verdict is Verdict.OVER else _wrong(compared.tries_left))
+        outcome = final_outcome(case)
+        if outcome is not None or case is None:
+            return outcome or unverified_outcome(EXPIRED)
+        comparison = compare_code(case.holder, typed)
+        if comparison.verdict is not Verdict.RIGHT:
+            return unverified_outcome(EXPIRED if comparison.verdict is Verdict.OVER else _wrong(comparison.tries_left))
         holder = case.holder
         record_verification(
             case.project, persona_id=holder.persona_id, conversation_id=holder.conversation_id, method="code"

@@ -53,9 +53,9 @@ async def verify_caller(arguments: Mapping[str, Any], context: ToolContext) -> O
 def _verify(claimed: ClaimedContact, context: ToolContext) -> Outcome:
     with tenant_tx(context.organization_id):
         case = open_case(context)
-        answer = final_outcome(case)
-        if answer is not None or case is None:
-            return answer or unverified_outcome(ASK)
+        outcome = final_outcome(case)
+        if outcome is not None or case is None:
+            return outcome or unverified_outcome(ASK)
         return unverified_outcome(CODE_NEEDED) if case.level == "code" else _by_match(case, claimed, context)
 
 

@@ -49,11 +49,11 @@ class SendCodeArguments(BaseModel):
 
 @dataclass(frozen=True)
 class PreparedCode:
-    """A code and its message. `shown` is the message with the digits masked."""
+    """A code and its message. `masked` is the message with the digits masked."""
 
     code: NewCode
     message: Sms | Email
-    shown: Mapping[str, str]
+    masked: Mapping[str, str]
     way: str
 
 
@@ -71,9 +71,9 @@ async def send_code(arguments: Mapping[str, Any], context: ToolContext) -> Outco
 def _prepare(by: str, context: ToolContext) -> PreparedCode | Outcome:
     with tenant_tx(context.organization_id):
         case = open_case(context)
-        answer = final_outcome(case)
-        if answer is not None or case is None:
-            return answer or unverified_outcome(NO_WAY)
+        outcome = final_outcome(case)
+        if outcome is not None or case is None:
+            return outcome or unverified_outcome(NO_WAY)
         if case.level != "code":
             return unverified_outcome(NO_CODES)
         try:
@@ -142,7 +142,7 @@ def _without_digits(outcome: Outcome, prepared: PreparedCode) -> Outcome:
         told=told,
         error=outcome.error.replace(prepared.code.digits, MASK),
         result={"verified": False, "sent": outcome.ending is Ending.DONE, **kept},
-        request=prepared.shown,
+        request=prepared.masked,
         excerpt="",
     )
 
