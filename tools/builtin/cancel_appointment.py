@@ -7,8 +7,7 @@ from tools.engine.builtin_tool import BuiltinTool, RetryPolicy, Trigger, define
 from tools.engine.execution.handler import Handler
 from tools.engine.gates import needs_calendar
 from tools.services.bookings.booking_reference import BookingReference
-from tools.services.bookings.handler_adapter import transactional_handler
-from tools.services.bookings.verified import requires_verification
+from tools.services.bookings.handler_adapter import requires_verification, transactional_handler
 
 TOOL = BuiltinTool(
     name="cancel_appointment",

@@ -11,9 +11,8 @@ from tools.services.bookings.booking_reference import NOT_FOUND, BookingReferenc
 from tools.services.bookings.date_words import join_words
 from tools.services.bookings.finding import cancelled_by_effect, find_upcoming_bookings
 from tools.services.bookings.formatting import booking_data, booking_words
-from tools.services.bookings.handler_adapter import refused, transactional_handler
+from tools.services.bookings.handler_adapter import refused, requires_verification, transactional_handler
 from tools.services.bookings.services import cancel
-from tools.services.bookings.verified import requires_verification
 
 WAIT_SECONDS = 30
 SWITCH = "project_attributes_setting_booking_cancellation_enabled"

@@ -10,8 +10,7 @@ from tools.services.bookings.booking_reference import NOT_FOUND, BookingReferenc
 from tools.services.bookings.date_words import join_words
 from tools.services.bookings.finding import find_upcoming_bookings
 from tools.services.bookings.formatting import booking_data, booking_words
-from tools.services.bookings.handler_adapter import transactional_handler
-from tools.services.bookings.verified import requires_verification
+from tools.services.bookings.handler_adapter import requires_verification, transactional_handler
 
 WAIT_SECONDS = 30
 

@@ -11,8 +11,8 @@ from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 from tools.engine.execution.handler import ToolContext
 from tools.engine.execution.outcome import Outcome
+from tools.services.verification.case import final_outcome, open_case, unverified_outcome, verified_outcome
 from tools.services.verification.codes import Verdict, compare_code
-from tools.services.verification.desk import final_outcome, open_case, unverified_outcome, verified_outcome
 from tools.services.verification.services import record_verification
 
 EXPIRED = (

@@ -21,7 +21,7 @@ from tools.engine.execution.handler import ToolContext
 from tools.engine.execution.outcome import Outcome
 from tools.models import Effect, EffectState
 from tools.services.bookings.handler_adapter import Arguments
-from tools.services.verification.desk import Case, final_outcome, open_case, unverified_outcome, verified_outcome
+from tools.services.verification.case import Case, final_outcome, open_case, unverified_outcome, verified_outcome
 from tools.services.verification.services import record_verification
 
 NAME = "verify_caller"

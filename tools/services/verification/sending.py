@@ -23,8 +23,8 @@ from tools.engine.numbers import NumberRefused, countries_of, number_to_text
 from tools.services.messaging.base import Email, Sms
 from tools.services.messaging.channels import CARRIERS, deliver
 from tools.services.messaging.sms import COUNTRIES
+from tools.services.verification.case import Case, final_outcome, open_case, unverified_outcome
 from tools.services.verification.codes import DIGITS, NewCode, TooManyCodes, expire_code, issue_code
-from tools.services.verification.desk import Case, final_outcome, open_case, unverified_outcome
 
 MASK = "•" * DIGITS
 WORDS = "{code} is your code for {business}. It is valid for 10 minutes. If you didn't ask for it, ignore this message."
