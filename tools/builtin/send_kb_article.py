@@ -18,7 +18,9 @@ from tools.engine.execution.handler import Handler, ToolContext
 from tools.engine.execution.outcome import Outcome
 
 SHOWN = "The customer sees a card of the article “{title}”, with a link to it."
-IN_WORDS = "No card can be shown here. Tell the customer what the article “{title}” says: {excerpt} It stands at {url}."
+IN_WORDS = (
+    "No card can be shown here. Tell the customer what the article “{title}” says: {excerpt} Its address is {url}."
+)
 NOT_FOUND = "There is no published article {slug!r}. Use a slug that search_knowledge returned."
 
 
@@ -60,5 +62,5 @@ TOOL = BuiltinTool(
     section="""\
 ### Showing an Article
 - When an article that `search_knowledge` returned answers the customer, call `send_kb_article` with its slug.
-- Say in a sentence what stands in it; write its address only where the tool says that no card can be shown.""",
+- Say in a sentence what it says; write its address only where the tool says that no card can be shown.""",
 )

@@ -100,5 +100,5 @@ def test_a_calendar_whose_password_no_key_opens_takes_nothing(
     settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
     outcome = desk.run("check_availability_tool", date="2026-11-27", time="19:00", party_size=2)
     assert outcome.told.endswith(NOT_CHECKED)
-    assert outcome.result["calendar"] == "Its password can’t be read any more."
+    assert outcome.result["calendar"] == "The calendar’s password can’t be read. Connect it again."
     assert scripted.requests == []

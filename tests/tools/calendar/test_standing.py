@@ -13,10 +13,10 @@ from tools.services.calendar.sync_status import sync_status_of
 @pytest.mark.parametrize(
     ("state", "tone", "confirmed", "cancelled"),
     [
-        (EffectState.DONE, "ok", "In the calendar", "Taken out of the calendar"),
-        (EffectState.PLANNED, "act", "On its way to the calendar", "Being taken out of the calendar"),
-        (EffectState.SENDING, "act", "On its way to the calendar", "Being taken out of the calendar"),
-        (EffectState.UNKNOWN, "warn", "Perhaps not in the calendar", "Perhaps still in the calendar"),
+        (EffectState.DONE, "ok", "In the calendar", "Removed from the calendar"),
+        (EffectState.PLANNED, "act", "Being added to the calendar", "Being removed from the calendar"),
+        (EffectState.SENDING, "act", "Being added to the calendar", "Being removed from the calendar"),
+        (EffectState.UNKNOWN, "warn", "May not be in the calendar", "May still be in the calendar"),
         (EffectState.FAILED, "bad", "Not in the calendar", "Still in the calendar"),
         (EffectState.CANCELLED, "bad", "Not in the calendar", "Still in the calendar"),
     ],

@@ -99,7 +99,7 @@ def test_of_several_changes_only_the_last_is_written(desk: Desk, scripted: Scrip
         first.refresh_from_db()
     assert (first.state, first.error) == (
         EffectState.CANCELLED,
-        "A later change of the booking is written in its place.",
+        "Replaced by a later change of the booking.",
     )
 
 
@@ -175,7 +175,7 @@ def test_a_calendar_that_is_away_is_asked_again(desk: Desk, scripted: ScriptedCa
     booking = desk.book(EVENING)
     write()
     effect = told_of(desk, booking)
-    assert (effect.state, effect.error) == (EffectState.PLANNED, "The calendar’s server answered 503.")
+    assert (effect.state, effect.error) == (EffectState.PLANNED, "The calendar’s server responded with 503.")
     hasten(desk)
     write()
     assert told_of(desk, booking).state == EffectState.DONE
@@ -183,7 +183,12 @@ def test_a_calendar_that_is_away_is_asked_again(desk: Desk, scripted: ScriptedCa
 
 @pytest.mark.parametrize(
     ("status", "error"),
-    [(404, "no calendar at this address"), (507, "answered 507"), (302, "another address"), (400, "answered 400")],
+    [
+        (404, "no calendar at this address"),
+        (507, "responded with 507"),
+        (302, "another address"),
+        (400, "responded with 400"),
+    ],
 )
 def test_what_a_calendar_refuses_is_shown_beside_the_booking(
     desk: Desk, scripted: ScriptedCalendar, status: int, error: str
@@ -316,7 +321,7 @@ def test_what_changed_while_no_calendar_was_connected_is_written_when_it_is_agai
     if is_planned:
         end_calendar(desk)
     write()
-    assert told_of(desk, booking).error == "No calendar is connected any more."
+    assert told_of(desk, booking).error == "The calendar is no longer connected."
     connect(desk.tenant, made.url)
     with desk.tenant.tx():
         calendar_connected(desk.project)

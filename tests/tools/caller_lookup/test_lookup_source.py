@@ -47,10 +47,10 @@ def test_it_needs_no_secret(tenant: Tenant) -> None:
 @pytest.mark.parametrize(
     ("status", "body", "to", "is_ok", "sentence"),
     [
-        (200, b"Anna Bianchi, a regular.", CALLING, True, "It answers: Anna Bianchi, a regular."),
-        (404, b"", CALLING, True, "It answers, and knows nobody with this number."),
-        (500, b"", CALLING, False, "The look-up of callers answered 500."),
-        (200, b"", " ", False, "Write the phone number of somebody whom your system knows."),
+        (200, b"Anna Bianchi, a regular.", CALLING, True, "Response: Anna Bianchi, a regular."),
+        (404, b"", CALLING, True, "The endpoint responded. It knows nobody with this number."),
+        (500, b"", CALLING, False, "The caller lookup responded with 500."),
+        (200, b"", " ", False, "Enter a phone number that your system knows."),
     ],
 )
 def test_a_trial_looks_one_number_up(

@@ -108,7 +108,7 @@ def test_a_service_whose_secret_no_key_opens_is_connected_again(
     settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
     outcome = text(tenant)
     assert (outcome.ending, twilio_api.script.calls) == (Ending.FAILED, [])
-    assert "staff has to connect the service again" in outcome.error
+    assert "staff must connect the messaging service again" in outcome.error
     source = source_of(tenant, "twilio")
     assert source is not None
     assert source.needs_reauth

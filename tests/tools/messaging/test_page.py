@@ -115,11 +115,11 @@ def test_a_secret_that_no_key_opens_any_more_is_written_again(
     assert "can’t be read any more: write it again" in owner.page()
     assert owner.test("twilio", "+393331234567") == {
         "ok": False,
-        "sentence": "The stored auth token can’t be read any more; write it again.",
+        "sentence": "The stored auth token can’t be read. Enter it again.",
     }
     refused = owner.connect(secret="")
     assert refused.status_code == 422
-    assert "The stored password can’t be read any more; write it again." in html.unescape(refused.content.decode())
+    assert "The stored password can’t be read" in html.unescape(refused.content.decode())
     assert owner.connect().status_code == 302
     assert f"••••{PASSWORD[-4:]}" in owner.page()
 
@@ -139,7 +139,7 @@ def test_a_test_goes_to_the_number_that_was_typed(owner: Person, local: None, tw
     connect_twilio(owner.tenant, twilio_api.url)
     assert owner.test("twilio", "333 765 4321") == {
         "ok": True,
-        "sentence": "Sent to 333 765 4321. Look whether it arrives.",
+        "sentence": "Sent to 333 765 4321. Check that it arrives.",
     }
     form = twilio_api.script.calls[0].form
     assert (form["To"], form["From"]) == ("+393337654321", FROM)
@@ -166,7 +166,7 @@ def test_a_test_that_is_refused_says_why_and_marks_the_source(
     source = source_of(owner.tenant, "twilio")
     assert answer == {
         "ok": False,
-        "sentence": "Twilio refuses the account SID or the auth token; connect it again.",
+        "sentence": "Twilio rejected the account SID or auth token; connect it again.",
     }
     assert source is not None
     assert source.needs_reauth

@@ -109,7 +109,7 @@ async def test_a_certificate_that_nobody_vouches_for_gets_no_password(tls) -> No
 async def test_a_server_without_tls_gets_no_password(mail: MailServer) -> None:
     outcome = await secure(mail.port).send(LETTER, key=KEY)
     assert (outcome.ending, mail.post.letters) == (Ending.NOT_SENT, [])
-    assert "offers no such TLS" in outcome.error
+    assert "doesn't support this TLS" in outcome.error
 
 
 async def test_a_password_may_have_letters_beyond_ascii(secure_mail: MailServer) -> None:
@@ -240,7 +240,7 @@ async def test_a_line_cut_before_the_letter_is_nothing_sent() -> None:
     outcome = await smtp_over(odd.port).send(LETTER, key=KEY)
     odd.thread.join(5)
     assert (outcome.ending, odd.heard.endswith(b"DATA\r\n")) == (Ending.NOT_SENT, True)
-    assert outcome.error == "The mail server couldn't be reached, or broke off; nothing was sent."
+    assert outcome.error == "The mail server couldn't be reached, or disconnected; nothing was sent."
 
 
 async def test_a_server_that_takes_tls_back_gets_no_password() -> None:

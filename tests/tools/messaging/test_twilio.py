@@ -75,7 +75,7 @@ async def test_a_number_that_twilio_does_not_know_is_refused_in_plain_words(twil
     outcome = await send(twilio_api, Sms(to="123", text="Hello"))
     assert (outcome.ending, outcome.http_status) == (Ending.FAILED, 400)
     assert outcome.error == (
-        "The text wasn't sent. Twilio knows no such number as the customer's; ask for it again. (Twilio 21211)"
+        "The text wasn't sent. The customer's number doesn't exist; ask for it again. (Twilio 21211)"
     )
 
 

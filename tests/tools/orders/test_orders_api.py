@@ -74,7 +74,11 @@ def test_without_a_shop_it_says_where_to_connect_one(tenant: Tenant, api: Client
 def test_a_shop_that_fails_is_told_as_one(anna: Turns, shop: WooCommerceServer, api: Client) -> None:
     shop.script.answer = refusal(500, "internal", "Out of memory")
     status, found = ask(api, wp_user_id=ANNA)
-    assert (status, found["error"]["code"], found["error"]["message"]) == (502, "shop_failed", "The shop answered 500.")
+    assert (status, found["error"]["code"], found["error"]["message"]) == (
+        502,
+        "shop_failed",
+        "The shop responded with 500.",
+    )
 
 
 @pytest.mark.requirement("F17")

@@ -100,7 +100,7 @@ def test_a_shop_that_answers_is_told_as_one(tenant: Tenant, shop: WooCommerceSer
     source = connect_shop(tenant, shop.url)
     with tenant.tx():
         mark_needs_reauth(source.pk)
-    assert try_it(SHOP.name) == {"ok": True, "sentence": "The shop answers, and lets its orders be read."}
+    assert try_it(SHOP.name) == {"ok": True, "sentence": "The shop responded, and its orders can be read."}
     assert "Needs attention" not in shown(page, tenant)
 
 
@@ -108,11 +108,14 @@ def test_a_shop_that_answers_is_told_as_one(tenant: Tenant, shop: WooCommerceSer
 @pytest.mark.parametrize(
     ("answer", "sentence"),
     [
-        (refusal(401, "woocommerce_rest_authentication_error", "Consumer key is invalid."), "refuses the consumer key"),
+        (
+            refusal(401, "woocommerce_rest_authentication_error", "Consumer key is invalid."),
+            "rejected the consumer key",
+        ),
         (refusal(404, "rest_no_route", "No route"), "permalinks"),
         ((301, b"", {"Location": "https://www.shop.example/"}), "another address"),
-        ((200, b"<html>", {}), "no JSON"),
-        ((200, b'{"code": "maintenance"}', {}), "no list of orders"),
+        ((200, b"<html>", {}), "not JSON"),
+        ((200, b'{"code": "maintenance"}', {}), "not a list of orders"),
     ],
 )
 def test_what_is_wrong_with_a_shop_is_said(

@@ -29,7 +29,7 @@ def create_resource(
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     names = list(Resource.objects.filter(project=project).values_list("name", flat=True))
     if len(names) >= MOST:
-        raise Conflict(f"A book holds {MOST} resources; remove one first.", code="too_many")
+        raise Conflict(f"A project can have up to {MOST} resources. Remove one first.", code="too_many")
     if _is_among(name, names):
         raise NameTaken
     return Resource.objects.create(
@@ -61,7 +61,7 @@ def remove_resource(resource: Resource) -> None:
         return
     if Booking.objects.filter(resource=resource).exists():
         raise Conflict(
-            f"{resource.name} has bookings, which would be lost. Switch it off instead.", code="has_bookings"
+            f"{resource.name} has bookings and can't be removed. Switch it off instead.", code="has_bookings"
         )
     resource.delete()
 

@@ -99,11 +99,13 @@ async def check_calendar(scope: CalendarScope, *, day: date | None) -> CalendarV
         connection = await in_db(_open, scope.organization_id, scope.project_id)
     except WrongSecret:
         log.error("The calendar of project %s can't be opened: its secret has another key.", scope.project_id)
-        return CalendarView(note=NOT_CHECKED, problem="Its password can’t be read any more.", needs_reauth=True)
+        return CalendarView(
+            note=NOT_CHECKED, problem="The calendar’s password can’t be read. Connect it again.", needs_reauth=True
+        )
     if connection is None:
         return CalendarView()
     if connection.needs_reauth:
-        return CalendarView(note=NOT_CHECKED, problem="It has to be connected again.", needs_reauth=True)
+        return CalendarView(note=NOT_CHECKED, problem="The calendar must be connected again.", needs_reauth=True)
     return await _check(connection, scope, window_of(day, scope))
 
 

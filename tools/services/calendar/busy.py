@@ -79,9 +79,9 @@ class _Reader:
             return None
         self._events += 1
         if self._events > MOST_EVENTS:
-            raise UnreadableCalendar(f"The calendar has more than {MOST_EVENTS} events in these days.")
+            raise UnreadableCalendar(f"The calendar has more than {MOST_EVENTS} events in this period.")
         if _is_oversized(lines):
-            raise UnreadableCalendar("The calendar has an event that is longer than any that a calendar writes.")
+            raise UnreadableCalendar("The calendar has an event that is too large.")
         try:
             return Event.from_ical("\r\n".join(["BEGIN:VEVENT", *lines, "END:VEVENT", ""]))
         except MALFORMED as error:
@@ -96,7 +96,7 @@ class _Reader:
             return [span] if span else []
         self._series += 1
         if self._series > MOST_SERIES:
-            raise UnreadableCalendar(f"The calendar’s server leaves more than {MOST_SERIES} series to us.")
+            raise UnreadableCalendar(f"The calendar has more than {MOST_SERIES} recurring events.")
         instead = {at for other in others if (at := replaced_start(other, self._zone)) is not None}
         return list(series_spans(event, self._window, self._zone, but=instead))
 

@@ -35,9 +35,9 @@ RESOURCE_TYPE, PRIVILEGES = qualified_name(DAV, "resourcetype"), qualified_name(
 MAY_WRITE = {qualified_name(DAV, name) for name in ("all", "write", "write-content", "bind")}
 HINTS = {
     404: "There is no calendar at this address (404). Copy the address of the calendar itself, not of its server.",
-    405: "Nothing at this address speaks CalDAV (405). Copy the address of the calendar itself.",
+    405: "There is no CalDAV at this address (405). Copy the address of the calendar itself.",
     410: "The calendar was removed (410).",
-    429: "The calendar’s server takes no more just now (429).",
+    429: "The calendar’s server is limiting requests (429). Try again later.",
 }
 
 INFO_QUERY = b"""<?xml version="1.0" encoding="utf-8"?>
@@ -56,7 +56,7 @@ class CalendarFailed(Exception):
 
 
 class SignInRefused(CalendarFailed):
-    """The calendar server rejected the user name or password. Reconnect the calendar."""
+    """The calendar server rejected the user name or password. Connect the calendar again."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class Calendar:
                 # Parsing a thousand events takes a quarter of a second, which would block the event loop.
                 return await asyncio.to_thread(busy_spans, documents, window, zone=zone, project_id=project_id)
         except TimeoutError:
-            raise CalendarFailed("Reading the calendar’s answer takes too long.") from None
+            raise CalendarFailed("The calendar took too long to read.") from None
         except UnreadableCalendar as error:
             raise CalendarFailed(str(error)) from None
 
@@ -118,19 +118,19 @@ class Calendar:
         try:
             answer = await self._send(method, self._settings.url, query, {"Content-Type": XML, "Depth": depth})
         except Unreadable as error:
-            raise CalendarFailed(f"The calendar’s answer can’t be read: {error}") from None
+            raise CalendarFailed(f"The calendar’s response can’t be read: {error}") from None
         except OutboundError as error:
-            raise CalendarFailed(f"The calendar couldn’t be asked: {error}") from None
+            raise CalendarFailed(f"The calendar couldn’t be reached: {error}") from None
         if is_sign_in_refused(answer):
             raise SignInRefused(SignInRefused.__doc__)
         if answer.status != 207:
             raise CalendarFailed(describe_status(answer.status))
         if answer.truncated:
-            raise CalendarFailed("The calendar’s answer is longer than 2 MB.")
+            raise CalendarFailed("The calendar’s response is larger than 2 MB.")
         try:
             return await asyncio.to_thread(read_multistatus, answer.body)
         except InvalidMultistatus as error:
-            raise CalendarFailed(f"The calendar’s answer is no CalDAV: {error}") from None
+            raise CalendarFailed(f"The calendar’s response is not CalDAV: {error}") from None
 
     async def _send(self, method: str, url: str, body: bytes | None, headers: Mapping[str, str]) -> Response:
         self._settings.check_server(self._guard)
@@ -155,10 +155,10 @@ def is_sign_in_refused(answer: Response) -> bool:
 def describe_status(status: int) -> str:
     """Explain an unexpected status to staff."""
     if 300 <= status < 400:
-        return "The calendar’s server sends us to another address; connect the calendar with that one."
+        return "The calendar’s server redirects to another address. Connect that one."
     if 200 <= status < 300:
-        return "Something else than a calendar answers at this address."
-    return HINTS.get(status, f"The calendar’s server answered {status}.")
+        return "There is no calendar at this address."
+    return HINTS.get(status, f"The calendar’s server responded with {status}.")
 
 
 def _utc(moment: datetime) -> str:

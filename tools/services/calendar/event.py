@@ -80,4 +80,4 @@ def _description(booking: Booking, project: Project) -> str:
         ("Code", booking.code),
     ]
     told = [f"{name}: {text}" for name, text in lines if text]
-    return "\n".join([*told, f"Booked with {project.name}. Change it there: what is changed here is not read back."])
+    return "\n".join([*told, f"Booked with {project.name}. Change it there. Changes made here have no effect."])

@@ -26,7 +26,7 @@ TOOL = "calendar_event"
 DEFINITION = ToolDefinition(
     description="Keeps a booking’s event in the connected calendar as the booking is.", use_conversation_history=False
 )
-SUPERSEDED = "A later change of the booking is written in its place."
+SUPERSEDED = "Replaced by a later change of the booking."
 # Most bookings that one catch-up plans.
 MOST = 500
 # Statuses of a temporarily unavailable server.

@@ -44,9 +44,9 @@ GONE = (404, 410)
 # The server stored nothing: temporarily, or for lack of space.
 BUSY, FULL = (423, 429, 503), (507,)
 STATES = {Course.DONE: EffectState.DONE, Course.FAILED: EffectState.FAILED, Course.UNKNOWN: EffectState.UNKNOWN}
-NOT_CONNECTED = "No calendar is connected any more."
-RECONNECT_FIRST = "The calendar has to be connected again; then its bookings are written to it."
-UNREADABLE = "The calendar’s password can’t be read any more; connect it again."
+NOT_CONNECTED = "The calendar is no longer connected."
+RECONNECT_FIRST = "Connect the calendar again. Its bookings are then written to it."
+UNREADABLE = "The calendar’s password can’t be read. Connect it again."
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,7 @@ def read_multistatus(body: bytes) -> list[Resource]:
     try:
         parser.Parse(body, True)
     except expat.ExpatError as error:
-        raise InvalidMultistatus("The answer is no XML.") from error
+        raise InvalidMultistatus("The response is not XML.") from error
     if not reader.is_multistatus:
         raise InvalidMultistatus(InvalidMultistatus.__doc__)
     return reader.found
@@ -69,13 +69,13 @@ class _Reader:
         self._is_there = True
 
     def refuse(self, *about: Any) -> None:
-        raise InvalidMultistatus("The answer declares a document type, which no calendar server does.")
+        raise InvalidMultistatus("The response declares a document type.")
 
     def start(self, name: str, attributes: Mapping[str, str]) -> None:
         if not self._path:
             self.is_multistatus = name == qualified_name(DAV, "multistatus")
         if len(self._path) >= DEEPEST:
-            raise InvalidMultistatus("The answer is nested deeper than any calendar server's.")
+            raise InvalidMultistatus("The response is nested too deeply.")
         self._path.append(name)
         self._text = []
         if name == RESPONSE:

@@ -31,14 +31,14 @@ def sync_status_of(booking: Booking) -> SyncStatus | None:
 def _words(state: EffectState, *, is_wanted: bool) -> tuple[str, str, str]:
     match state:
         case EffectState.DONE:
-            return "ok", "circle-check", "In the calendar" if is_wanted else "Taken out of the calendar"
+            return "ok", "circle-check", "In the calendar" if is_wanted else "Removed from the calendar"
         case EffectState.PLANNED | EffectState.SENDING:
-            return "act", "loader-2", "On its way to the calendar" if is_wanted else "Being taken out of the calendar"
+            return "act", "loader-2", "Being added to the calendar" if is_wanted else "Being removed from the calendar"
         case EffectState.UNKNOWN:
             return (
                 "warn",
                 "help-circle",
-                "Perhaps not in the calendar" if is_wanted else "Perhaps still in the calendar",
+                "May not be in the calendar" if is_wanted else "May still be in the calendar",
             )
         case _:
             return "bad", "alert-triangle", "Not in the calendar" if is_wanted else "Still in the calendar"

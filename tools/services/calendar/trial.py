@@ -16,11 +16,9 @@ from tools.services.calendar.caldav_client import CalendarFailed
 from tools.services.calendar.event_sync import catch_up
 
 NO_CALENDAR = (
-    "What stands at this address is no calendar. Copy the address of the one calendar, not of its owner or its server."
+    "There is no calendar at this address. Copy the address of the calendar itself, not of its owner or server."
 )
-READ_ONLY = (
-    "The calendar can be read, and this account may not write to it; bookings would not appear. Use one that may."
-)
+READ_ONLY = "This account can read the calendar but not write to it. Use an account that can do both."
 
 
 async def check_calendar(connection: Connection, project: Project) -> str:
@@ -35,7 +33,7 @@ async def check_calendar(connection: Connection, project: Project) -> str:
     if info.may_write is False:
         raise CalendarFailed(READ_ONLY)
     taken = "nothing is taken" if not busy else f"it is taken {len(busy)} time{'s' if len(busy) > 1 else ''}"
-    return f"The calendar answers: {taken} in the next {LOOK_AHEAD_DAYS} days."
+    return f"The calendar responded: {taken} in the next {LOOK_AHEAD_DAYS} days."
 
 
 def sync_missed(project: Project) -> str:

@@ -56,7 +56,7 @@ class Directory:
         except (BlockedAddress, InvalidRequest) as error:
             raise DirectoryFailed(str(error)) from None
         except OutboundError as error:
-            raise DirectoryFailed(f"The look-up of callers couldn't be asked: {error}") from None
+            raise DirectoryFailed(f"The caller lookup couldn't be reached: {error}") from None
         return self._text(answer)
 
     def _headers(self) -> dict[str, str]:
@@ -67,9 +67,9 @@ class Directory:
         if answer.status in UNKNOWN_CALLER:
             return ""
         if not 200 <= answer.status < 300:
-            raise DirectoryFailed(f"The look-up of callers answered {answer.status}.")
+            raise DirectoryFailed(f"The caller lookup responded with {answer.status}.")
         if _is_binary(answer):
-            raise DirectoryFailed("The look-up of callers answered with something that is no text.")
+            raise DirectoryFailed("The caller lookup did not return text.")
         text = reply_of(answer.body, hidden=[self._secret]).text
         return text if len(text) <= LONGEST_TEXT else text[: LONGEST_TEXT - len(CUT)] + CUT
 

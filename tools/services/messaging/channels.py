@@ -22,7 +22,7 @@ from tools.services.messaging.twilio import Twilio
 
 log = logging.getLogger(__name__)
 
-RECONNECT_FIRST = "It wasn't sent: staff has to connect the service again that it goes out by."
+RECONNECT_FIRST = "It wasn't sent: staff must connect the messaging service again."
 # Integration type that carries each message type.
 CARRIERS: dict[type[Sms | Email], str] = {Sms: "twilio", Email: "smtp"}
 

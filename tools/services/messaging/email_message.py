@@ -85,7 +85,5 @@ def _ascii_address(address: str) -> str:
         ascii_address = f"{user}@{idna.encode(domain, uts46=True).decode('ascii')}"
         validate_email(ascii_address)
     except (ValidationError, idna.IDNAError) as error:
-        raise MessageRefused(
-            f"{address[:100]!r} is no e-mail address that can be written to; ask for it again."
-        ) from error
+        raise MessageRefused(f"{address[:100]!r} is not a valid e-mail address; ask for it again.") from error
     return ascii_address

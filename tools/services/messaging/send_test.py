@@ -25,7 +25,7 @@ from tools.services.orders.lookup import shop_client
 from tools.services.orders.shop import ShopFailed, SignInRefused
 
 SUBJECT = "A test"
-WORDS = "This is a test of {project}, sent by Makegood. Everything works when you read it."
+WORDS = "This is a test of {project}, sent by Makegood. If you can read this, everything works."
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ async def check_connection(project: Project, kind: SourceKind, *, to: str) -> Ch
     try:
         return await _check(project, kind, to=to)
     except WrongSecret:
-        return CheckResult(False, f"The stored {kind.credential.lower()} can’t be read any more; write it again.")
+        return CheckResult(False, f"The stored {kind.credential.lower()} can’t be read. Enter it again.")
 
 
 async def _check(project: Project, kind: SourceKind, *, to: str) -> CheckResult:
@@ -72,9 +72,9 @@ async def _check_shop(project: Project, kind: SourceKind) -> CheckResult:
     except ShopFailed as error:
         return CheckResult(False, str(error))
     if not isinstance(found, list):
-        return CheckResult(False, "The shop's answer is no list of orders.")
+        return CheckResult(False, "The shop's response is not a list of orders.")
     await in_db(_record_sign_in, organization_id, connection, Outcome.done(""))
-    return CheckResult(True, "The shop answers, and lets its orders be read.")
+    return CheckResult(True, "The shop responded, and its orders can be read.")
 
 
 async def _check_calendar(project: Project, kind: SourceKind) -> CheckResult:
@@ -101,14 +101,16 @@ async def _check_directory(project: Project, kind: SourceKind, *, phone: str) ->
     if connection is None:
         return NOT_CONNECTED
     if not phone:
-        return CheckResult(False, "Write the phone number of somebody whom your system knows.")
+        return CheckResult(False, "Enter a phone number that your system knows.")
     try:
         text = await directory_client(connection).find(phone[:40])
     except DirectoryFailed as error:
         return CheckResult(False, str(error))
     line = " ".join(text.split())
     shown = line if len(line) <= SHOWN else f"{line[:SHOWN]} …"
-    return CheckResult(True, f"It answers: {shown}" if shown else "It answers, and knows nobody with this number.")
+    return CheckResult(
+        True, f"Response: {shown}" if shown else "The endpoint responded. It knows nobody with this number."
+    )
 
 
 async def send_test(project: Project, kind: SourceKind, *, to: str) -> CheckResult:
@@ -154,5 +156,5 @@ def _record_sign_in(organization_id: UUID, tried: Connection, outcome: Outcome) 
 
 def _result(outcome: Outcome, to: str) -> CheckResult:
     if outcome.ending is Ending.DONE:
-        return CheckResult(True, f"Sent to {to}. Look whether it arrives.")
+        return CheckResult(True, f"Sent to {to}. Check that it arrives.")
     return CheckResult(False, outcome.error)

@@ -64,7 +64,7 @@ async def _within_deadline(session: SmtpSession, message: MimeMessage, details: 
         if session.abort():
             return await talk
         talk.cancel()
-        return Outcome.not_sent("Too many mail servers are slow at once; this one's turn didn't come.", **details)
+        return Outcome.not_sent("Too many mail servers are slow right now; nothing was sent.", **details)
     except asyncio.CancelledError:
         session.abort()
         raise

@@ -184,7 +184,8 @@ class SmtpSession:
         """Return the outcome of a broken connection; it depends on whether the message has left."""
         if self._data_started:
             return Outcome.unknown(
-                "The mail server broke off while it took the e-mail; whether it has it isn't known.", **details
+                "The mail server disconnected during delivery; it isn't known whether it accepted the e-mail.",
+                **details,
             )
         if isinstance(error, ssl.SSLCertVerificationError):
             return Outcome.not_sent(
@@ -192,10 +193,10 @@ class SmtpSession:
             )
         if isinstance(error, smtplib.SMTPNotSupportedError):
             return Outcome.not_sent(
-                "The mail server offers no such TLS or sign-in; check the security under Integrations.", **details
+                "The mail server doesn't support this TLS or sign-in; check the security under Integrations.", **details
             )
         is_late = self._is_aborted or isinstance(error, TimeoutError)
-        why = "didn't answer in time" if is_late else "couldn't be reached, or broke off"
+        why = "didn't answer in time" if is_late else "couldn't be reached, or disconnected"
         return Outcome.not_sent(f"The mail server {why}; nothing was sent.", **details)
 
     def _close(self) -> None:
@@ -229,10 +230,10 @@ def _refusal(refusal: Refused, message: MimeMessage, details: dict[str, Any]) ->
     the message (RFC 5321, 4.2.1).
     """
     if refusal.code in SIGN_IN_NEEDED and refusal.step in ("sign-in", "sender"):
-        return refused_sign_in("The mail server refuses the user or the password; connect it again.", **details)
+        return refused_sign_in("The mail server rejected the user name or password; connect it again.", **details)
     if refusal.code < 500:
         return Outcome.not_sent(
-            f"The mail server takes no e-mail just now ({refusal.step}: {refusal.text}).", **details
+            f"The mail server can't take the e-mail right now ({refusal.step}: {refusal.text}).", **details
         )
     if refusal.step == "recipient":
         return Outcome.failed(

@@ -25,18 +25,18 @@ UNCLEAR = frozenset({408, 409, 425})
 
 # Explanations of Twilio's error codes (twilio.com/docs/api/errors).
 MEANINGS: Mapping[int, str] = {
-    21211: "Twilio knows no such number as the customer's; ask for it again.",
-    21212: "Twilio doesn't accept the number that texts are sent from; correct it under Integrations.",
+    21211: "The customer's number doesn't exist; ask for it again.",
+    21212: "Twilio doesn't accept the sender's number; correct it under Integrations.",
     21265: "The customer's number can't be texted; ask for a mobile number.",
-    21408: "The Twilio account may not text this country; switch it on under its geographic permissions.",
-    21606: "The number that texts are sent from isn't one of the Twilio account's, or can't send them.",
-    21608: "A trial account of Twilio only texts numbers that were verified there.",
+    21408: "The Twilio account can't text this country; enable it under Geo Permissions.",
+    21606: "The sender's number doesn't belong to the Twilio account, or can't send texts.",
+    21608: "A Twilio trial account can only text verified numbers.",
     21610: "The customer answered STOP to an earlier text, so none is sent to them any more.",
-    21612: "Twilio can't text this number from the one that texts are sent from.",
-    21614: "The customer's number is no mobile number; ask for one.",
+    21612: "Twilio can't text this number from the sender's number.",
+    21614: "The customer's number isn't a mobile number; ask for one.",
     21617: "The text is longer than 1,600 characters.",
-    21659: "The number that texts are sent from isn't one of the Twilio account's.",
-    63038: "The Twilio account has sent all the texts that it may send in a day.",
+    21659: "The sender's number doesn't belong to the Twilio account.",
+    63038: "The Twilio account has reached its daily limit of texts.",
 }
 
 
@@ -81,7 +81,7 @@ class Twilio:
         except NotSent as error:
             return Outcome.not_sent(f"Twilio couldn't be reached: {error}", **details)
         except OutboundError as error:
-            return Outcome.unknown(f"Twilio took the request and didn't answer: {error}", **details)
+            return Outcome.unknown(f"Twilio didn't respond to the request: {error}", **details)
         details |= {"http_status": answer.status, "excerpt": answer.excerpt}
         return _outcome(answer, message, details)
 
@@ -111,12 +111,12 @@ def _outcome(answer: TwilioResponse, message: Sms, details: dict[str, Any]) -> O
     if 200 <= status < 300:
         return _accepted(answer, message, details)
     if status == 401 or answer.code == AUTHENTICATE:
-        return refused_sign_in("Twilio refuses the account SID or the auth token; connect it again.", **details)
+        return refused_sign_in("Twilio rejected the account SID or auth token; connect it again.", **details)
     if status == 429 or (status == 503 and answer.retry_after_seconds is not None):
-        sentence = f"Twilio takes no more just now ({status})."
+        sentence = f"Twilio is limiting requests ({status})."
         return Outcome.not_sent(sentence, retry_after_seconds=answer.retry_after_seconds, **details)
     if status >= 500 or status in UNCLEAR:
-        return Outcome.unknown(f"Twilio answered {status}; whether it sent the text isn't known.", **details)
+        return Outcome.unknown(f"Twilio responded with {status}; it isn't known whether the text was sent.", **details)
     return Outcome.failed(_refusal(answer), **details)
 
 
@@ -134,7 +134,7 @@ def _accepted(answer: TwilioResponse, message: Sms, details: dict[str, Any]) -> 
 
 
 def _refusal(answer: TwilioResponse) -> str:
-    reason = MEANINGS.get(answer.code or 0) or answer.message or f"It answered {answer.status}."
+    reason = MEANINGS.get(answer.code or 0) or answer.message or f"Twilio responded with {answer.status}."
     code = f" (Twilio {answer.code})" if answer.code else ""
     return f"The text wasn't sent. {reason}{code}"
 

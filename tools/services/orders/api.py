@@ -37,8 +37,8 @@ from tools.services.orders.lookup import (
 from tools.services.orders.shop import ShopFailed, SignInRefused
 from tools.services.orders.shopper import LARGEST, shopper_of
 
-WHOSE = "Say whose orders, once: persona (a customer who has signed in to the shop) or wp_user_id (their id there)."
-NO_SHOP = "No shop is connected, or its sign-in was refused. Connect WooCommerce on the page of integrations."
+WHOSE = "Pass either persona (a customer who has signed in to the shop) or wp_user_id (their id there)."
+NO_SHOP = "No shop is connected, or its sign-in was refused. Connect WooCommerce under Integrations."
 
 
 class OrdersQuery(StrictSerializer):

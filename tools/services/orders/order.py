@@ -51,7 +51,7 @@ def read_orders(document: Any, *, customer_id: int, timezone: str) -> list[Order
     list.
     """
     if not isinstance(document, list):
-        raise ValueError("The shop's answer is no list of orders.")
+        raise ValueError("The shop's response is not a list of orders.")
     return [
         _order(row, timezone)
         for row in document

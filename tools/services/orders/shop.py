@@ -21,9 +21,9 @@ PATH = "/wp-json/wc/v3/orders"
 # Requested fields: no addresses, no payment data.
 FIELDS = "id,number,status,currency,total,date_created,date_created_gmt,customer_id,line_items,meta_data"
 HINTS = {
-    403: "Something before the shop refused the request (403); a firewall or a security plugin may stand in between.",
-    404: "The shop has no REST API there (404). Check the address, and that WordPress’s permalinks aren’t set to Plain.",
-    429: "The shop takes no more just now (429).",
+    403: "The request was blocked before it reached the shop (403). Check its firewall and security plugins.",
+    404: "The shop has no REST API at this address (404). Check the address, and that WordPress’s permalinks aren’t set to Plain.",
+    429: "The shop is limiting requests (429). Try again later.",
 }
 
 
@@ -32,7 +32,7 @@ class ShopFailed(Exception):
 
 
 class SignInRefused(ShopFailed):
-    """The shop rejected the consumer key or secret. Reconnect the shop."""
+    """The shop rejected the consumer key or secret. Connect the shop again."""
 
 
 class Shop:
@@ -58,7 +58,7 @@ class Shop:
                 "GET", url, headers=self._headers(), deadline_s=DEADLINE_S, max_bytes=MOST_BYTES
             )
         except OutboundError as error:
-            raise ShopFailed(f"The shop couldn't be asked: {error}") from None
+            raise ShopFailed(f"The shop couldn't be reached: {error}") from None
         # Parsing a large response takes some milliseconds, which would block the event loop.
         return await asyncio.to_thread(_document, answer)
 
@@ -72,14 +72,12 @@ def _document(answer: Response) -> Any:
     if answer.status == 401:
         raise SignInRefused(SignInRefused.__doc__)
     if 300 <= answer.status < 400:
-        raise ShopFailed(
-            "The shop sends us to another address; connect it with the one that its pages have in the end."
-        )
+        raise ShopFailed("The shop redirects to another address. Connect that one.")
     if not 200 <= answer.status < 300:
-        raise ShopFailed(HINTS.get(answer.status, f"The shop answered {answer.status}."))
+        raise ShopFailed(HINTS.get(answer.status, f"The shop responded with {answer.status}."))
     if answer.truncated:
-        raise ShopFailed("The shop's answer is longer than 2 MB.")
+        raise ShopFailed("The shop's response is larger than 2 MB.")
     try:
         return json.loads(answer.body)
     except (ValueError, RecursionError):
-        raise ShopFailed("The shop's answer is no JSON; something else may answer at this address.") from None
+        raise ShopFailed("The shop's response is not JSON. Check the address.") from None

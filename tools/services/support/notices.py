@@ -37,9 +37,9 @@ OPERATORS = Digest(
     is_for=lambda escalation, role: Scope.OPERATE in VERBS[role],
     since=lambda escalation: escalation.requested_at or escalation.created_at,
     text=lambda escalation: escalation.reason,
-    one="A customer waits for a person",
-    many="{count} customers wait for a person",
-    note="The agent is silent in a conversation from the moment somebody takes it over.",
+    one="A customer is waiting for a person",
+    many="{count} customers are waiting for a person",
+    note="The agent stops replying as soon as somebody takes over the conversation.",
     page="escalations",
     holds={"is_delivered": True},
 )

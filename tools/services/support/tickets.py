@@ -90,7 +90,7 @@ def find_assignee(email: str | None) -> User | None:
     members = Member.objects.select_for_update(of=("self",), no_key=True).select_related("user")
     member = members.filter(user__email__iexact=email).first()
     if member is None or Scope.OPERATE not in VERBS[member.role]:
-        raise ApiError("invalid_assignee", f"assignee: {email} is no member who may operate.", field="assignee")
+        raise ApiError("invalid_assignee", f"assignee: {email} is not a member who can operate.", field="assignee")
     return member.user
 
 
