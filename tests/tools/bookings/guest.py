@@ -1,4 +1,4 @@
-"""A guest in a process of their own: says "ready", books at the signal, and says what they got."""
+"""A guest in a separate process: prints "ready", books at the signal, and prints the result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Booking, moving and cancelling: the rules that one guest meets."""
+"""Booking, moving and cancelling, one guest at a time."""
 
 from __future__ import annotations
 
@@ -21,32 +21,32 @@ from tools.services.bookings.services import Cause, Guest, book, cancel, move
 EVENING = rome(27, "19:00")
 
 
-def test_a_booking_has_a_code_that_can_be_said(desk: Desk) -> None:
+def test_a_booking_code_is_easy_to_say(desk: Desk) -> None:
     booking = desk.book(EVENING)
     assert len(booking.code) == 6
     assert set(booking.code) <= set(ALPHABET)
     assert normal_code(f" {booking.code[:3].lower()}-{booking.code[3:]} ") == booking.code
 
 
-def test_a_code_that_is_taken_is_made_anew(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_code_collision_generates_a_new_code(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     codes = iter(["AAAAAA", "AAAAAA", "CCCCCC"])
     monkeypatch.setattr("tools.services.bookings.services.new_code", lambda: next(codes))
     assert [desk.book(EVENING).code, desk.book(EVENING).code] == ["AAAAAA", "CCCCCC"]
 
 
-def test_the_last_place_is_refused_with_what_is_near(desk: Desk) -> None:
+def test_a_taken_time_is_refused_with_alternatives(desk: Desk) -> None:
     desk.book(EVENING, 4)
     with pytest.raises(SlotTaken, match=r"19:00: no table for 4 is free\. Free that day: 20:30"):
         desk.book(EVENING, 4)
 
 
-def test_one_may_begin_when_another_ends(desk: Desk) -> None:
+def test_a_booking_may_start_when_another_ends(desk: Desk) -> None:
     desk.book(EVENING, 4)
     assert desk.book(rome(27, "20:30"), 4).resource.name == "Four"
 
 
 @pytest.mark.parametrize(("day", "clock", "kind"), [(20, "19:00", Past), (27, "16:00", Closed), (23, "19:00", Closed)])
-def test_past_and_closed_times_are_not_booked(desk: Desk, day: int, clock: str, kind: type[Exception]) -> None:
+def test_past_and_closed_times_cannot_be_booked(desk: Desk, day: int, clock: str, kind: type[Exception]) -> None:
     with pytest.raises(kind):
         desk.book(rome(day, clock))
     with desk.tenant.tx():
@@ -63,7 +63,7 @@ def test_a_meeting_goes_to_a_person_and_a_booking_to_a_table(desk: Desk) -> None
     assert (meeting.resource.name, desk.book(EVENING, 1).resource.name) == ("Dr. Weber", "Two")
 
 
-def test_a_meeting_goes_to_a_room_where_there_is_no_person(desk: Desk) -> None:
+def test_a_meeting_goes_to_a_room_if_there_is_no_person(desk: Desk) -> None:
     desk.stock(("Two", "table", 2, 90), ("Library", "room", 8, 60))
     assert desk.book(EVENING, wish=BookingRequest(party_size=1, kind=BookingKind.MEETING)).resource.name == "Library"
 
@@ -77,8 +77,8 @@ def moved(desk: Desk, booking: Booking, clock: str, party_size: int = 2) -> Book
     ("asked", "given"),
     [("Lena", "Lena"), ("dr weber", "Dr. Weber"), ("weber", "Dr. Weber"), ("Table 1", "Table 1"), ("Ele", "Elena")],
 )
-def test_who_is_asked_for_by_name_is_who_is_booked(desk: Desk, asked: str, given: str) -> None:
-    """Once they are taken, nobody with a longer name takes their place."""
+def test_a_named_person_is_the_one_booked(desk: Desk, asked: str, given: str) -> None:
+    """If that person is taken, nobody with a longer name is booked instead."""
     people = ("Elena", "Lena", "Dr. Weber", "Dr. Weberling")
     desk.stock(*((name, "person", 2, 30) for name in people), ("Table 1", "table", 2, 90), ("Table 10", "table", 2, 90))
     assert desk.book(EVENING, wish=BookingRequest(2, name=asked)).resource.name == given
@@ -86,19 +86,19 @@ def test_who_is_asked_for_by_name_is_who_is_booked(desk: Desk, asked: str, given
         desk.book(EVENING, wish=BookingRequest(2, name=asked))
 
 
-def test_a_booking_moves_over_its_own_place(desk: Desk) -> None:
-    """Half an hour later it overlaps nothing but itself."""
+def test_a_booking_can_move_into_its_own_slot(desk: Desk) -> None:
+    """Half an hour later, it overlaps only itself."""
     booking = desk.book(EVENING, 4)
     later = moved(desk, booking, "19:30", 4)
     assert (later.starts_at, later.ends_at) == (rome(27, "19:30"), rome(27, "21:00"))
     assert (later.code, later.resource.name) == (booking.code, "Four")
 
 
-def test_more_people_move_to_a_larger_place(desk: Desk) -> None:
+def test_a_larger_party_moves_to_a_larger_table(desk: Desk) -> None:
     assert moved(desk, desk.book(EVENING, 2), "19:00", 3).resource.name == "Four"
 
 
-def test_a_move_to_a_taken_time_leaves_the_booking_as_it_was(desk: Desk) -> None:
+def test_a_failed_move_leaves_the_booking_unchanged(desk: Desk) -> None:
     desk.book(rome(27, "20:30"), 4)
     booking = desk.book(EVENING, 4)
     with pytest.raises(SlotTaken):
@@ -112,25 +112,25 @@ def cancelled(desk: Desk, booking: Booking, by: str = "customer", *, now=NOW) ->
         return cancel(booking, by=by, now=now)
 
 
-def test_a_cancelled_place_is_free_again(desk: Desk) -> None:
+def test_cancelling_frees_the_slot(desk: Desk) -> None:
     cancelled(desk, desk.book(EVENING, 4))
     assert desk.book(EVENING, 4).resource.name == "Four"
 
 
-def test_the_first_who_cancels_is_kept(desk: Desk) -> None:
+def test_the_first_cancellation_is_recorded(desk: Desk) -> None:
     booking = desk.book(EVENING)
     cancelled(desk, booking, "customer")
     assert cancelled(desk, booking, "staff").cancelled_by == "customer"
 
 
-def test_what_is_cancelled_does_not_move(desk: Desk) -> None:
+def test_a_cancelled_booking_cannot_move(desk: Desk) -> None:
     booking = desk.book(EVENING)
     cancelled(desk, booking)
     with pytest.raises(BookingOver, match="is cancelled"):
         moved(desk, booking, "20:30")
 
 
-def test_what_has_begun_stays(desk: Desk) -> None:
+def test_a_booking_that_has_begun_cannot_change(desk: Desk) -> None:
     booking = desk.book(EVENING)
     with pytest.raises(BookingOver, match="has begun"):
         cancelled(desk, booking, now=EVENING)
@@ -141,25 +141,25 @@ def found(desk: Desk, **clue: object) -> list[str]:
         return [one.code for one in find_upcoming_bookings(desk.project, BookingLookup(**clue), now=NOW)]  # type: ignore[arg-type]
 
 
-def test_a_code_finds_its_booking_alone(desk: Desk) -> None:
+def test_a_code_alone_finds_its_booking(desk: Desk) -> None:
     code = desk.book(EVENING).code
     desk.book(EVENING)
     assert found(desk, code=code.lower()) == [code]
 
 
-def test_a_phone_finds_with_the_name_and_not_alone(desk: Desk) -> None:
-    """A number is known to many: alone it opens nobody's bookings."""
+def test_a_phone_number_finds_bookings_only_with_the_name(desk: Desk) -> None:
+    """Many people know a number, so it reveals nothing by itself."""
     code = desk.book(EVENING).code
     assert found(desk, phone="06 555 0199", name="ada lovelace") == [code]
     assert found(desk, phone="06 555 0199") == []
     assert found(desk, phone="06 555 0199", name="Mallory") == []
 
 
-def test_a_customer_finds_their_own(desk: Desk) -> None:
+def test_a_customer_finds_their_own_bookings(desk: Desk) -> None:
     assert found(desk, persona_id=uuid4()) == []
 
 
-def test_what_is_over_or_cancelled_is_not_found(desk: Desk) -> None:
+def test_past_and_cancelled_bookings_are_not_found(desk: Desk) -> None:
     booking = desk.book(EVENING)
     cancelled(desk, booking)
     desk.book(rome(21, "12:00"), guest=Guest(name="Ada", phone=ADA.phone))
@@ -172,7 +172,7 @@ def test_what_is_over_or_cancelled_is_not_found(desk: Desk) -> None:
 # Resources
 
 
-def test_a_name_is_given_once(desk: Desk) -> None:
+def test_resource_names_are_unique(desk: Desk) -> None:
     with desk.tenant.tx():
         with pytest.raises(NameTaken):
             create_resource(desk.project, name="FOUR", kind="table", capacity=2, slot_minutes=60)
@@ -180,7 +180,7 @@ def test_a_name_is_given_once(desk: Desk) -> None:
             change_resource(Resource.objects.get(name="Two"), {"name": "four"})
 
 
-def test_what_was_booked_is_not_removed(desk: Desk) -> None:
+def test_a_resource_with_bookings_cannot_be_removed(desk: Desk) -> None:
     booking = desk.book(EVENING)
     with desk.tenant.tx():
         with pytest.raises(Conflict, match="Switch it off instead"):
@@ -196,7 +196,7 @@ def test_the_database_keeps_one_booking_per_effect(desk: Desk) -> None:
         booking.save(force_insert=True)
 
 
-def test_a_booking_keeps_who_made_it(desk: Desk) -> None:
+def test_a_booking_stores_its_guest(desk: Desk) -> None:
     with desk.tenant.tx():
         made = book(desk.project, BookingRequest(2), starts_at=EVENING, guest=ADA, now=NOW, notes="x" * 3000)
     assert (made.phone, len(made.notes), made.state) == ("+39065550199", 2000, BookingState.CONFIRMED)

@@ -1,4 +1,4 @@
-"""The customer's page: its link, what it shows, and what it lets the customer do."""
+"""The customer's booking page: its link, its content, and its actions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tools.services.signed_links import booking_token, manage_url, read_booking_
 
 @pytest.fixture
 def booking(desk: Desk) -> Booking:
-    """For four, two weeks from now, at a time that is open."""
+    """A booking for four, two weeks from now, at a time when the business is open."""
     desk.configure(hours={}, holidays=[])
     start = timezone.now().replace(hour=18, minute=0, second=0, microsecond=0) + timedelta(days=14)
     return desk.book(start, now=timezone.now(), wish=BookingRequest(4))
@@ -30,7 +30,7 @@ def booking(desk: Desk) -> Booking:
 
 @pytest.fixture(autouse=True)
 def _unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing of one test is counted in another."""
+    """Disable rate limits, so that tests don't affect each other."""
     monkeypatch.setattr(customer, "seconds_to_wait", lambda bucket, *, per_minute: 0)
 
 
@@ -63,7 +63,7 @@ SHOWN = ("Your booking", "Change the time", "Show times", "Move booking", "Cance
 
 
 @pytest.mark.parametrize("language", [code for code, _ in settings.LANGUAGES])
-def test_the_page_is_in_each_language(language: str, booking: Booking) -> None:
+def test_the_page_is_available_in_each_language(language: str, booking: Booking) -> None:
     browser = Client(headers={"Accept-Language": language})
     text = unescape(browser.get(path_of(booking)).content.decode())
     with override(language):
@@ -74,20 +74,20 @@ def test_the_page_is_in_each_language(language: str, booking: Booking) -> None:
         assert gettext("You canceled this booking.") in cancelled
 
 
-def test_the_days_are_in_the_page_s_language(booking: Booking) -> None:
+def test_days_are_written_in_the_language_of_the_page(booking: Booking) -> None:
     text = Client(headers={"Accept-Language": "it"}).get(path_of(booking)).content.decode()
     with override("it"):
         assert f"<span>{date_format(booking.starts_at, 'l')}</span>" in text
 
 
-def test_the_page_is_kept_by_nobody(booking: Booking) -> None:
+def test_the_page_is_never_cached(booking: Booking) -> None:
     headers = Client().get(path_of(booking)).headers
     assert "no-store" in headers["Cache-Control"]
     assert headers["X-Robots-Tag"] == "noindex, nofollow"
     assert headers["Referrer-Policy"] == "same-origin"
 
 
-def test_a_token_with_one_letter_changed_is_nobodys(booking: Booking) -> None:
+def test_a_token_with_one_changed_letter_is_invalid(booking: Booking) -> None:
     token = booking_token(booking)
     for at in (0, 30, 50, 63):
         other = "A" if token[at] != "A" else "Q"
@@ -105,7 +105,7 @@ def test_a_token_signed_with_an_older_key_still_opens(booking: Booking, settings
     assert Client().get(path).status_code == 404
 
 
-def test_a_link_ends_a_day_after_its_booking(desk: Desk, booking: Booking) -> None:
+def test_a_link_expires_a_day_after_its_booking(desk: Desk, booking: Booking) -> None:
     with desk.tenant.tx():
         ended = timezone.now() - timedelta(hours=23)
         Booking.objects.filter(pk=booking.pk).update(starts_at=ended - timedelta(hours=1), ends_at=ended)
@@ -128,8 +128,8 @@ def test_the_customer_moves_the_booking(desk: Desk, booking: Booking) -> None:
     assert (now(desk, booking).starts_at, now(desk, booking).party_size) == (later, 3)
 
 
-def test_who_is_met_stays_the_same(desk: Desk, booking: Booking) -> None:
-    """An appointment with Dr. Weber is moved to a time of Dr. Weber's; a table at that time isn't one."""
+def test_a_moved_appointment_keeps_its_person(desk: Desk, booking: Booking) -> None:
+    """An appointment with Dr. Weber moves only to a time when Dr. Weber is free; a free table does not count."""
     desk.stock(("Two", "table", 2, 30), ("Dr. Adler", "person", 2, 30), ("Dr. Weber", "person", 2, 30))
     now_, dr_weber = timezone.now(), BookingRequest(1, name="Dr. Weber")
     met = desk.book(booking.starts_at, now=now_, wish=dr_weber)
@@ -147,8 +147,8 @@ def test_who_is_met_stays_the_same(desk: Desk, booking: Booking) -> None:
     assert "That table, room or person takes no bookings." in page(met)
 
 
-def test_a_room_stays_a_room_as_long_as_one_is_large_enough(desk: Desk, booking: Booking) -> None:
-    """Who has booked a room isn't given the smaller table, nor offered its times; ten people fit nowhere else."""
+def test_a_moved_booking_keeps_its_room_if_it_is_large_enough(desk: Desk, booking: Booking) -> None:
+    """A guest who booked a room is neither given the smaller table nor offered its times. Ten people fit nowhere else."""
     desk.stock(("Corner", "table", 2, 30), ("Salon", "room", 4, 30), ("Long", "table", 10, 30))
     now_, salon = timezone.now(), BookingRequest(2, name="Salon")
     mine = desk.book(booking.starts_at, now=now_, wish=salon)
@@ -167,14 +167,14 @@ def test_a_room_stays_a_room_as_long_as_one_is_large_enough(desk: Desk, booking:
 
 
 @pytest.mark.parametrize("asked", ["0", "21", "00205000", "0002" + "9" * 5000])
-def test_a_number_of_people_that_no_table_has_is_not_looked_for(desk: Desk, booking: Booking, asked: str) -> None:
-    """The choice of sizes ends at twenty; with thousands the page took seconds, with more it broke."""
+def test_a_party_size_beyond_the_choices_is_not_searched(desk: Desk, booking: Booking, asked: str) -> None:
+    """The choices end at twenty. With thousands the page took seconds, with more it failed."""
     text = page(booking, people=asked)
     assert "<option>20</option>" in text
     assert ">21<" not in text
 
 
-def test_a_time_that_was_just_taken_is_said(desk: Desk, booking: Booking) -> None:
+def test_a_time_that_was_just_taken_is_reported(desk: Desk, booking: Booking) -> None:
     later = booking.starts_at + timedelta(hours=2)
     desk.book(later, now=timezone.now(), wish=BookingRequest(4))
     response = Client().post(path_of(booking), {"starts_at": later.isoformat(), "people": "4"}, follow=True)
@@ -182,7 +182,7 @@ def test_a_time_that_was_just_taken_is_said(desk: Desk, booking: Booking) -> Non
     assert now(desk, booking).starts_at == booking.starts_at
 
 
-def test_the_page_offers_what_is_free_and_its_own_time(desk: Desk, booking: Booking) -> None:
+def test_the_page_offers_free_times_and_the_current_one(desk: Desk, booking: Booking) -> None:
     text = page(booking)
     for shift, is_offered in ((STEP, True), (timedelta(hours=1), True)):
         moment = desk_time(desk, booking, shift)
@@ -196,7 +196,7 @@ def desk_time(desk: Desk, booking: Booking, shift: timedelta) -> str:
 
 
 @pytest.mark.parametrize("starts_at", ["", "tomorrow", "2026-12-01T19:00", "0001-01-01T00:00+00:00"])
-def test_no_time_is_no_move(desk: Desk, booking: Booking, starts_at: str) -> None:
+def test_an_invalid_time_moves_nothing(desk: Desk, booking: Booking, starts_at: str) -> None:
     response = Client().post(path_of(booking), {"starts_at": starts_at}, follow=True)
     assert "Choose a time." in response.content.decode()
     assert now(desk, booking).starts_at == booking.starts_at
@@ -205,7 +205,7 @@ def test_no_time_is_no_move(desk: Desk, booking: Booking, starts_at: str) -> Non
 @pytest.mark.parametrize(
     "query", [{"day": "x", "people": "-1"}, {"day": "9999-12-31", "people": "9" * 30}, {"people": "0"}]
 )
-def test_an_address_of_nonsense_shows_the_booking(booking: Booking, query: dict[str, str]) -> None:
+def test_invalid_query_parameters_still_show_the_booking(booking: Booking, query: dict[str, str]) -> None:
     assert booking.code in page(booking, **query)
 
 
@@ -216,14 +216,14 @@ def test_the_customer_cancels(desk: Desk, booking: Booking) -> None:
     assert (now(desk, booking).state, now(desk, booking).cancelled_by) == (BookingState.CANCELLED, "customer")
 
 
-def test_another_site_can_post_nothing(desk: Desk, booking: Booking) -> None:
+def test_cross_site_posts_are_rejected(desk: Desk, booking: Booking) -> None:
     client = Client(enforce_csrf_checks=True)
     assert client.post(path_of(booking), {"do": "cancel"}).status_code == 403
     assert now(desk, booking).state == BookingState.CONFIRMED
 
 
-def test_looks_and_changes_are_limited(booking: Booking, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Looks by address, changes by booking."""
+def test_views_and_changes_are_rate_limited(booking: Booking, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Views by IP address, changes by booking."""
     asked: list[str] = []
 
     def wait(bucket: str, *, per_minute: int) -> float:
@@ -238,8 +238,8 @@ def test_looks_and_changes_are_limited(booking: Booking, monkeypatch: pytest.Mon
 
 
 @pytest.mark.usefixtures("_schema")
-def test_a_guesser_is_slowed_down(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By the real bucket, in Redis."""
+def test_guessing_tokens_is_rate_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the real bucket, in Redis."""
     monkeypatch.undo()
     monkeypatch.setattr(customer, "LOOKS_PER_MINUTE", 3)
     client = Client(REMOTE_ADDR="203.0.113.9")

@@ -1,4 +1,4 @@
-"""The staff's pages of the book."""
+"""The staff pages of bookings."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def owner(tenant: Tenant) -> Client:
 
 @pytest.fixture
 def booking(desk: Desk) -> Booking:
-    """For four, at 19:00 in Rome two weeks from now."""
+    """A booking for four, at 19:00 in Rome two weeks from now."""
     desk.configure(hours={}, holidays=[])
     with desk.tenant.tx():
         opening = Opening(config_of(desk.project))
@@ -64,8 +64,8 @@ def board(desk: Desk, day: date, *, now: datetime, bookings: list[Booking] | Non
     return made
 
 
-def test_only_what_is_open_and_to_come_can_be_pointed_at(desk: Desk) -> None:
-    """From the hour that it is on, until it closes."""
+def test_only_open_future_times_can_be_selected(desk: Desk) -> None:
+    """From the current hour until closing time."""
     desk.configure(hours={"fri": [["12:00", "14:00"], ["18:00", "20:00"]]}, holidays=[])
     shown = board(desk, rome(27, "12:00").date(), now=rome(27, "13:30"))
     cells = shown.rows[0].cells
@@ -74,8 +74,8 @@ def test_only_what_is_open_and_to_come_can_be_pointed_at(desk: Desk) -> None:
     assert [hour.text for hour in shown.hours] == [f"{hour}:00" for hour in range(12, 20)]
 
 
-def test_a_booking_that_ends_within_a_quarter_takes_it(desk: Desk) -> None:
-    """What the board shows as free is."""
+def test_a_booking_blocks_the_quarter_hour_it_ends_in(desk: Desk) -> None:
+    """Times that the board shows as free are free."""
     desk.configure(hours={}, holidays=[])
     desk.stock(("Two", "table", 2, 50))
     late, early = desk.book(rome(27, "19:00")), desk.book(rome(27, "18:00"))
@@ -84,8 +84,8 @@ def test_a_booking_that_ends_within_a_quarter_takes_it(desk: Desk) -> None:
     assert taken == [("18:00", 4), ("19:00", 4)]
 
 
-def test_a_night_stands_on_both_of_its_days(owner: Client, desk: Desk, booking: Booking) -> None:
-    """Who sits until one is there on the day that begins at midnight."""
+def test_a_booking_past_midnight_is_shown_on_both_days(owner: Client, desk: Desk, booking: Booking) -> None:
+    """A guest who stays until one also appears on the day that begins at midnight."""
     late = desk.book(
         booking.starts_at.astimezone(ZoneInfo("Europe/Rome")).replace(hour=23, minute=30), now=timezone.now()
     )
@@ -93,14 +93,14 @@ def test_a_night_stands_on_both_of_its_days(owner: Client, desk: Desk, booking: 
         assert late.code in owner.get(address(desk, "bookings"), {"day": day.isoformat()}).content.decode()
 
 
-def test_a_cancelled_booking_is_in_the_list_and_takes_no_place(owner: Client, desk: Desk, booking: Booking) -> None:
+def test_a_cancelled_booking_is_listed_but_blocks_nothing(owner: Client, desk: Desk, booking: Booking) -> None:
     owner.post(address(desk, "booking_cancel", booking.pk))
     text = owner.get(address(desk, "bookings"), {"day": day_of(booking)}).content.decode()
     assert (booking.code in text, "bk-taken" in text, "0 on " in text) == (True, False, True)
     assert 'id="change-title"' not in owner.get(address(desk, "booking", booking.pk)).content.decode()
 
 
-def test_a_place_that_is_switched_off_is_shown_while_it_is_booked_and_not_offered(
+def test_an_inactive_resource_is_shown_while_booked_but_not_offered(
     owner: Client, desk: Desk, booking: Booking
 ) -> None:
     with desk.tenant.tx():
@@ -112,7 +112,7 @@ def test_a_place_that_is_switched_off_is_shown_while_it_is_booked_and_not_offere
     assert "Select a valid choice." in owner.post(address(desk, "bookings"), form).content.decode()
 
 
-def test_every_row_of_the_board_is_as_wide_as_its_hours(desk: Desk, booking: Booking) -> None:
+def test_every_row_of_the_board_spans_the_opening_hours(desk: Desk, booking: Booking) -> None:
     with desk.tenant.tx():
         opening, resources = Opening(config_of(desk.project)), list(Resource.objects.all())
         board = board_of(
@@ -125,14 +125,14 @@ def test_every_row_of_the_board_is_as_wide_as_its_hours(desk: Desk, booking: Boo
     assert (taken.time, taken.columns) == ("19:00", 6)
 
 
-def test_an_empty_book_says_what_to_do_first(owner: Client, desk: Desk) -> None:
+def test_a_project_without_resources_says_what_to_do_first(owner: Client, desk: Desk) -> None:
     desk.stock()
     text = owner.get(address(desk, "bookings")).content.decode()
     assert "First, what can be booked?" in text
     assert address(desk, "resources") in text
 
 
-def test_staff_books(owner: Client, desk: Desk, booking: Booking) -> None:
+def test_staff_can_book(owner: Client, desk: Desk, booking: Booking) -> None:
     form = {
         "date": day_of(booking),
         "time": "12:00",
@@ -149,7 +149,7 @@ def test_staff_books(owner: Client, desk: Desk, booking: Booking) -> None:
     assert (made.resource.name, made.notes) == ("Two", "A high chair")
 
 
-def test_what_cant_be_booked_is_said_in_the_form(owner: Client, desk: Desk, booking: Booking) -> None:
+def test_the_form_says_why_a_time_cannot_be_booked(owner: Client, desk: Desk, booking: Booking) -> None:
     form = {"date": day_of(booking), "time": "19:00", "party_size": "4", "name": "Grace"}
     text = owner.post(address(desk, "bookings"), form).content.decode()
     assert "no table for 4 is free" in text
@@ -157,7 +157,7 @@ def test_what_cant_be_booked_is_said_in_the_form(owner: Client, desk: Desk, book
     assert "Choose a time." in owner.post(address(desk, "bookings"), {"date": day_of(booking)}).content.decode()
 
 
-def test_a_time_that_the_clocks_skip_is_said_beside_it(owner: Client, desk: Desk) -> None:
+def test_a_time_that_the_clocks_skip_is_a_field_error(owner: Client, desk: Desk) -> None:
     with desk.tenant.tx():
         opening, day = Opening(config_of(desk.project)), timezone.now().date()
     while opening.moment(datetime(day.year, day.month, day.day, 2, 30)) is not None:  # noqa: DTZ001 - local
@@ -167,8 +167,8 @@ def test_a_time_that_the_clocks_skip_is_said_beside_it(owner: Client, desk: Desk
     assert "The clocks skip this time on that day; choose another." in text
 
 
-def test_a_strip_of_days_for_customers_begins_today(desk: Desk) -> None:
-    """What is past is offered to nobody."""
+def test_the_days_offered_to_customers_begin_today(desk: Desk) -> None:
+    """Past days are not offered."""
     with desk.tenant.tx():
         opening = Opening(config_of(desk.project))
     today = NOW.date()
@@ -178,7 +178,7 @@ def test_a_strip_of_days_for_customers_begins_today(desk: Desk) -> None:
     assert (far.days[0].day, far.earlier) == (today + timedelta(days=6), today.isoformat())
 
 
-def test_a_number_that_is_none_is_said_beside_it(owner: Client, desk: Desk, booking: Booking) -> None:
+def test_an_invalid_number_is_a_field_error(owner: Client, desk: Desk, booking: Booking) -> None:
     form = {"date": day_of(booking), "time": "12:00", "party_size": "2", "name": "Grace", "phone": "by e-mail"}
     text = owner.post(address(desk, "bookings"), form).content.decode()
     assert f"by e-mail is not a phone number. {EXAMPLE}" in text
@@ -194,19 +194,19 @@ def test_a_booking_is_found_by_name_phone_or_code(owner: Client, desk: Desk, boo
     assert "No booking has this name" in owner.get(address(desk, "bookings"), {"q": "nobody\x00"}).content.decode()
 
 
-def test_the_latest_of_what_is_found_comes_first(owner: Client, desk: Desk, booking: Booking) -> None:
+def test_search_results_are_sorted_latest_first(owner: Client, desk: Desk, booking: Booking) -> None:
     later = desk.book(booking.starts_at + timedelta(days=1), now=timezone.now())
     text = owner.get(address(desk, "bookings"), {"q": "lovelace"}).content.decode()
     assert text.index(later.code) < text.index(booking.code)
 
 
-def test_one_booking_is_shown_whole(owner: Client, desk: Desk, booking: Booking) -> None:
+def test_a_booking_page_shows_every_detail(owner: Client, desk: Desk, booking: Booking) -> None:
     text = owner.get(address(desk, "booking", booking.pk)).content.decode()
     for words in ("Ada Lovelace", "Four", booking.code, "+39065550199", ADA.email, "By the window", "/b/"):
         assert words in text
 
 
-def test_staff_moves_a_booking(owner: Client, desk: Desk, booking: Booking) -> None:
+def test_staff_can_move_a_booking(owner: Client, desk: Desk, booking: Booking) -> None:
     form = {"date": day_of(booking), "time": "20:00", "party_size": "3", "resource": str(booking.resource_id)}
     text = owner.post(address(desk, "booking", booking.pk), form, follow=True).content.decode()
     assert "Changed: Ada Lovelace, " in text
@@ -214,14 +214,14 @@ def test_staff_moves_a_booking(owner: Client, desk: Desk, booking: Booking) -> N
         assert Booking.objects.get().starts_at == booking.starts_at + timedelta(hours=1)
 
 
-def test_staff_cancels_a_booking(owner: Client, desk: Desk, booking: Booking) -> None:
+def test_staff_can_cancel_a_booking(owner: Client, desk: Desk, booking: Booking) -> None:
     text = owner.post(address(desk, "booking_cancel", booking.pk), follow=True).content.decode()
     assert "The booking is cancelled, and its place is free." in text
     with desk.tenant.tx():
         assert (Booking.objects.get().state, Booking.objects.get().cancelled_by) == (BookingState.CANCELLED, "staff")
 
 
-def test_what_has_begun_stays_and_what_is_past_is_over(owner: Client, desk: Desk) -> None:
+def test_bookings_that_have_begun_or_ended_cannot_change(owner: Client, desk: Desk) -> None:
     desk.configure(hours={}, holidays=[])
     begun = desk.book(timezone.now() - timedelta(minutes=5), now=timezone.now() - timedelta(hours=1))
     over = desk.book(timezone.now() - timedelta(hours=4), now=timezone.now() - timedelta(hours=5))
@@ -231,7 +231,7 @@ def test_what_has_begun_stays_and_what_is_past_is_over(owner: Client, desk: Desk
     assert 'id="change-title"' not in text
 
 
-def test_a_viewer_sees_and_changes_nothing(viewer: User, desk: Desk, booking: Booking) -> None:
+def test_a_viewer_can_look_but_not_change(viewer: User, desk: Desk, booking: Booking) -> None:
     assert viewer.pk
     client = Client()
     client.force_login(viewer)
@@ -254,19 +254,19 @@ def saved(owner: Client, desk: Desk, which: str, **changes: Any) -> str:
     return owner.post(path, {**form, "is_active": "on", **changes}, follow=True).content.decode()
 
 
-def test_several_of_a_kind_are_made_at_once(owner: Client, desk: Desk) -> None:
+def test_several_resources_are_created_at_once(owner: Client, desk: Desk) -> None:
     form = {"name": "Booth", "kind": "table", "count": "3", "capacity": "6", "slot_minutes": "120"}
     text = owner.post(address(desk, "resources"), form, follow=True).content.decode()
     assert "New: Booth 1, Booth 2 and Booth 3." in text
     assert resource(desk, "Booth 3").capacity == 6
 
 
-def test_one_of_a_kind_keeps_its_name(owner: Client, desk: Desk) -> None:
+def test_a_single_resource_keeps_its_name(owner: Client, desk: Desk) -> None:
     form = {"name": "Terrace", "kind": "table", "count": "1", "capacity": "6", "slot_minutes": "120"}
     assert "New: Terrace." in owner.post(address(desk, "resources"), form, follow=True).content.decode()
 
 
-def test_of_several_with_a_taken_name_none_is_made(owner: Client, desk: Desk) -> None:
+def test_a_taken_name_prevents_creating_any_of_several(owner: Client, desk: Desk) -> None:
     desk.stock(("Booth 2", "table", 2, 90))
     form = {"name": "Booth", "kind": "table", "count": "3", "capacity": "6", "slot_minutes": "120"}
     assert "Another resource has this name" in owner.post(address(desk, "resources"), form).content.decode()
@@ -274,7 +274,7 @@ def test_of_several_with_a_taken_name_none_is_made(owner: Client, desk: Desk) ->
         assert Resource.objects.count() == 1
 
 
-def test_a_resource_is_changed_in_its_row(owner: Client, desk: Desk) -> None:
+def test_a_resource_is_edited_in_its_row(owner: Client, desk: Desk) -> None:
     assert "Two is saved." in saved(owner, desk, "Two", capacity="3")
     assert resource(desk, "Two").capacity == 3
     assert "Another resource has this name" in saved(owner, desk, "Two", name="Four")
@@ -303,15 +303,15 @@ def remove_meanwhile(desk: Desk, resource: Resource) -> Any:
     return meanwhile('FROM "tools_resource"', remove)
 
 
-def test_a_second_click_on_remove_finds_it_removed(owner: Client, desk: Desk, two: Resource) -> None:
-    """Whoever clicked twice, or at once with a colleague, has what they wanted."""
+def test_removing_a_resource_twice_succeeds(owner: Client, desk: Desk, two: Resource) -> None:
+    """A double click, or a click at the same time as a colleague's, has the desired result."""
     with remove_meanwhile(desk, two):
         response = owner.post(address(desk, "resource_remove", two.pk), follow=True)
     assert (response.status_code, "Two is removed." in response.content.decode()) == (200, True)
 
 
-def test_what_somebody_removes_meanwhile_is_not_found(owner: Client, api: Client, desk: Desk, two: Resource) -> None:
-    """At the page and at the API."""
+def test_a_concurrently_removed_resource_is_not_found(owner: Client, api: Client, desk: Desk, two: Resource) -> None:
+    """On the page and in the API."""
     form = {"name": "Two", "kind": "table", "capacity": 3, "slot_minutes": 90}
     with remove_meanwhile(desk, two):
         assert owner.post(address(desk, "resource_change", two.pk), form).status_code == 404

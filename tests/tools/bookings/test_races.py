@@ -1,4 +1,4 @@
-"""No double booking: many at once, on connections and in processes of their own."""
+"""No double bookings: many concurrent guests, on separate connections and in separate processes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MANY = 12
 
 
 def try_to_book(organization_id: UUID, project_id: UUID, wish: BookingRequest, *, cause: Cause | None = None) -> str:
-    """One guest at the same time as all others: the table they got, or why not. A connection of its own."""
+    """Book as one of many concurrent guests, and return the table or the error code. Uses its own connection."""
     try:
         with tenant_tx(organization_id):
             project = Project.objects.select_related("agent_version").get(pk=project_id)
@@ -41,7 +41,7 @@ def try_to_book(organization_id: UUID, project_id: UUID, wish: BookingRequest, *
 
 
 def at_once(work: list) -> list:
-    """Run all at the same moment, each in its thread."""
+    """Run all functions at the same moment, each in a thread."""
     together = Barrier(len(work))
 
     def begin(one):
@@ -52,7 +52,7 @@ def at_once(work: list) -> list:
         return list(pool.map(begin, work))
 
 
-def test_the_last_tables_go_to_as_many_guests_as_there_are_tables(desk: Desk) -> None:
+def test_concurrent_guests_get_exactly_the_free_tables(desk: Desk) -> None:
     desk.stock(("One", "table", 2, 90), ("Two", "table", 2, 90), ("Three", "table", 4, 90))
     place = (desk.tenant.organization.pk, desk.tenant.project.pk)
     got = at_once([lambda: try_to_book(*place, BookingRequest(party_size=2))] * MANY)
@@ -61,7 +61,7 @@ def test_the_last_tables_go_to_as_many_guests_as_there_are_tables(desk: Desk) ->
 
 @pytest.fixture
 def guests(desk: Desk, _fork_server: ForkServer) -> list[Child]:
-    """Two processes, ready to book for the same evening."""
+    """Two processes, ready to book the same evening."""
     place = {"organization": str(desk.tenant.organization.pk), "project": str(desk.tenant.project.pk)}
     moments = {"starts_at": EVENING.isoformat(), "now": NOW.isoformat()}
     guests = [_fork_server.start("guest", **place, **moments) for _ in range(2)]
@@ -73,7 +73,7 @@ def said(guest: Child) -> list[str]:
     return guest.log.read_text().split()
 
 
-def test_processes_share_the_last_table_as_threads_do(desk: Desk, guests: list[Child]) -> None:
+def test_only_one_of_two_processes_gets_the_last_table(desk: Desk, guests: list[Child]) -> None:
     desk.stock(("Only", "table", 2, 90))
     for guest in guests:
         guest.signal(GO)
@@ -82,16 +82,16 @@ def test_processes_share_the_last_table_as_threads_do(desk: Desk, guests: list[C
     assert Counter(said(guest)[-1] for guest in guests) == {"Only": 1, "taken": 1}
 
 
-def test_attempts_at_one_effect_make_one_booking(desk: Desk) -> None:
-    """A worker that was thought dead, and the one that took over."""
+def test_concurrent_attempts_at_one_effect_make_one_booking(desk: Desk) -> None:
+    """A worker assumed dead, and the one that took over."""
     place, cause = (desk.tenant.organization.pk, desk.tenant.project.pk), Cause(effect_id=desk.effect())
     assert len(set(at_once([lambda: try_to_book(*place, BookingRequest(party_size=4), cause=cause)] * 4))) == 1
     with desk.tenant.tx():
         assert Booking.objects.count() == 1
 
 
-def test_bookings_moves_and_cancellations_never_overlap(desk: Desk) -> None:
-    """Eight people at work on three tables; afterwards no two bookings share a table and a moment."""
+def test_concurrent_changes_never_overlap(desk: Desk) -> None:
+    """Eight threads work on three tables; afterwards, no two bookings of a table overlap."""
     desk.stock(("One", "table", 2, 90), ("Two", "table", 2, 60), ("Three", "table", 4, 120))
 
     def work(seed: int) -> None:

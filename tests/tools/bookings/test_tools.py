@@ -1,4 +1,4 @@
-"""The book's tools as the agent's promises run them: what they do, and what the agent is told."""
+"""The booking tools, as the agent's promises run them."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ AGREED = {"date": "2026-11-27", "time": "19:00", "party_size": 4, "name": "Ada L
 
 
 def failed(outcome: Outcome) -> str:
-    """The sentence that the agent is told when it did not happen."""
+    """Return what the agent reads about the failed tool."""
     assert (outcome.ending, outcome.told) == (Ending.FAILED, outcome.error)
     return outcome.told
 
 
 @pytest.mark.requirement("T22", "T24")
 @pytest.mark.parametrize("name", BOOK_TOOLS)
-def test_a_promise_opens_a_wait_and_the_agent_speaks_with_the_result(name: str) -> None:
+def test_a_promise_opens_a_wait_and_the_agent_reports_the_result(name: str) -> None:
     handler = builtin_tools()[name].handler
     assert handler is not None
     assert (handler.wait_seconds > 0, handler.tells) == (True, True)
 
 
 @pytest.mark.parametrize("name", BOOK_TOOLS)
-def test_every_argument_says_what_it_is(name: str) -> None:
+def test_every_argument_has_a_description(name: str) -> None:
     handler = builtin_tools()[name].handler
     assert handler is not None
     fields = handler.arguments.model_json_schema()["properties"]
@@ -52,14 +52,14 @@ def test_every_argument_says_what_it_is(name: str) -> None:
 
 
 @pytest.mark.requirement("N51")
-def test_a_check_tells_what_is_free(desk: Desk) -> None:
+def test_a_check_returns_free_times(desk: Desk) -> None:
     outcome = desk.run("check_availability_tool", date="2026-11-27", time="19:00", party_size=4, with_whom=None)
     assert outcome.ending is Ending.DONE
     assert outcome.told.startswith("Friday 27 November at 19:00: a table for 4 is free. Also free: 18:30,")
     assert outcome.result["free"] is True
 
 
-def test_a_check_of_a_taken_time_is_done_and_says_no(desk: Desk) -> None:
+def test_a_check_of_a_taken_time_succeeds_with_no(desk: Desk) -> None:
     desk.book(EVENING, 4)
     outcome = desk.run("check_availability_tool", date="2026-11-27", time="19:00", party_size=4)
     assert (outcome.ending, outcome.result["free"]) == (Ending.DONE, False)
@@ -76,7 +76,7 @@ def test_a_check_of_a_taken_time_is_done_and_says_no(desk: Desk) -> None:
     ],
     ids=lambda value: "" if isinstance(value, str) else str(value),
 )
-def test_what_cant_be_checked_says_what_can(desk: Desk, arguments: dict[str, Any], sentence: str) -> None:
+def test_an_impossible_check_says_what_is_missing(desk: Desk, arguments: dict[str, Any], sentence: str) -> None:
     assert failed(desk.run("check_availability_tool", **arguments)).startswith(sentence)
 
 
@@ -90,16 +90,16 @@ def test_what_cant_be_checked_says_what_can(desk: Desk, arguments: dict[str, Any
     ],
     ids=["past", "closed", "too far", "too many"],
 )
-def test_a_check_of_what_cant_be_booked_is_done_and_says_so(
+def test_a_check_of_an_unbookable_time_succeeds_and_says_so(
     desk: Desk, arguments: dict[str, Any], sentence: str
 ) -> None:
-    """Whoever promised to look it up has kept their word."""
+    """The promise to look it up is kept."""
     outcome = desk.run("check_availability_tool", **arguments)
     assert (outcome.ending, outcome.result["free"]) == (Ending.DONE, False)
     assert outcome.told.startswith(sentence)
 
 
-def test_an_iso_moment_is_read_for_its_day_and_time(desk: Desk) -> None:
+def test_an_iso_datetime_is_accepted_as_day_and_time(desk: Desk) -> None:
     outcome = desk.run("check_availability_tool", date="2026-11-27T00:00:00Z", time="2026-11-27T19:00:00+05:00")
     assert outcome.told.startswith("Friday 27 November at 19:00: a table is free.")
 
@@ -109,7 +109,7 @@ def only(desk: Desk) -> Booking:
         return Booking.objects.select_related("resource").get()
 
 
-def test_a_booking_is_told_with_its_code(desk: Desk) -> None:
+def test_a_booking_is_confirmed_with_its_code(desk: Desk) -> None:
     outcome = desk.run("create_booking_tool", **AGREED, email=None, notes="a quiet\x00 corner")
     booking = only(desk)
     assert outcome.told == (
@@ -118,8 +118,8 @@ def test_a_booking_is_told_with_its_code(desk: Desk) -> None:
     assert (booking.starts_at, booking.phone, booking.notes) == (EVENING, "+39065550199", "a quiet corner")
 
 
-def test_what_is_no_number_is_asked_for_again(desk: Desk) -> None:
-    """The agent is told so, and nothing is booked under it."""
+def test_an_invalid_number_is_asked_for_again(desk: Desk) -> None:
+    """Nothing is booked under it."""
     for tool in ("create_booking_tool", "create_meeting_tool", "book_appointment"):
         assert failed(desk.run(tool, **{**AGREED, "phone": "the usual one"})) == (
             "Nothing was booked: the usual one is not a phone number. Ask for it again, with its country, "
@@ -129,15 +129,15 @@ def test_what_is_no_number_is_asked_for_again(desk: Desk) -> None:
         assert not Booking.objects.exists()
 
 
-def test_what_stands_on_file_and_is_no_number_hinders_no_booking(desk: Desk) -> None:
-    """The row is older than the rule, and no word of this customer's."""
+def test_an_invalid_number_on_file_does_not_prevent_a_booking(desk: Desk) -> None:
+    """The row predates validation, and the customer did not give it now."""
     contact = customer(desk, name="Grace", phone="ask for Grace")
     desk.run("create_booking_tool", desk.tool_context(contact=contact), **{**AGREED, "phone": None})
     assert only(desk).phone == "ask for Grace"
 
 
-def test_what_nobody_said_comes_from_what_is_known(desk: Desk) -> None:
-    """And the customer finds what was booked for them without a code."""
+def test_missing_details_come_from_the_contact(desk: Desk) -> None:
+    """And the customer finds the booking without a code."""
     contact = customer(desk, name="Grace Hopper", phone="+390655501", email="grace@example.com")
     agreed = {"date": "2026-11-27", "time": "19:00", "party_size": 2}
     desk.run("create_booking_tool", desk.tool_context(contact=contact), **agreed)
@@ -153,15 +153,15 @@ def customer(desk: Desk, **known: str) -> Contact:
     return Contact(persona_id=conversation.persona_id, **known)
 
 
-def test_the_same_effect_again_tells_the_same_booking(desk: Desk) -> None:
+def test_a_repeated_effect_returns_the_same_booking(desk: Desk) -> None:
     context = desk.tool_context()
     outcomes = [desk.run("create_booking_tool", context, **AGREED) for _ in range(2)]
     assert outcomes[0] == outcomes[1]
     assert only(desk).code in outcomes[1].told
 
 
-def test_what_was_cancelled_before_it_was_told_is_not_told_as_booked(desk: Desk) -> None:
-    """An attempt that was not heard of had booked it, and the customer has called it off since."""
+def test_a_booking_cancelled_before_the_result_is_reported_as_cancelled(desk: Desk) -> None:
+    """An attempt whose response was lost had booked it, and the customer has cancelled it since."""
     context = desk.tool_context()
     desk.run("create_booking_tool", context, **AGREED)
     with desk.tenant.tx():
@@ -182,7 +182,7 @@ def test_a_taken_time_is_not_booked(desk: Desk) -> None:
     assert only(desk).party_size == 4
 
 
-def test_the_same_booking_is_known_as_a_repeat(desk: Desk) -> None:
+def test_the_same_booking_is_a_repeat(desk: Desk) -> None:
     handler = builtin_tools()["create_booking_tool"].handler
     assert handler is not None
     keys = {
@@ -192,7 +192,7 @@ def test_the_same_booking_is_known_as_a_repeat(desk: Desk) -> None:
     assert len(keys) == 2
 
 
-def test_a_meeting_is_on_the_same_book(desk: Desk) -> None:
+def test_meetings_and_bookings_share_the_resources(desk: Desk) -> None:
     outcome = desk.run(
         "create_meeting_tool", date="2026-11-27", time="12:30", with_whom="Weber", title="Contract", name="Ada"
     )
@@ -213,7 +213,7 @@ def test_a_search_finds_by_code(desk: Desk) -> None:
 
 
 @pytest.mark.requirement("N51")
-def test_a_search_finds_what_is_to_come_the_soonest_first(desk: Desk) -> None:
+def test_a_search_finds_upcoming_bookings_soonest_first(desk: Desk) -> None:
     later, sooner = desk.book(rome(28, "19:00")), desk.book(EVENING)
     past = desk.book(rome(21, "19:00"))
     context = desk.tool_context(at=rome(22, "12:00"))
@@ -223,13 +223,13 @@ def test_a_search_finds_what_is_to_come_the_soonest_first(desk: Desk) -> None:
 
 
 @pytest.mark.requirement("N51")
-def test_a_number_and_a_letter_find_nobody(desk: Desk) -> None:
-    """A letter is in every name."""
+def test_a_phone_number_and_a_single_letter_find_nothing(desk: Desk) -> None:
+    """A letter occurs in every name."""
     desk.book(EVENING)
     assert desk.run("search_booking_tool", phone=ADA.phone, name="a").result["bookings"] == []
 
 
-def test_a_search_that_finds_nothing_says_what_is_needed(desk: Desk) -> None:
+def test_an_empty_search_says_what_is_needed(desk: Desk) -> None:
     desk.book(EVENING)
     outcome = desk.run("search_booking_tool", desk.tool_context(contact=stranger_contact()), phone=ADA.phone)
     assert outcome.ending is Ending.DONE
@@ -237,7 +237,7 @@ def test_a_search_that_finds_nothing_says_what_is_needed(desk: Desk) -> None:
     assert "by its code, or by the phone number together with the name" in outcome.told
 
 
-def test_a_cancellation_is_done_once_and_told(desk: Desk) -> None:
+def test_a_cancellation_happens_once_and_is_confirmed(desk: Desk) -> None:
     code, context = desk.book(EVENING, 4).code, desk.tool_context()
     outcomes = [desk.run("cancel_booking_tool", context, code=code) for _ in range(2)]
     assert outcomes[0] == outcomes[1]
@@ -245,7 +245,7 @@ def test_a_cancellation_is_done_once_and_told(desk: Desk) -> None:
     assert (only(desk).state, only(desk).cancelled_by) == (BookingState.CANCELLED, "agent")
 
 
-def test_of_two_bookings_none_is_guessed_at(desk: Desk) -> None:
+def test_an_ambiguous_cancellation_cancels_nothing(desk: Desk) -> None:
     codes = [desk.book(EVENING).code, desk.book(rome(28, "19:00")).code]
     words = failed(desk.run("cancel_booking_tool", phone=ADA.phone, name="Ada"))
     assert words.startswith("Nothing was cancelled, because there are 2: ")
@@ -253,7 +253,7 @@ def test_of_two_bookings_none_is_guessed_at(desk: Desk) -> None:
     assert desk.run("cancel_booking_tool", phone=ADA.phone, name="Ada", date="2026-11-28").ending is Ending.DONE
 
 
-def test_what_is_cancelled_already_is_not_found_again(desk: Desk) -> None:
+def test_a_cancelled_booking_is_not_found_again(desk: Desk) -> None:
     booking = desk.book(EVENING)
     with desk.tenant.tx():
         cancel(booking, by="customer", now=NOW)

@@ -1,4 +1,4 @@
-"""A project with a calendar on a real CalDAV server, and a book whose clock stands still (as in tests/tools/bookings)."""
+"""A project with a calendar on a real CalDAV server, and a fixed clock, as in tests/tools/bookings."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def caldav_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Radicale
 
 @pytest.fixture
 def local(settings: Any) -> None:
-    """The operator lets a calendar on this machine through."""
+    """Allow calendars on this machine."""
     settings.OUTBOUND_ALLOW = ["127.0.0.1"]
 
 
@@ -53,7 +53,7 @@ def calendar(caldav_server: Radicale, local: None, desk: Desk) -> Iterator[Calen
 
 @pytest.fixture
 def scripted(local: None, desk: Desk) -> Iterator[ScriptedCalendar]:
-    """A server that answers what a test says, connected to the project."""
+    """A server with scripted responses, connected to the project."""
     with ScriptedCalendar() as server:
         connect(desk.tenant, server.url)
         yield server
@@ -78,14 +78,14 @@ def source_of(tenant: Tenant) -> Source:
 
 
 def open_day(tenant: Tenant) -> date:
-    """A day to come, by the real clock, on which the business is open at noon and in the evening."""
+    """A future day, by the real clock, on which the business is open at noon and in the evening."""
     with tenant.tx():
         project = Project.objects.select_related("agent_version").get(pk=tenant.project.pk)
     return next(Opening(config_of(project)).open_days(date.today() + timedelta(days=1), within=10))  # noqa: DTZ011
 
 
 def write(lane: str = "calendar") -> None:
-    """Run every due job of the calendar, in this process."""
+    """Run every due calendar job in this process."""
     asyncio.run(_run(lane))
 
 
@@ -96,7 +96,7 @@ async def _run(name: str) -> None:
 
 
 def told_of(desk: Desk, booking: Booking) -> Effect:
-    """The effect that last told the calendar of a booking, as it stands."""
+    """Return the booking's latest calendar effect."""
     with desk.tenant.tx():
         row = Booking.objects.get(pk=booking.pk)
         return Effect.objects.get(pk=row.calendar_effect_id)

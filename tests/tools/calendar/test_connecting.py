@@ -1,4 +1,4 @@
-"""A calendar as a connection: what is refused when it is saved, and the trial of it."""
+"""Calendar connections: validation on save, and the connection check."""
 
 from __future__ import annotations
 
@@ -43,21 +43,21 @@ READ_ONLY = b"""<multistatus xmlns="DAV:"><response><href>/c/</href><propstat><p
         ({"user": "an\nna"}, "user", "line break"),
     ],
 )
-def test_a_calendar_that_cannot_work_is_refused(typed: dict[str, str], field: str, sentence: str) -> None:
-    """When it is saved, with a sentence at its field."""
+def test_an_invalid_connection_is_refused(typed: dict[str, str], field: str, sentence: str) -> None:
+    """On save, with an error at the field."""
     with pytest.raises(SettingsRefused) as refused:
         checked_settings(CALDAV, {"url": "https://cal.example.com/dav/anna/work/", "user": USER, **typed})
     assert list(refused.value.errors) == [field]
     assert sentence in refused.value.errors[field]
 
 
-def test_a_password_goes_to_its_own_calendar_only(desk: Desk, calendar: Calendar) -> None:
+def test_a_password_is_sent_only_to_its_own_calendar(desk: Desk, calendar: Calendar) -> None:
     with pytest.raises(SettingsRefused, match="for another address"):
         connect(desk.tenant, calendar.url.replace("anna", "bert"), password="")
 
 
 class Staff:
-    """Staff at the page of integrations."""
+    """A staff member on the integrations page."""
 
     def __init__(self, desk: Desk) -> None:
         self.slug = desk.tenant.project.slug
@@ -89,10 +89,8 @@ def staff(desk: Desk) -> Staff:
     return Staff(desk)
 
 
-def test_it_is_connected_on_the_page_and_gets_the_bookings_to_come(
-    desk: Desk, staff: Staff, calendar: Calendar
-) -> None:
-    """Its password is never shown."""
+def test_connecting_a_calendar_writes_the_upcoming_bookings(desk: Desk, staff: Staff, calendar: Calendar) -> None:
+    """The password is never shown."""
     booking = to_come(desk)
     assert staff.connect(calendar.url) == 302
     write()
@@ -102,8 +100,8 @@ def test_it_is_connected_on_the_page_and_gets_the_bookings_to_come(
     assert PASSWORD not in page
 
 
-def test_what_is_booked_while_it_is_connected_is_written_to_it(desk: Desk, staff: Staff, calendar: Calendar) -> None:
-    """Neither misses the other: who books looks for a calendar, and who connects one for bookings."""
+def test_a_booking_made_while_connecting_is_written(desk: Desk, staff: Staff, calendar: Calendar) -> None:
+    """Neither misses the other: a booking checks for a calendar, and a new connection checks for bookings."""
     forget(desk.tenant)
     with meanwhile("projects_source", lambda: staff.connect(calendar.url)) as connected:
         booking = to_come(desk)
@@ -113,8 +111,8 @@ def test_what_is_booked_while_it_is_connected_is_written_to_it(desk: Desk, staff
 
 
 @pytest.mark.requirement("F17")
-def test_a_calendar_that_answers_is_told_as_one(desk: Desk, staff: Staff, calendar: Calendar) -> None:
-    """It is asked again from then on."""
+def test_checking_a_working_calendar_succeeds(desk: Desk, staff: Staff, calendar: Calendar) -> None:
+    """Afterwards, it is used again."""
     booking = to_come(desk)
     write()
     calendar.ask("DELETE")
@@ -134,10 +132,10 @@ def test_a_calendar_that_answers_is_told_as_one(desk: Desk, staff: Staff, calend
         ("/anna/nothing/", "no calendar at this address (404)"),
     ],
 )
-def test_what_is_no_calendar_is_told_as_none(
+def test_checking_an_address_without_a_calendar_fails(
     desk: Desk, staff: Staff, calendar: Calendar, path: str, sentence: str
 ) -> None:
-    """By a real server."""
+    """Against a real server."""
     connect(desk.tenant, f"http://127.0.0.1:{calendar.port}{path}")
     tried = staff.tries()
     assert tried["ok"] is False
@@ -145,13 +143,13 @@ def test_what_is_no_calendar_is_told_as_none(
 
 
 @pytest.mark.requirement("F17")
-def test_a_wrong_password_is_said_and_needs_attention(desk: Desk, staff: Staff, calendar: Calendar) -> None:
+def test_a_wrong_password_is_reported_and_needs_attention(desk: Desk, staff: Staff, calendar: Calendar) -> None:
     staff.connect(calendar.url, password="wrong")
     assert "rejected the user name or password" in staff.tries()["sentence"]
     assert "Needs attention" in staff.page()
 
 
-def test_a_calendar_that_cannot_be_written_is_said(staff: Staff, scripted: ScriptedCalendar) -> None:
+def test_a_read_only_calendar_is_reported(staff: Staff, scripted: ScriptedCalendar) -> None:
     scripted.answer(207, READ_ONLY)
     tried = staff.tries()
     assert not tried["ok"]
@@ -159,20 +157,20 @@ def test_a_calendar_that_cannot_be_written_is_said(staff: Staff, scripted: Scrip
 
 
 @pytest.mark.parametrize("privilege", ["all", "write", "write-content", "bind", ""])
-def test_a_calendar_that_may_be_written_or_does_not_say_is_one(
+def test_a_writable_calendar_or_one_without_privileges_passes(
     privilege: str, staff: Staff, scripted: ScriptedCalendar
 ) -> None:
-    """RFC 3744 has several names for it, and not every server speaks it."""
+    """RFC 3744 has several names for the privilege, and not every server implements it."""
     told = READ_ONLY.replace(b"<read/>", f"<{privilege}/>".encode())
     silent = re.sub(rb"<current-user-privilege-set>.*</current-user-privilege-set>", b"", READ_ONLY)
     scripted.answer(207, told if privilege else silent)
     assert staff.tries()["ok"] is True
 
 
-def test_the_trial_writes_what_the_calendar_refused_before(
+def test_the_check_writes_bookings_that_were_refused_before(
     desk: Desk, staff: Staff, scripted: ScriptedCalendar
 ) -> None:
-    """Staff who fix the connection need no other button."""
+    """Staff needs no other button after fixing the connection."""
     scripted.answer(507)
     to_come(desk)
     write()

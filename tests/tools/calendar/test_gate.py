@@ -1,4 +1,4 @@
-"""The calendar gate opens with something to book in the book, or with a connected calendar that works."""
+"""The calendar gate opens with a bookable resource, or with a connected calendar that works."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ def gate(desk: Desk) -> str:
 
 
 @pytest.mark.requirement("F07")
-def test_the_book_is_a_calendar(desk: Desk) -> None:
-    """No external calendar has to be connected."""
+def test_a_bookable_resource_opens_the_gate(desk: Desk) -> None:
+    """No external calendar is required."""
     assert gate(desk) == ""
     desk.stock()
     assert gate(desk) == NO_CALENDAR
 
 
 @pytest.mark.requirement("F06", "F07", "F12")
-def test_a_connected_calendar_is_one_while_it_takes_our_sign_in(desk: Desk) -> None:
-    """Its refusal limits nothing that the book can do by itself."""
+def test_a_connected_calendar_opens_the_gate_until_it_rejects_the_sign_in(desk: Desk) -> None:
+    """A rejected sign-in does not limit our own bookings."""
     desk.stock()
     source = connect(desk.tenant, "https://cal.example.com/dav/anna/work/")
     assert gate(desk) == ""

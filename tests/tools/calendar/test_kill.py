@@ -1,4 +1,4 @@
-"""A worker dies while it writes to the calendar, by a real SIGKILL; another takes over, and there is one event."""
+"""A worker is killed (SIGKILL) while writing to the calendar; another takes over, and there is one event."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def tenant(database: None) -> Tenant:
 
 
 @pytest.mark.parametrize("label", ["calendar.sending_pre_bytes", "calendar.response_pre_commit"])
-def test_a_killed_writing_ends_in_one_event(
+def test_a_killed_write_ends_in_one_event(
     desk: Desk, processes: ForkServer, caldav_server: Radicale, local: None, label: str
 ) -> None:
-    """Before the first byte, and after the last one whose answer nobody put down."""
+    """Killed before the first byte, and after a response that was not recorded."""
     calendar = caldav_server.calendar()
     connect(desk.tenant, calendar.url)
     doomed = processes.worker(crash_at=f"{label}:1")

@@ -1,4 +1,4 @@
-"""The customer's page of a booking goes by the calendar too: what it shows, and what it moves to."""
+"""The calendar on the customer's booking page: offered times and moves."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def day_of(booking: Booking) -> date:
 
 
 def take(calendar: Calendar, day: date) -> None:
-    """Something from 12:00 to 15:00 by Rome's clocks."""
+    """Block 12:00 to 15:00 in Rome."""
     calendar.add(f"DTSTART;TZID=Europe/Rome:{day:%Y%m%d}T120000", "DURATION:PT3H")
 
 
@@ -28,7 +28,7 @@ def page_of(booking: Booking) -> str:
     return Client().get(f"/b/{booking_token(booking)}").content.decode()
 
 
-def test_a_taken_time_is_not_shown(desk: Desk, calendar: Calendar) -> None:
+def test_a_busy_time_is_not_shown(desk: Desk, calendar: Calendar) -> None:
     booking = to_come(desk)
     assert ">13:00<" in page_of(booking)
     take(calendar, day_of(booking))
@@ -37,8 +37,8 @@ def test_a_taken_time_is_not_shown(desk: Desk, calendar: Calendar) -> None:
     assert ">20:00<" in page
 
 
-def test_a_booking_is_not_moved_to_a_taken_time(desk: Desk, calendar: Calendar) -> None:
-    """Taken after the page was shown."""
+def test_a_booking_is_not_moved_to_a_busy_time(desk: Desk, calendar: Calendar) -> None:
+    """The time was taken after the page was shown."""
     booking = to_come(desk)
     day = day_of(booking)
     take(calendar, day)
@@ -49,8 +49,8 @@ def test_a_booking_is_not_moved_to_a_taken_time(desk: Desk, calendar: Calendar) 
         assert Booking.objects.get().starts_at == booking.starts_at
 
 
-def test_it_goes_by_the_book_while_the_calendar_is_down(desk: Desk, scripted: ScriptedCalendar) -> None:
-    """For a booking in the past no calendar is asked."""
+def test_the_page_works_while_the_calendar_is_down(desk: Desk, scripted: ScriptedCalendar) -> None:
+    """For past bookings, the calendar is not checked."""
     scripted.answer(503)
     booking = to_come(desk)
     assert ">13:00<" in page_of(booking)

@@ -1,4 +1,4 @@
-"""Busy times read from a real calendar: recurring events, whole days, time zones and both clock changes."""
+"""Busy times of a real calendar: recurring events, whole days, time zones and both clock changes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NOVEMBER = Span(datetime(2026, 11, 20, tzinfo=UTC), datetime(2026, 12, 8, tzinfo
 
 
 def taken(desk: Desk, window: Span) -> list[str]:
-    """When the connected calendar is taken, by Rome's clocks."""
+    """Return the connected calendar's busy times, in Rome's local time."""
     with desk.tenant.tx():
         connection = open_source(desk.tenant.project.pk, CALDAV.name)
     assert connection is not None
@@ -91,14 +91,14 @@ def _local(moment: datetime) -> str:
         "a whole day of 23 hours",
     ],
 )
-def test_an_event_takes_its_time(
+def test_an_event_blocks_its_time(
     desk: Desk, calendar: Calendar, lines: tuple[str, ...], window: Span, found: list[str]
 ) -> None:
     calendar.add(*lines)
     assert taken(desk, window) == found
 
 
-def test_one_time_of_a_series_may_be_moved(desk: Desk, calendar: Calendar) -> None:
+def test_an_occurrence_of_a_series_can_be_moved(desk: Desk, calendar: Calendar) -> None:
     calendar.add(
         f"DTSTART;{ROME}:20261022T090000",
         "DURATION:PT1H",
@@ -115,15 +115,15 @@ def test_one_time_of_a_series_may_be_moved(desk: Desk, calendar: Calendar) -> No
     assert taken(desk, AUTUMN) == ["22.10 09:00-22.10 10:00", "29.10 15:00-29.10 17:00"]
 
 
-def test_events_that_meet_are_one_time(desk: Desk, calendar: Calendar) -> None:
+def test_adjacent_events_are_merged(desk: Desk, calendar: Calendar) -> None:
     calendar.add("DTSTART:20261127T180000Z", "DTEND:20261127T200000Z")
     calendar.add("DTSTART:20261127T190000Z", "DTEND:20261127T193000Z")
     calendar.add("DTSTART:20261127T200000Z", "DTEND:20261127T210000Z")
     assert taken(desk, NOVEMBER) == ["27.11 19:00-27.11 22:00"]
 
 
-def test_our_own_bookings_take_nothing_and_another_projects_do(desk: Desk, calendar: Calendar) -> None:
-    """The book is the truth about its own; two projects may share a calendar."""
+def test_our_own_events_are_ignored_but_another_projects_are_not(desk: Desk, calendar: Calendar) -> None:
+    """Our bookings come from the database. Two projects may share a calendar."""
     booking = desk.book(rome(27, "19:00"))
     calendar.add("DTSTART:20261127T180000Z", "DTEND:20261127T193000Z", uid=event_uid(booking))
     assert taken(desk, NOVEMBER) == []

@@ -1,4 +1,4 @@
-"""Series that a server leaves to us are found to be when a real server says they are."""
+"""Recurrences expanded by us match those expanded by a real server."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ RULES = [
 
 
 def ours(desk: Desk, text: str, window: Span) -> list[str]:
-    """When a document as it is written is taken, found out by ourselves."""
+    """Return the busy times of an unexpanded document, as we expand it."""
     zone = ZoneInfo("Europe/Rome")
     spans = busy_spans([text], window, zone=zone, project_id=desk.tenant.project.pk)
     return [
@@ -56,16 +56,14 @@ def ours(desk: Desk, text: str, window: Span) -> list[str]:
 
 
 @pytest.mark.parametrize(("lines", "rule"), RULES)
-def test_a_rule_falls_on_the_days_that_a_real_server_names(
-    desk: Desk, calendar: Calendar, lines: tuple[str, ...], rule: str
-) -> None:
-    """Around both days on which clocks change."""
+def test_a_rule_matches_a_real_server(desk: Desk, calendar: Calendar, lines: tuple[str, ...], rule: str) -> None:
+    """Around both clock changes."""
     calendar.add(*lines, f"RRULE:{rule}")
     for window in (AUTUMN, SPRING):
         assert ours(desk, calendar.whole(), window) == taken(desk, window)
 
 
-def test_a_night_ends_by_the_clock_when_the_clocks_go_back(desk: Desk) -> None:
+def test_a_nightly_event_keeps_its_local_times_when_the_clocks_go_back(desk: Desk) -> None:
     """Seven hours in that night, six in any other."""
     assert ours(desk, document(*NIGHT, "RRULE:FREQ=WEEKLY"), AUTUMN) == [
         "24.10 23:00-25.10 05:00",
@@ -73,7 +71,7 @@ def test_a_night_ends_by_the_clock_when_the_clocks_go_back(desk: Desk) -> None:
     ]
 
 
-def test_exceptions_are_left_out_and_moved_times_stand_where_they_are(desk: Desk, calendar: Calendar) -> None:
+def test_exceptions_are_left_out_and_moved_occurrences_kept(desk: Desk, calendar: Calendar) -> None:
     calendar.add(
         *NINE,
         "RRULE:FREQ=WEEKLY",
@@ -104,22 +102,22 @@ def test_exceptions_are_left_out_and_moved_times_stand_where_they_are(desk: Desk
         "INTERVAL=2",
     ],
 )
-def test_a_rule_that_is_not_understood_refuses_the_reading(desk: Desk, rule: str) -> None:
-    """What it hides isn't known."""
+def test_an_unsupported_rule_is_an_error(desk: Desk, rule: str) -> None:
+    """Its busy times are unknown."""
     with pytest.raises(UnreadableCalendar):
         ours(desk, document("DTSTART:20261020T090000Z", "DURATION:PT1H", f"RRULE:{rule}"), AUTUMN)
 
 
-def test_a_series_without_a_zone_ends_by_the_clocks_of_the_business(desk: Desk) -> None:
-    """Eleven at night in UTC is eight the next morning in Tokyo, which is its last time."""
+def test_a_series_without_a_zone_ends_in_the_business_zone(desk: Desk) -> None:
+    """23:00 UTC is 08:00 the next morning in Tokyo, the last occurrence."""
     tokyo = ZoneInfo("Asia/Tokyo")
     event = document("DTSTART:20261020T080000", "DURATION:PT1H", "RRULE:FREQ=DAILY;UNTIL=20261026T230000Z")
     found = busy_spans([event], AUTUMN, zone=tokyo, project_id=desk.tenant.project.pk)
     assert found[-1].starts_at.astimezone(tokyo) == datetime(2026, 10, 27, 8, tzinfo=tokyo)
 
 
-def test_an_exception_for_all_times_after_it_refuses_the_reading(desk: Desk) -> None:
-    """The times before it would be taken, and those that it moved to free."""
+def test_an_exception_for_all_later_occurrences_is_an_error(desk: Desk) -> None:
+    """Its original times would count as busy, and the moved ones as free."""
     moved = (
         f"RECURRENCE-ID;RANGE=THISANDFUTURE;{ROME}:20261022T090000",
         f"DTSTART;{ROME}:20261022T150000",
@@ -130,43 +128,43 @@ def test_an_exception_for_all_times_after_it_refuses_the_reading(desk: Desk) -> 
         ours(desk, series, AUTUMN)
 
 
-def test_a_series_may_have_many_exceptions(desk: Desk) -> None:
-    """A weekly meeting of years has been called off thirty times."""
+def test_a_series_can_have_many_exceptions(desk: Desk) -> None:
+    """A weekly meeting over years has thirty cancellations."""
     off = (f"EXDATE;{ROME}:2026{month:02}{day:02}T090000" for month in (9, 10) for day in range(1, 22))
     assert ours(desk, document(*NINE, "RRULE:FREQ=WEEKLY", *off), AUTUMN)[0] == "22.10 09:00-22.10 10:00"
 
 
-def test_an_alarm_that_repeats_makes_its_event_no_shorter(desk: Desk) -> None:
-    """What stands inside an event is none of its lines."""
+def test_a_repeating_alarm_does_not_change_its_event(desk: Desk) -> None:
+    """Lines of nested components are not the event's."""
     alarm = ("BEGIN:VALARM", "ACTION:DISPLAY", "TRIGGER:-PT15M", "REPEAT:2", "DURATION:PT5M", "END:VALARM")
     event = document(f"DTSTART;{ROME}:20261022T090000", *alarm, "DURATION:PT1H")
     assert ours(desk, event, AUTUMN) == ["22.10 09:00-22.10 10:00"]
 
 
-def test_every_no_days_is_every_day(desk: Desk) -> None:
-    """Nonsense of one program makes no look at the whole calendar fail."""
+def test_an_interval_of_zero_counts_as_one(desk: Desk) -> None:
+    """A malformed interval does not fail the whole calendar."""
     taken_daily = ours(
         desk, document("DTSTART:20261020T090000Z", "DURATION:PT1H", "RRULE:FREQ=DAILY;INTERVAL=0"), AUTUMN
     )
     assert len(taken_daily) == 16
 
 
-def test_so_many_times_that_counting_them_takes_long_are_not_counted(desk: Desk) -> None:
-    """Since 2010 every day, and 9,000 times."""
+def test_a_count_that_is_too_expensive_is_an_error(desk: Desk) -> None:
+    """Daily since 2010, 9,000 times."""
     with pytest.raises(UnreadableCalendar):
         ours(desk, document("DTSTART:20100101T090000Z", "DURATION:PT1H", "RRULE:FREQ=DAILY;COUNT=9000"), AUTUMN)
 
 
-def test_a_weekday_that_is_named_again_costs_nothing() -> None:
-    """A hundred hostile series may each name it a hundred times."""
+def test_repeated_weekdays_cost_nothing() -> None:
+    """A hundred hostile series may each repeat it a hundred times."""
     parts = {"FREQ": ["MONTHLY"], "BYDAY": ["5MO"] * 100}
     assert len(read_rule(parts, first=AUTUMN.starts_at, zone=ZoneInfo("UTC")).weekdays) == 1
 
 
-def test_a_rule_that_never_falls_on_any_day_is_asked_for_the_days_of_the_window_alone(
+def test_a_rule_that_never_matches_is_evaluated_only_within_the_window(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """30 February isn't looked for until the end of time."""
+    """30 February is not searched forever."""
     asked = []
     falls_on = Rule.falls_on
     monkeypatch.setattr(Rule, "falls_on", lambda rule, day: asked.append(day) or falls_on(rule, day))

@@ -1,4 +1,6 @@
-"""A calendar that refuses the sign-in: staff is told once, the agent kindly, and it is left alone until it is connected again."""
+"""A calendar that rejects the sign-in: staff is notified once, the agent gets a sentence, and the calendar is not used
+until reconnected.
+"""
 
 from __future__ import annotations
 
@@ -32,8 +34,8 @@ def page_of(desk: Desk) -> str:
 
 @pytest.mark.requirement("F17")
 @pytest.mark.parametrize("status", [401, 403])
-def test_a_refused_sign_in_is_told_kindly_and_noted(desk: Desk, scripted: ScriptedCalendar, status: int) -> None:
-    """No exception, no secret; the book is asked alone."""
+def test_a_rejected_sign_in_is_explained_and_recorded(desk: Desk, scripted: ScriptedCalendar, status: int) -> None:
+    """No exception and no secret; only our bookings are checked."""
     scripted.answer(status, b"Forbidden")
     outcome = desk.run("check_availability", **ASKED)
     assert outcome.ending is Ending.DONE
@@ -44,14 +46,14 @@ def test_a_refused_sign_in_is_told_kindly_and_noted(desk: Desk, scripted: Script
 
 
 @pytest.mark.requirement("F17")
-def test_a_wrong_password_is_refused_by_a_real_server(desk: Desk, calendar: Calendar) -> None:
+def test_a_real_server_rejects_a_wrong_password(desk: Desk, calendar: Calendar) -> None:
     connect(desk.tenant, calendar.url, password="wrong")
     assert NOT_CHECKED in desk.run("book_appointment", **ASKED).told
     assert source_of(desk.tenant).needs_reauth is True
 
 
 @pytest.mark.requirement("F17")
-def test_staff_is_told_once_of_two_that_are_refused_at_once(
+def test_staff_is_notified_once_of_concurrent_rejections(
     desk: Desk, scripted: ScriptedCalendar, caplog: pytest.LogCaptureFixture
 ) -> None:
     scripted.answer(401)
@@ -71,7 +73,7 @@ def test_staff_is_told_once_of_two_that_are_refused_at_once(
 
 
 @pytest.mark.requirement("F17")
-def test_it_is_not_asked_again_until_it_is_connected_again(desk: Desk, scripted: ScriptedCalendar) -> None:
+def test_the_calendar_is_not_used_until_it_is_reconnected(desk: Desk, scripted: ScriptedCalendar) -> None:
     scripted.answer(401)
     for tool in ("check_availability", "check_availability_tool", "book_appointment"):
         assert NOT_CHECKED in desk.run(tool, **ASKED).told
@@ -94,8 +96,8 @@ def test_staff_sees_the_banner(desk: Desk, scripted: ScriptedCalendar) -> None:
 
 
 @pytest.mark.requirement("F17")
-def test_a_write_that_is_refused_notes_it_too(desk: Desk, scripted: ScriptedCalendar) -> None:
-    """The booking stands, its event doesn't, and no other is tried."""
+def test_a_rejected_write_is_recorded(desk: Desk, scripted: ScriptedCalendar) -> None:
+    """The booking is valid without its event, and no other is tried."""
     scripted.answer(403)
     first = desk.book(rome(27, "19:00"))
     write()

@@ -1,4 +1,4 @@
-"""The state of a booking's calendar event, as staff read it."""
+"""The sync status of a booking's calendar event."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tools.services.calendar.sync_status import sync_status_of
         (EffectState.CANCELLED, "bad", "Not in the calendar", "Still in the calendar"),
     ],
 )
-def test_it_says_how_the_event_stands_and_whether_it_is_to(
+def test_the_status_depends_on_the_effect_and_the_booking(
     state: EffectState, tone: str, confirmed: str, cancelled: str, desk: Desk, scripted: ScriptedCalendar
 ) -> None:
     booking = desk.book(rome(27, "19:00"))
@@ -33,7 +33,7 @@ def test_it_says_how_the_event_stands_and_whether_it_is_to(
             assert (standing.tone, standing.words, standing.why) == (tone, words, "why")
 
 
-def test_of_a_booking_that_no_calendar_was_told_of_it_says_nothing(desk: Desk) -> None:
+def test_a_booking_that_was_never_synced_has_no_status(desk: Desk) -> None:
     booking = desk.book(rome(27, "19:00"))
     with desk.tenant.tx():
         assert sync_status_of(booking) is None

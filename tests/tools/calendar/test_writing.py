@@ -1,4 +1,4 @@
-"""The calendar follows the book: each booking is one event, by the ledger."""
+"""Calendar sync: each booking is one event, written through the ledger."""
 
 from __future__ import annotations
 
@@ -39,19 +39,19 @@ def call_off(desk: Desk, booking: Booking) -> None:
 
 
 def to_come(desk: Desk, clock: str = "19:00") -> Booking:
-    """A booking on a day to come, by the real clock."""
+    """A booking on a future day, by the real clock."""
     day = open_day(desk.tenant)
     return desk.book(rome(day.day, clock, month=day.month, year=day.year), now=timezone.now())
 
 
 def hasten(desk: Desk) -> None:
-    """Time goes by until the next attempt is due."""
+    """Make the next attempt due."""
     with desk.tenant.tx():
         Job.objects.filter(lane="calendar", state="queued").update(run_after=timezone.now() - timedelta(seconds=1))
 
 
-def test_a_booking_is_one_event(desk: Desk, calendar: Calendar) -> None:
-    """Who comes, when, and by which code it is found in the book."""
+def test_a_booking_becomes_one_event(desk: Desk, calendar: Calendar) -> None:
+    """With the guest, the time and the booking code."""
     booking = desk.book(EVENING, 4)
     write()
     [event] = calendar.events()
@@ -64,8 +64,8 @@ def test_a_booking_is_one_event(desk: Desk, calendar: Calendar) -> None:
     assert effect.request == {"method": "PUT", "event": f"{calendar.url}{event_name(booking)}"}
 
 
-def test_what_a_paste_leaves_in_a_note_is_a_space_in_the_calendar(desk: Desk, calendar: Calendar) -> None:
-    """An event may hold no control character, and none fits into a server's answer in XML."""
+def test_control_characters_in_a_note_become_spaces(desk: Desk, calendar: Calendar) -> None:
+    """Neither events nor XML responses can hold them."""
     desk.book(EVENING, notes="By the window\x0bAllergic to nuts\nCandles\x85please\u2028thanks")
     write()
     [event] = calendar.events()
@@ -73,7 +73,7 @@ def test_what_a_paste_leaves_in_a_note_is_a_space_in_the_calendar(desk: Desk, ca
 
 
 def test_an_event_follows_its_booking(desk: Desk, calendar: Calendar) -> None:
-    """Moved, and taken out when the booking is cancelled."""
+    """It moves, and is removed when the booking is cancelled."""
     booking = desk.book(EVENING)
     write()
     reschedule(desk, booking, "20:00")
@@ -86,8 +86,8 @@ def test_an_event_follows_its_booking(desk: Desk, calendar: Calendar) -> None:
     assert told_of(desk, booking).state == EffectState.DONE
 
 
-def test_of_several_changes_only_the_last_is_written(desk: Desk, scripted: ScriptedCalendar) -> None:
-    """Whatever the order in which they are carried out."""
+def test_only_the_last_of_several_changes_is_written(desk: Desk, scripted: ScriptedCalendar) -> None:
+    """In any order of execution."""
     scripted.answer(201)
     booking = desk.book(EVENING)
     first = told_of(desk, booking)
@@ -103,8 +103,8 @@ def test_of_several_changes_only_the_last_is_written(desk: Desk, scripted: Scrip
     )
 
 
-def test_an_attempt_that_is_overtaken_is_not_made(desk: Desk, scripted: ScriptedCalendar) -> None:
-    """It was to be tried again, and the booking has moved since."""
+def test_a_superseded_retry_is_not_sent(desk: Desk, scripted: ScriptedCalendar) -> None:
+    """The booking moved before the retry."""
     scripted.answers = [(500, b""), (201, b"")]
     booking = desk.book(EVENING)
     write()
@@ -120,7 +120,7 @@ def test_an_attempt_that_is_overtaken_is_not_made(desk: Desk, scripted: Scripted
     assert told_of(desk, booking).state == EffectState.DONE
 
 
-def test_staff_is_not_asked_of_what_is_written_anew(desk: Desk, scripted: ScriptedCalendar) -> None:
+def test_staff_is_not_asked_about_superseded_effects(desk: Desk, scripted: ScriptedCalendar) -> None:
     booking = unknown(desk, scripted)
     first = told_of(desk, booking)
     with desk.tenant.tx():
@@ -129,7 +129,7 @@ def test_staff_is_not_asked_of_what_is_written_anew(desk: Desk, scripted: Script
     assert first.state == EffectState.CANCELLED
 
 
-def test_one_that_somebody_took_out_by_hand_is_gone_already(desk: Desk, calendar: Calendar) -> None:
+def test_an_event_deleted_by_hand_counts_as_removed(desk: Desk, calendar: Calendar) -> None:
     booking = desk.book(EVENING)
     write()
     assert calendar.ask("DELETE", event_name(booking))[0] == 200
@@ -138,8 +138,8 @@ def test_one_that_somebody_took_out_by_hand_is_gone_already(desk: Desk, calendar
     assert told_of(desk, booking).state == EffectState.DONE
 
 
-def test_an_attempt_that_was_not_heard_of_is_written_over(desk: Desk, calendar: Calendar) -> None:
-    """It is written for the first time, and is there already."""
+def test_an_event_from_a_lost_response_is_overwritten(desk: Desk, calendar: Calendar) -> None:
+    """The first write finds its own event already there."""
     booking = desk.book(EVENING)
     calendar.add("DTSTART:20261127T050000Z", "DTEND:20261127T060000Z", uid=event_uid(booking))
     calendar.ask("MOVE", f"{event_uid(booking)}.ics", Destination=f"{calendar.url}{event_name(booking)}")
@@ -149,8 +149,8 @@ def test_an_attempt_that_was_not_heard_of_is_written_over(desk: Desk, calendar: 
     assert told_of(desk, booking).state == EffectState.DONE
 
 
-def test_a_first_writing_goes_over_nothing(desk: Desk, scripted: ScriptedCalendar) -> None:
-    """If-None-Match, then without; a later one without from the start."""
+def test_the_first_write_overwrites_nothing(desk: Desk, scripted: ScriptedCalendar) -> None:
+    """First with If-None-Match, then without; later writes go without from the start."""
     scripted.answers = [(412, b""), (204, b""), (204, b"")]
     booking = desk.book(EVENING)
     write()
@@ -159,8 +159,8 @@ def test_a_first_writing_goes_over_nothing(desk: Desk, scripted: ScriptedCalenda
     assert [request.headers.get("if-none-match") for request in scripted.requests] == ["*", None, None]
 
 
-def test_a_guest_writes_no_line_of_an_event(desk: Desk, calendar: Calendar) -> None:
-    """What a customer says of themselves stays one text."""
+def test_guest_input_cannot_inject_event_lines(desk: Desk, calendar: Calendar) -> None:
+    """Input stays a single text value."""
     name = "Ada\r\nEND:VEVENT\nATTENDEE:mailto:x@example.com;,\\"
     desk.book(EVENING, guest=Guest(name=name))
     write()
@@ -169,8 +169,8 @@ def test_a_guest_writes_no_line_of_an_event(desk: Desk, calendar: Calendar) -> N
     assert event["SUMMARY"].startswith("Table for 2: Ada\\nEND:VEVENT\\nATTENDEE:mailto")
 
 
-def test_a_calendar_that_is_away_is_asked_again(desk: Desk, scripted: ScriptedCalendar) -> None:
-    """By the ledger's own pauses."""
+def test_an_unavailable_calendar_is_retried(desk: Desk, scripted: ScriptedCalendar) -> None:
+    """With the ledger's own delays."""
     scripted.answers = [(503, b""), (201, b"")]
     booking = desk.book(EVENING)
     write()
@@ -190,10 +190,10 @@ def test_a_calendar_that_is_away_is_asked_again(desk: Desk, scripted: ScriptedCa
         (400, "responded with 400"),
     ],
 )
-def test_what_a_calendar_refuses_is_shown_beside_the_booking(
+def test_a_refused_event_is_shown_beside_the_booking(
     desk: Desk, scripted: ScriptedCalendar, status: int, error: str
 ) -> None:
-    """It is not asked again, and the booking stands."""
+    """It is not retried, and the booking is valid."""
     scripted.answer(status)
     booking = desk.book(EVENING)
     write()
@@ -204,10 +204,8 @@ def test_what_a_calendar_refuses_is_shown_beside_the_booking(
     assert len(scripted.requests) == 1
 
 
-def test_a_job_that_failed_for_good_can_be_run_again(
-    desk: Desk, scripted: ScriptedCalendar, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Whatever made it fail, staff sees it, and has another go."""
+def test_a_failed_job_can_be_rerun(desk: Desk, scripted: ScriptedCalendar, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Staff sees any failure and can try again."""
     booking = desk.book(EVENING)
     with desk.tenant.tx():
         Job.objects.filter(lane="calendar").update(attempts=4)
@@ -224,8 +222,8 @@ def test_a_job_that_failed_for_good_can_be_run_again(
     assert scripted.methods == ["PUT"]
 
 
-def test_an_event_stands_among_the_effects(desk: Desk, calendar: Calendar) -> None:
-    """Of no tool, so that none is linked to; and nobody was told of it."""
+def test_a_calendar_event_is_listed_among_the_effects(desk: Desk, calendar: Calendar) -> None:
+    """It has no tool to link to, and the agent was not told."""
     effect = told_of(desk, desk.book(EVENING))
     write()
     client = Client()
@@ -243,7 +241,7 @@ def page_of(desk: Desk, booking: Booking) -> str:
 
 
 def unknown(desk: Desk, scripted: ScriptedCalendar) -> Booking:
-    """A booking of which nobody knows whether its event stands."""
+    """A booking whose event may or may not exist."""
     scripted.answer(500)
     booking = to_come(desk)
     for _ in range(5):
@@ -254,8 +252,8 @@ def unknown(desk: Desk, scripted: ScriptedCalendar) -> Booking:
 
 
 @pytest.mark.parametrize("happened", [True, False])
-def test_staff_says_whether_it_stands_there(desk: Desk, scripted: ScriptedCalendar, happened: bool) -> None:
-    """After the last attempt; if it doesn't, it is written again."""
+def test_staff_resolves_an_unknown_event(desk: Desk, scripted: ScriptedCalendar, happened: bool) -> None:
+    """After the last attempt. If the event is missing, it is written again."""
     booking = unknown(desk, scripted)
     scripted.answer(201)
     sent = len(scripted.requests)
@@ -266,10 +264,8 @@ def test_staff_says_whether_it_stands_there(desk: Desk, scripted: ScriptedCalend
     assert len(scripted.requests) - sent == (0 if happened else 1)
 
 
-def test_what_it_missed_while_it_was_away_is_written_when_it_answers_again(
-    desk: Desk, scripted: ScriptedCalendar
-) -> None:
-    """The next booking that it takes brings the others along."""
+def test_pending_events_sync_when_the_calendar_recovers(desk: Desk, scripted: ScriptedCalendar) -> None:
+    """The next successful write triggers the others."""
     missed = unknown(desk, scripted)
     scripted.answer(201)
     to_come(desk, "21:00")
@@ -284,10 +280,10 @@ def test_without_a_calendar_nothing_is_planned(desk: Desk) -> None:
         assert not Job.objects.filter(lane="calendar").exists()
 
 
-def test_a_calendar_that_is_connected_later_gets_the_bookings_to_come(
+def test_a_calendar_connected_later_gets_the_upcoming_bookings(
     desk: Desk, caldav_server: Radicale, local: None
 ) -> None:
-    """Once; and another one that takes its place gets them too."""
+    """Once; a replacement calendar gets them too."""
     booking = to_come(desk)
     for made in (caldav_server.calendar(), caldav_server.calendar()):
         for _ in range(2):
@@ -302,10 +298,10 @@ def test_a_calendar_that_is_connected_later_gets_the_bookings_to_come(
 
 @pytest.mark.parametrize("is_cancelled", [True, False], ids=["cancelled", "moved"])
 @pytest.mark.parametrize("is_planned", [True, False], ids=["before", "after"])
-def test_what_changed_while_no_calendar_was_connected_is_written_when_it_is_again(
+def test_changes_made_while_disconnected_sync_after_reconnecting(
     is_planned: bool, is_cancelled: bool, desk: Desk, caldav_server: Radicale, local: None
 ) -> None:
-    """The event doesn't stay as the booking was, whether the calendar was ended before the change or before its writing."""
+    """The event does not stay outdated, whether the calendar was disconnected before the change or before its write."""
     made = caldav_server.calendar()
     connect(desk.tenant, made.url)
     booking = to_come(desk)
@@ -336,7 +332,7 @@ def end_calendar(desk: Desk) -> None:
         assert disconnect_source(desk.project, KINDS["caldav"], by=desk.tenant.owner)
 
 
-def test_one_who_has_nothing_but_a_calendar_is_met_for_half_an_hour(desk: Desk) -> None:
+def test_connecting_a_calendar_creates_a_half_hour_resource(desk: Desk) -> None:
     """A connected calendar is enough to take bookings."""
     desk.stock()
     with desk.tenant.tx():

@@ -1,4 +1,4 @@
-"""A real mail server that keeps what it is given, and can refuse, be cut or fall silent at any step."""
+"""A real mail server that stores messages and can reject, disconnect or fall silent at any step."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ USER, PASSWORD = "agent", "canary-of-the-mail-server"
 
 @dataclass
 class Received:
-    """One letter, with its envelope."""
+    """A message with its envelope."""
 
     sender: str
     recipients: list[str]
@@ -29,7 +29,7 @@ class Received:
 
 @dataclass
 class Post:
-    """What happens at each step; empty for the usual answer. `cut` breaks the line instead of answering the letter."""
+    """Scripted replies per step; empty for the default. `cut` disconnects instead of replying to the message."""
 
     at_sender: str = ""
     at_recipient: str = ""
@@ -66,7 +66,9 @@ class Post:
 
 
 class MailServer:
-    """Listens on 127.0.0.1. With `tls` it offers STARTTLS and wants a sign-in after it; TLS throughout, it wants none."""
+    """Listens on 127.0.0.1. With `tls`, it offers STARTTLS and then requires a sign-in; with implicit TLS, it requires
+    none.
+    """
 
     def __init__(self, *, tls: ssl.SSLContext | None = None, is_tls_throughout: bool = False) -> None:
         self.post = Post()
