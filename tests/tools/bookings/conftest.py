@@ -29,7 +29,7 @@ ADA = Guest(name="Ada Lovelace", phone="+39 06 555 0199", email="ada@example.com
 
 
 @dataclass(frozen=True)
-class Desk:
+class Bookings:
     """A tenant's bookings and resources, used inside its transaction."""
 
     tenant: Tenant
@@ -62,16 +62,16 @@ class Desk:
                 for name, kind, capacity, minutes in resources
             )
 
-    def search(self, party_size: int | None = 2, *, now: datetime = NOW, **wish: Any) -> Search:
-        return new_search(self.project, BookingRequest(party_size=party_size, **wish), now=now)
+    def search(self, party_size: int | None = 2, *, now: datetime = NOW, **request: Any) -> Search:
+        return new_search(self.project, BookingRequest(party_size=party_size, **request), now=now)
 
     def words(self, found: SearchResult) -> str:
         return describe_result(found, today=NOW.date())
 
     def book(self, starts_at: datetime, party_size: int = 2, *, now: datetime = NOW, **more: Any) -> Booking:
         with self.tenant.tx():
-            wish = more.pop("wish", BookingRequest(party_size=party_size))
-            return book(self.project, wish, starts_at=starts_at, guest=more.pop("guest", ADA), now=now, **more)
+            request = more.pop("request", BookingRequest(party_size=party_size))
+            return book(self.project, request, starts_at=starts_at, guest=more.pop("guest", ADA), now=now, **more)
 
     def effect(self) -> UUID:
         """Create an effect that is being executed."""
@@ -118,7 +118,7 @@ def stranger_contact() -> Contact:
 
 @pytest.fixture(scope="module")
 def business(_schema: None) -> Iterator[Tenant]:
-    """One tenant for all tests of a module; `desk` resets its bookings."""
+    """One tenant for all tests of a module; `bookings` resets its bookings."""
     yield make_tenant("Nello")
     empty_database()
 
@@ -134,11 +134,11 @@ def stranger(business: Tenant) -> Tenant:
 
 
 @pytest.fixture
-def desk(tenant: Tenant) -> Desk:
-    desk = Desk(tenant)
-    desk.reset()
-    desk.stock(("Two", "table", 2, 90), ("Four", "table", 4, 90), ("Dr. Weber", "person", 2, 30))
-    return desk
+def bookings(tenant: Tenant) -> Bookings:
+    bookings = Bookings(tenant)
+    bookings.reset()
+    bookings.stock(("Two", "table", 2, 90), ("Four", "table", 4, 90), ("Dr. Weber", "person", 2, 30))
+    return bookings
 
 
 def rome(day: int, clock: str, *, month: int = 11, year: int = 2026) -> datetime:

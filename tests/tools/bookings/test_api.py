@@ -12,14 +12,14 @@ from django.utils import timezone
 from tenancy.ids import uuid7
 from tests.api.test_customers import EXAMPLE
 from tests.conftest import Tenant
-from tests.tools.bookings.conftest import Desk
+from tests.tools.bookings.conftest import Bookings
 from tools.models import Booking, Resource
 
 
 @pytest.fixture
-def day(desk: Desk) -> str:
+def day(bookings: Bookings) -> str:
     """A local day two weeks from now on which the business is always open."""
-    desk.configure(hours={}, holidays=[])
+    bookings.configure(hours={}, holidays=[])
     return (timezone.now() + timedelta(days=14)).date().isoformat()
 
 
@@ -37,7 +37,7 @@ def error(response: Any, status: int = 409) -> dict[str, Any]:
 
 
 @pytest.fixture
-def made(api: Client, desk: Desk, day: str) -> dict[str, Any]:
+def made(api: Client, bookings: Bookings, day: str) -> dict[str, Any]:
     response = post(
         api, "bookings", {"starts_at": f"{day}T19:00", "party_size": 4, "name": "Ada", "phone": "06 555 0199"}
     )
@@ -70,20 +70,20 @@ def test_an_invalid_start_time_is_a_bad_request(api: Client, day: str, starts_at
 
 
 @pytest.mark.parametrize("phone", ["call me", "12"])
-def test_an_invalid_phone_number_books_nothing(api: Client, desk: Desk, day: str, phone: str) -> None:
+def test_an_invalid_phone_number_books_nothing(api: Client, bookings: Bookings, day: str, phone: str) -> None:
     """A text could not reach the customer, and the booking could not be found by the number."""
     refusal = error(post(api, "bookings", {"starts_at": f"{day}T19:00", "party_size": 2, "phone": phone}), 400)
     assert (refusal["code"], refusal["field"]) == ("invalid_phone", "phone")
     assert refusal["message"] == f"phone: {phone} is not a phone number. {EXAMPLE}"
-    with desk.tenant.tx():
+    with bookings.tenant.tx():
         assert not Booking.objects.exists()
 
 
-def test_a_repeated_post_books_once(api: Client, desk: Desk, day: str) -> None:
+def test_a_repeated_post_books_once(api: Client, bookings: Bookings, day: str) -> None:
     body = {"starts_at": f"{day}T19:00", "party_size": 2}
     answers = [post(api, "bookings", body, **{"Idempotency-Key": "k1"}) for _ in range(2)]
     assert answers[0].json() == answers[1].json()
-    with desk.tenant.tx():
+    with bookings.tenant.tx():
         assert Booking.objects.count() == 1
 
 
@@ -99,7 +99,7 @@ def test_bookings_are_found_by_day_phone_and_code(api: Client, made: dict[str, A
     assert error(api.get("/api/v1/bookings?date=9999-12-31"), 400)["field"] == "date"
 
 
-def test_a_booking_is_moved_and_cancelled(api: Client, made: dict[str, Any], day: str) -> None:
+def test_a_booking_is_moved_and_canceled(api: Client, made: dict[str, Any], day: str) -> None:
     path = f"bookings/{made['id']}"
     assert patch(api, path, {"starts_at": f"{day}T20:00", "party_size": 2}).json()["local"] == f"{day}T20:00"
     cancelled = api.delete(f"/api/v1/{path}").json()
@@ -112,15 +112,17 @@ def test_changing_the_party_size_keeps_the_time(api: Client, made: dict[str, Any
     assert (changed["party_size"], changed["starts_at"]) == (3, made["starts_at"])
 
 
-def test_a_local_time_that_the_clocks_skip_is_refused(api: Client, desk: Desk) -> None:
+def test_a_local_time_that_the_clocks_skip_is_refused(api: Client, bookings: Bookings) -> None:
     refusal = error(post(api, "bookings", {"starts_at": "2027-03-28T02:30", "party_size": 2}))
     assert (refusal["code"], refusal["message"]) == ("closed", "The clocks skip 02:30 on that day.")
 
 
-def test_a_moved_appointment_keeps_its_person_unless_another_is_named(api: Client, desk: Desk, day: str) -> None:
+def test_a_moved_appointment_keeps_its_person_unless_another_is_named(
+    api: Client, bookings: Bookings, day: str
+) -> None:
     """Even if a colleague is free at that time."""
-    desk.stock(("Dr. Adler", "person", 1, 30), ("Dr. Weber", "person", 2, 30), ("Two", "table", 2, 30))
-    with desk.tenant.tx():
+    bookings.stock(("Dr. Adler", "person", 1, 30), ("Dr. Weber", "person", 2, 30), ("Two", "table", 2, 30))
+    with bookings.tenant.tx():
         ids = dict(Resource.objects.values_list("name", "pk"))
     asked = {"starts_at": f"{day}T19:00", "party_size": 1, "resource": str(ids["Dr. Weber"])}
     path = f"bookings/{post(api, 'bookings', asked).json()['id']}"
@@ -128,9 +130,11 @@ def test_a_moved_appointment_keeps_its_person_unless_another_is_named(api: Clien
     assert patch(api, path, {"resource": str(ids["Two"])}).json()["resource"]["name"] == "Two"
 
 
-def test_a_moved_booking_keeps_its_room_unless_another_resource_is_named(api: Client, desk: Desk, day: str) -> None:
-    desk.stock(("Corner", "table", 2, 30), ("Salon", "room", 4, 30))
-    with desk.tenant.tx():
+def test_a_moved_booking_keeps_its_room_unless_another_resource_is_named(
+    api: Client, bookings: Bookings, day: str
+) -> None:
+    bookings.stock(("Corner", "table", 2, 30), ("Salon", "room", 4, 30))
+    with bookings.tenant.tx():
         ids = dict(Resource.objects.values_list("name", "pk"))
     asked = {"starts_at": f"{day}T19:00", "party_size": 2, "resource": str(ids["Salon"])}
     path = f"bookings/{post(api, 'bookings', asked).json()['id']}"
@@ -151,7 +155,7 @@ def test_free_times_are_listed(api: Client, made: dict[str, Any], day: str) -> N
         assert error(api.get(f"/api/v1/bookings/free?{query}"), 400)["field"] == field
 
 
-def test_a_resource_is_created_changed_and_removed(api: Client, desk: Desk) -> None:
+def test_a_resource_is_created_changed_and_removed(api: Client, bookings: Bookings) -> None:
     made = post(api, "resources", {"name": "Terrace", "capacity": 6}).json()
     assert made == {
         "id": made["id"],
@@ -171,7 +175,7 @@ def test_a_resource_is_created_changed_and_removed(api: Client, desk: Desk) -> N
 @pytest.mark.parametrize(
     ("field", "value"), [("kind", "boat"), ("capacity", 0), ("slot_minutes", 4), ("slot_minutes", 721), ("name", " ")]
 )
-def test_a_resource_out_of_bounds_is_refused(api: Client, desk: Desk, field: str, value: Any) -> None:
+def test_a_resource_out_of_bounds_is_refused(api: Client, bookings: Bookings, field: str, value: Any) -> None:
     assert error(post(api, "resources", {"name": "x", field: value}), 400)["field"] == field
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from projects.records.attributes import WrongValue, set_attribute
-from tests.tools.bookings.conftest import Desk
+from tests.tools.bookings.conftest import Bookings
 from tools.engine.execution.outcome import Ending
 from tools.services.business_data import products, zip_codes
 
@@ -79,11 +79,11 @@ def test_an_invalid_list_of_products_is_refused(value: Any, path: str) -> None:
     assert "Write a list of {name, available: true or false, price?, note?}." in str(caught.value)
 
 
-def test_an_attribute_is_validated_when_it_is_written(desk: Desk) -> None:
+def test_an_attribute_is_validated_when_it_is_written(bookings: Bookings) -> None:
     """Every entry point uses set_attribute."""
     for key in (zip_codes.KEY, products.KEY):
-        with desk.tenant.tx(), pytest.raises(WrongValue, match=key):
-            set_attribute(desk.project, key, "x")
+        with bookings.tenant.tx(), pytest.raises(WrongValue, match=key):
+            set_attribute(bookings.project, key, "x")
 
 
 @pytest.mark.parametrize(
@@ -93,35 +93,35 @@ def test_an_attribute_is_validated_when_it_is_written(desk: Desk) -> None:
         ("20121", "The zip code 20121 is not served. Served are 00184, 00100 to 00119, all that begin with SW1A, "),
     ],
 )
-def test_the_agent_is_told_whether_a_zip_code_is_served(desk: Desk, asked: str, told: str) -> None:
-    with desk.tenant.tx():
-        set_attribute(desk.project, zip_codes.KEY, SERVED)
-    outcome = desk.run("check_zip_code_served_tool", zip_code=asked)
+def test_the_agent_is_told_whether_a_zip_code_is_served(bookings: Bookings, asked: str, told: str) -> None:
+    with bookings.tenant.tx():
+        set_attribute(bookings.project, zip_codes.KEY, SERVED)
+    outcome = bookings.run("check_zip_code_served_tool", zip_code=asked)
     assert outcome.told.startswith(told)
     assert outcome.result["served"] is (asked == "00184")
 
 
 @pytest.mark.parametrize("words", ["Trastevere", "double-oh one eight four", "?"])
-def test_an_invalid_zip_code_is_asked_for_again(desk: Desk, words: str) -> None:
+def test_an_invalid_zip_code_is_asked_for_again(bookings: Bookings, words: str) -> None:
     """An unmatched word says nothing about where the customer lives."""
-    with desk.tenant.tx():
-        set_attribute(desk.project, zip_codes.KEY, SERVED)
-    outcome = desk.run("check_zip_code_served_tool", zip_code=words)
+    with bookings.tenant.tx():
+        set_attribute(bookings.project, zip_codes.KEY, SERVED)
+    outcome = bookings.run("check_zip_code_served_tool", zip_code=words)
     assert (outcome.ending, outcome.told) == (
         Ending.FAILED,
         f"Nothing was checked, because “{words}” is no zip code. Ask for the zip code in digits.",
     )
 
 
-def test_without_a_list_the_answer_is_unknown(desk: Desk) -> None:
+def test_without_a_list_the_answer_is_unknown(bookings: Bookings) -> None:
     for tool, argument in (
         ("check_zip_code_served_tool", "zip_code"),
         ("check_product_or_service_availability", "product"),
     ):
-        outcome = desk.run(tool, **{argument: "00184"})
+        outcome = bookings.run(tool, **{argument: "00184"})
         assert outcome.ending is Ending.FAILED
         assert "A colleague has to say." in outcome.told
-        assert "Ask" in desk.run(tool).told
+        assert "Ask" in bookings.run(tool).told
 
 
 TOLD = {
@@ -134,10 +134,10 @@ TOLD = {
 }
 
 
-def test_the_agent_is_told_what_is_available(desk: Desk) -> None:
-    with desk.tenant.tx():
-        set_attribute(desk.project, products.KEY, MENU)
-    assert {asked: desk.run("check_product_or_service_availability", product=asked).told for asked in TOLD} == TOLD
+def test_the_agent_is_told_what_is_available(bookings: Bookings) -> None:
+    with bookings.tenant.tx():
+        set_attribute(bookings.project, products.KEY, MENU)
+    assert {asked: bookings.run("check_product_or_service_availability", product=asked).told for asked in TOLD} == TOLD
 
 
 @pytest.mark.parametrize(
@@ -159,9 +159,9 @@ def test_a_product_is_found_by_whole_words_only(asked: str, found: list[str]) ->
     assert [product.name for product in products.find_products(asked, menu)] == found
 
 
-def test_all_products_that_match_a_word_are_named(desk: Desk) -> None:
-    with desk.tenant.tx():
-        set_attribute(desk.project, products.KEY, MENU)
-    told = desk.run("check_product_or_service_availability", product="ravioli").told
+def test_all_products_that_match_a_word_are_named(bookings: Bookings) -> None:
+    with bookings.tenant.tx():
+        set_attribute(bookings.project, products.KEY, MENU)
+    told = bookings.run("check_product_or_service_availability", product="ravioli").told
     assert told.startswith("Ravioli with ricotta is available")
     assert "Ravioli with pumpkin is not available." in told

@@ -10,7 +10,7 @@ from projects.models import User
 from projects.models.seeds import plant_seeds
 from projects.records.attributes import is_on, resolve_attributes
 from tenancy.scope import tenant_tx
-from tests.tools.bookings.conftest import Desk
+from tests.tools.bookings.conftest import Bookings
 from tools.models import Resource
 
 HERE = Locale(timezone="Europe/Rome", region="IT")
@@ -27,12 +27,12 @@ def test_a_template_with_bookings_has_resources(name: str) -> None:
             assert Resource.objects.filter(project=project).exists() or not books
 
 
-def test_existing_resources_are_left_unchanged(desk: Desk) -> None:
-    with desk.tenant.tx():
-        plant_seeds(desk.project, {"resources": [{"name": "Another"}]})
+def test_existing_resources_are_left_unchanged(bookings: Bookings) -> None:
+    with bookings.tenant.tx():
+        plant_seeds(bookings.project, {"resources": [{"name": "Another"}]})
         assert not Resource.objects.filter(name="Another").exists()
 
 
-def test_an_unknown_section_is_an_error(desk: Desk) -> None:
-    with desk.tenant.tx(), pytest.raises(KeyError):
-        plant_seeds(desk.project, {"boats": []})
+def test_an_unknown_section_is_an_error(bookings: Bookings) -> None:
+    with bookings.tenant.tx(), pytest.raises(KeyError):
+        plant_seeds(bookings.project, {"boats": []})

@@ -18,14 +18,14 @@ from projects.connections.integrations import SourceEdit, connect_source
 from projects.models import Project, Source
 from tenancy.threads import in_db
 from tests.conftest import Tenant
-from tests.tools.bookings.conftest import Desk, business, desk, stranger, tenant
+from tests.tools.bookings.conftest import Bookings, bookings, business, stranger, tenant
 from tests.tools.calendar.radicale import PASSWORD, USER, Calendar, Radicale, radicale
 from tests.tools.calendar.scripted import ScriptedCalendar
 from tools.models import Booking, Effect
 from tools.services.bookings.opening import Opening
 from tools.services.bookings.search import config_of
 
-__all__ = ["business", "desk", "stranger", "tenant"]
+__all__ = ["bookings", "business", "stranger", "tenant"]
 
 CALDAV = KINDS["caldav"]
 
@@ -43,21 +43,21 @@ def local(settings: Any) -> None:
 
 
 @pytest.fixture
-def calendar(caldav_server: Radicale, local: None, desk: Desk) -> Iterator[Calendar]:
+def calendar(caldav_server: Radicale, local: None, bookings: Bookings) -> Iterator[Calendar]:
     """An empty calendar, connected to the project."""
     made = caldav_server.calendar()
-    connect(desk.tenant, made.url)
+    connect(bookings.tenant, made.url)
     yield made
-    forget(desk.tenant)
+    forget(bookings.tenant)
 
 
 @pytest.fixture
-def scripted(local: None, desk: Desk) -> Iterator[ScriptedCalendar]:
+def scripted(local: None, bookings: Bookings) -> Iterator[ScriptedCalendar]:
     """A server with scripted responses, connected to the project."""
     with ScriptedCalendar() as server:
-        connect(desk.tenant, server.url)
+        connect(bookings.tenant, server.url)
         yield server
-    forget(desk.tenant)
+    forget(bookings.tenant)
 
 
 def connect(tenant: Tenant, url: str, *, password: str = PASSWORD, user: str = USER) -> Source:
@@ -95,8 +95,8 @@ async def _run(name: str) -> None:
         await asyncio.gather(*(attempt(job, lane) for job in jobs))
 
 
-def told_of(desk: Desk, booking: Booking) -> Effect:
+def told_of(bookings: Bookings, booking: Booking) -> Effect:
     """Return the booking's latest calendar effect."""
-    with desk.tenant.tx():
+    with bookings.tenant.tx():
         row = Booking.objects.get(pk=booking.pk)
         return Effect.objects.get(pk=row.calendar_effect_id)

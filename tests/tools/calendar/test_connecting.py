@@ -13,7 +13,7 @@ from django.urls import reverse
 from projects.connections.integrations import checked_settings, mark_needs_reauth
 from projects.models.agent_errors import SettingsRefused
 from tests.concurrent import meanwhile
-from tests.tools.bookings.conftest import Desk
+from tests.tools.bookings.conftest import Bookings
 from tests.tools.calendar.conftest import CALDAV, connect, forget, source_of, write
 from tests.tools.calendar.radicale import PASSWORD, USER, Calendar
 from tests.tools.calendar.scripted import ScriptedCalendar
@@ -51,18 +51,18 @@ def test_an_invalid_connection_is_refused(typed: dict[str, str], field: str, sen
     assert sentence in refused.value.errors[field]
 
 
-def test_a_password_is_sent_only_to_its_own_calendar(desk: Desk, calendar: Calendar) -> None:
+def test_a_password_is_sent_only_to_its_own_calendar(bookings: Bookings, calendar: Calendar) -> None:
     with pytest.raises(SettingsRefused, match="for another address"):
-        connect(desk.tenant, calendar.url.replace("anna", "bert"), password="")
+        connect(bookings.tenant, calendar.url.replace("anna", "bert"), password="")
 
 
 class Staff:
     """A staff member on the integrations page."""
 
-    def __init__(self, desk: Desk) -> None:
-        self.slug = desk.tenant.project.slug
+    def __init__(self, bookings: Bookings) -> None:
+        self.slug = bookings.tenant.project.slug
         self.client = Client()
-        self.client.force_login(desk.tenant.owner)
+        self.client.force_login(bookings.tenant.owner)
         self.address = reverse("agent", kwargs={"project_slug": self.slug, "section": "integrations"})
 
     def page(self) -> str:
@@ -85,13 +85,15 @@ class Staff:
 
 
 @pytest.fixture
-def staff(desk: Desk) -> Staff:
-    return Staff(desk)
+def staff(bookings: Bookings) -> Staff:
+    return Staff(bookings)
 
 
-def test_connecting_a_calendar_writes_the_upcoming_bookings(desk: Desk, staff: Staff, calendar: Calendar) -> None:
+def test_connecting_a_calendar_writes_the_upcoming_bookings(
+    bookings: Bookings, staff: Staff, calendar: Calendar
+) -> None:
     """The password is never shown."""
-    booking = to_come(desk)
+    booking = to_come(bookings)
     assert staff.connect(calendar.url) == 302
     write()
     assert [event["UID"] for event in calendar.events()] == [event_uid(booking)]
@@ -100,29 +102,29 @@ def test_connecting_a_calendar_writes_the_upcoming_bookings(desk: Desk, staff: S
     assert PASSWORD not in page
 
 
-def test_a_booking_made_while_connecting_is_written(desk: Desk, staff: Staff, calendar: Calendar) -> None:
+def test_a_booking_made_while_connecting_is_written(bookings: Bookings, staff: Staff, calendar: Calendar) -> None:
     """Neither misses the other: a booking checks for a calendar, and a new connection checks for bookings."""
-    forget(desk.tenant)
+    forget(bookings.tenant)
     with meanwhile("projects_source", lambda: staff.connect(calendar.url)) as connected:
-        booking = to_come(desk)
+        booking = to_come(bookings)
     assert connected[0].result() == 302
     write()
     assert [event["UID"] for event in calendar.events()] == [event_uid(booking)]
 
 
 @pytest.mark.requirement("F17")
-def test_checking_a_working_calendar_succeeds(desk: Desk, staff: Staff, calendar: Calendar) -> None:
+def test_checking_a_working_calendar_succeeds(bookings: Bookings, staff: Staff, calendar: Calendar) -> None:
     """Afterwards, it is used again."""
-    booking = to_come(desk)
+    booking = to_come(bookings)
     write()
     calendar.ask("DELETE")
     calendar.ask("MKCALENDAR")
-    with desk.tenant.tx():
-        mark_needs_reauth(source_of(desk.tenant).pk)
+    with bookings.tenant.tx():
+        mark_needs_reauth(source_of(bookings.tenant).pk)
         booking.refresh_from_db()
     tried = staff.tries()
     assert tried == {"ok": True, "sentence": "The calendar responded: nothing is taken in the next 14 days."}
-    assert source_of(desk.tenant).needs_reauth is False
+    assert source_of(bookings.tenant).needs_reauth is False
 
 
 @pytest.mark.parametrize(
@@ -133,17 +135,17 @@ def test_checking_a_working_calendar_succeeds(desk: Desk, staff: Staff, calendar
     ],
 )
 def test_checking_an_address_without_a_calendar_fails(
-    desk: Desk, staff: Staff, calendar: Calendar, path: str, sentence: str
+    bookings: Bookings, staff: Staff, calendar: Calendar, path: str, sentence: str
 ) -> None:
     """Against a real server."""
-    connect(desk.tenant, f"http://127.0.0.1:{calendar.port}{path}")
+    connect(bookings.tenant, f"http://127.0.0.1:{calendar.port}{path}")
     tried = staff.tries()
     assert tried["ok"] is False
     assert sentence in tried["sentence"]
 
 
 @pytest.mark.requirement("F17")
-def test_a_wrong_password_is_reported_and_needs_attention(desk: Desk, staff: Staff, calendar: Calendar) -> None:
+def test_a_wrong_password_is_reported_and_needs_attention(bookings: Bookings, staff: Staff, calendar: Calendar) -> None:
     staff.connect(calendar.url, password="wrong")
     assert "rejected the user name or password" in staff.tries()["sentence"]
     assert "Needs attention" in staff.page()
@@ -168,11 +170,11 @@ def test_a_writable_calendar_or_one_without_privileges_passes(
 
 
 def test_the_check_writes_bookings_that_were_refused_before(
-    desk: Desk, staff: Staff, scripted: ScriptedCalendar
+    bookings: Bookings, staff: Staff, scripted: ScriptedCalendar
 ) -> None:
     """Staff needs no other button after fixing the connection."""
     scripted.answer(507)
-    to_come(desk)
+    to_come(bookings)
     write()
     assert "1 booking to come is missing or out of date in it" in staff.page()
     scripted.answer(207, READ_ONLY.replace(b"<read/>", b"<all/>"))

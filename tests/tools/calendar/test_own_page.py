@@ -7,7 +7,7 @@ from datetime import date, timedelta
 from django.test import Client
 from django.utils import timezone
 
-from tests.tools.bookings.conftest import Desk, rome
+from tests.tools.bookings.conftest import Bookings, rome
 from tests.tools.calendar.radicale import Calendar
 from tests.tools.calendar.scripted import ScriptedCalendar
 from tests.tools.calendar.test_writing import to_come
@@ -28,8 +28,8 @@ def page_of(booking: Booking) -> str:
     return Client().get(f"/b/{booking_token(booking)}").content.decode()
 
 
-def test_a_busy_time_is_not_shown(desk: Desk, calendar: Calendar) -> None:
-    booking = to_come(desk)
+def test_a_busy_time_is_not_shown(bookings: Bookings, calendar: Calendar) -> None:
+    booking = to_come(bookings)
     assert ">13:00<" in page_of(booking)
     take(calendar, day_of(booking))
     page = page_of(booking)
@@ -37,24 +37,24 @@ def test_a_busy_time_is_not_shown(desk: Desk, calendar: Calendar) -> None:
     assert ">20:00<" in page
 
 
-def test_a_booking_is_not_moved_to_a_busy_time(desk: Desk, calendar: Calendar) -> None:
+def test_a_booking_is_not_moved_to_a_busy_time(bookings: Bookings, calendar: Calendar) -> None:
     """The time was taken after the page was shown."""
-    booking = to_come(desk)
+    booking = to_come(bookings)
     day = day_of(booking)
     take(calendar, day)
     lunch = rome(day.day, "13:00", month=day.month, year=day.year)
     answer = Client().post(f"/b/{booking_token(booking)}", {"starts_at": lunch.isoformat(), "people": "2"}, follow=True)
     assert "no table for 2 is free" in answer.content.decode()
-    with desk.tenant.tx():
+    with bookings.tenant.tx():
         assert Booking.objects.get().starts_at == booking.starts_at
 
 
-def test_the_page_works_while_the_calendar_is_down(desk: Desk, scripted: ScriptedCalendar) -> None:
+def test_the_page_works_while_the_calendar_is_down(bookings: Bookings, scripted: ScriptedCalendar) -> None:
     """For past bookings, the calendar is not checked."""
     scripted.answer(503)
-    booking = to_come(desk)
+    booking = to_come(bookings)
     assert ">13:00<" in page_of(booking)
-    with desk.tenant.tx():
+    with bookings.tenant.tx():
         begun = timezone.now() - timedelta(hours=1)
         Booking.objects.update(starts_at=begun, ends_at=begun + timedelta(hours=2))
     scripted.requests.clear()

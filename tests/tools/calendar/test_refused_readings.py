@@ -7,7 +7,7 @@ from threading import Event
 
 import pytest
 
-from tests.tools.bookings.conftest import Desk
+from tests.tools.bookings.conftest import Bookings
 from tests.tools.calendar.scripted import ScriptedCalendar, document, multistatus
 from tools.engine.execution.outcome import Ending, Outcome
 from tools.services.calendar import caldav_client as calendar_server
@@ -21,8 +21,8 @@ BOMB = b"""<?xml version="1.0"?><!DOCTYPE m [<!ENTITY a "aaaaaaaaaa"><!ENTITY b 
 OUTSIDE = b"""<?xml version="1.0"?><!DOCTYPE m [<!ENTITY a SYSTEM "file:///etc/passwd">]><multistatus xmlns="DAV:">&a;</multistatus>"""
 
 
-def check(desk: Desk) -> Outcome:
-    return desk.run("check_availability_tool", **ASKED)
+def check(bookings: Bookings) -> Outcome:
+    return bookings.run("check_availability_tool", **ASKED)
 
 
 @pytest.mark.parametrize(
@@ -73,11 +73,11 @@ def check(desk: Desk) -> Outcome:
     ],
 )
 def test_an_unreadable_response_does_not_limit_bookings(
-    desk: Desk, scripted: ScriptedCalendar, status: int, body: bytes, problem: str
+    bookings: Bookings, scripted: ScriptedCalendar, status: int, body: bytes, problem: str
 ) -> None:
     """The agent reads that the calendar was not checked, and staff reads why."""
     scripted.answer(status, body)
-    outcome = check(desk)
+    outcome = check(bookings)
     assert outcome.ending is Ending.DONE
     assert outcome.told.startswith("Friday 27 November at 19:00: a table for 4 is free.")
     assert outcome.told.endswith(NOT_CHECKED)
@@ -85,29 +85,31 @@ def test_an_unreadable_response_does_not_limit_bookings(
     assert scripted.methods == ["REPORT"]
 
 
-def test_a_silent_calendar_times_out(desk: Desk, scripted: ScriptedCalendar, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_silent_calendar_times_out(
+    bookings: Bookings, scripted: ScriptedCalendar, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Five seconds in total, shortened here."""
     assert calendar_server.ANSWERED_WITHIN_S < calendar_server.SEEN_WITHIN_S == 5.0
     monkeypatch.setattr(calendar_server, "ANSWERED_WITHIN_S", 0.2)
     scripted.answers = [None]
-    outcome = check(desk)
+    outcome = check(bookings)
     assert NOT_CHECKED in outcome.told
     assert "did not answer within 0.2 seconds" in outcome.result["calendar"]
 
 
 def test_a_response_that_takes_long_to_parse_times_out(
-    desk: Desk, scripted: ScriptedCalendar, monkeypatch: pytest.MonkeyPatch
+    bookings: Bookings, scripted: ScriptedCalendar, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Parsing counts toward the five seconds."""
     monkeypatch.setattr(calendar_server, "SEEN_WITHIN_S", 0.2)
     is_over = Event()
     monkeypatch.setattr(calendar_server, "busy_spans", lambda *about, **more: is_over.wait(30))
     threading.Timer(1, is_over.set).start()
-    outcome = check(desk)
+    outcome = check(bookings)
     assert "took too long" in outcome.result["calendar"]
 
 
-def test_a_malformed_event_hides_no_other(desk: Desk, scripted: ScriptedCalendar) -> None:
+def test_a_malformed_event_hides_no_other(bookings: Bookings, scripted: ScriptedCalendar) -> None:
     nonsense = [
         document(),
         document("DTSTART:yesterday"),
@@ -118,11 +120,11 @@ def test_a_malformed_event_hides_no_other(desk: Desk, scripted: ScriptedCalendar
         "BEGIN:VEVENT\nEND:VCALENDAR",
     ]
     scripted.answer(207, multistatus(*nonsense, document(*TAKEN)))
-    outcome = check(desk)
+    outcome = check(bookings)
     assert NOT_CHECKED not in outcome.told
     assert outcome.result["free"] is False
 
 
-def test_without_a_calendar_nothing_is_requested(desk: Desk) -> None:
+def test_without_a_calendar_nothing_is_requested(bookings: Bookings) -> None:
     """The answer doesn't mention a calendar."""
-    assert "calendar" not in check(desk).result
+    assert "calendar" not in check(bookings).result

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.tools.bookings.conftest import Desk, rome
+from tests.tools.bookings.conftest import Bookings, rome
 from tests.tools.calendar.scripted import ScriptedCalendar
 from tools.models import BookingState, Effect, EffectState
 from tools.services.calendar.sync_status import sync_status_of
@@ -22,10 +22,10 @@ from tools.services.calendar.sync_status import sync_status_of
     ],
 )
 def test_the_status_depends_on_the_effect_and_the_booking(
-    state: EffectState, tone: str, confirmed: str, cancelled: str, desk: Desk, scripted: ScriptedCalendar
+    state: EffectState, tone: str, confirmed: str, cancelled: str, bookings: Bookings, scripted: ScriptedCalendar
 ) -> None:
-    booking = desk.book(rome(27, "19:00"))
-    with desk.tenant.tx():
+    booking = bookings.book(rome(27, "19:00"))
+    with bookings.tenant.tx():
         Effect.objects.filter(pk=booking.calendar_effect_id).update(state=state, error="why")
         for booking.state, words in ((BookingState.CONFIRMED, confirmed), (BookingState.CANCELLED, cancelled)):
             standing = sync_status_of(booking)
@@ -33,7 +33,7 @@ def test_the_status_depends_on_the_effect_and_the_booking(
             assert (standing.tone, standing.words, standing.why) == (tone, words, "why")
 
 
-def test_a_booking_that_was_never_synced_has_no_status(desk: Desk) -> None:
-    booking = desk.book(rome(27, "19:00"))
-    with desk.tenant.tx():
+def test_a_booking_that_was_never_synced_has_no_status(bookings: Bookings) -> None:
+    booking = bookings.book(rome(27, "19:00"))
+    with bookings.tenant.tx():
         assert sync_status_of(booking) is None

@@ -15,7 +15,7 @@ from jobs.models import Job, State
 from jobs.services import run_again
 from projects.connections.integration_types import KINDS
 from projects.connections.integrations import disconnect_source
-from tests.tools.bookings.conftest import NOW, Desk, rome
+from tests.tools.bookings.conftest import NOW, Bookings, rome
 from tests.tools.calendar.conftest import connect, forget, open_day, told_of, write
 from tests.tools.calendar.radicale import Calendar, Radicale
 from tests.tools.calendar.scripted import ScriptedCalendar
@@ -28,74 +28,74 @@ from tools.services.calendar.event import event_name, event_uid
 EVENING = rome(27, "19:00")
 
 
-def reschedule(desk: Desk, booking: Booking, clock: str) -> None:
-    with desk.tenant.tx():
-        move(booking, desk.project, starts_at=rome(27, clock), party_size=2, now=NOW)
+def reschedule(bookings: Bookings, booking: Booking, clock: str) -> None:
+    with bookings.tenant.tx():
+        move(booking, bookings.project, starts_at=rome(27, clock), party_size=2, now=NOW)
 
 
-def call_off(desk: Desk, booking: Booking) -> None:
-    with desk.tenant.tx():
+def call_off(bookings: Bookings, booking: Booking) -> None:
+    with bookings.tenant.tx():
         cancel(booking, by="customer", now=NOW)
 
 
-def to_come(desk: Desk, clock: str = "19:00") -> Booking:
+def to_come(bookings: Bookings, clock: str = "19:00") -> Booking:
     """A booking on a future day, by the real clock."""
-    day = open_day(desk.tenant)
-    return desk.book(rome(day.day, clock, month=day.month, year=day.year), now=timezone.now())
+    day = open_day(bookings.tenant)
+    return bookings.book(rome(day.day, clock, month=day.month, year=day.year), now=timezone.now())
 
 
-def hasten(desk: Desk) -> None:
+def hasten(bookings: Bookings) -> None:
     """Make the next attempt due."""
-    with desk.tenant.tx():
+    with bookings.tenant.tx():
         Job.objects.filter(lane="calendar", state="queued").update(run_after=timezone.now() - timedelta(seconds=1))
 
 
-def test_a_booking_becomes_one_event(desk: Desk, calendar: Calendar) -> None:
+def test_a_booking_becomes_one_event(bookings: Bookings, calendar: Calendar) -> None:
     """With the guest, the time and the booking code."""
-    booking = desk.book(EVENING, 4)
+    booking = bookings.book(EVENING, 4)
     write()
     [event] = calendar.events()
     assert event["UID"] == event_uid(booking)
     assert (event["DTSTART"], event["DTEND"]) == ("20261127T180000Z", "20261127T193000Z")
     assert event["SUMMARY"] == "Table for 4: Ada Lovelace"
     assert f"Code: {booking.code}" in event["DESCRIPTION"]
-    effect = told_of(desk, booking)
+    effect = told_of(bookings, booking)
     assert (effect.state, effect.attempts, effect.http_status) == (EffectState.DONE, 1, 201)
     assert effect.request == {"method": "PUT", "event": f"{calendar.url}{event_name(booking)}"}
 
 
-def test_control_characters_in_a_note_become_spaces(desk: Desk, calendar: Calendar) -> None:
+def test_control_characters_in_a_note_become_spaces(bookings: Bookings, calendar: Calendar) -> None:
     """Neither events nor XML responses can hold them."""
-    desk.book(EVENING, notes="By the window\x0bAllergic to nuts\nCandles\x85please\u2028thanks")
+    bookings.book(EVENING, notes="By the window\x0bAllergic to nuts\nCandles\x85please\u2028thanks")
     write()
     [event] = calendar.events()
     assert "By the window Allergic to nuts\\nCandles please thanks" in event["DESCRIPTION"]
 
 
-def test_an_event_follows_its_booking(desk: Desk, calendar: Calendar) -> None:
-    """It moves, and is removed when the booking is cancelled."""
-    booking = desk.book(EVENING)
+def test_an_event_follows_its_booking(bookings: Bookings, calendar: Calendar) -> None:
+    """It moves, and is removed when the booking is canceled."""
+    booking = bookings.book(EVENING)
     write()
-    reschedule(desk, booking, "20:00")
+    reschedule(bookings, booking, "20:00")
     write()
     [event] = calendar.events()
     assert event["DTSTART"] == "20261127T190000Z"
-    call_off(desk, booking)
+    call_off(bookings, booking)
     write()
     assert calendar.events() == []
-    assert told_of(desk, booking).state == EffectState.DONE
+    assert told_of(bookings, booking).state == EffectState.DONE
 
 
-def test_only_the_last_of_several_changes_is_written(desk: Desk, scripted: ScriptedCalendar) -> None:
+def test_only_the_last_of_several_changes_is_written(bookings: Bookings, scripted: ScriptedCalendar) -> None:
     """In any order of execution."""
     scripted.answer(201)
-    booking = desk.book(EVENING)
-    first = told_of(desk, booking)
-    reschedule(desk, booking, "20:00")
+    booking = bookings.book(EVENING)
+    first = told_of(bookings, booking)
+    reschedule(bookings, booking, "20:00")
     write()
     assert scripted.methods == ["PUT"]
     assert b"DTSTART:20261127T190000Z" in scripted.requests[0].body
-    with desk.tenant.tx():
+    with bookings.tenant.tx():
         first.refresh_from_db()
     assert (first.state, first.error) == (
         EffectState.CANCELLED,
@@ -103,82 +103,82 @@ def test_only_the_last_of_several_changes_is_written(desk: Desk, scripted: Scrip
     )
 
 
-def test_a_superseded_retry_is_not_sent(desk: Desk, scripted: ScriptedCalendar) -> None:
+def test_a_superseded_retry_is_not_sent(bookings: Bookings, scripted: ScriptedCalendar) -> None:
     """The booking moved before the retry."""
     scripted.answers = [(500, b""), (201, b"")]
-    booking = desk.book(EVENING)
+    booking = bookings.book(EVENING)
     write()
-    first = told_of(desk, booking)
+    first = told_of(bookings, booking)
     assert first.state == EffectState.SENDING
-    reschedule(desk, booking, "20:00")
-    hasten(desk)
+    reschedule(bookings, booking, "20:00")
+    hasten(bookings)
     write()
     assert len(scripted.requests) == 2
-    with desk.tenant.tx():
+    with bookings.tenant.tx():
         first.refresh_from_db()
     assert first.state == EffectState.CANCELLED
-    assert told_of(desk, booking).state == EffectState.DONE
+    assert told_of(bookings, booking).state == EffectState.DONE
 
 
-def test_staff_is_not_asked_about_superseded_effects(desk: Desk, scripted: ScriptedCalendar) -> None:
-    booking = unknown(desk, scripted)
-    first = told_of(desk, booking)
-    with desk.tenant.tx():
+def test_staff_is_not_asked_about_superseded_effects(bookings: Bookings, scripted: ScriptedCalendar) -> None:
+    booking = unknown(bookings, scripted)
+    first = told_of(bookings, booking)
+    with bookings.tenant.tx():
         cancel(booking, by="staff", now=timezone.now())
         first.refresh_from_db()
     assert first.state == EffectState.CANCELLED
 
 
-def test_an_event_deleted_by_hand_counts_as_removed(desk: Desk, calendar: Calendar) -> None:
-    booking = desk.book(EVENING)
+def test_an_event_deleted_by_hand_counts_as_removed(bookings: Bookings, calendar: Calendar) -> None:
+    booking = bookings.book(EVENING)
     write()
     assert calendar.ask("DELETE", event_name(booking))[0] == 200
-    call_off(desk, booking)
+    call_off(bookings, booking)
     write()
-    assert told_of(desk, booking).state == EffectState.DONE
+    assert told_of(bookings, booking).state == EffectState.DONE
 
 
-def test_an_event_from_a_lost_response_is_overwritten(desk: Desk, calendar: Calendar) -> None:
+def test_an_event_from_a_lost_response_is_overwritten(bookings: Bookings, calendar: Calendar) -> None:
     """The first write finds its own event already there."""
-    booking = desk.book(EVENING)
+    booking = bookings.book(EVENING)
     calendar.add("DTSTART:20261127T050000Z", "DTEND:20261127T060000Z", uid=event_uid(booking))
     calendar.ask("MOVE", f"{event_uid(booking)}.ics", Destination=f"{calendar.url}{event_name(booking)}")
     write()
     [event] = calendar.events()
     assert event["DTSTART"] == "20261127T180000Z"
-    assert told_of(desk, booking).state == EffectState.DONE
+    assert told_of(bookings, booking).state == EffectState.DONE
 
 
-def test_the_first_write_overwrites_nothing(desk: Desk, scripted: ScriptedCalendar) -> None:
+def test_the_first_write_overwrites_nothing(bookings: Bookings, scripted: ScriptedCalendar) -> None:
     """First with If-None-Match, then without; later writes go without from the start."""
     scripted.answers = [(412, b""), (204, b""), (204, b"")]
-    booking = desk.book(EVENING)
+    booking = bookings.book(EVENING)
     write()
-    reschedule(desk, booking, "20:00")
+    reschedule(bookings, booking, "20:00")
     write()
     assert [request.headers.get("if-none-match") for request in scripted.requests] == ["*", None, None]
 
 
-def test_guest_input_cannot_inject_event_lines(desk: Desk, calendar: Calendar) -> None:
+def test_guest_input_cannot_inject_event_lines(bookings: Bookings, calendar: Calendar) -> None:
     """Input stays a single text value."""
     name = "Ada\r\nEND:VEVENT\nATTENDEE:mailto:x@example.com;,\\"
-    desk.book(EVENING, guest=Guest(name=name))
+    bookings.book(EVENING, guest=Guest(name=name))
     write()
     [event] = calendar.events()
     assert "ATTENDEE" not in event
     assert event["SUMMARY"].startswith("Table for 2: Ada\\nEND:VEVENT\\nATTENDEE:mailto")
 
 
-def test_an_unavailable_calendar_is_retried(desk: Desk, scripted: ScriptedCalendar) -> None:
+def test_an_unavailable_calendar_is_retried(bookings: Bookings, scripted: ScriptedCalendar) -> None:
     """With the ledger's own delays."""
     scripted.answers = [(503, b""), (201, b"")]
-    booking = desk.book(EVENING)
+    booking = bookings.book(EVENING)
     write()
-    effect = told_of(desk, booking)
+    effect = told_of(bookings, booking)
     assert (effect.state, effect.error) == (EffectState.PLANNED, "The calendar’s server responded with 503.")
-    hasten(desk)
+    hasten(bookings)
     write()
-    assert told_of(desk, booking).state == EffectState.DONE
+    assert told_of(bookings, booking).state == EffectState.DONE
 
 
 @pytest.mark.parametrize(
@@ -191,151 +191,153 @@ def test_an_unavailable_calendar_is_retried(desk: Desk, scripted: ScriptedCalend
     ],
 )
 def test_a_refused_event_is_shown_beside_the_booking(
-    desk: Desk, scripted: ScriptedCalendar, status: int, error: str
+    bookings: Bookings, scripted: ScriptedCalendar, status: int, error: str
 ) -> None:
     """It is not retried, and the booking is valid."""
     scripted.answer(status)
-    booking = desk.book(EVENING)
+    booking = bookings.book(EVENING)
     write()
-    effect = told_of(desk, booking)
+    effect = told_of(bookings, booking)
     assert effect.state == EffectState.FAILED
     assert error in effect.error
-    assert "Not in the calendar" in page_of(desk, booking)
+    assert "Not in the calendar" in page_of(bookings, booking)
     assert len(scripted.requests) == 1
 
 
-def test_a_failed_job_can_be_rerun(desk: Desk, scripted: ScriptedCalendar, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_job_can_be_rerun(
+    bookings: Bookings, scripted: ScriptedCalendar, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Staff sees any failure and can try again."""
-    booking = desk.book(EVENING)
-    with desk.tenant.tx():
+    booking = bookings.book(EVENING)
+    with bookings.tenant.tx():
         Job.objects.filter(lane="calendar").update(attempts=4)
     with monkeypatch.context() as broken:
         broken.setattr(calendar_lane, "build_event", lambda *about, **more: 1 / 0)
         write()
-    effect = told_of(desk, booking)
+    effect = told_of(bookings, booking)
     assert (effect.state, effect.error) == (EffectState.UNKNOWN, FAULT)
     scripted.answer(201)
-    with desk.tenant.tx():
-        run_again(desk.project, Job.objects.get(lane="calendar", state=State.FAILED).pk)
+    with bookings.tenant.tx():
+        run_again(bookings.project, Job.objects.get(lane="calendar", state=State.FAILED).pk)
     write()
-    assert told_of(desk, booking).state == EffectState.DONE
+    assert told_of(bookings, booking).state == EffectState.DONE
     assert scripted.methods == ["PUT"]
 
 
-def test_a_calendar_event_is_listed_among_the_effects(desk: Desk, calendar: Calendar) -> None:
+def test_a_calendar_event_is_listed_among_the_effects(bookings: Bookings, calendar: Calendar) -> None:
     """It has no tool to link to, and the agent was not told."""
-    effect = told_of(desk, desk.book(EVENING))
+    effect = told_of(bookings, bookings.book(EVENING))
     write()
     client = Client()
-    client.force_login(desk.tenant.owner)
-    page = client.get(reverse("effect", args=[desk.tenant.project.slug, effect.pk])).content.decode()
+    client.force_login(bookings.tenant.owner)
+    page = client.get(reverse("effect", args=[bookings.tenant.project.slug, effect.pk])).content.decode()
     assert "A change in the booking book" in page
     assert "/tools/calendar_event" not in page
     assert "The agent was told" not in page
 
 
-def page_of(desk: Desk, booking: Booking) -> str:
+def page_of(bookings: Bookings, booking: Booking) -> str:
     client = Client()
-    client.force_login(desk.tenant.owner)
-    return client.get(reverse("booking", args=[desk.tenant.project.slug, booking.pk])).content.decode()
+    client.force_login(bookings.tenant.owner)
+    return client.get(reverse("booking", args=[bookings.tenant.project.slug, booking.pk])).content.decode()
 
 
-def unknown(desk: Desk, scripted: ScriptedCalendar) -> Booking:
+def unknown(bookings: Bookings, scripted: ScriptedCalendar) -> Booking:
     """A booking whose event may or may not exist."""
     scripted.answer(500)
-    booking = to_come(desk)
+    booking = to_come(bookings)
     for _ in range(5):
         write()
-        hasten(desk)
-    assert told_of(desk, booking).state == EffectState.UNKNOWN
+        hasten(bookings)
+    assert told_of(bookings, booking).state == EffectState.UNKNOWN
     return booking
 
 
 @pytest.mark.parametrize("happened", [True, False])
-def test_staff_resolves_an_unknown_event(desk: Desk, scripted: ScriptedCalendar, happened: bool) -> None:
+def test_staff_resolves_an_unknown_event(bookings: Bookings, scripted: ScriptedCalendar, happened: bool) -> None:
     """After the last attempt. If the event is missing, it is written again."""
-    booking = unknown(desk, scripted)
+    booking = unknown(bookings, scripted)
     scripted.answer(201)
     sent = len(scripted.requests)
-    with desk.tenant.tx():
-        resolve(desk.project, told_of(desk, booking).pk, happened=happened, by=None)
+    with bookings.tenant.tx():
+        resolve(bookings.project, told_of(bookings, booking).pk, happened=happened, by=None)
     write()
-    assert told_of(desk, booking).state == EffectState.DONE
+    assert told_of(bookings, booking).state == EffectState.DONE
     assert len(scripted.requests) - sent == (0 if happened else 1)
 
 
-def test_pending_events_sync_when_the_calendar_recovers(desk: Desk, scripted: ScriptedCalendar) -> None:
+def test_pending_events_sync_when_the_calendar_recovers(bookings: Bookings, scripted: ScriptedCalendar) -> None:
     """The next successful write triggers the others."""
-    missed = unknown(desk, scripted)
+    missed = unknown(bookings, scripted)
     scripted.answer(201)
-    to_come(desk, "21:00")
+    to_come(bookings, "21:00")
     write()
-    assert told_of(desk, missed).state == EffectState.DONE
+    assert told_of(bookings, missed).state == EffectState.DONE
 
 
-def test_without_a_calendar_nothing_is_planned(desk: Desk) -> None:
-    desk.book(EVENING)
-    with desk.tenant.tx():
+def test_without_a_calendar_nothing_is_planned(bookings: Bookings) -> None:
+    bookings.book(EVENING)
+    with bookings.tenant.tx():
         assert not Effect.objects.exists()
         assert not Job.objects.filter(lane="calendar").exists()
 
 
 def test_a_calendar_connected_later_gets_the_upcoming_bookings(
-    desk: Desk, caldav_server: Radicale, local: None
+    bookings: Bookings, caldav_server: Radicale, local: None
 ) -> None:
     """Once; a replacement calendar gets them too."""
-    booking = to_come(desk)
+    booking = to_come(bookings)
     for made in (caldav_server.calendar(), caldav_server.calendar()):
         for _ in range(2):
-            connect(desk.tenant, made.url)
-            with desk.tenant.tx():
-                calendar_connected(desk.project)
+            connect(bookings.tenant, made.url)
+            with bookings.tenant.tx():
+                calendar_connected(bookings.project)
             write()
         assert [event["UID"] for event in made.events()] == [event_uid(booking)]
-    assert told_of(desk, booking).attempts == 1
-    forget(desk.tenant)
+    assert told_of(bookings, booking).attempts == 1
+    forget(bookings.tenant)
 
 
 @pytest.mark.parametrize("is_cancelled", [True, False], ids=["cancelled", "moved"])
 @pytest.mark.parametrize("is_planned", [True, False], ids=["before", "after"])
 def test_changes_made_while_disconnected_sync_after_reconnecting(
-    is_planned: bool, is_cancelled: bool, desk: Desk, caldav_server: Radicale, local: None
+    is_planned: bool, is_cancelled: bool, bookings: Bookings, caldav_server: Radicale, local: None
 ) -> None:
     """The event does not stay outdated, whether the calendar was disconnected before the change or before its write."""
     made = caldav_server.calendar()
-    connect(desk.tenant, made.url)
-    booking = to_come(desk)
+    connect(bookings.tenant, made.url)
+    booking = to_come(bookings)
     write()
     if not is_planned:
-        end_calendar(desk)
-    with desk.tenant.tx():
+        end_calendar(bookings)
+    with bookings.tenant.tx():
         if is_cancelled:
             cancel(booking, by="customer", now=timezone.now())
         else:
             day = booking.starts_at + timedelta(hours=1)
-            move(booking, desk.project, starts_at=day, party_size=2, now=timezone.now())
+            move(booking, bookings.project, starts_at=day, party_size=2, now=timezone.now())
     if is_planned:
-        end_calendar(desk)
+        end_calendar(bookings)
     write()
-    assert told_of(desk, booking).error == "The calendar is no longer connected."
-    connect(desk.tenant, made.url)
-    with desk.tenant.tx():
-        calendar_connected(desk.project)
+    assert told_of(bookings, booking).error == "The calendar is no longer connected."
+    connect(bookings.tenant, made.url)
+    with bookings.tenant.tx():
+        calendar_connected(bookings.project)
     write()
     moved = f"{booking.starts_at + timedelta(hours=1):%Y%m%dT%H%M%SZ}"
     assert [event["DTSTART"] for event in made.events()] == ([] if is_cancelled else [moved])
-    forget(desk.tenant)
+    forget(bookings.tenant)
 
 
-def end_calendar(desk: Desk) -> None:
-    with desk.tenant.tx():
-        assert disconnect_source(desk.project, KINDS["caldav"], by=desk.tenant.owner)
+def end_calendar(bookings: Bookings) -> None:
+    with bookings.tenant.tx():
+        assert disconnect_source(bookings.project, KINDS["caldav"], by=bookings.tenant.owner)
 
 
-def test_connecting_a_calendar_creates_a_half_hour_resource(desk: Desk) -> None:
+def test_connecting_a_calendar_creates_a_half_hour_resource(bookings: Bookings) -> None:
     """A connected calendar is enough to take bookings."""
-    desk.stock()
-    with desk.tenant.tx():
-        calendar_connected(desk.project)
+    bookings.stock()
+    with bookings.tenant.tx():
+        calendar_connected(bookings.project)
         [made] = Resource.objects.all()
     assert (made.name, made.kind, made.slot_minutes) == ("Calendar", "person", 30)

@@ -33,9 +33,9 @@ class Post:
 
     at_sender: str = ""
     at_recipient: str = ""
-    at_letter: str = ""
+    at_message: str = ""
     cut: bool = False
-    letters: list[Received] = field(default_factory=list)
+    messages: list[Received] = field(default_factory=list)
     sign_ins: list[tuple[str, str]] = field(default_factory=list)
 
     async def handle_MAIL(self, server: SMTP, session: Session, envelope: Envelope, address: str, options: Any) -> str:
@@ -52,12 +52,12 @@ class Post:
         raw = cast(bytes, envelope.content)
         message = cast(EmailMessage, message_from_bytes(raw, policy=policy.default))
         is_encrypted = session.ssl is not None or server.transport.get_extra_info("sslcontext") is not None
-        self.letters.append(
+        self.messages.append(
             Received(envelope.mail_from or "", envelope.rcpt_tos, raw, is_encrypted=is_encrypted, message=message)
         )
         if self.cut:
             server.transport.abort()
-        return self.at_letter or "250 2.0.0 Taken as 4711"
+        return self.at_message or "250 2.0.0 Taken as 4711"
 
     def authenticate(self, server: SMTP, session: Session, envelope: Envelope, mechanism: str, data: Any) -> AuthResult:
         login = cast(LoginPassword, data)

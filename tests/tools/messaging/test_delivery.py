@@ -32,7 +32,7 @@ pytestmark = pytest.mark.requirement("N51")
 
 
 COUNTRIES = "project_attributes_setting_sms_allowed_countries"
-LETTER = {"subject": "Your table", "body": "Friday at 20:00."}
+EMAIL = {"subject": "Your table", "body": "Friday at 20:00."}
 NOBODY = Contact(persona_id=uuid.uuid4())
 
 
@@ -66,8 +66,8 @@ def test_the_agent_reads_that_nothing_was_sent(tenant: Tenant) -> None:
 
 
 def test_without_a_connection_an_email_is_stored_in_the_outbox(tenant: Tenant) -> None:
-    outcome = run("send_email_tool", LETTER, context_for(tenant))
-    assert outcome.result["message"] == {"to": "anna@example.org", "name": "Anna Bianchi", **LETTER}
+    outcome = run("send_email_tool", EMAIL, context_for(tenant))
+    assert outcome.result["message"] == {"to": "anna@example.org", "name": "Anna Bianchi", **EMAIL}
 
 
 def test_a_connected_service_sends_the_message(tenant: Tenant, local: None, twilio_api: TwilioServer) -> None:
@@ -83,8 +83,8 @@ def test_an_email_carries_the_effects_key(tenant: Tenant, local: None, mail: Mai
     )
     with tenant.tx():
         connect_source(tenant.project, KINDS["smtp"], edit, by=tenant.owner)
-    run("send_email_tool", LETTER, context_for(tenant))
-    assert mail.post.letters[0].message["Message-ID"] == f"<{KEY}@nello.example>"
+    run("send_email_tool", EMAIL, context_for(tenant))
+    assert mail.post.messages[0].message["Message-ID"] == f"<{KEY}@nello.example>"
 
 
 @pytest.mark.requirement("F17")
@@ -139,7 +139,7 @@ def test_without_a_number_the_agent_is_told_to_ask_for_it(tenant: Tenant, contac
 
 @pytest.mark.parametrize("contact", [None, NOBODY])
 def test_without_an_address_the_agent_is_told_to_ask_for_it(tenant: Tenant, contact: Contact | None) -> None:
-    outcome = run("send_email_tool", LETTER, context_for(tenant, contact))
+    outcome = run("send_email_tool", EMAIL, context_for(tenant, contact))
     assert outcome.ending is Ending.FAILED
     assert "e-mail address isn't known. Ask for it" in outcome.told
 
@@ -227,8 +227,8 @@ def test_other_words_or_another_number_are_no_repeat(tenant: Tenant, words: str,
 
 
 def test_the_same_email_to_the_same_address_is_a_repeat(tenant: Tenant) -> None:
-    one = repeat("send_email_tool", LETTER, tenant)
-    other = repeat("send_email_tool", LETTER, tenant, replace(ANNA, email="Anna@Example.org "))
+    one = repeat("send_email_tool", EMAIL, tenant)
+    other = repeat("send_email_tool", EMAIL, tenant, replace(ANNA, email="Anna@Example.org "))
     assert one == other is not None
 
 

@@ -154,7 +154,7 @@ def test_a_test_email_goes_to_the_entered_address(owner: Person, mail: MailServe
         settings__host="127.0.0.1", settings__port=port, settings__security="none", settings__user="", secret=""
     )
     assert owner.test("smtp", "me@example.org")["ok"]
-    assert mail.post.letters[0].recipients == ["me@example.org"]
+    assert mail.post.messages[0].recipients == ["me@example.org"]
 
 
 @pytest.mark.requirement("F17")

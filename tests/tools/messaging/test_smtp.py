@@ -22,22 +22,22 @@ from tools.services.messaging.base import Email, needs_reauth
 from tools.services.messaging.email_message import build_message
 from tools.services.messaging.smtp_dialogue import SmtpSession
 
-LETTER = Email(to="anna@example.org", name="Anna Bianchi", subject="Il tuo tavolo ✓", body="Ciao Anna,\n.\n..a domani")
+EMAIL = Email(to="anna@example.org", name="Anna Bianchi", subject="Il tuo tavolo ✓", body="Ciao Anna,\n.\n..a domani")
 
 
-async def send(mail: MailServer, message: Email = LETTER) -> Outcome:
+async def send(mail: MailServer, message: Email = EMAIL) -> Outcome:
     return await smtp_over(mail.port, from_name="Da Nello").send(message, key=KEY)
 
 
 async def test_an_email_arrives_as_it_was_written(mail: MailServer) -> None:
     outcome = await send(mail)
-    (letter,) = mail.post.letters
+    (received,) = mail.post.messages
     assert (outcome.ending, outcome.adapter) == (Ending.DONE, "smtp")
-    assert (letter.sender, letter.recipients) == ("hello@nello.example", ["anna@example.org"])
-    assert str(letter.message["From"]) == "Da Nello <hello@nello.example>"
-    assert str(letter.message["To"]) == "Anna Bianchi <anna@example.org>"
-    assert str(letter.message["Subject"]) == LETTER.subject
-    assert letter.message.get_content().splitlines() == LETTER.body.splitlines()
+    assert (received.sender, received.recipients) == ("hello@nello.example", ["anna@example.org"])
+    assert str(received.message["From"]) == "Da Nello <hello@nello.example>"
+    assert str(received.message["To"]) == "Anna Bianchi <anna@example.org>"
+    assert str(received.message["Subject"]) == EMAIL.subject
+    assert received.message.get_content().splitlines() == EMAIL.body.splitlines()
 
 
 @pytest.mark.parametrize(
@@ -54,8 +54,8 @@ async def test_subjects_and_names_arrive_in_every_script(mail: MailServer, words
     message = Email(to="anna@example.org", name=words, subject=words, body="x")
     outcome = await smtp_over(mail.port, from_name=words).send(message, key=KEY)
     assert outcome.ending is Ending.DONE, outcome.error
-    letter = message_from_bytes(mail.post.letters[0].raw)
-    read = {name: str(make_header(decode_header(letter[name]))) for name in ("Subject", "From", "To")}
+    received = message_from_bytes(mail.post.messages[0].raw)
+    read = {name: str(make_header(decode_header(received[name]))) for name in ("Subject", "From", "To")}
     whose = {"From": f"{words} <hello@nello.example>", "To": f"{words} <anna@example.org>"}
     assert read == {"Subject": words, **whose}
 
@@ -63,58 +63,58 @@ async def test_subjects_and_names_arrive_in_every_script(mail: MailServer, words
 async def test_the_message_id_is_the_effects_key_on_every_attempt(mail: MailServer) -> None:
     await send(mail)
     await send(mail)
-    assert {letter.message["Message-ID"] for letter in mail.post.letters} == {f"<{KEY}@nello.example>"}
+    assert {received.message["Message-ID"] for received in mail.post.messages} == {f"<{KEY}@nello.example>"}
 
 
 async def test_an_email_has_a_date_and_suppresses_automatic_replies(mail: MailServer) -> None:
     await send(mail)
-    letter = mail.post.letters[0].message
-    assert abs(datetime.now(UTC) - letter["Date"].datetime) < timedelta(minutes=5)
-    assert letter["Auto-Submitted"] == "auto-generated"
+    received = mail.post.messages[0].message
+    assert abs(datetime.now(UTC) - received["Date"].datetime) < timedelta(minutes=5)
+    assert received["Auto-Submitted"] == "auto-generated"
 
 
 async def test_an_email_is_seven_bit(mail: MailServer) -> None:
     await send(mail)
-    assert mail.post.letters[0].raw.isascii()
+    assert mail.post.messages[0].raw.isascii()
 
 
 async def test_the_ledger_shows_the_request_and_the_reply(mail: MailServer) -> None:
     outcome = await send(mail)
     assert outcome.request is not None
-    assert (outcome.request["to"], outcome.request["body"]) == ("anna@example.org", LETTER.body)
+    assert (outcome.request["to"], outcome.request["body"]) == ("anna@example.org", EMAIL.body)
     assert outcome.excerpt == "250 2.0.0 Taken as 4711"
 
 
 async def test_it_signs_in_over_starttls(secure_mail: MailServer) -> None:
-    outcome = await secure(secure_mail.port).send(LETTER, key=KEY)
+    outcome = await secure(secure_mail.port).send(EMAIL, key=KEY)
     assert outcome.ending is Ending.DONE, outcome.error
     assert secure_mail.post.sign_ins == [(USER, PASSWORD)]
-    assert secure_mail.post.letters[0].is_encrypted
+    assert secure_mail.post.messages[0].is_encrypted
 
 
 async def test_it_speaks_tls_from_the_first_byte(tls, trusting) -> None:
     with MailServer(tls=tls, is_tls_throughout=True) as server:
-        outcome = await smtp_over(server.port, security="tls").send(LETTER, key=KEY)
+        outcome = await smtp_over(server.port, security="tls").send(EMAIL, key=KEY)
         assert outcome.ending is Ending.DONE, outcome.error
-        assert server.post.letters[0].is_encrypted
+        assert server.post.messages[0].is_encrypted
 
 
 async def test_an_untrusted_certificate_gets_no_password(tls) -> None:
     with MailServer(tls=tls) as server:
-        outcome = await secure(server.port).send(LETTER, key=KEY)
+        outcome = await secure(server.port).send(EMAIL, key=KEY)
         assert (outcome.ending, server.post.sign_ins) == (Ending.NOT_SENT, [])
         assert "certificate can't be trusted" in outcome.error
 
 
 async def test_a_server_without_tls_gets_no_password(mail: MailServer) -> None:
-    outcome = await secure(mail.port).send(LETTER, key=KEY)
-    assert (outcome.ending, mail.post.letters) == (Ending.NOT_SENT, [])
+    outcome = await secure(mail.port).send(EMAIL, key=KEY)
+    assert (outcome.ending, mail.post.messages) == (Ending.NOT_SENT, [])
     assert "doesn't support this TLS" in outcome.error
 
 
 async def test_a_password_can_contain_non_ascii_characters(secure_mail: MailServer) -> None:
     """With every authentication method that the server offers."""
-    outcome = await secure(secure_mail.port, password="contraseña-ключ").send(LETTER, key=KEY)
+    outcome = await secure(secure_mail.port, password="contraseña-ключ").send(EMAIL, key=KEY)
     assert len(secure_mail.post.sign_ins) == 2
     assert set(secure_mail.post.sign_ins) == {(USER, "contraseña-ключ")}
     assert outcome.result == {"needs_reauth": True}
@@ -122,7 +122,7 @@ async def test_a_password_can_contain_non_ascii_characters(secure_mail: MailServ
 
 @pytest.mark.requirement("F17")
 async def test_a_rejected_sign_in_needs_reauth_and_does_not_reveal_the_password(secure_mail: MailServer) -> None:
-    outcome = await secure(secure_mail.port, password="wrong-canary").send(LETTER, key=KEY)
+    outcome = await secure(secure_mail.port, password="wrong-canary").send(EMAIL, key=KEY)
     assert (outcome.ending, outcome.result) == (Ending.FAILED, {"needs_reauth": True})
     assert "wrong-canary" not in repr(outcome)
 
@@ -134,9 +134,9 @@ async def test_a_rejected_sign_in_needs_reauth_and_does_not_reveal_the_password(
         ("at_sender", "451 4.3.0 Later", Ending.NOT_SENT),
         ("at_recipient", "550 5.1.1 No such mailbox", Ending.FAILED),
         ("at_recipient", "450 4.2.0 Greylisted", Ending.NOT_SENT),
-        ("at_letter", "554 5.7.1 Spam", Ending.FAILED),
-        ("at_letter", "500 5.5.2 Not understood", Ending.FAILED),
-        ("at_letter", "452 4.3.1 Disk full", Ending.NOT_SENT),
+        ("at_message", "554 5.7.1 Spam", Ending.FAILED),
+        ("at_message", "500 5.5.2 Not understood", Ending.FAILED),
+        ("at_message", "452 4.3.1 Disk full", Ending.NOT_SENT),
     ],
 )
 async def test_a_rejection_is_a_certain_outcome(mail: MailServer, step: str, reply: str, ending: Ending) -> None:
@@ -175,7 +175,7 @@ async def test_a_disconnect_after_the_message_is_unknown(mail: MailServer) -> No
     mail.post.cut = True
     outcome = await send(mail)
     assert outcome.ending is Ending.UNKNOWN
-    assert len(mail.post.letters) == 1
+    assert len(mail.post.messages) == 1
 
 
 async def test_an_unreachable_address_is_skipped(mail: MailServer) -> None:
@@ -183,8 +183,8 @@ async def test_an_unreachable_address_is_skipped(mail: MailServer) -> None:
         return ["127.0.0.2", "127.0.0.1"]
 
     guard = Guard([f"127.0.0.1:{mail.port}", f"127.0.0.2:{mail.port}"], resolver=resolve)
-    outcome = await smtp_over(mail.port, host="mail.example.com", guard=guard).send(LETTER, key=KEY)
-    assert (outcome.ending, len(mail.post.letters)) == (Ending.DONE, 1)
+    outcome = await smtp_over(mail.port, host="mail.example.com", guard=guard).send(EMAIL, key=KEY)
+    assert (outcome.ending, len(mail.post.messages)) == (Ending.DONE, 1)
 
 
 async def test_a_queued_message_that_timed_out_is_never_sent(mail: MailServer) -> None:
@@ -192,12 +192,12 @@ async def test_a_queued_message_that_timed_out_is_never_sent(mail: MailServer) -
     settings = SmtpSettings(host="127.0.0.1", port=mail.port, security="none", from_address="hello@nello.example")
     late = SmtpSession(settings, addresses=["127.0.0.1"], password="", tls=smtp_module.tls_context())
     assert not late.abort()
-    outcome = await asyncio.to_thread(late.run, build_message(LETTER, settings, key=KEY), {})
-    assert (outcome.ending, mail.post.letters) == (Ending.NOT_SENT, [])
+    outcome = await asyncio.to_thread(late.run, build_message(EMAIL, settings, key=KEY), {})
+    assert (outcome.ending, mail.post.messages) == (Ending.NOT_SENT, [])
 
 
 async def test_a_refused_connection_sends_nothing() -> None:
-    outcome = await smtp_over(free_port()).send(LETTER, key=KEY)
+    outcome = await smtp_over(free_port()).send(EMAIL, key=KEY)
     assert outcome.ending is Ending.NOT_SENT
 
 
@@ -226,18 +226,18 @@ class Odd:
 async def test_a_rejected_hello_is_quoted() -> None:
     """Staff needs to know what the server says about our host name."""
     odd = Odd("220 hello", "550 5.7.1 Client host blocked", "550 5.7.1 Client host blocked")
-    outcome = await smtp_over(odd.port).send(LETTER, key=KEY)
+    outcome = await smtp_over(odd.port).send(EMAIL, key=KEY)
     assert (outcome.ending, "Client host blocked" in outcome.error) == (Ending.FAILED, True)
 
 
 async def test_a_rejecting_greeting_sends_nothing() -> None:
     odd = Odd("421 4.3.2 Too busy")
-    assert (await smtp_over(odd.port).send(LETTER, key=KEY)).ending is Ending.NOT_SENT
+    assert (await smtp_over(odd.port).send(EMAIL, key=KEY)).ending is Ending.NOT_SENT
 
 
 async def test_a_disconnect_before_the_message_sends_nothing() -> None:
     odd = Odd("220 hello", "250 hello", "250 sender", "250 recipient", hangs_up=True)
-    outcome = await smtp_over(odd.port).send(LETTER, key=KEY)
+    outcome = await smtp_over(odd.port).send(EMAIL, key=KEY)
     odd.thread.join(5)
     assert (outcome.ending, odd.heard.endswith(b"DATA\r\n")) == (Ending.NOT_SENT, True)
     assert outcome.error == "The mail server couldn't be reached, or disconnected; nothing was sent."
@@ -246,7 +246,7 @@ async def test_a_disconnect_before_the_message_sends_nothing() -> None:
 async def test_a_server_that_fails_starttls_gets_no_password() -> None:
     """It offers STARTTLS but then fails it; nothing is sent in the clear."""
     odd = Odd("220 hello", "250-hello\r\n250-STARTTLS\r\n250 AUTH PLAIN", "454 4.7.0 TLS not available", hangs_up=True)
-    outcome = await secure(odd.port).send(LETTER, key=KEY)
+    outcome = await secure(odd.port).send(EMAIL, key=KEY)
     odd.thread.join(5)
     assert (outcome.ending, b"AUTH" in odd.heard) == (Ending.NOT_SENT, False)
     assert "TLS not available" in outcome.error
@@ -257,62 +257,62 @@ HELLO = ("220 hello", "250 hello", "250 sender", "250 recipient")
 
 @pytest.mark.parametrize(("reply", "ending"), [("554 No", Ending.FAILED), ("451 Later", Ending.NOT_SENT)])
 async def test_a_rejected_data_command_is_a_certain_outcome(reply: str, ending: Ending) -> None:
-    assert (await smtp_over(Odd(*HELLO, reply).port).send(LETTER, key=KEY)).ending is ending
+    assert (await smtp_over(Odd(*HELLO, reply).port).send(EMAIL, key=KEY)).ending is ending
 
 
 async def test_a_server_that_disconnects_after_accepting_has_the_message() -> None:
     """QUIT needs no reply."""
     odd = Odd(*HELLO, "354 go ahead", "250 taken", hangs_up=True)
-    assert (await smtp_over(odd.port).send(LETTER, key=KEY)).ending is Ending.DONE
+    assert (await smtp_over(odd.port).send(EMAIL, key=KEY)).ending is Ending.DONE
 
 
 async def test_an_invalid_reply_after_the_message_is_unknown() -> None:
     """It is never sent again."""
     odd = Odd(*HELLO, "354 go ahead", "Proxy error", hangs_up=True)
-    outcome = await smtp_over(odd.port).send(LETTER, key=KEY)
+    outcome = await smtp_over(odd.port).send(EMAIL, key=KEY)
     assert outcome.ending is Ending.UNKNOWN
 
 
 async def test_a_silent_server_is_abandoned_at_the_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(smtp_module, "DEADLINE_S", 0.2)
-    outcome = await smtp_over(Odd("220 hello", "250 hello").port).send(LETTER, key=KEY)
+    outcome = await smtp_over(Odd("220 hello", "250 hello").port).send(EMAIL, key=KEY)
     assert (outcome.ending, "in time" in outcome.error) == (Ending.NOT_SENT, True)
 
 
 async def test_silence_after_the_message_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(smtp_module, "DEADLINE_S", 0.3)
     odd = Odd("220 hello", "250 hello", "250 sender", "250 recipient", "354 go ahead")
-    assert (await smtp_over(odd.port).send(LETTER, key=KEY)).ending is Ending.UNKNOWN
+    assert (await smtp_over(odd.port).send(EMAIL, key=KEY)).ending is Ending.UNKNOWN
 
 
 @pytest.mark.parametrize("subject", ["Hello\r\nBcc: all@example.org", "Hello\nX-Mailer: x", "a\x00b", "a\x7fb"])
 async def test_a_subject_cannot_inject_a_header(mail: MailServer, subject: str) -> None:
     outcome = await send(mail, Email(to="anna@example.org", subject=subject, body="x"))
-    assert (outcome.ending, mail.post.letters) == (Ending.FAILED, [])
+    assert (outcome.ending, mail.post.messages) == (Ending.FAILED, [])
     assert "line break or a control character" in outcome.error
 
 
 async def test_a_name_cannot_inject_a_header(mail: MailServer) -> None:
     outcome = await send(mail, Email(to="anna@example.org", name="Anna\r\nBcc: x@y.z", subject="Hi", body="x"))
-    assert (outcome.ending, mail.post.letters) == (Ending.FAILED, [])
+    assert (outcome.ending, mail.post.messages) == (Ending.FAILED, [])
 
 
 @pytest.mark.parametrize("address", ["anna", "a@b@c.d", "anna@example.org, bob@example.org", "anna@exa\nmple.org", ""])
 async def test_an_invalid_address_is_refused(mail: MailServer, address: str) -> None:
     outcome = await send(mail, Email(to=address, subject="Hi", body="x"))
-    assert (outcome.ending, mail.post.letters) == (Ending.FAILED, [])
+    assert (outcome.ending, mail.post.messages) == (Ending.FAILED, [])
 
 
 @pytest.mark.parametrize("address", ["anna@bücher.example", " anna@BÜCHER.example "])
 async def test_an_international_domain_is_sent_in_ascii(mail: MailServer, address: str) -> None:
     await send(mail, Email(to=address, subject="Hi", body="x"))
-    assert mail.post.letters[0].recipients == ["anna@xn--bcher-kva.example"]
+    assert mail.post.messages[0].recipients == ["anna@xn--bcher-kva.example"]
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "10.1.2.3", "169.254.169.254"])
 async def test_a_private_address_is_never_connected(mail: MailServer, host: str) -> None:
-    outcome = await smtp_over(mail.port, host=host, guard=Guard()).send(LETTER, key=KEY)
-    assert (outcome.ending, mail.post.letters) == (Ending.NOT_SENT, [])
+    outcome = await smtp_over(mail.port, host=host, guard=Guard()).send(EMAIL, key=KEY)
+    assert (outcome.ending, mail.post.messages) == (Ending.NOT_SENT, [])
     assert "private network" in outcome.error or "this machine" in outcome.error
 
 
@@ -320,8 +320,8 @@ async def test_a_name_that_resolves_to_a_private_address_is_never_connected(
     mail: MailServer, resolver_to_inside
 ) -> None:
     guard = Guard(resolver=resolver_to_inside)
-    outcome = await smtp_over(mail.port, host="mail.example.com", guard=guard).send(LETTER, key=KEY)
-    assert (outcome.ending, mail.post.letters) == (Ending.NOT_SENT, [])
+    outcome = await smtp_over(mail.port, host="mail.example.com", guard=guard).send(EMAIL, key=KEY)
+    assert (outcome.ending, mail.post.messages) == (Ending.NOT_SENT, [])
 
 
 @pytest.fixture
