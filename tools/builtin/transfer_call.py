@@ -42,14 +42,14 @@ def restrict_to_numbers(parameters: Mapping[str, Any], state: BusinessState) -> 
     """Restrict the schema to the available numbers, and describe them."""
     field = dict(parameters["properties"]["phone_number"])
     field["enum"] = list(dict.fromkeys(one.number for one in state.transfer_numbers))
-    if named := _names(state.transfer_numbers):
-        field["description"] = f"{field.get('description', '')} {named}".strip()
+    if names := _names(state.transfer_numbers):
+        field["description"] = f"{field.get('description', '')} {names}".strip()
     return {**parameters, "properties": {**parameters["properties"], "phone_number": field}}
 
 
 def _names(numbers: Sequence[TransferNumber]) -> str:
-    named = [f"{one.number} is {one.name}" for one in numbers if one.name]
-    return f"{', '.join(named)}." if named else ""
+    names = [f"{one.number} is {one.name}" for one in numbers if one.name]
+    return f"{', '.join(names)}." if names else ""
 
 
 TOOL = BuiltinTool(

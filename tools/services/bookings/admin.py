@@ -45,7 +45,7 @@ class BookingAdmin(TenantAdmin):
 
 
 def _refusal(booking: Booking) -> str:
-    """Return why the booking was not cancelled, or ""."""
+    """Return why the booking was not canceled, or ""."""
     try:
         with tenant_tx(cast(UUID, booking.organization_id)):
             cancel(booking, by="staff", now=timezone.now())

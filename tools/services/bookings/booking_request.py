@@ -45,16 +45,16 @@ def matching_resources(project: Project, request: BookingRequest) -> list[Resour
     resources = sorted(Resource.objects.filter(project=project, is_active=True), key=by_size)
     if not resources:
         raise NothingToBook("Nothing can be booked yet: the booking book has no table, room or person.")
-    chosen = _candidates(resources, request)
-    large = [resource for resource in chosen if resource.capacity >= request.seats]
-    if not large:
-        largest = max(resource.capacity for resource in chosen)
+    candidates = _candidates(resources, request)
+    large_enough = [resource for resource in candidates if resource.capacity >= request.seats]
+    if not large_enough:
+        largest = max(resource.capacity for resource in candidates)
         raise TooLarge(
             f"{people(request.seats).capitalize()} can't be booked together: "
             f"the largest that the book has is for {people(largest)}.",
             field="party_size",
         )
-    return large
+    return large_enough
 
 
 def by_size(resource: Resource) -> tuple[object, ...]:
@@ -95,8 +95,8 @@ def _candidates(resources: Sequence[Resource], request: BookingRequest) -> list[
             _with_name(resources, request.name),
             f"The booking book has no {request.name}. It has {join_words([resource.name for resource in resources[:SHOWN]])}.",
         )
-    if same := [one for one in resources if one.kind == request.resource_kind and one.capacity >= request.seats]:
-        return same
+    if preferred := [one for one in resources if one.kind == request.resource_kind and one.capacity >= request.seats]:
+        return preferred
     groups = ([resource for resource in resources if resource.kind in group] for group in GROUPS[request.kind])
     return next(group for group in groups if group)
 
@@ -106,9 +106,9 @@ def _with_name(resources: Sequence[Resource], name: str) -> list[Resource]:
     both exist.
     """
     words = _words(name)
-    same = [resource for resource in resources if _words(resource.name) == words]
-    whole = [resource for resource in resources if words and set(words) <= set(_words(resource.name))]
-    return same or whole or [resource for resource in resources if name.casefold() in resource.name.casefold()]
+    exact = [resource for resource in resources if _words(resource.name) == words]
+    by_words = [resource for resource in resources if words and set(words) <= set(_words(resource.name))]
+    return exact or by_words or [resource for resource in resources if name.casefold() in resource.name.casefold()]
 
 
 def _words(name: str) -> list[str]:

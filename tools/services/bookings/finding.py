@@ -77,7 +77,7 @@ def with_phone(rows: QuerySet[Booking], project: Project, phone: str) -> QuerySe
 
 
 def cancelled_by_effect(project: Project, effect_id: UUID) -> Booking | None:
-    """Return the booking that an earlier attempt at the effect cancelled."""
+    """Return the booking that an earlier attempt at the effect canceled."""
     return bookings_of(project).filter(cancel_effect_id=effect_id).first()
 
 

@@ -51,7 +51,7 @@ class SlotTaken(Unbookable):
 
 
 class BookingOver(Unbookable):
-    """The booking is cancelled or has begun."""
+    """The booking is canceled or has begun."""
 
     code = "over"
 

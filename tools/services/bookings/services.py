@@ -119,7 +119,7 @@ def move(
     """Change a booking's time or party size in the current transaction. The code stays the same. `busy` is as in
     `book`; `resource_id` and `resource_kind` are as in a `BookingRequest`.
 
-    Raises BookingOver if the booking is cancelled or has begun, and the errors of `book`.
+    Raises BookingOver if the booking is canceled or has begun, and the errors of `book`.
     """
     moved = _lock_to_change(booking, now=now)
     request = BookingRequest(
@@ -144,7 +144,7 @@ def resource_kind_of(booking: Booking) -> ResourceKind:
 
 
 def cancel(booking: Booking, *, by: str, now: datetime, effect_id: UUID | None = None) -> Booking:
-    """Cancel a booking in the current transaction; `by` is customer, staff or agent. Cancelling again does nothing.
+    """Cancel a booking in the current transaction; `by` is customer, staff or agent. Canceling again does nothing.
 
     Raises BookingOver if it has begun. Of two concurrent calls, the first one is recorded.
     """
@@ -219,7 +219,7 @@ def _save_with_code(booking: Booking, cause: Cause) -> Booking:
         else:
             plan_sync(booking)
             return booking
-    raise RuntimeError("No free code was found; the book is full of them.")
+    raise RuntimeError("No free booking code was found.")
 
 
 def _booking_of_effect(cause: Cause) -> Booking | None:

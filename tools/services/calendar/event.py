@@ -79,5 +79,5 @@ def _description(booking: Booking, project: Project) -> str:
         ("Notes", booking.notes),
         ("Code", booking.code),
     ]
-    told = [f"{name}: {text}" for name, text in lines if text]
-    return "\n".join([*told, f"Booked with {project.name}. Change it there. Changes made here have no effect."])
+    filled = [f"{name}: {text}" for name, text in lines if text]
+    return "\n".join([*filled, f"Booked with {project.name}. Change it there. Changes made here have no effect."])

@@ -81,50 +81,50 @@ class Orders(ProjectView):
     )
     def get(self, request: Request) -> Response:
         """List a customer's newest orders, as the shop reports them now."""
-        asked = {name: text for name, text in request.query_params.items() if name != PROJECT}
-        checked = OrdersQuery(data=asked)
-        checked.is_valid(raise_exception=True)
-        return Continued(_order_lookup(self.project, dict(checked.validated_data)))
+        data = {name: text for name, text in request.query_params.items() if name != PROJECT}
+        query = OrdersQuery(data=data)
+        query.is_valid(raise_exception=True)
+        return Continued(_order_lookup(self.project, dict(query.validated_data)))
 
 
 @continues(Orders)
 async def orders(request: HttpRequest, served: Continued[OrderLookup]) -> HttpResponseBase:
     """Query the shop."""
     try:
-        found = await _fetch(served.state)
+        results = await _fetch(served.state)
     except ApiError as problem:
         return JsonResponse(problem.body(request_id=request_id_of(request)), status=problem.status_code)
-    answer: Page[OrderPayload] = {"results": found, "next": None}
+    answer: Page[OrderPayload] = {"results": results, "next": None}
     return served.json(answer)
 
 
-async def _fetch(look: OrderLookup) -> list[OrderPayload]:
+async def _fetch(lookup: OrderLookup) -> list[OrderPayload]:
     """Raises ApiError."""
-    if look.query is None:
+    if lookup.query is None:
         return []
-    connection = await in_db(load_connection, look.organization_id, look.project_id)
+    connection = await in_db(load_connection, lookup.organization_id, lookup.project_id)
     if connection is None:
         raise ApiError("shop_not_connected", NO_SHOP, status=409)
     try:
         return [
             order_data(order)
-            for order in await fetch_orders(shop_client(connection), look.query, timezone=look.timezone)
+            for order in await fetch_orders(shop_client(connection), lookup.query, timezone=lookup.timezone)
         ]
     except SignInRefused as error:
-        await in_db(request_reconnect, look.organization_id, connection)
+        await in_db(request_reconnect, lookup.organization_id, connection)
         raise ApiError("shop_not_connected", str(error), status=409) from error
     except ShopFailed as error:
         raise ApiError("shop_failed", str(error), status=502) from error
 
 
-def _order_lookup(project: Project, asked: dict[str, Any]) -> OrderLookup:
+def _order_lookup(project: Project, data: dict[str, Any]) -> OrderLookup:
     """Raises ApiError."""
-    if ("persona" in asked) == ("wp_user_id" in asked):
+    if ("persona" in data) == ("wp_user_id" in data):
         raise ApiError("invalid", WHOSE, field="persona")
-    customer_id = asked.get("wp_user_id") or shopper_of(project, asked["persona"])
+    customer_id = data.get("wp_user_id") or shopper_of(project, data["persona"])
     return OrderLookup(
         organization_id=project.organization.pk,
         project_id=project.pk,
         timezone=project.agent_version.config.timezone if project.agent_version else "UTC",
-        query=None if customer_id is None else OrderQuery(customer_id, asked["limit"], asked.get("status")),
+        query=None if customer_id is None else OrderQuery(customer_id, data["limit"], data.get("status")),
     )

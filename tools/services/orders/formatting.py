@@ -75,8 +75,8 @@ def _sentence(order: Order) -> str:
         " ".join(part for part in (parcel.provider, parcel.number, f"({parcel.url})" if parcel.url else "") if part)
         for parcel in order.parcels
     ]
-    told = ", ".join(facts) + (f": {', '.join(items)}" if items else "") + "."
-    return f"{told} Tracking: {'; '.join(parcels)}." if parcels else told
+    sentence = ", ".join(facts) + (f": {', '.join(items)}" if items else "") + "."
+    return f"{sentence} Tracking: {'; '.join(parcels)}." if parcels else sentence
 
 
 def _words(status: str | None) -> str:

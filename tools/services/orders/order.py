@@ -109,8 +109,8 @@ def _items(value: Any) -> Iterator[Item]:
 
 def _parcels(meta: Any) -> Iterator[Parcel]:
     """Yield the parcels of both plugins. A link entered by the shop takes precedence over a generated one."""
-    kept = [row.get("value") for row in meta if _is_tracking(row)] if isinstance(meta, list) else []
-    for parcel in (parcel for value in kept if isinstance(value, list) for parcel in value):
+    stored = [row.get("value") for row in meta if _is_tracking(row)] if isinstance(meta, list) else []
+    for parcel in (parcel for value in stored if isinstance(value, list) for parcel in value):
         if not isinstance(parcel, dict) or not (number := _line(parcel.get("tracking_number"))):
             continue
         names = ("custom_tracking_provider", "formatted_tracking_provider", "tracking_provider")

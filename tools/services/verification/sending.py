@@ -136,12 +136,12 @@ def _words(code: str, context: ToolContext) -> str:
 def _without_digits(outcome: Outcome, prepared: PreparedCode) -> Outcome:
     """Return the outcome for the ledger: the status, the recipient and the way, without the digits."""
     told = SENT.format(way=prepared.way) if outcome.ending is Ending.DONE else NOT_SENT
-    kept = {"needs_reauth": True} if outcome.result.get("needs_reauth") else {}
+    reauth = {"needs_reauth": True} if outcome.result.get("needs_reauth") else {}
     return replace(
         outcome,
         told=told,
         error=outcome.error.replace(prepared.code.digits, MASK),
-        result={"verified": False, "sent": outcome.ending is Ending.DONE, **kept},
+        result={"verified": False, "sent": outcome.ending is Ending.DONE, **reauth},
         request=prepared.masked,
         excerpt="",
     )
