@@ -9,8 +9,8 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 
-from projects.api.project_views import ProjectView
 from projects.api.typed_responses import TypedResponse
+from projects.api.views import ProjectView
 from projects.common.api_error import ApiError
 from projects.common.presenters import Day
 from projects.models.key import Scope
