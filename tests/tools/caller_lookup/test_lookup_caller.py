@@ -119,7 +119,7 @@ def test_the_secret_is_never_stored_or_shown(turns: Turns, records: LookupServer
     ],
     ids=["500", "401", "redirect", "picture", "no utf-8", "compressed"],
 )
-def test_a_response_that_is_not_text_becomes_a_sentence(
+def test_a_failed_lookup_becomes_a_sentence(
     call: Turns, records: LookupServer, status: int, body: bytes, headers: dict[str, str]
 ) -> None:
     """The call continues."""

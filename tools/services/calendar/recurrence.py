@@ -16,7 +16,7 @@ from zoneinfo import ZoneInfo
 DAY = timedelta(days=1)
 WEEKDAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 KNOWN = frozenset({"FREQ", "INTERVAL", "COUNT", "UNTIL", "BYDAY", "BYMONTHDAY", "BYMONTH", "WKST"})
-# Furthest day, counted from the first, up to which the occurrences of a rule with COUNT are counted.
+# Most days after the first one over which occurrences of a rule with COUNT are counted.
 LONGEST_COUNT = 2_000
 
 

@@ -37,13 +37,13 @@ async def look_up_caller(arguments: Mapping[str, Any], context: ToolContext) -> 
     if not phone:
         return Outcome.done(NO_NUMBER, result={"found": False}, adapter=ADAPTER)
     if connection is None:
-        return Outcome.failed(NOT_CONNECTED, reported=NOT_CONNECTED, adapter=ADAPTER)
+        return Outcome.failed(NOT_CONNECTED, told=NOT_CONNECTED, adapter=ADAPTER)
     directory = directory_client(connection)
     details = {"request": {"method": "GET", "url": directory.shown_url(phone)}, "adapter": ADAPTER}
     try:
         text = await directory.find(phone)
     except DirectoryFailed as error:
-        return Outcome.failed(str(error), reported=NO_ANSWER, **details)
+        return Outcome.failed(str(error), told=NO_ANSWER, **details)
     return Outcome.done(text or NOBODY, result={"found": bool(text)}, excerpt=text, **details)
 
 

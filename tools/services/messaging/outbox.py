@@ -1,4 +1,4 @@
-"""The outbox: stores messages while no service is connected. Nothing is sent."""
+"""The outbox: keeps messages while no service is connected. Nothing is sent."""
 
 from __future__ import annotations
 
