@@ -17,7 +17,7 @@ from tests.tools.bookings.conftest import Bookings
 from tests.tools.calendar.conftest import CALDAV, connect, forget, source_of, write
 from tests.tools.calendar.radicale import PASSWORD, USER, Calendar
 from tests.tools.calendar.scripted import ScriptedCalendar
-from tests.tools.calendar.test_writing import to_come
+from tests.tools.calendar.test_event_sync import to_come
 from tools.services.calendar.event import event_uid
 
 READ_ONLY = b"""<multistatus xmlns="DAV:"><response><href>/c/</href><propstat><prop>

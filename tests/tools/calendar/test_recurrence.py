@@ -10,7 +10,7 @@ import pytest
 from tests.tools.bookings.conftest import Bookings
 from tests.tools.calendar.radicale import Calendar
 from tests.tools.calendar.scripted import document
-from tests.tools.calendar.test_reading import AUTUMN, ROME, SPRING, taken
+from tests.tools.calendar.test_busy_times import AUTUMN, ROME, SPRING, taken
 from tools.services.bookings.opening import Span
 from tools.services.calendar.busy import UnreadableCalendar, busy_spans
 from tools.services.calendar.recurrence import Rule, read_rule

@@ -10,7 +10,7 @@ from django.utils import timezone
 from tests.tools.bookings.conftest import Bookings, rome
 from tests.tools.calendar.radicale import Calendar
 from tests.tools.calendar.scripted import ScriptedCalendar
-from tests.tools.calendar.test_writing import to_come
+from tests.tools.calendar.test_event_sync import to_come
 from tools.models import Booking
 from tools.services.signed_links import booking_token
 

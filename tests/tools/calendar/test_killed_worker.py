@@ -10,7 +10,7 @@ from tests.processes import ForkServer, until
 from tests.tools.bookings.conftest import Bookings
 from tests.tools.calendar.conftest import connect, told_of
 from tests.tools.calendar.radicale import Radicale
-from tests.tools.calendar.test_writing import to_come
+from tests.tools.calendar.test_event_sync import to_come
 from tools.models import EffectState
 from tools.services.calendar.event import event_uid
 
