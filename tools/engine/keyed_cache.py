@@ -1,4 +1,4 @@
-"""What follows from a state that seldom changes, kept until it does."""
+"""A small in-process cache, invalidated when its input changes."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ V = TypeVar("V")
 
 
 class KeyedCache(Generic[V]):
-    """Values, each with what it was made of, for a place that has one at a time. At most `most` of them, in any thread.
+    """One value per key, together with the input it was computed from. Thread-safe; cleared when full.
 
-    Whoever gets one only reads it.
+    Callers must not modify the values.
     """
 
     def __init__(self, *, most: int) -> None:
@@ -19,7 +19,7 @@ class KeyedCache(Generic[V]):
         self._values: dict[Hashable, tuple[object, V]] = {}
 
     def of(self, place: Hashable, ground: object, make: Callable[[], V]) -> V:
-        """The place's value, made anew unless it was made of an equal ground."""
+        """The cached value for the key; recomputed if the input differs."""
         kept = self._values.get(place)
         if kept is not None and kept[0] == ground:
             return kept[1]

@@ -1,4 +1,4 @@
-"""What a tool would do now: the exact request, event or message, with nothing sent."""
+"""Preview of a tool's request, event or message, without sending it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tools.engine.skills.arguments import ExtractionContext, generate_object_by_
 
 @dataclass(frozen=True)
 class Preview:
-    """`arguments` are what a model read off the conversation; `sent` is what would go out, its secrets masked."""
+    """`arguments` were extracted from the conversation by a model; `sent` is what would be sent, with secrets masked."""
 
     action: ActionType
     arguments: Mapping[str, Any]
@@ -38,7 +38,7 @@ async def preview(
     secrets: WebhookSecrets,
     record: Recorder,
 ) -> Preview:
-    """What the tool would send on this occasion, whose quote it fired on. Raises LlmError, MalformedTool."""
+    """Build what the tool would send in this context. Raises LlmError, MalformedTool."""
     schema = wanted_arguments(tool.name, tool.definition)
     arguments: dict[str, Any] = {}
     if schema is not None:

@@ -1,4 +1,4 @@
-"""What people say of a promise: that they kept it themselves, or that it is no longer wanted."""
+"""Answers of staff to a promise: kept by themselves, or withdrawn."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from projects.models import Project
 from tools.engine.hooks import promise_answered
 from tools.models import EffectState, Promise, PromiseState
 
-# While an effect is on its way it decides by itself; an unknown one is answered where it is asked about.
+# An effect that isn't over decides by itself; an unknown outcome is resolved on the effect.
 UNDECIDED = frozenset({EffectState.PLANNED, EffectState.SENDING, EffectState.UNKNOWN})
 REASON = 300
 
 
 def say_it_was_kept(project: Project, promise_id: UUID, *, by: str) -> Promise:
-    """Somebody did what was promised, also after it broke. `by` is who says so, in words.
+    """Mark an open or broken promise as kept by a person. `by` is the person's name.
 
     Raises Promise.DoesNotExist, WrongState.
     """
@@ -31,7 +31,7 @@ def say_it_was_kept(project: Project, promise_id: UUID, *, by: str) -> Promise:
 
 
 def withdraw_promise(project: Project, promise_id: UUID, *, by: str) -> Promise:
-    """It is no longer wanted. One that broke stays broken. Raises Promise.DoesNotExist, WrongState."""
+    """Withdraw an open promise. `by` is the person's name. Raises Promise.DoesNotExist, WrongState."""
     return _answer(
         project,
         promise_id,
@@ -41,14 +41,14 @@ def withdraw_promise(project: Project, promise_id: UUID, *, by: str) -> Promise:
     )
 
 
-# What people answer, on the page and in the API.
+# The answers, on the page and in the API.
 ANSWERS = {PromiseState.KEPT: say_it_was_kept, PromiseState.WITHDRAWN: withdraw_promise}
 
 
 def _answer(
     project: Project, promise_id: UUID, *, standing: tuple[PromiseState, ...], end: PromiseState, reason: str
 ) -> Promise:
-    """Compare-and-set: of two people at once one is told what the other said."""
+    """Close the promise by compare-and-set. The second of two concurrent answers raises WrongState."""
     promise = Promise.objects.select_related("effect").get(project_id=project.pk, pk=promise_id)
     if promise.effect and promise.effect.state in UNDECIDED:
         raise WrongState("Its effect is not over yet, and decides what becomes of the promise.")

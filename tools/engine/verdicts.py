@@ -1,4 +1,4 @@
-"""From what the model read to verdicts: a tool fires when every condition is a JSON true, and no rule holds it back (N17)."""
+"""Verdicts from a model's readings: a tool fires if all its conditions are true and no rule holds it back."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Judgement:
 
 
 def judge(detections: Iterable[Detection], *, tools: Sequence[CompiledTool], exchange: Exchange) -> list[Judgement]:
-    """The verdicts on one answer, in the order of the words they rest on, before conflicts. Unknown tools are left out."""
+    """The verdicts on one answer, in the order of their quotes, before conflicts. Unknown tools are skipped."""
     answer, before = exchange.answer, [_plain(said) for said in exchange.said_before]
     by_name = {tool.name: tool for tool in tools}
     readings = (reading for detection in detections for reading in detection.verdicts if reading.tool in by_name)
@@ -62,31 +62,31 @@ def _judge_one(reading: ToolReading, tool: CompiledTool) -> Judgement:
 
 
 def _said_earlier(judgement: Judgement) -> Judgement:
-    """Only the latest answer promises: what an earlier one said was judged then."""
+    """Hold back a verdict whose quote is from an earlier message, which was judged then."""
     if not judgement.fired:
         return judgement
     return replace(judgement, fired=False, rule=Rule.IN_PROGRESS, reason=SAID_EARLIER)
 
 
 def _is_only_in(quote: str, before: Sequence[str], *, answer: str) -> bool:
-    """Whether these very words stand in an earlier message, and not in the answer."""
+    """True if these exact words are in an earlier message and not in the answer."""
     words = _plain(quote)
     return bool(words) and words not in _plain(answer) and any(words in said for said in before)
 
 
 def _plain(text: str) -> str:
-    """The words as they are told from others: without their case, their marks and the blanks between them."""
+    """The text without case, punctuation and extra whitespace."""
     return " ".join("".join(one if one.isalnum() else " " for one in text.casefold()).split())
 
 
 def _is_met(name: str, reading: ToolReading) -> bool:
-    """A condition that was not read is not met, nor is one that was read both ways."""
+    """True if the condition was read, and never as unmet."""
     readings = [condition.met for condition in reading.conditions if condition.name == name]
     return bool(readings) and all(readings)
 
 
 def _one_per_tool(judgements: Iterable[Judgement]) -> list[Judgement]:
-    """A tool read twice fires once: the reading that fires wins."""
+    """One verdict per tool; a firing one wins."""
     best: dict[str, Judgement] = {}
     for judgement in judgements:
         standing = best.get(judgement.tool.name)
