@@ -1,4 +1,4 @@
-"""The nine steps of AnalyzeConversation, by the source's names and in its order (N03, N04)."""
+"""The nine steps of AnalyzeConversation, in order."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ StepDocument = dict[str, Any]
 
 
 class SkillGroup(StrEnum):
-    """The four kinds of skills in the flow."""
+    """The kind of work of a step."""
 
     COMPILATION = "compilation"
     DETECTION = "detection"
@@ -24,7 +24,7 @@ class Step(NamedTuple):
     group: SkillGroup
 
     def held(self, **held: Any) -> StepDocument:
-        """The step as a run's trace keeps it, with what it held."""
+        """The step as stored in a run's trace, with its data."""
         return {"number": self.number, "name": self.name, "group": self.group.value, "held": held}
 
 
@@ -40,12 +40,12 @@ STATE = Step(9, "Set conversation state", SkillGroup.EXECUTION)
 
 
 def in_order(steps: Iterable[StepDocument]) -> list[StepDocument]:
-    """The steps by their numbers; of two with one number, the later one stands."""
+    """The steps sorted by number; the last one wins if a number occurs twice."""
     latest = {step["number"]: step for step in steps}
     return [latest[number] for number in sorted(latest)]
 
 
 def held_by(steps: Iterable[StepDocument], step: Step) -> dict[str, Any]:
-    """What a step of a stored run held; nothing where it has not come so far."""
+    """The data of a step in a stored run; empty if the run hasn't reached it."""
     found = next((one for one in steps if one["number"] == step.number), None)
     return dict(found["held"]) if found else {}

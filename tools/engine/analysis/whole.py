@@ -1,4 +1,4 @@
-"""The whole analysis of one answer, for whoever only wants to know (POST /tools/evaluate)."""
+"""The whole analysis of one answer, without side effects (POST /tools/evaluate)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tools.engine.verdicts import Judgement, judge
 async def analyse(
     client: Client, model: ModelSpec, *, offered: Iterable[CompiledTool], exchange: Exchange, record: Recorder
 ) -> list[Judgement]:
-    """All verdicts on one answer, conflicts settled; nothing is stored and nothing done. Raises LlmError."""
+    """All verdicts on one answer, with conflicts resolved. Nothing is stored or executed. Raises LlmError."""
     tools = list(offered)
     read = await detect_side_by_side(client, model, groups=group_tools(tools), exchange=exchange, record=record)
     found = identify_conflicts(judge(read.all, tools=tools, exchange=exchange))

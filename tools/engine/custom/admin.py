@@ -1,4 +1,4 @@
-"""A project's own tools in the admin, on the same service as every other door."""
+"""Custom tools in the admin, on the same service as the API."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from tools.models import CustomTool, CustomToolVersion
 
 
 class CustomToolForm(forms.ModelForm):  # type: ignore[type-arg]  # Django has no such type at run time
-    """A definition as JSON. Whoever saves over someone else's save is told what differs."""
+    """A definition as JSON. A save over someone else's version is refused with the differences."""
 
     text = forms.CharField(
         label="definition",
@@ -97,11 +97,11 @@ class CustomToolAdmin(TenantAdmin):
             messages.warning(request, f"The signing secret, shown this once: {saved.signing_secret}")
 
     def delete_model(self, request: HttpRequest, obj: CustomTool) -> None:
-        """Removed: its versions stay."""
+        """Remove the tool; its versions stay."""
         _serve(obj, lambda project: service.remove(project, obj.name, author=_member_of(request)))
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
-        """The tool alone, with the steps that name it: its versions are not deleted with it."""
+        """List the tool and the steps that name it. Its versions are kept, so they aren't listed."""
         return (
             [line for obj in objs for line in (str(obj), _steps_left(obj))],
             {self.opts.verbose_name_plural: len(objs)},
@@ -116,7 +116,7 @@ class CustomToolAdmin(TenantAdmin):
 
     @admin.action(description="Switch off: offer the selected tools no more")
     def disable(self, request: HttpRequest, tools: QuerySet[CustomTool]) -> HttpResponse | None:
-        """Asked once more where steps name one of them, as when one is deleted."""
+        """Switch the tools off. Asks for confirmation if steps of a scenario name one of them."""
         chosen = [(tool, _steps_left(tool) if tool.is_enabled else []) for tool in tools]
         if "post" not in request.POST and any(steps for _, steps in chosen):
             title = f"Switch off {len(chosen)} tool{'s' if len(chosen) > 1 else ''}?"
@@ -166,14 +166,14 @@ def _restore(project: Project, *, version: CustomToolVersion, request: HttpReque
 
 
 def _serve(tool: Model, work: Callable[[Project], Any]) -> None:
-    """Do the work in the tool's own organization, whoever of the platform or of the tenant asks for it."""
+    """Run the work in the tool's organization; platform staff belong to none."""
     row = cast(CustomTool, tool)
     with tenant_tx(cast(UUID, row.organization_id)):
         work(Project.objects.get(pk=row.project_id))
 
 
 def _steps_left(tool: CustomTool) -> list[str]:
-    """The steps that name the tool, each with the way there."""
+    """Links to the steps that name the tool."""
     with tenant_tx(cast(UUID, tool.organization_id)):
         project = Project.objects.select_related("agent_version").get(pk=tool.project_id)
         steps = steps_left_without(project, tool.name)
@@ -183,5 +183,5 @@ def _steps_left(tool: CustomTool) -> list[str]:
 
 
 def _member_of(request: HttpRequest) -> Member | None:
-    """Who does it; the platform's people are members of no organization."""
+    """The member behind the request; None for platform staff, who belong to no organization."""
     return Member.objects.filter(user_id=cast(int, request.user.pk)).first()

@@ -1,4 +1,4 @@
-"""The forms in which a tool's JSON is pasted, all of them from the source (N50)."""
+"""The accepted JSON forms of a tool."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tools.engine.validation.problem import DefinitionRefused, Problem
 from tools.engine.validation.values import object_problems
 
 PLACE = re.compile(r"line (\d+), column (\d+)")
-# What other languages write where JSON wants something else.
+# Hints for mistakes that come from other languages.
 HINTS = (
     (re.compile(r"True\b|False\b"), "JSON writes true and false in small letters."),
     (re.compile(r"None\b|undefined\b"), "JSON writes null for nothing."),
@@ -25,7 +25,7 @@ HINTS = (
 
 
 def read_json(text: str) -> Any:
-    """A JSON value as it was typed. Raises ApiError with line, column, and what is often meant there."""
+    """Parse JSON as typed by a person. Raises ApiError with line, column and a hint at the likely mistake."""
     try:
         return parse_value(text)
     except ApiError as error:
@@ -47,7 +47,7 @@ def read_registration(document: Any) -> dict[str, Any]:
 
 
 def read_tools(document: Mapping[str, Any]) -> dict[str, Any]:
-    """The tools of any form: a registration, `{name: definition}`, or a definition with its `name` beside it.
+    """The tools in any form: a registration, `{name: definition}`, or a definition with a `name` field.
 
     Raises DefinitionRefused.
     """
@@ -62,7 +62,7 @@ def read_tools(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_definition(document: Mapping[str, Any], *, name: str) -> Any:
-    """The definition of the tool of this name, in any form. Raises DefinitionRefused."""
+    """The definition of the named tool, in any form. Raises DefinitionRefused."""
     if "tools" in document or list(document) == [name]:
         tools = read_tools(document)
         if list(tools) != [name]:
@@ -72,7 +72,7 @@ def read_definition(document: Mapping[str, Any], *, name: str) -> Any:
 
 
 def _unwrapped(document: Mapping[str, Any]) -> Any:
-    """The definition inside `definition`, or the fields of the document but its envelope's."""
+    """The value of `definition`, or the document's fields without those of the envelope."""
     if "definition" not in document:
         return {key: value for key, value in document.items() if key not in ENVELOPE}
     if problems := list(_strangers(document)):
@@ -88,7 +88,7 @@ def _strangers(document: Mapping[str, Any]) -> Iterator[Problem]:
             yield Problem(key, f"Unknown field '{key[:80]}'. There is room for {', '.join(ENVELOPE)}.")
 
 
-# What the API takes beside a definition.
+# Fields that the API accepts next to a definition.
 ENVELOPE = ("name", "definition", "expected_version", "enabled")
 
 

@@ -1,4 +1,4 @@
-"""A model's own calls and their results, as it reads them again: no call without a result (T8)."""
+"""A model's past calls and their results as messages: every call has a result."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from llm.prompts import neutralise
 
-# Of one result, and of all that a turn's tools told: there may be thirty of them.
+# Byte limits: for one result, and for all results of a turn, of which there may be thirty.
 LONGEST_RESULT = 4_000
 MOST_RESULTS = 6_000
 LEAST_RESULT = 300
@@ -28,8 +28,9 @@ class Called(Protocol):
 def said_and_called(
     content: str, calls: Sequence[Called], *, longest: int = LONGEST_RESULT
 ) -> Iterable[dict[str, Any]]:
-    """One answer with its calls, and then their results, each of at most `longest` bytes, in the wire format of Chat
-    Completions.
+    """One answer with its calls, followed by their results, as Chat Completions messages.
+
+    Each result is cut to `longest` bytes.
     """
     said: dict[str, Any] = {"role": "assistant", "content": content or None}
     if calls:
@@ -38,13 +39,13 @@ def said_and_called(
 
 
 def room_for_each(calls: Sequence[Called]) -> int:
-    """How many bytes of each result a model is shown, so that all of a turn's together stay readable."""
+    """The byte limit of each result, so that all results of a turn stay readable together."""
     whole = sum(min(len(call.result.encode()), LONGEST_RESULT) for call in calls)
     return LONGEST_RESULT if whole <= MOST_RESULTS else max(MOST_RESULTS // len(calls), LEAST_RESULT)
 
 
 def _as_called(call: Called) -> dict[str, Any]:
-    """A name or arguments that no provider takes back are replaced: their result says what was wrong."""
+    """Replace a name or arguments that a provider would reject; the result says what was wrong."""
     function = {
         "name": NOT_IN_A_NAME.sub("_", call.name)[:64] or "unknown",
         "arguments": json.dumps(call.arguments or {}, ensure_ascii=False),
@@ -53,6 +54,6 @@ def _as_called(call: Called) -> dict[str, Any]:
 
 
 def _result(call: Called, *, longest: int) -> dict[str, Any]:
-    """A result is data: it can't close a tag, and is cut (threat 9)."""
+    """A result is data: it is escaped so that it can't close a tag, and cut."""
     shown = call.result.encode()[:longest].decode(errors="ignore")
     return {"role": "tool", "tool_call_id": call.call_id, "content": neutralise(shown)}

@@ -1,4 +1,4 @@
-"""What a model is offered at one moment: functions in its provider's shape, and how it is to use them (L02, L08, L15, L16)."""
+"""The tools offered to a model: functions in its provider's format, and the prompt section about them."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ HEADING = "## Available Tools"
 
 @dataclass(frozen=True)
 class AgentToolDefinition:
-    """One function, whoever the provider is (L08). `parameters` is a JSON Schema."""
+    """One function, independent of the provider. `parameters` is a JSON Schema."""
 
     name: str
     description: str
     parameters: Mapping[str, Any]
 
     def as_openai(self) -> dict[str, Any]:
-        """In the wire format of Chat Completions."""
+        """The function in Chat Completions format."""
         function = {"name": self.name, "description": self.description, "parameters": dict(self.parameters)}
         return {"type": "function", "function": function}
 
     def as_gemini(self) -> dict[str, Any]:
-        """As one of Gemini's `functionDeclarations`."""
+        """The function as one of Gemini's `functionDeclarations`."""
         parameters = gemini_parameters(self.parameters)
         declaration = {"name": self.name, "description": self.description}
         return {**declaration, "parameters": parameters} if parameters else declaration
@@ -46,7 +46,7 @@ class AgentToolDefinition:
 
 @dataclass(frozen=True)
 class Offer:
-    """The tools of one moment that are offered, by name, in the order in which a model reads them."""
+    """The tools offered on one trigger, by name, in the order shown to the model."""
 
     tools: Mapping[str, CompiledTool] = field(default_factory=dict)
 
@@ -59,35 +59,37 @@ class Offer:
 
     @cached_property
     def functions(self) -> list[dict[str, Any]]:
-        """The definitions in the wire format of Chat Completions."""
+        """The functions in Chat Completions format."""
         return [one.as_openai() for one in self.definitions]
 
     @cached_property
     def weight(self) -> int:
-        """The bytes of the functions in a request."""
+        """Size of the functions in a request, in bytes."""
         return len(to_json(self.functions)) if self.tools else 0
 
     @cached_property
     def declarations(self) -> list[dict[str, Any]]:
-        """The definitions as Gemini's `functionDeclarations`."""
+        """The functions as Gemini's `functionDeclarations`."""
         return [one.as_gemini() for one in self.definitions]
 
     @cached_property
     def addendum(self) -> str:
-        """The sections of the tools that have one, under one heading; empty without any (L15, L16)."""
+        """The tools' sections under one heading; empty without any."""
         return assemble(tool.section for tool in self.tools.values())
 
 
 def collect_agent_tools(project: Project, *, channel: str) -> Offer:
-    """Everything that the model of a live session is to be told of tools, at its start: the definitions, and the addendum to
-    its instructions (L02). One call, in the running transaction.
+    """The tools of a live session, for its start: the definitions and the addendum to the instructions.
+
+    Runs in the running transaction.
     """
     return read_offer(Trigger.LIVE, project, channel=channel)
 
 
 def read_offer(moment: Trigger, project: Project, *, channel: str) -> Offer:
-    """What is offered at a moment, as the business stands now, in the running transaction. The project's own tools are read
-    only where one of them says when it runs.
+    """The tools offered on a trigger, from the business's current state, in the running transaction.
+
+    Custom tools are loaded only if one of them sets `moments`.
     """
     state, stored = read_state(project, channel=channel), stored_definitions()
     if state.has_own_moments:
@@ -95,13 +97,15 @@ def read_offer(moment: Trigger, project: Project, *, channel: str) -> Offer:
     return _kept.of((project.pk, moment, state.channel), (state, stored), lambda: offer_at(moment, state, stored))
 
 
-# Most turns find their business as the one before found it, and what follows from it is much to work out: some twenty
-# kilobytes each.
+# Consecutive turns usually find the business in the same state, and an offer is expensive to build. An entry takes
+# about 20 kB.
 _kept: KeyedCache[Offer] = KeyedCache(most=200)
 
 
 def read_offers(moment: Trigger, project: Project, config: AgentConfig, *, channels: Iterable[str]) -> dict[str, Offer]:
-    """What would be offered on each channel with these settings, as the business stands otherwise, in the running transaction."""
+    """The tools offered on each channel with these settings and the otherwise current state, in the running
+    transaction.
+    """
     state = read_state(project, channel="", config=config)
     own = standing_tools(project.pk) if state.has_own_moments else ()
     stored = stored_definitions()
@@ -115,14 +119,14 @@ def offer_at(
     stored: Mapping[str, StoredDefinition] | None,
     own: Sequence[StandingTool] = (),
 ) -> Offer:
-    """The tools that are offered at a moment, the project's own over built-in ones of their name. A pure function (F06).
+    """The tools offered on a trigger; custom tools override built-in ones by name. Pure.
 
-    An own tool is switched by itself: neither a capability nor the list of the agent's built-in tools narrows it.
+    Custom tools are not subject to capabilities or to the agent's allowlist.
     """
     tools = {
         name: compile_builtin(tool, state, stored)
         for name, tool in builtin_tools().items()
-        # What its own gate closes no stored definition opens, and needn't be put into words.
+        # A stored definition can't open a tool's own gate, so skip compiling the closed ones.
         if moment in tool.moments and not tool.gate(state)
     }
     named = [tool for tool in own if tool.is_enabled and moment in tool.definition.runs_in]
@@ -131,6 +135,6 @@ def offer_at(
 
 
 def assemble(sections: Iterable[str]) -> str:
-    """Prompt sections as one block, each section once."""
+    """Join the prompt sections under the heading, each once."""
     parts = list(dict.fromkeys(section.strip() for section in sections if section.strip()))
     return "\n\n".join([HEADING, *parts]) if parts else ""

@@ -1,4 +1,4 @@
-"""Reading a model's call: what can't be carried out becomes an error that the model reads, never an exception (L03, L19, W10)."""
+"""Parsing a model's calls. An invalid call becomes an error for the model to read, never an exception."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from projects.common.api_error import ApiError
 from tools.engine.catalogue import CompiledTool
 from tools.engine.execution.schemas import handler_of
 
-# Of one answer; a model that calls more has gone astray.
+# Per answer; more calls than this indicate a model that has gone astray.
 MOST_CALLS = 10
 LONGEST_ARGUMENTS = 50_000
 NOT_OFFERED = "There is no tool {name}. Use one of: {names}."
@@ -23,13 +23,13 @@ TOO_MANY = f"At most {MOST_CALLS} calls are carried out in one answer; this one 
 
 
 class Refused(Exception):
-    """A call that isn't carried out; the text goes back to the model."""
+    """A call that isn't executed; the message goes back to the model."""
 
 
 def read_call(
     offered: Mapping[str, CompiledTool], asked: ToolCall, *, index: int
 ) -> tuple[CompiledTool, dict[str, Any]]:
-    """The tool of a model's call and its arguments, as the tool takes them. What it doesn't know is left out (L06, L10).
+    """The called tool and its validated arguments; unknown arguments are dropped.
 
     Raises Refused.
     """
@@ -38,7 +38,7 @@ def read_call(
 
 
 def find_offered(offered: Mapping[str, CompiledTool], name: str, *, index: int) -> CompiledTool:
-    """The tool that is called, if it is one of those offered (T7). Raises Refused."""
+    """The called tool, if it was offered. Raises Refused."""
     if index >= MOST_CALLS:
         raise Refused(TOO_MANY)
     tool = offered.get(name)
@@ -49,7 +49,7 @@ def find_offered(offered: Mapping[str, CompiledTool], name: str, *, index: int) 
 
 
 def read_object(asked: ToolCall) -> dict[str, Any]:
-    """What the model wrote, if it is a JSON object that can be stored. Raises Refused."""
+    """The call's arguments, if they are a storable JSON object. Raises Refused."""
     if len(asked.arguments_json) > LONGEST_ARGUMENTS:
         raise Refused(f"The arguments are longer than {LONGEST_ARGUMENTS} characters.")
     arguments = asked.arguments() if asked.arguments_json.strip() else {}
@@ -63,12 +63,12 @@ def read_object(asked: ToolCall) -> dict[str, Any]:
 
 
 def storable(text: str) -> str:
-    """A model's text as the database takes it: no NUL, no half of a character."""
+    """The text without NUL and lone surrogates, which PostgreSQL rejects."""
     return text.replace("\0", "").encode("utf-8", "replace").decode()
 
 
 def call_id_of(asked: ToolCall, *, index: int, taken: Sequence[str]) -> str:
-    """The model's own id, which its result has to name; made anew where two calls share one."""
+    """The model's call id, which the result must name; replaced if two calls share one."""
     given = storable(asked.id)[:100]
     if given and given not in taken:
         return given
@@ -77,7 +77,7 @@ def call_id_of(asked: ToolCall, *, index: int, taken: Sequence[str]) -> str:
 
 
 def _fitting(tool: CompiledTool, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments by the schema that the model was shown, and then by the tool's own. Raises Refused."""
+    """The arguments validated against the schema shown to the model, then by the handler's model. Raises Refused."""
     schema = dict(tool.parameters or {})
     is_closed = schema.get("additionalProperties", False) is False
     known = {name: value for name, value in arguments.items() if not is_closed or name in schema.get("properties", {})}

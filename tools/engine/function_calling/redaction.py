@@ -1,4 +1,4 @@
-"""A call's arguments as people and programs are shown them."""
+"""Redacted arguments of a call, for people and the API."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ BLOTTED = "••••"
 
 
 def shown_arguments(name: str, arguments: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """The arguments without what the tool's handler hides, such as a one-time code (D14)."""
+    """The arguments with those masked that the tool's handler hides, such as a one-time code."""
     if arguments is None:
         return None
     tool = builtin_tools().get(name)

@@ -1,4 +1,4 @@
-"""The platform's own words for the tools that models call: stored rows if there is any, else the code's (F01-F05, D10)."""
+"""The platform's definitions of tools that models call: stored rows if there are any, otherwise the code's."""
 
 from tools.engine.platform.stored import (
     StoredDefinition,

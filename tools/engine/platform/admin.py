@@ -1,4 +1,4 @@
-"""The page on which the platform's people word the tools that models call (F04)."""
+"""Admin of the platform's tool definitions."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ def _wide(*, rows: int) -> forms.Textarea:
 
 
 class Indented(json.JSONEncoder):
-    """A schema as a person reads it."""
+    """A schema, indented for editing."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{**options, "indent": 2})
 
 
 class DefinitionForm(forms.ModelForm):  # type: ignore[type-arg]  # Django has no such type at run time
-    """What is wrong is said beside the field that it is in."""
+    """A stored definition; each problem is shown at its field."""
 
     parameters = forms.JSONField(required=False, encoder=Indented, help_text=PARAMETERS, widget=_wide(rows=16))
 
@@ -63,15 +63,15 @@ class DefinitionForm(forms.ModelForm):  # type: ignore[type-arg]  # Django has n
 
     @property
     def words(self) -> StoredDefinition:
-        """What was typed."""
+        """The definition as typed."""
         texts = {field: self.cleaned_data.get(field) or "" for field in ("description", "category", "section")}
         return StoredDefinition(**texts, parameters=self.cleaned_data.get("parameters"))
 
 
 class PreviewForm(forms.Form):
-    """For whom the typed words are shown."""
+    """The project and channel to preview a definition for."""
 
-    # There are projects to choose from only inside a request's scope.
+    # Projects can be queried only inside a request's scope.
     project: Any = forms.ModelChoiceField(queryset=None)
     channel = forms.ChoiceField(choices=CHANNELS)
 
@@ -83,7 +83,7 @@ class PreviewForm(forms.Form):
 
 @admin.register(PlatformDefinition)
 class PlatformDefinitionAdmin(PlatformAdmin):
-    """Once there is one, only tools that have one are offered: `manage.py seed_tools` stores them all."""
+    """Stored definitions. Once there is one, only tools with one are offered; `manage.py seed_tools` stores them all."""
 
     form = DefinitionForm
     fields = FIELDS
@@ -109,7 +109,7 @@ class PlatformDefinitionAdmin(PlatformAdmin):
         return super().render_change_form(request, context, *args, **kwargs)
 
     def preview(self, request: HttpRequest) -> HttpResponse:
-        """What the typed words become for a project: the function, and the section. Nothing is saved."""
+        """Render the typed definition for a project: the function and the section. Nothing is saved."""
         if not self.has_view_permission(request):
             return HttpResponse(status=403)
         name = request.POST.get("tool_name") or request.POST.get("name", "")
@@ -138,7 +138,7 @@ class PlatformDefinitionAdmin(PlatformAdmin):
 
 
 def flush_definitions() -> None:
-    """Make every process read the definitions anew (F05): the newest is told to be newer, which each turn notices."""
+    """Make every process reload the definitions: each turn compares the newest timestamp, which this updates."""
     newest = PlatformDefinition.objects.order_by("-updated_at").values_list("pk", flat=True).first()
     PlatformDefinition.objects.filter(pk=newest).update(updated_at=Now())
     forget_definitions()

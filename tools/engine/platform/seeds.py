@@ -1,4 +1,4 @@
-"""Seeding the stored definitions from the code's own, or from files (F03). What somebody has edited is left alone."""
+"""Seeding stored definitions from the code or from files. Edited ones are kept."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ FIELDS = ("category", "description", "section", "parameters")
 
 
 class SeedRefused(ValueError):
-    """A seed file can't be used; the text says which and why."""
+    """A seed file is invalid; the message names it and the reason."""
 
 
 class Became(StrEnum):
-    """What seeding made of a definition."""
+    """The result of seeding a definition."""
 
     ADDED = "added"
     SAME = "unchanged"
@@ -37,7 +37,7 @@ class Became(StrEnum):
 
 @dataclass(frozen=True)
 class Seeded:
-    """One tool after seeding; `changes` says what is different now, field by field."""
+    """A definition after seeding; `changes` lists the changed fields."""
 
     name: str
     became: Became
@@ -45,12 +45,12 @@ class Seeded:
 
 
 def code_seeds() -> dict[str, StoredDefinition]:
-    """The words that the code has for the tools that models call."""
+    """The code's definitions of the tools that models call."""
     return {name: words_of(tool) for name, tool in sorted(called_tools().items())}
 
 
 def read_seeds(folder: Path) -> dict[str, StoredDefinition]:
-    """The seeds of a folder's files, `<name>.json` each. Raises SeedRefused before anything is written."""
+    """Read the seed files `<name>.json` of a folder. Raises SeedRefused before anything is written."""
     found = {path.stem: _read(path) for path in sorted(folder.glob("*.json"))}
     if not found:
         raise SeedRefused(f"There is no file <name>.json in {folder}.")
@@ -61,13 +61,13 @@ def read_seeds(folder: Path) -> dict[str, StoredDefinition]:
 
 
 def write_seeds(folder: Path) -> list[Path]:
-    """Write the code's words as seed files, one for each tool."""
+    """Write the code's definitions as seed files, one per tool."""
     folder.mkdir(parents=True, exist_ok=True)
     return [_write(folder / f"{name}.json", words) for name, words in code_seeds().items()]
 
 
 def seed_tools(seeds: Mapping[str, StoredDefinition], *, overwrite: bool = False) -> list[Seeded]:
-    """Store the seeds, all or nothing. Running it again changes nothing."""
+    """Store the seeds, all or none. Idempotent."""
     with platform_scope(), transaction.atomic(using="ops"):
         standing = {row.name: row for row in PlatformDefinition.objects.select_for_update()}
         seeded = [_seed(name, words, standing.get(name), overwrite=overwrite) for name, words in seeds.items()]
@@ -76,17 +76,16 @@ def seed_tools(seeds: Mapping[str, StoredDefinition], *, overwrite: bool = False
 
 
 def words_in(row: PlatformDefinition) -> StoredDefinition:
-    """A row's words."""
     return StoredDefinition(row.description, row.category, row.section, row.parameters)
 
 
 def is_edited(row: PlatformDefinition) -> bool:
-    """Whether a row says something else than what the seed command wrote there last."""
+    """True if the row differs from what the seed command last wrote."""
     return row.seed != digest_of(words_in(row))
 
 
 def digest_of(words: StoredDefinition) -> str:
-    """What tells one wording from another."""
+    """The digest that identifies a wording."""
     return hashlib.sha256(json.dumps(asdict(words), sort_keys=True).encode()).hexdigest()
 
 

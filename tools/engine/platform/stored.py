@@ -1,8 +1,8 @@
-"""The stored definitions as a process keeps them, and the names that are filled in.
+"""In-process cache of the stored definitions, and interpolation of names.
 
-A process keeps what it has read for a minute (F05). Every turn reads, along with its project, how many definitions there are
-and when the newest was written (`tools.engine.business_state`): where that is another than what is kept, they are read anew at once, so
-that an edit and a flush count from the next turn on, in every process (F04).
+Definitions are cached for a minute. Every turn also reads, along with its project, their number and newest timestamp
+(`tools.engine.business_state`); a difference invalidates the cache, so an edit or a flush takes effect on the next turn
+of every process.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ NAME = re.compile(r"\{\{\s*([a-z_]+)\s*\}\}")
 
 @dataclass(frozen=True)
 class StoredDefinition:
-    """How the platform's people have worded a tool: what replaces the code's words, and nothing of what it does."""
+    """The platform's wording of a tool. It replaces the code's wording, not its behavior."""
 
     description: str
     category: str
@@ -32,7 +32,7 @@ class StoredDefinition:
 
 @dataclass(frozen=True)
 class Generation:
-    """Which definitions there are: how many, and when the newest was written."""
+    """The version of the stored definitions: their number and the newest timestamp."""
 
     count: int
     newest: datetime | None
@@ -49,7 +49,7 @@ _kept = _Kept()
 
 
 def stored_definitions() -> Mapping[str, StoredDefinition] | None:
-    """The stored definitions by name, at most a minute old; None where there are none, and the code's hold (F01)."""
+    """The stored definitions by name, at most a minute old; None if there are none and the code's apply."""
     if time.monotonic() - _kept.read_at >= KEPT_SECONDS:
         rows = list(PlatformDefinition.objects.all())
         _kept.definitions = {row.name: _definition_of(row) for row in rows} or None
@@ -59,20 +59,18 @@ def stored_definitions() -> Mapping[str, StoredDefinition] | None:
 
 
 def notice_definitions(count: int, newest: datetime | None) -> None:
-    """Take note of which definitions there are now: those that are kept are forgotten if they are others."""
+    """Invalidate the cache if the stored definitions have changed."""
     if Generation(count, newest) != _kept.generation:
         forget_definitions()
 
 
 def forget_definitions() -> None:
-    """Read them anew at the next use, in this process."""
+    """Invalidate this process's cache."""
     _kept.read_at = float("-inf")
 
 
 def interpolate(text: str, names: Mapping[str, str]) -> str:
-    """The text with `{{business}}` and its like replaced, once: what is put in is not looked at again (F02). A name that
-    isn't known stays as it stands.
-    """
+    """The text with `{{business}}` and the like replaced, in one pass. Unknown names stay as written."""
     return NAME.sub(lambda found: names.get(found[1], found[0]), text) if "{{" in text else text
 
 

@@ -1,4 +1,4 @@
-"""What is wrong with a stored definition, in sentences, before it is saved (F02, F04)."""
+"""Validation of stored definitions."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ LONGEST_SECTION = 4_000
 BRACES = re.compile(r"\{\{.*?\}\}|\{\{|\}\}", re.DOTALL)
 HEADING = re.compile(r"^#{1,6}(?!#)\s*\S", re.MULTILINE)
 SUBSECTION = re.compile(r"### \S.*")
-# What can lead elsewhere, or run for minutes: only where the code's own schema has the very same (row 18).
+# References and patterns may lead elsewhere or run for minutes; allowed only as in the code's own schema.
 ONLY_OURS = ("$ref", "pattern")
 
 
 def called_tools() -> Mapping[str, BuiltinTool]:
-    """The tools that models call, which are those that can be worded."""
+    """The tools that models call; only these can have a stored definition."""
     return {name: tool for name, tool in builtin_tools().items() if is_called(tool)}
 
 
 def definition_problems(name: str, words: StoredDefinition) -> list[Problem]:
-    """Everything that is wrong with the words for a tool; empty when they can be saved."""
+    """Every problem with the definition; empty if it can be saved."""
     tool = called_tools().get(name)
     if tool is None:
         return [Problem("name", f"There is no tool “{name[:80]}” that models call; choose one of the list.")]
@@ -76,7 +76,7 @@ def _section_problems(section: str) -> Iterator[Problem]:
 
 
 def _parameter_problems(parameters: Any, tool: BuiltinTool) -> Iterator[Problem]:
-    """A JSON Schema of an object that has room for what the tool takes, and for nothing that it doesn't know."""
+    """The parameters must be a JSON Schema of an object with only the tool's own parameters, and all required ones."""
     if not isinstance(parameters, Mapping):
         yield Problem("parameters", f"parameters must be a JSON Schema, an object, not {type_name(parameters)}.")
         return
@@ -114,7 +114,7 @@ def _schema_error(parameters: Mapping[str, Any]) -> Problem | None:
 
 
 def _found(node: Any) -> Iterator[tuple[str, str]]:
-    """The references and patterns in a schema. A property may have such a name: then what follows is a schema, no text."""
+    """References and patterns in a schema. A property of that name is skipped because its value is a schema."""
     if isinstance(node, Mapping):
         yield from ((name, node[name]) for name in ONLY_OURS if isinstance(node.get(name), str))
         for value in node.values():
