@@ -1,4 +1,4 @@
-"""How much one conversation may set off, and how much one recipient may get (threat 8)."""
+"""Daily limits per conversation and per recipient."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from tools.engine.definition import RetryPolicy
 from tools.engine.execution.handler import Contact
 from tools.models import Effect
 
-# Of a kind that changes something: what goes to the customer, and what doesn't, such as a webhook.
+# Limits per kind for effects on the customer; the second is for other kinds that change something, such as a webhook.
 MOST_IN_CONVERSATION: Mapping[str, int] = {"sms": 10, "email": 10}
 MOST_OF_ANOTHER_KIND = 30
-# Counted over all conversations of the project: whoever gives another's number can't flood it.
+# Across all conversations of the project, so that nobody can flood someone else's number.
 MOST_TO_RECIPIENT = 20
 
 _COUNTED = """
@@ -25,16 +25,16 @@ where organization_id = %s and project_id = %s and kind = %s and id <> %s
 _TODAY = Prepared(f"select ({_COUNTED} and conversation_id = %s), ({_COUNTED} and recipient <> '' and recipient = %s)")
 
 
-# Whoever writes to one recipient, from whichever conversation, does it one after the other: else the last place would be taken by
-# all who look at once. Held to the end of the transaction that begins the effect.
+# Effects on one recipient are started one after the other, from all conversations; otherwise concurrent ones would all
+# take the last place. The lock is held until the end of the transaction that starts the effect.
 _ONE_AT_A_TIME = Prepared("select 1 from pg_advisory_xact_lock(hashtextextended(%s, 0))")
 
-# What is read by somebody: a tool of such a kind that names no addressee writes to the customer.
+# Kinds that are read by a person. A tool of such a kind without an addressee writes to the customer.
 LETTERS = ("email", "sms")
 
 
 def recipient_of(kind: str, contact: Contact | None) -> str:
-    """Where an effect of this kind goes to: the customer's number in digits, or their address."""
+    """The recipient of an effect of this kind: the customer's number in digits, or the e-mail address."""
     if contact is None:
         return ""
     recipients: Mapping[str, str] = {
@@ -45,9 +45,7 @@ def recipient_of(kind: str, contact: Contact | None) -> str:
 
 
 def wait_in_order(effects: Iterable[Effect]) -> None:
-    """Wait for one's turn at every recipient of several effects that one transaction begins, in the order that is everybody's:
-    who writes and texts to a customer while another conversation texts and writes to them would else wait for it, and it for them.
-    """
+    """Lock all recipients of several effects that one transaction starts, in sorted order to prevent deadlocks."""
     turns = {_turn_of(effect) for effect in effects if effect.recipient}
     if len(turns) > 1:
         for turn in sorted(turns):
@@ -59,12 +57,12 @@ def _turn_of(effect: Effect) -> str:
 
 
 def cap_of(effect: Effect) -> str:
-    """Why this effect is too much for a day, or "" when it isn't. Inside the transaction that begins it."""
+    """Return the reason why this effect exceeds a daily limit, or "". Runs in the transaction that starts it."""
     if effect.delivery != RetryPolicy.ONCE and not effect.repeat_key:
-        # It looks something up.
+        # Lookups are not limited.
         return ""
     if effect.recipient:
-        # By a statement of its own: the count sees what was committed before the lock was given.
+        # A separate statement, so that the count sees what was committed before the lock was granted.
         _ONE_AT_A_TIME(_turn_of(effect))
     most = MOST_IN_CONVERSATION.get(effect.kind, MOST_OF_ANOTHER_KIND)
     in_conversation, to_recipient = _counted_today(effect)
@@ -76,7 +74,7 @@ def cap_of(effect: Effect) -> str:
 
 
 def _counted_today(effect: Effect) -> tuple[int, int]:
-    """How many others of its kind began within a day: in its conversation, and to its recipient. None of nobody's."""
+    """The number of other effects of its kind within a day: in its conversation, and to its recipient."""
     mine = (current_organization_id(), effect.project_id, effect.kind, effect.pk)
     [(in_conversation, to_recipient)] = _TODAY(*mine, effect.conversation_id, *mine, effect.recipient or None)
     return in_conversation, to_recipient

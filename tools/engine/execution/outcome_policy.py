@@ -1,4 +1,4 @@
-"""What an attempt's outcome means for an effect: the table of reliability 2.2, in one place (E2-E4)."""
+"""The outcome policy: the state of an effect after an attempt."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DIED = "The worker that was at it died; whether it was done isn't known."
 
 
 class Course(StrEnum):
-    """What becomes of an effect after an attempt."""
+    """The next step of an effect after an attempt."""
 
     DONE = "done"
     FAILED = "failed"
@@ -34,9 +34,10 @@ class Course(StrEnum):
 
 
 def course_of(effect: Effect, outcome: Outcome, *, now: datetime) -> Course:
-    """The course after an attempt.
+    """The next step after an attempt.
 
-    Neither `done` nor `failed` is ever guessed: once an attempt's outcome is unknown, only a success or a person ends it.
+    `done` and `failed` are never guessed: once an attempt's outcome is unknown, only a success or a person ends the
+    effect.
     """
     if outcome.ending is Ending.LATER:
         return Course.LATER
@@ -51,12 +52,12 @@ def course_of(effect: Effect, outcome: Outcome, *, now: datetime) -> Course:
 
 
 def may_have_happened(effect: Effect, outcome: Outcome) -> bool:
-    """Whether this attempt or an earlier one left its outcome open."""
+    """True if the outcome of this or an earlier attempt is unknown."""
     return effect.is_uncertain or outcome.ending is Ending.UNKNOWN
 
 
 def next_attempt_at(effect: Effect, outcome: Outcome, *, now: datetime) -> datetime | None:
-    """When it is tried again: 5 s, 30 s, 2 min, 10 min, or as it was told; None when that would be after its deadline."""
+    """The time of the next attempt: after 5 s, 30 s, 2 min, 10 min, or the Retry-After; None after the deadline."""
     if not 0 < effect.attempts <= len(PAUSES):
         return None
     pause = PAUSES[effect.attempts - 1]

@@ -1,4 +1,4 @@
-"""What may follow an action (N21, D7, D1; row 19)."""
+"""Validation of after-actions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LONGEST_INSTRUCTION = 1_000
 
 
 def after_action_problems(after_actions: Any, *, action: Any, path: str) -> Iterator[Problem]:
-    """The list, of an action of this type."""
+    """Problems of the list, given the type of the action."""
     if not isinstance(after_actions, list):
         yield Problem(path, f"{path} must be a list, not {type_name(after_actions)}.")
     elif len(after_actions) > MOST_AFTER_ACTIONS:
@@ -71,7 +71,7 @@ def _target_problems(options: Mapping[str, Any], kind: AfterActionType, *, path:
 
 
 def _input_problems(options: Mapping[str, Any], *, path: str) -> Iterator[Problem]:
-    """Where the value comes from: fixed, or out of the response, with or without a model's work on it."""
+    """Problems of the input: a fixed value or a path into the response, with an optional instruction."""
     value, part, instruction = options.get("value"), options.get("path"), options.get("instruction")
     if value is not None:
         yield from text_problems(value, path=join(path, "value"), longest=LONGEST_VALUE, is_needed=False)

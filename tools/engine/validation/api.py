@@ -1,4 +1,4 @@
-"""The API that looks at a tool before it is saved, for whoever writes one."""
+"""The API that checks a tool before it is saved."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ class CheckedTools(ProjectView):
 
     @extend_schema(operation_id="tools_check", request=ToolText)
     def post(self, request: Request) -> TypedResponse[CheckedPayload]:
-        """What is wrong with a definition as it is typed, by path, and what is better changed. Nothing is saved.
+        """Check a definition without saving it.
 
-        `problems` hinder a save, `warnings` don't. Text that is no JSON has one problem, whose sentence names the line.
+        `problems` prevent a save, `warnings` don't. Text that isn't JSON has one problem, which names the line.
         """
         data = self.valid(ToolText)
         others = list_tools(self.project).exclude(name=data["name"]).values_list("name", flat=True)

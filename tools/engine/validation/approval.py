@@ -1,4 +1,4 @@
-"""Which tools can wait for a person's yes (D16)."""
+"""Validation of `requires_approval`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ AT_ONCE = "requires_approval: {name} works at once or not at all; only a webhook
 
 
 def approval_problems(name: Any, document: Any) -> Iterator[Problem]:
-    """A tool that asks for approval must be able to run later, as a task. What else is wrong with it is said elsewhere."""
+    """A tool that requires approval must be able to run later, as a task. Other problems are reported elsewhere."""
     if not isinstance(document, Mapping) or document.get("requires_approval") is not True:
         return
     action = document.get("action", {})

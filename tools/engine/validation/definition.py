@@ -1,4 +1,4 @@
-"""A whole definition, looked at before it is saved (N16-N21; rows 13 to 19)."""
+"""Validation of a whole definition."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ HISTORY = "true to read the whole conversation, false to read the latest answer 
 
 
 def checked_definition(document: Any) -> ToolDefinition:
-    """The document as a definition. Raises DefinitionRefused with everything that is wrong."""
+    """Parse a definition. Raises DefinitionRefused with every problem."""
     if problems := definition_problems(document):
         raise DefinitionRefused(problems)
     return ToolDefinition.model_validate(document)
 
 
 def definition_problems(document: Any) -> list[Problem]:
-    """Everything that is wrong with a definition, in the order of its fields; empty when it can be saved."""
+    """Every problem of a definition, in the order of its fields; empty if it can be saved."""
     try:
         check_value(document)
     except ApiError as error:
@@ -59,7 +59,7 @@ def definition_problems(document: Any) -> list[Problem]:
 def _problems(document: Mapping[str, Any]) -> Iterator[Problem]:
     yield from object_problems(document, path="", known=FIELDS)
     yield from text_problems(document.get("description", ""), path="description", longest=LONGEST_DESCRIPTION)
-    # What no commitment fires has none to hold.
+    # A tool that no commitment fires needs no conditions.
     if is_promised(document) or document.get("conditions", {}) != {}:
         yield from _conditions_problems(document.get("conditions"))
     yield from _history_problems(document)
@@ -73,7 +73,7 @@ def _problems(document: Mapping[str, Any]) -> Iterator[Problem]:
 
 def _conditions_problems(conditions: Any) -> Iterator[Problem]:
     if conditions is None or conditions == {}:
-        # Without one, "all are true" would hold in every turn.
+        # Without conditions the tool would fire on every turn.
         yield Problem("conditions", "A tool needs at least one condition.")
     elif not isinstance(conditions, Mapping):
         yield Problem("conditions", f"conditions must be an object, a condition by name, not {type_name(conditions)}.")
@@ -121,6 +121,6 @@ def _action_problems(action: Any) -> Iterator[Problem]:
 
 
 def _type_of(document: Mapping[str, Any]) -> Any:
-    """The action's type; `send_event` where there is none (D8)."""
+    """The action's type; `send_event` by default."""
     action = document.get("action", {})
     return action.get("type", ActionType.SEND_EVENT) if isinstance(action, Mapping) else shown(action)

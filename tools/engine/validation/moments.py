@@ -1,4 +1,4 @@
-"""When a project's own tool may run (D18): the field `moments` of its definition."""
+"""Validation of `moments`, the triggers of a custom tool."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NO_TASK = 'requires_approval: what waits for somebody\'s yes runs as a task; add
 
 
 def moment_problems(document: Mapping[str, Any], *, type: Any) -> Iterator[Problem]:
-    """What is wrong with the moments of a definition whose action is of this type; nothing where it names none."""
+    """Problems of `moments`, given the type of the action; none if it isn't set."""
     moments = document.get(PATH)
     if moments is None:
         return
@@ -57,6 +57,6 @@ def _answers_later(document: Mapping[str, Any]) -> bool:
 
 
 def is_promised(document: Mapping[str, Any]) -> bool:
-    """Whether commitments fire the tool, so that it needs conditions."""
+    """True if commitments fire the tool, which then needs conditions."""
     moments = document.get(PATH)
     return not isinstance(moments, list) or not moments or Trigger.COMMITMENT in moments

@@ -1,4 +1,4 @@
-"""How a tool may be called, so that nobody takes one tool for another (row 15)."""
+"""Validation of tool names, including look-alikes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tools.engine.validation.problem import Problem
 LONGEST_NAME = 64
 NAME = re.compile(rf"[A-Za-z][A-Za-z0-9_-]{{0,{LONGEST_NAME - 1}}}")
 RULE = f"A name is a letter, then letters, digits, _ or -, at most {LONGEST_NAME} characters: send_quote_tool."
-# Events that mean something else already: a tool's event carries the tool's name (N44).
+# Reserved: a tool's event carries the tool's name.
 EVENTS_OF_OURS = frozenset(
     {
         "broadcast_analyze_conversation",
@@ -28,18 +28,18 @@ EVENTS_OF_OURS = frozenset(
         "user_message",
     }
 )
-# Cyrillic and Greek letters, in lower case, that look like these Latin ones.
+# Lowercase Cyrillic and Greek letters that look like these Latin ones.
 FOREIGN = (
     "\u0430\u0432\u0435\u0451\u0437\u0456\u043a\u043c\u043d\u043e\u0440\u0441\u0442\u0443\u0445\u0455"
     "\u0458\u0501\u04bb\u04cf\u051b\u051d\u03b1\u03b5\u03b9\u03ba\u03bd\u03bf\u03c1\u03c4\u03c5\u03c7"
 )
 LOOKALIKES = str.maketrans(FOREIGN, "abee3ikmhopctyxsjdhlqwaeikvoptux")
-# What differs only in these is read as the same.
+# Sequences that are easily confused.
 SAME = (("0", "o"), ("1", "l"), ("i", "l"), ("rn", "m"), ("vv", "w"), ("-", "_"))
 
 
 def name_problems(name: Any, *, others: Iterable[str] = ()) -> Iterator[Problem]:
-    """A name that follows the rule, is no event of ours, and looks like no other tool's. `others` are the project's tools."""
+    """Problems of a name: malformed, reserved, or a look-alike of another tool. `others` are the project's tools."""
     if not isinstance(name, str):
         yield Problem("name", f"The name must be text. {RULE}")
         return
@@ -60,7 +60,7 @@ def _lookalike(name: str, taken: Iterable[str]) -> str | None:
 
 
 def skeleton(name: str) -> str:
-    """What a reader makes of a name at a glance: the same for names that differ by case or look-alike letters only."""
+    """The name reduced to its appearance: equal for names that differ only by case or look-alike letters."""
     plain = unicodedata.normalize("NFKD", name[: 2 * LONGEST_NAME])
     plain = "".join(letter for letter in plain if unicodedata.category(letter) not in ("Mn", "Cf"))
     plain = plain.casefold().translate(LOOKALIKES)

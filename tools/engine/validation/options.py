@@ -1,4 +1,4 @@
-"""What an action may be told (N20, N45, N46; rows 16 to 18)."""
+"""Validation of action options."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ LONGEST_MESSAGE = 2_000
 LONGEST_PREFIX = 200
 LONGEST_VALUE = 2_000
 MOST_FIXED = 50
-# The system's own: they make a call safe to repeat, and prove who sent it.
+# Set by the system; they make a call idempotent and authenticate it.
 OWN_HEADERS = frozenset({"idempotency-key", "webhook-id", "webhook-timestamp", "webhook-signature"})
 JSON_TYPE = "application/json"
 
 
 def option_problems(options: Any, *, type: Any, path: str) -> Iterator[Problem]:
-    """The options of an action of this type; of an unknown type nothing can be said."""
+    """Problems of the options, given the type of the action; none for an unknown type."""
     check = CHECKS.get(type) if isinstance(type, str) else None
     if not isinstance(options, Mapping):
         yield Problem(path, f"{path} must be an object, not {type_name(options)}.")
@@ -62,7 +62,7 @@ def _urgent_message_problems(options: Mapping[str, Any], path: str) -> Iterator[
 
 
 def message_problems(options: Mapping[str, Any], path: str) -> Iterator[Problem]:
-    """What an urgent message says, as an action or as an after-action."""
+    """Problems of an urgent message, as an action or an after-action."""
     for name, longest in (("prefix", LONGEST_PREFIX), ("message", LONGEST_MESSAGE)):
         if name in options:
             yield from text_problems(
@@ -85,7 +85,7 @@ def _webhook_problems(options: Mapping[str, Any], path: str) -> Iterator[Problem
 
 
 def _manner_problems(options: Mapping[str, Any], path: str) -> Iterator[Problem]:
-    """How a webhook is called, beside what it carries."""
+    """Problems of a webhook's settings other than its content."""
     if "delivery" in options:
         yield from choice_problems(options["delivery"], path=join(path, "delivery"), choices=[*RetryPolicy])
     if "callback" in options:
@@ -152,7 +152,7 @@ def _body_problems(body: Any, *, method: Any, path: str) -> Iterator[Problem]:
 
 
 def _fixed_problems(fixed: Any, *, path: str) -> Iterator[Problem]:
-    """Texts by name that are the same at every call."""
+    """Problems of fixed texts by name."""
     if not isinstance(fixed, Mapping):
         yield Problem(path, f"{path} must be an object: texts by name, or a JSON Schema, not {type_name(fixed)}.")
         return
@@ -165,7 +165,7 @@ def _fixed_problems(fixed: Any, *, path: str) -> Iterator[Problem]:
 
 
 def _flat_problems(schema: Mapping[str, Any], *, path: str, types: tuple[str, ...]) -> Iterator[Problem]:
-    """A query and headers are flat: no objects in them, and lists of plain values only where they may be repeated."""
+    """Query and headers must be flat: no objects, and lists of plain values only in a query."""
     properties = schema.get("properties")
     for name, node in properties.items() if isinstance(properties, Mapping) else ():
         found = set(types_of(node) or ()) - {"null"} if isinstance(node, Mapping) else set()

@@ -1,7 +1,7 @@
-"""The JSON Schema that a tool may ask a model to fill: a small part of the language, without anything that runs or fetches.
+"""Validation of the JSON Schemas in a tool: a small subset of the language.
 
-A regular expression can take minutes on 24 characters, a reference can lead anywhere, and a deep or broad schema costs every
-call that carries it (row 18, threat 23). So: no `pattern`, no `$ref`, nothing that combines schemas, and limits.
+`pattern` is refused because a regular expression can take minutes on 24 characters, `$ref` because it can point
+anywhere. Schemas can't be combined, and depth and size are limited, because every call carries them.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ COMBINING = frozenset(
 
 
 def schema_problems(schema: Any, *, path: str) -> Iterator[Problem]:
-    """A schema of an object, as a request's body is."""
+    """Problems of an object schema, such as that of a request body."""
     if isinstance(schema, Mapping) and schema.get("type") != "object":
         yield Problem(join(path, "type"), f'{path}.type must be "object", not {shown(schema.get("type"))}.')
         return
@@ -98,7 +98,7 @@ def _type_problems(node: Mapping[str, Any], *, path: str) -> Iterator[Problem]:
 
 
 def types_of(node: Mapping[str, Any]) -> tuple[str, ...] | None:
-    """The types that a schema names: none, one, or one and "null". None where they are no types."""
+    """The types a schema names: none, one, or one and "null". None if they are invalid."""
     given = node.get("type", ())
     names = tuple(given) if isinstance(given, list) else (given,) if given != () else ()
     if any(not isinstance(name, str) or name not in TYPES for name in names) or len(set(names)) != len(names):
@@ -199,7 +199,7 @@ def _item_problems(node: Mapping[str, Any], *, path: str, depth: int) -> Iterato
 
 
 def _count_properties(node: Any, depth: int) -> int:
-    """How many properties a schema names, as deep as one may be."""
+    """The number of properties in a schema, down to the given depth."""
     if not isinstance(node, Mapping) or depth == 0:
         return 0
     properties = node.get("properties")

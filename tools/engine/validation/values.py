@@ -1,4 +1,4 @@
-"""The plain parts of a document: texts, numbers, names of fields."""
+"""Validation of plain values: texts, numbers and field names."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LAYOUT = "\n\t"
 
 
 def object_problems(value: Any, *, path: str, known: Iterable[str]) -> Iterator[Problem]:
-    """An object that holds known fields only."""
+    """Problems of an object that may have only known fields."""
     names = list(known)
     if not isinstance(value, Mapping):
         yield Problem(path, f"{path or 'A tool'} must be an object, not {type_name(value)}.")
@@ -35,7 +35,7 @@ def _suggestion(name: str, known: list[str]) -> str:
 def text_problems(
     value: Any, *, path: str, longest: int, is_needed: bool = True, one_line: bool = False
 ) -> Iterator[Problem]:
-    """A text that says something, or may be empty where it isn't needed."""
+    """Problems of a text: type, emptiness if it is required, length, control characters."""
     if not isinstance(value, str):
         yield Problem(path, f"{path} must be text, not {type_name(value)}.")
     elif is_needed and is_empty(value):
@@ -74,7 +74,7 @@ def is_number(value: Any) -> bool:
 
 
 def shown(value: Any) -> str:
-    """A value in a sentence: short, as JSON would write it."""
+    """A value for use in a sentence: short, as JSON."""
     if isinstance(value, str):
         return f'"{value[:60]}"'
     return str(value)[:60] if is_number(value) else type_name(value)
