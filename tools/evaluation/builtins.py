@@ -1,4 +1,4 @@
-"""The built-in tools, each with its gate open as far as its channel lets it."""
+"""The built-in tools with every switch on, for evaluations."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CALENDAR = "project_attributes_setting_calendar_event_integration"
 
 
 def builtin_tools_for(case: Case) -> list[CompiledTool]:
-    """What a project that has switched everything on offers on the case's channel."""
+    """The tools that a project with every switch on offers on the case's channel."""
     return _compiled(normalise_channel(case.channel))
 
 

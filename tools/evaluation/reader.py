@@ -1,4 +1,4 @@
-"""Asks the tool caller's own detection about each case, with the calls that follow on a turn."""
+"""Runs detection on cases, with the same model calls as on a turn."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ async def read_cases(
     tools_for: ToolsFor,
     on_read: Callable[[Read], None] = lambda read: None,
 ) -> list[Read]:
-    """What the model makes of each case, in their order, before conflicts: which of two of a tag wins is another question.
+    """Read each case with the model, in order, before conflicts between tools of one tag are resolved.
 
-    A call that fails is a read with its error, and fires nothing. `on_read` is told of each as it comes.
+    A failed call yields a read with its error and no outcomes. `on_read` is called for each read as it completes.
     """
     gate = asyncio.Semaphore(AT_ONCE)
 
@@ -54,10 +54,10 @@ async def _read(case: Case, *, client: Client, model: ModelSpec, tools: Sequence
 
 
 def _exchange(case: Case) -> Exchange:
-    """The conversation ends with the answer, as it does when the tool caller reads it."""
+    """The exchange ends with the answer, as in the tool caller."""
     before = [TranscriptLine(said.role, said.content) for said in case.conversation]
     return Exchange(answer=case.answer, lines=[*before, TranscriptLine("agent", case.answer)])
 
 
 def _forget(record: CallRecord) -> None:
-    """An evaluation keeps the score, and no calls."""
+    """Discard the call record; an evaluation keeps only the score."""
