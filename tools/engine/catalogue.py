@@ -231,7 +231,7 @@ def _delivery_of(definition: ToolDefinition) -> RetryPolicy:
 
 
 def wait_seconds(tool: CompiledTool) -> float:
-    """How long the agent waits for the tool's result: as its handler says, or its definition for a webhook. 0: not at all."""
+    """Seconds the agent waits for the tool's result, from its handler or, for other actions than events, its definition."""
     if tool.definition.action.type is not ActionType.SEND_EVENT:
         return tool.definition.wait_seconds
     built_in = builtin_tools().get(tool.name)

@@ -103,27 +103,27 @@ def _position(quote: str, answer: str) -> int:
     return found if found >= 0 else len(answer)
 
 
-# An unknown outcome is never told as success (E5).
-STANDS_BEHIND = (EffectState.PLANNED, EffectState.SENDING, EffectState.DONE, EffectState.HELD)
+# Effect states that back a claim. An unknown outcome doesn't: it is never reported as a success.
+BACKING_STATES = (EffectState.PLANNED, EffectState.SENDING, EffectState.DONE, EffectState.HELD)
 
-
-# What they have in common is how they are carried out, not what they do: one webhook stands behind no other.
-MANNERS = frozenset(action.removeprefix("send_") for action in ActionType)
+# Kinds named after their transport. Two webhooks share a kind but not a purpose, so these claims are matched by tool.
+TRANSPORT_KINDS = frozenset(action.removeprefix("send_") for action in ActionType)
 
 
 def unbacked_claims(judgements: Iterable[Judgement], *, conversation_id: UUID) -> list[Judgement]:
-    """The verdicts "completed" with no effect of that kind behind them, neither done nor under way; of a tool of the project's
-    own with none of that tool.
+    """The "completed" verdicts without an effect of that kind in the conversation, done or under way.
+
+    A custom tool's claim needs an effect of that very tool.
     """
     claims = [judgement for judgement in judgements if judgement.rule == Rule.COMPLETED]
     if not claims:
         return []
     done = Effect.objects.filter(
-        conversation_id=conversation_id, kind__in={claim.tool.kind for claim in claims}, state__in=STANDS_BEHIND
+        conversation_id=conversation_id, kind__in={claim.tool.kind for claim in claims}, state__in=BACKING_STATES
     )
-    backed = {_deed(kind, tool) for kind, tool in done.values_list("kind", "tool")}
-    return [claim for claim in claims if _deed(claim.tool.kind, claim.tool.name) not in backed]
+    backed = {_claim_key(kind, tool) for kind, tool in done.values_list("kind", "tool")}
+    return [claim for claim in claims if _claim_key(claim.tool.kind, claim.tool.name) not in backed]
 
 
-def _deed(kind: str, tool: str) -> tuple[str, str]:
-    return kind, tool if kind in MANNERS else ""
+def _claim_key(kind: str, tool: str) -> tuple[str, str]:
+    return kind, tool if kind in TRANSPORT_KINDS else ""

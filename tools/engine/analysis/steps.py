@@ -56,7 +56,7 @@ def held_by(steps: Iterable[StepDocument], step: Step) -> dict[str, Any]:
 
 
 def compiled_object(tools: Iterable[CompiledTool]) -> dict[str, Any]:
-    """The compiled object of step 1: every tool by name, offered or not, with its definition as it is now (N05)."""
+    """Serialize the compiled tools by name, offered or not, with their current definitions."""
     return {
         tool.name: {
             "origin": tool.origin,
@@ -72,7 +72,7 @@ def compiled_object(tools: Iterable[CompiledTool]) -> dict[str, Any]:
 
 
 def tool_of(name: str, compiled: Mapping[str, Any]) -> CompiledTool:
-    """A tool of a stored compiled object."""
+    """Restore a tool from a stored compiled object."""
     stored = compiled[name]
     return CompiledTool(
         name=name,
@@ -87,7 +87,7 @@ def tool_of(name: str, compiled: Mapping[str, Any]) -> CompiledTool:
 
 
 def candidates(contested: Mapping[str, Sequence[Judgement]]) -> dict[str, Any]:
-    """The competing verdicts of step 5, by tag."""
+    """Serialize the competing verdicts by tag."""
     return {
         tag: [{"tool": rival.tool.name, "quote": rival.quote, "conditions": dict(rival.conditions)} for rival in rivals]
         for tag, rivals in contested.items()
@@ -95,7 +95,7 @@ def candidates(contested: Mapping[str, Sequence[Judgement]]) -> dict[str, Any]:
 
 
 def contested_of(stored: Mapping[str, Any], compiled: Mapping[str, Any]) -> dict[str, list[Judgement]]:
-    """The competing verdicts that a stored run left to be ranked."""
+    """Restore the competing verdicts that a stored run has yet to rank."""
     return {
         tag: [
             Judgement(

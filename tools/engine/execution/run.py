@@ -87,7 +87,7 @@ def prefixed(prefix: str, text: str) -> str:
 
 
 def why_not_now(effect: Effect, project: Project, *, channel: str) -> str:
-    """Why the tool may not be used any more, or "". A tool that was edited meanwhile runs as it was planned."""
+    """Return the reason why a planned effect's tool may no longer be used, or "". An edited tool runs as it was planned."""
     if effect.tool_origin == CUSTOM:
         row = CustomTool.objects.filter(project=project, name=effect.tool).first()
         if row is None or row.is_removed:
