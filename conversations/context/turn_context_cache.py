@@ -17,7 +17,7 @@ from conversations.context.turn_context import TurnContext, scene_after
 from jobs.fence import reading
 from jobs.lanes import ClaimedJob
 from tenancy.threads import in_db
-from tools.engine.business_state import normalise_channel
+from tools.engine.business_state import normalize_channel
 from tools.engine.catalogue import CompiledTool, compile_tools
 from tools.engine.definition import Trigger
 
@@ -63,7 +63,7 @@ async def read_after_reply(job: ClaimedJob) -> Reading:
 
 def channel_of(context: TurnContext) -> str:
     """The channel whose tools the scene's turn may use (N14)."""
-    return normalise_channel(context.conversation.channel)
+    return normalize_channel(context.conversation.channel)
 
 
 async def _read(key: Key, job: ClaimedJob) -> Reading:

@@ -30,7 +30,7 @@ from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 from tools.engine.business_state import read_state
 from tools.engine.catalogue import CompiledTool, at_moment, is_called, merge_tools
-from tools.engine.custom.current_tools import StandingTool, standing_tools
+from tools.engine.custom.current_tools import CurrentTool, load_current_tools
 from tools.engine.custom.secrets import WebhookSecrets, secrets_of
 from tools.engine.definition import Trigger
 from tools.engine.execution.handler import Contact, ToolContext
@@ -38,7 +38,7 @@ from tools.engine.ledger import effect_key
 from tools.engine.preview import Preview, preview
 from tools.engine.skills.arguments import SKILL, ExtractionContext, KnownFact
 from tools.engine.skills.exchange import Exchange
-from tools.engine.try_tools import Tried, try_tools, with_drafts
+from tools.engine.try_tools import LocatedVerdict, try_tools, with_drafts
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Trial:
 class TrialVerdict:
     """One tool's verdict; `preview` is there where it fired and a preview was asked for."""
 
-    tried: Tried
+    tried: LocatedVerdict
     preview: Preview | None = None
 
 
@@ -88,7 +88,7 @@ def read_trial(
     answer: str = "",
     conversation: Any = None,
     channel: str | None = None,
-    drafts: Sequence[StandingTool] = (),
+    drafts: Sequence[CurrentTool] = (),
 ) -> Trial:
     """What is to be tried: an answer, on top of a conversation or by itself, or the last answer of a conversation.
 
@@ -99,7 +99,7 @@ def read_trial(
     turn = latest_turn(project, conversation_id) if (conversation_id := _as_id(conversation)) else None
     exchange = _exchange(turn, answer=answer, conversation=conversation)
     spoken = channel or (turn.conversation.channel if turn else Channel.CHAT)
-    own, names = with_drafts(standing_tools(project.pk), drafts), {draft.name for draft in drafts}
+    own, names = with_drafts(load_current_tools(project.pk), drafts), {draft.name for draft in drafts}
     compiled = merge_tools(read_state(project, channel=spoken), own)
     config = cast(AgentVersion, project.agent_version).config
     facts = _facts(turn)

@@ -26,11 +26,17 @@ from llm.types import CallRecord, ModelSpec
 from tenancy.prepared_queries import PreparedQuery
 from tenancy.threads import in_db
 from tools.engine.analysis import steps
-from tools.engine.analysis.conflicts import Conflicts, Settled, identify_conflicts, resolve_conflicts, settle
-from tools.engine.analysis.exchange import Detections, Groups, detect_side_by_side, group_tools
+from tools.engine.analysis.conflicts import (
+    Conflicts,
+    Resolution,
+    identify_conflicts,
+    resolve_conflict,
+    resolve_conflicts,
+)
+from tools.engine.analysis.exchange import Detections, Groups, detect_commitments, group_tools
 from tools.engine.analysis.steps import StepDocument, candidates, compiled_object, contested_of, held_by, in_order
 from tools.engine.catalogue import CompiledTool
-from tools.engine.promises import add_broken, open_unserved
+from tools.engine.promises import add_broken_promises, open_unsupported_promises
 from tools.engine.skills.detect import Detection
 from tools.engine.skills.exchange import Exchange, TranscriptLine
 from tools.engine.verdicts import Judgement, judge
@@ -111,7 +117,7 @@ async def _decide(job: ClaimedJob, begun: AnalysisInput) -> Contested:
     records: list[CallRecord] = []
     groups, exchange = group_tools(begun.offered), begun.exchange
     try:
-        detections = await detect_side_by_side(
+        detections = await detect_commitments(
             model_client(), begun.model, groups=groups, exchange=exchange, record=records.append
         )
     except LlmError as error:
@@ -148,7 +154,7 @@ def _write_decided(
     executed = execute(log, context, read.conflicts.decided)
     put_claims_right(log, context.turn, read.judgements)
     unserved = read.detections.unserved(begun.exchange.answer, served=[one.quote for one in read.judgements])
-    make_todos(log, open_unserved(unserved, source=source_of(log, context)))
+    make_todos(log, open_unsupported_promises(unserved, source=source_of(log, context)))
     trace = [*_reading_steps(begun, read), steps.EXECUTE.held(effects=executed.document)]
     analysis = Analysis(conversation=log.conversation, turn=context.turn, steps=trace)
     if not read.conflicts.contested:
@@ -160,7 +166,7 @@ def _write_ranked(
     log: ConversationLog,
     job: ClaimedJob,
     context: TurnContext,
-    settled: Mapping[str, Settled],
+    settled: Mapping[str, Resolution],
     records: list[CallRecord],
 ) -> None:
     add_calls(log.writes, job, context.turn, records)
@@ -174,23 +180,25 @@ def fail_ranking(job: ClaimedJob, reason: str) -> None:
     if standing is None:
         return
     with open_log(job.subject_id) as log:
-        _go_on(log, context, {tag: settle(tag, rivals, None) for tag, rivals in _left_of(standing).items()})
+        _go_on(log, context, {tag: resolve_conflict(tag, rivals, None) for tag, rivals in _left_of(standing).items()})
 
 
-def _go_on(log: ConversationLog, context: TurnContext, settled: Mapping[str, Settled]) -> None:
+def _go_on(log: ConversationLog, context: TurnContext, settled: Mapping[str, Resolution]) -> None:
     """The rest of the steps for what was ranked."""
     analysis = Analysis.objects.get(turn=context.turn)
     executed = execute(log, context, [judgement for one in settled.values() for judgement in one.judgements])
     for one in settled.values():
         if one.winner is None:
-            add_broken([one.judgements[0].quote], reason=one.why, source=source_of(log, context))
+            add_broken_promises([one.judgements[0].quote], reason=one.why, source=source_of(log, context))
     before = held_by(analysis.steps, steps.EXECUTE)["effects"]
     analysis.steps = [*analysis.steps, steps.EXECUTE.held(effects=[*before, *executed.document])]
     _finish(log, context, analysis, settled=settled)
     log.writes.update(analysis, ("steps", "finished_at"))
 
 
-def _finish(log: ConversationLog, context: TurnContext, analysis: Analysis, *, settled: Mapping[str, Settled]) -> None:
+def _finish(
+    log: ConversationLog, context: TurnContext, analysis: Analysis, *, settled: Mapping[str, Resolution]
+) -> None:
     """Step 6's winners, and steps 8 and 9; the trace is complete."""
     tags = held_by(analysis.steps, steps.IDENTIFY)["tags"]
     winners = {tag: settled[tag].winner if tag in settled else names[0] for tag, names in tags.items()}

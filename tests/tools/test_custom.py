@@ -163,7 +163,7 @@ def test_two_tools_that_look_alike_are_refused(tools: Tools) -> None:
 
 
 def test_a_project_has_at_most_50_tools(tools: Tools, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(service, "MOST_TOOLS", 1)
+    monkeypatch.setattr(service, "MAX_TOOLS", 1)
     tools.save("one_tool", event())
     assert tools.save("one_tool", webhook()).tool.version == 2
     with pytest.raises(DefinitionRefused, match="The project has 1 tools of its own; the limit is 1"):

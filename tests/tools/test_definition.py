@@ -9,9 +9,9 @@ import pytest
 
 from tests.tools.examples import NAME, REGISTRATION_TEXT, SCHEMA_TEXT, event, registration, webhook, with_body
 from tools.engine.catalogue import compile_custom, wait_seconds
-from tools.engine.custom.current_tools import StandingTool
+from tools.engine.custom.current_tools import CurrentTool
 from tools.engine.definition import ActionType, RetryPolicy, ToolDefinition, Trigger
-from tools.engine.validation.definition import LONGEST_DEFINITION, checked_definition, definition_problems
+from tools.engine.validation.definition import MAX_DEFINITION_LENGTH, checked_definition, definition_problems
 from tools.engine.validation.problem import DefinitionRefused
 from tools.engine.validation.warnings import warnings_of
 
@@ -116,7 +116,7 @@ def test_the_agent_waits_while_a_webhook_has_something_to_tell() -> None:
     """30 seconds, or what the options say, also that it doesn't."""
     documents = (webhook(), webhook(wait_seconds=5), webhook(wait_seconds=0), event())
     assert [checked_definition(document).wait_seconds for document in documents] == [30, 5, 0, 0]
-    own = [compile_custom(StandingTool(NAME, checked_definition(document))) for document in documents]
+    own = [compile_custom(CurrentTool(NAME, checked_definition(document))) for document in documents]
     assert [wait_seconds(tool) for tool in own] == [30, 5, 0, 0]
 
 
@@ -356,7 +356,7 @@ def test_a_schema_has_at_most_100_properties() -> None:
 
 def test_5000_properties_are_refused_by_size() -> None:
     many = {f"p{number}": {"type": "string"} for number in range(5_000)}
-    assert f"the limit is {LONGEST_DEFINITION:,}" in refusal(webhook(body={"type": "object", "properties": many}))
+    assert f"the limit is {MAX_DEFINITION_LENGTH:,}" in refusal(webhook(body={"type": "object", "properties": many}))
 
 
 @pytest.mark.parametrize(

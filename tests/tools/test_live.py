@@ -41,9 +41,9 @@ from tools.engine.definition import RetryPolicy, Trigger
 from tools.engine.execution import limits
 from tools.engine.execution.outcome import Outcome
 from tools.engine.function_calling.contexts import ContextRefused, read_context
-from tools.engine.function_calling.messages import LONGEST_RESULT
+from tools.engine.function_calling.messages import MAX_RESULT_BYTES
 from tools.engine.function_calling.offer import collect_agent_tools
-from tools.engine.function_calling.redaction import BLOTTED
+from tools.engine.function_calling.redaction import MASK
 from tools.engine.registry import builtin_tools
 from tools.engine.transfers import TRANSFER_NUMBERS
 from tools.models import Effect, EffectOrigin, EffectState
@@ -360,7 +360,7 @@ def test_nothing_is_called_while_a_colleague_has_the_conversation(live: Live, be
 @pytest.mark.requirement("L19")
 def test_more_than_a_day_has_is_not_done(live: Live, bell: Probe, monkeypatch: pytest.MonkeyPatch) -> None:
     """The model is told why."""
-    monkeypatch.setattr(limits, "MOST_OF_ANOTHER_KIND", 1)
+    monkeypatch.setattr(limits, "DEFAULT_MAX_PER_CONVERSATION", 1)
     live.call("ring_bell", {"times": 1}, call_id="a")
     answer = live.call("ring_bell", {"times": 2}, call_id="b")
     assert (answer["is_error"], "that is the limit" in answer["result"], len(bell.done)) == (True, True, 1)
@@ -373,7 +373,7 @@ def test_what_is_hidden_stands_in_no_log(live: Live, bell: Probe) -> None:
     builtin_tools()["ring_bell"] = replace(tool, handler=replace(tool.handler, hidden=frozenset({"tone"})))
     live.call("ring_bell", {"tone": "high"})
     [called] = live.events(idn="live_tool_call")
-    assert (called.payload["arguments"], bell.done[0]["tone"]) == ({"times": 1, "tone": BLOTTED}, "high")
+    assert (called.payload["arguments"], bell.done[0]["tone"]) == ({"times": 1, "tone": MASK}, "high")
 
 
 @pytest.mark.requirement("F18")
@@ -480,9 +480,9 @@ def test_what_follows_an_answer_is_done_after_it(live: Live, model: ScriptedMode
 def test_of_a_long_result_the_model_reads_the_beginning(live: Live, bell: Probe, clock: Probe) -> None:
     """With and without an effect, and the same where it is asked for once more."""
     for name, probe in (("ring_bell", bell), ("look_at_clock", clock)):
-        probe.outcome = Outcome.done("ding " * LONGEST_RESULT)
+        probe.outcome = Outcome.done("ding " * MAX_RESULT_BYTES)
         answers = [live.call(name, call_id=name), live.call(name, call_id=name)]
-        assert [len(answer["result"]) for answer in answers] == [LONGEST_RESULT] * 2
+        assert [len(answer["result"]) for answer in answers] == [MAX_RESULT_BYTES] * 2
 
 
 @pytest.mark.parametrize(

@@ -21,10 +21,10 @@ from tenancy.scope import platform_scope
 from tests.tenancy.conftest import browser, make_platform_user
 from tests.tools.conftest import Tools
 from tools.engine.business_state import read_state
-from tools.engine.catalogue import NOT_STORED, words_of
+from tools.engine.catalogue import NOT_STORED, code_definition
 from tools.engine.definition import Trigger
 from tools.engine.function_calling.offer import offer_at
-from tools.engine.platform import StoredDefinition, forget_definitions, interpolate, stored, stored_definitions
+from tools.engine.platform import StoredDefinition, interpolate, invalidate_definitions, stored, stored_definitions
 from tools.engine.platform.seeds import code_seeds
 from tools.engine.platform.validation import called_tools, definition_problems
 from tools.engine.registry import builtin_tools
@@ -61,12 +61,12 @@ def seed(**options: Any) -> str:
 
 @pytest.fixture(autouse=True)
 def nothing_stored(request: pytest.FixtureRequest) -> Iterator[None]:
-    forget_definitions()
+    invalidate_definitions()
     yield
     if "tools" in request.fixturenames or "platform" in request.fixturenames:
         with platform_scope():
             PlatformDefinition.objects.all().delete()
-    forget_definitions()
+    invalidate_definitions()
 
 
 @pytest.fixture
@@ -126,9 +126,9 @@ def test_definitions_are_read_once_a_minute(tools: Tools, monkeypatch: pytest.Mo
         stored_definitions()
         store(description="After")
         assert stored_definitions() == {"end_call": StoredDefinition("Before", "", WORDS["section"], None)}
-        monkeypatch.setattr(stored.time, "monotonic", lambda: stored._kept.read_at + stored.KEPT_SECONDS)
+        monkeypatch.setattr(stored.time, "monotonic", lambda: stored._cache.read_at + stored.CACHE_SECONDS)
         assert stored_definitions() == {"end_call": StoredDefinition("After", "", WORDS["section"], None)}
-    assert stored.KEPT_SECONDS == 60
+    assert stored.CACHE_SECONDS == 60
 
 
 @pytest.mark.requirement("F04", "F05")
@@ -216,7 +216,7 @@ def test_only_tools_that_models_call_can_be_worded() -> None:
 @pytest.mark.requirement("F03")
 @pytest.mark.parametrize("name", sorted(called_tools()))
 def test_the_codes_own_words_can_be_saved(name: str) -> None:
-    assert definition_problems(name, words_of(builtin_tools()[name])) == []
+    assert definition_problems(name, code_definition(builtin_tools()[name])) == []
 
 
 # Seeding
@@ -229,7 +229,7 @@ def test_seeding_twice_changes_nothing(tools: Tools) -> None:
     before = row("end_call")
     assert set(re.findall(r": (.*)\.", seed())) == {"unchanged"}
     assert row("end_call").updated_at == before.updated_at
-    assert row("end_call").parameters == words_of(builtin_tools()["end_call"]).parameters
+    assert row("end_call").parameters == code_definition(builtin_tools()["end_call"]).parameters
 
 
 @pytest.mark.requirement("F03")
@@ -240,7 +240,7 @@ def test_seeding_leaves_an_edited_definition_alone(tools: Tools) -> None:
     assert "end_call: kept, because it was edited." in seed()
     assert row("end_call").description == "Ours"
     assert "description: “Ours” is now “Ends the running call." in seed(overwrite=True)
-    assert row("end_call").description == words_of(builtin_tools()["end_call"]).description
+    assert row("end_call").description == code_definition(builtin_tools()["end_call"]).description
     assert "end_call: unchanged." in seed()
 
 
@@ -320,10 +320,10 @@ def test_a_flush_is_noticed_by_every_process(platform: Client, tools: Tools) -> 
     with platform_scope():
         PlatformDefinition.objects.filter(name="end_call").update(description="After")
     assert offered(tools)["end_call"] == "Before"
-    kept = stored._kept.read_at
+    kept = stored._cache.read_at
     platform.post(reverse(CHANGELIST), {"action": "flush", "_selected_action": ["end_call"]})
     # As another process would be: it has kept what it read.
-    stored._kept.read_at = kept
+    stored._cache.read_at = kept
     assert offered(tools)["end_call"] == "After"
 
 

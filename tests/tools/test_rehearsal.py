@@ -20,7 +20,7 @@ from tests.conftest import Tenant
 from tests.conversations.conftest import begin
 from tests.processes import ScriptedModel
 from tests.tools.examples import event, webhook
-from tools.engine.custom.current_tools import StandingTool
+from tools.engine.custom.current_tools import CurrentTool
 from tools.engine.definition import ToolDefinition
 from tools.models import Effect, Verdict
 
@@ -63,7 +63,7 @@ def replied(tenant: Tenant, answer: str, *, fired: str = "") -> Turn:
 
 def run(tenant: Tenant, name: str, document: Any, *, turns: int = 20) -> list[Rehearsed]:
     with tenant.tx():
-        draft = StandingTool(name, ToolDefinition.model_validate(document))
+        draft = CurrentTool(name, ToolDefinition.model_validate(document))
         read = read_rehearsal(tenant.project, [draft], turns=turns)
 
     async def collected() -> list[Rehearsed]:
@@ -163,7 +163,7 @@ def test_who_stops_listening_stops_the_calls(
     for _ in range(4):
         replied(tenant, HOURS)
     with tenant.tx():
-        draft = StandingTool("text_tool", ToolDefinition.model_validate({**STRICTER, "conflictPolicy": None}))
+        draft = CurrentTool("text_tool", ToolDefinition.model_validate({**STRICTER, "conflictPolicy": None}))
         read = read_rehearsal(tenant.project, [draft])
 
     async def first_only() -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from projects.common.api_error import ApiError
 from tests.tools.examples import event, webhook
 from tools.engine.catalogue import compile_custom
-from tools.engine.custom.current_tools import StandingTool
+from tools.engine.custom.current_tools import CurrentTool
 from tools.engine.custom.reading import read_definition, read_json, read_registration, read_tools
 from tools.engine.definition import ActionType, AfterActionType, ToolDefinition, WebhookOptions
 from tools.engine.validation.after_actions import after_action_problems
@@ -91,7 +91,7 @@ def test_a_spoilt_definition_is_refused_in_sentences_or_can_be_used(document: An
     if not problems:
         definition = ToolDefinition.model_validate(document)
         warnings_of(definition)
-        compiled = compile_custom(StandingTool("x", definition))
+        compiled = compile_custom(CurrentTool("x", definition))
         assert json.loads(json.dumps(compiled.definition.model_dump(mode="json", by_alias=True)))
         for action in definition.after_actions:
             assert action.read

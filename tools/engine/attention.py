@@ -11,15 +11,15 @@ from projects.models import Project
 from tools.models import Effect, EffectState, Promise, PromiseState
 
 # A broken promise needs attention for this long.
-NEWS = timedelta(days=7)
+ATTENTION_WINDOW = timedelta(days=7)
 
 
-def unanswered_effects(project: Project) -> QuerySet[Effect]:
+def unknown_effects(project: Project) -> QuerySet[Effect]:
     """Effects with an unknown outcome, newest first."""
     return Effect.objects.filter(project_id=project.pk, state=EffectState.UNKNOWN).order_by("-created_at")
 
 
-def broken_of_late(project: Project) -> QuerySet[Promise]:
+def recently_broken_promises(project: Project) -> QuerySet[Promise]:
     """Promises broken within NEWS and not closed since, newest first."""
     rows = Promise.objects.filter(project_id=project.pk, state=PromiseState.BROKEN)
-    return rows.filter(closed_at__gt=timezone.now() - NEWS).order_by("-closed_at")
+    return rows.filter(closed_at__gt=timezone.now() - ATTENTION_WINDOW).order_by("-closed_at")

@@ -16,14 +16,14 @@ from projects.models import AgentVersion, Article, Project, Source
 from projects.models.agent_config import AgentConfig, CallerVerification, EscalationRule
 from projects.records.attributes import Resolved, attributes_column, read_column
 from tenancy.prepared_queries import PreparedQuery
-from tools.engine.platform import notice_definitions
+from tools.engine.platform import invalidate_if_changed
 from tools.engine.transfers import TRANSFER_NUMBERS, TransferNumber, read_numbers
 from tools.models import CustomTool, PlatformDefinition, Resource
 
 # A source of one of these kinds counts as a calendar. So does the booking book when it has an active resource.
-CALENDARS = frozenset({"google_calendar", "caldav"})
+CALENDAR_KINDS = frozenset({"google_calendar", "caldav"})
 # Names that descriptions may interpolate in double braces.
-NAMES = ("business", "agent", "channel")
+PLACEHOLDERS = ("business", "agent", "channel")
 
 
 @dataclass(frozen=True)
@@ -61,21 +61,21 @@ class BusinessState:
     @property
     def has_calendar(self) -> bool:
         """True if something can be booked."""
-        return self.has_book or bool(self.connected & CALENDARS)
+        return self.has_book or bool(self.connected & CALENDAR_KINDS)
 
     @property
     def names(self) -> Mapping[str, str]:
         """Values of the names that descriptions interpolate."""
-        return dict(zip(NAMES, (self.business_name, self.agent_name, self.channel), strict=True))
+        return dict(zip(PLACEHOLDERS, (self.business_name, self.agent_name, self.channel), strict=True))
 
 
-def _of_definitions(what: Count | Max) -> Subquery:
+def _definitions_aggregate(what: Count | Max) -> Subquery:
     """A column with one aggregate over all stored definitions."""
     rows: QuerySet[Any, Any] = PlatformDefinition.objects.order_by().annotate(all=Value(1)).values("all")
     return Subquery(rows.annotate(figure=what).values("figure"))
 
 
-FACTS = PreparedQuery(
+STATE_QUERY = PreparedQuery(
     lambda project: Project.objects.annotate(
         attributes_text=attributes_column(),
         connected=ArraySubquery(
@@ -87,8 +87,8 @@ FACTS = PreparedQuery(
         has_own_moments=Exists(
             CustomTool.objects.filter(project_id=OuterRef("pk"), is_enabled=True, definition__has_key="moments")
         ),
-        definitions=_of_definitions(Count("pk")),
-        newest_definition=_of_definitions(Max("updated_at")),
+        definitions=_definitions_aggregate(Count("pk")),
+        newest_definition=_definitions_aggregate(Max("updated_at")),
     ).filter(pk=project),
     kinds=(UUID,),
 )
@@ -100,18 +100,18 @@ def read_state(project: Project, *, channel: str, config: AgentConfig | None = N
     `config` replaces the settings of the current agent version. The query also detects whether this process's cached
     platform definitions are out of date.
     """
-    [found] = map(vars, FACTS(project.pk))
-    notice_definitions(found["definitions"] or 0, found["newest_definition"])
+    [found] = map(vars, STATE_QUERY(project.pk))
+    invalidate_if_changed(found["definitions"] or 0, found["newest_definition"])
     config = config or cast(AgentVersion, project.agent_version).config
-    return state_of(config, read_column(found["attributes_text"]), channel=channel, facts=found)
+    return build_state(config, read_column(found["attributes_text"]), channel=channel, facts=found)
 
 
-def state_of(
+def build_state(
     config: AgentConfig, attributes: Mapping[str, Resolved], *, channel: str, facts: Mapping[str, Any]
 ) -> BusinessState:
     """The state derived from an agent's settings, its attributes and the columns of FACTS."""
     return BusinessState(
-        channel=normalise_channel(channel),
+        channel=normalize_channel(channel),
         attributes=attributes,
         vertical=config.vertical,
         capabilities=VERTICALS[config.vertical].capabilities,
@@ -130,6 +130,6 @@ def state_of(
     )
 
 
-def normalise_channel(channel: str) -> str:
+def normalize_channel(channel: str) -> str:
     """The channel for gating: a webcall counts as a phone call."""
     return "phone" if channel == "webcall" else channel

@@ -11,9 +11,9 @@ from projects.models import Project
 from projects.records.attributes import GATES, is_on
 from tools.engine.builtin_tool import BuiltinTool, Gate
 from tools.engine.business_state import BusinessState, read_state
-from tools.engine.custom.current_tools import StandingTool, standing_tools
+from tools.engine.custom.current_tools import CurrentTool, load_current_tools
 from tools.engine.definition import CALLED, ActionType, RetryPolicy, ToolDefinition, Trigger
-from tools.engine.execution.schemas import NOTHING, MalformedTool, called_schema
+from tools.engine.execution.schemas import NO_PARAMETERS, MalformedTool, called_schema
 from tools.engine.gates import needs_calendar
 from tools.engine.keyed_cache import KeyedCache
 from tools.engine.platform import StoredDefinition, interpolate, stored_definitions
@@ -62,15 +62,15 @@ def compile_tools(
     `moment` limits the result to tools with that trigger, `names` to tools with these names.
     """
     state = read_state(project, channel=channel)
-    own, stored = tuple(standing_tools(project.pk)) if state.has_own_tools else (), stored_definitions()
+    own, stored = tuple(load_current_tools(project.pk)) if state.has_own_tools else (), stored_definitions()
     if names is not None:
         return merge_tools(state, own, stored, moment=moment, names=names)
     place, ground = (project.pk, moment, state.channel), (state, own, stored)
-    return list(_kept.of(place, ground, lambda: merge_tools(state, own, stored, moment=moment)))
+    return list(_cache.of(place, ground, lambda: merge_tools(state, own, stored, moment=moment)))
 
 
 # Consecutive turns usually find the business in the same state.
-_kept: KeyedCache[list[CompiledTool]] = KeyedCache(most=200)
+_cache: KeyedCache[list[CompiledTool]] = KeyedCache(most=200)
 
 
 def at_moment(tools: Iterable[CompiledTool], moment: Trigger) -> list[CompiledTool]:
@@ -80,7 +80,7 @@ def at_moment(tools: Iterable[CompiledTool], moment: Trigger) -> list[CompiledTo
 
 def merge_tools(
     state: BusinessState,
-    custom: Sequence[StandingTool],
+    custom: Sequence[CurrentTool],
     stored: Mapping[str, StoredDefinition] | None = None,
     *,
     moment: Trigger | None = None,
@@ -103,7 +103,7 @@ def merge_tools(
     return compiled if moment is None else at_moment(compiled, moment)
 
 
-def compile_custom(tool: StandingTool) -> CompiledTool:
+def compile_custom(tool: CurrentTool) -> CompiledTool:
     """Compile a custom tool. Gates of a built-in tool with the same name don't apply."""
     covered = builtin_tools().get(tool.name)
     compiled = CompiledTool(
@@ -171,26 +171,26 @@ def compile_builtin(
         why_not=why_not(tool, state),
         kind=tool.kind,
         delivery=tool.delivery,
-        definition=_as_switched(tool, state),
+        definition=_with_approval(tool, state),
         moments=tool.moments,
         capability=tool.capability or "",
         channels=tool.channels,
         category=tool.category,
     )
-    return _in_words(compiled, tool, state, stored) if is_called(tool) else compiled
+    return _described(compiled, tool, state, stored) if is_called(tool) else compiled
 
 
-def _in_words(
+def _described(
     compiled: CompiledTool, tool: BuiltinTool, state: BusinessState, stored: Mapping[str, StoredDefinition] | None
 ) -> CompiledTool:
     """Apply the platform's stored definition, or the code's own if the platform has stored none."""
-    words = words_of(tool)
+    words = code_definition(tool)
     if stored is not None:
         if tool.name not in stored:
             return replace(compiled, why_not=compiled.why_not or NOT_STORED)
-        words = _over(words, stored[tool.name])
+        words = _with_defaults(words, stored[tool.name])
     closed = why_not(tool, state, category=words.category)
-    parameters = words.parameters or NOTHING
+    parameters = words.parameters or NO_PARAMETERS
     described = {"description": interpolate(words.description, state.names)}
     return replace(
         compiled,
@@ -202,13 +202,13 @@ def _in_words(
     )
 
 
-def words_of(tool: BuiltinTool) -> StoredDefinition:
+def code_definition(tool: BuiltinTool) -> StoredDefinition:
     """A tool's description in code, in the form of a stored definition."""
-    parameters = tool.handler.schema if tool.handler else NOTHING
+    parameters = tool.handler.schema if tool.handler else NO_PARAMETERS
     return StoredDefinition(tool.definition.description, tool.category, tool.section, parameters)
 
 
-def _over(words: StoredDefinition, stored: StoredDefinition) -> StoredDefinition:
+def _with_defaults(words: StoredDefinition, stored: StoredDefinition) -> StoredDefinition:
     """The stored definition, with empty fields filled from the code's."""
     return StoredDefinition(
         stored.description,
@@ -218,7 +218,7 @@ def _over(words: StoredDefinition, stored: StoredDefinition) -> StoredDefinition
     )
 
 
-def _as_switched(tool: BuiltinTool, state: BusinessState) -> ToolDefinition:
+def _with_approval(tool: BuiltinTool, state: BusinessState) -> ToolDefinition:
     """A built-in tool's definition, with approval required if the project's setting says so."""
     is_asked = Trigger.TASK in tool.moments and is_on(state.attributes, approval_setting(tool.name))
     return tool.definition.model_copy(update={"requires_approval": True}) if is_asked else tool.definition

@@ -28,34 +28,34 @@ from tools.engine.verdicts import Judgement
 from tools.models import AfterAction, AfterActionState, Effect, EffectState, Verdict
 
 # Effects are retried for this long after the first attempt; a later retry would surprise the customer.
-TRIED_WITHIN = timedelta(minutes=15)
+RETRY_WINDOW = timedelta(minutes=15)
 # Time limit for a callback before staff has to look.
-CALLED_BACK_WITHIN = timedelta(hours=1)
+CALLBACK_TIMEOUT = timedelta(hours=1)
 # Suffix of the job key for after-actions of an effect without a conversation.
 ALONE = "alone"
 OPEN = (EffectState.PLANNED, EffectState.SENDING)
 
 # JSON columns among those that an outcome writes.
-JSON = ("result", "request")
+JSON_COLUMNS = ("result", "request")
 
 ROWS = PreparedQuery(lambda effect: Effect.objects.filter(pk=effect), kinds=(UUID,))
 
-_BEGUN = ("state", "attempts", "started_at", "deadline_at", "is_uncertain", "callback_hash")
+_BEGIN_COLUMNS = ("state", "attempts", "started_at", "deadline_at", "is_uncertain", "callback_hash")
 _BEGIN = Prepared(f"""
 update tools_effect
 set state = 'sending', attempts = attempts + 1, started_at = statement_timestamp(),
     deadline_at = coalesce(deadline_at, statement_timestamp() + %s::interval), is_uncertain = %s, callback_hash = %s
 where id = %s and organization_id = %s and state in ('planned', 'sending')
-returning {", ".join(_BEGUN)}
+returning {", ".join(_BEGIN_COLUMNS)}
 """)  # noqa: S608 - names of our own columns
 
-_STORED = ("state", "result", "told", "error", "request", "http_status", "excerpt", "adapter", "finished_at")
+_OUTCOME_COLUMNS = ("state", "result", "told", "error", "request", "http_status", "excerpt", "adapter", "finished_at")
 _STORE = Prepared(f"""
 update tools_effect
 set state = %s, result = %s, told = %s, error = %s, request = coalesce(%s, request), http_status = %s, excerpt = %s,
     adapter = coalesce(%s, adapter), finished_at = case when %s then statement_timestamp() end
 where id = %s and organization_id = %s and state in ('planned', 'sending', 'unknown')
-returning {", ".join(_STORED)}
+returning {", ".join(_OUTCOME_COLUMNS)}
 """)  # noqa: S608 - names of our own columns
 
 
@@ -116,17 +116,17 @@ def job_for(effect: Effect, *, reason: str = "", run_after: datetime | None = No
     )
 
 
-def job_alone(effect: Effect) -> JobRequest:
+def after_actions_job(effect: Effect) -> JobRequest:
     """The job for the after-actions of an effect without a conversation."""
     return job_for(effect, reason=ALONE)
 
 
-def is_alone(key: str) -> bool:
-    """True if the job was created by `job_alone`."""
+def is_after_actions_job(key: str) -> bool:
+    """True if the job was created by `after_actions_job`."""
     return key.endswith(f":{ALONE}")
 
 
-def keep_arguments(effect: Effect, arguments: Mapping[str, Any], *, repeat_key: str, recipient: str) -> bool:
+def store_arguments(effect: Effect, arguments: Mapping[str, Any], *, repeat_key: str, recipient: str) -> bool:
     """Store the arguments a model extracted, before anything acts on them. Return False if they were stored already."""
     changed = Effect.objects.filter(pk=effect.pk, state=EffectState.PLANNED, arranged_at=None).update(
         arguments=dict(arguments), arranged_at=Now(), repeat_key=repeat_key, recipient=recipient[:254]
@@ -146,8 +146,8 @@ def begin_sending(effect: Effect, *, callback_hash: str = "") -> bool:
     An attempt that another worker abandoned makes the outcome uncertain.
     """
     is_uncertain = effect.is_uncertain or effect.state == EffectState.SENDING
-    rows = _BEGIN(TRIED_WITHIN, is_uncertain, callback_hash, effect.pk, current_organization_id())
-    return _take_over(effect, _BEGUN, rows)
+    rows = _BEGIN(RETRY_WINDOW, is_uncertain, callback_hash, effect.pk, current_organization_id())
+    return _apply_row(effect, _BEGIN_COLUMNS, rows)
 
 
 def store_outcome(effect: Effect, outcome: Outcome, *, state: EffectState) -> bool:
@@ -168,7 +168,7 @@ def store_outcome(effect: Effect, outcome: Outcome, *, state: EffectState) -> bo
         effect.pk,
         current_organization_id(),
     )
-    return _take_over(effect, _STORED, rows)
+    return _apply_row(effect, _OUTCOME_COLUMNS, rows)
 
 
 def requeue(effect: Effect, outcome: Outcome, *, is_uncertain: bool) -> bool:
@@ -181,7 +181,7 @@ def requeue(effect: Effect, outcome: Outcome, *, is_uncertain: bool) -> bool:
     return True
 
 
-def note_accepted(effect: Effect, outcome: Outcome) -> bool:
+def mark_accepted(effect: Effect, outcome: Outcome) -> bool:
     """Record that the tool accepted the call and answers later: the effect stays `sending` until the callback."""
     if not store_outcome(effect, outcome, state=EffectState.SENDING):
         return False
@@ -195,7 +195,9 @@ def hold_back(effect: Effect, earlier: Effect, *, is_allowed: bool = False) -> b
 
     `is_allowed` is true if the earlier effect needs no further approval; it only changes what the agent is told.
     """
-    return _end(effect, state=EffectState.HELD, repeats=earlier.pk, told=_already(earlier, is_allowed=is_allowed))
+    return _end(
+        effect, state=EffectState.HELD, repeats=earlier.pk, told=_duplicate_message(earlier, is_allowed=is_allowed)
+    )
 
 
 def cancel(effect: Effect, *, reason: str) -> bool:
@@ -203,7 +205,7 @@ def cancel(effect: Effect, *, reason: str) -> bool:
     return _end(effect, state=EffectState.CANCELLED, error=reason[:2000])
 
 
-def end_by_hand(effect: Effect, *, by: UUID | None, is_done: bool, said: str) -> bool:
+def complete_manually(effect: Effect, *, by: UUID | None, is_done: bool, said: str) -> bool:
     """Record that a person did it, or could not, in place of the tool. Return False if it was started or is over."""
     end = (
         {"state": EffectState.DONE, "told": f"A colleague did it by hand. {said}".strip()}
@@ -223,12 +225,12 @@ def reopen(effect: Effect) -> None:
         raise WrongState(
             f"This effect is {EffectState(effect.state).value} and was begun; there is nothing to run again."
         )
-    _forget_what_followed(effect)
+    _delete_skipped_after_actions(effect)
 
 
 def release(effect: Effect, *, by: UUID | None) -> None:
     """Release a held duplicate: it is planned again and not held a second time. Raises WrongState."""
-    _decide(effect, by, of=EffectState.HELD, to=EffectState.PLANNED, repeats=None, told="", finished_at=None)
+    _resolve(effect, by, of=EffectState.HELD, to=EffectState.PLANNED, repeats=None, told="", finished_at=None)
 
 
 def plan_again(effect: Effect) -> None:
@@ -239,12 +241,12 @@ def plan_again(effect: Effect) -> None:
     effect.refresh_from_db()
     if changed != 1:
         raise WrongState(f"This is for an effect that failed; this one is {EffectState(effect.state).value}.")
-    _forget_what_followed(effect)
+    _delete_skipped_after_actions(effect)
 
 
 def send_again(effect: Effect, *, by: UUID | None) -> None:
     """Plan an unknown effect again, under the same key: staff says it didn't happen. Raises WrongState."""
-    _decide(
+    _resolve(
         effect,
         by,
         of=EffectState.UNKNOWN,
@@ -260,10 +262,10 @@ def send_again(effect: Effect, *, by: UUID | None) -> None:
 def confirm(effect: Effect, *, by: UUID | None) -> None:
     """Mark an unknown effect as done: staff says it happened. Raises WrongState."""
     told = "A colleague has checked it: it was done."
-    _decide(effect, by, of=EffectState.UNKNOWN, to=EffectState.DONE, error="", told=told, finished_at=Now())
+    _resolve(effect, by, of=EffectState.UNKNOWN, to=EffectState.DONE, error="", told=told, finished_at=Now())
 
 
-def _decide(effect: Effect, by: UUID | None, *, of: EffectState, to: EffectState, **changes: Any) -> None:
+def _resolve(effect: Effect, by: UUID | None, *, of: EffectState, to: EffectState, **changes: Any) -> None:
     changed = Effect.objects.filter(pk=effect.pk, state=of).update(
         state=to, resolved_by=by, resolved_at=Now(), **changes
     )
@@ -272,7 +274,7 @@ def _decide(effect: Effect, by: UUID | None, *, of: EffectState, to: EffectState
         raise WrongState(f"This is for an effect that is {of.value}; this one is {EffectState(effect.state).value}.")
 
 
-def _forget_what_followed(effect: Effect) -> None:
+def _delete_skipped_after_actions(effect: Effect) -> None:
     """Delete skipped after-actions, so that they are planned again when the effect ends."""
     AfterAction.objects.filter(effect=effect, state=AfterActionState.SKIPPED).delete()
 
@@ -283,7 +285,7 @@ def _end(effect: Effect, **changes: Any) -> bool:
     return changed == 1
 
 
-def _take_over(effect: Effect, names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> bool:
+def _apply_row(effect: Effect, names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> bool:
     """Copy the written columns onto the effect. If the compare-and-set matched no row, reload the effect instead."""
     if not rows:
         [stands] = ROWS(effect.pk)
@@ -291,7 +293,7 @@ def _take_over(effect: Effect, names: Sequence[str], rows: Sequence[tuple[Any, .
             setattr(effect, field.attname, getattr(stands, field.attname))
         return False
     for name, value in zip(names, rows[0], strict=True):
-        setattr(effect, name, json.loads(value) if name in JSON and value is not None else value)
+        setattr(effect, name, json.loads(value) if name in JSON_COLUMNS and value is not None else value)
     return True
 
 
@@ -299,7 +301,7 @@ def _as_json(document: Mapping[str, Any] | None) -> str | None:
     return json.dumps(dict(document)) if document is not None else None
 
 
-def _already(earlier: Effect, *, is_allowed: bool) -> str:
+def _duplicate_message(earlier: Effect, *, is_allowed: bool) -> str:
     if earlier.state == EffectState.DONE:
         said = f" {earlier.told}" if earlier.told else ""
         return f"It was done already, and isn't done a second time.{said}"

@@ -14,7 +14,7 @@ from tools.engine.custom.secrets import WebhookSecrets
 from tools.engine.definition import ActionType
 from tools.engine.execution.handler import ToolContext
 from tools.engine.execution.run import prefixed
-from tools.engine.execution.schemas import wanted_arguments
+from tools.engine.execution.schemas import arguments_schema
 from tools.engine.execution.webhook import build_request
 from tools.engine.skills.arguments import ExtractionContext, generate_object_by_schema
 
@@ -39,7 +39,7 @@ async def preview(
     record: Recorder,
 ) -> Preview:
     """Build what the tool would send in this context. Raises LlmError, MalformedTool."""
-    schema = wanted_arguments(tool.name, tool.definition)
+    schema = arguments_schema(tool.name, tool.definition)
     arguments: dict[str, Any] = {}
     if schema is not None:
         task = f"The tool {tool.name} is about to be used. {tool.definition.description}"

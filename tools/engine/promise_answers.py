@@ -12,11 +12,11 @@ from tools.engine.hooks import promise_answered
 from tools.models import EffectState, Promise, PromiseState
 
 # An effect that isn't over decides by itself; an unknown outcome is resolved on the effect.
-UNDECIDED = frozenset({EffectState.PLANNED, EffectState.SENDING, EffectState.UNKNOWN})
-REASON = 300
+UNFINISHED_STATES = frozenset({EffectState.PLANNED, EffectState.SENDING, EffectState.UNKNOWN})
+MAX_REASON_LENGTH = 300
 
 
-def say_it_was_kept(project: Project, promise_id: UUID, *, by: str) -> Promise:
+def mark_kept(project: Project, promise_id: UUID, *, by: str) -> Promise:
     """Mark an open or broken promise as kept by a person. `by` is the person's name.
 
     Raises Promise.DoesNotExist, WrongState.
@@ -42,7 +42,7 @@ def withdraw_promise(project: Project, promise_id: UUID, *, by: str) -> Promise:
 
 
 # The answers, on the page and in the API.
-ANSWERS = {PromiseState.KEPT: say_it_was_kept, PromiseState.WITHDRAWN: withdraw_promise}
+ANSWERS = {PromiseState.KEPT: mark_kept, PromiseState.WITHDRAWN: withdraw_promise}
 
 
 def _answer(
@@ -50,10 +50,10 @@ def _answer(
 ) -> Promise:
     """Close the promise by compare-and-set. The second of two concurrent answers raises WrongState."""
     promise = Promise.objects.select_related("effect").get(project_id=project.pk, pk=promise_id)
-    if promise.effect and promise.effect.state in UNDECIDED:
+    if promise.effect and promise.effect.state in UNFINISHED_STATES:
         raise WrongState("Its effect is not over yet, and decides what becomes of the promise.")
     rows = Promise.objects.filter(pk=promise_id, state__in=standing)
-    is_answered = rows.update(state=end, reason=reason[:REASON], closed_at=Now()) == 1
+    is_answered = rows.update(state=end, reason=reason[:MAX_REASON_LENGTH], closed_at=Now()) == 1
     promise.refresh_from_db()
     if not is_answered:
         raise WrongState(f"This promise is {PromiseState(promise.state).value} already.")

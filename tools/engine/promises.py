@@ -17,15 +17,15 @@ from tenancy.write_batch import insert_rows
 from tools.models import Effect, EffectState, Promise, PromiseState
 
 # Effects are retried for a quarter of an hour; a promise that isn't known to be kept a while after that is overdue.
-SERVED_WITHIN = timedelta(minutes=20)
+TOOL_DEADLINE = timedelta(minutes=20)
 # Promises that no tool supports are left to people.
-UNSERVED_WITHIN = timedelta(hours=24)
+STAFF_DEADLINE = timedelta(hours=24)
 
 NO_TOOL = "No tool can do this; somebody has to."
 LATE = "It was due, and is not known to have happened."
 KEPT_LATE = "It happened late."
 MADE_GOOD = "It was made good."
-_ENDS = {
+_FINAL_STATES = {
     EffectState.DONE: PromiseState.KEPT,
     EffectState.FAILED: PromiseState.BROKEN,
     EffectState.CANCELLED: PromiseState.WITHDRAWN,
@@ -39,7 +39,7 @@ _OVERDUE = "select distinct organization_id from tools_promise where state = 'op
 
 
 @dataclass(frozen=True)
-class Source:
+class PromiseSource:
     """The reply in which promises were found."""
 
     project_id: UUID
@@ -49,34 +49,36 @@ class Source:
     at: datetime
 
 
-def open_promises(effects: Iterable[Effect], *, source: Source) -> list[Promise]:
+def open_promises(effects: Iterable[Effect], *, source: PromiseSource) -> list[Promise]:
     """Open one promise per planned effect, in the transaction that plans it."""
     return insert_rows(
-        _promise(
+        _build_promise(
             source,
             effect.quote,
             tool=effect.tool,
             effect=effect,
-            due_at=source.at + SERVED_WITHIN,
+            due_at=source.at + TOOL_DEADLINE,
         )
         for effect in effects
     )
 
 
-def open_unserved(quotes: Sequence[str], *, source: Source) -> list[Promise]:
+def open_unsupported_promises(quotes: Sequence[str], *, source: PromiseSource) -> list[Promise]:
     """Open promises that no tool supports."""
-    return insert_rows(_promise(source, quote, due_at=source.at + UNSERVED_WITHIN, reason=NO_TOOL) for quote in quotes)
+    return insert_rows(
+        _build_promise(source, quote, due_at=source.at + STAFF_DEADLINE, reason=NO_TOOL) for quote in quotes
+    )
 
 
-def add_broken(quotes: Sequence[str], *, reason: str, source: Source) -> list[Promise]:
+def add_broken_promises(quotes: Sequence[str], *, reason: str, source: PromiseSource) -> list[Promise]:
     """Store promises as broken because nothing was run for them."""
     broken = {"state": PromiseState.BROKEN, "reason": reason[:300], "closed_at": source.at}
-    return insert_rows(_promise(source, quote, due_at=source.at, **broken) for quote in quotes)
+    return insert_rows(_build_promise(source, quote, due_at=source.at, **broken) for quote in quotes)
 
 
-def give_time(effect: Effect) -> None:
+def extend_deadlines(effect: Effect) -> None:
     """Extend the effect's open promises to the deadline for people: the effect needs approval first."""
-    Promise.objects.filter(effect=effect, state=PromiseState.OPEN).update(due_at=F("created_at") + UNSERVED_WITHIN)
+    Promise.objects.filter(effect=effect, state=PromiseState.OPEN).update(due_at=F("created_at") + STAFF_DEADLINE)
 
 
 def break_promises(effect: Effect, *, reason: str) -> None:
@@ -92,7 +94,7 @@ def close_promise(promise_id: UUID, *, state: PromiseState, reason: str) -> bool
     return rows.update(state=state, reason=reason[:300], closed_at=Now()) == 1
 
 
-def same_promises(promise_id: UUID) -> list[UUID]:
+def identical_promises(promise_id: UUID) -> list[UUID]:
     """The promise and the others of its conversation with the same quote that no effect serves."""
     one = Promise.objects.get(pk=promise_id)
     alike = Promise.objects.filter(conversation_id=one.conversation_id, quote=one.quote, effect=None, tool=one.tool)
@@ -115,7 +117,7 @@ def settle_promises(effect: Effect) -> None:
     if effect.state == EffectState.HELD and effect.repeats is not None:
         Promise.objects.filter(effect=effect, state=PromiseState.OPEN).update(effect_id=effect.repeats)
         effect = Effect.objects.get(pk=effect.repeats)
-    if (end := _ENDS.get(EffectState(effect.state))) is None:
+    if (end := _FINAL_STATES.get(EffectState(effect.state))) is None:
         return
     is_kept = end == PromiseState.KEPT
     _SETTLE(end.value, effect.error[:300], KEPT_LATE, current_organization_id(), effect.pk, is_kept)
@@ -131,7 +133,7 @@ def _break_overdue() -> None:
     overdue.update(state=PromiseState.BROKEN, reason=LATE, closed_at=Now())
 
 
-def _promise(source: Source, quote: str, *, due_at: datetime, **more: object) -> Promise:
+def _build_promise(source: PromiseSource, quote: str, *, due_at: datetime, **more: object) -> Promise:
     return Promise(
         project_id=source.project_id,
         conversation_id=source.conversation_id,

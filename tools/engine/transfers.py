@@ -17,7 +17,7 @@ from tools.engine.execution.handler import ToolContext
 from tools.engine.words import same_words
 
 TRANSFER_NUMBERS = "project_attributes_setting_transfer_numbers"
-LITTLE_WORD = 3
+SHORT_WORD = 3
 LEADING_NAME = re.compile(r"^\s*(?P<name>[^:=+\d][^:=]*?)\s*[:=]\s*(?P<number>.+)$")
 
 
@@ -60,7 +60,7 @@ def choose_number(numbers: Sequence[TransferNumber], wanted: str) -> TransferNum
 
 def _likeness(wanted: set[str], name: set[str]) -> tuple[bool, int]:
     """True if the whole name was requested, and the length of the shared words. Short words don't count."""
-    shared = sum(len(word) for word in wanted & name if len(word) > LITTLE_WORD)
+    shared = sum(len(word) for word in wanted & name if len(word) > SHORT_WORD)
     return bool(name) and name <= wanted, shared
 
 

@@ -10,9 +10,9 @@ from llm.client import Client
 from llm.requests import Recorder
 from llm.types import ModelSpec
 from projects.records.attributes import type_name
-from tools.engine.analysis.whole import analyse
+from tools.engine.analysis.whole import analyze
 from tools.engine.catalogue import CompiledTool
-from tools.engine.custom.current_tools import StandingTool
+from tools.engine.custom.current_tools import CurrentTool
 from tools.engine.custom.reading import read_tools
 from tools.engine.definition import ToolDefinition
 from tools.engine.skills.exchange import Exchange
@@ -32,7 +32,7 @@ class Span:
 
 
 @dataclass(frozen=True)
-class Tried:
+class LocatedVerdict:
     """A verdict and the position of its quote; `span` is None if the answer doesn't contain it."""
 
     judgement: Judgement
@@ -41,30 +41,30 @@ class Tried:
 
 async def try_tools(
     client: Client, model: ModelSpec, *, offered: Iterable[CompiledTool], exchange: Exchange, record: Recorder
-) -> list[Tried]:
+) -> list[LocatedVerdict]:
     """All verdicts on the answer, in the order of their quotes. Raises LlmError."""
-    judgements = await analyse(client, model, offered=offered, exchange=exchange, record=record)
-    tried = [Tried(judgement, span_of(judgement.quote, exchange.answer)) for judgement in judgements]
+    judgements = await analyze(client, model, offered=offered, exchange=exchange, record=record)
+    tried = [LocatedVerdict(judgement, span_of(judgement.quote, exchange.answer)) for judgement in judgements]
     return sorted(tried, key=lambda one: one.span.start if one.span else len(exchange.answer))
 
 
-def read_drafts(document: Any) -> list[StandingTool]:
+def read_drafts(document: Any) -> list[CurrentTool]:
     """Parse unsaved tools, in any accepted form. Raises DefinitionRefused if they couldn't be saved."""
     if not isinstance(document, Mapping):
         raise DefinitionRefused([Problem("tools", f"tools must be an object, not {type_name(document)}.")])
-    drafts: list[StandingTool] = []
+    drafts: list[CurrentTool] = []
     problems: list[Problem] = []
     for name, definition in read_tools(document).items():
         wrong = [*name_problems(name), *definition_problems(definition), *approval_problems(name, definition)]
         problems += [problem.below(join("tools", name)) for problem in wrong]
         if not wrong:
-            drafts.append(StandingTool(name, ToolDefinition.model_validate(definition)))
+            drafts.append(CurrentTool(name, ToolDefinition.model_validate(definition)))
     if problems:
         raise DefinitionRefused(problems)
     return drafts
 
 
-def with_drafts(standing: Sequence[StandingTool], drafts: Iterable[StandingTool]) -> list[StandingTool]:
+def with_drafts(standing: Sequence[CurrentTool], drafts: Iterable[CurrentTool]) -> list[CurrentTool]:
     """The project's tools as if the drafts were saved."""
     by_name = {tool.name: tool for tool in (*standing, *drafts)}
     return list(by_name.values())

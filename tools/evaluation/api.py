@@ -21,7 +21,7 @@ from projects.api.views import ProjectView
 from projects.common.api_error import ApiError
 from projects.models.key import Scope
 from tools.evaluation.cases import OUTCOMES
-from tools.evaluation.kept import WrongCase, drop_case, keep_case
+from tools.evaluation.kept import WrongCase, delete_case, keep_case
 from tools.models import KeptCase
 
 
@@ -70,7 +70,7 @@ class KeptCaseDetail(ProjectView):
     @extend_schema(operation_id="evaluation_cases_delete", responses={204: None})
     def delete(self, request: Request, case_id: UUID) -> Response:
         """Delete a case."""
-        if not drop_case(self.project, case_id):
+        if not delete_case(self.project, case_id):
             raise Http404
         return Response(status=204)
 

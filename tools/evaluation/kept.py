@@ -63,7 +63,7 @@ def keep_case(
     )
 
 
-def drop_case(project: Project, case_id: UUID) -> bool:
+def delete_case(project: Project, case_id: UUID) -> bool:
     """Delete a case. Return False if the project has no case with this id."""
     deleted, _ = KeptCase.objects.filter(project=project, pk=case_id).delete()
     return deleted > 0

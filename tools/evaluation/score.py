@@ -9,7 +9,7 @@ from tools.evaluation.cases import FIRED, OUTCOMES, Case
 
 
 @dataclass(frozen=True)
-class Read:
+class CaseReading:
     """A model's read of a case: "fired" or a rule for each mentioned tool. `error` is set if the call failed."""
 
     case: Case
@@ -54,26 +54,26 @@ class Tally:
         return all(figure is None or figure >= threshold for figure in (self.precision, self.recall))
 
 
-def tally(reads: Iterable[Read]) -> Tally:
+def tally(reads: Iterable[CaseReading]) -> Tally:
     """Tally of the tools that fired."""
     return sum((_of_sets(read.fired, read.case.expects_to_fire) for read in reads), Tally())
 
 
-def tally_by(reads: Sequence[Read], key: Callable[[Case], str]) -> dict[str, Tally]:
+def tally_by(reads: Sequence[CaseReading], key: Callable[[Case], str]) -> dict[str, Tally]:
     """Tally of the tools that fired, grouped by a key of the case, in order of the cases."""
-    groups: dict[str, list[Read]] = {}
+    groups: dict[str, list[CaseReading]] = {}
     for read in reads:
         groups.setdefault(key(read.case), []).append(read)
     return {name: tally(group) for name, group in groups.items()}
 
 
-def tally_by_tool(reads: Sequence[Read]) -> dict[str, Tally]:
+def tally_by_tool(reads: Sequence[CaseReading]) -> dict[str, Tally]:
     """Tally per tool of the cases in which it fired."""
     tools = {tool for read in reads for tool in (*read.case.expect, *read.outcomes)}
     return {tool: sum((_of_tool(read, tool) for read in reads), Tally()) for tool in sorted(tools)}
 
 
-def tally_by_rule(reads: Sequence[Read]) -> dict[str, Tally]:
+def tally_by_rule(reads: Sequence[CaseReading]) -> dict[str, Tally]:
     """Tally per rule. Only tools that the case labels are counted."""
     pairs = [(outcome, read.outcomes.get(tool, "")) for read in reads for tool, outcome in read.case.expect.items()]
     return {
@@ -86,7 +86,7 @@ def tally_by_rule(reads: Sequence[Read]) -> dict[str, Tally]:
     }
 
 
-def _of_tool(read: Read, tool: str) -> Tally:
+def _of_tool(read: CaseReading, tool: str) -> Tally:
     return _of_sets(read.fired & {tool}, read.case.expects_to_fire & {tool})
 
 

@@ -16,7 +16,7 @@ from jobs.errors import WrongState
 from tests.concurrent import meanwhile
 from tests.conftest import Tenant
 from tests.console.pages.conftest import add_effect, add_promise, browser, talk
-from tools.engine.promise_answers import say_it_was_kept, withdraw_promise
+from tools.engine.promise_answers import mark_kept, withdraw_promise
 from tools.models import EffectState, Promise, PromiseState
 
 NOW = datetime(2026, 11, 20, 18, 0, tzinfo=UTC)
@@ -165,7 +165,7 @@ def test_who_answers_second_is_told_what_the_first_said(tenant: Tenant) -> None:
         pytest.raises(WrongState, match="is withdrawn already"),
         meanwhile("tools_promise", lambda: answer(withdraw_promise)),
     ):
-        answer(say_it_was_kept)
+        answer(mark_kept)
 
 
 def test_while_its_effect_runs_nobody_decides_a_promise(owner: Client, tenant: Tenant) -> None:

@@ -12,12 +12,12 @@ from tests.processes import ScriptedModel
 from tools.evaluation.builtins import builtin_tools_for
 from tools.evaluation.cases import Case, Part, load_cases
 from tools.evaluation.reader import read_cases
-from tools.evaluation.score import Read, tally
+from tools.evaluation.score import CaseReading, tally
 
 GOAL = 0.97
 
 
-async def ask(model: ScriptedModel, cases: Sequence[Case]) -> list[Read]:
+async def ask(model: ScriptedModel, cases: Sequence[Case]) -> list[CaseReading]:
     client = Client()
     spec = ModelSpec(Endpoint(model.base_url, trusted=True), "offline-fast")
     try:

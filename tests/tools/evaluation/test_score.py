@@ -6,14 +6,14 @@ import pytest
 
 from tools.evaluation.cases import Case, Part
 from tools.evaluation.report import misses, table
-from tools.evaluation.score import Read, Tally, tally, tally_by, tally_by_rule, tally_by_tool
+from tools.evaluation.score import CaseReading, Tally, tally, tally_by, tally_by_rule, tally_by_tool
 
 SMS, MAIL = "send_sms_tool", "send_email_tool"
 
 
-def read(expect: dict[str, str], found: dict[str, str], *, language: str = "en", part: Part = Part.SEEN) -> Read:
+def read(expect: dict[str, str], found: dict[str, str], *, language: str = "en", part: Part = Part.SEEN) -> CaseReading:
     case = Case(id="x-1", language=language, part=part, channel="chat", answer="I'll text it.", expect=expect)
-    return Read(case=case, outcomes=found)
+    return CaseReading(case=case, outcomes=found)
 
 
 RIGHT = read({SMS: "fired"}, {SMS: "fired"})

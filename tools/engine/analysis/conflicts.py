@@ -17,7 +17,7 @@ from tools.engine.verdicts import Judgement
 
 LOST = "lost_rerank"
 # Errors that mean the model's ranking is unusable.
-USELESS = (SchemaMismatch, LengthCut, Refused)
+UNUSABLE = (SchemaMismatch, LengthCut, Refused)
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Conflicts:
 
 
 @dataclass(frozen=True)
-class Settled:
+class Resolution:
     """The result of ranking one tag's candidates. `winner` is None if the ranking was inconclusive; `why` is the
     reason.
     """
@@ -67,31 +67,32 @@ async def resolve_conflicts(
     contested: Mapping[str, Sequence[Judgement]],
     exchange: Exchange,
     record: Recorder,
-) -> dict[str, Settled]:
+) -> dict[str, Resolution]:
     """Rank each contested tag, concurrently. Raises LlmError, except for an unusable answer."""
 
     async def ask(rivals: Sequence[Judgement]) -> Ranking | None:
         tools = [rival.tool for rival in rivals]
         try:
             return await rerank_conflict(client, model, tools=tools, exchange=exchange, record=record)
-        except USELESS:
+        except UNUSABLE:
             return None
 
     rankings = await asyncio.gather(*(ask(rivals) for rivals in contested.values()))
     return {
-        tag: settle(tag, rivals, ranking) for (tag, rivals), ranking in zip(contested.items(), rankings, strict=True)
+        tag: resolve_conflict(tag, rivals, ranking)
+        for (tag, rivals), ranking in zip(contested.items(), rankings, strict=True)
     }
 
 
-def settle(tag: str, rivals: Sequence[Judgement], ranking: Ranking | None) -> Settled:
+def resolve_conflict(tag: str, rivals: Sequence[Judgement], ranking: Ranking | None) -> Resolution:
     """Keep the winner and mark the others as lost. Without a winner none of them runs."""
     names = [rival.tool.name for rival in rivals]
     winner, why = _winner(ranking, names)
     if winner is None:
         reason = f"Undecided between {' and '.join(names)} (tag {tag}): {why} None of them runs."
-        return Settled(winner=None, judgements=[_lost(rival, reason) for rival in rivals], why=reason)
+        return Resolution(winner=None, judgements=[_lost(rival, reason) for rival in rivals], why=reason)
     reason = f"Lost rerank to {winner} (tag {tag})."
-    return Settled(
+    return Resolution(
         winner=winner,
         judgements=[rival if rival.tool.name == winner else _lost(rival, reason) for rival in rivals],
     )

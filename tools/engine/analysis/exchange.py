@@ -53,7 +53,7 @@ def group_tools(offered: Iterable[CompiledTool]) -> Groups:
     )
 
 
-async def detect_side_by_side(
+async def detect_commitments(
     client: Client, model: ModelSpec, *, groups: Groups, exchange: Exchange, record: Recorder
 ) -> Detections:
     """Run both detections concurrently. The first call made also looks for commitments that no tool serves.
@@ -86,8 +86,8 @@ async def detect_side_by_side(
 
 
 # Models quote with either kind of quotation mark.
-MARKS = str.maketrans("’‘“”„", '\'\'"""')
+QUOTATION_MARKS = str.maketrans("’‘“”„", '\'\'"""')
 
 
 def _plain(text: str) -> str:
-    return " ".join(text.split()).strip(" .!").translate(MARKS).casefold()
+    return " ".join(text.split()).strip(" .!").translate(QUOTATION_MARKS).casefold()

@@ -22,7 +22,7 @@ from projects.models import Member, Project
 from tenancy.scope import tenant_tx
 from tools.engine.custom import service
 from tools.engine.custom.reading import read_json
-from tools.engine.custom.scenario_references import steps_left_without
+from tools.engine.custom.scenario_references import steps_naming_only
 from tools.engine.custom.secrets import rotate_signing_secret
 from tools.engine.validation.problem import DefinitionRefused
 from tools.models import CustomTool, CustomToolVersion
@@ -176,7 +176,7 @@ def _steps_left(tool: CustomTool) -> list[str]:
     """Links to the steps that name the tool."""
     with tenant_tx(cast(UUID, tool.organization_id)):
         project = Project.objects.select_related("agent_version").get(pk=tool.project_id)
-        steps = steps_left_without(project, tool.name)
+        steps = steps_naming_only(project, tool.name)
     page = reverse("agent", kwargs={"project_slug": project.slug, "section": "scenarios"})
     sentence = 'Step <a href="{}#{}">{} {}</a> of the scenarios names it; take it out there too.'
     return [format_html(sentence, page, step.anchor, step.number, step.title) for step in steps]

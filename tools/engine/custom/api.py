@@ -31,7 +31,7 @@ from tools.engine.payloads import Definition
 VERSION = serializers.IntegerField(min_value=0, max_value=2**31 - 1, required=False, allow_null=True)
 
 
-class Manner(StrictSerializer):
+class SaveOptions(StrictSerializer):
     """Options that may accompany a definition."""
 
     expected_version = VERSION
@@ -133,7 +133,7 @@ class CustomToolDetail(DocumentView):
         """Save the definition as a new version. With `expected_version`, only if that is the current version."""
         document = read_definition(self.body, name=name)
         given = {key: value for key, value in self.body.items() if key in ("expected_version", "enabled")}
-        manner = Manner(data=given)
+        manner = SaveOptions(data=given)
         manner.is_valid(raise_exception=True)
         saved = service.save(
             self.project,

@@ -19,13 +19,13 @@ log = logging.getLogger(__name__)
 ROWS = PreparedQuery(
     lambda project: CustomTool.objects.filter(project_id=project, is_removed=False).order_by("name"), kinds=(UUID,)
 )
-KEPT = 2048
+CACHE_SIZE = 2048
 
 _parsed: OrderedDict[tuple[UUID, datetime], ToolDefinition] = OrderedDict()
 
 
 @dataclass(frozen=True)
-class StandingTool:
+class CurrentTool:
     """A custom tool as the catalogue uses it. Version 0 is an unsaved draft."""
 
     name: str
@@ -34,19 +34,19 @@ class StandingTool:
     is_enabled: bool = True
 
 
-def standing_tools(project_id: UUID) -> list[StandingTool]:
+def load_current_tools(project_id: UUID) -> list[CurrentTool]:
     """The project's custom tools by name, switched on or off. One query; each version is parsed once."""
-    return [tool for row in ROWS(project_id) if (tool := _standing(row))]
+    return [tool for row in ROWS(project_id) if (tool := _current_tool(row))]
 
 
-def _standing(row: CustomTool) -> StandingTool | None:
+def _current_tool(row: CustomTool) -> CurrentTool | None:
     try:
         definition = _definition_of(row)
     except ValidationError:
         # Saved by an earlier release with different rules; the editor shows the owner what is wrong.
         log.warning("The custom tool %s, version %s, can't be read and is left out.", row.pk, row.version)
         return None
-    return StandingTool(row.name, definition, version=row.version, is_enabled=row.is_enabled)
+    return CurrentTool(row.name, definition, version=row.version, is_enabled=row.is_enabled)
 
 
 def _definition_of(row: CustomTool) -> ToolDefinition:
@@ -58,6 +58,6 @@ def _definition_of(row: CustomTool) -> ToolDefinition:
     definition = _parsed.get(key)
     if definition is None:
         definition = _parsed[key] = ToolDefinition.model_validate(row.definition)
-        if len(_parsed) > KEPT:
+        if len(_parsed) > CACHE_SIZE:
             _parsed.popitem(last=False)
     return definition

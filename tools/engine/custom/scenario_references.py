@@ -7,7 +7,7 @@ from projects.models import Project
 from tools.engine.registry import builtin_tools
 
 
-def steps_left_without(project: Project, name: str) -> list[NamingStep]:
+def steps_naming_only(project: Project, name: str) -> list[NamingStep]:
     """Steps of scenarios that name the tool and would name nothing without it, in the running transaction.
 
     Empty if a built-in tool has the same name and takes its place.

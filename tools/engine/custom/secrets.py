@@ -17,13 +17,13 @@ from outbound.errors import InvalidRequest
 from outbound.headers import check_headers
 from projects.common import crypto
 from projects.models import Project
-from tools.engine.validation.options import OWN_HEADERS
+from tools.engine.validation.options import RESERVED_HEADERS
 from tools.engine.validation.problem import DefinitionRefused, Problem
 from tools.models import CustomTool
 
 PREFIX = "whsec_"
 SECRET_BYTES = 32
-MOST_HEADERS = 20
+MAX_HEADERS = 20
 # After a rotation, calls are also signed with the old secret for this long.
 OVERLAP = timedelta(hours=24)
 
@@ -92,14 +92,14 @@ def set_secret_headers(tool: CustomTool, changes: Mapping[str, str | None]) -> l
 
 
 def _problems_of(headers: Mapping[str, str]) -> list[Problem]:
-    if len(headers) > MOST_HEADERS:
-        return [Problem("headers", f"There are {len(headers)} secret headers; the limit is {MOST_HEADERS}.")]
+    if len(headers) > MAX_HEADERS:
+        return [Problem("headers", f"There are {len(headers)} secret headers; the limit is {MAX_HEADERS}.")]
     return [problem for name, value in headers.items() if (problem := _problem_of(name, value))]
 
 
 def _problem_of(name: str, value: str) -> Problem | None:
     path = f"headers.{name[:64]}"
-    if name.lower() in OWN_HEADERS | {"content-type"}:
+    if name.lower() in RESERVED_HEADERS | {"content-type"}:
         return Problem(path, f"The header {name[:64]} is set by the system and can't be changed.")
     if not value:
         return Problem(path, f"The header {name[:64]} is empty; write its secret, or null to take it away.")

@@ -22,7 +22,7 @@ from tools.engine.validation.problem import DefinitionRefused, Problem, join
 from tools.engine.validation.warnings import warnings_of
 from tools.models import CustomTool, CustomToolVersion
 
-MOST_TOOLS = 50
+MAX_TOOLS = 50
 
 
 class StaleVersion(Conflict):
@@ -125,8 +125,8 @@ def check(project: Project, *, name: str, document: Any, expected_version: int |
     _check_expected(row, expected_version, document=document)
     others = list(list_tools(project).exclude(name=name).values_list("name", flat=True))
     problems = [*name_problems(name, others=others), *definition_problems(document), *approval_problems(name, document)]
-    if len(others) >= MOST_TOOLS:
-        problems.append(Problem("", f"The project has {len(others)} tools of its own; the limit is {MOST_TOOLS}."))
+    if len(others) >= MAX_TOOLS:
+        problems.append(Problem("", f"The project has {len(others)} tools of its own; the limit is {MAX_TOOLS}."))
     if problems:
         raise DefinitionRefused(problems)
     return CheckedTool(project, name, document, ToolDefinition.model_validate(document))

@@ -22,10 +22,10 @@ from tools.models import Effect, EffectOrigin, EffectState
 
 DEFAULT_WINDOW = timedelta(minutes=10)
 # Kinds with a longer window, because a second one is probably a mistake.
-WINDOWS: Mapping[str, timedelta] = {"booking": timedelta(hours=24), "meeting": timedelta(hours=24)}
+DUPLICATE_WINDOWS: Mapping[str, timedelta] = {"booking": timedelta(hours=24), "meeting": timedelta(hours=24)}
 # Kinds compared as another kind: a booking and a meeting at the same time serve the same request.
 EQUIVALENT_KINDS: Mapping[str, str] = {"meeting": "booking"}
-STANDING = (EffectState.SENDING, EffectState.DONE, EffectState.UNKNOWN)
+EXECUTED_STATES = (EffectState.SENDING, EffectState.DONE, EffectState.UNKNOWN)
 
 
 def repeat_key(kind: str, same: str | None) -> str:
@@ -33,48 +33,57 @@ def repeat_key(kind: str, same: str | None) -> str:
     return hashlib.sha256(f"{EQUIVALENT_KINDS.get(kind, kind)}\n{same}".encode()).hexdigest() if same else ""
 
 
-def find_same(effect: Effect) -> Effect | None:
+def find_duplicate(effect: Effect) -> Effect | None:
     """The latest effect with the same repeat key that was or may have been executed within the kind's window."""
     if not effect.repeat_key:
         return None
-    rows = _same(WINDOWS.get(effect.kind, DEFAULT_WINDOW), has_conversation=effect.conversation_id is not None)
+    rows = _duplicate_query(
+        DUPLICATE_WINDOWS.get(effect.kind, DEFAULT_WINDOW), has_conversation=effect.conversation_id is not None
+    )
     where = [] if effect.conversation_id is None else [effect.conversation_id]
     return next(iter(rows(effect.repeat_key, effect.pk, effect.project_id, *where)), None)
 
 
 @cache
-def _same(window: timedelta, *, has_conversation: bool) -> PreparedQuery[Effect]:
+def _duplicate_query(window: timedelta, *, has_conversation: bool) -> PreparedQuery[Effect]:
     def build(key: str, effect: UUID, project: UUID, conversation: UUID | None = None) -> QuerySet[Effect]:
         since = Now() - Cast(Value(window), DurationField())
         # Without a conversation, only the project tells effects apart: two projects may have tools of one name.
         standing = Effect.objects.filter(
-            repeat_key=key, project_id=project, conversation_id=conversation, state__in=STANDING, started_at__gt=since
+            repeat_key=key,
+            project_id=project,
+            conversation_id=conversation,
+            state__in=EXECUTED_STATES,
+            started_at__gt=since,
         )
         return standing.exclude(pk=effect).order_by("-started_at")[:1]
 
     return PreparedQuery(build, kinds=(str, UUID, UUID, UUID) if has_conversation else (str, UUID, UUID))
 
 
-def find_repeated(effect: Effect) -> Effect | None:
+def find_recent_duplicate(effect: Effect) -> Effect | None:
     """The latest duplicate in the conversation that was or may have been executed within the kind's window.
 
     A duplicate has the same repeat key, or the same recipient and tool, or the same recipient and kind within a turn: a
     model phrases a text anew each time. A commitment also duplicates a call of the same tool in its turn. Runs under the
     conversation's lock, so that of two concurrent effects one sees the other.
     """
-    window = WINDOWS.get(effect.kind, DEFAULT_WINDOW)
+    window = DUPLICATE_WINDOWS.get(effect.kind, DEFAULT_WINDOW)
     standing = Effect.objects.filter(
-        _duplicates(effect), conversation_id=effect.conversation_id, state__in=STANDING, started_at__gt=Now() - window
+        _duplicates(effect),
+        conversation_id=effect.conversation_id,
+        state__in=EXECUTED_STATES,
+        started_at__gt=Now() - window,
     )
     return standing.exclude(pk=effect.pk).order_by("-started_at").first()
 
 
-def find_waiting(effect: Effect, *, among: Collection[UUID]) -> Effect | None:
+def find_planned_duplicate(effect: Effect, *, among: Collection[UUID]) -> Effect | None:
     """The earliest planned duplicate among effects that wait for a person.
 
     A match by repeat key counts at any age, other matches only within the kind's window.
     """
-    recent = Q(created_at__gt=Now() - WINDOWS.get(effect.kind, DEFAULT_WINDOW))
+    recent = Q(created_at__gt=Now() - DUPLICATE_WINDOWS.get(effect.kind, DEFAULT_WINDOW))
     waiting = Effect.objects.filter(
         _same_key(effect) | (_duplicates(effect) & recent), state=EffectState.PLANNED, pk__in=among
     )
@@ -97,7 +106,7 @@ def _duplicates(effect: Effect) -> Q:
     return matches
 
 
-def same_thing(effect: Effect, arguments: Mapping[str, Any], context: ToolContext) -> str:
+def effect_repeat_key(effect: Effect, arguments: Mapping[str, Any], context: ToolContext) -> str:
     """The effect's repeat key: from the handler of a built-in tool, or from the request of a webhook that is sent once.
 
     A lookup is never a duplicate, so its key is "".

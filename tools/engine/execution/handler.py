@@ -69,7 +69,7 @@ def never_a_repeat(arguments: Mapping[str, Any], context: ToolContext) -> str | 
 
 
 # The part of a description about null.
-OF_NULL = re.compile(r"[;,] null (?:when|if|for) [^.;]*")
+NULL_CLAUSE = re.compile(r"[;,] null (?:when|if|for) [^.;]*")
 
 
 class NoArguments(BaseModel):
@@ -137,7 +137,7 @@ def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
         return schema
     kept = {name: value for name, value in schema.items() if name != "anyOf"}
     if "description" in kept:
-        kept["description"] = OF_NULL.sub("", kept["description"])
+        kept["description"] = NULL_CLAUSE.sub("", kept["description"])
     return {**kept, **kinds[0]}
 
 

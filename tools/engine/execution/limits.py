@@ -11,10 +11,10 @@ from tools.engine.execution.handler import Contact
 from tools.models import Effect
 
 # Limits per kind for effects on the customer; the second is for other kinds that change something, such as a webhook.
-MOST_IN_CONVERSATION: Mapping[str, int] = {"sms": 10, "email": 10}
-MOST_OF_ANOTHER_KIND = 30
+MAX_PER_CONVERSATION: Mapping[str, int] = {"sms": 10, "email": 10}
+DEFAULT_MAX_PER_CONVERSATION = 30
 # Across all conversations of the project, so that nobody can flood someone else's number.
-MOST_TO_RECIPIENT = 20
+MAX_PER_RECIPIENT = 20
 
 _COUNTED = """
 select count(*) from tools_effect
@@ -27,10 +27,10 @@ _TODAY = Prepared(f"select ({_COUNTED} and conversation_id = %s), ({_COUNTED} an
 
 # Effects on one recipient are started one after the other, from all conversations; otherwise concurrent ones would all
 # take the last place. The lock is held until the end of the transaction that starts the effect.
-_ONE_AT_A_TIME = Prepared("select 1 from pg_advisory_xact_lock(hashtextextended(%s, 0))")
+_LOCK = Prepared("select 1 from pg_advisory_xact_lock(hashtextextended(%s, 0))")
 
 # Kinds that are read by a person. A tool of such a kind without an addressee writes to the customer.
-LETTERS = ("email", "sms")
+WRITTEN_KINDS = ("email", "sms")
 
 
 def recipient_of(kind: str, contact: Contact | None) -> str:
@@ -44,32 +44,32 @@ def recipient_of(kind: str, contact: Contact | None) -> str:
     return recipients.get(kind, "")
 
 
-def wait_in_order(effects: Iterable[Effect]) -> None:
+def lock_recipients(effects: Iterable[Effect]) -> None:
     """Lock all recipients of several effects that one transaction starts, in sorted order to prevent deadlocks."""
-    turns = {_turn_of(effect) for effect in effects if effect.recipient}
+    turns = {_lock_key(effect) for effect in effects if effect.recipient}
     if len(turns) > 1:
         for turn in sorted(turns):
-            _ONE_AT_A_TIME(turn)
+            _LOCK(turn)
 
 
-def _turn_of(effect: Effect) -> str:
+def _lock_key(effect: Effect) -> str:
     return f"caps:{effect.project_id}:{effect.kind}:{effect.recipient}"
 
 
-def cap_of(effect: Effect) -> str:
+def why_over_limit(effect: Effect) -> str:
     """Return the reason why this effect exceeds a daily limit, or "". Runs in the transaction that starts it."""
     if effect.delivery != RetryPolicy.ONCE and not effect.repeat_key:
         # Lookups are not limited.
         return ""
     if effect.recipient:
         # A separate statement, so that the count sees what was committed before the lock was granted.
-        _ONE_AT_A_TIME(_turn_of(effect))
-    most = MOST_IN_CONVERSATION.get(effect.kind, MOST_OF_ANOTHER_KIND)
+        _LOCK(_lock_key(effect))
+    most = MAX_PER_CONVERSATION.get(effect.kind, DEFAULT_MAX_PER_CONVERSATION)
     in_conversation, to_recipient = _counted_today(effect)
     if in_conversation >= most:
         return f"This conversation has set off {most} of this kind within a day; that is the limit."
-    if to_recipient >= MOST_TO_RECIPIENT:
-        return f"{MOST_TO_RECIPIENT} of this kind went to this recipient within a day; that is the limit."
+    if to_recipient >= MAX_PER_RECIPIENT:
+        return f"{MAX_PER_RECIPIENT} of this kind went to this recipient within a day; that is the limit."
     return ""
 
 

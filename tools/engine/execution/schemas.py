@@ -12,7 +12,7 @@ from tools.engine.execution.handler import Handler
 from tools.engine.registry import builtin_tools
 from tools.engine.validation.schema import schema_problems
 
-NOTHING: dict[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
+NO_PARAMETERS: dict[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
 
 
 class MalformedTool(ValueError):
@@ -27,7 +27,7 @@ def handler_of(tool: str, definition: ToolDefinition) -> Handler | None:
     return found.handler if found else None
 
 
-def wanted_arguments(tool: str, definition: ToolDefinition) -> dict[str, Any] | type[BaseModel] | None:
+def arguments_schema(tool: str, definition: ToolDefinition) -> dict[str, Any] | type[BaseModel] | None:
     """The schema of the arguments to extract; None if the tool needs none. Raises MalformedTool."""
     if definition.action.type is ActionType.SEND_WEBHOOK:
         return webhook_schema(definition.action.webhook)
@@ -47,7 +47,7 @@ def webhook_schema(options: WebhookOptions) -> dict[str, Any] | None:
         return None
     return {
         "type": "object",
-        "properties": {name: closed(part) for name, part in parts.items()},
+        "properties": {name: close_schema(part) for name, part in parts.items()},
         "required": list(parts),
         "additionalProperties": False,
     }
@@ -55,7 +55,7 @@ def webhook_schema(options: WebhookOptions) -> dict[str, Any] | None:
 
 def called_schema(options: WebhookOptions) -> dict[str, Any]:
     """The parameters of a webhook that a model calls: the schema of a single part, or one property per part."""
-    whole = webhook_schema(options) or NOTHING
+    whole = webhook_schema(options) or NO_PARAMETERS
     parts = whole["properties"]
     return dict(next(iter(parts.values()))) if len(parts) == 1 else whole
 
@@ -67,12 +67,12 @@ def called_arguments(definition: ToolDefinition, called: Mapping[str, Any]) -> d
     return {parts[0]: dict(called)} if len(parts) == 1 else dict(called)
 
 
-def closed(schema: Mapping[str, Any]) -> dict[str, Any]:
+def close_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     """The schema with `additionalProperties: false` by default, so that a model can't add to a request."""
     node = dict(schema)
     if "properties" in node:
-        node["properties"] = {name: closed(part) for name, part in node["properties"].items()}
+        node["properties"] = {name: close_schema(part) for name, part in node["properties"].items()}
         node.setdefault("additionalProperties", False)
     if isinstance(node.get("items"), Mapping):
-        node["items"] = closed(node["items"])
+        node["items"] = close_schema(node["items"])
     return node

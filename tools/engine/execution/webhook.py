@@ -28,15 +28,15 @@ from tools.engine.execution.signing import signature_headers
 from tools.engine.validation.warnings import SECRET_HEADERS, is_secret_name
 
 ADAPTER = "webhook"
-LONGEST_EXCERPT = 8_000
+MAX_EXCERPT_LENGTH = 8_000
 CUT = " … [cut at 8 kB]"
-LONGEST_TOLD = 2_000
+MAX_TOLD_LENGTH = 2_000
 MASK = "••••"
-SHORTEST_SECRET = 6
+MIN_SECRET_LENGTH = 6
 # Basic, Bearer and the like. An endpoint may echo a credential without its scheme.
 SCHEMED = re.compile(r"[A-Za-z][\w-]* +(\S+)")
 # Statuses after which the request may have been executed anyway.
-UNCLEAR = frozenset({408, 409, 425})
+UNCERTAIN_STATUSES = frozenset({408, 409, 425})
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Reply:
     def told(self) -> str:
         """The response as the agent reads it: on one line, truncated."""
         line = " ".join(self.text.split())
-        return line if len(line) <= LONGEST_TOLD else f"{line[:LONGEST_TOLD]} … [cut]"
+        return line if len(line) <= MAX_TOLD_LENGTH else f"{line[:MAX_TOLD_LENGTH]} … [cut]"
 
 
 def build_request(
@@ -117,7 +117,7 @@ async def call_webhook(
             headers=request.headers,
             body=request.body,
             deadline_s=options.timeout_seconds,
-            on_sent=_have_sent,
+            on_sent=_on_sent,
         )
     except (BlockedAddress, InvalidRequest) as error:
         is_final = isinstance(error, InvalidRequest) or not _may_change(guard, request.url)
@@ -128,11 +128,11 @@ async def call_webhook(
         return Outcome.not_sent(str(error), **kept)
     except OutboundError as error:
         return Outcome.unknown(str(error), **kept)
-    reply = reply_of(response.body, hidden=hidden_from(context.effect_id, secrets))
+    reply = reply_of(response.body, hidden=known_secrets(context.effect_id, secrets))
     return _outcome(response.status, response.headers, reply, options, kept)
 
 
-def hidden_from(effect_id: UUID, secrets: WebhookSecrets) -> list[str]:
+def known_secrets(effect_id: UUID, secrets: WebhookSecrets) -> list[str]:
     """Our secrets that the endpoint knows and may echo; they are masked in what is stored and told."""
     return [callback_token(effect_id), *secrets.signing, *(secrets.headers or {}).values()]
 
@@ -143,8 +143,8 @@ def reply_of(body: bytes, *, hidden: Iterable[str] = ()) -> Reply:
     for form in sorted({form for secret in hidden for form in _forms(secret)}, key=len, reverse=True):
         text = text.replace(form, MASK)
     return Reply(
-        text=text if len(text) <= LONGEST_EXCERPT else text[:LONGEST_EXCERPT] + CUT,
-        document=_document(text) if len(text) <= LONGEST_EXCERPT else None,
+        text=text if len(text) <= MAX_EXCERPT_LENGTH else text[:MAX_EXCERPT_LENGTH] + CUT,
+        document=_document(text) if len(text) <= MAX_EXCERPT_LENGTH else None,
     )
 
 
@@ -173,7 +173,7 @@ def _outcome(
         )
     if status == 429:
         return Outcome.not_sent("The endpoint takes no more just now (429).", **kept)
-    if status >= 500 or status in UNCLEAR:
+    if status >= 500 or status in UNCERTAIN_STATUSES:
         return Outcome.unknown(f"The endpoint answered {status}; whether it was done isn't known.", **kept)
     return Outcome.failed(f"The endpoint refused it ({status}).", result=result_of(reply, status=status), **kept)
 
@@ -182,7 +182,7 @@ def _forms(secret: str) -> Iterator[str]:
     """The forms in which a secret may be echoed: with or without its scheme, plain or JSON-escaped."""
     schemed = SCHEMED.fullmatch(secret)
     for one in (secret, schemed[1]) if schemed else (secret,):
-        if len(one) >= SHORTEST_SECRET:
+        if len(one) >= MIN_SECRET_LENGTH:
             written = json.dumps(one)[1:-1]
             yield from (one, written, written.replace("/", "\\/"))
 
@@ -193,7 +193,7 @@ def _merged(*headers: Mapping[str, str]) -> dict[str, str]:
     return dict(named.values())
 
 
-def _have_sent() -> None:
+def _on_sent() -> None:
     failpoint("effect.bytes_out")
 
 

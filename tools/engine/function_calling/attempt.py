@@ -18,8 +18,8 @@ from tools.models import Effect
 logger = logging.getLogger(__name__)
 
 # The caller and the model are waiting; slower tools should run on a commitment or as a todo.
-LONGEST_SECONDS = 5.0
-BROKE_OFF = "The tool broke off by a fault of this server; whether it was done isn't known."
+TIMEOUT_SECONDS = 5.0
+TOOL_CRASHED = "The tool broke off by a fault of this server; whether it was done isn't known."
 
 
 async def attempt_call(
@@ -31,14 +31,14 @@ async def attempt_call(
     """
     try:
         if effect is not None and effect.tool_origin == CUSTOM:
-            return _with_answer(await execute(effect, context, within_seconds=LONGEST_SECONDS))
+            return _with_answer(await execute(effect, context, within_seconds=TIMEOUT_SECONDS))
         handler = builtin_tools()[name].handler
         if handler is None:
             return Outcome.failed("This tool can't be carried out.")
         return await handler.execute(arguments, context)
     except Exception:  # the edge to the tools: any bug of a handler becomes a result that model and staff see
         logger.exception("%s raised.", name)
-        return Outcome.unknown(BROKE_OFF)
+        return Outcome.unknown(TOOL_CRASHED)
 
 
 def _with_answer(outcome: Outcome) -> Outcome:

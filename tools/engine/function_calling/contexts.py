@@ -56,17 +56,23 @@ class BrowserVoiceContext(Context):
 
 
 # Context models by channel.
-SHAPES: Mapping[str, type[Context]] = {"phone": PhoneContext, "portal": PortalContext, "webcall": BrowserVoiceContext}
+CONTEXT_TYPES: Mapping[str, type[Context]] = {
+    "phone": PhoneContext,
+    "portal": PortalContext,
+    "webcall": BrowserVoiceContext,
+}
 
 
 def read_context(document: Any, *, business_id: UUID, conversation_id: UUID, channel: str) -> Context:
     """Parse the context of a call and check that it belongs to this business and conversation. Raises ContextRefused."""
-    if channel not in SHAPES:
-        raise ContextRefused(f"A conversation on {channel} has no live calls; those on {', '.join(SHAPES)} have.")
+    if channel not in CONTEXT_TYPES:
+        raise ContextRefused(
+            f"A conversation on {channel} has no live calls; those on {', '.join(CONTEXT_TYPES)} have."
+        )
     if not isinstance(document, Mapping):
         raise ContextRefused("context must be an object.")
     try:
-        context = SHAPES[channel].model_validate(dict(document))
+        context = CONTEXT_TYPES[channel].model_validate(dict(document))
     except ValidationError as error:
         raise ContextRefused(_sentence(error)) from None
     if getattr(context, "business_id", business_id) != business_id:

@@ -11,8 +11,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-KEPT = ("description", "required", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems")
-DEEPEST = 12
+KEPT_KEYWORDS = ("description", "required", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems")
+MAX_DEPTH = 12
 # Types of enum values without a declared type.
 TYPES: Mapping[type, str] = {str: "string", bool: "boolean", int: "integer", float: "number"}
 
@@ -23,7 +23,7 @@ def gemini_parameters(schema: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def _schema(node: Mapping[str, Any], *, definitions: Mapping[str, Any], depth: int) -> dict[str, Any]:
-    if depth > DEEPEST:
+    if depth > MAX_DEPTH:
         raise ValueError("A schema that contains itself can't be written out.")
     if "$ref" in node:
         named = definitions[node["$ref"].rpartition("/")[2]]
@@ -31,7 +31,7 @@ def _schema(node: Mapping[str, Any], *, definitions: Mapping[str, Any], depth: i
         return _schema({**named, **beside}, definitions=definitions, depth=depth + 1)
     kinds, is_nullable = _kinds(node)
     # With several types, each alternative carries all keywords.
-    written = {} if isinstance(node.get("type"), list) else {key: node[key] for key in KEPT if key in node}
+    written = {} if isinstance(node.get("type"), list) else {key: node[key] for key in KEPT_KEYWORDS if key in node}
     if is_nullable:
         written["nullable"] = True
     if len(kinds) == 1:

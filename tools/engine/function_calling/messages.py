@@ -10,13 +10,13 @@ from typing import Any, Protocol
 from llm.prompts import neutralise
 
 # Byte limits: for one result, and for all results of a turn, of which there may be thirty.
-LONGEST_RESULT = 4_000
-MOST_RESULTS = 6_000
-LEAST_RESULT = 300
+MAX_RESULT_BYTES = 4_000
+MAX_TURN_RESULT_BYTES = 6_000
+MIN_RESULT_BYTES = 300
 NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_-]")
 
 
-class Called(Protocol):
+class StoredCall(Protocol):
     """A stored call."""
 
     call_id: str
@@ -25,8 +25,8 @@ class Called(Protocol):
     result: str
 
 
-def said_and_called(
-    content: str, calls: Sequence[Called], *, longest: int = LONGEST_RESULT
+def call_messages(
+    content: str, calls: Sequence[StoredCall], *, longest: int = MAX_RESULT_BYTES
 ) -> Iterable[dict[str, Any]]:
     """One answer with its calls, followed by their results, as Chat Completions messages.
 
@@ -38,13 +38,17 @@ def said_and_called(
     return [said, *(_result(call, longest=longest) for call in calls)]
 
 
-def room_for_each(calls: Sequence[Called]) -> int:
+def result_limit(calls: Sequence[StoredCall]) -> int:
     """The byte limit of each result, so that all results of a turn stay readable together."""
-    whole = sum(min(len(call.result.encode()), LONGEST_RESULT) for call in calls)
-    return LONGEST_RESULT if whole <= MOST_RESULTS else max(MOST_RESULTS // len(calls), LEAST_RESULT)
+    whole = sum(min(len(call.result.encode()), MAX_RESULT_BYTES) for call in calls)
+    return (
+        MAX_RESULT_BYTES
+        if whole <= MAX_TURN_RESULT_BYTES
+        else max(MAX_TURN_RESULT_BYTES // len(calls), MIN_RESULT_BYTES)
+    )
 
 
-def _as_called(call: Called) -> dict[str, Any]:
+def _as_called(call: StoredCall) -> dict[str, Any]:
     """Replace a name or arguments that a provider would reject; the result says what was wrong."""
     function = {
         "name": NOT_IN_A_NAME.sub("_", call.name)[:64] or "unknown",
@@ -53,7 +57,7 @@ def _as_called(call: Called) -> dict[str, Any]:
     return {"id": call.call_id, "type": "function", "function": function}
 
 
-def _result(call: Called, *, longest: int) -> dict[str, Any]:
+def _result(call: StoredCall, *, longest: int) -> dict[str, Any]:
     """A result is data: it is escaped so that it can't close a tag, and cut."""
     shown = call.result.encode()[:longest].decode(errors="ignore")
     return {"role": "tool", "tool_call_id": call.call_id, "content": neutralise(shown)}

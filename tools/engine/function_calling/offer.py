@@ -11,11 +11,11 @@ from pydantic_core import to_json
 
 from projects.models import Project
 from projects.models.agent_config import AgentConfig
-from tools.engine.business_state import BusinessState, normalise_channel, read_state
+from tools.engine.business_state import BusinessState, normalize_channel, read_state
 from tools.engine.catalogue import CompiledTool, compile_builtin, compile_custom
-from tools.engine.custom.current_tools import StandingTool, standing_tools
+from tools.engine.custom.current_tools import CurrentTool, load_current_tools
 from tools.engine.definition import Trigger
-from tools.engine.execution.schemas import NOTHING
+from tools.engine.execution.schemas import NO_PARAMETERS
 from tools.engine.function_calling.gemini import gemini_parameters
 from tools.engine.keyed_cache import KeyedCache
 from tools.engine.platform import StoredDefinition, stored_definitions
@@ -53,7 +53,7 @@ class Offer:
     @cached_property
     def definitions(self) -> Sequence[AgentToolDefinition]:
         return [
-            AgentToolDefinition(tool.name, tool.definition.description, tool.parameters or NOTHING)
+            AgentToolDefinition(tool.name, tool.definition.description, tool.parameters or NO_PARAMETERS)
             for tool in self.tools.values()
         ]
 
@@ -75,7 +75,7 @@ class Offer:
     @cached_property
     def addendum(self) -> str:
         """The tools' sections under one heading; empty without any."""
-        return assemble(tool.section for tool in self.tools.values())
+        return join_sections(tool.section for tool in self.tools.values())
 
 
 def collect_agent_tools(project: Project, *, channel: str) -> Offer:
@@ -93,13 +93,13 @@ def read_offer(moment: Trigger, project: Project, *, channel: str) -> Offer:
     """
     state, stored = read_state(project, channel=channel), stored_definitions()
     if state.has_own_moments:
-        return offer_at(moment, state, stored, standing_tools(project.pk))
-    return _kept.of((project.pk, moment, state.channel), (state, stored), lambda: offer_at(moment, state, stored))
+        return offer_at(moment, state, stored, load_current_tools(project.pk))
+    return _cache.of((project.pk, moment, state.channel), (state, stored), lambda: offer_at(moment, state, stored))
 
 
 # Consecutive turns usually find the business in the same state, and an offer is expensive to build. An entry takes
 # about 20 kB.
-_kept: KeyedCache[Offer] = KeyedCache(most=200)
+_cache: KeyedCache[Offer] = KeyedCache(most=200)
 
 
 def read_offers(moment: Trigger, project: Project, config: AgentConfig, *, channels: Iterable[str]) -> dict[str, Offer]:
@@ -107,9 +107,9 @@ def read_offers(moment: Trigger, project: Project, config: AgentConfig, *, chann
     transaction.
     """
     state = read_state(project, channel="", config=config)
-    own = standing_tools(project.pk) if state.has_own_moments else ()
+    own = load_current_tools(project.pk) if state.has_own_moments else ()
     stored = stored_definitions()
-    states = {channel: replace(state, channel=normalise_channel(channel)) for channel in channels}
+    states = {channel: replace(state, channel=normalize_channel(channel)) for channel in channels}
     return {channel: offer_at(moment, there, stored, own) for channel, there in states.items()}
 
 
@@ -117,7 +117,7 @@ def offer_at(
     moment: Trigger,
     state: BusinessState,
     stored: Mapping[str, StoredDefinition] | None,
-    own: Sequence[StandingTool] = (),
+    own: Sequence[CurrentTool] = (),
 ) -> Offer:
     """The tools offered on a trigger; custom tools override built-in ones by name. Pure.
 
@@ -134,7 +134,7 @@ def offer_at(
     return Offer({name: tools[name] for name in sorted(tools) if tools[name].is_offered})
 
 
-def assemble(sections: Iterable[str]) -> str:
+def join_sections(sections: Iterable[str]) -> str:
     """Join the prompt sections under the heading, each once."""
     parts = list(dict.fromkeys(section.strip() for section in sections if section.strip()))
     return "\n\n".join([HEADING, *parts]) if parts else ""

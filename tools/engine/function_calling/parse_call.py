@@ -15,14 +15,14 @@ from tools.engine.catalogue import CompiledTool
 from tools.engine.execution.schemas import handler_of
 
 # Per answer; more calls than this indicate a model that has gone astray.
-MOST_CALLS = 10
-LONGEST_ARGUMENTS = 50_000
+MAX_CALLS = 10
+MAX_ARGUMENTS_LENGTH = 50_000
 NOT_OFFERED = "There is no tool {name}. Use one of: {names}."
 NO_OBJECT = "The arguments are no JSON object; they may have been cut. Call the tool again with the whole of them."
-TOO_MANY = f"At most {MOST_CALLS} calls are carried out in one answer; this one wasn't."
+TOO_MANY = f"At most {MAX_CALLS} calls are carried out in one answer; this one wasn't."
 
 
-class Refused(Exception):
+class CallRefused(Exception):
     """A call that isn't executed; the message goes back to the model."""
 
 
@@ -34,31 +34,31 @@ def read_call(
     Raises Refused.
     """
     tool = find_offered(offered, asked.name, index=index)
-    return tool, _fitting(tool, read_object(asked))
+    return tool, _validated(tool, read_object(asked))
 
 
 def find_offered(offered: Mapping[str, CompiledTool], name: str, *, index: int) -> CompiledTool:
     """The called tool, if it was offered. Raises Refused."""
-    if index >= MOST_CALLS:
-        raise Refused(TOO_MANY)
+    if index >= MAX_CALLS:
+        raise CallRefused(TOO_MANY)
     tool = offered.get(name)
     if tool is None:
         shown = storable(name)[:80] or "without a name"
-        raise Refused(NOT_OFFERED.format(name=shown, names=", ".join(offered) or "none"))
+        raise CallRefused(NOT_OFFERED.format(name=shown, names=", ".join(offered) or "none"))
     return tool
 
 
 def read_object(asked: ToolCall) -> dict[str, Any]:
     """The call's arguments, if they are a storable JSON object. Raises Refused."""
-    if len(asked.arguments_json) > LONGEST_ARGUMENTS:
-        raise Refused(f"The arguments are longer than {LONGEST_ARGUMENTS} characters.")
+    if len(asked.arguments_json) > MAX_ARGUMENTS_LENGTH:
+        raise CallRefused(f"The arguments are longer than {MAX_ARGUMENTS_LENGTH} characters.")
     arguments = asked.arguments() if asked.arguments_json.strip() else {}
     if arguments is None:
-        raise Refused(NO_OBJECT)
+        raise CallRefused(NO_OBJECT)
     try:
         check_value(arguments)
     except ApiError as error:
-        raise Refused(error.message) from error
+        raise CallRefused(error.message) from error
     return arguments
 
 
@@ -76,7 +76,7 @@ def call_id_of(asked: ToolCall, *, index: int, taken: Sequence[str]) -> str:
     return next(one for one in made if one not in taken)
 
 
-def _fitting(tool: CompiledTool, arguments: Mapping[str, Any]) -> dict[str, Any]:
+def _validated(tool: CompiledTool, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments validated against the schema shown to the model, then by the handler's model. Raises Refused."""
     schema = dict(tool.parameters or {})
     is_closed = schema.get("additionalProperties", False) is False
@@ -88,4 +88,4 @@ def _fitting(tool: CompiledTool, arguments: Mapping[str, Any]) -> dict[str, Any]
             return known
         return parse(json.dumps(known, ensure_ascii=False), output=handler.arguments).model_dump(mode="json")
     except Misfit as misfit:
-        raise Refused(f"The arguments don't fit the tool:\n{misfit}") from misfit
+        raise CallRefused(f"The arguments don't fit the tool:\n{misfit}") from misfit

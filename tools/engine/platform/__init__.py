@@ -2,10 +2,10 @@
 
 from tools.engine.platform.stored import (
     StoredDefinition,
-    forget_definitions,
     interpolate,
-    notice_definitions,
+    invalidate_definitions,
+    invalidate_if_changed,
     stored_definitions,
 )
 
-__all__ = ["StoredDefinition", "forget_definitions", "interpolate", "notice_definitions", "stored_definitions"]
+__all__ = ["StoredDefinition", "interpolate", "invalidate_definitions", "invalidate_if_changed", "stored_definitions"]

@@ -18,7 +18,7 @@ from projects.admin.pages import PlatformAdmin
 from projects.models import Project
 from tools.engine.platform.preview import CHANNELS, preview_of
 from tools.engine.platform.seeds import is_edited
-from tools.engine.platform.stored import StoredDefinition, forget_definitions
+from tools.engine.platform.stored import StoredDefinition, invalidate_definitions
 from tools.engine.platform.validation import called_tools, definition_problems
 from tools.models import PlatformDefinition
 
@@ -141,4 +141,4 @@ def flush_definitions() -> None:
     """Make every process reload the definitions: each turn compares the newest timestamp, which this updates."""
     newest = PlatformDefinition.objects.order_by("-updated_at").values_list("pk", flat=True).first()
     PlatformDefinition.objects.filter(pk=newest).update(updated_at=Now())
-    forget_definitions()
+    invalidate_definitions()

@@ -13,8 +13,8 @@ from typing import Any
 from django.db import transaction
 
 from tenancy.scope import platform_scope
-from tools.engine.catalogue import words_of
-from tools.engine.platform.stored import StoredDefinition, forget_definitions
+from tools.engine.catalogue import code_definition
+from tools.engine.platform.stored import StoredDefinition, invalidate_definitions
 from tools.engine.platform.validation import called_tools, definition_problems
 from tools.models import PlatformDefinition
 
@@ -25,7 +25,7 @@ class SeedRefused(ValueError):
     """A seed file is invalid; the message names it and the reason."""
 
 
-class Became(StrEnum):
+class SeedResult(StrEnum):
     """The result of seeding a definition."""
 
     ADDED = "added"
@@ -36,17 +36,17 @@ class Became(StrEnum):
 
 
 @dataclass(frozen=True)
-class Seeded:
+class SeededDefinition:
     """A definition after seeding; `changes` lists the changed fields."""
 
     name: str
-    became: Became
+    became: SeedResult
     changes: list[str]
 
 
 def code_seeds() -> dict[str, StoredDefinition]:
     """The code's definitions of the tools that models call."""
-    return {name: words_of(tool) for name, tool in sorted(called_tools().items())}
+    return {name: code_definition(tool) for name, tool in sorted(called_tools().items())}
 
 
 def read_seeds(folder: Path) -> dict[str, StoredDefinition]:
@@ -66,22 +66,22 @@ def write_seeds(folder: Path) -> list[Path]:
     return [_write(folder / f"{name}.json", words) for name, words in code_seeds().items()]
 
 
-def seed_tools(seeds: Mapping[str, StoredDefinition], *, overwrite: bool = False) -> list[Seeded]:
+def seed_tools(seeds: Mapping[str, StoredDefinition], *, overwrite: bool = False) -> list[SeededDefinition]:
     """Store the seeds, all or none. Idempotent."""
     with platform_scope(), transaction.atomic(using="ops"):
         standing = {row.name: row for row in PlatformDefinition.objects.select_for_update()}
         seeded = [_seed(name, words, standing.get(name), overwrite=overwrite) for name, words in seeds.items()]
-    forget_definitions()
+    invalidate_definitions()
     return seeded
 
 
-def words_in(row: PlatformDefinition) -> StoredDefinition:
+def row_definition(row: PlatformDefinition) -> StoredDefinition:
     return StoredDefinition(row.description, row.category, row.section, row.parameters)
 
 
 def is_edited(row: PlatformDefinition) -> bool:
     """True if the row differs from what the seed command last wrote."""
-    return row.seed != digest_of(words_in(row))
+    return row.seed != digest_of(row_definition(row))
 
 
 def digest_of(words: StoredDefinition) -> str:
@@ -89,15 +89,17 @@ def digest_of(words: StoredDefinition) -> str:
     return hashlib.sha256(json.dumps(asdict(words), sort_keys=True).encode()).hexdigest()
 
 
-def _seed(name: str, words: StoredDefinition, row: PlatformDefinition | None, *, overwrite: bool) -> Seeded:
+def _seed(name: str, words: StoredDefinition, row: PlatformDefinition | None, *, overwrite: bool) -> SeededDefinition:
     was_edited = row is not None and is_edited(row)
-    if row is not None and words_in(row) == words and not was_edited:
-        return Seeded(name, Became.SAME, [])
+    if row is not None and row_definition(row) == words and not was_edited:
+        return SeededDefinition(name, SeedResult.SAME, [])
     if was_edited and not overwrite:
-        return Seeded(name, Became.KEPT, [])
-    changes = list(_changes(words_in(row), words)) if row else []
+        return SeededDefinition(name, SeedResult.KEPT, [])
+    changes = list(_changes(row_definition(row), words)) if row else []
     PlatformDefinition.objects.update_or_create(name=name, defaults={**asdict(words), "seed": digest_of(words)})
-    return Seeded(name, Became.OVERWRITTEN if was_edited else Became.RENEWED if row else Became.ADDED, changes)
+    return SeededDefinition(
+        name, SeedResult.OVERWRITTEN if was_edited else SeedResult.RENEWED if row else SeedResult.ADDED, changes
+    )
 
 
 def _changes(old: StoredDefinition, new: StoredDefinition) -> Iterator[str]:

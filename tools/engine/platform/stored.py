@@ -16,8 +16,8 @@ from typing import Any
 
 from tools.models import PlatformDefinition
 
-KEPT_SECONDS = 60.0
-NAME = re.compile(r"\{\{\s*([a-z_]+)\s*\}\}")
+CACHE_SECONDS = 60.0
+PLACEHOLDER = re.compile(r"\{\{\s*([a-z_]+)\s*\}\}")
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class StoredDefinition:
 
 
 @dataclass(frozen=True)
-class Generation:
+class DefinitionsVersion:
     """The version of the stored definitions: their number and the newest timestamp."""
 
     count: int
@@ -39,39 +39,39 @@ class Generation:
 
 
 @dataclass
-class _Kept:
+class _Cache:
     read_at: float = float("-inf")
-    generation: Generation | None = None
+    generation: DefinitionsVersion | None = None
     definitions: Mapping[str, StoredDefinition] | None = None
 
 
-_kept = _Kept()
+_cache = _Cache()
 
 
 def stored_definitions() -> Mapping[str, StoredDefinition] | None:
     """The stored definitions by name, at most a minute old; None if there are none and the code's apply."""
-    if time.monotonic() - _kept.read_at >= KEPT_SECONDS:
+    if time.monotonic() - _cache.read_at >= CACHE_SECONDS:
         rows = list(PlatformDefinition.objects.all())
-        _kept.definitions = {row.name: _definition_of(row) for row in rows} or None
-        _kept.generation = Generation(len(rows), max((row.updated_at for row in rows), default=None))
-        _kept.read_at = time.monotonic()
-    return _kept.definitions
+        _cache.definitions = {row.name: _definition_of(row) for row in rows} or None
+        _cache.generation = DefinitionsVersion(len(rows), max((row.updated_at for row in rows), default=None))
+        _cache.read_at = time.monotonic()
+    return _cache.definitions
 
 
-def notice_definitions(count: int, newest: datetime | None) -> None:
+def invalidate_if_changed(count: int, newest: datetime | None) -> None:
     """Invalidate the cache if the stored definitions have changed."""
-    if Generation(count, newest) != _kept.generation:
-        forget_definitions()
+    if DefinitionsVersion(count, newest) != _cache.generation:
+        invalidate_definitions()
 
 
-def forget_definitions() -> None:
+def invalidate_definitions() -> None:
     """Invalidate this process's cache."""
-    _kept.read_at = float("-inf")
+    _cache.read_at = float("-inf")
 
 
 def interpolate(text: str, names: Mapping[str, str]) -> str:
     """The text with `{{business}}` and the like replaced, in one pass. Unknown names stay as written."""
-    return NAME.sub(lambda found: names.get(found[1], found[0]), text) if "{{" in text else text
+    return PLACEHOLDER.sub(lambda found: names.get(found[1], found[0]), text) if "{{" in text else text
 
 
 def _definition_of(row: PlatformDefinition) -> StoredDefinition:

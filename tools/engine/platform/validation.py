@@ -11,20 +11,20 @@ from jsonschema.exceptions import SchemaError
 
 from projects.records.attributes import type_name
 from tools.engine.builtin_tool import BuiltinTool
-from tools.engine.business_state import NAMES
-from tools.engine.catalogue import is_called, words_of
-from tools.engine.platform.stored import NAME, StoredDefinition
+from tools.engine.business_state import PLACEHOLDERS
+from tools.engine.catalogue import code_definition, is_called
+from tools.engine.platform.stored import PLACEHOLDER, StoredDefinition
 from tools.engine.registry import builtin_tools
 from tools.engine.validation.problem import Problem
 from tools.engine.validation.values import text_problems
 
-LONGEST_DESCRIPTION = 1_000
-LONGEST_SECTION = 4_000
+MAX_DESCRIPTION_LENGTH = 1_000
+MAX_SECTION_LENGTH = 4_000
 BRACES = re.compile(r"\{\{.*?\}\}|\{\{|\}\}", re.DOTALL)
 HEADING = re.compile(r"^#{1,6}(?!#)\s*\S", re.MULTILINE)
 SUBSECTION = re.compile(r"### \S.*")
 # References and patterns may lead elsewhere or run for minutes; allowed only as in the code's own schema.
-ONLY_OURS = ("$ref", "pattern")
+RESTRICTED_KEYWORDS = ("$ref", "pattern")
 
 
 def called_tools() -> Mapping[str, BuiltinTool]:
@@ -38,7 +38,7 @@ def definition_problems(name: str, words: StoredDefinition) -> list[Problem]:
     if tool is None:
         return [Problem("name", f"There is no tool “{name[:80]}” that models call; choose one of the list.")]
     return [
-        *text_problems(words.description, path="description", longest=LONGEST_DESCRIPTION),
+        *text_problems(words.description, path="description", longest=MAX_DESCRIPTION_LENGTH),
         *_name_problems(words.description, path="description"),
         *_category_problems(words.category),
         *_section_problems(words.section),
@@ -47,10 +47,10 @@ def definition_problems(name: str, words: StoredDefinition) -> list[Problem]:
 
 
 def _name_problems(text: str, *, path: str) -> Iterator[Problem]:
-    known = ", ".join(f"{{{{{name}}}}}" for name in NAMES)
+    known = ", ".join(f"{{{{{name}}}}}" for name in PLACEHOLDERS)
     for found in BRACES.finditer(text):
-        name = NAME.fullmatch(found[0])
-        if name is None or name[1] not in NAMES:
+        name = PLACEHOLDER.fullmatch(found[0])
+        if name is None or name[1] not in PLACEHOLDERS:
             yield Problem(path, f"In {path}, {found[0][:80]} is no name that is filled in; write one of {known}.")
 
 
@@ -66,7 +66,7 @@ def _category_problems(category: str) -> Iterator[Problem]:
 def _section_problems(section: str) -> Iterator[Problem]:
     if not section:
         return
-    yield from text_problems(section, path="section", longest=LONGEST_SECTION)
+    yield from text_problems(section, path="section", longest=MAX_SECTION_LENGTH)
     yield from _name_problems(section, path="section")
     if not SUBSECTION.match(section):
         yield Problem("section", "A section begins with its heading: ### and what it is about, on a line of its own.")
@@ -83,7 +83,7 @@ def _parameter_problems(parameters: Any, tool: BuiltinTool) -> Iterator[Problem]
     if wrong := _schema_error(parameters):
         yield wrong
         return
-    ours = words_of(tool).parameters or {}
+    ours = code_definition(tool).parameters or {}
     if parameters.get("type") != "object" or not isinstance(parameters.get("properties", {}), Mapping):
         yield Problem("parameters", 'parameters must be of "type": "object", with its "properties".')
         return
@@ -116,7 +116,7 @@ def _schema_error(parameters: Mapping[str, Any]) -> Problem | None:
 def _found(node: Any) -> Iterator[tuple[str, str]]:
     """References and patterns in a schema. A property of that name is skipped because its value is a schema."""
     if isinstance(node, Mapping):
-        yield from ((name, node[name]) for name in ONLY_OURS if isinstance(node.get(name), str))
+        yield from ((name, node[name]) for name in RESTRICTED_KEYWORDS if isinstance(node.get(name), str))
         for value in node.values():
             yield from _found(value)
     elif isinstance(node, list):

@@ -19,7 +19,7 @@ from tools.engine.custom.reading import read_json
 from tools.engine.custom.service import list_tools
 from tools.engine.definition import ToolDefinition
 from tools.engine.validation.approval import approval_problems
-from tools.engine.validation.definition import LONGEST_DEFINITION, definition_problems
+from tools.engine.validation.definition import MAX_DEFINITION_LENGTH, definition_problems
 from tools.engine.validation.names import name_problems
 from tools.engine.validation.problem import Problem
 from tools.engine.validation.warnings import warnings_of
@@ -27,7 +27,7 @@ from tools.engine.validation.warnings import warnings_of
 
 class ToolText(StrictSerializer):
     name = serializers.CharField(max_length=200, allow_blank=True)
-    text = serializers.CharField(max_length=2 * LONGEST_DEFINITION, allow_blank=True, trim_whitespace=False)
+    text = serializers.CharField(max_length=2 * MAX_DEFINITION_LENGTH, allow_blank=True, trim_whitespace=False)
 
 
 class CheckedPayload(TypedDict):

@@ -27,11 +27,11 @@ FIELDS = (
     "after_actions",
     "requires_approval",
 )
-LONGEST_DEFINITION = 32_000
-LONGEST_DESCRIPTION = 2_000
-LONGEST_CONDITION = 1_000
-LONGEST_TAG = 64
-MOST_CONDITIONS = 20
+MAX_DEFINITION_LENGTH = 32_000
+MAX_DESCRIPTION_LENGTH = 2_000
+MAX_CONDITION_LENGTH = 1_000
+MAX_TAG_LENGTH = 64
+MAX_CONDITIONS = 20
 CONDITION_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 HISTORY = "true to read the whole conversation, false to read the latest answer only"
 
@@ -51,14 +51,14 @@ def definition_problems(document: Any) -> list[Problem]:
         return [Problem(error.field or "", error.message)]
     if not isinstance(document, Mapping):
         return [Problem("", f"A tool must be an object, not {type_name(document)}.")]
-    if (size := len(json.dumps(document, ensure_ascii=False))) > LONGEST_DEFINITION:
-        return [Problem("", f"The definition has {size:,} characters; the limit is {LONGEST_DEFINITION:,}.")]
+    if (size := len(json.dumps(document, ensure_ascii=False))) > MAX_DEFINITION_LENGTH:
+        return [Problem("", f"The definition has {size:,} characters; the limit is {MAX_DEFINITION_LENGTH:,}.")]
     return list(_problems(document))
 
 
 def _problems(document: Mapping[str, Any]) -> Iterator[Problem]:
     yield from object_problems(document, path="", known=FIELDS)
-    yield from text_problems(document.get("description", ""), path="description", longest=LONGEST_DESCRIPTION)
+    yield from text_problems(document.get("description", ""), path="description", longest=MAX_DESCRIPTION_LENGTH)
     # A tool that no commitment fires needs no conditions.
     if is_promised(document) or document.get("conditions", {}) != {}:
         yield from _conditions_problems(document.get("conditions"))
@@ -77,8 +77,8 @@ def _conditions_problems(conditions: Any) -> Iterator[Problem]:
         yield Problem("conditions", "A tool needs at least one condition.")
     elif not isinstance(conditions, Mapping):
         yield Problem("conditions", f"conditions must be an object, a condition by name, not {type_name(conditions)}.")
-    elif len(conditions) > MOST_CONDITIONS:
-        yield Problem("conditions", f"There are {len(conditions):,} conditions; the limit is {MOST_CONDITIONS}.")
+    elif len(conditions) > MAX_CONDITIONS:
+        yield Problem("conditions", f"There are {len(conditions):,} conditions; the limit is {MAX_CONDITIONS}.")
     else:
         for name, condition in conditions.items():
             yield from _condition_problems(name, condition)
@@ -93,7 +93,7 @@ def _condition_problems(name: str, condition: Any) -> Iterator[Problem]:
     if isinstance(condition, Mapping):
         yield from choice_problems(condition.get("type"), path=join(path, "type"), choices=["boolean"])
         description = condition.get("description", "")
-        yield from text_problems(description, path=join(path, "description"), longest=LONGEST_CONDITION)
+        yield from text_problems(description, path=join(path, "description"), longest=MAX_CONDITION_LENGTH)
 
 
 def _history_problems(document: Mapping[str, Any]) -> Iterator[Problem]:
@@ -108,7 +108,7 @@ def _policy_problems(policy: Any) -> Iterator[Problem]:
     yield from object_problems(policy, path="conflictPolicy", known=("tag",))
     if isinstance(policy, Mapping):
         tag = policy.get("tag", "")
-        yield from text_problems(tag, path="conflictPolicy.tag", longest=LONGEST_TAG, one_line=True)
+        yield from text_problems(tag, path="conflictPolicy.tag", longest=MAX_TAG_LENGTH, one_line=True)
 
 
 def _action_problems(action: Any) -> Iterator[Problem]:

@@ -10,11 +10,11 @@ from typing import Any
 from tools.engine.registry import builtin_tools
 from tools.engine.validation.problem import Problem
 
-LONGEST_NAME = 64
-NAME = re.compile(rf"[A-Za-z][A-Za-z0-9_-]{{0,{LONGEST_NAME - 1}}}")
-RULE = f"A name is a letter, then letters, digits, _ or -, at most {LONGEST_NAME} characters: send_quote_tool."
+MAX_NAME_LENGTH = 64
+NAME = re.compile(rf"[A-Za-z][A-Za-z0-9_-]{{0,{MAX_NAME_LENGTH - 1}}}")
+RULE = f"A name is a letter, then letters, digits, _ or -, at most {MAX_NAME_LENGTH} characters: send_quote_tool."
 # Reserved: a tool's event carries the tool's name.
-EVENTS_OF_OURS = frozenset(
+RESERVED_EVENTS = frozenset(
     {
         "broadcast_analyze_conversation",
         "conversation_started",
@@ -35,7 +35,7 @@ FOREIGN = (
 )
 LOOKALIKES = str.maketrans(FOREIGN, "abee3ikmhopctyxsjdhlqwaeikvoptux")
 # Sequences that are easily confused.
-SAME = (("0", "o"), ("1", "l"), ("i", "l"), ("rn", "m"), ("vv", "w"), ("-", "_"))
+CONFUSABLE = (("0", "o"), ("1", "l"), ("i", "l"), ("rn", "m"), ("vv", "w"), ("-", "_"))
 
 
 def name_problems(name: Any, *, others: Iterable[str] = ()) -> Iterator[Problem]:
@@ -50,7 +50,7 @@ def name_problems(name: Any, *, others: Iterable[str] = ()) -> Iterator[Problem]
         yield Problem("name", f"The name '{name[:80]}' can be taken for {lookalike}. {way}")
     elif not NAME.fullmatch(name):
         yield Problem("name", f"The name '{name[:80]}' can't be used. {RULE}")
-    elif name in EVENTS_OF_OURS:
+    elif name in RESERVED_EVENTS:
         yield Problem("name", f"'{name}' is the name of an event of the system; choose another, such as {name}_tool.")
 
 
@@ -61,9 +61,9 @@ def _lookalike(name: str, taken: Iterable[str]) -> str | None:
 
 def skeleton(name: str) -> str:
     """The name reduced to its appearance: equal for names that differ only by case or look-alike letters."""
-    plain = unicodedata.normalize("NFKD", name[: 2 * LONGEST_NAME])
+    plain = unicodedata.normalize("NFKD", name[: 2 * MAX_NAME_LENGTH])
     plain = "".join(letter for letter in plain if unicodedata.category(letter) not in ("Mn", "Cf"))
     plain = plain.casefold().translate(LOOKALIKES)
-    for one, other in SAME:
+    for one, other in CONFUSABLE:
         plain = plain.replace(one, other)
     return plain.strip()

@@ -31,12 +31,12 @@ from tools.engine.validation.values import (
     text_problems,
 )
 
-LONGEST_MESSAGE = 2_000
-LONGEST_PREFIX = 200
-LONGEST_VALUE = 2_000
-MOST_FIXED = 50
+MAX_MESSAGE_LENGTH = 2_000
+MAX_PREFIX_LENGTH = 200
+MAX_VALUE_LENGTH = 2_000
+MAX_FIXED = 50
 # Set by the system; they make a call idempotent and authenticate it.
-OWN_HEADERS = frozenset({"idempotency-key", "webhook-id", "webhook-timestamp", "webhook-signature"})
+RESERVED_HEADERS = frozenset({"idempotency-key", "webhook-id", "webhook-timestamp", "webhook-signature"})
 JSON_TYPE = "application/json"
 
 
@@ -63,7 +63,7 @@ def _urgent_message_problems(options: Mapping[str, Any], path: str) -> Iterator[
 
 def message_problems(options: Mapping[str, Any], path: str) -> Iterator[Problem]:
     """Problems of an urgent message, as an action or an after-action."""
-    for name, longest in (("prefix", LONGEST_PREFIX), ("message", LONGEST_MESSAGE)):
+    for name, longest in (("prefix", MAX_PREFIX_LENGTH), ("message", MAX_MESSAGE_LENGTH)):
         if name in options:
             yield from text_problems(
                 options[name], path=join(path, name), longest=longest, is_needed=False, one_line=name == "prefix"
@@ -81,10 +81,10 @@ def _webhook_problems(options: Mapping[str, Any], path: str) -> Iterator[Problem
         yield from _header_problems(options["headers"], path=join(path, "headers"))
     if "body" in options:
         yield from _body_problems(options["body"], method=method, path=join(path, "body"))
-    yield from _manner_problems(options, path)
+    yield from _call_problems(options, path)
 
 
-def _manner_problems(options: Mapping[str, Any], path: str) -> Iterator[Problem]:
+def _call_problems(options: Mapping[str, Any], path: str) -> Iterator[Problem]:
     """Problems of a webhook's settings other than its content."""
     if "delivery" in options:
         yield from choice_problems(options["delivery"], path=join(path, "delivery"), choices=[*RetryPolicy])
@@ -131,7 +131,7 @@ def _header_problems(headers: Any, *, path: str) -> Iterator[Problem]:
 
 
 def _one_header_problems(name: str, value: str, *, path: str) -> Iterator[Problem]:
-    is_ours = name.lower() in OWN_HEADERS
+    is_ours = name.lower() in RESERVED_HEADERS
     is_other_type = name.lower() == "content-type" and value.partition(";")[0].strip().lower() != JSON_TYPE
     if is_ours or is_other_type:
         yield Problem(path, f"The header {name[:64]} is set by the system and can't be changed; remove it.")
@@ -156,12 +156,12 @@ def _fixed_problems(fixed: Any, *, path: str) -> Iterator[Problem]:
     if not isinstance(fixed, Mapping):
         yield Problem(path, f"{path} must be an object: texts by name, or a JSON Schema, not {type_name(fixed)}.")
         return
-    if len(fixed) > MOST_FIXED:
-        yield Problem(path, f"{path} has {len(fixed)} entries; the limit is {MOST_FIXED}.")
+    if len(fixed) > MAX_FIXED:
+        yield Problem(path, f"{path} has {len(fixed)} entries; the limit is {MAX_FIXED}.")
     for name, value in fixed.items():
-        if not isinstance(value, str) or len(value) > LONGEST_VALUE:
+        if not isinstance(value, str) or len(value) > MAX_VALUE_LENGTH:
             at = join(path, name)
-            yield Problem(at, f"{at} must be text of at most {LONGEST_VALUE:,} characters, not {shown(value)}.")
+            yield Problem(at, f"{at} must be text of at most {MAX_VALUE_LENGTH:,} characters, not {shown(value)}.")
 
 
 def _flat_problems(schema: Mapping[str, Any], *, path: str, types: tuple[str, ...]) -> Iterator[Problem]:

@@ -14,13 +14,13 @@ from projects.records.attributes import type_name
 from tools.engine.validation.problem import Problem, join
 from tools.engine.validation.values import boolean_problems, is_number, number_problems, shown, text_problems
 
-DEEPEST = 8
-MOST_PROPERTIES = 100
-MOST_CHOICES = 100
-LONGEST_NAME = 64
-LONGEST_TEXT = 1_000
-LONGEST_CHOICE = 200
-LARGEST_LENGTH = 100_000
+MAX_DEPTH = 8
+MAX_PROPERTIES = 100
+MAX_CHOICES = 100
+MAX_NAME_LENGTH = 64
+MAX_TEXT_LENGTH = 1_000
+MAX_CHOICE_LENGTH = 200
+MAX_LENGTH = 100_000
 
 TYPES: Mapping[str, tuple[type, ...]] = {
     "string": (str,),
@@ -53,15 +53,15 @@ def schema_problems(schema: Any, *, path: str) -> Iterator[Problem]:
     if isinstance(schema, Mapping) and schema.get("type") != "object":
         yield Problem(join(path, "type"), f'{path}.type must be "object", not {shown(schema.get("type"))}.')
         return
-    if (count := _count_properties(schema, DEEPEST)) > MOST_PROPERTIES:
-        yield Problem(path, f"{path} has {count:,} properties; the limit is {MOST_PROPERTIES}.")
+    if (count := _count_properties(schema, MAX_DEPTH)) > MAX_PROPERTIES:
+        yield Problem(path, f"{path} has {count:,} properties; the limit is {MAX_PROPERTIES}.")
         return
     yield from _node_problems(schema, path=path, depth=1)
 
 
 def _node_problems(node: Any, *, path: str, depth: int) -> Iterator[Problem]:
-    if depth > DEEPEST:
-        yield Problem(path, f"{path} is nested more than {DEEPEST} levels deep; make the schema flatter.")
+    if depth > MAX_DEPTH:
+        yield Problem(path, f"{path} is nested more than {MAX_DEPTH} levels deep; make the schema flatter.")
     elif not isinstance(node, Mapping):
         yield Problem(path, f'{path} must be a JSON Schema such as {{"type": "string"}}, not {type_name(node)}.')
     else:
@@ -130,7 +130,7 @@ def _length_problems(value: Any, *, path: str) -> Iterator[Problem]:
     if not isinstance(value, int) or isinstance(value, bool):
         yield Problem(path, f"{path} must be a whole number, not {shown(value)}.")
     else:
-        yield from number_problems(value, path=path, least=0, most=LARGEST_LENGTH)
+        yield from number_problems(value, path=path, least=0, most=MAX_LENGTH)
 
 
 def _choice_problems(node: Mapping[str, Any], *, path: str) -> Iterator[Problem]:
@@ -149,12 +149,12 @@ def _choice_problems(node: Mapping[str, Any], *, path: str) -> Iterator[Problem]
 def _enum_problems(values: Any, *, path: str) -> Iterator[Problem]:
     if not isinstance(values, list) or not values:
         yield Problem(path, f"{path} must list at least one value.")
-    elif len(values) > MOST_CHOICES:
-        yield Problem(path, f"{path} lists {len(values):,} values; the limit is {MOST_CHOICES}.")
+    elif len(values) > MAX_CHOICES:
+        yield Problem(path, f"{path} lists {len(values):,} values; the limit is {MAX_CHOICES}.")
     elif any(isinstance(value, dict | list) for value in values):
         yield Problem(path, f"{path} may list texts, numbers, true, false and null only.")
-    elif any(isinstance(value, str) and len(value) > LONGEST_CHOICE for value in values):
-        yield Problem(path, f"{path} lists a text of more than {LONGEST_CHOICE} characters.")
+    elif any(isinstance(value, str) and len(value) > MAX_CHOICE_LENGTH for value in values):
+        yield Problem(path, f"{path} lists a text of more than {MAX_CHOICE_LENGTH} characters.")
     elif len({(type(value), value) for value in values}) < len(values):
         yield Problem(path, f"{path} lists a value twice; remove one.")
 
@@ -174,7 +174,7 @@ def _property_problems(node: Mapping[str, Any], *, path: str, depth: int) -> Ite
     if "object" in (types_of(node) or ()) and not properties:
         yield Problem(at, f"{at} is missing or empty; an object names what it holds.")
     for name, schema in properties.items():
-        yield from text_problems(name, path=at, longest=LONGEST_NAME, one_line=True)
+        yield from text_problems(name, path=at, longest=MAX_NAME_LENGTH, one_line=True)
         yield from _node_problems(schema, path=join(at, name), depth=depth + 1)
     yield from _required_problems(node.get("required", []), properties, path=join(path, "required"))
 
@@ -208,8 +208,8 @@ def _count_properties(node: Any, depth: int) -> int:
 
 
 CHECKS: Mapping[str, Callable[..., Iterator[Problem]]] = {
-    "title": partial(text_problems, longest=LONGEST_TEXT, is_needed=False),
-    "description": partial(text_problems, longest=LONGEST_TEXT, is_needed=False),
+    "title": partial(text_problems, longest=MAX_TEXT_LENGTH, is_needed=False),
+    "description": partial(text_problems, longest=MAX_TEXT_LENGTH, is_needed=False),
     "format": partial(text_problems, longest=40, is_needed=False),
     "multipleOf": _step_problems,
     **dict.fromkeys(BOUNDS, _bound_problems),

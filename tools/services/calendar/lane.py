@@ -29,7 +29,7 @@ from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 from tools.engine import ledger
 from tools.engine.execution.outcome import Outcome
-from tools.engine.execution.outcome_policy import Course, course_of, may_have_happened, next_attempt_at
+from tools.engine.execution.outcome_policy import NextStep, may_have_happened, next_attempt_at, next_step
 from tools.models import Booking, BookingState, Effect, EffectState
 from tools.services.calendar.availability import KIND, calendar_over
 from tools.services.calendar.caldav_client import Calendar, SignInRefused, is_refused, refusal_of
@@ -43,7 +43,7 @@ ADAPTER = "caldav"
 GONE = (404, 410)
 # It took nothing: for now, or because there is no room left.
 BUSY, FULL = (423, 429, 503), (507,)
-STATES = {Course.DONE: EffectState.DONE, Course.FAILED: EffectState.FAILED, Course.UNKNOWN: EffectState.UNKNOWN}
+STATES = {NextStep.DONE: EffectState.DONE, NextStep.FAILED: EffectState.FAILED, NextStep.UNKNOWN: EffectState.UNKNOWN}
 NOT_CONNECTED = "No calendar is connected any more."
 TO_CONNECT_AGAIN = "The calendar has to be connected again; then its bookings are written to it."
 UNREADABLE = "The calendar’s password can’t be read any more; connect it again."
@@ -197,8 +197,8 @@ def _settle(job: ClaimedJob, work: SyncContext, outcome: Outcome) -> None:
     effect, now = work.effect, timezone.now()
     with _at_booking(job):
         effect.refresh_from_db()
-        course = course_of(effect, outcome, now=now)
-        if course is Course.AGAIN:
+        course = next_step(effect, outcome, now=now)
+        if course is NextStep.AGAIN:
             if ledger.requeue(effect, outcome, is_uncertain=may_have_happened(effect, outcome)):
                 due_at = next_attempt_at(effect, outcome, now=now)
                 enqueue([job_of(effect, job.subject_id, run_after=due_at)])
@@ -206,7 +206,7 @@ def _settle(job: ClaimedJob, work: SyncContext, outcome: Outcome) -> None:
             ledger.store_outcome(effect, outcome, state=STATES[course])
         if needs_reauth(outcome) and mark_needs_reauth(work.connection.source_id, tried=work.connection):
             log.warning("The calendar of project %s has to be connected again.", work.project.pk)
-        if course is Course.DONE:
+        if course is NextStep.DONE:
             url = work.url if work.is_written else ""
             Booking.objects.filter(pk=job.subject_id).update(calendar_url=url)
             # It answers again: what it missed while it was away is written now.
