@@ -29,7 +29,7 @@ from tenancy.ids import uuid7
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 from tools.engine.business_state import read_state
-from tools.engine.catalogue import CompiledTool, at_moment, is_called, merge_tools
+from tools.engine.catalogue import CompiledTool, at_moment, is_called_by_model, merge_tools
 from tools.engine.custom.current_tools import CurrentTool, load_current_tools
 from tools.engine.custom.secrets import WebhookSecrets, secrets_of
 from tools.engine.definition import Trigger
@@ -52,7 +52,7 @@ class Trial:
     offered: Sequence[CompiledTool]
     called: Sequence[CompiledTool]
     exchange: Exchange
-    surroundings: ExtractionContext
+    extraction_context: ExtractionContext
     tool_context: ToolContext
     detect_model: ModelSpec
     arguments_model: ModelSpec
@@ -109,7 +109,7 @@ def read_trial(
         offered=[tool for tool in at_moment(compiled, Trigger.COMMITMENT) if tool.is_offered],
         called=[tool for tool in compiled if tool.name in names and tool.is_offered and _is_only_called(tool)],
         exchange=exchange,
-        surroundings=_surroundings(config, exchange, facts),
+        extraction_context=_extraction_context(config, exchange, facts),
         tool_context=_tool_context(project, config, turn, channel=spoken, facts=facts),
         detect_model=model_for(project, config, "detect"),
         arguments_model=model_for(project, config, SKILL),
@@ -163,7 +163,7 @@ async def _preview(
         client,
         trial.arguments_model,
         tool=tool,
-        surroundings=trial.surroundings,
+        extraction_context=trial.extraction_context,
         context=replace(trial.tool_context, quote=quote),
         secrets=secrets[tool.name],
         record=records.append,
@@ -176,7 +176,7 @@ def _secrets(trial: Trial, shown: Sequence[CompiledTool]) -> dict[str, WebhookSe
 
 
 def _is_only_called(tool: CompiledTool) -> bool:
-    return is_called(tool) and Trigger.COMMITMENT not in tool.moments
+    return is_called_by_model(tool) and Trigger.COMMITMENT not in tool.moments
 
 
 def _exchange(turn: Turn | None, *, answer: str, conversation: Any) -> Exchange:
@@ -201,7 +201,7 @@ def _facts(turn: Turn | None) -> dict[str, str]:
     return {field.key: field.value for field in rows}
 
 
-def _surroundings(config: AgentConfig, exchange: Exchange, facts: Mapping[str, str]) -> ExtractionContext:
+def _extraction_context(config: AgentConfig, exchange: Exchange, facts: Mapping[str, str]) -> ExtractionContext:
     return ExtractionContext(
         business_name=config.business_name,
         business_context=config.business_context,

@@ -34,7 +34,7 @@ from tools.engine.analysis.conflicts import (
     resolve_conflicts,
 )
 from tools.engine.analysis.exchange import Detections, Groups, detect_commitments, group_tools
-from tools.engine.analysis.steps import StepDocument, candidates, compiled_object, contested_of, held_by, in_order
+from tools.engine.analysis.steps import StepDocument, candidates, compiled_object, contested_of, merge_steps, step_data
 from tools.engine.catalogue import CompiledTool
 from tools.engine.promises import add_broken_promises, open_unsupported_promises
 from tools.engine.skills.detect import Detection
@@ -155,7 +155,7 @@ def _write_decided(
     put_claims_right(log, context.turn, read.judgements)
     unserved = read.detections.unserved(begun.exchange.answer, served=[one.quote for one in read.judgements])
     make_todos(log, open_unsupported_promises(unserved, source=source_of(log, context)))
-    trace = [*_reading_steps(begun, read), steps.EXECUTE.held(effects=executed.document)]
+    trace = [*_reading_steps(begun, read), steps.EXECUTE.document(effects=executed.document)]
     analysis = Analysis(conversation=log.conversation, turn=context.turn, steps=trace)
     if not read.conflicts.contested:
         _finish(log, context, analysis, settled={})
@@ -190,8 +190,8 @@ def _go_on(log: ConversationLog, context: TurnContext, settled: Mapping[str, Res
     for one in settled.values():
         if one.winner is None:
             add_broken_promises([one.judgements[0].quote], reason=one.why, source=source_of(log, context))
-    before = held_by(analysis.steps, steps.EXECUTE)["effects"]
-    analysis.steps = [*analysis.steps, steps.EXECUTE.held(effects=[*before, *executed.document])]
+    before = step_data(analysis.steps, steps.EXECUTE)["effects"]
+    analysis.steps = [*analysis.steps, steps.EXECUTE.document(effects=[*before, *executed.document])]
     _finish(log, context, analysis, settled=settled)
     log.writes.update(analysis, ("steps", "finished_at"))
 
@@ -200,34 +200,34 @@ def _finish(
     log: ConversationLog, context: TurnContext, analysis: Analysis, *, settled: Mapping[str, Resolution]
 ) -> None:
     """Step 6's winners, and steps 8 and 9; the trace is complete."""
-    tags = held_by(analysis.steps, steps.IDENTIFY)["tags"]
+    tags = step_data(analysis.steps, steps.IDENTIFY)["tags"]
     winners = {tag: settled[tag].winner if tag in settled else names[0] for tag, names in tags.items()}
     undecided = {tag: one.why for tag, one in settled.items() if one.winner is None}
-    fired = [effect["tool"] for effect in held_by(analysis.steps, steps.EXECUTE)["effects"]]
+    fired = [effect["tool"] for effect in step_data(analysis.steps, steps.EXECUTE)["effects"]]
     waits = is_waiting(log.conversation.pk)
     ending = [
-        steps.RESOLVE.held(winners=winners, ranked=list(settled), undecided=undecided),
-        steps.FOLLOW_UP.held(**update_follow_up(log, context.turn, fired=fired)),
-        steps.STATE.held(tools_called=bool(fired), waiting=waits),
+        steps.RESOLVE.document(winners=winners, ranked=list(settled), undecided=undecided),
+        steps.FOLLOW_UP.document(**update_follow_up(log, context.turn, fired=fired)),
+        steps.STATE.document(tools_called=bool(fired), waiting=waits),
     ]
-    analysis.steps, analysis.finished_at = in_order([*analysis.steps, *ending]), log.now
+    analysis.steps, analysis.finished_at = merge_steps([*analysis.steps, *ending]), log.now
     log.add_turn_event(context.turn, lane="tool_caller", state="done", fired=fired)
 
 
 def _reading_steps(begun: AnalysisInput, read: Read) -> list[StepDocument]:
     return [
-        steps.COMPILE.held(
+        steps.COMPILE.document(
             channel=begun.turn_context.conversation.channel,
             evaluated_as=begun.channel,
             tools=compiled_object(begun.compiled),
         ),
-        steps.GROUP.held(
+        steps.GROUP.document(
             without_history=[tool.name for tool in read.groups.without_history],
             with_history=[tool.name for tool in read.groups.with_history],
         ),
-        steps.WITHOUT_HISTORY.held(**_seen(read.detections.without_history)),
-        steps.WITH_HISTORY.held(**_seen(read.detections.with_history)),
-        steps.IDENTIFY.held(tags=read.conflicts.tags, contested=candidates(read.conflicts.contested)),
+        steps.WITHOUT_HISTORY.document(**_seen(read.detections.without_history)),
+        steps.WITH_HISTORY.document(**_seen(read.detections.with_history)),
+        steps.IDENTIFY.document(tags=read.conflicts.tags, contested=candidates(read.conflicts.contested)),
     ]
 
 
@@ -240,5 +240,5 @@ def _left_of(standing: Analysis) -> Contested:
     """What an earlier attempt left to be ranked."""
     if standing.finished_at is not None:
         return {}
-    compiled = held_by(standing.steps, steps.COMPILE)["tools"]
-    return contested_of(held_by(standing.steps, steps.IDENTIFY)["contested"], compiled)
+    compiled = step_data(standing.steps, steps.COMPILE)["tools"]
+    return contested_of(step_data(standing.steps, steps.IDENTIFY)["contested"], compiled)

@@ -19,7 +19,7 @@ from projects.records.attributes import set_attribute
 from tests.tools.conftest import Tools
 from tests.tools.examples import NAME, event, webhook
 from tools.engine.business_state import read_state
-from tools.engine.catalogue import at_moment, compile_tools, is_called
+from tools.engine.catalogue import at_moment, compile_tools, is_called_by_model
 from tools.engine.custom import service
 from tools.engine.definition import RetryPolicy, Trigger
 from tools.engine.platform import stored_definitions
@@ -115,7 +115,7 @@ def test_these_tools_share_a_tag(tag: str, names: set[str]) -> None:
 @pytest.mark.requirement("L01", "L21")
 def test_some_tools_are_for_approved_todos_alone(bare: Tools) -> None:
     """Tools that only a conversation can obey, and those that a model calls while it answers, are for no todo."""
-    fired = {name: tool for name, tool in bare.compiled("phone").items() if not is_called(tool)}
+    fired = {name: tool for name, tool in bare.compiled("phone").items() if not is_called_by_model(tool)}
     alone = {name for name, tool in fired.items() if list(tool.moments) == [Trigger.TASK]}
     assert alone == {"send_email", "send_email_to_caller"}
     assert {name for name, tool in fired.items() if Trigger.TASK not in tool.moments} == {
@@ -127,7 +127,7 @@ def test_some_tools_are_for_approved_todos_alone(bare: Tools) -> None:
 def test_no_tool_is_both_called_and_fired(bare: Tools) -> None:
     """What a model calls itself is not found in its words as well."""
     compiled = bare.compiled("phone").values()
-    assert not [tool.name for tool in compiled if is_called(tool) and Trigger.COMMITMENT in tool.moments]
+    assert not [tool.name for tool in compiled if is_called_by_model(tool) and Trigger.COMMITMENT in tool.moments]
 
 
 # The project's own

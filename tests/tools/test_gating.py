@@ -13,7 +13,7 @@ from projects.models.attribute import AttributeType
 from projects.records.attributes import Origin, Resolved
 from tools.engine.builtin_tool import BuiltinTool, RetryPolicy, define
 from tools.engine.business_state import BusinessState
-from tools.engine.catalogue import compile_builtin, is_called, why_not
+from tools.engine.catalogue import compile_builtin, is_called_by_model, why_not
 from tools.engine.definition import Trigger
 from tools.engine.function_calling.offer import offer_at
 from tools.engine.gates import all_of, needs_articles, needs_calendar, needs_source
@@ -169,7 +169,7 @@ def test_the_first_closed_gate_says_why() -> None:
 
 
 @pytest.mark.requirement("W17", "L15")
-@pytest.mark.parametrize("name", [name for name, tool in builtin_tools().items() if is_called(tool)])
+@pytest.mark.parametrize("name", [name for name, tool in builtin_tools().items() if is_called_by_model(tool)])
 def test_a_tool_that_models_call_is_told_tightly(name: str) -> None:
     """A sentence or two, a section with one heading, and every argument described."""
     tool = builtin_tools()[name]

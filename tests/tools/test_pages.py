@@ -12,10 +12,10 @@ from django.utils.html import escape
 from projects.models import AgentVersion
 from tests.conftest import Tenant
 from tests.tenancy.conftest import browser
-from tools.engine.catalogue import is_called
+from tools.engine.catalogue import is_called_by_model
 from tools.engine.registry import builtin_tools
 
-CALLED = sorted(name for name, tool in builtin_tools().items() if is_called(tool))
+CALLED = sorted(name for name, tool in builtin_tools().items() if is_called_by_model(tool))
 
 
 @pytest.fixture

@@ -55,8 +55,8 @@ class BusinessState:
     @cached_property
     def transfer_numbers(self) -> Sequence[TransferNumber]:
         """The numbers a call may be transferred to, in order of the setting."""
-        found = self.attributes.get(TRANSFER_NUMBERS)
-        return read_numbers(found.value if found else None, region=self.region)
+        numbers = self.attributes.get(TRANSFER_NUMBERS)
+        return read_numbers(numbers.value if numbers else None, region=self.region)
 
     @property
     def has_calendar(self) -> bool:
@@ -69,10 +69,10 @@ class BusinessState:
         return dict(zip(PLACEHOLDERS, (self.business_name, self.agent_name, self.channel), strict=True))
 
 
-def _definitions_aggregate(what: Count | Max) -> Subquery:
+def _definitions_aggregate(aggregate: Count | Max) -> Subquery:
     """A column with one aggregate over all stored definitions."""
     rows: QuerySet[Any, Any] = PlatformDefinition.objects.order_by().annotate(all=Value(1)).values("all")
-    return Subquery(rows.annotate(figure=what).values("figure"))
+    return Subquery(rows.annotate(figure=aggregate).values("figure"))
 
 
 STATE_QUERY = PreparedQuery(
@@ -100,10 +100,10 @@ def read_state(project: Project, *, channel: str, config: AgentConfig | None = N
     `config` replaces the settings of the current agent version. The query also detects whether this process's cached
     platform definitions are out of date.
     """
-    [found] = map(vars, STATE_QUERY(project.pk))
-    invalidate_if_changed(found["definitions"] or 0, found["newest_definition"])
+    [columns] = map(vars, STATE_QUERY(project.pk))
+    invalidate_if_changed(columns["definitions"] or 0, columns["newest_definition"])
     config = config or cast(AgentVersion, project.agent_version).config
-    return build_state(config, read_column(found["attributes_text"]), channel=channel, facts=found)
+    return build_state(config, read_column(columns["attributes_text"]), channel=channel, facts=columns)
 
 
 def build_state(

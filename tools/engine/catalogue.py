@@ -65,12 +65,12 @@ def compile_tools(
     own, stored = tuple(load_current_tools(project.pk)) if state.has_own_tools else (), stored_definitions()
     if names is not None:
         return merge_tools(state, own, stored, moment=moment, names=names)
-    place, ground = (project.pk, moment, state.channel), (state, own, stored)
-    return list(_cache.of(place, ground, lambda: merge_tools(state, own, stored, moment=moment)))
+    key, inputs = (project.pk, moment, state.channel), (state, own, stored)
+    return list(_cache.get(key, inputs, lambda: merge_tools(state, own, stored, moment=moment)))
 
 
 # Consecutive turns usually find the business in the same state.
-_cache: KeyedCache[list[CompiledTool]] = KeyedCache(most=200)
+_cache: KeyedCache[list[CompiledTool]] = KeyedCache(max_entries=200)
 
 
 def at_moment(tools: Iterable[CompiledTool], moment: Trigger) -> list[CompiledTool]:
@@ -117,12 +117,12 @@ def compile_custom(tool: CurrentTool) -> CompiledTool:
         moments=tool.definition.runs_in,
         version=tool.version,
     )
-    if is_called(compiled):
+    if is_called_by_model(compiled):
         return _with_parameters(compiled)
     # The built-in handler executes the event, so the effect has the built-in kind.
     if covered and tool.definition.action.type is ActionType.SEND_EVENT:
         # A custom tool that overrides one called by models keeps its own triggers and fires on commitments as well.
-        moments = compiled.moments if is_called(covered) or tool.definition.moments else covered.moments
+        moments = compiled.moments if is_called_by_model(covered) or tool.definition.moments else covered.moments
         return replace(compiled, kind=covered.kind or compiled.kind, delivery=covered.delivery, moments=moments)
     return compiled
 
@@ -150,13 +150,13 @@ def why_not(tool: BuiltinTool, state: BusinessState, *, category: str | None = N
     if tool.capability and tool.capability not in state.capabilities:
         title = VERTICALS[state.vertical].title
         return f"needs {tool.capability}, which the kind of business “{title}” does not bring"
-    if is_called(tool) and state.enabled_tools is not None and tool.name not in state.enabled_tools:
+    if is_called_by_model(tool) and state.enabled_tools is not None and tool.name not in state.enabled_tools:
         return "not among the tools that this agent may use"
     needed = CATEGORIES.get(category or tool.category)
     return (needed(state) if needed else "") or tool.gate(state)
 
 
-def is_called(tool: BuiltinTool | CompiledTool) -> bool:
+def is_called_by_model(tool: BuiltinTool | CompiledTool) -> bool:
     """True if a model calls the tool itself."""
     return bool(CALLED & set(tool.moments))
 
@@ -177,28 +177,28 @@ def compile_builtin(
         channels=tool.channels,
         category=tool.category,
     )
-    return _described(compiled, tool, state, stored) if is_called(tool) else compiled
+    return _described(compiled, tool, state, stored) if is_called_by_model(tool) else compiled
 
 
 def _described(
     compiled: CompiledTool, tool: BuiltinTool, state: BusinessState, stored: Mapping[str, StoredDefinition] | None
 ) -> CompiledTool:
     """Apply the platform's stored definition, or the code's own if the platform has stored none."""
-    words = code_definition(tool)
+    described = code_definition(tool)
     if stored is not None:
         if tool.name not in stored:
             return replace(compiled, why_not=compiled.why_not or NOT_STORED)
-        words = _with_defaults(words, stored[tool.name])
-    closed = why_not(tool, state, category=words.category)
-    parameters = words.parameters or NO_PARAMETERS
-    described = {"description": interpolate(words.description, state.names)}
+        described = _with_defaults(stored[tool.name], described)
+    reason = why_not(tool, state, category=described.category)
+    parameters = described.parameters or NO_PARAMETERS
+    update = {"description": interpolate(described.description, state.names)}
     return replace(
         compiled,
-        why_not=closed,
-        definition=compiled.definition.model_copy(update=described),
-        category=words.category,
-        parameters=tool.narrow(parameters, state) if tool.narrow and not closed else parameters,
-        section="\n".join([interpolate(words.section, state.names), *(tool.adds(state) if tool.adds else ())]),
+        why_not=reason,
+        definition=compiled.definition.model_copy(update=update),
+        category=described.category,
+        parameters=tool.narrow(parameters, state) if tool.narrow and not reason else parameters,
+        section="\n".join([interpolate(described.section, state.names), *(tool.adds(state) if tool.adds else ())]),
     )
 
 
@@ -208,20 +208,20 @@ def code_definition(tool: BuiltinTool) -> StoredDefinition:
     return StoredDefinition(tool.definition.description, tool.category, tool.section, parameters)
 
 
-def _with_defaults(words: StoredDefinition, stored: StoredDefinition) -> StoredDefinition:
+def _with_defaults(stored: StoredDefinition, defaults: StoredDefinition) -> StoredDefinition:
     """The stored definition, with empty fields filled from the code's."""
     return StoredDefinition(
         stored.description,
-        stored.category or words.category,
-        stored.section or words.section,
-        stored.parameters or words.parameters,
+        stored.category or defaults.category,
+        stored.section or defaults.section,
+        stored.parameters or defaults.parameters,
     )
 
 
 def _with_approval(tool: BuiltinTool, state: BusinessState) -> ToolDefinition:
     """A built-in tool's definition, with approval required if the project's setting says so."""
-    is_asked = Trigger.TASK in tool.moments and is_on(state.attributes, approval_setting(tool.name))
-    return tool.definition.model_copy(update={"requires_approval": True}) if is_asked else tool.definition
+    needs_approval = Trigger.TASK in tool.moments and is_on(state.attributes, approval_setting(tool.name))
+    return tool.definition.model_copy(update={"requires_approval": True}) if needs_approval else tool.definition
 
 
 def _delivery_of(definition: ToolDefinition) -> RetryPolicy:

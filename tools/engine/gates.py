@@ -70,6 +70,6 @@ def all_of(*gates: Gate) -> Gate:
     """Open while every gate is; otherwise the first closed gate's reason."""
 
     def gate(state: BusinessState) -> str:
-        return next((closed for one in gates if (closed := one(state))), "")
+        return next((reason for check in gates if (reason := check(state))), "")
 
     return gate

@@ -14,17 +14,17 @@ class KeyedCache(Generic[V]):
     Callers must not modify the values.
     """
 
-    def __init__(self, *, most: int) -> None:
-        self._most = most
+    def __init__(self, *, max_entries: int) -> None:
+        self._max_entries = max_entries
         self._values: dict[Hashable, tuple[object, V]] = {}
 
-    def of(self, place: Hashable, ground: object, make: Callable[[], V]) -> V:
+    def get(self, key: Hashable, inputs: object, compute: Callable[[], V]) -> V:
         """The cached value for the key; recomputed if the input differs."""
-        kept = self._values.get(place)
-        if kept is not None and kept[0] == ground:
-            return kept[1]
-        if len(self._values) >= self._most:
+        cached = self._values.get(key)
+        if cached is not None and cached[0] == inputs:
+            return cached[1]
+        if len(self._values) >= self._max_entries:
             self._values.clear()
-        value = make()
-        self._values[place] = ground, value
+        value = compute()
+        self._values[key] = inputs, value
         return value

@@ -33,7 +33,7 @@ async def preview(
     model: ModelSpec,
     *,
     tool: CompiledTool,
-    surroundings: ExtractionContext,
+    extraction_context: ExtractionContext,
     context: ToolContext,
     secrets: WebhookSecrets,
     record: Recorder,
@@ -44,7 +44,13 @@ async def preview(
     if schema is not None:
         task = f"The tool {tool.name} is about to be used. {tool.definition.description}"
         arguments = await generate_object_by_schema(
-            client, model, schema=schema, task=task, surroundings=surroundings, record=record, quote=context.quote
+            client,
+            model,
+            schema=schema,
+            task=task,
+            extraction_context=extraction_context,
+            record=record,
+            quote=context.quote,
         )
     return Preview(tool.definition.action.type, arguments, _sent(tool, arguments, context, secrets))
 

@@ -24,8 +24,8 @@ def mark_kept(project: Project, promise_id: UUID, *, by: str) -> Promise:
     return _answer(
         project,
         promise_id,
-        standing=(PromiseState.OPEN, PromiseState.BROKEN),
-        end=PromiseState.KEPT,
+        states=(PromiseState.OPEN, PromiseState.BROKEN),
+        new_state=PromiseState.KEPT,
         reason=f"{by} did it.",
     )
 
@@ -35,8 +35,8 @@ def withdraw_promise(project: Project, promise_id: UUID, *, by: str) -> Promise:
     return _answer(
         project,
         promise_id,
-        standing=(PromiseState.OPEN,),
-        end=PromiseState.WITHDRAWN,
+        states=(PromiseState.OPEN,),
+        new_state=PromiseState.WITHDRAWN,
         reason=f"{by} withdrew it.",
     )
 
@@ -46,14 +46,14 @@ ANSWERS = {PromiseState.KEPT: mark_kept, PromiseState.WITHDRAWN: withdraw_promis
 
 
 def _answer(
-    project: Project, promise_id: UUID, *, standing: tuple[PromiseState, ...], end: PromiseState, reason: str
+    project: Project, promise_id: UUID, *, states: tuple[PromiseState, ...], new_state: PromiseState, reason: str
 ) -> Promise:
     """Close the promise by compare-and-set. The second of two concurrent answers raises WrongState."""
     promise = Promise.objects.select_related("effect").get(project_id=project.pk, pk=promise_id)
     if promise.effect and promise.effect.state in UNFINISHED_STATES:
         raise WrongState("Its effect is not over yet, and decides what becomes of the promise.")
-    rows = Promise.objects.filter(pk=promise_id, state__in=standing)
-    is_answered = rows.update(state=end, reason=reason[:MAX_REASON_LENGTH], closed_at=Now()) == 1
+    rows = Promise.objects.filter(pk=promise_id, state__in=states)
+    is_answered = rows.update(state=new_state, reason=reason[:MAX_REASON_LENGTH], closed_at=Now()) == 1
     promise.refresh_from_db()
     if not is_answered:
         raise WrongState(f"This promise is {PromiseState(promise.state).value} already.")

@@ -89,16 +89,18 @@ def break_promises(effect: Effect, *, reason: str) -> None:
 
 def close_promise(promise_id: UUID, *, state: PromiseState, reason: str) -> bool:
     """Close an open promise; a broken one may still be kept, late. Return False if it was closed already."""
-    standing = [PromiseState.OPEN, *([PromiseState.BROKEN] if state == PromiseState.KEPT else [])]
-    rows = Promise.objects.filter(pk=promise_id, state__in=standing)
+    states = [PromiseState.OPEN, *([PromiseState.BROKEN] if state == PromiseState.KEPT else [])]
+    rows = Promise.objects.filter(pk=promise_id, state__in=states)
     return rows.update(state=state, reason=reason[:300], closed_at=Now()) == 1
 
 
 def identical_promises(promise_id: UUID) -> list[UUID]:
     """The promise and the others of its conversation with the same quote that no effect serves."""
-    one = Promise.objects.get(pk=promise_id)
-    alike = Promise.objects.filter(conversation_id=one.conversation_id, quote=one.quote, effect=None, tool=one.tool)
-    return [one.pk, *alike.exclude(pk=one.pk).values_list("pk", flat=True)]
+    promise = Promise.objects.get(pk=promise_id)
+    identical = Promise.objects.filter(
+        conversation_id=promise.conversation_id, quote=promise.quote, effect=None, tool=promise.tool
+    )
+    return [promise.pk, *identical.exclude(pk=promise.pk).values_list("pk", flat=True)]
 
 
 def note_made_good(promise_id: UUID) -> None:
@@ -133,7 +135,7 @@ def _break_overdue() -> None:
     overdue.update(state=PromiseState.BROKEN, reason=LATE, closed_at=Now())
 
 
-def _build_promise(source: PromiseSource, quote: str, *, due_at: datetime, **more: object) -> Promise:
+def _build_promise(source: PromiseSource, quote: str, *, due_at: datetime, **fields: object) -> Promise:
     return Promise(
         project_id=source.project_id,
         conversation_id=source.conversation_id,
@@ -141,5 +143,5 @@ def _build_promise(source: PromiseSource, quote: str, *, due_at: datetime, **mor
         message_id=source.message_id,
         quote=quote,
         due_at=due_at,
-        **more,
+        **fields,
     )

@@ -14,7 +14,7 @@ from projects.models import Project
 from projects.records.attributes import resolve_attributes
 from tenancy.scope import tenant_tx
 from tools.engine.execution.handler import ToolContext
-from tools.engine.words import same_words
+from tools.engine.words import normalize_words
 
 TRANSFER_NUMBERS = "project_attributes_setting_transfer_numbers"
 SHORT_WORD = 3
@@ -54,8 +54,8 @@ def transfer_repeat(arguments: Mapping[str, Any], context: ToolContext) -> str |
 
 def choose_number(numbers: Sequence[TransferNumber], wanted: str) -> TransferNumber:
     """The number whose name was requested, or shares most with the request; the first if none does."""
-    words = set(same_words(wanted).split())
-    return max(numbers, key=lambda one: _likeness(words, set(same_words(one.name).split())))
+    words = set(normalize_words(wanted).split())
+    return max(numbers, key=lambda one: _likeness(words, set(normalize_words(one.name).split())))
 
 
 def _likeness(wanted: set[str], name: set[str]) -> tuple[bool, int]:

@@ -64,9 +64,9 @@ def read_drafts(document: Any) -> list[CurrentTool]:
     return drafts
 
 
-def with_drafts(standing: Sequence[CurrentTool], drafts: Iterable[CurrentTool]) -> list[CurrentTool]:
+def with_drafts(current: Sequence[CurrentTool], drafts: Iterable[CurrentTool]) -> list[CurrentTool]:
     """The project's tools as if the drafts were saved."""
-    by_name = {tool.name: tool for tool in (*standing, *drafts)}
+    by_name = {tool.name: tool for tool in (*current, *drafts)}
     return list(by_name.values())
 
 

@@ -41,7 +41,7 @@ class Judgement:
 
 def judge(detections: Iterable[Detection], *, tools: Sequence[CompiledTool], exchange: Exchange) -> list[Judgement]:
     """The verdicts on one answer, in the order of their quotes, before conflicts. Unknown tools are skipped."""
-    answer, before = exchange.answer, [_plain(said) for said in exchange.said_before]
+    answer, before = exchange.answer, [_normalized(said) for said in exchange.said_before]
     by_name = {tool.name: tool for tool in tools}
     readings = (reading for detection in detections for reading in detection.verdicts if reading.tool in by_name)
     judgements = _one_per_tool(
@@ -73,11 +73,11 @@ def _said_earlier(judgement: Judgement) -> Judgement:
 
 def _is_only_in(quote: str, before: Sequence[str], *, answer: str) -> bool:
     """True if these exact words are in an earlier message and not in the answer."""
-    words = _plain(quote)
-    return bool(words) and words not in _plain(answer) and any(words in said for said in before)
+    words = _normalized(quote)
+    return bool(words) and words not in _normalized(answer) and any(words in said for said in before)
 
 
-def _plain(text: str) -> str:
+def _normalized(text: str) -> str:
     """The text without case, punctuation and extra whitespace."""
     return " ".join("".join(one if one.isalnum() else " " for one in text.casefold()).split())
 
@@ -92,8 +92,8 @@ def _one_per_tool(judgements: Iterable[Judgement]) -> list[Judgement]:
     """One verdict per tool; a firing one wins."""
     best: dict[str, Judgement] = {}
     for judgement in judgements:
-        standing = best.get(judgement.tool.name)
-        if standing is None or (judgement.fired and not standing.fired):
+        current = best.get(judgement.tool.name)
+        if current is None or (judgement.fired and not current.fired):
             best[judgement.tool.name] = judgement
     return list(best.values())
 

@@ -6,7 +6,7 @@ import re
 import unicodedata
 
 
-def same_words(text: str) -> str:
+def normalize_words(text: str) -> str:
     """The words of a text, normalized: without case, punctuation, extra whitespace and differences in Unicode form."""
     plain = unicodedata.normalize("NFKC", text).casefold()
     return " ".join(re.findall(r"\w+", plain))

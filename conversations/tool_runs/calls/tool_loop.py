@@ -165,7 +165,9 @@ def _next_request(loop: ToolLoop) -> ChatRequest:
     if not loop.steps:
         return offered
     longest = result_limit(loop.calls)
-    said = [message for step in loop.steps for message in call_messages(step.step.content, step.calls, longest=longest)]
+    said = [
+        message for step in loop.steps for message in call_messages(step.step.content, step.calls, max_bytes=longest)
+    ]
     # All but the system's prompt, and what changes from turn to turn.
     transcript = len(loop.request.messages) - 2
     whole = replace(offered, messages=[*loop.request.messages, *said])

@@ -35,8 +35,8 @@ class Detections:
 
     def unserved(self, answer: str, *, served: Iterable[str]) -> list[str]:
         """Quotes of commitments that no tool serves. Quotes that aren't in the answer are ignored."""
-        plain, taken = _plain(answer), [_plain(quote) for quote in served]
-        found = {_plain(one.quote): one.quote for detection in self.all for one in detection.unserved}
+        plain, taken = _normalized(answer), [_normalized(quote) for quote in served]
+        found = {_normalized(one.quote): one.quote for detection in self.all for one in detection.unserved}
         return [
             quote
             for words, quote in found.items()
@@ -89,5 +89,5 @@ async def detect_commitments(
 QUOTATION_MARKS = str.maketrans("’‘“”„", '\'\'"""')
 
 
-def _plain(text: str) -> str:
+def _normalized(text: str) -> str:
     return " ".join(text.split()).strip(" .!").translate(QUOTATION_MARKS).casefold()

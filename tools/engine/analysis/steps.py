@@ -27,9 +27,9 @@ class Step(NamedTuple):
     name: str
     group: SkillGroup
 
-    def held(self, **held: Any) -> StepDocument:
+    def document(self, **data: Any) -> StepDocument:
         """The step as stored in a run's trace, with its data."""
-        return {"number": self.number, "name": self.name, "group": self.group.value, "held": held}
+        return {"number": self.number, "name": self.name, "group": self.group.value, "held": data}
 
 
 COMPILE = Step(1, "Compile tools", SkillGroup.COMPILATION)
@@ -43,13 +43,13 @@ FOLLOW_UP = Step(8, "Update follow-up timer", SkillGroup.EXECUTION)
 STATE = Step(9, "Set conversation state", SkillGroup.EXECUTION)
 
 
-def in_order(steps: Iterable[StepDocument]) -> list[StepDocument]:
+def merge_steps(steps: Iterable[StepDocument]) -> list[StepDocument]:
     """The steps sorted by number; the last one wins if a number occurs twice."""
     latest = {step["number"]: step for step in steps}
     return [latest[number] for number in sorted(latest)]
 
 
-def held_by(steps: Iterable[StepDocument], step: Step) -> dict[str, Any]:
+def step_data(steps: Iterable[StepDocument], step: Step) -> dict[str, Any]:
     """The data of a step in a stored run; empty if the run hasn't reached it."""
     found = next((one for one in steps if one["number"] == step.number), None)
     return dict(found["held"]) if found else {}

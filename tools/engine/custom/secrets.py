@@ -40,7 +40,11 @@ def read_secrets(tool: CustomTool) -> WebhookSecrets:
     """Decrypt the secrets for a call, which is never made unsigned. Raises crypto.WrongSecret."""
     stored = _open(tool)
     now = timezone.now()
-    signing = [one["secret"] for one in stored["signing"] if _until(one) is None or cast(datetime, _until(one)) > now]
+    signing = [
+        one["secret"]
+        for one in stored["signing"]
+        if _valid_until(one) is None or cast(datetime, _valid_until(one)) > now
+    ]
     return WebhookSecrets(signing=signing, headers=stored["headers"])
 
 
@@ -69,7 +73,7 @@ def rotate_signing_secret(tool: CustomTool) -> str:
 
     Concurrent rotations run one after the other, and both new secrets sign.
     """
-    stored = _locked(tool)
+    stored = _lock_and_read(tool)
     secret = PREFIX + base64.b64encode(secrets.token_bytes(SECRET_BYTES)).decode()
     before = [{**one, "until": (timezone.now() + OVERLAP).isoformat()} for one in stored["signing"][:1]]
     _write(tool, {**stored, "signing": [{"secret": secret, "until": None}, *before]})
@@ -81,7 +85,7 @@ def set_secret_headers(tool: CustomTool, changes: Mapping[str, str | None]) -> l
 
     Concurrent changes run one after the other.
     """
-    stored = _locked(tool)
+    stored = _lock_and_read(tool)
     changed = {name.lower() for name in changes}
     kept = {name: value for name, value in stored["headers"].items() if name.lower() not in changed}
     headers = {**kept, **{name: value for name, value in changes.items() if value is not None}}
@@ -110,7 +114,7 @@ def _problem_of(name: str, value: str) -> Problem | None:
     return None
 
 
-def _locked(tool: CustomTool) -> dict[str, Any]:
+def _lock_and_read(tool: CustomTool) -> dict[str, Any]:
     """The stored secrets, locked until the transaction ends.
 
     The lock is the one on all tools of the project, because saving a definition writes the whole row.
@@ -149,5 +153,5 @@ def _field(tool: CustomTool) -> str:
     return f"custom_tool:{tool.pk}"
 
 
-def _until(one: Mapping[str, Any]) -> datetime | None:
+def _valid_until(one: Mapping[str, Any]) -> datetime | None:
     return datetime.fromisoformat(one["until"]) if one["until"] else None

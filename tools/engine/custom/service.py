@@ -158,7 +158,7 @@ def add(project: Project, *, name: str, document: Any, author: Member | None = N
 
 def add_each(project: Project, tools: Mapping[str, Any], *, author: Member | None = None) -> list[Saved]:
     """Save new tools, all or none. Raises NameTaken, DefinitionRefused with paths such as `tools.my_tool.conditions`."""
-    return _each(add, project, tools, author=author)
+    return _save_each(add, project, tools, author=author)
 
 
 def replace_all(project: Project, tools: Mapping[str, Any], *, author: Member | None = None) -> None:
@@ -166,7 +166,7 @@ def replace_all(project: Project, tools: Mapping[str, Any], *, author: Member | 
     with transaction.atomic():
         for name in list_tools(project).exclude(name__in=list(tools)).values_list("name", flat=True):
             remove(project, name, author=author)
-        _each(save, project, tools, author=author)
+        _save_each(save, project, tools, author=author)
 
 
 def enable(project: Project, name: str, *, author: Member | None = None) -> CustomTool:
@@ -212,14 +212,14 @@ def restore(
     )
 
 
-def _each(
-    verb: Callable[..., Saved], project: Project, tools: Mapping[str, Any], *, author: Member | None
+def _save_each(
+    save_one: Callable[..., Saved], project: Project, tools: Mapping[str, Any], *, author: Member | None
 ) -> list[Saved]:
     saved = []
     with transaction.atomic():
         for name, document in tools.items():
             try:
-                saved.append(verb(project, name=name, document=document, author=author))
+                saved.append(save_one(project, name=name, document=document, author=author))
             except DefinitionRefused as error:
                 raise DefinitionRefused([problem.below(join("tools", name)) for problem in error.problems]) from error
     return saved
@@ -237,8 +237,8 @@ def _locked(project: Project, name: str) -> CustomTool:
 
 
 def _check_expected(row: CustomTool | None, expected: int | None, *, document: Any) -> None:
-    standing = row.version if row and not row.is_removed else 0
-    if row and expected not in (None, standing):
+    current = row.version if row and not row.is_removed else 0
+    if row and expected not in (None, current):
         raise StaleVersion(row, document=document)
 
 

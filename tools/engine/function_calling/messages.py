@@ -26,16 +26,16 @@ class StoredCall(Protocol):
 
 
 def call_messages(
-    content: str, calls: Sequence[StoredCall], *, longest: int = MAX_RESULT_BYTES
+    content: str, calls: Sequence[StoredCall], *, max_bytes: int = MAX_RESULT_BYTES
 ) -> Iterable[dict[str, Any]]:
     """One answer with its calls, followed by their results, as Chat Completions messages.
 
-    Each result is cut to `longest` bytes.
+    Each result is cut to `max_bytes` bytes.
     """
     said: dict[str, Any] = {"role": "assistant", "content": content or None}
     if calls:
-        said["tool_calls"] = [_as_called(call) for call in calls]
-    return [said, *(_result(call, longest=longest) for call in calls)]
+        said["tool_calls"] = [_call(call) for call in calls]
+    return [said, *(_result(call, max_bytes=max_bytes) for call in calls)]
 
 
 def result_limit(calls: Sequence[StoredCall]) -> int:
@@ -48,7 +48,7 @@ def result_limit(calls: Sequence[StoredCall]) -> int:
     )
 
 
-def _as_called(call: StoredCall) -> dict[str, Any]:
+def _call(call: StoredCall) -> dict[str, Any]:
     """Replace a name or arguments that a provider would reject; the result says what was wrong."""
     function = {
         "name": NOT_IN_A_NAME.sub("_", call.name)[:64] or "unknown",
@@ -57,7 +57,7 @@ def _as_called(call: StoredCall) -> dict[str, Any]:
     return {"id": call.call_id, "type": "function", "function": function}
 
 
-def _result(call: StoredCall, *, longest: int) -> dict[str, Any]:
+def _result(call: StoredCall, *, max_bytes: int) -> dict[str, Any]:
     """A result is data: it is escaped so that it can't close a tag, and cut."""
-    shown = call.result.encode()[:longest].decode(errors="ignore")
+    shown = call.result.encode()[:max_bytes].decode(errors="ignore")
     return {"role": "tool", "tool_call_id": call.call_id, "content": neutralise(shown)}

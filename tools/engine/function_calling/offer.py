@@ -94,12 +94,12 @@ def read_offer(moment: Trigger, project: Project, *, channel: str) -> Offer:
     state, stored = read_state(project, channel=channel), stored_definitions()
     if state.has_own_moments:
         return offer_at(moment, state, stored, load_current_tools(project.pk))
-    return _cache.of((project.pk, moment, state.channel), (state, stored), lambda: offer_at(moment, state, stored))
+    return _cache.get((project.pk, moment, state.channel), (state, stored), lambda: offer_at(moment, state, stored))
 
 
 # Consecutive turns usually find the business in the same state, and an offer is expensive to build. An entry takes
 # about 20 kB.
-_cache: KeyedCache[Offer] = KeyedCache(most=200)
+_cache: KeyedCache[Offer] = KeyedCache(max_entries=200)
 
 
 def read_offers(moment: Trigger, project: Project, config: AgentConfig, *, channels: Iterable[str]) -> dict[str, Offer]:

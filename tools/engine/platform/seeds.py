@@ -14,7 +14,7 @@ from django.db import transaction
 
 from tenancy.scope import platform_scope
 from tools.engine.catalogue import code_definition
-from tools.engine.platform.stored import StoredDefinition, invalidate_definitions
+from tools.engine.platform.stored import StoredDefinition, invalidate_definitions, row_definition
 from tools.engine.platform.validation import called_tools, definition_problems
 from tools.models import PlatformDefinition
 
@@ -40,7 +40,7 @@ class SeededDefinition:
     """A definition after seeding; `changes` lists the changed fields."""
 
     name: str
-    became: SeedResult
+    result: SeedResult
     changes: list[str]
 
 
@@ -69,14 +69,10 @@ def write_seeds(folder: Path) -> list[Path]:
 def seed_tools(seeds: Mapping[str, StoredDefinition], *, overwrite: bool = False) -> list[SeededDefinition]:
     """Store the seeds, all or none. Idempotent."""
     with platform_scope(), transaction.atomic(using="ops"):
-        standing = {row.name: row for row in PlatformDefinition.objects.select_for_update()}
-        seeded = [_seed(name, words, standing.get(name), overwrite=overwrite) for name, words in seeds.items()]
+        existing = {row.name: row for row in PlatformDefinition.objects.select_for_update()}
+        seeded = [_seed(name, words, existing.get(name), overwrite=overwrite) for name, words in seeds.items()]
     invalidate_definitions()
     return seeded
-
-
-def row_definition(row: PlatformDefinition) -> StoredDefinition:
-    return StoredDefinition(row.description, row.category, row.section, row.parameters)
 
 
 def is_edited(row: PlatformDefinition) -> bool:

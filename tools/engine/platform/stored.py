@@ -52,7 +52,7 @@ def stored_definitions() -> Mapping[str, StoredDefinition] | None:
     """The stored definitions by name, at most a minute old; None if there are none and the code's apply."""
     if time.monotonic() - _cache.read_at >= CACHE_SECONDS:
         rows = list(PlatformDefinition.objects.all())
-        _cache.definitions = {row.name: _definition_of(row) for row in rows} or None
+        _cache.definitions = {row.name: row_definition(row) for row in rows} or None
         _cache.generation = DefinitionsVersion(len(rows), max((row.updated_at for row in rows), default=None))
         _cache.read_at = time.monotonic()
     return _cache.definitions
@@ -74,5 +74,5 @@ def interpolate(text: str, names: Mapping[str, str]) -> str:
     return PLACEHOLDER.sub(lambda found: names.get(found[1], found[0]), text) if "{{" in text else text
 
 
-def _definition_of(row: PlatformDefinition) -> StoredDefinition:
+def row_definition(row: PlatformDefinition) -> StoredDefinition:
     return StoredDefinition(row.description, row.category, row.section, row.parameters)

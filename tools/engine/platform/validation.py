@@ -12,7 +12,7 @@ from jsonschema.exceptions import SchemaError
 from projects.records.attributes import type_name
 from tools.engine.builtin_tool import BuiltinTool
 from tools.engine.business_state import PLACEHOLDERS
-from tools.engine.catalogue import code_definition, is_called
+from tools.engine.catalogue import code_definition, is_called_by_model
 from tools.engine.platform.stored import PLACEHOLDER, StoredDefinition
 from tools.engine.registry import builtin_tools
 from tools.engine.validation.problem import Problem
@@ -29,7 +29,7 @@ RESTRICTED_KEYWORDS = ("$ref", "pattern")
 
 def called_tools() -> Mapping[str, BuiltinTool]:
     """The tools that models call; only these can have a stored definition."""
-    return {name: tool for name, tool in builtin_tools().items() if is_called(tool)}
+    return {name: tool for name, tool in builtin_tools().items() if is_called_by_model(tool)}
 
 
 def definition_problems(name: str, words: StoredDefinition) -> list[Problem]:
@@ -38,7 +38,7 @@ def definition_problems(name: str, words: StoredDefinition) -> list[Problem]:
     if tool is None:
         return [Problem("name", f"There is no tool “{name[:80]}” that models call; choose one of the list.")]
     return [
-        *text_problems(words.description, path="description", longest=MAX_DESCRIPTION_LENGTH),
+        *text_problems(words.description, path="description", max_length=MAX_DESCRIPTION_LENGTH),
         *_name_problems(words.description, path="description"),
         *_category_problems(words.category),
         *_section_problems(words.section),
@@ -66,7 +66,7 @@ def _category_problems(category: str) -> Iterator[Problem]:
 def _section_problems(section: str) -> Iterator[Problem]:
     if not section:
         return
-    yield from text_problems(section, path="section", longest=MAX_SECTION_LENGTH)
+    yield from text_problems(section, path="section", max_length=MAX_SECTION_LENGTH)
     yield from _name_problems(section, path="section")
     if not SUBSECTION.match(section):
         yield Problem("section", "A section begins with its heading: ### and what it is about, on a line of its own.")
@@ -83,18 +83,18 @@ def _parameter_problems(parameters: Any, tool: BuiltinTool) -> Iterator[Problem]
     if wrong := _schema_error(parameters):
         yield wrong
         return
-    ours = code_definition(tool).parameters or {}
+    own = code_definition(tool).parameters or {}
     if parameters.get("type") != "object" or not isinstance(parameters.get("properties", {}), Mapping):
         yield Problem("parameters", 'parameters must be of "type": "object", with its "properties".')
         return
-    yield from _property_problems(parameters, ours, tool=tool.name)
-    for keyword, value in _found(parameters):
-        if (keyword, value) not in list(_found(ours)):
+    yield from _property_problems(parameters, own, tool=tool.name)
+    for keyword, value in _restricted(parameters):
+        if (keyword, value) not in list(_restricted(own)):
             yield Problem("parameters", f"“{keyword}” can't be used here; say it in the description instead.")
 
 
-def _property_problems(parameters: Mapping[str, Any], ours: Mapping[str, Any], *, tool: str) -> Iterator[Problem]:
-    known, needed = ours.get("properties", {}), ours.get("required", [])
+def _property_problems(parameters: Mapping[str, Any], own: Mapping[str, Any], *, tool: str) -> Iterator[Problem]:
+    known, needed = own.get("properties", {}), own.get("required", [])
     names = ", ".join(known) or "nothing"
     for name in parameters.get("properties", {}):
         if name not in known:
@@ -113,12 +113,12 @@ def _schema_error(parameters: Mapping[str, Any]) -> Problem | None:
     return None
 
 
-def _found(node: Any) -> Iterator[tuple[str, str]]:
+def _restricted(node: Any) -> Iterator[tuple[str, str]]:
     """References and patterns in a schema. A property of that name is skipped because its value is a schema."""
     if isinstance(node, Mapping):
         yield from ((name, node[name]) for name in RESTRICTED_KEYWORDS if isinstance(node.get(name), str))
         for value in node.values():
-            yield from _found(value)
+            yield from _restricted(value)
     elif isinstance(node, list):
         for value in node:
-            yield from _found(value)
+            yield from _restricted(value)

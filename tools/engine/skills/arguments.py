@@ -68,7 +68,7 @@ async def generate_object_by_schema(
     *,
     schema: Schema,
     task: str,
-    surroundings: ExtractionContext,
+    extraction_context: ExtractionContext,
     record: Recorder,
     quote: str = "",
     material: str = "",
@@ -78,7 +78,7 @@ async def generate_object_by_schema(
         task=task,
         quote=quote,
         material=material,
-        **{name: getattr(surroundings, name) for name in ExtractionContext.__dataclass_fields__},
+        **{name: getattr(extraction_context, name) for name in ExtractionContext.__dataclass_fields__},
     )
     request: ChatRequest = structured_request(SKILL, context, model=model, max_output_tokens=MAX_OUTPUT_TOKENS)
     if isinstance(schema, type):

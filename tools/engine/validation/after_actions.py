@@ -74,9 +74,9 @@ def _input_problems(options: Mapping[str, Any], *, path: str) -> Iterator[Proble
     """Problems of the input: a fixed value or a path into the response, with an optional instruction."""
     value, part, instruction = options.get("value"), options.get("path"), options.get("instruction")
     if value is not None:
-        yield from text_problems(value, path=join(path, "value"), longest=MAX_VALUE_LENGTH, is_needed=False)
+        yield from text_problems(value, path=join(path, "value"), max_length=MAX_VALUE_LENGTH, is_required=False)
     if instruction is not None:
-        yield from text_problems(instruction, path=join(path, "instruction"), longest=MAX_INSTRUCTION_LENGTH)
+        yield from text_problems(instruction, path=join(path, "instruction"), max_length=MAX_INSTRUCTION_LENGTH)
     at = join(path, "path")
     if part is not None and (not isinstance(part, str) or not PATH.fullmatch(part)):
         yield Problem(at, f"{at} must lead to a part of the response, such as order.status; not {shown(part)}.")

@@ -58,7 +58,7 @@ def definition_problems(document: Any) -> list[Problem]:
 
 def _problems(document: Mapping[str, Any]) -> Iterator[Problem]:
     yield from object_problems(document, path="", known=FIELDS)
-    yield from text_problems(document.get("description", ""), path="description", longest=MAX_DESCRIPTION_LENGTH)
+    yield from text_problems(document.get("description", ""), path="description", max_length=MAX_DESCRIPTION_LENGTH)
     # A tool that no commitment fires needs no conditions.
     if is_promised(document) or document.get("conditions", {}) != {}:
         yield from _conditions_problems(document.get("conditions"))
@@ -93,7 +93,7 @@ def _condition_problems(name: str, condition: Any) -> Iterator[Problem]:
     if isinstance(condition, Mapping):
         yield from choice_problems(condition.get("type"), path=join(path, "type"), choices=["boolean"])
         description = condition.get("description", "")
-        yield from text_problems(description, path=join(path, "description"), longest=MAX_CONDITION_LENGTH)
+        yield from text_problems(description, path=join(path, "description"), max_length=MAX_CONDITION_LENGTH)
 
 
 def _history_problems(document: Mapping[str, Any]) -> Iterator[Problem]:
@@ -108,7 +108,7 @@ def _policy_problems(policy: Any) -> Iterator[Problem]:
     yield from object_problems(policy, path="conflictPolicy", known=("tag",))
     if isinstance(policy, Mapping):
         tag = policy.get("tag", "")
-        yield from text_problems(tag, path="conflictPolicy.tag", longest=MAX_TAG_LENGTH, one_line=True)
+        yield from text_problems(tag, path="conflictPolicy.tag", max_length=MAX_TAG_LENGTH, one_line=True)
 
 
 def _action_problems(action: Any) -> Iterator[Problem]:

@@ -63,10 +63,14 @@ def _urgent_message_problems(options: Mapping[str, Any], path: str) -> Iterator[
 
 def message_problems(options: Mapping[str, Any], path: str) -> Iterator[Problem]:
     """Problems of an urgent message, as an action or an after-action."""
-    for name, longest in (("prefix", MAX_PREFIX_LENGTH), ("message", MAX_MESSAGE_LENGTH)):
+    for name, max_length in (("prefix", MAX_PREFIX_LENGTH), ("message", MAX_MESSAGE_LENGTH)):
         if name in options:
             yield from text_problems(
-                options[name], path=join(path, name), longest=longest, is_needed=False, one_line=name == "prefix"
+                options[name],
+                path=join(path, name),
+                max_length=max_length,
+                is_required=False,
+                one_line=name == "prefix",
             )
 
 
@@ -91,9 +95,11 @@ def _call_problems(options: Mapping[str, Any], path: str) -> Iterator[Problem]:
     if "callback" in options:
         yield from boolean_problems(options["callback"], path=join(path, "callback"))
     if "timeout_seconds" in options:
-        yield from number_problems(options["timeout_seconds"], path=join(path, "timeout_seconds"), least=1, most=30)
+        yield from number_problems(
+            options["timeout_seconds"], path=join(path, "timeout_seconds"), minimum=1, maximum=30
+        )
     if options.get("wait_seconds") is not None:
-        yield from number_problems(options["wait_seconds"], path=join(path, "wait_seconds"), least=0, most=600)
+        yield from number_problems(options["wait_seconds"], path=join(path, "wait_seconds"), minimum=0, maximum=600)
 
 
 def _url_problems(url: Any, *, path: str) -> Iterator[Problem]:

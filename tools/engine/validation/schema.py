@@ -130,7 +130,7 @@ def _length_problems(value: Any, *, path: str) -> Iterator[Problem]:
     if not isinstance(value, int) or isinstance(value, bool):
         yield Problem(path, f"{path} must be a whole number, not {shown(value)}.")
     else:
-        yield from number_problems(value, path=path, least=0, most=MAX_LENGTH)
+        yield from number_problems(value, path=path, minimum=0, maximum=MAX_LENGTH)
 
 
 def _choice_problems(node: Mapping[str, Any], *, path: str) -> Iterator[Problem]:
@@ -174,7 +174,7 @@ def _property_problems(node: Mapping[str, Any], *, path: str, depth: int) -> Ite
     if "object" in (types_of(node) or ()) and not properties:
         yield Problem(at, f"{at} is missing or empty; an object names what it holds.")
     for name, schema in properties.items():
-        yield from text_problems(name, path=at, longest=MAX_NAME_LENGTH, one_line=True)
+        yield from text_problems(name, path=at, max_length=MAX_NAME_LENGTH, one_line=True)
         yield from _node_problems(schema, path=join(at, name), depth=depth + 1)
     yield from _required_problems(node.get("required", []), properties, path=join(path, "required"))
 
@@ -208,9 +208,9 @@ def _count_properties(node: Any, depth: int) -> int:
 
 
 CHECKS: Mapping[str, Callable[..., Iterator[Problem]]] = {
-    "title": partial(text_problems, longest=MAX_TEXT_LENGTH, is_needed=False),
-    "description": partial(text_problems, longest=MAX_TEXT_LENGTH, is_needed=False),
-    "format": partial(text_problems, longest=40, is_needed=False),
+    "title": partial(text_problems, max_length=MAX_TEXT_LENGTH, is_required=False),
+    "description": partial(text_problems, max_length=MAX_TEXT_LENGTH, is_required=False),
+    "format": partial(text_problems, max_length=40, is_required=False),
     "multipleOf": _step_problems,
     **dict.fromkeys(BOUNDS, _bound_problems),
     **dict.fromkeys(LENGTHS, _length_problems),

@@ -33,15 +33,15 @@ def _suggestion(name: str, known: list[str]) -> str:
 
 
 def text_problems(
-    value: Any, *, path: str, longest: int, is_needed: bool = True, one_line: bool = False
+    value: Any, *, path: str, max_length: int, is_required: bool = True, one_line: bool = False
 ) -> Iterator[Problem]:
     """Problems of a text: type, emptiness if it is required, length, control characters."""
     if not isinstance(value, str):
         yield Problem(path, f"{path} must be text, not {type_name(value)}.")
-    elif is_needed and is_empty(value):
+    elif is_required and is_empty(value):
         yield Problem(path, f"{path} is empty; write what it is for.")
-    elif len(value) > longest:
-        yield Problem(path, f"{path} has {len(value):,} characters; the limit is {longest:,}.")
+    elif len(value) > max_length:
+        yield Problem(path, f"{path} has {len(value):,} characters; the limit is {max_length:,}.")
     elif (bad := _unprintable(value, allowed="" if one_line else LAYOUT)) is not None:
         place = f"character {bad + 1} is U+{ord(value[bad]):04X}, a line break or control character"
         yield Problem(path, f"In {path}, {place}; remove it.")
@@ -57,9 +57,9 @@ def boolean_problems(value: Any, *, path: str) -> Iterator[Problem]:
         yield Problem(path, f"{path} must be true or false, without quotation marks, not {shown(value)}.")
 
 
-def number_problems(value: Any, *, path: str, least: float, most: float) -> Iterator[Problem]:
-    if not is_number(value) or not least <= value <= most:
-        yield Problem(path, f"{path} must be a number from {least:g} to {most:g}, not {shown(value)}.")
+def number_problems(value: Any, *, path: str, minimum: float, maximum: float) -> Iterator[Problem]:
+    if not is_number(value) or not minimum <= value <= maximum:
+        yield Problem(path, f"{path} must be a number from {minimum:g} to {maximum:g}, not {shown(value)}.")
 
 
 def choice_problems(value: Any, *, path: str, choices: Iterable[str]) -> Iterator[Problem]:
