@@ -77,7 +77,7 @@ class AnswerPromise(ProjectView):
         request=PromiseAnswer,
         responses={
             404: OpenApiResponse(description="This project has no such promise."),
-            409: OpenApiResponse(description="It is closed already, or its effect is not over yet and decides."),
+            409: OpenApiResponse(description="The promise is closed already, or its effect isn't finished yet."),
         },
     )
     def post(self, request: Request, promise_id: UUID) -> TypedResponse[PromisePayload]:
@@ -127,4 +127,4 @@ def _uuid(value: str, *, field: str) -> UUID:
     try:
         return UUID(value)
     except ValueError as error:
-        raise ApiError(f"invalid_{field}", f"{field} must be an id, as the API gives it.", field=field) from error
+        raise ApiError(f"invalid_{field}", f"{field} must be an ID.", field=field) from error

@@ -41,7 +41,7 @@ def text_of(response: Any) -> str:
 
 def test_adding_a_tool_shows_its_secret_once(owner: Client, tools: Tools, tenant: Tenant) -> None:
     response = owner.post(ADD, form(webhook(), name=NAME, project=str(tenant.project.pk)), follow=True)
-    assert "The signing secret, shown this once: whsec_" in text_of(response)
+    assert "Signing secret, shown only once: whsec_" in text_of(response)
     assert tools.compiled()[NAME].is_offered
     with tenant.tx():
         assert CustomToolVersion.objects.get().author_id is not None
@@ -51,7 +51,7 @@ def test_adding_a_tool_shows_its_secret_once(owner: Client, tools: Tools, tenant
     ("document", "words"),
     [
         (event(conditions={}), "A tool needs at least one condition."),
-        ('{"useConversationHistory": True}', "line 1, column 28: Expecting value. JSON writes true and false in small"),
+        ('{"useConversationHistory": True}', "line 1, column 28: Expecting value. JSON uses lowercase true and false"),
         ('{"description": "a", "description": "b"}', "Key 'description' appears twice."),
     ],
 )
@@ -66,7 +66,7 @@ def test_an_invalid_definition_is_not_saved_and_the_input_is_kept(
 
 def test_a_look_alike_name_is_refused(owner: Client, tools: Tools, tenant: Tenant) -> None:
     response = owner.post(ADD, form(event(), name="Send_SMS_tool", project=str(tenant.project.pk)))
-    assert "can be taken for send_sms_tool" in text_of(response)
+    assert "looks like send_sms_tool" in text_of(response)
 
 
 def test_a_change_makes_a_version(owner: Client, tools: Tools) -> None:
@@ -89,7 +89,7 @@ def test_a_change_over_someone_elses_version_is_refused(owner: Client, tools: To
     tools.save(NAME, event())
     tools.save(NAME, event(description="Theirs"))
     response = owner.post(page_of(tools), form(event(description="Ours"), expected_version="1"))
-    assert "was saved as version 2 meanwhile" in text_of(response)
+    assert "was saved as version 2 in the meantime" in text_of(response)
     assert tools.row(NAME).definition["description"] == "Theirs"
 
 
@@ -114,7 +114,7 @@ def test_tools_are_switched_on_and_off_from_the_list(owner: Client, tools: Tools
 def test_a_new_signing_secret_is_shown_once(owner: Client, tools: Tools) -> None:
     tools.save(NAME, webhook())
     act = {"action": "new_signing_secret", "_selected_action": [str(tools.row(NAME).pk)]}
-    assert f"The new signing secret of {NAME}, shown this once: whsec_" in text_of(owner.post(LIST, act, follow=True))
+    assert f"New signing secret of {NAME}, shown only once: whsec_" in text_of(owner.post(LIST, act, follow=True))
 
 
 def test_an_earlier_version_is_restored(owner: Client, tools: Tools, tenant: Tenant) -> None:

@@ -91,7 +91,7 @@ def test_paths_of_a_put_are_relative_to_the_definition(api: Client) -> None:
 @pytest.mark.parametrize("tools", [{"another_tool": event()}, {}, {NAME: event(), "another_tool": event()}])
 def test_a_put_of_another_tool_is_refused(tools: dict[str, Any], api: Client) -> None:
     error = error_of(send(api, "put", ONE, {"tools": tools}), status=400)
-    assert (error["field"], error["message"]) == ("tools", f"This is the place of {NAME}; write that one tool.")
+    assert (error["field"], error["message"]) == ("tools", f"This URL is for {NAME}; send only that tool.")
 
 
 def test_a_python_literal_is_refused_with_line_and_column(api: Client) -> None:
@@ -208,8 +208,8 @@ def test_the_attribute_is_all_or_nothing(api: Client) -> None:
 @pytest.mark.parametrize(
     ("value", "words"),
     [
-        ("{'tools': {}}", "line 1, column 2: Expecting property name enclosed in double quotes. JSON puts texts in"),
-        ('{"tools": {"a": True}}', "JSON writes true and false in small letters."),
+        ("{'tools': {}}", "line 1, column 2: Expecting property name enclosed in double quotes. JSON uses straight double quotes"),
+        ('{"tools": {"a": True}}', "JSON uses lowercase true and false."),
         ('{"tools": {}, "tools": {}}', "Key 'tools' appears twice."),
         ({"tols": {}}, "Unknown field 'tols'. Did you mean 'tools'?"),
         ([], "must be an object"),

@@ -58,7 +58,7 @@ def test_the_second_of_two_editors_sees_the_differences(tools: Tools) -> None:
     assert stale.value.latest.version == 2
     [change] = stale.value.changes
     assert (change.before, change.after) == ("What the first one wrote", "What the second one wrote")
-    assert "was saved as version 2 meanwhile. It differs from yours in: Description." in stale.value.message
+    assert "was saved as version 2 in the meantime. It differs from yours in: Description." in stale.value.message
     assert numbers_of(tools) == [2, 1]
 
 
@@ -71,7 +71,7 @@ def test_a_new_tool_does_not_overwrite_an_existing_one(tools: Tools) -> None:
 def test_a_concurrently_removed_tool_is_not_overwritten(tools: Tools) -> None:
     tools.save(NAME, event())
     tools.do(service.remove, NAME)
-    with pytest.raises(StaleVersion, match="was removed meanwhile"):
+    with pytest.raises(StaleVersion, match="was removed in the meantime"):
         tools.save(NAME, webhook(), expected_version=1)
 
 
@@ -158,7 +158,7 @@ def test_a_new_tool_cannot_take_an_existing_name(tools: Tools) -> None:
 
 def test_look_alike_names_are_refused(tools: Tools) -> None:
     tools.save("quote_tool", event())
-    with pytest.raises(DefinitionRefused, match="can be taken for quote_tool"):
+    with pytest.raises(DefinitionRefused, match="looks like quote_tool"):
         tools.save("Quote_tool", event())
 
 

@@ -76,7 +76,7 @@ def test_a_tool_without_a_tag_never_conflicts() -> None:
     assert checked_definition(event(conflictPolicy=None)).tag is None
     assert both(event(conflictPolicy={})) == (
         "conflictPolicy.tag",
-        "conflictPolicy.tag is empty; write what it is for.",
+        "conflictPolicy.tag can't be empty.",
     )
 
 
@@ -147,7 +147,7 @@ def test_a_tool_without_the_commitment_trigger_needs_no_condition() -> None:
 
 MOMENTS = '"turn", "live", "commitment", "task"'
 ALONE = (
-    "moments.1: only a webhook runs at another moment than a commitment; an event and a message answer nothing. "
+    "moments.1: only webhooks can use moments other than commitment. "
     'Write ["commitment"], or remove moments.'
 )
 
@@ -163,13 +163,13 @@ ALONE = (
         (
             {**webhook(), "moments": []},
             "moments",
-            'moments is empty; write when the tool may run, such as ["turn", "commitment"], or remove it.',
+            'moments is empty; list when the tool may run, such as ["turn", "commitment"], or remove it.',
         ),
         ({**webhook(), "moments": ["later"]}, "moments.0", f'moments.0 must be one of {MOMENTS}, not "later".'),
         (
             {**webhook(), "moments": ["turn", "turn"]},
             "moments.1",
-            'moments.1: "turn" stands in moments twice; remove one.',
+            'moments.1: "turn" is listed twice; remove one.',
         ),
         (event(moments=["commitment", "turn"]), "moments.1", ALONE),
     ],
@@ -183,7 +183,7 @@ def test_invalid_triggers_are_refused(document: Any, path: str, sentence: str) -
 def test_a_webhook_with_callback_cannot_run_in_a_turn() -> None:
     assert both({**webhook(callback=True), "moments": ["live", "commitment"]}) == (
         "moments.0",
-        'moments.0: a webhook with callback answers later, and "live" needs the answer while the agent speaks. '
+        'moments.0: a webhook with callback answers later, but "live" needs the answer at once. '
         "Remove one of the two.",
     )
 
@@ -267,7 +267,7 @@ def test_a_blocked_address_is_refused_at_save(url: str, reason: str) -> None:
 
 @pytest.mark.parametrize("url", ["https://{{host}}/", "https://example.com/{order}", "https://example.com/?a={b}"])
 def test_an_address_cannot_be_a_template(url: str) -> None:
-    assert refusal(webhook(url=url)).startswith("action.options.url holds a placeholder")
+    assert refusal(webhook(url=url)).startswith("action.options.url can't contain placeholders")
 
 
 @pytest.mark.parametrize("url", [None, "", 7, "example.com"])
@@ -309,7 +309,7 @@ def test_a_header_cannot_contain_a_line_break() -> None:
 def test_a_plain_text_secret_is_a_warning(options: dict[str, Any], path: str) -> None:
     [warning] = warnings_of(checked_definition(webhook(**options)))
     assert warning.path == path
-    assert "Put secrets in the secret field" in warning.message
+    assert "Use a secret header" in warning.message
 
 
 def test_a_harmless_query_is_no_warning() -> None:
@@ -323,7 +323,7 @@ def test_a_harmless_query_is_no_warning() -> None:
 def test_references_in_a_schema_are_refused(target: str) -> None:
     problems = definition_problems(with_body(**{"$ref": target}))
     assert problems[0].path == "action.options.body.properties.x.$ref"
-    assert problems[0].message == "A reference to another schema isn't followed; write that schema out here."
+    assert problems[0].message == "References aren't allowed; write the schema out here."
 
 
 def nested(depth: int) -> dict[str, Any]:
@@ -363,12 +363,12 @@ def test_5000_properties_are_refused_by_size() -> None:
         ({"enum": []}, "enum", "must list at least one value"),
         ({"enum": ["a", "a"]}, "enum", "lists a value twice"),
         ({"type": "integer", "enum": ["a"]}, "enum", "which isn't of type integer"),
-        ({"type": "string", "pattern": "(a+)+$"}, "pattern", "regular expression"),
+        ({"type": "string", "pattern": "(a+)+$"}, "pattern", "Regular expressions"),
         ({"type": "strnig"}, "type", 'must be one of "string", "number"'),
         ({}, "type", "is missing"),
-        ({"type": "array"}, "items", "an array says what it holds"),
+        ({"type": "array"}, "items", "items is missing"),
         ({"type": "object"}, "properties", "is missing or empty"),
-        ({"anyOf": [{"type": "string"}], "type": "string"}, "anyOf", "isn't accepted"),
+        ({"anyOf": [{"type": "string"}], "type": "string"}, "anyOf", "isn't allowed"),
         ({"type": "string", "minLength": 9, "maxLength": 3}, "minLength", "above maxLength"),
         ({"type": "number", "minimum": "0"}, "minimum", "must be a number"),
         ({"type": "string", "colour": "red"}, "colour", "Unknown keyword 'colour'"),

@@ -570,10 +570,10 @@ def test_every_field_of_the_phone_context_is_required(live: Live, missing: str) 
         ("webcall", {"businessId": "OURS"}, ""),
         ("portal", {"businessId": "OURS"}, "context.channel: Field required."),
         ("webcall", {"businessId": "OURS", "callSid": "CA1"}, "context.callSid: Extra inputs are not permitted."),
-        ("webcall", {"businessId": "OTHER"}, "context.businessId is not the business that this key belongs to."),
+        ("webcall", {"businessId": "OTHER"}, "context.businessId doesn't match the API key's business."),
         ("phone", {"channel": "phone", "businessId": "OURS"}, "context.callSid: Field required."),
-        ("phone", {"channel": "phone", "interactionId": "OTHER"}, "context.interactionId is another conversation"),
-        ("chat", {"businessId": "OURS"}, "A conversation on chat has no live calls; those on phone, portal, webcall"),
+        ("phone", {"channel": "phone", "interactionId": "OTHER"}, "context.interactionId doesn't match"),
+        ("chat", {"businessId": "OURS"}, "Conversations on chat don't support live calls; those on phone, portal, webcall"),
         ("phone", "CA1", "context must be an object."),
     ],
 )

@@ -49,17 +49,17 @@ def test_the_exact_name_of_a_built_in_tool_is_accepted(name: str) -> None:
     ],
 )
 def test_a_look_alike_of_a_built_in_name_is_refused(name: str) -> None:
-    assert "can be taken for send_sms_tool. Write that name exactly to replace it" in refusal(name)
+    assert "looks like send_sms_tool. Use that exact name to replace it" in refusal(name)
 
 
 def test_a_built_in_name_in_capitals_is_refused() -> None:
     """Also names with confusable letters."""
     taken = {name: refusal(name.upper()) for name in builtin_tools()}
-    assert all(f"can be taken for {name}." in said for name, said in taken.items())
+    assert all(f"looks like {name}." in said for name, said in taken.items())
 
 
 def test_look_alikes_within_a_project_are_refused() -> None:
-    assert "can be taken for quote_tool" in refusal("Quote_Tool", others=("quote_tool",))
+    assert "looks like quote_tool" in refusal("Quote_Tool", others=("quote_tool",))
     assert refusal("quote_tool", others=("quote_tool",)) == ""
 
 
@@ -67,4 +67,4 @@ def test_look_alikes_within_a_project_are_refused() -> None:
 @pytest.mark.parametrize("name", ["urgent_message", "user_message", "convoagent_activate_waiting_mode"])
 def test_a_reserved_event_name_is_refused(name: str) -> None:
     """A tool's event carries its name and would be mistaken for the system's."""
-    assert "is the name of an event of the system" in refusal(name)
+    assert "is reserved for a system event" in refusal(name)

@@ -73,7 +73,7 @@ def test_a_tool_with_a_closed_gate_shows_the_reason(owner: Client, tenant: Tenan
     assert sorted(abilities) == CALLED
     assert abilities["end_call"].why_not == ""
     assert abilities["end_call"].where == "phone"
-    assert abilities["transfer_call"].why_not == "no rule of escalation puts calls through"
+    assert abilities["transfer_call"].why_not == "no escalation rule transfers calls"
     owner.post(page_of(tenant), form(tenant, which_tools="chosen"))
     after = {one.name: one for one in owner.get(page_of(tenant)).context["abilities"]}
     assert after["end_call"].why_not == ""

@@ -170,29 +170,29 @@ def test_tenants_can_read_but_not_write_definitions(tools: Tools) -> None:
 # What may be saved
 
 REFUSED: list[tuple[dict[str, Any], str]] = [
-    ({"description": " "}, "description is empty; write what it is for."),
+    ({"description": " "}, "description can't be empty."),
     ({"description": "x" * 1001}, "description has 1,001 characters; the limit is 1,000."),
-    ({"description": "For {{shop}}."}, "{{shop}} is no name that is filled in; write one of {{business}}"),
-    ({"description": "For {{ business"}, "In description, {{ is no name"),
-    ({"category": "calender"}, "There is no category “calender”; write one of"),
-    ({"section": "Say goodbye."}, "A section begins with its heading: ###"),
-    ({"section": "## Tools"}, "A section begins with its heading: ###"),
+    ({"description": "For {{shop}}."}, "{{shop}} isn't a known placeholder; use one of {{business}}"),
+    ({"description": "For {{ business"}, "In description, {{ isn't a known placeholder"),
+    ({"category": "calender"}, "There is no category “calender”; use one of"),
+    ({"section": "Say goodbye."}, "A section must begin with a heading: ###"),
+    ({"section": "## Tools"}, "A section must begin with a heading: ###"),
     ({"section": "### One\n## Two"}, "A section has one heading, its first line; “## Two” is another."),
     ({"parameters": []}, "parameters must be a JSON Schema, an object, not a list."),
-    ({"parameters": {"type": "objct"}}, "This is no JSON Schema: at parameters.type, 'objct'"),
+    ({"parameters": {"type": "objct"}}, "Invalid JSON Schema at parameters.type: 'objct'"),
     ({"parameters": {"type": "string"}}, 'parameters must be of "type": "object"'),
-    ({"parameters": {"type": "object", "properties": {}}}, "send_sms can't do without “text”"),
+    ({"parameters": {"type": "object", "properties": {}}}, "send_sms requires “text”"),
     (
         {"parameters": {"type": "object", "properties": {"text": {"type": "string"}, "to": {"type": "string"}}}},
-        "send_sms takes text; it does not know “to”.",
+        "send_sms takes text; “to” is unknown.",
     ),
     (
         {"parameters": {"type": "object", "properties": {"text": {"type": "string", "pattern": "(a+)+$"}}}},
-        "“pattern” can't be used here",
+        "“pattern” isn't allowed here",
     ),
     (
         {"parameters": {"type": "object", "properties": {"text": {"$ref": "https://example.com/x"}}}},
-        "“$ref” can't be used here",
+        "“$ref” isn't allowed here",
     ),
 ]
 
@@ -208,7 +208,8 @@ def test_an_invalid_definition_is_refused(words: dict[str, Any], sentence: str) 
 def test_only_tools_that_models_call_have_definitions() -> None:
     for name in ("nothing_like_it", "send_sms_tool"):
         [problem] = definition_problems(name, StoredDefinition(**WORDS))
-        assert problem.message == f"There is no tool “{name}” that models call; choose one of the list."
+        assert problem.path == "name"
+        assert name in problem.message
 
 
 @pytest.mark.requirement("F03")
@@ -246,7 +247,7 @@ def test_an_unedited_definition_follows_its_seed(tools: Tools, tmp_path: Path) -
     """A release may change a tool's wording."""
     seed()
     (tmp_path / "end_call.json").write_text(json.dumps({"description": "Hangs up at last.", "category": "phone"}))
-    assert "end_call: brought up to date." in seed(folder=tmp_path)
+    assert "end_call: updated." in seed(folder=tmp_path)
     assert offered(tools)["end_call"] == "Hangs up at last."
 
 
@@ -263,7 +264,7 @@ def test_written_seed_files_equal_the_codes_definitions(tools: Tools, tmp_path: 
 def test_an_invalid_seed_file_stores_nothing(tools: Tools, tmp_path: Path) -> None:
     (tmp_path / "end_call.json").write_text(json.dumps({"description": "Fine."}))
     (tmp_path / "send_sms.json").write_text(json.dumps({"description": ""}))
-    with pytest.raises(CommandError, match=r"Nothing was stored\. send_sms\.json: description is empty"):
+    with pytest.raises(CommandError, match=r"Nothing was stored\. send_sms\.json: description can't be empty"):
         seed(folder=tmp_path)
     with platform_scope():
         assert not PlatformDefinition.objects.exists()
@@ -288,8 +289,8 @@ def test_the_editor_shows_a_problem_at_its_field(platform: Client) -> None:
     page = platform.post(reverse(CHANGE, args=["end_call"]), form).content.decode()
     assert "Enter a valid JSON." in page
     page = platform.post(reverse(CHANGE, args=["end_call"]), {**form, "parameters": ""}).content.decode()
-    assert "{{shop}} is no name that is filled in" in page
-    assert "A section begins with its heading" in page
+    assert "a known placeholder" in page
+    assert "A section must begin with a heading" in page
     assert row("end_call").description != "For {{shop}}."
 
 
@@ -304,7 +305,7 @@ def test_the_editor_previews_the_definition_for_a_project(platform: Client, tool
     assert "### Ending the Call" in page
     assert "{{business}}" not in row("end_call").description
     refused = platform.post(reverse("admin:tools_platformdefinition_preview"), {**form, "description": "{{x}}"})
-    assert "{{x}} is no name" in refused.content.decode()
+    assert "a known placeholder" in refused.content.decode()
 
 
 @pytest.mark.requirement("F05")

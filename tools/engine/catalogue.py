@@ -149,9 +149,9 @@ def why_not(tool: BuiltinTool, state: BusinessState, *, category: str | None = N
         return f"{' and '.join(tool.channels)} only, this is {state.channel}"
     if tool.capability and tool.capability not in state.capabilities:
         title = VERTICALS[state.vertical].title
-        return f"needs {tool.capability}, which the kind of business “{title}” does not bring"
+        return f"requires {tool.capability}, which the kind of business “{title}” doesn't include"
     if is_called_by_model(tool) and state.enabled_tools is not None and tool.name not in state.enabled_tools:
-        return "not among the tools that this agent may use"
+        return "not on this agent's list of tools"
     needed = CATEGORIES.get(category or tool.category)
     return (needed(state) if needed else "") or tool.gate(state)
 

@@ -12,13 +12,13 @@ from projects.connections.integration_types import KINDS
 from projects.models.agent_config import EscalationAction
 from tools.engine.builtin_tool import Adds, BusinessState, Gate
 
-NO_CALENDAR = "no calendar is connected, and nothing can be booked in the booking book"
-NO_ARTICLES = "no article of the knowledge base is published"
+NO_CALENDAR = "no calendar is connected and the booking book has no resources"
+NO_ARTICLES = "no knowledge base article is published"
 NO_RULES = {
-    "transfer": "no rule of escalation puts calls through",
-    "message": "no rule of escalation sends a text",
+    "transfer": "no escalation rule transfers calls",
+    "message": "no escalation rule sends a text",
 }
-NO_NUMBERS = "no number is set up that a call may be put through to"
+NO_NUMBERS = "no transfer number is set up"
 
 
 def needs_calendar(state: BusinessState) -> str:

@@ -222,9 +222,7 @@ def reopen(effect: Effect) -> None:
     )
     effect.refresh_from_db()
     if changed != 1:
-        raise WrongState(
-            f"This effect is {EffectState(effect.state).value} and was begun; there is nothing to run again."
-        )
+        raise WrongState(f"This effect is {EffectState(effect.state).value} and was started; it can't be run again.")
     _delete_skipped_after_actions(effect)
 
 
@@ -240,7 +238,7 @@ def plan_again(effect: Effect) -> None:
     )
     effect.refresh_from_db()
     if changed != 1:
-        raise WrongState(f"This is for an effect that failed; this one is {EffectState(effect.state).value}.")
+        raise WrongState(f"Only a failed effect can be retried; this one is {EffectState(effect.state).value}.")
     _delete_skipped_after_actions(effect)
 
 
@@ -271,7 +269,7 @@ def _resolve(effect: Effect, by: UUID | None, *, of: EffectState, to: EffectStat
     )
     effect.refresh_from_db()
     if changed != 1:
-        raise WrongState(f"This is for an effect that is {of.value}; this one is {EffectState(effect.state).value}.")
+        raise WrongState(f"The effect must be {of.value}; it is {EffectState(effect.state).value}.")
 
 
 def _delete_skipped_after_actions(effect: Effect) -> None:

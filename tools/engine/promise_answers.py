@@ -51,11 +51,11 @@ def _answer(
     """Close the promise by compare-and-set. The second of two concurrent answers raises WrongState."""
     promise = Promise.objects.select_related("effect").get(project_id=project.pk, pk=promise_id)
     if promise.effect and promise.effect.state in UNFINISHED_STATES:
-        raise WrongState("Its effect is not over yet, and decides what becomes of the promise.")
+        raise WrongState("The promise's effect isn't finished yet and decides the outcome.")
     rows = Promise.objects.filter(pk=promise_id, state__in=states)
     is_answered = rows.update(state=new_state, reason=reason[:MAX_REASON_LENGTH], closed_at=Now()) == 1
     promise.refresh_from_db()
     if not is_answered:
-        raise WrongState(f"This promise is {PromiseState(promise.state).value} already.")
+        raise WrongState(f"This promise is already {PromiseState(promise.state).value}.")
     promise_answered.send(promise)
     return promise

@@ -14,17 +14,17 @@ from tools.models import Effect, EffectState
 
 REASONS: Mapping[Rule, str] = {
     Rule.IN_PROGRESS: "It has already started.",
-    Rule.COMPLETED: "It is told as done already.",
+    Rule.COMPLETED: "The agent says that it is done already.",
     Rule.FUTURE_STEP: "It is a later step of a sequence.",
     Rule.OFFER: "It is an offer, a question or a condition.",
-    Rule.SUBJECT: "The agent is not the one who does it.",
+    Rule.SUBJECT: "Someone else does it.",
     Rule.NEGATION: "The agent says that it won't.",
     Rule.QUOTATION: "The words are quoted.",
     Rule.CONDITION: "A condition is not met.",
 }
 
 SAID_EARLIER = "It was said in an earlier message, and judged then."
-FIRES = "The agent commits to it now, and every condition is met."
+FIRES = "The agent commits to it now, and all conditions are met."
 
 
 @dataclass(frozen=True)

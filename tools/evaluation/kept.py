@@ -51,7 +51,7 @@ def keep_case(
     if len(conversation) > MAX_MESSAGES:
         raise WrongCase(f"has {len(conversation)} messages; the limit is {MAX_MESSAGES}.", field="conversation")
     if KeptCase.objects.filter(project=project).count() >= MAX_CASES:
-        raise WrongCase(f"The project keeps {MAX_CASES} cases already. Delete one first.")
+        raise WrongCase(f"The limit is {MAX_CASES} cases. Delete one first.")
     return KeptCase.objects.create(
         project=project,
         name=name,

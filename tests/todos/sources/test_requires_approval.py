@@ -272,7 +272,7 @@ def test_the_agent_reads_that_somebody_has_to_approve_it(desk: Desk) -> None:
 
 @pytest.mark.parametrize("action", [{"type": "send_urgent_message"}, {"type": "send_event"}])
 def test_a_tool_that_works_at_once_can_not_wait_for_approval(desk: Desk, action: dict[str, str]) -> None:
-    with pytest.raises(DefinitionRefused, match="only a webhook can wait"):
+    with pytest.raises(DefinitionRefused, match="can't wait for approval"):
         desk.tool(CREW, requires_approval=True, action=action)
 
 

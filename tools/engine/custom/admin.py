@@ -94,7 +94,7 @@ class CustomToolAdmin(TenantAdmin):
         for problem in saved.warnings:
             messages.warning(request, problem.message)
         if saved.signing_secret:
-            messages.warning(request, f"The signing secret, shown this once: {saved.signing_secret}")
+            messages.warning(request, f"Signing secret, shown only once: {saved.signing_secret}")
 
     def delete_model(self, request: HttpRequest, obj: CustomTool) -> None:
         """Remove the tool; its versions stay."""
@@ -126,12 +126,12 @@ class CustomToolAdmin(TenantAdmin):
         messages.success(request, f"{len(switched)} of {len(tools)} tools are off.")
         return None
 
-    @admin.action(description="New signing secret: shown once, the old one signs beside it for a day")
+    @admin.action(description="New signing secret: shown once; the old one stays valid for a day")
     def new_signing_secret(self, request: HttpRequest, tools: QuerySet[CustomTool]) -> None:
         for tool in tools:
             with tenant_tx(cast(UUID, tool.organization_id)):
                 secret = rotate_signing_secret(tool)
-            messages.warning(request, f"The new signing secret of {tool.name}, shown this once: {secret}")
+            messages.warning(request, f"New signing secret of {tool.name}, shown only once: {secret}")
 
     def _is_served(self, request: HttpRequest, tool: CustomTool, verb: Callable[..., Any]) -> bool:
         try:
@@ -178,7 +178,7 @@ def _steps_left(tool: CustomTool) -> list[str]:
         project = Project.objects.select_related("agent_version").get(pk=tool.project_id)
         steps = steps_naming_only(project, tool.name)
     page = reverse("agent", kwargs={"project_slug": project.slug, "section": "scenarios"})
-    sentence = 'Step <a href="{}#{}">{} {}</a> of the scenarios names it; take it out there too.'
+    sentence = 'Step <a href="{}#{}">{} {}</a> of the scenarios uses it. Remove it there, too.'
     return [format_html(sentence, page, step.anchor, step.number, step.title) for step in steps]
 
 

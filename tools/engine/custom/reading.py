@@ -16,11 +16,11 @@ from tools.engine.validation.values import object_problems
 PLACE = re.compile(r"line (\d+), column (\d+)")
 # Hints for mistakes that come from other languages.
 HINTS = (
-    (re.compile(r"True\b|False\b"), "JSON writes true and false in small letters."),
-    (re.compile(r"None\b|undefined\b"), "JSON writes null for nothing."),
-    (re.compile(r"'|[“”]"), 'JSON puts texts in straight double quotation marks: "like this".'),
+    (re.compile(r"True\b|False\b"), "JSON uses lowercase true and false."),
+    (re.compile(r"None\b|undefined\b"), "JSON uses null."),
+    (re.compile(r"'|[“”]"), 'JSON uses straight double quotes: "like this".'),
     (re.compile(r"//|/\*|#"), "JSON has no comments; remove it."),
-    (re.compile(r"[}\]]"), "Is there a comma too many before it?"),
+    (re.compile(r"[}\]]"), "Is there an extra comma before it?"),
 )
 
 
@@ -57,8 +57,8 @@ def read_tools(document: Mapping[str, Any]) -> dict[str, Any]:
         return {str(document["name"]): _unwrapped(document)}
     if len(document) == 1 and isinstance(next(iter(document.values())), Mapping):
         return dict(document)
-    way = 'write {"tools": {"my_tool": {…}}}, or the definition with its "name" beside it'
-    raise DefinitionRefused([Problem("name", f"There is no tool's name; {way}.")])
+    way = 'write {"tools": {"my_tool": {…}}}, or add a "name" to the definition'
+    raise DefinitionRefused([Problem("name", f"The tool's name is missing; {way}.")])
 
 
 def read_definition(document: Mapping[str, Any], *, name: str) -> Any:
@@ -66,7 +66,7 @@ def read_definition(document: Mapping[str, Any], *, name: str) -> Any:
     if "tools" in document or list(document) == [name]:
         tools = read_tools(document)
         if list(tools) != [name]:
-            raise DefinitionRefused([Problem("tools", f"This is the place of {name}; write that one tool.")])
+            raise DefinitionRefused([Problem("tools", f"This URL is for {name}; send only that tool.")])
         return tools[name]
     return _unwrapped(document)
 
@@ -83,9 +83,9 @@ def _unwrapped(document: Mapping[str, Any]) -> Any:
 def _strangers(document: Mapping[str, Any]) -> Iterator[Problem]:
     for key in document:
         if key in FIELDS:
-            yield Problem(key, f"{key} stands beside definition; write it inside.")
+            yield Problem(key, f"{key} belongs inside definition.")
         elif key not in ENVELOPE:
-            yield Problem(key, f"Unknown field '{key[:80]}'. There is room for {', '.join(ENVELOPE)}.")
+            yield Problem(key, f"Unknown field '{key[:80]}'. Allowed: {', '.join(ENVELOPE)}.")
 
 
 # Fields that the API accepts next to a definition.

@@ -106,7 +106,7 @@ def _problem_of(name: str, value: str) -> Problem | None:
     if name.lower() in RESERVED_HEADERS | {"content-type"}:
         return Problem(path, f"The header {name[:64]} is set by the system and can't be changed.")
     if not value:
-        return Problem(path, f"The header {name[:64]} is empty; write its secret, or null to take it away.")
+        return Problem(path, f"The header {name[:64]} is empty; send a value, or null to remove it.")
     try:
         check_headers({name: value})
     except InvalidRequest as error:

@@ -38,15 +38,15 @@ class StaleVersion(Conflict):
         what = "removed" if latest.is_removed else f"saved as version {latest.version}"
         where = ", ".join(change.label for change in self.changes[:5])
         differs = f" It differs from yours in: {where}." if where and not latest.is_removed else ""
-        super().__init__(f"{latest.name} was {what} meanwhile.{differs}", code="stale_version")
+        super().__init__(f"{latest.name} was {what} in the meantime.{differs}", code="stale_version")
 
 
 class NameTaken(Conflict):
     """The project already has a tool with this name."""
 
     def __init__(self, name: str) -> None:
-        way = "PUT saves a new version of it."
-        super().__init__(f"The project has a tool named {name} already; {way}", code="name_taken", field="name")
+        message = f"The project already has a tool named {name}. Use PUT to save a new version."
+        super().__init__(message, code="name_taken", field="name")
 
 
 @dataclass(frozen=True)

@@ -67,7 +67,7 @@ def read_context(document: Any, *, business_id: UUID, conversation_id: UUID, cha
     """Parse the context of a call and check that it belongs to this business and conversation. Raises ContextRefused."""
     if channel not in CONTEXT_TYPES:
         raise ContextRefused(
-            f"A conversation on {channel} has no live calls; those on {', '.join(CONTEXT_TYPES)} have."
+            f"Conversations on {channel} don't support live calls; those on {', '.join(CONTEXT_TYPES)} do."
         )
     if not isinstance(document, Mapping):
         raise ContextRefused("context must be an object.")
@@ -76,9 +76,9 @@ def read_context(document: Any, *, business_id: UUID, conversation_id: UUID, cha
     except ValidationError as error:
         raise ContextRefused(_sentence(error)) from None
     if getattr(context, "business_id", business_id) != business_id:
-        raise ContextRefused("context.businessId is not the business that this key belongs to.")
+        raise ContextRefused("context.businessId doesn't match the API key's business.")
     if getattr(context, "interaction_id", conversation_id) != conversation_id:
-        raise ContextRefused("context.interactionId is another conversation than the one that is called for.")
+        raise ContextRefused("context.interactionId doesn't match the conversation.")
     return context
 
 

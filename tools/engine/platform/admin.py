@@ -23,7 +23,7 @@ from tools.engine.platform.validation import called_tools, definition_problems
 from tools.models import PlatformDefinition
 
 FIELDS = ("name", "category", "description", "section", "parameters")
-PARAMETERS = "Its parameters as a JSON Schema of an object; empty: as the code has them."
+PARAMETERS = "JSON Schema of an object. Leave empty for the defaults."
 
 
 def _wide(*, rows: int) -> forms.Textarea:
@@ -131,10 +131,10 @@ class PlatformDefinitionAdmin(PlatformAdmin):
     def edited(self, row: PlatformDefinition) -> bool:
         return is_edited(row)
 
-    @admin.action(description="Flush: every process reads all definitions anew")
+    @admin.action(description="Flush: reload all definitions in every process")
     def flush(self, request: HttpRequest, chosen: QuerySet[PlatformDefinition]) -> None:
         flush_definitions()
-        messages.success(request, "Flushed: every process reads the definitions anew from the next turn on.")
+        messages.success(request, "Flushed. Every process reloads the definitions on its next turn.")
 
 
 def flush_definitions() -> None:

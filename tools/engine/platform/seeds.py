@@ -30,7 +30,7 @@ class SeedResult(StrEnum):
 
     ADDED = "added"
     SAME = "unchanged"
-    RENEWED = "brought up to date"
+    RENEWED = "updated"
     KEPT = "kept, because it was edited"
     OVERWRITTEN = "overwritten"
 
@@ -115,7 +115,7 @@ def _read(path: Path) -> StoredDefinition:
     try:
         document = json.loads(path.read_text())
     except (ValueError, RecursionError) as error:
-        raise SeedRefused(f"{path.name} is no JSON: {error}.") from error
+        raise SeedRefused(f"{path.name} isn't valid JSON: {error}.") from error
     if not isinstance(document, dict) or set(document) - {*FIELDS, "name"}:
         raise SeedRefused(f"{path.name} must be an object with {', '.join(FIELDS)}, and nothing else.")
     texts = {field: document.get(field) or "" for field in FIELDS[:-1]}

@@ -36,7 +36,7 @@ def definition_problems(name: str, words: StoredDefinition) -> list[Problem]:
     """Every problem with the definition; empty if it can be saved."""
     tool = called_tools().get(name)
     if tool is None:
-        return [Problem("name", f"There is no tool “{name[:80]}” that models call; choose one of the list.")]
+        return [Problem("name", f"Models call no tool “{name[:80]}”; choose one from the list.")]
     return [
         *text_problems(words.description, path="description", max_length=MAX_DESCRIPTION_LENGTH),
         *_name_problems(words.description, path="description"),
@@ -51,7 +51,7 @@ def _name_problems(text: str, *, path: str) -> Iterator[Problem]:
     for found in BRACES.finditer(text):
         name = PLACEHOLDER.fullmatch(found[0])
         if name is None or name[1] not in PLACEHOLDERS:
-            yield Problem(path, f"In {path}, {found[0][:80]} is no name that is filled in; write one of {known}.")
+            yield Problem(path, f"In {path}, {found[0][:80]} isn't a known placeholder; use one of {known}.")
 
 
 def _category_problems(category: str) -> Iterator[Problem]:
@@ -59,7 +59,7 @@ def _category_problems(category: str) -> Iterator[Problem]:
     if category and category not in known:
         yield Problem(
             "category",
-            f"There is no category “{category[:40]}”; write one of {', '.join(known)}, or nothing for the code's.",
+            f"There is no category “{category[:40]}”; use one of {', '.join(known)}, or leave it empty for the default.",
         )
 
 
@@ -69,7 +69,7 @@ def _section_problems(section: str) -> Iterator[Problem]:
     yield from text_problems(section, path="section", max_length=MAX_SECTION_LENGTH)
     yield from _name_problems(section, path="section")
     if not SUBSECTION.match(section):
-        yield Problem("section", "A section begins with its heading: ### and what it is about, on a line of its own.")
+        yield Problem("section", "A section must begin with a heading: ### and its subject, on a line of its own.")
     for found in list(HEADING.finditer(section))[1:]:
         line = section[found.start() :].partition("\n")[0]
         yield Problem("section", f"A section has one heading, its first line; “{line[:80]}” is another.")
@@ -90,7 +90,7 @@ def _parameter_problems(parameters: Any, tool: BuiltinTool) -> Iterator[Problem]
     yield from _property_problems(parameters, own, tool=tool.name)
     for keyword, value in _restricted(parameters):
         if (keyword, value) not in list(_restricted(own)):
-            yield Problem("parameters", f"“{keyword}” can't be used here; say it in the description instead.")
+            yield Problem("parameters", f"“{keyword}” isn't allowed here; use the description instead.")
 
 
 def _property_problems(parameters: Mapping[str, Any], own: Mapping[str, Any], *, tool: str) -> Iterator[Problem]:
@@ -98,10 +98,10 @@ def _property_problems(parameters: Mapping[str, Any], own: Mapping[str, Any], *,
     names = ", ".join(known) or "nothing"
     for name in parameters.get("properties", {}):
         if name not in known:
-            yield Problem("parameters", f"{tool} takes {names}; it does not know “{name[:80]}”.")
+            yield Problem("parameters", f"{tool} takes {names}; “{name[:80]}” is unknown.")
     for name in needed:
         if name not in parameters.get("properties", {}):
-            yield Problem("parameters", f"{tool} can't do without “{name}”; keep it in properties.")
+            yield Problem("parameters", f"{tool} requires “{name}”; keep it in properties.")
 
 
 def _schema_error(parameters: Mapping[str, Any]) -> Problem | None:
@@ -109,7 +109,7 @@ def _schema_error(parameters: Mapping[str, Any]) -> Problem | None:
         Draft202012Validator.check_schema(dict(parameters))
     except SchemaError as error:
         place = ".".join(["parameters", *map(str, error.absolute_path)])
-        return Problem("parameters", f"This is no JSON Schema: at {place}, {error.message[:200]}.")
+        return Problem("parameters", f"Invalid JSON Schema at {place}: {error.message[:200]}.")
     return None
 
 

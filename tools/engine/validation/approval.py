@@ -9,7 +9,7 @@ from tools.engine.definition import ActionType, Trigger
 from tools.engine.registry import builtin_tools
 from tools.engine.validation.problem import Problem
 
-AT_ONCE = "requires_approval: {name} works at once or not at all; only a webhook can wait until somebody has said yes."
+AT_ONCE = "requires_approval: {name} can't wait for approval; only webhooks and tools that run as a task can."
 
 
 def approval_problems(name: Any, document: Any) -> Iterator[Problem]:

@@ -46,12 +46,12 @@ def name_problems(name: Any, *, others: Iterable[str] = ()) -> Iterator[Problem]
     if name in builtin_tools() or name in others:
         return
     if lookalike := _lookalike(name, (*builtin_tools(), *others)):
-        way = "Write that name exactly to replace it, or choose one that looks different."
-        yield Problem("name", f"The name '{name[:80]}' can be taken for {lookalike}. {way}")
+        way = "Use that exact name to replace it, or choose a different one."
+        yield Problem("name", f"The name '{name[:80]}' looks like {lookalike}. {way}")
     elif not NAME.fullmatch(name):
         yield Problem("name", f"The name '{name[:80]}' can't be used. {RULE}")
     elif name in RESERVED_EVENTS:
-        yield Problem("name", f"'{name}' is the name of an event of the system; choose another, such as {name}_tool.")
+        yield Problem("name", f"'{name}' is reserved for a system event; choose another, such as {name}_tool.")
 
 
 def _lookalike(name: str, taken: Iterable[str]) -> str | None:

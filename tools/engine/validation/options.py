@@ -51,9 +51,7 @@ def option_problems(options: Any, *, type: Any, path: str) -> Iterator[Problem]:
 
 def _event_problems(options: Mapping[str, Any], path: str) -> Iterator[Problem]:
     for name in options:
-        yield Problem(
-            join(path, name), f"send_event takes no options; the event carries the tool's name. Remove '{name[:80]}'."
-        )
+        yield Problem(join(path, name), f"send_event takes no options. Remove '{name[:80]}'.")
 
 
 def _urgent_message_problems(options: Mapping[str, Any], path: str) -> Iterator[Problem]:
@@ -106,8 +104,7 @@ def _url_problems(url: Any, *, path: str) -> Iterator[Problem]:
     if not isinstance(url, str) or not url:
         yield Problem(path, f"{path} must be an address such as https://api.example.com/action, not {shown(url)}.")
     elif "{" in url or "}" in url:
-        way = "write the address out, and put what comes from the conversation into query or body"
-        yield Problem(path, f"{path} holds a placeholder; {way}.")
+        yield Problem(path, f"{path} can't contain placeholders; put values from the conversation into query or body.")
     else:
         try:
             Guard(allow=settings.OUTBOUND_ALLOW).check_url(url)
@@ -179,7 +176,7 @@ def _flat_problems(schema: Mapping[str, Any], *, path: str, types: tuple[str, ..
         inner = set(types_of(items) or ()) if isinstance(items, Mapping) else set()
         if found - set(types) or inner - set(SCALARS):
             at = join(path, "properties", name)
-            yield Problem(at, f"{at} must be plain: {', '.join(types)}; objects belong into body.")
+            yield Problem(at, f"{at} must be plain: {', '.join(types)}; objects belong in body.")
 
 
 CHECKS: Mapping[str, Callable[[Mapping[str, Any], str], Iterator[Problem]]] = {

@@ -39,9 +39,9 @@ FLAGS = ("additionalProperties", "uniqueItems")
 ANYTHING = ("default", "examples")
 STRUCTURE = ("type", "properties", "required", "items", "enum", "const")
 REFUSED = {
-    "pattern": "A regular expression isn't accepted here; list the values in enum, or say the form in the description.",
-    "patternProperties": "Names by regular expression aren't accepted; name each in properties.",
-    "$ref": "A reference to another schema isn't followed; write that schema out here.",
+    "pattern": "Regular expressions aren't allowed; list the values in enum or describe the format.",
+    "patternProperties": "Regular expressions aren't allowed; list each name in properties.",
+    "$ref": "References aren't allowed; write the schema out here.",
 }
 COMBINING = frozenset(
     {"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "$defs", "definitions", "dependentSchemas"}
@@ -77,14 +77,10 @@ def _keyword_problems(node: Mapping[str, Any], *, path: str) -> Iterator[Problem
         if name in REFUSED:
             yield Problem(join(path, name), REFUSED[name])
         elif name in COMBINING:
-            yield Problem(
-                join(path, name), f"'{name}' isn't accepted; describe one plain shape by type and properties."
-            )
+            yield Problem(join(path, name), f"'{name}' isn't allowed; use type and properties.")
         elif name not in KEYWORDS:
             known = "type, description, properties, required, items, enum, minimum, maxLength"
-            yield Problem(
-                join(path, name), f"Unknown keyword '{name[:80]}'. A schema here is made of {known} and the like."
-            )
+            yield Problem(join(path, name), f"Unknown keyword '{name[:80]}'. Use {known} and the like.")
 
 
 def _type_problems(node: Mapping[str, Any], *, path: str) -> Iterator[Problem]:
@@ -172,7 +168,7 @@ def _property_problems(node: Mapping[str, Any], *, path: str, depth: int) -> Ite
         yield Problem(at, f"{at} must be an object: a schema for each name.")
         return
     if "object" in (types_of(node) or ()) and not properties:
-        yield Problem(at, f"{at} is missing or empty; an object names what it holds.")
+        yield Problem(at, f"{at} is missing or empty; list the object's properties.")
     for name, schema in properties.items():
         yield from text_problems(name, path=at, max_length=MAX_NAME_LENGTH, one_line=True)
         yield from _node_problems(schema, path=join(at, name), depth=depth + 1)
@@ -195,7 +191,7 @@ def _item_problems(node: Mapping[str, Any], *, path: str, depth: int) -> Iterato
     if "items" in node:
         yield from _node_problems(node["items"], path=at, depth=depth + 1)
     elif "array" in (types_of(node) or ()):
-        yield Problem(at, f"{at} is missing; an array says what it holds.")
+        yield Problem(at, f"{at} is missing; describe the array's items.")
 
 
 def _count_properties(node: Any, depth: int) -> int:

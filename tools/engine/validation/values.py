@@ -29,7 +29,7 @@ def _suggestion(name: str, known: list[str]) -> str:
     close = get_close_matches(name[:80], known, n=1)
     if close:
         return f"Did you mean '{close[0]}'?"
-    return f"There is room for {', '.join(known)}." if known else "Nothing can be set here."
+    return f"Allowed: {', '.join(known)}." if known else "No fields are allowed here."
 
 
 def text_problems(
@@ -39,7 +39,7 @@ def text_problems(
     if not isinstance(value, str):
         yield Problem(path, f"{path} must be text, not {type_name(value)}.")
     elif is_required and is_empty(value):
-        yield Problem(path, f"{path} is empty; write what it is for.")
+        yield Problem(path, f"{path} can't be empty.")
     elif len(value) > max_length:
         yield Problem(path, f"{path} has {len(value):,} characters; the limit is {max_length:,}.")
     elif (bad := _unprintable(value, allowed="" if one_line else LAYOUT)) is not None:

@@ -12,7 +12,7 @@ from tools.engine.validation.problem import Problem
 WORDS = r"api_?key|key|token|secret|pass(word|wd)?|auth\w*|sig(nature)?|credentials?|jwt"
 SECRET_NAME = re.compile(rf"(^|[_\-.])({WORDS})($|[_\-.])", re.IGNORECASE)
 SECRET_HEADERS = frozenset({"authorization", "cookie", "proxy-authorization", "x-api-key", "api-key"})
-WAY = "Put secrets in the secret field: a secret header is encrypted, and never shown, stored or logged in plain text."
+WAY = "Use a secret header instead; it is encrypted and never shown."
 
 
 def warnings_of(definition: ToolDefinition) -> list[Problem]:
@@ -27,7 +27,7 @@ def _webhook_warnings(options: WebhookOptions) -> Iterator[Problem]:
     if options.url.lower().startswith("http://"):
         yield Problem(
             f"{path}.url",
-            "The address begins with http://, so anyone on the way can read and change the call; use https://.",
+            "The address uses http://, so others can read and change the call; use https://.",
         )
     for name, value in parse_qsl(urlsplit(options.url).query):
         if value and is_secret_name(name):
