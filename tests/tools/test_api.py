@@ -208,7 +208,10 @@ def test_the_attribute_is_all_or_nothing(api: Client) -> None:
 @pytest.mark.parametrize(
     ("value", "words"),
     [
-        ("{'tools': {}}", "line 1, column 2: Expecting property name enclosed in double quotes. JSON uses straight double quotes"),
+        (
+            "{'tools': {}}",
+            "line 1, column 2: Expecting property name enclosed in double quotes. JSON uses straight double quotes",
+        ),
         ('{"tools": {"a": True}}', "JSON uses lowercase true and false."),
         ('{"tools": {}, "tools": {}}', "Key 'tools' appears twice."),
         ({"tols": {}}, "Unknown field 'tols'. Did you mean 'tools'?"),

@@ -146,10 +146,7 @@ def test_a_tool_without_the_commitment_trigger_needs_no_condition() -> None:
 
 
 MOMENTS = '"turn", "live", "commitment", "task"'
-ALONE = (
-    "moments.1: only webhooks can use moments other than commitment. "
-    'Write ["commitment"], or remove moments.'
-)
+ALONE = 'moments.1: only webhooks can use moments other than commitment. Write ["commitment"], or remove moments.'
 
 
 @pytest.mark.parametrize(
@@ -183,8 +180,7 @@ def test_invalid_triggers_are_refused(document: Any, path: str, sentence: str) -
 def test_a_webhook_with_callback_cannot_run_in_a_turn() -> None:
     assert both({**webhook(callback=True), "moments": ["live", "commitment"]}) == (
         "moments.0",
-        'moments.0: a webhook with callback answers later, but "live" needs the answer at once. '
-        "Remove one of the two.",
+        'moments.0: a webhook with callback answers later, but "live" needs the answer at once. Remove one of the two.',
     )
 
 
@@ -255,7 +251,7 @@ def test_a_misspelled_field_gets_a_suggestion() -> None:
         ("http://169.254.169.254/", "This address is inside a private network (169.254.169.254)."),
         ("http://127.1/", "This address is inside a private network (127.0.0.1)."),
         ("http://[64:ff9b::a9fe:a9fe]/", "This address is inside a private network (64:ff9b::a9fe:a9fe)."),
-        ("https://user:pw@x/", "The URL holds a user name or password; put secrets in a header."),
+        ("https://user:pw@x/", "The URL contains a user name or password. Put secrets in a header."),
         ("file:///etc/passwd", "The URL must begin with http:// or https://."),
         ("https://example.com:6379/", "Port 6379 may not be called."),
         ("https://localhost/", "This address is this machine itself (localhost)."),

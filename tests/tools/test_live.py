@@ -573,7 +573,11 @@ def test_every_field_of_the_phone_context_is_required(live: Live, missing: str) 
         ("webcall", {"businessId": "OTHER"}, "context.businessId doesn't match the API key's business."),
         ("phone", {"channel": "phone", "businessId": "OURS"}, "context.callSid: Field required."),
         ("phone", {"channel": "phone", "interactionId": "OTHER"}, "context.interactionId doesn't match"),
-        ("chat", {"businessId": "OURS"}, "Conversations on chat don't support live calls; those on phone, portal, webcall"),
+        (
+            "chat",
+            {"businessId": "OURS"},
+            "Conversations on chat don't support live calls; those on phone, portal, webcall",
+        ),
         ("phone", "CA1", "context must be an object."),
     ],
 )

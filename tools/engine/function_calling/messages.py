@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
-from llm.prompts import neutralise
+from llm.prompts import neutralize
 
 # Byte limits: for one result, and for all results of a turn, of which there may be thirty.
 MAX_RESULT_BYTES = 4_000
@@ -60,4 +60,4 @@ def _call(call: StoredCall) -> dict[str, Any]:
 def _result(call: StoredCall, *, max_bytes: int) -> dict[str, Any]:
     """A result is data: it is escaped so that it can't close a tag, and cut."""
     shown = call.result.encode()[:max_bytes].decode(errors="ignore")
-    return {"role": "tool", "tool_call_id": call.call_id, "content": neutralise(shown)}
+    return {"role": "tool", "tool_call_id": call.call_id, "content": neutralize(shown)}
