@@ -11,13 +11,13 @@ from projects.models import Project
 from todos.models import Todo, TodoStatus
 
 # A failed todo is listed for this long, unless it is sent back to review first.
-NEWS = timedelta(days=7)
+FAILED_LISTED_FOR = timedelta(days=7)
 WAITING = (TodoStatus.PENDING_REVIEW, TodoStatus.NEEDS_ATTENTION, TodoStatus.APPROVED)
 # An approved todo without tools waits for a person to do it.
-WITHOUT_WORKER = ~Q(status=TodoStatus.APPROVED) | Q(tool="", type=None) | Q(tool="", type__tools=[])
-IS_WAITING = WITHOUT_WORKER & Q(status__in=WAITING)
+NEEDS_PERSON = ~Q(status=TodoStatus.APPROVED) | Q(tool="", type=None) | Q(tool="", type__tools=[])
+IS_WAITING = NEEDS_PERSON & Q(status__in=WAITING)
 # Todos that a person marked as failed are left out: that person knows.
-HAS_FAILED = Q(status=TodoStatus.FAILED, taker="", status_at__gt=Now() - NEWS)
+HAS_FAILED = Q(status=TodoStatus.FAILED, taker="", status_at__gt=Now() - FAILED_LISTED_FOR)
 
 
 def waiting_todos(project: Project) -> QuerySet[Todo]:

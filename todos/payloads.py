@@ -146,7 +146,7 @@ TodoEventPayload = TypedDict(
 )
 
 
-class YesPayload(TypedDict, total=False):
+class ApprovalFieldsPayload(TypedDict, total=False):
     """Fields that only an approval returns: a message, and the content that was approved."""
 
     message: str
@@ -166,7 +166,7 @@ class TodoDetailPayload(TodoPayload):
     history: list[TodoEventPayload]
 
 
-class TodoVerbPayload(TodoDetailPayload, YesPayload):
+class TodoVerbPayload(TodoDetailPayload, ApprovalFieldsPayload):
     """The updated todo. Only `approve` returns `message` and `approved`."""
 
 

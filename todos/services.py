@@ -17,29 +17,29 @@ from django.http import Http404
 from jobs.errors import WrongState
 from projects.common.api_error import ApiError
 from projects.models import Project
-from todos.approvals.approve import ApprovalResult, Choice, agree, approve_many, approve_todo, hours_of
+from todos.approvals.approve import ApprovalResult, Choice, approval_period, approve_many, approve_todo, record_approval
 from todos.approvals.permissions import Approver
-from todos.approvals.standing_rules import match
+from todos.approvals.standing_rules import find_rule
 from todos.approvals.validity import why_not_runnable
-from todos.content.lifecycle import CLOCK, Actor, move, note
+from todos.content.lifecycle import CLOCK, Actor, add_event, transition
 from todos.content.planned_effect import plan_again, replan
 from todos.content.plans import LONGEST_DESCRIPTION, checked_plan, checked_recipients
 from todos.content.snapshot import ApprovalContext, content_of, load_approval_context
 from todos.content.versions import (
-    Changed,
+    TodoChanged,
     begin_version,
     changes_since,
+    current_approval,
     end_approvals,
-    locked,
+    get_for_update,
     require_seen,
-    standing_approval,
 )
 from todos.models import Todo, TodoSource, TodoStatus, TodoType
 from tools.models import Effect, Promise
 
 __all__ = [
     "ApprovalResult",
-    "Changed",
+    "TodoChanged",
     "Choice",
     "approve_many",
     "approve_todo",
@@ -51,7 +51,7 @@ __all__ = [
     "reject_todo",
     "return_to_review",
     "review_again",
-    "standing_approval",
+    "current_approval",
 ]
 
 EDITABLE = ("description", "type", "tool", "arguments", "recipients", "persona_id")
@@ -111,7 +111,7 @@ def make_todo(
         recipients=checked_recipients(recipients),
         created_by=actor.id,
     )
-    todo.expires_at = expires_at or Now() + hours_of(todo)
+    todo.expires_at = expires_at or Now() + approval_period(todo)
     try:
         with transaction.atomic():
             todo.save(force_insert=True)
@@ -121,8 +121,8 @@ def make_todo(
     todo.refresh_from_db()
     ground = load_approval_context(todo)
     content = content_of(todo, tools=ground.tools, contacts=ground.contacts)
-    note(todo, what="made", actor=actor, content=content)
-    _ask_the_rules(todo, content, ground)
+    add_event(todo, what="made", actor=actor, content=content)
+    _apply_rules(todo, content, ground)
     return todo
 
 
@@ -136,17 +136,17 @@ def edit_todo(
     the running transaction. Raises Http404, Changed if `version` is not the current one, WrongState unless the todo is
     pending or approved, and ApiError that names the field.
     """
-    todo = locked(todo_id)
+    todo = get_for_update(todo_id)
     if todo.status not in (S.PENDING_REVIEW, S.APPROVED):
-        raise WrongState(f"This todo is {_state(todo)}; it can't be edited any more.")
+        raise WrongState(f"This todo is {_status_label(todo)}; it can't be edited any more.")
     if version not in (None, todo.version):
-        raise Changed(changes_since(todo, content_of(todo), version=version))
+        raise TodoChanged(changes_since(todo, content_of(todo), version=version))
     fields = _checked_changes(todo, changes)
     if not fields and not is_reached_anew:
         return todo
     for name, value in fields.items():
         setattr(todo, name, value)
-    todo.expires_at = Now() + hours_of(todo)
+    todo.expires_at = Now() + approval_period(todo)
     todo.save(update_fields=[*fields, "expires_at"])
     changed = [*(name.removesuffix("_id") for name in fields), *(["contact"] if is_reached_anew else [])]
     begin_version(todo, what="edited", actor=actor, fields=changed)
@@ -155,7 +155,7 @@ def edit_todo(
 
 def reject_todo(todo_id: UUID, *, actor: Actor, reason: str = "", version: int | None = None) -> Todo:
     """Reject a pending todo. Raises Http404, WrongState, Changed."""
-    todo = locked(todo_id)
+    todo = get_for_update(todo_id)
     if todo.status == S.PENDING_REVIEW:
         require_seen(todo, content_of(todo), version=version, content_hash=None)
     return _end(todo, S.REJECTED, what="rejected", actor=actor, reason=reason)
@@ -163,7 +163,7 @@ def reject_todo(todo_id: UUID, *, actor: Actor, reason: str = "", version: int |
 
 def cancel_todo(todo_id: UUID, *, actor: Actor, reason: str = "") -> Todo:
     """Cancel a todo that hasn't ended. A running one stops before its next effect. Raises Http404, WrongState."""
-    return _end(locked(todo_id), S.CANCELLED, what="cancelled", actor=actor, reason=reason)
+    return _end(get_for_update(todo_id), S.CANCELLED, what="cancelled", actor=actor, reason=reason)
 
 
 def review_again(todo_id: UUID, *, actor: Actor, repeats: Sequence[UUID] = ()) -> Todo:
@@ -175,16 +175,18 @@ def review_again(todo_id: UUID, *, actor: Actor, repeats: Sequence[UUID] = ()) -
     Raises Http404, WrongState, and ApiError for an effect of another todo or for the todo's own effect while its
     outcome is unknown.
     """
-    todo = locked(todo_id)
+    todo = get_for_update(todo_id)
     if todo.status not in (S.FAILED, S.NEEDS_ATTENTION) and not _is_taken(todo):
-        raise WrongState(f"This todo is {_state(todo)}; only one that failed or needs attention is reviewed again.")
+        raise WrongState(
+            f"This todo is {_status_label(todo)}; only one that failed or needs attention is reviewed again."
+        )
     known = set(Effect.objects.filter(todo_calls__step__todo=todo).values_list("pk", flat=True)) | {todo.effect_id}
     if strange := [effect_id for effect_id in repeats if effect_id not in known]:
         raise ApiError("invalid_repeats", f"repeats: {strange[0]} is no effect of this todo.", field="repeats")
     if todo.effect is not None:
         plan_again(todo.effect, is_wanted=todo.effect_id in repeats, by=actor.id)
     todo.repeats = [str(effect_id) for effect_id in dict.fromkeys(repeats)]
-    todo.expires_at = Now() + hours_of(todo)
+    todo.expires_at = Now() + approval_period(todo)
     todo.save(update_fields=["repeats", "expires_at"])
     what = "handed_back" if _is_taken(todo) else "reviewed_again"
     begin_version(todo, what=what, actor=actor, repeats=todo.repeats)
@@ -196,12 +198,12 @@ def return_to_review(todo: Todo, *, reason: str, actor: Actor, recipients: Seque
 
     The approval ends and the version increases. `recipients` replaces the proposed addresses. Raises WrongState.
     """
-    standing = locked(todo.pk)
+    standing = get_for_update(todo.pk)
     if standing.status not in (S.APPROVED, S.IN_PROGRESS):
-        raise WrongState(f"This todo is {_state(standing)}.")
+        raise WrongState(f"This todo is {_status_label(standing)}.")
     if recipients is not None:
         standing.recipients = checked_recipients(recipients)
-    standing.expires_at = Now() + hours_of(standing)
+    standing.expires_at = Now() + approval_period(standing)
     standing.save(update_fields=["recipients", "expires_at"])
     begin_version(standing, what="put_back", actor=actor, reason=reason)
     todo.refresh_from_db()
@@ -209,7 +211,7 @@ def return_to_review(todo: Todo, *, reason: str, actor: Actor, recipients: Seque
 
 def expire_todo(todo: Todo) -> None:
     """Expire a todo that was not approved, or whose approval was not used, in time. Raises WrongState."""
-    standing = locked(todo.pk)
+    standing = get_for_update(todo.pk)
     waited_for = "Nobody approved it in time." if standing.status == S.PENDING_REVIEW else "It wasn't begun in time."
     _end(standing, S.EXPIRED, what="expired", actor=CLOCK, reason=waited_for)
     todo.refresh_from_db()
@@ -228,16 +230,16 @@ def _plan_of(
     return checked_plan(project, tool=tool, arguments=arguments, type=type)
 
 
-def _ask_the_rules(todo: Todo, content: Mapping[str, Any], ground: ApprovalContext) -> None:
+def _apply_rules(todo: Todo, content: Mapping[str, Any], ground: ApprovalContext) -> None:
     # Rules approve only todos that can run; the others are left to a person, who sees what is missing.
     if why_not_runnable(todo, tools=ground.tools, contacts=ground.contacts):
         return
-    if (rule := match(todo, content)) is not None:
-        agree(todo, content, Approver(Actor(f"the rule for {rule.tool}"), rule=rule))
+    if (rule := find_rule(todo, content)) is not None:
+        record_approval(todo, content, Approver(Actor(f"the rule for {rule.tool}"), rule=rule))
 
 
 def _end(todo: Todo, status: TodoStatus, *, what: str, actor: Actor, reason: str) -> Todo:
-    move(todo, status, what=what, actor=actor, reason=reason)
+    transition(todo, status, what=what, actor=actor, reason=reason)
     end_approvals(todo)
     return todo
 
@@ -271,5 +273,5 @@ def _is_taken(todo: Todo) -> bool:
     return todo.status == S.IN_PROGRESS and bool(todo.taker)
 
 
-def _state(todo: Todo) -> str:
+def _status_label(todo: Todo) -> str:
     return TodoStatus(todo.status).label.lower()

@@ -37,7 +37,7 @@ from todos.content.planned_effect import why_fixed
 from todos.content.plans import LONGEST_DESCRIPTION, tool_problem
 from todos.content.snapshot import compiled_tools
 from todos.models import Todo, TodoSource, TodoStatus, TodoType
-from todos.services import Changed, edit_todo, get_todo, make_todo
+from todos.services import TodoChanged, edit_todo, get_todo, make_todo
 from tools.engine.catalogue import CompiledTool
 
 # Customers to choose from, the newest first.
@@ -166,7 +166,7 @@ def _change(entry: Entry, todo: Todo, typed: Typed, *, version: str) -> Problem 
             is_same = changes.get("persona_id", todo.persona_id) == todo.persona_id
             is_reached = is_same and give_contact(entry.project, todo.persona_id, typed.contact)
             edit_todo(todo.pk, changes, actor=actor_of(entry), version=int(version), is_reached_anew=is_reached)
-    except Changed as error:
+    except TodoChanged as error:
         return Problem(
             "Somebody changed it while you were writing. Save again to put yours in place.", "", error.changes
         )

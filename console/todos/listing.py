@@ -19,7 +19,7 @@ from console.todos.labels import SOURCES, STANDINGS, capitalised, unreached
 from projects.models import Project
 from projects.models.permissions import Entry
 from todos.approvals.validity import may_approve, undeliverable_of, why_not_runnable
-from todos.content.deliverability import Refusal
+from todos.content.deliverability import TextRefusal
 from todos.content.snapshot import compiled_tools, content_of, hash_of
 from todos.models import Todo, TodoSource, TodoStatus, TodoType
 from tools.engine.catalogue import CompiledTool
@@ -136,7 +136,7 @@ def _choice(
     entry: Entry,
     tools: Mapping[str, CompiledTool],
     contacts: Mapping[UUID, Contact],
-    not_texted: Refusal,
+    not_texted: TextRefusal,
 ) -> str:
     """The todo as it is shown: its id, its version and the hash of its content."""
     if todo.status != TodoStatus.PENDING_REVIEW or not may_approve(todo, entry.member.role):

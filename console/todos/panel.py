@@ -24,11 +24,11 @@ from console.todos.run_log import runs_of
 from console.todos.warnings import notes_of
 from conversations.models import Conversation, Turn
 from projects.models.permissions import Entry
-from todos.approvals.permissions import needs_second, wanted_role
+from todos.approvals.permissions import needs_second, required_role
 from todos.approvals.validity import undeliverable_of, why_not_runnable
 from todos.content.deliverability import Undeliverable
 from todos.content.lifecycle import AGENT
-from todos.content.requested_recipients import wanted_recipients
+from todos.content.requested_recipients import requested_recipients
 from todos.content.snapshot import compiled_tools, content_of, hash_of
 from todos.models import Approval, Todo, TodoEvent, TodoStatus
 from tools.engine.catalogue import CompiledTool
@@ -155,7 +155,7 @@ def _asked(read: Read) -> dict[str, Any]:
         "hidden": plan.hidden + (0 if plan.has_task else hidden_count(title)),
         "hash": digest,
         "short_hash": digest[:SHORT_HASH],
-        "wanted": [(one, revealed(one)) for one in wanted_recipients(read.todo, tools=read.tools)],
+        "wanted": [(one, revealed(one)) for one in requested_recipients(read.todo, tools=read.tools)],
     }
 
 
@@ -183,7 +183,7 @@ def _decision(read: Read, entry: Entry, *, zone: str) -> dict[str, Any]:
         "may": allowed_actions(
             todo, entry, read.approval, problem=read.problem, unsent=read.unsent, effects=read.effects
         ),
-        "approvers": approvers_of(wanted_role(todo)),
+        "approvers": approvers_of(required_role(todo)),
     }
 
 

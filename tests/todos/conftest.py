@@ -18,7 +18,7 @@ from todos.approvals import validity
 from todos.content import types
 from todos.content.lifecycle import Actor
 from todos.content.snapshot import content_of, hash_of, load_approval_context
-from todos.content.versions import read_whole, standing_approval
+from todos.content.versions import current_approval, load_todo
 from todos.models import Approval, Todo, TodoSource, TodoType
 from tools.engine.custom import service as custom_tools
 
@@ -93,8 +93,8 @@ class Desk:
     def check(self, todo: Todo) -> Approval:
         """The approval that holds for the todo as it stands now. Raises Void."""
         with self.tenant.tx():
-            now = read_whole(todo.pk)
-            return validity.check(now, standing_approval(now), ground=load_approval_context(now))
+            now = load_todo(todo.pk)
+            return validity.check(now, current_approval(now), ground=load_approval_context(now))
 
     def edit(self, todo: Todo, version: int | None = None, **changes: Any) -> Todo:
         return self.do(services.edit_todo, todo.pk, changes, actor=Actor("Nello"), version=version)  # type: ignore[no-any-return]

@@ -26,14 +26,14 @@ from tests.conftest import Tenant
 from tests.todos.conftest import REFUND, Desk, refund_tool
 from todos import services
 from todos.approvals.permissions import needs_second
-from todos.approvals.standing_rules import draft_rule, keep_rule
-from todos.approvals.validity import Void
+from todos.approvals.standing_rules import create_rule, draft_rule
+from todos.approvals.validity import InvalidApproval
 from todos.content import deliverability, snapshot, types
 from todos.content.deliverability import SENTENCES, MissingContact
 from todos.content.lifecycle import Actor
 from todos.content.snapshot import content_of, hash_of
 from todos.models import Approval, Todo, TodoType
-from todos.services import Changed
+from todos.services import TodoChanged
 from tools.engine.custom import service as custom_tools
 from tools.services.messaging.sms import COUNTRIES
 
@@ -46,8 +46,8 @@ def change(desk: Desk, todo: Todo, **fields: Any) -> None:
         Todo.objects.filter(pk=todo.pk).update(**fields)
 
 
-def void(desk: Desk, todo: Todo) -> Void:
-    with pytest.raises(Void) as raised:
+def void(desk: Desk, todo: Todo) -> InvalidApproval:
+    with pytest.raises(InvalidApproval) as raised:
         desk.check(todo)
     return raised.value
 
@@ -152,7 +152,7 @@ def test_a_yes_to_what_changed_meanwhile_is_refused_with_the_difference(desk: De
     todo = desk.refund(82)
     seen = desk.seen(todo)
     desk.edit(todo, arguments={"body": {"amount": 820}})
-    with pytest.raises(Changed) as refused:
+    with pytest.raises(TodoChanged) as refused:
         desk.approve(todo, owner, **seen)
     [difference] = refused.value.changes
     assert (difference.before, difference.after) == ("82", "820")
@@ -166,13 +166,13 @@ def test_a_yes_names_the_hash_and_not_the_version_alone(desk: Desk, owner: Membe
     seen = desk.seen(todo)
     with desk.tenant.tx():
         PersonaField.objects.filter(persona_id=conversation.persona_id, key="email").update(value="eve@example.com")
-    with pytest.raises(Changed, match=r"Contact, email: ada@example\.com → eve@example\.com"):
+    with pytest.raises(TodoChanged, match=r"Contact, email: ada@example\.com → eve@example\.com"):
         desk.approve(todo, owner, **seen)
 
 
 def test_a_version_that_never_was_is_refused(desk: Desk, owner: Member) -> None:
     todo = desk.refund()
-    with pytest.raises(Changed, match="Look at it again"):
+    with pytest.raises(TodoChanged, match="Look at it again"):
         desk.approve(todo, owner, version=7, content_hash=None)
 
 
@@ -195,7 +195,7 @@ def test_a_second_yes_to_something_else_is_told_so(desk: Desk, owner: Member, cl
     desk.edit(todo, arguments={"body": {"amount": 820}})
     desk.approve(todo, owner)
     for named in (seen, {**seen, "version": None}, {**seen, "content_hash": None}):
-        with pytest.raises(Changed):
+        with pytest.raises(TodoChanged):
             desk.approve(todo, clerk, **named)
 
 
@@ -481,7 +481,7 @@ def test_a_letter_to_a_customer_who_cannot_be_reached_is_not_approved(
     words = {"text": "Hello."} if lacks == "phone number" else {"subject": "Hello", "body": "Hello."}
     frozen = {"tool": tool, "arguments": words}
     allowed = {name: {"anything": True} for name in words}
-    desk.do(lambda: keep_rule(draft_rule(tenant.project, tool=tool, allowed=allowed, created_by=owner.pk)))
+    desk.do(lambda: create_rule(draft_rule(tenant.project, tool=tool, allowed=allowed, created_by=owner.pk)))
     for plan in (frozen, {"type": kind, "tool": "", "arguments": None}):
         todo = desk.refund(persona_id=guest.persona_id, **plan)
         with pytest.raises(Conflict, match=f"The customer has no {lacks}"):

@@ -26,11 +26,11 @@ from tests.console.pages.conftest import add_promise, talk
 from tests.todos.conftest import REFUND, Desk
 from todos import services
 from todos.approvals import manual_completion
-from todos.approvals.validity import Void
+from todos.approvals.validity import InvalidApproval
 from todos.content.lifecycle import Actor
 from todos.executor.finish import fail_run
 from todos.models import Todo, TodoSource, TodoStatus
-from todos.services import Changed
+from todos.services import TodoChanged
 from tools.engine.catalogue import CUSTOM
 from tools.models import Effect, EffectState, Promise, PromiseState
 
@@ -100,7 +100,7 @@ def test_taking_it_on_is_a_yes_to_what_was_seen(desk: Desk, owner: Member) -> No
     todo = desk.refund()
     seen = desk.seen(todo)
     desk.edit(todo, arguments={"body": {"amount": 820}})
-    with pytest.raises(Changed, match="82 → 820"):
+    with pytest.raises(TodoChanged, match="82 → 820"):
         take(desk, todo, owner, **seen)
     take(desk, todo, owner)
     with desk.tenant.tx():
@@ -123,7 +123,7 @@ def test_no_worker_does_what_a_person_has_taken_on(desk: Desk, owner: Member) ->
     desk.approve(todo, owner)
     take(desk, todo, owner)
     assert [job.state for job in work(desk)] == ["skipped"]
-    with pytest.raises(Void, match="Nobody has approved"):
+    with pytest.raises(InvalidApproval, match="Nobody has approved"):
         desk.check(todo)
     desk.do(fail_run, desk.now(todo), "The worker died too often.")
     assert (desk.now(todo).status, desk.now(todo).taker) == ("in_progress", owner.user.name)
@@ -190,7 +190,7 @@ def test_what_the_agent_could_not_do_keeps_its_promise_by_hand(desk: Desk, owner
     complete(desk, take(desk, todo, owner), owner, "Paid in cash.")
     with desk.tenant.tx():
         promise.refresh_from_db()
-    assert (promise.state, promise.reason) == (PromiseState.KEPT, manual_completion.BY_HAND)
+    assert (promise.state, promise.reason) == (PromiseState.KEPT, manual_completion.DONE_BY_HAND)
 
 
 def test_what_could_not_be_done_breaks_its_promise(desk: Desk, owner: Member) -> None:

@@ -19,12 +19,12 @@ from projects.models import Member
 from tests.conftest import Tenant
 from tests.todos.conftest import REFUND, Desk
 from todos import services
-from todos.approvals.validity import Void
-from todos.content.lifecycle import AFTER, AGENT, Actor, move
+from todos.approvals.validity import InvalidApproval
+from todos.content.lifecycle import AGENT, TRANSITIONS, Actor, transition
 from todos.expiry import expire_overdue_todos
 from todos.hooks import todo_changed
 from todos.models import Todo, TodoSource, TodoStatus
-from todos.services import Changed
+from todos.services import TodoChanged
 from tools.engine.catalogue import CUSTOM
 from tools.models import Effect, EffectState
 
@@ -71,9 +71,9 @@ def heard() -> Iterator[list[str]]:
 
 def test_a_todo_goes_where_the_decision_says() -> None:
     """Also a todo that is reviewed again, and one that is put back because it changed as it ran."""
-    assert all(wanted <= AFTER[status] for status, wanted in DECIDED.items())
-    assert AFTER[S.IN_PROGRESS] - DECIDED[S.IN_PROGRESS] == {S.PENDING_REVIEW}
-    assert not any(AFTER[end] for end in (S.COMPLETED, S.REJECTED, S.EXPIRED, S.CANCELLED))
+    assert all(wanted <= TRANSITIONS[status] for status, wanted in DECIDED.items())
+    assert TRANSITIONS[S.IN_PROGRESS] - DECIDED[S.IN_PROGRESS] == {S.PENDING_REVIEW}
+    assert not any(TRANSITIONS[end] for end in (S.COMPLETED, S.REJECTED, S.EXPIRED, S.CANCELLED))
 
 
 def test_no_other_way_is_open(desk: Desk) -> None:
@@ -83,9 +83,9 @@ def test_no_other_way_is_open(desk: Desk) -> None:
         with desk.tenant.tx():
             Todo.objects.filter(pk=todo.pk).update(status=status)
             todo.refresh_from_db()
-            if to not in AFTER[status]:
+            if to not in TRANSITIONS[status]:
                 with pytest.raises(WrongState):
-                    move(todo, to, what="tried", actor=NELLO)
+                    transition(todo, to, what="tried", actor=NELLO)
     assert "tried" not in desk.history(todo)
 
 
@@ -94,9 +94,9 @@ def test_of_two_who_move_a_todo_one_is_told(desk: Desk) -> None:
     todo = desk.refund()
     with desk.tenant.tx():
         slow = services.get_todo(desk.tenant.project, todo.pk)
-        move(todo, S.REJECTED, what="rejected", actor=NELLO)
+        transition(todo, S.REJECTED, what="rejected", actor=NELLO)
         with pytest.raises(WrongState, match="rejected meanwhile"):
-            move(slow, S.CANCELLED, what="cancelled", actor=NELLO)
+            transition(slow, S.CANCELLED, what="cancelled", actor=NELLO)
 
 
 # Making
@@ -156,7 +156,7 @@ def test_an_edit_of_an_approved_todo_brings_it_back_to_review(desk: Desk, owner:
     with desk.tenant.tx():
         approval.refresh_from_db()
         assert approval.ended_at is not None
-        with pytest.raises(Void):
+        with pytest.raises(InvalidApproval):
             desk.check(todo)
 
 
@@ -181,7 +181,7 @@ def test_a_todo_that_runs_or_is_over_is_not_edited(desk: Desk) -> None:
 def test_the_second_of_two_editors_is_told_what_differs(desk: Desk) -> None:
     todo = desk.refund()
     desk.edit(todo, version=1, description="Pay Bob back")
-    with pytest.raises(Changed, match="Description: Pay Ada back → Pay Bob back"):
+    with pytest.raises(TodoChanged, match="Description: Pay Ada back → Pay Bob back"):
         desk.edit(todo, version=1, description="Pay Eve back")
 
 
@@ -259,7 +259,7 @@ def test_what_was_arranged_cannot_be_swapped_in_the_ledger(
     desk.approve(todo, owner)
     with desk.tenant.tx():
         Effect.objects.filter(pk=effect.pk).update(arguments={"body": {"amount": 820}})
-        with pytest.raises(Void) as void:
+        with pytest.raises(InvalidApproval) as void:
             desk.check(todo)
     assert void.value.changed == ["arguments"]
 
@@ -293,7 +293,7 @@ def test_a_rejected_todo_says_why(desk: Desk) -> None:
 def test_a_no_to_another_version_is_refused(desk: Desk) -> None:
     todo = desk.refund()
     desk.edit(todo, description="Pay Bob back")
-    with pytest.raises(Changed):
+    with pytest.raises(TodoChanged):
         desk.do(services.reject_todo, todo.pk, actor=NELLO, version=1)
 
 
@@ -302,7 +302,7 @@ def test_a_cancelled_todo_runs_nothing_more(desk: Desk) -> None:
     for status in (S.PENDING_REVIEW, S.APPROVED, S.IN_PROGRESS, S.NEEDS_ATTENTION):
         todo = standing(desk, status)
         desk.do(services.cancel_todo, todo.pk, actor=NELLO)
-        with pytest.raises(Void, match="This todo is cancelled"):
+        with pytest.raises(InvalidApproval, match="This todo is cancelled"):
             desk.check(todo)
 
 
@@ -442,7 +442,7 @@ def test_a_todo_that_changed_as_it_ran_is_put_back_with_what_it_would_need(desk:
         services.return_to_review(todo, reason="It wants to write to bob.", actor=AGENT, recipients=["bob@example.com"])
     now = desk.now(todo)
     assert (now.status, now.version, now.recipients) == ("pending_review", 2, ["bob@example.com"])
-    with pytest.raises(Void), desk.tenant.tx():
+    with pytest.raises(InvalidApproval), desk.tenant.tx():
         desk.check(todo)
 
 

@@ -16,7 +16,7 @@ from tests.conversations.threads import in_thread, until_waiting
 from tests.todos.conftest import REFUND, Desk
 from todos import services
 from todos.approvals import standing_rules
-from todos.approvals.standing_rules import draft_rule, keep_rule
+from todos.approvals.standing_rules import create_rule, draft_rule
 from todos.content import types
 from todos.content.lifecycle import Actor
 
@@ -48,7 +48,7 @@ def test_two_rules_at_once_share_the_last_place(desk: Desk, owner: Member, monke
     limits: dict[str, Any] = {"body.amount": {"at_most": 5}}
 
     def keep() -> None:
-        desk.do(lambda: keep_rule(draft_rule(desk.tenant.project, tool=REFUND, allowed=limits, created_by=owner.pk)))
+        desk.do(lambda: create_rule(draft_rule(desk.tenant.project, tool=REFUND, allowed=limits, created_by=owner.pk)))
 
     with meanwhile("COUNT(*)", keep) as other:
         keep()

@@ -48,7 +48,7 @@ def test_the_checker_finds_a_run_of_what_nobody_saw(
     races: Races, owner: Member, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A planted bug: without the comparison of hashes, the money is paid."""
-    monkeypatch.setattr(validity, "_demand_same", lambda todo, approval, contacts: None)
+    monkeypatch.setattr(validity, "_require_same", lambda todo, approval, contacts: None)
     approved_and_swapped(races, owner)
     races.run(0)
     [found] = races.findings()

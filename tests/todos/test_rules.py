@@ -17,7 +17,7 @@ from projects.models.key import Scope
 from tests.todos.conftest import REFUND, Desk
 from tests.todos.races import together
 from todos.approvals import standing_rules
-from todos.approvals.validity import Void
+from todos.approvals.validity import InvalidApproval
 from todos.models import Approval, StandingRule
 
 UP_TO_50 = {"body.amount": {"at_most": 50}}
@@ -62,7 +62,7 @@ def test_a_rule_lets_through_what_it_names_and_nothing_else(
 def rule(desk: Desk, maker: Member, allowed: dict[str, Any] | None = None, **details: Any) -> StandingRule:
     with desk.tenant.tx():
         project, limits = desk.tenant.project, allowed or UP_TO_50
-        return standing_rules.keep_rule(
+        return standing_rules.create_rule(
             standing_rules.draft_rule(project, tool=REFUND, allowed=limits, created_by=maker.pk, **details)
         )
 
@@ -154,7 +154,7 @@ def test_a_rule_that_was_ended_holds_no_more(desk: Desk, owner: Member) -> None:
     standing, todo = rule(desk, owner), desk.refund(5)
     desk.do(standing_rules.end_rule, desk.tenant.project, standing.pk, by=owner.pk)
     assert desk.refund(5).status == "pending_review"
-    with pytest.raises(Void, match="The rule that approved this doesn't hold any more"):
+    with pytest.raises(InvalidApproval, match="The rule that approved this doesn't hold any more"):
         desk.check(todo)
 
 
@@ -184,7 +184,7 @@ def test_a_rule_that_a_key_made_holds_as_long_as_the_key_does(desk: Desk, lost: 
     with desk.tenant.tx():
         key = create_key(desk.tenant.project, name="shop", scopes=[Scope.OPERATE, Scope.CONFIGURE]).key
         project = desk.tenant.project
-        standing_rules.keep_rule(standing_rules.draft_rule(project, tool=REFUND, allowed=UP_TO_50, created_by=key.pk))
+        standing_rules.create_rule(standing_rules.draft_rule(project, tool=REFUND, allowed=UP_TO_50, created_by=key.pk))
     assert desk.refund(5).status == "approved"
     with desk.tenant.tx():
         ApiKey.objects.filter(pk=key.pk).update(**lost)
@@ -197,9 +197,9 @@ def test_a_rule_shows_what_it_would_have_let_through(desk: Desk, owner: Member) 
     one, two = desk.refund(6, type=desk.type()), desk.refund(7, type=desk.type(name="Two", second_approver="always"))
     with desk.tenant.tx():
         draft = standing_rules.draft_rule(desk.tenant.project, tool=REFUND, allowed=UP_TO_50, created_by=owner.pk)
-        past = standing_rules.would_have(draft)
+        past = standing_rules.preview_rule(draft)
         draft.type = one.type
-        of_type = standing_rules.would_have(draft)
+        of_type = standing_rules.preview_rule(draft)
     assert past.considered == 6
     assert [todo.arguments for todo in past.let_through] == [{"body": {"amount": amount}} for amount in (6, 50, 5)]
     assert ([todo.pk for todo in of_type.let_through], two.status) == ([one.pk], "pending_review")

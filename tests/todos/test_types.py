@@ -14,7 +14,7 @@ from projects.models import Member, Project
 from tenancy.scope import tenant_tx
 from tests.conftest import Tenant
 from tests.todos.conftest import REFUND, Desk
-from todos.approvals.validity import Void
+from todos.approvals.validity import InvalidApproval
 from todos.content import types
 from todos.models import TodoType
 
@@ -98,7 +98,7 @@ def test_whom_a_type_writes_to_is_part_of_what_is_approved(desk: Desk, owner: Me
     todo = desk.refund(type=kind, tool="", arguments=None)
     desk.approve(todo, owner)
     desk.do(types.save_type, desk.tenant.project, {"recipients": ["eve@example.com"]}, type_id=kind.pk)
-    with pytest.raises(Void) as void:
+    with pytest.raises(InvalidApproval) as void:
         desk.check(todo)
     assert void.value.changed == ["recipients"]
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from projects.common.presenters import stamp
 from todos.approvals.validity import undeliverable_of, why_not_runnable
 from todos.content.deliverability import Undeliverable
-from todos.content.requested_recipients import wanted_recipients
+from todos.content.requested_recipients import requested_recipients
 from todos.content.snapshot import compiled_tools, content_of, hash_of, tools_of
-from todos.content.versions import standing_approval
+from todos.content.versions import current_approval
 from todos.models import Approval, StandingRule, Todo, TodoCall, TodoEvent, TodoStep, TodoType
 from todos.payloads import (
     ApprovalPayload,
@@ -82,7 +82,7 @@ def todo_detail(todo: Todo) -> TodoDetailPayload:
     """
     tools = compiled_tools(todo.project, names=tools_of(todo))
     content = content_of(todo, tools=tools)
-    approval = standing_approval(todo) or todo.approvals.order_by("-created_at").first()
+    approval = current_approval(todo) or todo.approvals.order_by("-created_at").first()
     problem = why_not_runnable(todo, tools=tools)
     steps = list(todo.steps.prefetch_related("calls").order_by("started_at", "number"))
     return {
@@ -92,7 +92,7 @@ def todo_detail(todo: Todo) -> TodoDetailPayload:
         "why_not_runnable": problem or None,
         "unsent": [] if problem else unsent_payload(undeliverable_of(todo, tools=tools)),
         "by_hand": not content["tools"],
-        "wanted_recipients": wanted_recipients(todo, tools=tools),
+        "wanted_recipients": requested_recipients(todo, tools=tools),
         "approval": approval_payload(approval) if approval else None,
         "steps": [step_payload(step) for step in steps],
         "effects": [effect_payload(effect) for effect in effects_of(todo)],

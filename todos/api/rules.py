@@ -41,7 +41,7 @@ class StandingRules(RuleView):
     @extend_schema(operation_id="standing_rules_create", request=RuleInput)
     def post(self, request: Request) -> Created[StandingRulePayload]:
         """Creates a standing rule that approves a tool's calls within the given limits."""
-        return Created(rule_payload(standing_rules.keep_rule(self.draft())))
+        return Created(rule_payload(standing_rules.create_rule(self.draft())))
 
 
 class StandingRulePreview(RuleView):
@@ -52,7 +52,7 @@ class StandingRulePreview(RuleView):
         """Previews a standing rule: returns the todos of the last 30 days that it would have approved. Nothing is
         saved.
         """
-        past = standing_rules.would_have(self.draft())
+        past = standing_rules.preview_rule(self.draft())
         shown = [todo_payload(todo) for todo in past.let_through]
         return TypedResponse({"considered": past.considered, "results": shown, "next": None})
 

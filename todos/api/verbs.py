@@ -22,9 +22,9 @@ from todos.api.view import TodoView
 from todos.approvals import manual_completion
 from todos.approvals.approve import MOST_UNCONFIRMED
 from todos.models import Approval, Todo, TodoStatus
-from todos.payloads import TodoAnswerPayload, TodoVerbPayload, YesPayload
+from todos.payloads import ApprovalFieldsPayload, TodoAnswerPayload, TodoVerbPayload
 
-UNSEEN = (
+MISSING_VERSION = (
     "version: what do you say yes to? Send the todo's version and content_hash, as you have read them, so that nothing else is "
     "approved."
 )
@@ -39,10 +39,10 @@ class TodoVerb(TodoView):
 
     def post(self, request: Request, todo_id: UUID) -> TypedResponse[TodoVerbPayload]:
         todo = services.get_todo(self.project, todo_id)
-        said: YesPayload = self.act(todo, self.valid(self.form)) or {}
+        said: ApprovalFieldsPayload = self.act(todo, self.valid(self.form)) or {}
         return TypedResponse({**self.detail(todo_id), **said})
 
-    def act(self, todo: Todo, data: dict[str, Any]) -> YesPayload | None:
+    def act(self, todo: Todo, data: dict[str, Any]) -> ApprovalFieldsPayload | None:
         """Perform the action on the todo. Return additional fields of the response, if any."""
         raise NotImplementedError
 
@@ -52,7 +52,7 @@ class TodoVerb(TodoView):
         Raises ApiError.
         """
         if self.caller.member is not None and not data and todo.status == TodoStatus.PENDING_REVIEW:
-            raise ApiError("missing_version", UNSEEN, field="version")
+            raise ApiError("missing_version", MISSING_VERSION, field="version")
         return {
             "version": data.get("version"),
             "content_hash": data.get("content_hash"),
@@ -83,10 +83,10 @@ class ApproveTodo(TodoVerb):
     somebody takes it on.
     """
 
-    def act(self, todo: Todo, data: dict[str, Any]) -> YesPayload:
+    def act(self, todo: Todo, data: dict[str, Any]) -> ApprovalFieldsPayload:
         approval = services.approve_todo(todo.pk, **self.seen(todo, data))
-        is_news = todo.status == TodoStatus.PENDING_REVIEW and self.maker_id in _givers(approval)
-        return {"message": _sentence(approval, is_news=is_news), "approved": approved_payload(approval)}
+        is_news = todo.status == TodoStatus.PENDING_REVIEW and self.maker_id in _approver_ids(approval)
+        return {"message": _approval_message(approval, is_news=is_news), "approved": approved_payload(approval)}
 
 
 @verb("reject", Reason)
@@ -177,22 +177,22 @@ class ApproveTodos(TodoView):
             for one in chosen
             if one.todo_id not in mine
         ]
-        return TypedResponse({"results": [_answer_payload(answer) for answer in (*answers, *strange)], "next": None})
+        return TypedResponse({"results": [_result_payload(answer) for answer in (*answers, *strange)], "next": None})
 
 
-def _givers(approval: Approval) -> tuple[UUID | None, ...]:
+def _approver_ids(approval: Approval) -> tuple[UUID | None, ...]:
     """The members or the key that gave the approval."""
     return approval.approved_by, approval.key_id, approval.second_by
 
 
-def _sentence(approval: Approval, *, is_news: bool) -> str:
+def _approval_message(approval: Approval, *, is_news: bool) -> str:
     said = f"{'Approved' if is_news else 'Already approved'} by {approval.approver} at {approval.created_at:%H:%M} UTC"
     if not approval.is_complete:
         return f"{said}; a second person has to approve it too."
     return f"{said}; somebody has to take it on, because no tool does it." if approval.is_by_hand else f"{said}."
 
 
-def _answer_payload(answer: services.ApprovalResult) -> TodoAnswerPayload:
+def _result_payload(answer: services.ApprovalResult) -> TodoAnswerPayload:
     return {
         "todo": str(answer.todo_id),
         "approval": approval_payload(answer.approval) if answer.approval else None,

@@ -18,12 +18,19 @@ from jobs.errors import WrongState
 from jobs.failpoints import failpoint
 from projects.common.api_error import ApiError, Conflict
 from projects.models import ApiKey, Member
-from todos.approvals.permissions import Approver, needs_second, person_may, require_permission
+from todos.approvals.permissions import Approver, member_may_approve, needs_second, require_permission
 from todos.approvals.validity import undeliverable_of, why_not_runnable
 from todos.content.deliverability import Undeliverable
-from todos.content.lifecycle import Actor, move, note
+from todos.content.lifecycle import Actor, add_event, transition
 from todos.content.snapshot import ApprovalContext, content_of, hash_of, load_approval_context
-from todos.content.versions import Changed, begin_version, changes_since, locked, require_seen, standing_approval
+from todos.content.versions import (
+    TodoChanged,
+    begin_version,
+    changes_since,
+    current_approval,
+    get_for_update,
+    require_seen,
+)
 from todos.models import Approval, Todo, TodoStatus
 
 # Larger batches need confirmation.
@@ -78,16 +85,16 @@ def approve_todo(
     return _approve(Choice(todo_id, version, content_hash), Approver(actor, member=member, key=key)).approval
 
 
-def agree(todo: Todo, content: Mapping[str, Any], approver: Approver) -> Approval:
+def record_approval(todo: Todo, content: Mapping[str, Any], approver: Approver) -> Approval:
     """Record the first or second approval, without checking that the todo can run."""
-    first = standing_approval(todo)
+    first = current_approval(todo)
     if first is None:
-        return _say_first(todo, content, approver)
-    if first.content_hash == hash_of(dict(content)) and person_may(todo, first.approved_by):
-        return _say_second(todo, first, approver)
+        return _record_first(todo, content, approver)
+    if first.content_hash == hash_of(dict(content)) and member_may_approve(todo, first.approved_by):
+        return _record_second(todo, first, approver)
     # The content changed after the first approval, so this one is the first for the new content.
     begin_version(todo, what="first_approval_void", actor=approver.actor)
-    return _say_first(todo, content_of(todo), approver)
+    return _record_first(todo, content_of(todo), approver)
 
 
 def approve_many(
@@ -104,11 +111,11 @@ def approve_many(
         raise Conflict(message, code="confirmation_needed", field="confirmed")
     approver = Approver(actor, member=member, key=key)
     # Lock in one order, so that two callers with the same todos don't deadlock.
-    answers = {choice: _answer(choice, approver) for choice in sorted(choices, key=lambda choice: choice.todo_id)}
+    answers = {choice: _approve_one(choice, approver) for choice in sorted(choices, key=lambda choice: choice.todo_id)}
     return [answers[choice] for choice in choices]
 
 
-def _answer(choice: Choice, approver: Approver) -> ApprovalResult:
+def _approve_one(choice: Choice, approver: Approver) -> ApprovalResult:
     try:
         with transaction.atomic():
             yes = _approve(choice, approver)
@@ -122,19 +129,19 @@ def _answer(choice: Choice, approver: Approver) -> ApprovalResult:
 
 def _approve(choice: Choice, approver: Approver) -> GrantedApproval:
     """Like `approve_todo`, but also return the context, which is read once."""
-    todo = locked(choice.todo_id)
+    todo = get_for_update(choice.todo_id)
     require_permission(todo, approver)
     ground, version, content_hash = load_approval_context(todo), choice.version, choice.content_hash
     if todo.status == TodoStatus.APPROVED:
-        return GrantedApproval(todo, _approved_already(todo, version=version, content_hash=content_hash), ground)
+        return GrantedApproval(todo, _existing_approval(todo, version=version, content_hash=content_hash), ground)
     if todo.status != TodoStatus.PENDING_REVIEW:
-        raise WrongState(_too_late(todo))
+        raise WrongState(_status_sentence(todo))
     require_in_time(todo)
     content = content_of(todo, tools=ground.tools, contacts=ground.contacts)
     require_seen(todo, content, version=version, content_hash=content_hash)
     if problem := why_not_runnable(todo, tools=ground.tools, contacts=ground.contacts):
         raise Conflict(problem, code="not_runnable")
-    return GrantedApproval(todo, agree(todo, content, approver), ground)
+    return GrantedApproval(todo, record_approval(todo, content, approver), ground)
 
 
 def require_in_time(todo: Todo) -> None:
@@ -143,22 +150,22 @@ def require_in_time(todo: Todo) -> None:
         raise WrongState("Nobody approved this todo in time.")
 
 
-def hours_of(todo: Todo) -> timedelta:
+def approval_period(todo: Todo) -> timedelta:
     """How long a todo may wait for approval, and how long its approval may wait to be used."""
     return timedelta(hours=todo.type.expires_after_hours if todo.type else DEFAULT_HOURS)
 
 
-def _approved_already(todo: Todo, *, version: int | None, content_hash: str | None) -> Approval:
+def _existing_approval(todo: Todo, *, version: int | None, content_hash: str | None) -> Approval:
     """The current approval, if the caller saw the same content. Raises Changed or WrongState."""
-    standing = standing_approval(todo)
+    standing = current_approval(todo)
     if standing is None:
-        raise WrongState(_too_late(todo))
+        raise WrongState(_status_sentence(todo))
     if version in (None, todo.version) and content_hash in (None, standing.content_hash):
         return standing
-    raise Changed(changes_since(todo, standing.content, version=version, content_hash=content_hash))
+    raise TodoChanged(changes_since(todo, standing.content, version=version, content_hash=content_hash))
 
 
-def _say_first(todo: Todo, content: Mapping[str, Any], approver: Approver) -> Approval:
+def _record_first(todo: Todo, content: Mapping[str, Any], approver: Approver) -> Approval:
     approval = Approval.objects.create(
         todo=todo,
         version=todo.version,
@@ -170,16 +177,16 @@ def _say_first(todo: Todo, content: Mapping[str, Any], approver: Approver) -> Ap
         rule=approver.rule,
         needs_second=needs_second(todo),
         repeats=todo.repeats,
-        expires_at=Now() + hours_of(todo),
+        expires_at=Now() + approval_period(todo),
     )
     approval.refresh_from_db()
     if approval.is_complete:
         return _complete(todo, approval, approver)
-    note(todo, what="approved_first", actor=approver.actor, approval=str(approval.pk))
+    add_event(todo, what="approved_first", actor=approver.actor, approval=str(approval.pk))
     return approval
 
 
-def _say_second(todo: Todo, approval: Approval, approver: Approver) -> Approval:
+def _record_second(todo: Todo, approval: Approval, approver: Approver) -> Approval:
     """Complete the approval, unless the same person approves twice."""
     if not needs_second(todo):
         approval.needs_second = False
@@ -188,7 +195,7 @@ def _say_second(todo: Todo, approval: Approval, approver: Approver) -> Approval:
     else:
         approval.second_by, approval.second_approver = approver.member.pk, approver.actor.name[:120]
         approval.second_at = Now()
-    approval.expires_at = Now() + hours_of(todo)
+    approval.expires_at = Now() + approval_period(todo)
     approval.save()
     approval.refresh_from_db()
     return _complete(todo, approval, approver)
@@ -202,12 +209,12 @@ def _complete(todo: Todo, approval: Approval, approver: Approver) -> Approval:
         key = f"{LANE}:{approval.pk}"
         enqueue([JobRequest(LANE, todo.project_id, subject_id=todo.pk, ordinal=0, key=key)])
     rule = {"rule": str(approval.rule_id)} if approval.rule_id else {}
-    move(todo, TodoStatus.APPROVED, what="approved", actor=approver.actor, approval=str(approval.pk), **rule)
+    transition(todo, TodoStatus.APPROVED, what="approved", actor=approver.actor, approval=str(approval.pk), **rule)
     failpoint("todo.approve_pre_commit")
     return approval
 
 
-def _too_late(todo: Todo) -> str:
-    approval = standing_approval(todo)
+def _status_sentence(todo: Todo) -> str:
+    approval = current_approval(todo)
     by = f", approved by {approval.approver} at {approval.created_at:%H:%M} UTC" if approval else ""
     return f"This todo is {TodoStatus(todo.status).label.lower()}{by}."

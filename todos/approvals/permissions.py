@@ -42,50 +42,52 @@ class Approver:
         return who.pk if who else None
 
 
-def wanted_role(todo: Todo) -> Role:
+def required_role(todo: Todo) -> Role:
     """The lowest role that may approve the todo."""
     return Role(todo.type.approver_role) if todo.type else Role.OPERATOR
 
 
 def may_approve(todo: Todo, role: str) -> bool:
     """True if a member with this role may approve the todo."""
-    return Scope.OPERATE in VERBS[role] and RANKS.index(Role(role)) >= RANKS.index(wanted_role(todo))
+    return Scope.OPERATE in VERBS[role] and RANKS.index(Role(role)) >= RANKS.index(required_role(todo))
 
 
 def key_may_approve(todo: Todo, key: ApiKey) -> bool:
     """True if the API key may approve the todo now."""
-    scope = SCOPES.get(wanted_role(todo))
+    scope = SCOPES.get(required_role(todo))
     return key.is_usable and Scope.OPERATE in key.scopes and scope in key.scopes and not needs_second(todo)
 
 
 def require_permission(todo: Todo, approver: Approver) -> None:
     """Raise PermissionDenied, with the reason, unless the member or key may approve the todo."""
     if approver.member is not None and not may_approve(todo, approver.member.role):
-        raise PermissionDenied(f"This has to be approved by somebody who is {_at_least(wanted_role(todo))}.")
+        raise PermissionDenied(f"This has to be approved by somebody who is {_at_least(required_role(todo))}.")
     if approver.key is not None and not key_may_approve(todo, approver.key):
-        raise PermissionDenied(TWO_PEOPLE if needs_second(todo) else f"This has to be approved by {_person(todo)}.")
+        raise PermissionDenied(
+            TWO_PEOPLE if needs_second(todo) else f"This has to be approved by {_required_person(todo)}."
+        )
 
 
-def person_may(todo: Todo, member_id: UUID | None) -> bool:
+def member_may_approve(todo: Todo, member_id: UUID | None) -> bool:
     """True if this is still a member who may approve the todo."""
     return any(may_approve(todo, member.role) for member in MEMBERS(member_id)) if member_id else False
 
 
-def lost_by(todo: Todo, approval: Approval) -> str:
+def lost_permission(todo: Todo, approval: Approval) -> str:
     """The reason why the givers of a complete approval may no longer approve, as a sentence; empty while they may."""
     if approval.rule is not None:
-        return "" if rule_holds(approval.rule, todo) else "The rule that approved this doesn't hold any more."
+        return "" if rule_may_approve(approval.rule, todo) else "The rule that approved this doesn't hold any more."
     if approval.key_id is not None:
         key = ApiKey.objects.filter(pk=approval.key_id).first()
         return "" if key and key_may_approve(todo, key) else f"{approval.approver} may not approve this any more."
-    if not person_may(todo, approval.approved_by):
+    if not member_may_approve(todo, approval.approved_by):
         return f"{approval.approver} may not approve this any more."
-    if approval.second_by is not None and not person_may(todo, approval.second_by):
+    if approval.second_by is not None and not member_may_approve(todo, approval.second_by):
         return f"{approval.second_approver} may not approve this any more."
     return ""
 
 
-def rule_holds(rule: StandingRule, todo: Todo) -> bool:
+def rule_may_approve(rule: StandingRule, todo: Todo) -> bool:
     """True if the rule may approve the todo: it hasn't ended, its creator may still create it, and one approval is
     enough.
     """
@@ -106,12 +108,12 @@ def needs_second(todo: Todo) -> bool:
         return False
     if kind.second_approver == SecondApprover.ALWAYS or kind.limit_value is None:
         return True
-    amounts = [_number(value) for value in _found(todo.arguments or {}, kind.limit_argument)]
+    amounts = [_as_number(value) for value in _values_at(todo.arguments or {}, kind.limit_argument)]
     # Negative amounts count by their absolute value.
     return not amounts or any(amount is None or amount.copy_abs() > kind.limit_value for amount in amounts)
 
 
-def _found(arguments: Mapping[str, Any], path: str) -> list[Any]:
+def _values_at(arguments: Mapping[str, Any], path: str) -> list[Any]:
     """The values at a dotted path. A plain name is also looked up in each object among the arguments."""
     if "." not in path:
         places = [arguments, *(part for part in arguments.values() if isinstance(part, Mapping))]
@@ -122,7 +124,7 @@ def _found(arguments: Mapping[str, Any], path: str) -> list[Any]:
     return [value]
 
 
-def _number(value: Any) -> Decimal | None:
+def _as_number(value: Any) -> Decimal | None:
     """The value as a number, also from a string; None for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
@@ -137,5 +139,5 @@ def _at_least(role: Role) -> str:
     return {Role.OPERATOR: "at least an operator", Role.ADMIN: "at least an admin", Role.OWNER: "an owner"}[role]
 
 
-def _person(todo: Todo) -> str:
-    return f"somebody who is {_at_least(wanted_role(todo))}; this key's scopes don't allow it"
+def _required_person(todo: Todo) -> str:
+    return f"somebody who is {_at_least(required_role(todo))}; this key's scopes don't allow it"

@@ -20,28 +20,28 @@ from django.http import Http404
 from projects.api.parsers import check_value
 from projects.common.api_error import ApiError
 from projects.models import Project
-from todos.approvals.permissions import needs_second, rule_holds
+from todos.approvals.permissions import needs_second, rule_may_approve
 from todos.content.plans import require_tool
 from todos.content.snapshot import compiled_tools
 from todos.models import Approval, StandingRule, Todo, TodoType
 
-A_DAY = timedelta(days=1)
-LOOKED_BACK = timedelta(days=30)
-MOST_LOOKED_AT = 500
+DAY = timedelta(days=1)
+PREVIEW_PERIOD = timedelta(days=30)
+MOST_PREVIEWED = 500
 MOST_PER_DAY = 1_000
 MOST_RULES = 100
 LIMITS = "equals, one_of, at_most or anything"
 
 
 @dataclass(frozen=True)
-class WouldHave:
+class RulePreview:
     """The past todos that a rule would have approved, newest first, and the number of todos examined."""
 
     let_through: list[Todo]
     considered: int
 
 
-def match(todo: Todo, content: Mapping[str, Any]) -> StandingRule | None:
+def find_rule(todo: Todo, content: Mapping[str, Any]) -> StandingRule | None:
     """The rule that approves this content, or None. The rule is locked for the transaction, so that its daily limit
     holds.
     """
@@ -50,15 +50,19 @@ def match(todo: Todo, content: Mapping[str, Any]) -> StandingRule | None:
     fitting = Q(project=todo.project_id, tool=content["tool"], ended_at=None)
     rows = StandingRule.objects.filter(fitting, Q(type=None) | Q(type=todo.type_id))
     for rule in rows.order_by("created_at"):
-        if permits(rule.allowed, content["arguments"] or {}) and rule_holds(rule, todo) and _has_room(rule):
+        if (
+            permits(rule.allowed, content["arguments"] or {})
+            and rule_may_approve(rule, todo)
+            and _is_below_daily_limit(rule)
+        ):
             return rule
     return None
 
 
-def would_have(rule: StandingRule) -> WouldHave:
+def preview_rule(rule: StandingRule) -> RulePreview:
     """The todos of the last 30 days that a rule, saved or not, would have approved."""
     rows = Todo.objects.select_related("type").filter(project=rule.project_id, tool=rule.tool)
-    past = list(rows.filter(created_at__gt=Now() - LOOKED_BACK).order_by("-created_at")[:MOST_LOOKED_AT])
+    past = list(rows.filter(created_at__gt=Now() - PREVIEW_PERIOD).order_by("-created_at")[:MOST_PREVIEWED])
     let_through = [
         todo
         for todo in past
@@ -66,7 +70,7 @@ def would_have(rule: StandingRule) -> WouldHave:
         and not needs_second(todo)
         and permits(rule.allowed, todo.arguments or {})
     ]
-    return WouldHave(let_through, considered=len(past))
+    return RulePreview(let_through, considered=len(past))
 
 
 def draft_rule(
@@ -94,7 +98,7 @@ def draft_rule(
     )
 
 
-def keep_rule(rule: StandingRule) -> StandingRule:
+def create_rule(rule: StandingRule) -> StandingRule:
     """Save a drafted rule, which makes it effective. Raises ApiError if the project has too many."""
     Project.objects.select_for_update(no_key=True).get(pk=rule.project_id)
     if StandingRule.objects.filter(project=rule.project_id, ended_at=None).count() >= MOST_RULES:
@@ -118,22 +122,22 @@ def permits(allowed: Mapping[str, Any], arguments: Mapping[str, Any]) -> bool:
     """True if every argument is within its limit and every limited argument is present. Nested arguments use dotted
     names.
     """
-    found = dict(_limited(allowed, arguments))
+    found = dict(_flatten(allowed, arguments))
     missing = [name for name, limit in allowed.items() if name not in found and limit != {"anything": True}]
-    return not missing and all(name in allowed and _fits(value, allowed[name]) for name, value in found.items())
+    return not missing and all(name in allowed and _is_within(value, allowed[name]) for name, value in found.items())
 
 
-def _limited(allowed: Mapping[str, Any], arguments: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+def _flatten(allowed: Mapping[str, Any], arguments: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     """The arguments by the names that the rule uses; objects it doesn't name are flattened to dotted names."""
     for name, value in arguments.items():
         path = f"{prefix}{name}"
         if path not in allowed and isinstance(value, Mapping) and value:
-            yield from _limited(allowed, value, f"{path}.")
+            yield from _flatten(allowed, value, f"{path}.")
         else:
             yield path, value
 
 
-def _fits(value: Any, limit: Mapping[str, Any]) -> bool:
+def _is_within(value: Any, limit: Mapping[str, Any]) -> bool:
     [(kind, bound)] = limit.items()
     if kind == "equals":
         return _is_same(value, bound)
@@ -165,9 +169,9 @@ def _limit_problem(limit: Any) -> str:
     return "" if kind in ("equals", "one_of", "at_most", "anything") else f"must hold one of {LIMITS}."
 
 
-def _has_room(rule: StandingRule) -> bool:
+def _is_below_daily_limit(rule: StandingRule) -> bool:
     """True if the rule may approve one more todo today. Locks it, so that two at once don't both take the last place."""
     if not StandingRule.objects.select_for_update(no_key=True).filter(pk=rule.pk, ended_at=None).exists():
         return False
-    used = Approval.objects.filter(rule=rule, created_at__gt=Now() - A_DAY).count()
+    used = Approval.objects.filter(rule=rule, created_at__gt=Now() - DAY).count()
     return used < rule.most_per_day

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from todos.approvals.permissions import lost_by, may_approve, needs_second
-from todos.content.deliverability import Refusal, Undeliverable, is_only_letters, undeliverable_messages
+from todos.approvals.permissions import lost_permission, may_approve, needs_second
+from todos.content.deliverability import TextRefusal, Undeliverable, is_only_messages, undeliverable_messages
 from todos.content.plans import tool_problem
 from todos.content.snapshot import ApprovalContext, compiled_tools, content_of, hash_of, tools_of
 from todos.content.versions import time_of
@@ -17,15 +17,15 @@ from tools.engine.execution.handler import Contact
 from tools.models import EffectState
 from tools.services.messaging.sms import TextRules
 
-__all__ = ["Void", "check", "may_approve", "needs_second", "undeliverable_of", "why_not_runnable"]
+__all__ = ["InvalidApproval", "check", "may_approve", "needs_second", "undeliverable_of", "why_not_runnable"]
 
-REACHED_BY = {"email": "e-mail address", "phone": "phone number"}
+CONTACT_LABELS = {"email": "e-mail address", "phone": "phone number"}
 # An approval has no effect until the outcome of the planned effect is known.
-NOT_KNOWN = "It isn't known whether {tool} happened: say first whether it did."
-RUNS = (TodoStatus.APPROVED, TodoStatus.IN_PROGRESS)
+OUTCOME_UNKNOWN = "It isn't known whether {tool} happened: say first whether it did."
+RUNNABLE = (TodoStatus.APPROVED, TodoStatus.IN_PROGRESS)
 
 
-class Void(Exception):
+class InvalidApproval(Exception):
     """No valid approval exists. `reason` is a sentence for people; `changed` lists the content fields that differ.
 
     `is_expired` marks an approval that was not used in time: its todo expires instead of returning to review.
@@ -45,17 +45,17 @@ def check(todo: Todo, approval: Approval | None, *, ground: ApprovalContext) -> 
     Raises Void if the content differs from the approved one; if the approval is missing, expired, ended or incomplete;
     if a giver has lost permission; if a tool is unavailable; and if the todo is neither approved nor in progress.
     """
-    if todo.status not in RUNS:
-        raise Void(f"This todo is {TodoStatus(todo.status).label.lower()}.")
+    if todo.status not in RUNNABLE:
+        raise InvalidApproval(f"This todo is {TodoStatus(todo.status).label.lower()}.")
     if approval is None:
-        raise Void("Nobody has approved this as it stands.")
+        raise InvalidApproval("Nobody has approved this as it stands.")
     if approval.expires_at <= time_of(todo):
-        raise Void("The approval wasn't used in time.", is_expired=True)
-    _demand_same(todo, approval, ground)
+        raise InvalidApproval("The approval wasn't used in time.", is_expired=True)
+    _require_same(todo, approval, ground)
     if not approval.is_complete or (needs_second(todo) and approval.second_by is None):
-        raise Void("A second person has to approve this.")
-    if reason := lost_by(todo, approval):
-        raise Void(reason)
+        raise InvalidApproval("A second person has to approve this.")
+    if reason := lost_permission(todo, approval):
+        raise InvalidApproval(reason)
     return approval
 
 
@@ -64,7 +64,7 @@ def why_not_runnable(
     *,
     tools: Mapping[str, CompiledTool] | None = None,
     contacts: Mapping[UUID, Contact] | None = None,
-    not_texted: Refusal | None = None,
+    not_texted: TextRefusal | None = None,
 ) -> str:
     """The reason why the todo can't run, as a sentence; empty if it can, or if it has no tools and a person does it.
 
@@ -73,8 +73,8 @@ def why_not_runnable(
     """
     known = tools if tools is not None else compiled_tools(todo.project, names=tools_of(todo))
     if todo.effect is not None and todo.effect.state == EffectState.UNKNOWN:
-        return NOT_KNOWN.format(tool=todo.effect.tool)
-    return _stopped(todo, known, contacts, not_texted or TextRules(todo.project).refusal)
+        return OUTCOME_UNKNOWN.format(tool=todo.effect.tool)
+    return _why_blocked(todo, known, contacts, not_texted or TextRules(todo.project).refusal)
 
 
 def undeliverable_of(
@@ -82,56 +82,57 @@ def undeliverable_of(
     *,
     tools: Mapping[str, CompiledTool] | None = None,
     contacts: Mapping[UUID, Contact] | None = None,
-    not_texted: Refusal | None = None,
+    not_texted: TextRefusal | None = None,
 ) -> list[Undeliverable]:
     """The todo's messages that would reach nobody. Empty if a tool is unavailable, because then nothing runs. The
     arguments are as above.
     """
     known = tools if tools is not None else compiled_tools(todo.project, names=tools_of(todo))
-    if _gone(todo, known):
+    if _why_unavailable(todo, known):
         return []
     named = [known[name] for name in tools_of(todo)]
     return undeliverable_messages(todo, named, contacts, not_texted=not_texted or TextRules(todo.project).refusal)
 
 
-def _gone(todo: Todo, tools: Mapping[str, CompiledTool]) -> str:
+def _why_unavailable(todo: Todo, tools: Mapping[str, CompiledTool]) -> str:
     """The reason why the todo's type or a tool is unavailable, as a sentence; empty if all are available."""
     if todo.type is not None and todo.type.is_removed:
         return f"The type {todo.type.name} was removed; give this todo another."
     return next((problem for name in tools_of(todo) if (problem := tool_problem(tools.get(name), name))), "")
 
 
-def _stopped(
+def _why_blocked(
     todo: Todo,
     tools: Mapping[str, CompiledTool],
     contacts: Mapping[UUID, Contact] | None,
-    not_texted: Refusal | None = None,
+    not_texted: TextRefusal | None = None,
 ) -> str:
-    """The reason from `_gone`, or that all the tools do is send undeliverable messages; empty if the todo can run."""
-    if gone := _gone(todo, tools):
+    """The reason from `_why_unavailable`, or that all the tools do is send undeliverable messages; empty if the todo can run."""
+    if gone := _why_unavailable(todo, tools):
         return gone
     named = [tools[name] for name in tools_of(todo)]
     unsent = undeliverable_messages(todo, named, contacts, not_texted=not_texted)
-    return unsent[0].reason if unsent and is_only_letters(named, unsent) else ""
+    return unsent[0].reason if unsent and is_only_messages(named, unsent) else ""
 
 
-def _demand_same(todo: Todo, approval: Approval, ground: ApprovalContext) -> None:
+def _require_same(todo: Todo, approval: Approval, ground: ApprovalContext) -> None:
     content = content_of(todo, tools=ground.tools, contacts=ground.contacts)
     if hash_of(content) != approval.content_hash:
         changed = _changed_fields(approval.content, content)
         reason = (
-            _gone(todo, ground.tools) or f"It changed after it was approved: {', '.join(changed) or 'its content'}."
+            _why_unavailable(todo, ground.tools)
+            or f"It changed after it was approved: {', '.join(changed) or 'its content'}."
         )
-        raise Void(reason + _lost(approval.content, content), changed=changed)
+        raise InvalidApproval(reason + _lost_contact(approval.content, content), changed=changed)
     # Texting rules are checked when the text is sent.
-    if stopped := _stopped(todo, ground.tools, ground.contacts):
-        raise Void(stopped, changed=["tools"])
+    if stopped := _why_blocked(todo, ground.tools, ground.contacts):
+        raise InvalidApproval(stopped, changed=["tools"])
 
 
-def _lost(approved: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+def _lost_contact(approved: Mapping[str, Any], now: Mapping[str, Any]) -> str:
     """The contact details that the customer had at approval and has lost since, as a sentence; empty if none."""
     before, after = approved.get("contact") or {}, now.get("contact") or {}
-    lost = [words for name, words in REACHED_BY.items() if before.get(name) and not after.get(name)]
+    lost = [words for name, words in CONTACT_LABELS.items() if before.get(name) and not after.get(name)]
     return f" The customer has no {' and no '.join(lost)} any more." if lost else ""
 
 

@@ -34,10 +34,10 @@ SENTENCES = {
     MissingContact.OTHER_PHONE: "No text may go to the customer's number.",
 }
 # The contact detail that each kind of message needs.
-GOES_TO = {"email": MissingContact.EMAIL, "sms": MissingContact.PHONE}
+CONTACT_NEEDED = {"email": MissingContact.EMAIL, "sms": MissingContact.PHONE}
 
 # Returns the reason why a number can't be texted, as a sentence; empty if it can.
-Refusal = Callable[[str], str]
+TextRefusal = Callable[[str], str]
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def undeliverable_messages(
     tools: Sequence[CompiledTool],
     contacts: Mapping[UUID, Contact] | None,
     *,
-    not_texted: Refusal | None = None,
+    not_texted: TextRefusal | None = None,
 ) -> list[Undeliverable]:
     """The todo's messages that would reach nobody; missing customer details come first.
 
@@ -73,13 +73,13 @@ def undeliverable_messages(
     is_named = bool(todo.tool or todo.effect_id or recipients_of(todo))
     own = {tool.kind: None for tool in tools if needs_contact(tool)}
     contact = _customer_of(todo, contacts) if own else None
-    found = [one for kind in own if (one := _unreached(kind, contact, not_texted))]
+    found = [one for kind in own if (one := _check_contact(kind, contact, not_texted))]
     if not is_named and (others := [tool.kind for tool in tools if names_addressee(tool)]):
         found.append(Undeliverable(others[0], MissingContact.ADDRESSES))
     return found
 
 
-def is_only_letters(tools: Sequence[CompiledTool], unsent: Sequence[Undeliverable]) -> bool:
+def is_only_messages(tools: Sequence[CompiledTool], unsent: Sequence[Undeliverable]) -> bool:
     """True if the tools do nothing besides sending the undeliverable messages."""
     own = {one.kind for one in unsent if one.lack != MissingContact.ADDRESSES}
     is_unnamed = any(one.lack == MissingContact.ADDRESSES for one in unsent)
@@ -93,11 +93,11 @@ def _customer_of(todo: Todo, contacts: Mapping[UUID, Contact] | None) -> Contact
     return contacts.get(todo.persona_id) if todo.persona_id is not None else None
 
 
-def _unreached(kind: str, contact: Contact | None, not_texted: Refusal | None) -> Undeliverable | None:
+def _check_contact(kind: str, contact: Contact | None, not_texted: TextRefusal | None) -> Undeliverable | None:
     if contact is None:
         return Undeliverable(kind, MissingContact.CUSTOMER)
     if not recipient_of(kind, contact):
-        return Undeliverable(kind, GOES_TO[kind])
+        return Undeliverable(kind, CONTACT_NEEDED[kind])
     if kind == "sms" and not_texted is not None and (refusal := not_texted(contact.phone)):
         return Undeliverable(kind, MissingContact.OTHER_PHONE, refusal)
     return None

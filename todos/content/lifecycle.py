@@ -25,7 +25,7 @@ from todos.hooks import todo_changed
 from todos.models import Todo, TodoEvent, TodoStatus
 
 S = TodoStatus
-AFTER: Mapping[TodoStatus, frozenset[TodoStatus]] = {
+TRANSITIONS: Mapping[TodoStatus, frozenset[TodoStatus]] = {
     S.PENDING_REVIEW: frozenset({S.APPROVED, S.REJECTED, S.EXPIRED, S.CANCELLED}),
     S.APPROVED: frozenset({S.IN_PROGRESS, S.PENDING_REVIEW, S.EXPIRED, S.CANCELLED}),
     S.IN_PROGRESS: frozenset({S.COMPLETED, S.FAILED, S.NEEDS_ATTENTION, S.CANCELLED, S.PENDING_REVIEW}),
@@ -56,24 +56,24 @@ AGENT = Actor("the agent")
 CLOCK = Actor("the clock")
 
 
-def move(todo: Todo, to: TodoStatus, *, what: str, actor: Actor, reason: str = "", **detail: Any) -> None:
+def transition(todo: Todo, to: TodoStatus, *, what: str, actor: Actor, reason: str = "", **detail: Any) -> None:
     """Change a todo's state from the one it was read in, and add an entry to its history. Runs in the current
     transaction.
 
     Raises WrongState if the transition isn't allowed, or if another transaction changed the todo first.
     """
     before = TodoStatus(todo.status)
-    if to not in AFTER[before]:
+    if to not in TRANSITIONS[before]:
         raise WrongState(f"This todo is {before.label.lower()}; it can't become {to.label.lower()}.")
     moved = _MOVE(to.value, reason[:500], current_organization_id(), todo.pk, before.value, todo.version)
     if not moved:
         todo.refresh_from_db()
         raise WrongState(f"This todo is {TodoStatus(todo.status).label.lower()} meanwhile; look at it again.")
     todo.status, todo.reason, todo.status_at = moved[0]
-    note(todo, what=what, actor=actor, before=before, **({"reason": reason} if reason else {}), **detail)
+    add_event(todo, what=what, actor=actor, before=before, **({"reason": reason} if reason else {}), **detail)
 
 
-def note(todo: Todo, *, what: str, actor: Actor, before: str = "", **detail: Any) -> TodoEvent:
+def add_event(todo: Todo, *, what: str, actor: Actor, before: str = "", **detail: Any) -> TodoEvent:
     """Add an entry to the history and send `todo_changed`, in the current transaction."""
     event = TodoEvent(
         todo=todo,

@@ -19,7 +19,7 @@ FIXED = {
     EffectState.FAILED: "{tool} failed with these arguments: review it again first.",
     EffectState.CANCELLED: "{tool} isn't to be done any more. For anything else make another todo.",
 }
-MAY_ANSWER = (
+CALLBACK_PENDING = (
     "{tool} was tried with these arguments, and an answer to that may still come. For anything else make another todo."
 )
 
@@ -28,7 +28,7 @@ def why_fixed(effect: Effect) -> str:
     """The reason why the planned effect's arguments can't be edited, as a sentence; empty if they can."""
     if effect.state != EffectState.PLANNED:
         return FIXED[EffectState(effect.state)].format(tool=effect.tool)
-    return MAY_ANSWER.format(tool=effect.tool) if effect.callback_hash else ""
+    return CALLBACK_PENDING.format(tool=effect.tool) if effect.callback_hash else ""
 
 
 def replan(effect: Effect, *, tool: str, arguments: dict[str, Any]) -> None:

@@ -94,18 +94,18 @@ def _checked_arguments(tool: CompiledTool, arguments: dict[str, Any]) -> dict[st
         raise ApiError("invalid_arguments", message, field="arguments")
     try:
         wanted = arguments_schema(tool.name, tool.definition)
-        _demand_fit(wanted, text, arguments)
+        _require_fitting(wanted, text, arguments)
     except MalformedTool as error:
         raise ApiError("invalid_tool", f"{tool.name} can't be carried out: {error}", field="tool") from error
     except Mismatch as error:
         place, _, said = str(error).splitlines()[0].removeprefix("- ").partition(": ")
         where = "arguments" if place == "the answer" else f"arguments.{place}"
         raise ApiError("invalid_arguments", f"{where}: {said}", field=where) from error
-    _demand_address(tool, arguments)
+    _require_address(tool, arguments)
     return arguments
 
 
-def _demand_address(tool: CompiledTool, arguments: Mapping[str, Any]) -> None:
+def _require_address(tool: CompiledTool, arguments: Mapping[str, Any]) -> None:
     """Raise ApiError unless a frozen tool's addressee is an e-mail address."""
     handler = handler_of(tool.name, tool.definition)
     if handler is None or not handler.addressee:
@@ -117,7 +117,7 @@ def _demand_address(tool: CompiledTool, arguments: Mapping[str, Any]) -> None:
         raise ApiError("invalid_arguments", error.message.replace("recipients", where, 1), field=where) from error
 
 
-def _demand_fit(wanted: dict[str, Any] | type[BaseModel] | None, text: str, arguments: Mapping[str, Any]) -> None:
+def _require_fitting(wanted: dict[str, Any] | type[BaseModel] | None, text: str, arguments: Mapping[str, Any]) -> None:
     """Raise Mismatch for arguments that the tool doesn't accept: a plan contains nothing the tool ignores."""
     if isinstance(wanted, dict):
         parse_object(text, schema=wanted)

@@ -13,7 +13,7 @@ from tools.engine.catalogue import CompiledTool
 from tools.engine.execution.schemas import handler_of
 
 
-def wanted_recipients(todo: Todo, *, tools: Mapping[str, CompiledTool]) -> list[str]:
+def requested_recipients(todo: Todo, *, tools: Mapping[str, CompiledTool]) -> list[str]:
     """The addresses, as the model wrote them, for which the todo returned to review. Those already among its recipients
     are left out.
     """

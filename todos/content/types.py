@@ -76,7 +76,7 @@ def save_type(
     kind = get_type(project, type_id) if type_id else TodoType(project=project)
     if started_from is not None and started_from != kind.updated_at.isoformat():
         raise Conflict(
-            f"Somebody saved {kind.name} meanwhile{_differing(kind, fields)}. What you chose is still here: save again to make it so.",
+            f"Somebody saved {kind.name} meanwhile{_differences(kind, fields)}. What you chose is still here: save again to make it so.",
             code="changed_meanwhile",
         )
     if unknown := [name for name in fields if name not in FIELDS]:
@@ -102,7 +102,7 @@ def task_tools(project: Project) -> list[str]:
     return [name for name, tool in compiled_tools(project).items() if Trigger.TASK in tool.moments]
 
 
-def _differing(kind: TodoType, fields: Mapping[str, Any]) -> str:
+def _differences(kind: TodoType, fields: Mapping[str, Any]) -> str:
     """A phrase that lists the submitted fields that differ from the stored ones."""
     names = [name.replace("_", " ") for name, value in fields.items() if getattr(kind, name, value) != value]
     return f", and yours differs in {', '.join(names)}" if names else ""
@@ -124,9 +124,9 @@ def _check(kind: TodoType, *, is_named: bool, has_tools: bool) -> None:
         kind.tools = _checked_tools(kind.project, kind.tools)
     kind.recipients = checked_recipients(kind.recipients)
     if kind.approver_role not in APPROVERS:
-        raise _wrong("approver_role", f"must be one of: {', '.join(APPROVERS)}.")
+        raise _invalid("approver_role", f"must be one of: {', '.join(APPROVERS)}.")
     if not _is_whole(kind.expires_after_hours) or not 1 <= kind.expires_after_hours <= LONGEST_HOURS:
-        raise _wrong("expires_after_hours", f"must be between 1 and {LONGEST_HOURS:,}.")
+        raise _invalid("expires_after_hours", f"must be between 1 and {LONGEST_HOURS:,}.")
     _check_second(kind)
 
 
@@ -134,11 +134,11 @@ def _check_texts(kind: TodoType) -> None:
     for name, longest in (("name", LONGEST_NAME), ("description", LONGEST_DESCRIPTION)):
         text = getattr(kind, name)
         if is_empty(text):
-            raise _wrong(name, "is empty.")
+            raise _invalid(name, "is empty.")
         if len(text) > longest:
-            raise _wrong(name, f"has {len(text):,} characters; the limit is {longest:,}.")
+            raise _invalid(name, f"has {len(text):,} characters; the limit is {longest:,}.")
     if len(kind.model) > 120:
-        raise _wrong("model", f"has {len(kind.model):,} characters; the limit is 120.")
+        raise _invalid("model", f"has {len(kind.model):,} characters; the limit is 120.")
 
 
 def _check_name(kind: TodoType) -> None:
@@ -154,29 +154,29 @@ def _checked_tools(project: Project, names: Sequence[Any]) -> list[str]:
     known = compiled_tools(project)
     for at, name in enumerate(names):
         if name in names[:at]:
-            raise _wrong("tools", f"names {name} twice.")
+            raise _invalid("tools", f"names {name} twice.")
         tool = known.get(name)
         if tool is None:
             close = _suggestion(name, task_tools(project))
-            raise _wrong("tools", f"names '{str(name)[:100]}', which is no tool.{close}")
+            raise _invalid("tools", f"names '{str(name)[:100]}', which is no tool.{close}")
         if Trigger.TASK not in tool.moments:
-            raise _wrong("tools", f"names {name}, which works inside a conversation only.")
+            raise _invalid("tools", f"names {name}, which works inside a conversation only.")
     return list(names)
 
 
 def _check_second(kind: TodoType) -> None:
     if kind.second_approver not in SecondApprover.values:
-        raise _wrong("second_approver", f"must be one of: {', '.join(SecondApprover.values)}.")
+        raise _invalid("second_approver", f"must be one of: {', '.join(SecondApprover.values)}.")
     if kind.second_approver != SecondApprover.ABOVE:
         kind.limit_argument, kind.limit_value = "", None
         return
     if not kind.limit_argument:
-        raise _wrong("limit_argument", "is required: name the argument that is compared with the limit.")
+        raise _invalid("limit_argument", "is required: name the argument that is compared with the limit.")
     limit = kind.limit_value
     if limit is None:
-        raise _wrong("limit_value", "is required: above it two people have to approve.")
+        raise _invalid("limit_value", "is required: above it two people have to approve.")
     if isinstance(limit, bool) or not isinstance(limit, int | float | Decimal) or not 0 <= limit <= HIGHEST_LIMIT:
-        raise _wrong("limit_value", f"must be a number from 0 to {HIGHEST_LIMIT:,}.")
+        raise _invalid("limit_value", f"must be a number from 0 to {HIGHEST_LIMIT:,}.")
 
 
 def _suggestion(name: Any, known: list[str]) -> str:
@@ -188,5 +188,5 @@ def _is_whole(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _wrong(field: str, what: str) -> ApiError:
+def _invalid(field: str, what: str) -> ApiError:
     return ApiError(f"invalid_{field}", f"{field} {what}", field=field)

@@ -16,7 +16,7 @@ from projects.common.differences import Change, differences
 from tenancy.postgresql.prepared import Prepared
 from tenancy.prepared_queries import PreparedQuery
 from tenancy.scope import current_organization_id
-from todos.content.lifecycle import Actor, move, note
+from todos.content.lifecycle import Actor, add_event, transition
 from todos.content.snapshot import content_of, hash_of
 from todos.models import Approval, Todo, TodoEvent, TodoStatus
 
@@ -24,30 +24,30 @@ LONGEST_VALUE = 120
 MOST_NAMED = 5
 
 LOCK = Prepared("select 1 from todos_todo where organization_id = %s and id = %s for no key update")
-WHOLE = PreparedQuery(
+TODO_WITH_RELATED = PreparedQuery(
     lambda todo: (
         Todo.objects.select_related("project__agent_version", "type", "effect").annotate(now=Now()).filter(pk=todo)
     ),
     kinds=(UUID,),
 )
-STANDING = PreparedQuery(
+CURRENT_APPROVAL = PreparedQuery(
     lambda todo, version: Approval.objects.select_related("rule").filter(todo_id=todo, version=version, ended_at=None),
     kinds=(UUID, int),
 )
 
 
-class Changed(Conflict):
+class TodoChanged(Conflict):
     """The todo is not what the caller saw. `changes` lead from what they saw, if it is known, to the current content."""
 
     def __init__(self, changes: Iterable[Change]) -> None:
         self.changes = list(changes)
-        named = "; ".join(f"{change.label}: {_shown(change)}" for change in self.changes[:MOST_NAMED])
+        named = "; ".join(f"{change.label}: {_format_change(change)}" for change in self.changes[:MOST_NAMED])
         more = len(self.changes) - MOST_NAMED
         what = f" {named}{f', and {more} more' if more > 0 else ''}." if named else " Look at it again."
         super().__init__(f"This todo changed since you opened it.{what}", code="changed")
 
 
-def locked(todo_id: UUID) -> Todo:
+def get_for_update(todo_id: UUID) -> Todo:
     """Lock the todo for the rest of the transaction and return it. Raises Http404."""
     LOCK(current_organization_id(), todo_id)
     # A second statement, because after a lock wait PostgreSQL would join the new row to the old type and effect.
@@ -58,11 +58,11 @@ def locked(todo_id: UUID) -> Todo:
     return todo
 
 
-def read_whole(todo_id: UUID) -> Todo:
+def load_todo(todo_id: UUID) -> Todo:
     """Read the todo with its related rows and the database's time (`time_of`), without a lock. Raises
     Todo.DoesNotExist.
     """
-    found = WHOLE(todo_id)
+    found = TODO_WITH_RELATED(todo_id)
     if not found:
         raise Todo.DoesNotExist
     return found[0]
@@ -73,9 +73,9 @@ def time_of(todo: Todo) -> datetime:
     return cast(datetime, vars(todo)["now"])
 
 
-def standing_approval(todo: Todo) -> Approval | None:
+def current_approval(todo: Todo) -> Approval | None:
     """The approval of the todo's current version, complete or not; None if there is none or it was ended."""
-    return next(iter(STANDING(todo.pk, todo.version)), None)
+    return next(iter(CURRENT_APPROVAL(todo.pk, todo.version)), None)
 
 
 def end_approvals(todo: Todo) -> None:
@@ -87,7 +87,7 @@ def require_seen(todo: Todo, content: Mapping[str, Any], *, version: int | None,
     """Raise Changed unless `version` and `content_hash` match the current content. None matches anything."""
     if version in (None, todo.version) and content_hash in (None, hash_of(dict(content))):
         return
-    raise Changed(changes_since(todo, content, version=version, content_hash=content_hash))
+    raise TodoChanged(changes_since(todo, content, version=version, content_hash=content_hash))
 
 
 def changes_since(
@@ -117,11 +117,11 @@ def begin_version(todo: Todo, *, what: str, actor: Actor, reason: str = "", **de
     todo.refresh_from_db()
     detail["content"] = content_of(todo)
     if todo.status == TodoStatus.PENDING_REVIEW:
-        note(todo, what=what, actor=actor, **({"reason": reason} if reason else {}), **detail)
+        add_event(todo, what=what, actor=actor, **({"reason": reason} if reason else {}), **detail)
     else:
-        move(todo, TodoStatus.PENDING_REVIEW, what=what, actor=actor, reason=reason, **detail)
+        transition(todo, TodoStatus.PENDING_REVIEW, what=what, actor=actor, reason=reason, **detail)
 
 
-def _shown(change: Change) -> str:
+def _format_change(change: Change) -> str:
     before, after = (text[:LONGEST_VALUE] or "nothing" for text in (change.before, change.after))
     return f"{before} → {after}"

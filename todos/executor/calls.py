@@ -16,11 +16,11 @@ from tenancy.postgresql.prepared import Prepared
 from tenancy.prepared_queries import PreparedQuery
 from tenancy.threads import in_db
 from todos.approvals import validity
-from todos.approvals.validity import Void
+from todos.approvals.validity import InvalidApproval
 from todos.content.snapshot import ApprovalContext, fingerprint_of, load_approval_context
-from todos.content.versions import standing_approval
+from todos.content.versions import current_approval
 from todos.executor import settle
-from todos.executor.run_context import RunContext, context_of, todo_tx
+from todos.executor.run_context import RunContext, todo_tx, tool_context_of
 from todos.executor.stop import stop_for_review
 from todos.models import Approval, Todo, TodoCall, TodoStatus
 from tools.engine import ledger
@@ -37,7 +37,7 @@ from tools.models import Effect, EffectState
 
 log = logging.getLogger(__name__)
 
-SWAPPED = "What is planned for {tool} isn't what was decided any more; look at it, and approve it again."
+PLAN_CHANGED = "What is planned for {tool} isn't what was decided any more; look at it, and approve it again."
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class HeldCall:
 
 
 @dataclass(frozen=True)
-class Attempted:
+class AttemptedCall:
     """A call after an attempt whose outcome isn't recorded yet, with the context its todo was started with."""
 
     call_id: UUID
@@ -66,45 +66,45 @@ class Attempted:
     ground: ApprovalContext
 
 
-async def carry_out_calls(
+async def execute_calls(
     job: ClaimedJob, calls: Sequence[UUID], *, begins_in: UUID | None, first: StartedCall | HeldCall | None = None
-) -> Attempted | None:
+) -> AttemptedCall | None:
     """Make one attempt at each due call. A call may end, be postponed, be held back, or find its approval void.
 
     `begins_in` is the todo's conversation; `first` is the started first call, if any. The last attempt is returned
     unrecorded, so that it is recorded in one commit with the next move.
     """
-    attempted: Attempted | None = None
+    attempted: AttemptedCall | None = None
     for at, call_id in enumerate(calls):
         if attempted is not None:
             await in_db(record, job, attempted)
             failpoint("todo.between_effects")
-        attempted = await _carry_out(job, call_id, begins_in=begins_in, begun=None if at else first)
+        attempted = await _execute_call(job, call_id, begins_in=begins_in, begun=None if at else first)
     return attempted
 
 
-async def _carry_out(
+async def _execute_call(
     job: ClaimedJob, call_id: UUID, *, begins_in: UUID | None, begun: StartedCall | HeldCall | None
-) -> Attempted | None:
+) -> AttemptedCall | None:
     if begun is None:
-        begun = await in_db(_begin, job, call_id, begins_in=begins_in)
+        begun = await in_db(_start, job, call_id, begins_in=begins_in)
     if isinstance(begun, HeldCall):
-        begun = await in_db(_begin, job, call_id, begins_in=begins_in, keeping=begun)
+        begun = await in_db(_start, job, call_id, begins_in=begins_in, keeping=begun)
     if not isinstance(begun, StartedCall):
         return None
     failpoint("effect.sending_pre_bytes")
     outcome = await _attempt(begun)
     failpoint("effect.response_pre_commit")
-    return Attempted(call_id, begun.effect.conversation_id, outcome, begun.ground)
+    return AttemptedCall(call_id, begun.effect.conversation_id, outcome, begun.ground)
 
 
-def record(job: ClaimedJob, attempted: Attempted) -> None:
+def record(job: ClaimedJob, attempted: AttemptedCall) -> None:
     """Record an outcome, whatever has happened to the todo since."""
     with todo_tx(job, conversation_id=attempted.conversation_id) as todo:
         settle_attempt(todo, attempted)
 
 
-def settle_attempt(todo: Todo, attempted: Attempted, *, work: RunContext | None = None) -> None:
+def settle_attempt(todo: Todo, attempted: AttemptedCall, *, work: RunContext | None = None) -> None:
     """Record an outcome in a transaction that has locked the todo and its conversation.
 
     The run, if given, is as that transaction read it; its call is updated in place.
@@ -123,16 +123,16 @@ async def _attempt(begun: StartedCall) -> Outcome:
         return Outcome.unknown(TOOL_CRASHED)
 
 
-def _begin(
+def _start(
     job: ClaimedJob, call_id: UUID, *, begins_in: UUID | None, keeping: HeldCall | None = None
 ) -> StartedCall | HeldCall | None:
     """Start a stored call in its own transaction. With `keeping` the conversation is locked, and a held call ends."""
     with todo_tx(job, conversation_id=keeping.conversation_id if keeping else None, begins_in=begins_in) as todo:
         call = _call(call_id)
-        return begin_call(todo, call, approval=_standing(todo, call), keeping=keeping)
+        return start_call(todo, call, approval=_latest_approval(todo, call), keeping=keeping)
 
 
-def begin_call(
+def start_call(
     todo: Todo, call: TodoCall, *, approval: Approval | None, keeping: HeldCall | None = None
 ) -> StartedCall | HeldCall | None:
     """Check the approval again and mark the effect as `sending`, to be committed before any request is sent. None if
@@ -146,38 +146,38 @@ def begin_call(
     ground = load_approval_context(todo)
     try:
         approval = validity.check(todo, approval, ground=ground)
-    except Void as void:
+    except InvalidApproval as void:
         stop_for_review(todo, void)
         return None
     if approval.pk != call.step.approval_id:
         return None
-    if _is_swapped(call):
-        stop_for_review(todo, Void(SWAPPED.format(tool=call.name)))
+    if _is_plan_changed(call):
+        stop_for_review(todo, InvalidApproval(PLAN_CHANGED.format(tool=call.name)))
         return None
-    end = _kept_back_by(todo, call)
+    end = _end_instead(todo, call)
     if end is None:
-        return _go(todo, settle.effect_of(call), ground)
+        return _begin_sending(todo, settle.effect_of(call), ground)
     if keeping is None:
         return HeldCall(todo.conversation_id)
     end()
     return None
 
 
-def _standing(todo: Todo, call: TodoCall) -> Approval | None:
+def _latest_approval(todo: Todo, call: TodoCall) -> Approval | None:
     """The approval of the todo's current version: the call's own unless another has replaced it."""
     approval = call.step.approval
     is_standing = approval.version == todo.version and approval.ended_at is None
-    return approval if is_standing else standing_approval(todo)
+    return approval if is_standing else current_approval(todo)
 
 
-def _is_swapped(call: TodoCall) -> bool:
+def _is_plan_changed(call: TodoCall) -> bool:
     """True if the ledger's plan differs from the step's decision, or its tool version from the approved one."""
     effect = settle.effect_of(call)
     decided = (call.name, call.arguments, call.step.approval.content["tools"].get(call.name))
     return decided != (effect.tool, effect.arguments, fingerprint_of(effect))
 
 
-def _kept_back_by(todo: Todo, call: TodoCall) -> Callable[[], None] | None:
+def _end_instead(todo: Todo, call: TodoCall) -> Callable[[], None] | None:
     """A function that ends the call because its worker died, it repeats another, or it exceeds a limit. None if it may
     start.
     """
@@ -186,7 +186,7 @@ def _kept_back_by(todo: Todo, call: TodoCall) -> Callable[[], None] | None:
         if effect.delivery != RetryPolicy.ONCE and effect.attempts < MAX_ATTEMPTS:
             return None
         return partial(settle.fail_call, todo, call, WORKER_DIED)
-    earlier = repeated_by(todo, call.step.approval, effect)
+    earlier = find_repeated(todo, call.step.approval, effect)
     if earlier is not None:
         return partial(settle.hold_back, todo, call, earlier)
     if too_much := why_over_limit(effect):
@@ -194,12 +194,12 @@ def _kept_back_by(todo: Todo, call: TodoCall) -> Callable[[], None] | None:
     return None
 
 
-def _go(todo: Todo, effect: Effect, ground: ApprovalContext) -> StartedCall | None:
+def _begin_sending(todo: Todo, effect: Effect, ground: ApprovalContext) -> StartedCall | None:
     action = definition_of(effect).action
     answers_later = action.type is ActionType.SEND_WEBHOOK and action.webhook.callback
     if not ledger.begin_sending(effect, callback_hash=digest_of(callback_token(effect.pk)) if answers_later else ""):
         return None
-    return StartedCall(effect, context_of(todo, effect, contact=ground.contact), ground)
+    return StartedCall(effect, tool_context_of(todo, effect, contact=ground.contact), ground)
 
 
 CALLS = PreparedQuery(
@@ -225,10 +225,10 @@ EARLIER_RUNS = PreparedQuery(
     ),
     kinds=(UUID, UUID, UUID, str, str, str),
 )
-_ONE_AT_A_TIME = Prepared("select 1 from pg_advisory_xact_lock(hashtextextended(%s, 0))")
+_LOCK_REPEAT_KEY = Prepared("select 1 from pg_advisory_xact_lock(hashtextextended(%s, 0))")
 
 
-def repeated_by(todo: Todo, approval: Approval, effect: Effect) -> Effect | None:
+def find_repeated(todo: Todo, approval: Approval, effect: Effect) -> Effect | None:
     """The earlier effect that this one repeats, unless staff chose to repeat it. Runs in the transaction that starts
     the effect.
 
@@ -240,25 +240,25 @@ def repeated_by(todo: Todo, approval: Approval, effect: Effect) -> Effect | None
     """
     if effect.resolved_at is not None:
         return None
-    _wait_for_others(effect)
-    earlier = _of_earlier_runs(todo, approval, effect) or find_duplicate(effect)
-    return None if earlier is None or _is_ticked(earlier, approval) else earlier
+    _lock_repeat_key(effect)
+    earlier = _from_earlier_runs(todo, approval, effect) or find_duplicate(effect)
+    return None if earlier is None or _is_repeat_wanted(earlier, approval) else earlier
 
 
-def _is_ticked(earlier: Effect, approval: Approval) -> bool:
+def _is_repeat_wanted(earlier: Effect, approval: Approval) -> bool:
     """True if staff chose to repeat the earlier effect, or to execute one that was held back because of it."""
     if str(earlier.pk) in approval.repeats:
         return True
     return bool(approval.repeats) and Effect.objects.filter(pk__in=approval.repeats, repeats=earlier.pk).exists()
 
 
-def _of_earlier_runs(todo: Todo, approval: Approval, effect: Effect) -> Effect | None:
+def _from_earlier_runs(todo: Todo, approval: Approval, effect: Effect) -> Effect | None:
     if approval.version == 1:
         return None
     same = EARLIER_RUNS(todo.pk, approval.pk, effect.pk, effect.repeat_key, effect.tool, effect.recipient)
     return next(iter(same), None)
 
 
-def _wait_for_others(effect: Effect) -> None:
+def _lock_repeat_key(effect: Effect) -> None:
     if effect.repeat_key:
-        _ONE_AT_A_TIME(effect.repeat_key)
+        _LOCK_REPEAT_KEY(effect.repeat_key)

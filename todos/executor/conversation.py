@@ -8,7 +8,7 @@ from uuid import UUID
 from todos.hooks import Transcript, hold_conversation, lock_conversation, read_transcript
 
 
-def transcript_of(conversation_id: UUID | None) -> Transcript:
+def load_transcript(conversation_id: UUID | None) -> Transcript:
     """The transcript of a todo's conversation; empty without one."""
     return read_transcript(conversation_id) if conversation_id is not None else Transcript()
 

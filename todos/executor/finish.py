@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from todos.content.lifecycle import AGENT, Actor, move
+from todos.content.lifecycle import AGENT, Actor, transition
 from todos.content.versions import end_approvals
 from todos.executor import settle
-from todos.executor.run_context import RunContext, read_work
+from todos.executor.run_context import RunContext, load_run
 from todos.models import Todo, TodoStatus
 from todos.models.step import MOST_STEPS
 from tools.models import Effect, EffectState
 
-LIMIT = f"It was stopped after {MOST_STEPS} steps, the most that a todo may take, before the agent was done."
-NOT_KNOWN = "It isn't known whether {tools} happened: look into it, and say so."
+STEP_LIMIT_REACHED = (
+    f"It was stopped after {MOST_STEPS} steps, the most that a todo may take, before the agent was done."
+)
+OUTCOME_UNKNOWN = "It isn't known whether {tools} happened: look into it, and say so."
 HELD = "{tools} was held back, because the same was done already."
 NOT_DONE = "{tool} was not done: {error}"
 NOTHING_DONE = "No tool was used, so nothing was done. The agent says: {said}"
@@ -21,35 +23,35 @@ NOTHING_DONE = "No tool was used, so nothing was done. The agent says: {said}"
 
 def finish(work: RunContext, *, actor: Actor = AGENT) -> None:
     """Move the locked todo, whose run has nothing left to do, to its final status."""
-    status, reason = verdict_on(work)
+    status, reason = final_status(work)
     if status in (TodoStatus.COMPLETED, TodoStatus.FAILED):
         end_approvals(work.todo)
-    move(work.todo, status, what=status.value, actor=actor, reason=reason)
+    transition(work.todo, status, what=status.value, actor=actor, reason=reason)
 
 
 def fail_run(todo: Todo, reason: str) -> None:
     """End the open calls and the todo after the run's job has failed permanently."""
     if todo.status == TodoStatus.APPROVED:
-        move(todo, TodoStatus.IN_PROGRESS, what="started", actor=AGENT)
+        transition(todo, TodoStatus.IN_PROGRESS, what="started", actor=AGENT)
     if todo.status != TodoStatus.IN_PROGRESS or todo.taker:
         return
-    work = read_work(todo)
+    work = load_run(todo)
     for call in work.open_calls if work else []:
         settle.fail_call(todo, call, reason)
-    left = read_work(todo)
+    left = load_run(todo)
     is_unknown = left is not None and bool(_in_state(_effects(left), EffectState.UNKNOWN))
     status = TodoStatus.NEEDS_ATTENTION if is_unknown else TodoStatus.FAILED
     if status == TodoStatus.FAILED:
         end_approvals(todo)
-    move(todo, status, what=status.value, actor=AGENT, reason=reason)
+    transition(todo, status, what=status.value, actor=AGENT, reason=reason)
 
 
-def verdict_on(work: RunContext) -> tuple[TodoStatus, str]:
+def final_status(work: RunContext) -> tuple[TodoStatus, str]:
     """The final status of a run with nothing left to do, and the reason."""
     effects = _effects(work)
-    reasons = [] if work.has_stopped else [LIMIT]
+    reasons = [] if work.has_stopped else [STEP_LIMIT_REACHED]
     if unknown := _in_state(effects, EffectState.UNKNOWN):
-        return TodoStatus.NEEDS_ATTENTION, " ".join([*reasons, NOT_KNOWN.format(tools=_named(unknown))])
+        return TodoStatus.NEEDS_ATTENTION, " ".join([*reasons, OUTCOME_UNKNOWN.format(tools=_named(unknown))])
     failed = _in_state(effects, EffectState.FAILED, EffectState.CANCELLED)
     reasons += [NOT_DONE.format(tool=one.tool, error=one.error or one.told) for one in failed]
     if reasons:

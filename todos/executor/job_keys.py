@@ -18,12 +18,12 @@ def queue_retry(todo: Todo, approval: Approval, effect: Effect, *, at: datetime)
     _queue(todo, _retry_key(approval, effect), run_after=at)
 
 
-def queue_look(todo: Todo, approval: Approval, effect: Effect, *, at: datetime) -> None:
+def queue_callback_check(todo: Todo, approval: Approval, effect: Effect, *, at: datetime) -> None:
     """Queue a check whether an asynchronous tool has answered."""
     _queue(todo, f"todo:{approval.pk}:callback:{effect.pk}:{effect.attempts}", run_after=at)
 
 
-def queue_answered(todo: Todo, approval: Approval, effect: Effect, *, answer: str) -> None:
+def queue_continuation(todo: Todo, approval: Approval, effect: Effect, *, answer: str) -> None:
     """Queue the rest of the run after a tool's callback or a decision of staff."""
     _queue(todo, f"todo:{approval.pk}:{answer}:{effect.pk}:{effect.attempts}")
 
@@ -33,7 +33,7 @@ def approval_of(key: str) -> UUID:
     return UUID(key.split(":")[1])
 
 
-def put_off(approval: Approval, effects: Iterable[Effect]) -> set[UUID]:
+def postponed_effects(approval: Approval, effects: Iterable[Effect]) -> set[UUID]:
     """The ids of the effects whose next attempt isn't due: another job, still queued, will make it."""
     of_key = {_retry_key(approval, effect): effect.pk for effect in effects if effect.attempts}
     if not of_key:

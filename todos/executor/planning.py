@@ -26,11 +26,11 @@ from tools.engine.ledger import effect_key
 from tools.models import Effect, EffectOrigin, EffectState
 
 NOT_APPROVED = "{address} isn't one of the recipients that were approved. A colleague has to look at it."
-NOBODY = "{name} is empty: name one of the recipients that were approved."
+NO_ADDRESSEE = "{name} is empty: name one of the recipients that were approved."
 NOT_RUN = "Not carried out: the todo goes back to review."
 
 
-class NotApproved(CallRefused):
+class UnapprovedAddress(CallRefused):
     """A call that would write to an unapproved address."""
 
 
@@ -55,7 +55,7 @@ def plan_calls(work: RunContext, step: TodoStep, asked: Iterable[ToolCall]) -> P
             _plan(work, call, tool=find_offered(work.tools, call.name, index=call.index))
         except CallRefused as refusal:
             refuse(call, str(refusal))
-            to_review = to_review or (str(refusal) if isinstance(refusal, NotApproved) else "")
+            to_review = to_review or (str(refusal) if isinstance(refusal, UnapprovedAddress) else "")
         calls.append(call)
     if to_review:
         for call in calls:
@@ -70,7 +70,7 @@ def plan_frozen(work: RunContext, step: TodoStep) -> Plan:
     todo = work.todo
     call = TodoCall(step=step, index=0, call_id="frozen", name=todo.tool, arguments=dict(todo.arguments or {}))
     if todo.effect is not None:
-        _compare_anew(work, todo.effect)
+        _refresh_repeat_key(work, todo.effect)
         call.name, call.arguments, call.effect = todo.effect.tool, dict(todo.effect.arguments), todo.effect
     call.arguments_text = json.dumps(call.arguments, ensure_ascii=False)
     if call.effect is None:
@@ -94,13 +94,13 @@ def refuse(call: TodoCall, reason: str) -> None:
 
 def _plan(work: RunContext, call: TodoCall, *, tool: CompiledTool, is_frozen: bool = False) -> None:
     """Give the call its planned effect. Raises CallRefused."""
-    call.arguments = _fitting(tool, call)
+    call.arguments = _parse_arguments(tool, call)
     handler = handler_of(tool.name, tool.definition)
     address = str(call.arguments.get(handler.addressee, "")).strip() if handler and handler.addressee else ""
     if handler and handler.addressee and not address:
-        raise CallRefused(NOBODY.format(name=handler.addressee))
+        raise CallRefused(NO_ADDRESSEE.format(name=handler.addressee))
     if address and not is_frozen and not _is_approved(address, recipients_of(work.todo)):
-        raise NotApproved(NOT_APPROVED.format(address=storable(address)[:254]))
+        raise UnapprovedAddress(NOT_APPROVED.format(address=storable(address)[:254]))
     effect = Effect(
         project_id=work.todo.project_id,
         conversation_id=work.todo.conversation_id,
@@ -122,7 +122,7 @@ def _plan(work: RunContext, call: TodoCall, *, tool: CompiledTool, is_frozen: bo
     call.effect = effect
 
 
-def _compare_anew(work: RunContext, effect: Effect) -> None:
+def _refresh_repeat_key(work: RunContext, effect: Effect) -> None:
     """Recompute the repeat key and recipient of a planned effect: arguments or contact may have changed since it was
     planned.
     """
@@ -135,18 +135,18 @@ def _compare_anew(work: RunContext, effect: Effect) -> None:
     Effect.objects.filter(pk=effect.pk).update(repeat_key=effect.repeat_key, recipient=effect.recipient)
 
 
-def _fitting(tool: CompiledTool, call: TodoCall) -> dict[str, Any]:
+def _parse_arguments(tool: CompiledTool, call: TodoCall) -> dict[str, Any]:
     """The arguments as the tool accepts them. Unknown arguments of built-in tools are dropped. Raises CallRefused."""
     text = json.dumps(call.arguments, ensure_ascii=False)
     try:
-        return _read(arguments_schema(tool.name, tool.definition), text)
+        return _parse(arguments_schema(tool.name, tool.definition), text)
     except MalformedTool as error:
         raise CallRefused(str(error)) from error
     except Mismatch as misfit:
         raise CallRefused(f"The arguments don't fit the tool:\n{misfit}") from misfit
 
 
-def _read(wanted: Mapping[str, Any] | type[BaseModel] | None, text: str) -> dict[str, Any]:
+def _parse(wanted: Mapping[str, Any] | type[BaseModel] | None, text: str) -> dict[str, Any]:
     if wanted is None:
         return {}
     if isinstance(wanted, type):

@@ -30,10 +30,10 @@ def end_call(todo: Todo, call: TodoCall, effect: Effect) -> None:
     is_error = effect.state in (EffectState.FAILED, EffectState.UNKNOWN, EffectState.CANCELLED)
     if is_error:
         log.error("%s of todo %s is %s: %s", effect.tool, todo.pk, effect.state, effect.error)
-    put_result(call, result_of(effect), is_error=is_error)
+    store_result(call, result_of(effect), is_error=is_error)
 
 
-def put_result(call: TodoCall, result: str, *, is_error: bool) -> None:
+def store_result(call: TodoCall, result: str, *, is_error: bool) -> None:
     """End a stored call, and the step with its last call."""
     mine = current_organization_id()
     rows = _END(result, is_error, mine, call.pk, mine, call.step_id, mine, call.step_id, call.pk)

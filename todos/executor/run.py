@@ -21,22 +21,22 @@ from jobs.lanes import ClaimedJob
 from jobs.models import State
 from tenancy.threads import in_db
 from todos.approvals import validity
-from todos.approvals.validity import Void
-from todos.content.lifecycle import AGENT, move
+from todos.approvals.validity import InvalidApproval
+from todos.content.lifecycle import AGENT, transition
 from todos.executor import settle
-from todos.executor.calls import Attempted, carry_out_calls, record, settle_attempt
+from todos.executor.calls import AttemptedCall, execute_calls, record, settle_attempt
 from todos.executor.finish import fail_run, finish
-from todos.executor.job_keys import approval_of, put_off
+from todos.executor.job_keys import approval_of, postponed_effects
 from todos.executor.prompt import ExecuteContext
-from todos.executor.run_context import RunContext, lock_todo, read_work, todo_tx
-from todos.executor.steps import Step, context_of, store_frozen_step, take_step
+from todos.executor.run_context import RunContext, load_run, lock_todo, todo_tx
+from todos.executor.steps import Step, build_context, store_frozen_step, take_step
 from todos.executor.stop import catch_up, is_accepted, stop, stop_for_review
 from todos.models import Todo, TodoCall, TodoStatus
 from todos.models.step import MOST_STEPS
 
 
 @dataclass(frozen=True)
-class Move:
+class NextMove:
     """The next move: the due calls or, if there are none, a request to the model with `context`."""
 
     work: RunContext
@@ -47,13 +47,13 @@ class Move:
 async def run_todo(job: ClaimedJob) -> None:
     """Continue until the todo ends, returns to review, or waits. Executed effects are never executed again."""
     failpoint("todo.claimed")
-    attempted: Attempted | None = None
-    while (ahead := await _look_ahead(job, attempted)) is not None:
+    attempted: AttemptedCall | None = None
+    while (ahead := await _next_move(job, attempted)) is not None:
         step = Step(ahead.calls)
         if ahead.context is not None:
             step = await take_step(job, ahead.work, ahead.context)
         begins_in = ahead.work.todo.conversation_id
-        attempted = await carry_out_calls(job, step.calls, begins_in=begins_in, first=step.first)
+        attempted = await execute_calls(job, step.calls, begins_in=begins_in, first=step.first)
 
 
 def fail_todo(job: ClaimedJob, reason: str) -> None:
@@ -71,10 +71,10 @@ def lock_subject(todo_id: UUID) -> None:
     lock_todo(todo_id)
 
 
-async def _look_ahead(job: ClaimedJob, attempted: Attempted | None) -> Move | None:
+async def _next_move(job: ClaimedJob, attempted: AttemptedCall | None) -> NextMove | None:
     """The next move after an attempt, whose outcome is recorded even if the decision fails."""
     try:
-        ahead = await in_db(next_move, job, attempted)
+        ahead = await in_db(decide_next_move, job, attempted)
     except Exception:
         if attempted is not None:
             await in_db(record, job, attempted)
@@ -84,24 +84,24 @@ async def _look_ahead(job: ClaimedJob, attempted: Attempted | None) -> Move | No
     return ahead
 
 
-def next_move(job: ClaimedJob, attempted: Attempted | None = None) -> Move | None:
+def decide_next_move(job: ClaimedJob, attempted: AttemptedCall | None = None) -> NextMove | None:
     """Record the last attempt and decide the next move, in one transaction.
 
     Ends the job and returns None if nothing is left to do.
     """
     with todo_tx(job, conversation_id=attempted.conversation_id if attempted else None) as todo:
-        work = read_work(todo, ground=attempted.ground if attempted else None)
+        work = load_run(todo, ground=attempted.ground if attempted else None)
         if attempted is not None:
             settle_attempt(todo, attempted, work=work)
-        work = _take_up(todo, work, approval_id=approval_of(job.key))
+        work = _prepare_run(todo, work, approval_id=approval_of(job.key))
         if work is None:
             prove(job, finish=State.SKIPPED, error=f"This todo is {TodoStatus(todo.status).label.lower()}.")
             return None
         open_calls = _still_open(work)
         if due := _due(work, open_calls):
-            return Move(work, due)
+            return NextMove(work, due)
         if not open_calls and not work.has_stopped and len(work.steps) < MOST_STEPS:
-            return Move(work, context=context_of(work))
+            return NextMove(work, context=build_context(work))
         if not open_calls:
             failpoint("todo.last_step_pre_final")
             finish(work)
@@ -109,21 +109,21 @@ def next_move(job: ClaimedJob, attempted: Attempted | None = None) -> Move | Non
         return None
 
 
-def _take_up(todo: Todo, work: RunContext | None, *, approval_id: UUID) -> RunContext | None:
+def _prepare_run(todo: Todo, work: RunContext | None, *, approval_id: UUID) -> RunContext | None:
     """The run to continue, or None if nothing may run. The approval is checked when the run starts."""
-    if work is None or work.approval.pk != approval_id or todo.status not in validity.RUNS:
+    if work is None or work.approval.pk != approval_id or todo.status not in validity.RUNNABLE:
         stop(todo, approval_id=approval_id)
         return None
     if todo.status == TodoStatus.APPROVED:
         try:
             validity.check(todo, work.approval, ground=work.ground)
-        except Void as void:
+        except InvalidApproval as void:
             stop_for_review(todo, void)
             return None
-        move(todo, TodoStatus.IN_PROGRESS, what="started", actor=AGENT)
+        transition(todo, TodoStatus.IN_PROGRESS, what="started", actor=AGENT)
     if work.is_frozen and not work.steps:
         store_frozen_step(work)
-        return read_work(todo, ground=work.ground)
+        return load_run(todo, ground=work.ground)
     return work
 
 
@@ -134,5 +134,5 @@ def _still_open(work: RunContext) -> list[TodoCall]:
 
 def _due(work: RunContext, calls: Sequence[TodoCall]) -> list[UUID]:
     """The open calls that wait neither for a callback nor for their next attempt."""
-    waiting = put_off(work.approval, [settle.effect_of(call) for call in calls])
+    waiting = postponed_effects(work.approval, [settle.effect_of(call) for call in calls])
     return [call.pk for call in calls if not is_accepted(call) and call.effect_id not in waiting]

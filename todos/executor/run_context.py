@@ -21,7 +21,7 @@ from projects.models.agent_config import AgentConfig
 from tenancy.prepared_queries import PreparedQuery
 from tenancy.scope import current_organization_id, tenant_tx
 from todos.content.snapshot import CHANNEL, ApprovalContext, load_approval_context, tools_of
-from todos.content.versions import LOCK, read_whole, standing_approval, time_of
+from todos.content.versions import LOCK, current_approval, load_todo, time_of
 from todos.executor.conversation import hold, lock
 from todos.executor.prompt import SKILL
 from todos.models import Approval, Todo, TodoCall, TodoStep
@@ -87,7 +87,7 @@ class RunContext:
 
     def tool_context(self, effect: Effect) -> ToolContext:
         """The context in which an effect of this run is executed."""
-        return context_of(self.todo, effect, contact=self.contact)
+        return tool_context_of(self.todo, effect, contact=self.contact)
 
 
 STEPS = PreparedQuery(lambda approval: TodoStep.objects.filter(approval_id=approval).order_by("number"), kinds=(UUID,))
@@ -96,7 +96,7 @@ CALLS = PreparedQuery(
     lambda *steps: TodoCall.objects.filter(step_id__in=steps).order_by("index"), kinds=(UUID,) * MOST_STEPS
 )
 EFFECTS = PreparedQuery(lambda *effects: Effect.objects.filter(pk__in=effects), kinds=(UUID,) * MOST_STEPS)
-NONE = UUID(int=0)
+NO_ID = UUID(int=0)
 
 
 @contextmanager
@@ -113,22 +113,22 @@ def todo_tx(job: ClaimedJob, *, conversation_id: UUID | None = None, begins_in: 
         LOCK(job.organization_id, job.subject_id)
         prove(job)
         # A second statement sees everything that was committed during the wait for the lock.
-        yield read_whole(job.subject_id)
+        yield load_todo(job.subject_id)
 
 
 def lock_todo(todo_id: UUID) -> Todo:
     """Lock the todo for the rest of the transaction and return it. Raises Todo.DoesNotExist."""
     LOCK(current_organization_id(), todo_id)
-    return read_whole(todo_id)
+    return load_todo(todo_id)
 
 
-def read_work(todo: Todo, *, ground: ApprovalContext | None = None) -> RunContext | None:
+def load_run(todo: Todo, *, ground: ApprovalContext | None = None) -> RunContext | None:
     """Read the run of the locked todo; None if it has no current approval.
 
     The context may come from an earlier transaction of the run. It decides the next step only: the approval is checked
     with fresh data before each effect.
     """
-    approval = standing_approval(todo)
+    approval = current_approval(todo)
     if approval is None:
         return None
     config = config_of(todo)
@@ -139,12 +139,12 @@ def read_work(todo: Todo, *, ground: ApprovalContext | None = None) -> RunContex
         config=config,
         model=replace(model, model=todo.type.model) if todo.type and todo.type.model else model,
         ground=ground or load_approval_context(todo),
-        steps=steps_of(approval),
+        steps=load_steps(approval),
         now=time_of(todo),
     )
 
 
-def context_of(todo: Todo, effect: Effect, *, contact: Contact | None) -> ToolContext:
+def tool_context_of(todo: Todo, effect: Effect, *, contact: Contact | None) -> ToolContext:
     """The context in which an effect of a locked todo is executed."""
     config = config_of(todo)
     return ToolContext(
@@ -168,29 +168,29 @@ def config_of(todo: Todo) -> AgentConfig:
     return cast(AgentVersion, todo.project.agent_version).config
 
 
-def steps_of(approval: Approval) -> list[StepWithCalls]:
+def load_steps(approval: Approval) -> list[StepWithCalls]:
     """The steps of an approval's run, in order."""
     steps, of_step = STEPS(approval.pk), defaultdict[UUID, list[TodoCall]](list)
-    calls = _in_tens(CALLS, [step.pk for step in steps])
+    calls = _in_batches(CALLS, [step.pk for step in steps])
     still_open = [call.effect_id for call in calls if call.finished_at is None and call.effect_id is not None]
-    effects = {effect.pk: effect for effect in _in_tens(EFFECTS, still_open)}
+    effects = {effect.pk: effect for effect in _in_batches(EFFECTS, still_open)}
     for call in calls:
         if call.effect_id in effects:
             call.effect = effects[call.effect_id]
         of_step[call.step_id].append(call)
-    return [_taken(step, of_step[step.pk], approval) for step in steps]
+    return [_with_calls(step, of_step[step.pk], approval) for step in steps]
 
 
-def _in_tens(rows: PreparedQuery[M], keys: Sequence[UUID]) -> list[M]:
+def _in_batches(rows: PreparedQuery[M], keys: Sequence[UUID]) -> list[M]:
     """The rows with these keys, queried ten at a time."""
     found = list[M]()
     for at in range(0, len(keys), MOST_STEPS):
         some = keys[at : at + MOST_STEPS]
-        found += rows(*some, *[NONE] * (MOST_STEPS - len(some)))
+        found += rows(*some, *[NO_ID] * (MOST_STEPS - len(some)))
     return found
 
 
-def _taken(step: TodoStep, calls: list[TodoCall], approval: Approval) -> StepWithCalls:
+def _with_calls(step: TodoStep, calls: list[TodoCall], approval: Approval) -> StepWithCalls:
     step.approval = approval
     for call in calls:
         call.step = step

@@ -6,7 +6,7 @@ from pydantic import ValidationError
 
 from jobs.enqueue import enqueue
 from todos.content.versions import time_of
-from todos.executor.job_keys import queue_look, queue_retry
+from todos.executor.job_keys import queue_callback_check, queue_retry
 from todos.executor.results import end_call
 from todos.hooks import effect_changed
 from todos.models import Approval, Todo, TodoCall
@@ -41,7 +41,7 @@ def end(todo: Todo, call: TodoCall, outcome: Outcome, *, state: EffectState) -> 
     effect = effect_of(call)
     is_new = ledger.store_outcome(effect, outcome, state=state)
     if is_new:
-        _follow_up(todo, effect)
+        _plan_after_actions(todo, effect)
     if is_new or call.finished_at is None:
         close(todo, call)
 
@@ -95,11 +95,11 @@ def _try_again(todo: Todo, approval: Approval, effect: Effect, outcome: Outcome)
 
 def _wait_for_callback(todo: Todo, approval: Approval, effect: Effect, outcome: Outcome) -> None:
     if ledger.mark_accepted(effect, outcome):
-        queue_look(todo, approval, effect, at=time_of(todo) + ledger.CALLBACK_TIMEOUT)
+        queue_callback_check(todo, approval, effect, at=time_of(todo) + ledger.CALLBACK_TIMEOUT)
         announce(todo, effect)
 
 
-def _follow_up(todo: Todo, effect: Effect) -> None:
+def _plan_after_actions(todo: Todo, effect: Effect) -> None:
     """Plan the after-actions of a custom tool; their own lane runs them.
 
     Without a conversation, only attributes of the todo's customer can be changed.

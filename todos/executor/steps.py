@@ -23,10 +23,10 @@ from tenancy.threads import in_db
 from tenancy.write_batch import WriteBatch
 from todos.content.lifecycle import AGENT
 from todos.content.snapshot import recipients_of
-from todos.content.versions import standing_approval, time_of
+from todos.content.versions import current_approval, time_of
 from todos.executor import planning
-from todos.executor.calls import HeldCall, StartedCall, begin_call
-from todos.executor.conversation import transcript_of
+from todos.executor.calls import HeldCall, StartedCall, start_call
+from todos.executor.conversation import load_transcript
 from todos.executor.planning import Plan, plan_calls, plan_frozen
 from todos.executor.prompt import ExecuteContext, build_request
 from todos.executor.run_context import RunContext, StepWithCalls, todo_tx
@@ -43,7 +43,7 @@ from tools.models import Effect
 log = logging.getLogger(__name__)
 
 # Errors that a retry can't fix.
-HOPELESS = (Rejected, Refused, Blocked, LengthCut)
+PERMANENT_ERRORS = (Rejected, Refused, Blocked, LengthCut)
 MOST_EARLIER = 10
 
 EARLIER = PreparedQuery(
@@ -75,8 +75,8 @@ async def take_step(job: ClaimedJob, work: RunContext, context: ExecuteContext) 
         if completion.finish is FinishReason.LENGTH:
             raise LengthCut("The model's answer was cut, because it was too long.")
     except LlmError as error:
-        await in_db(_keep_calls, job, work.todo, records)
-        raise (GiveUp(str(error)) if isinstance(error, HOPELESS) else error) from error
+        await in_db(_store_model_calls, job, work.todo, records)
+        raise (GiveUp(str(error)) if isinstance(error, PERMANENT_ERRORS) else error) from error
     failpoint("todo.model_done_pre_commit")
     step = await _store_step(job, work, completion, records)
     failpoint("todo.step_committed")
@@ -96,13 +96,13 @@ async def _store_step(job: ClaimedJob, work: RunContext, completion: Completion,
         return await in_db(_commit, job, work, completion, records, begins=False)
 
 
-def context_of(work: RunContext) -> ExecuteContext:
+def build_context(work: RunContext) -> ExecuteContext:
     """The prompt's variables, read in the transaction that decides to call the model.
 
     The transcript is not part of the approved content: it explains how to do what was approved.
     """
     todo, contact = work.todo, work.contact
-    told = transcript_of(todo.conversation_id)
+    told = load_transcript(todo.conversation_id)
     facts = {name: getattr(contact, name) for name in ("name", "phone", "email", "language")} if contact else {}
     return ExecuteContext(
         business_name=work.config.business_name,
@@ -113,7 +113,7 @@ def context_of(work: RunContext) -> ExecuteContext:
         quote=todo.quote,
         contact=[KnownFact(field=name, value=value) for name, value in facts.items() if value],
         recipients=recipients_of(todo),
-        earlier=_earlier(work),
+        earlier=_earlier_effects(work),
         summary=told.summary,
         messages=list(told.messages),
     )
@@ -152,7 +152,7 @@ def _commit(
         if plan.to_review:
             return_to_review(todo, reason=plan.to_review, actor=AGENT)
         due = [call for call in plan.calls if call.finished_at is None]
-        first = begin_call(todo, due[0], approval=standing_approval(todo)) if due and begins else None
+        first = start_call(todo, due[0], approval=current_approval(todo)) if due and begins else None
         return Step([call.pk for call in due], first)
 
 
@@ -168,7 +168,7 @@ def _store(todo: Todo, step: TodoStep, plan: Plan, writes: WriteBatch) -> None:
             log.error("%s of todo %s: %s", call.name, todo.pk, call.result)
 
 
-def _earlier(work: RunContext) -> list[str]:
+def _earlier_effects(work: RunContext) -> list[str]:
     """The effects of earlier runs of this todo that happened or may have happened. The first version has none."""
     if work.approval.version == 1:
         return []
@@ -176,7 +176,7 @@ def _earlier(work: RunContext) -> list[str]:
     return [f"{one.tool}, {one.state}: {one.told or one.error}" for one in done]
 
 
-def _keep_calls(job: ClaimedJob, todo: Todo, records: Sequence[CallRecord]) -> None:
+def _store_model_calls(job: ClaimedJob, todo: Todo, records: Sequence[CallRecord]) -> None:
     """Store the model calls of a failed step, unless another worker has claimed the job."""
     with tenant_tx(job.organization_id):
         if Job.objects.select_for_update().filter(pk=job.id, token=job.token).exists():

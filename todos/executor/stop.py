@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from todos.approvals.validity import Void
+from todos.approvals.validity import InvalidApproval
 from todos.content.lifecycle import AGENT
 from todos.content.versions import time_of
 from todos.executor import settle
-from todos.executor.results import put_result
+from todos.executor.results import store_result
 from todos.models import Todo, TodoCall, TodoStatus
 from todos.services import expire_todo, return_to_review
 from tools.engine import ledger
@@ -19,7 +19,7 @@ NO_CALLBACK = "It was taken on, and no result has come."
 STOPPED = "The todo is {status} meanwhile."
 
 
-def stop_for_review(todo: Todo, void: Void) -> None:
+def stop_for_review(todo: Todo, void: InvalidApproval) -> None:
     """Return the locked todo to review, or expire it, because no approval is valid for what would run."""
     if void.is_expired and todo.status == TodoStatus.APPROVED:
         expire_todo(todo)
@@ -32,7 +32,7 @@ def stop(todo: Todo, *, approval_id: UUID) -> None:
     reason = STOPPED.format(status=TodoStatus(todo.status).label.lower())
     calls = TodoCall.objects.select_related("effect").filter(step__approval_id=approval_id, finished_at=None)
     for call in calls.order_by("step__number", "index"):
-        _stop(todo, call, reason)
+        _end_call(todo, call, reason)
 
 
 def catch_up(todo: Todo, call: TodoCall) -> bool:
@@ -62,7 +62,7 @@ def is_overdue(todo: Todo, call: TodoCall) -> bool:
     return accepted_at is not None and accepted_at + ledger.CALLBACK_TIMEOUT <= time_of(todo)
 
 
-def _stop(todo: Todo, call: TodoCall, reason: str) -> None:
+def _end_call(todo: Todo, call: TodoCall, reason: str) -> None:
     effect = settle.effect_of(call)
     if catch_up(todo, call) or is_accepted(call):
         return
@@ -70,6 +70,6 @@ def _stop(todo: Todo, call: TodoCall, reason: str) -> None:
         settle.fail_call(todo, call, WORKER_DIED)
     elif effect.pk == todo.effect_id:
         # The planned effect stays open for the next approval, or until the flow that planned it gives up.
-        put_result(call, reason, is_error=True)
+        store_result(call, reason, is_error=True)
     else:
         settle.cancel(todo, call, reason)

@@ -48,7 +48,7 @@ class TypeLine:
 
 
 @dataclass(frozen=True)
-class ToolAct:
+class ToolUse:
     """The use of a tool in the conversation; `note` says how it ended."""
 
     name: str
@@ -74,7 +74,7 @@ class ExtractContext:
     now: str
     types: list[TypeLine]
     known: list[KnownFact]
-    acts: list[ToolAct]
+    acts: list[ToolUse]
     noted: list[NotedLine]
     undecided: list[str]
     summary: str

@@ -16,7 +16,7 @@ from tests.conversations.effects.target import Target
 from tests.todos.executor.conftest import LETTER, NOTIFY, Runs
 from todos.content.lifecycle import Actor
 from todos.executor import run, steps
-from todos.executor.calls import carry_out_calls
+from todos.executor.calls import execute_calls
 from todos.models import Approval, Todo
 from todos.services import cancel_todo
 from tools.engine.custom import service as custom_tools
@@ -234,9 +234,9 @@ def test_a_todo_that_is_cancelled_as_its_call_is_to_begin_sends_nothing(
 
     async def later(*given: Any, **named: Any) -> Any:
         await in_db(runs.do, cancel, todo)
-        return await carry_out_calls(*given, **named)
+        return await execute_calls(*given, **named)
 
-    monkeypatch.setattr(run, "carry_out_calls", later)
+    monkeypatch.setattr(run, "execute_calls", later)
     assert (runs.run(todo).status, target.log) == ("cancelled", [])
     with runs.tenant.tx():
         job = Job.objects.get(lane="todo")

@@ -169,14 +169,14 @@ def test_each_end_is_told_once(answers: Answers, idn: str, runs: Runs, target: T
 
 def test_an_outcome_is_kept_where_nothing_can_be_decided_after_it(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was done is known, and not done again."""
-    breaks, take_up = iter([False, True]), run._take_up
+    breaks, take_up = iter([False, True]), run._prepare_run
 
     def sometimes(*arguments: Any, **details: Any) -> Any:
         if next(breaks, False):
             raise RuntimeError("a bug")
         return take_up(*arguments, **details)
 
-    monkeypatch.setattr(run, "_take_up", sometimes)
+    monkeypatch.setattr(run, "_prepare_run", sometimes)
     runs.calls_tool(CALLER, LETTER)
     runs.says()
     todo = runs.execute(runs.todo(runs.kind(CALLER)))
@@ -185,14 +185,14 @@ def test_an_outcome_is_kept_where_nothing_can_be_decided_after_it(runs: Runs, mo
 
 def test_a_step_is_kept_where_its_call_can_not_be_begun_with_it(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
     """No model is asked for the same step twice."""
-    breaks, begin = iter([True]), steps.begin_call
+    breaks, begin = iter([True]), steps.start_call
 
     def sometimes(*arguments: Any, **details: Any) -> Any:
         if next(breaks, False):
             raise RuntimeError("a bug")
         return begin(*arguments, **details)
 
-    monkeypatch.setattr(steps, "begin_call", sometimes)
+    monkeypatch.setattr(steps, "start_call", sometimes)
     runs.calls_tool(CALLER, LETTER)
     runs.says()
     todo = runs.execute(runs.todo(runs.kind(CALLER)))

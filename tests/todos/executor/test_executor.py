@@ -6,7 +6,7 @@ import pytest
 
 from tests.conversations.effects.target import Answers, Target
 from tests.todos.executor.conftest import LETTER, NOTIFY, Runs
-from todos.executor.finish import LIMIT
+from todos.executor.finish import STEP_LIMIT_REACHED
 from todos.executor.run_context import StepWithCalls
 from todos.executor.steps import as_messages
 from todos.models.step import MOST_STEPS
@@ -107,7 +107,7 @@ def test_the_eleventh_step_never_starts(runs: Runs) -> None:
     """The todo says why it ended."""
     runs.model.script("execute", times=0, tool_calls=[{"name": "nothing", "arguments": {}}])
     todo = runs.execute(runs.todo(runs.kind(CALLER)))
-    assert (todo.status, todo.reason) == ("failed", LIMIT)
+    assert (todo.status, todo.reason) == ("failed", STEP_LIMIT_REACHED)
     assert (len(runs.steps(todo)), len(runs.model.requests("execute"))) == (MOST_STEPS, MOST_STEPS)
 
 

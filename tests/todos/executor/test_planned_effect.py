@@ -20,7 +20,7 @@ from tests.todos.executor.conftest import LETTER, NOTIFY, Runs
 from todos.content.lifecycle import Actor
 from todos.content.snapshot import compiled_tools
 from todos.executor import run
-from todos.executor.calls import carry_out_calls
+from todos.executor.calls import execute_calls
 from todos.models import Todo, TodoSource
 from todos.services import cancel_todo, return_to_review, review_again
 from tools.builtin.send_email_tool import TOOL
@@ -77,9 +77,9 @@ def test_it_waits_for_the_next_yes_when_its_approval_ends_as_it_is_begun(
     async def later(*arguments: Any, **details: Any) -> Any:
         monkeypatch.undo()
         await in_db(runs.do, give_fields, runs.conversation.persona, {"email": "ada@other.example"})
-        return await carry_out_calls(*arguments, **details)
+        return await execute_calls(*arguments, **details)
 
-    monkeypatch.setattr(run, "carry_out_calls", later)
+    monkeypatch.setattr(run, "execute_calls", later)
     todo = runs.execute(todo)
     with runs.tenant.tx():
         assert (todo.status, Effect.objects.get().state) == ("pending_review", "planned")

@@ -19,7 +19,7 @@ from tests.conversations.effects.target import Answers, Target
 from tests.todos.executor.conftest import LETTER, NOTIFY, Runs
 from todos.approvals.manual_completion import take_todo
 from todos.content.lifecycle import Actor
-from todos.executor.job_keys import put_off
+from todos.executor.job_keys import postponed_effects
 from todos.models import Approval, Todo
 from todos.services import cancel_todo, review_again
 from tools.engine.execution.callback import callback_token
@@ -98,7 +98,7 @@ def test_one_statement_finds_what_of_a_step_is_put_off(
     with runs.tenant.tx():
         [approval] = Approval.objects.filter(todo=todo)
         with django_assert_max_num_queries(1):
-            waiting = put_off(approval, effects)
+            waiting = postponed_effects(approval, effects)
     assert (len(effects), waiting) == (5, {effect.pk for effect in effects})
 
 

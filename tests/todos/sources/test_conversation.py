@@ -13,7 +13,7 @@ from tests.conversations.effects.conftest import target
 from tests.conversations.effects.target import Target
 from tests.todos.sources.conftest import CHEF, LUCIA, PROMISE, SMS, Desk, events, todos, told
 from tests.todos.sources.test_requires_approval import CREW, approve, arranged, webhook_tool
-from todos.content.lifecycle import move
+from todos.content.lifecycle import transition
 from todos.models import Todo, TodoSource, TodoStatus
 from todos.services import edit_todo, make_todo
 from tools.engine.hooks import read_contact
@@ -45,7 +45,7 @@ def test_the_log_tells_what_becomes_of_a_todo_in_order(desk: Desk) -> None:
 def test_the_agent_says_nothing_about_what_nobody_promised(desk: Desk) -> None:
     todo = asked(desk)
     with desk.tenant.tx():
-        move(Todo.objects.get(pk=todo.pk), TodoStatus.REJECTED, what="rejected", actor=LUCIA)
+        transition(Todo.objects.get(pk=todo.pk), TodoStatus.REJECTED, what="rejected", actor=LUCIA)
     desk.run("todo_news")
     assert told(desk) == []
 
@@ -62,7 +62,7 @@ def test_a_promise_is_kept_by_the_todo_that_was_done(desk: Desk) -> None:
     [todo] = todos(desk)
     with desk.tenant.tx():
         Todo.objects.filter(pk=todo.pk).update(status=TodoStatus.IN_PROGRESS)
-        move(Todo.objects.get(pk=todo.pk), TodoStatus.COMPLETED, what="completed", actor=LUCIA)
+        transition(Todo.objects.get(pk=todo.pk), TodoStatus.COMPLETED, what="completed", actor=LUCIA)
     [promise] = desk.promises()
     assert (promise.state, promise.reason) == (PromiseState.KEPT, "A colleague saw to it.")
 
@@ -75,7 +75,7 @@ def test_one_that_failed_breaks_it_and_may_keep_it_late(desk: Desk) -> None:
     with desk.tenant.tx():
         for status in (TodoStatus.FAILED, TodoStatus.COMPLETED):
             Todo.objects.filter(pk=todo.pk).update(status=TodoStatus.IN_PROGRESS)
-            move(Todo.objects.get(pk=todo.pk), status, what=status, actor=LUCIA)
+            transition(Todo.objects.get(pk=todo.pk), status, what=status, actor=LUCIA)
             seen.append(todo.promise.__class__.objects.get(pk=todo.promise_id).state)
     assert seen == [PromiseState.BROKEN, PromiseState.KEPT]
 

@@ -27,7 +27,7 @@ from tests.todos.sources.conftest import (
 )
 from todos.models import Todo, TodoSource, TodoStatus, TodoType
 from todos.services import edit_todo, make_todo, reject_todo
-from todos.sources.extraction import Source, keep_findings
+from todos.sources.extraction import Source, store_findings
 from todos.sources.extraction_prompt import Finding
 
 MENU = "I'll e-mail you the banquet menu tonight"
@@ -207,6 +207,6 @@ def test_a_promise_that_somebody_sees_to_meanwhile_is_left_to_them(desk: Desk) -
 
     found = Finding(quote=MENU, type=MAIL, description="E-mail the menu.", recipients=[])
     with meanwhile("todos_todo", edit) as edited, desk.tenant.tx():
-        keep_findings(talked_of, [found], types=types)
+        store_findings(talked_of, [found], types=types)
     edited[0].result()
     assert [todo.description for todo in todos(desk)] == ["I do it tonight."]

@@ -12,7 +12,7 @@ from jobs.lanes import ClaimedJob
 from jobs.models import Job, State
 from jobs.services import fail_job
 from tests.todos.sources.conftest import CHEF, LUCIA, MAIL, PROMISE, SMS, Desk, no_types, todos
-from todos.content.lifecycle import move
+from todos.content.lifecycle import transition
 from todos.models import Todo, TodoSource, TodoStatus
 from tools.engine.promises import LATE, MADE_GOOD, break_overdue_promises, settle_promises
 from tools.models import Effect, EffectState, Promise, PromiseState
@@ -177,7 +177,7 @@ def test_once_it_is_done_the_promise_says_that_it_was_made_good(desk: Desk) -> N
     with desk.tenant.tx():
         Todo.objects.filter(pk=todo.pk).update(status=TodoStatus.IN_PROGRESS)
         todo = Todo.objects.get(pk=todo.pk)
-        move(todo, TodoStatus.COMPLETED, what="completed", actor=LUCIA)
+        transition(todo, TodoStatus.COMPLETED, what="completed", actor=LUCIA)
     [promise] = desk.promises()
     assert promise.state == PromiseState.BROKEN
     assert promise.reason == f"The number is not a mobile's. {MADE_GOOD}"
