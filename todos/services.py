@@ -39,11 +39,12 @@ from tools.models import Effect, Promise
 
 __all__ = [
     "ApprovalResult",
-    "TodoChanged",
     "Choice",
+    "TodoChanged",
     "approve_many",
     "approve_todo",
     "cancel_todo",
+    "current_approval",
     "edit_todo",
     "expire_todo",
     "get_todo",
@@ -51,7 +52,6 @@ __all__ = [
     "reject_todo",
     "return_to_review",
     "review_again",
-    "current_approval",
 ]
 
 EDITABLE = ("description", "type", "tool", "arguments", "recipients", "persona_id")
@@ -91,8 +91,8 @@ def make_todo(
     `expires_at` is the deadline for its approval. With an `effect`, the effect's tool and arguments become the plan
     without validation, because the flow that planned the effect validated them. Raises ApiError that names the field.
     """
-    if source_key and (standing := Todo.objects.filter(source_key=source_key).first()):
-        return standing
+    if source_key and (current := Todo.objects.filter(source_key=source_key).first()):
+        return current
     tool, plan = _plan_of(project, effect=effect, tool=tool, arguments=arguments, type=type)
     todo = Todo(
         project=project,
@@ -119,20 +119,20 @@ def make_todo(
         # Another transaction created a todo for the same source at the same moment.
         return Todo.objects.get(source_key=source_key)
     todo.refresh_from_db()
-    ground = load_approval_context(todo)
-    content = content_of(todo, tools=ground.tools, contacts=ground.contacts)
+    context = load_approval_context(todo)
+    content = content_of(todo, tools=context.tools, contacts=context.contacts)
     add_event(todo, what="made", actor=actor, content=content)
-    _apply_rules(todo, content, ground)
+    _apply_rules(todo, content, context)
     return todo
 
 
 def edit_todo(
-    todo_id: UUID, changes: Mapping[str, Any], *, actor: Actor, version: int | None, is_reached_anew: bool = False
+    todo_id: UUID, changes: Mapping[str, Any], *, actor: Actor, version: int | None, is_contact_changed: bool = False
 ) -> Todo:
     """Change description, type, tool, arguments, recipients or persona_id, and return the todo to review as a new
     version.
 
-    An edit without a difference changes nothing, unless `is_reached_anew`: somebody changed the customer's address in
+    An edit without a difference changes nothing, unless `is_contact_changed`: somebody changed the customer's address in
     the running transaction. Raises Http404, Changed if `version` is not the current one, WrongState unless the todo is
     pending or approved, and ApiError that names the field.
     """
@@ -142,13 +142,13 @@ def edit_todo(
     if version not in (None, todo.version):
         raise TodoChanged(changes_since(todo, content_of(todo), version=version))
     fields = _checked_changes(todo, changes)
-    if not fields and not is_reached_anew:
+    if not fields and not is_contact_changed:
         return todo
     for name, value in fields.items():
         setattr(todo, name, value)
     todo.expires_at = Now() + approval_period(todo)
     todo.save(update_fields=[*fields, "expires_at"])
-    changed = [*(name.removesuffix("_id") for name in fields), *(["contact"] if is_reached_anew else [])]
+    changed = [*(name.removesuffix("_id") for name in fields), *(["contact"] if is_contact_changed else [])]
     begin_version(todo, what="edited", actor=actor, fields=changed)
     return todo
 
@@ -181,8 +181,8 @@ def review_again(todo_id: UUID, *, actor: Actor, repeats: Sequence[UUID] = ()) -
             f"This todo is {_status_label(todo)}; only one that failed or needs attention is reviewed again."
         )
     known = set(Effect.objects.filter(todo_calls__step__todo=todo).values_list("pk", flat=True)) | {todo.effect_id}
-    if strange := [effect_id for effect_id in repeats if effect_id not in known]:
-        raise ApiError("invalid_repeats", f"repeats: {strange[0]} is no effect of this todo.", field="repeats")
+    if unknown := [effect_id for effect_id in repeats if effect_id not in known]:
+        raise ApiError("invalid_repeats", f"repeats: {unknown[0]} is no effect of this todo.", field="repeats")
     if todo.effect is not None:
         plan_again(todo.effect, is_wanted=todo.effect_id in repeats, by=actor.id)
     todo.repeats = [str(effect_id) for effect_id in dict.fromkeys(repeats)]
@@ -198,22 +198,22 @@ def return_to_review(todo: Todo, *, reason: str, actor: Actor, recipients: Seque
 
     The approval ends and the version increases. `recipients` replaces the proposed addresses. Raises WrongState.
     """
-    standing = get_for_update(todo.pk)
-    if standing.status not in (S.APPROVED, S.IN_PROGRESS):
-        raise WrongState(f"This todo is {_status_label(standing)}.")
+    current = get_for_update(todo.pk)
+    if current.status not in (S.APPROVED, S.IN_PROGRESS):
+        raise WrongState(f"This todo is {_status_label(current)}.")
     if recipients is not None:
-        standing.recipients = checked_recipients(recipients)
-    standing.expires_at = Now() + approval_period(standing)
-    standing.save(update_fields=["recipients", "expires_at"])
-    begin_version(standing, what="put_back", actor=actor, reason=reason)
+        current.recipients = checked_recipients(recipients)
+    current.expires_at = Now() + approval_period(current)
+    current.save(update_fields=["recipients", "expires_at"])
+    begin_version(current, what="put_back", actor=actor, reason=reason)
     todo.refresh_from_db()
 
 
 def expire_todo(todo: Todo) -> None:
     """Expire a todo that was not approved, or whose approval was not used, in time. Raises WrongState."""
-    standing = get_for_update(todo.pk)
-    waited_for = "Nobody approved it in time." if standing.status == S.PENDING_REVIEW else "It wasn't begun in time."
-    _end(standing, S.EXPIRED, what="expired", actor=CLOCK, reason=waited_for)
+    current = get_for_update(todo.pk)
+    reason = "Nobody approved it in time." if current.status == S.PENDING_REVIEW else "It wasn't begun in time."
+    _end(current, S.EXPIRED, what="expired", actor=CLOCK, reason=reason)
     todo.refresh_from_db()
 
 
@@ -230,9 +230,9 @@ def _plan_of(
     return checked_plan(project, tool=tool, arguments=arguments, type=type)
 
 
-def _apply_rules(todo: Todo, content: Mapping[str, Any], ground: ApprovalContext) -> None:
+def _apply_rules(todo: Todo, content: Mapping[str, Any], context: ApprovalContext) -> None:
     # Rules approve only todos that can run; the others are left to a person, who sees what is missing.
-    if why_not_runnable(todo, tools=ground.tools, contacts=ground.contacts):
+    if why_not_runnable(todo, tools=context.tools, contacts=context.contacts):
         return
     if (rule := find_rule(todo, content)) is not None:
         record_approval(todo, content, Approver(Actor(f"the rule for {rule.tool}"), rule=rule))

@@ -70,7 +70,7 @@ def allowed_actions(
     return AllowedActions(
         approve=may_agree and not problem and not (is_first and needs_second(todo)),
         edit=operates and status in (S.PENDING_REVIEW, S.APPROVED),
-        way_out=WAYS_OUT[unsent[0].lack] if unsent and operates and is_pending else None,
+        way_out=WAYS_OUT[unsent[0].missing] if unsent and operates and is_pending else None,
         reject=operates and is_pending,
         cancel=operates and not is_pending and S.CANCELLED in TRANSITIONS[status],
         take=operates and is_settled and status in TAKEABLE and (not is_pending or has_agreed),

@@ -165,7 +165,7 @@ def _change(entry: Entry, todo: Todo, typed: Typed, *, version: str) -> Problem 
             # What stands in the form is of the customer that the todo was about.
             is_same = changes.get("persona_id", todo.persona_id) == todo.persona_id
             is_reached = is_same and give_contact(entry.project, todo.persona_id, typed.contact)
-            edit_todo(todo.pk, changes, actor=actor_of(entry), version=int(version), is_reached_anew=is_reached)
+            edit_todo(todo.pk, changes, actor=actor_of(entry), version=int(version), is_contact_changed=is_reached)
     except TodoChanged as error:
         return Problem(
             "Somebody changed it while you were writing. Save again to put yours in place.", "", error.changes

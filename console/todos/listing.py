@@ -105,11 +105,11 @@ def rows_of(todos: Sequence[Todo], entry: Entry, *, tools: Mapping[str, Compiled
     """A row for each, in the same order."""
     cards = cards_of(todos, tools=tools, zone=zone)
     contacts = contacts_of({todo.persona_id for todo in todos})
-    not_texted = TextRules(entry.project).refusal
+    text_refusal = TextRules(entry.project).refusal
     rows = []
     for todo, card in zip(todos, cards, strict=True):
-        choice = _choice(todo, entry, tools, contacts, not_texted)
-        unsent = undeliverable_of(todo, tools=tools, contacts=contacts, not_texted=not_texted) if choice else []
+        choice = _choice(todo, entry, tools, contacts, text_refusal)
+        unsent = undeliverable_of(todo, tools=tools, contacts=contacts, text_refusal=text_refusal) if choice else []
         rows.append(Row(card, choice, [unreached(one.kind) for one in unsent]))
     return rows
 
@@ -136,12 +136,12 @@ def _choice(
     entry: Entry,
     tools: Mapping[str, CompiledTool],
     contacts: Mapping[UUID, Contact],
-    not_texted: TextRefusal,
+    text_refusal: TextRefusal,
 ) -> str:
     """The todo as it is shown: its id, its version and the hash of its content."""
     if todo.status != TodoStatus.PENDING_REVIEW or not may_approve(todo, entry.member.role):
         return ""
-    if why_not_runnable(todo, tools=tools, contacts=contacts, not_texted=not_texted):
+    if why_not_runnable(todo, tools=tools, contacts=contacts, text_refusal=text_refusal):
         return ""
     return f"{todo.pk}:{todo.version}:{hash_of(content_of(todo, tools=tools, contacts=contacts))}"
 

@@ -94,7 +94,7 @@ class Desk:
         """The approval that holds for the todo as it stands now. Raises Void."""
         with self.tenant.tx():
             now = load_todo(todo.pk)
-            return validity.check(now, current_approval(now), ground=load_approval_context(now))
+            return validity.check(now, current_approval(now), context=load_approval_context(now))
 
     def edit(self, todo: Todo, version: int | None = None, **changes: Any) -> Todo:
         return self.do(services.edit_todo, todo.pk, changes, actor=Actor("Nello"), version=version)  # type: ignore[no-any-return]

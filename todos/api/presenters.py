@@ -27,22 +27,22 @@ from tools.engine.presenters import effect_payload
 from tools.models import Effect
 
 
-def type_payload(kind: TodoType) -> TodoTypePayload:
+def type_payload(todo_type: TodoType) -> TodoTypePayload:
     return {
-        "id": str(kind.pk),
-        "name": kind.name,
-        "description": kind.description,
-        "tools": kind.tools,
-        "model": kind.model or None,
-        "recipients": kind.recipients,
-        "approver_role": kind.approver_role,
-        "second_approver": kind.second_approver,
-        "limit_argument": kind.limit_argument or None,
-        "limit_value": float(kind.limit_value) if kind.limit_value is not None else None,
-        "expires_after_hours": kind.expires_after_hours,
-        "is_extracted": kind.is_extracted,
-        "created_at": stamp(kind.created_at),
-        "updated_at": stamp(kind.updated_at),
+        "id": str(todo_type.pk),
+        "name": todo_type.name,
+        "description": todo_type.description,
+        "tools": todo_type.tools,
+        "model": todo_type.model or None,
+        "recipients": todo_type.recipients,
+        "approver_role": todo_type.approver_role,
+        "second_approver": todo_type.second_approver,
+        "limit_argument": todo_type.limit_argument or None,
+        "limit_value": float(todo_type.limit_value) if todo_type.limit_value is not None else None,
+        "expires_after_hours": todo_type.expires_after_hours,
+        "is_extracted": todo_type.is_extracted,
+        "created_at": stamp(todo_type.created_at),
+        "updated_at": stamp(todo_type.updated_at),
     }
 
 

@@ -25,8 +25,8 @@ class RuleView(TodoView):
 
     def draft(self) -> StandingRule:
         data = self.valid(RuleInput)
-        kind = types.find_type(self.project, data.pop("type")) if data.get("type") else None
-        return standing_rules.draft_rule(self.project, created_by=self.maker_id, **{**data, "type": kind})
+        todo_type = types.find_type(self.project, data.pop("type")) if data.get("type") else None
+        return standing_rules.draft_rule(self.project, created_by=self.caller_id, **{**data, "type": todo_type})
 
 
 class StandingRules(RuleView):
@@ -63,4 +63,4 @@ class StandingRuleDetail(TodoView):
     @extend_schema(operation_id="standing_rules_end")
     def delete(self, request: Request, rule_id: UUID) -> TypedResponse[StandingRulePayload]:
         """Ends a standing rule. The rule stays in the list."""
-        return TypedResponse(rule_payload(standing_rules.end_rule(self.project, rule_id, by=self.maker_id)))
+        return TypedResponse(rule_payload(standing_rules.end_rule(self.project, rule_id, by=self.caller_id)))

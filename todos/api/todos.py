@@ -41,12 +41,12 @@ class Todos(TodoView):
         sorted by when they reached that status, latest first.
         """
         rows = Todo.objects.select_related("type").filter(project=self.project)
-        asked, ordering = request.query_params, "-created_at"
-        if status := asked.get("status"):
+        params, ordering = request.query_params, "-created_at"
+        if status := params.get("status"):
             rows, ordering = rows.filter(status=status), "-status_at"
-        if (kind := asked.get("type")) is not None:
-            rows = rows.filter(type=types.find_type(self.project, kind))
-        if (conversation := asked.get("conversation")) is not None:
+        if (wanted_type := params.get("type")) is not None:
+            rows = rows.filter(type=types.find_type(self.project, wanted_type))
+        if (conversation := params.get("conversation")) is not None:
             rows = rows.filter(conversation_id=_uuid(conversation, field="conversation"))
         return self.page(rows, todo_payload, ordering=ordering)
 

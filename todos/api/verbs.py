@@ -24,10 +24,7 @@ from todos.approvals.approve import MOST_UNCONFIRMED
 from todos.models import Approval, Todo, TodoStatus
 from todos.payloads import ApprovalFieldsPayload, TodoAnswerPayload, TodoVerbPayload
 
-MISSING_VERSION = (
-    "version: what do you say yes to? Send the todo's version and content_hash, as you have read them, so that nothing else is "
-    "approved."
-)
+MISSING_VERSION = "version: send the `version` and `content_hash` you retrieved, so that only what you saw is approved."
 V = TypeVar("V", bound="type[TodoVerb]")
 
 
@@ -39,8 +36,8 @@ class TodoVerb(TodoView):
 
     def post(self, request: Request, todo_id: UUID) -> TypedResponse[TodoVerbPayload]:
         todo = services.get_todo(self.project, todo_id)
-        said: ApprovalFieldsPayload = self.act(todo, self.valid(self.form)) or {}
-        return TypedResponse({**self.detail(todo_id), **said})
+        extra: ApprovalFieldsPayload = self.act(todo, self.valid(self.form)) or {}
+        return TypedResponse({**self.detail(todo_id), **extra})
 
     def act(self, todo: Todo, data: dict[str, Any]) -> ApprovalFieldsPayload | None:
         """Perform the action on the todo. Return additional fields of the response, if any."""
@@ -85,8 +82,8 @@ class ApproveTodo(TodoVerb):
 
     def act(self, todo: Todo, data: dict[str, Any]) -> ApprovalFieldsPayload:
         approval = services.approve_todo(todo.pk, **self.seen(todo, data))
-        is_news = todo.status == TodoStatus.PENDING_REVIEW and self.maker_id in _approver_ids(approval)
-        return {"message": _approval_message(approval, is_news=is_news), "approved": approved_payload(approval)}
+        is_new = todo.status == TodoStatus.PENDING_REVIEW and self.caller_id in _approver_ids(approval)
+        return {"message": _approval_message(approval, is_new=is_new), "approved": approved_payload(approval)}
 
 
 @verb("reject", Reason)
@@ -157,27 +154,25 @@ class ApproveTodos(TodoView):
         todo that would reach nobody; the rest of the todo runs.
         """
         data = self.valid(ChoicesInput)
-        chosen = [services.Choice(row["todo"], row["version"], row["content_hash"]) for row in data["todos"]]
-        if len(chosen) > MOST_UNCONFIRMED and self.caller.member is not None:
+        choices = [services.Choice(row["todo"], row["version"], row["content_hash"]) for row in data["todos"]]
+        if len(choices) > MOST_UNCONFIRMED and self.caller.member is not None:
             require_recent_sign_in(request._request)
-        mine = set(
+        known = set(
             Todo.objects.filter(project=self.project)
-            .filter(pk__in=[one.todo_id for one in chosen])
+            .filter(pk__in=[one.todo_id for one in choices])
             .values_list("pk", flat=True)
         )
-        answers = services.approve_many(
-            [one for one in chosen if one.todo_id in mine],
+        results = services.approve_many(
+            [one for one in choices if one.todo_id in known],
             actor=self.actor,
             member=self.caller.member,
             key=self.caller.key,
             confirmed=data["confirmed"],
         )
-        strange = [
-            services.ApprovalResult(one.todo_id, refused="There is no such todo.")
-            for one in chosen
-            if one.todo_id not in mine
+        unknown = [
+            services.ApprovalResult(one.todo_id, refused="There is no such todo.") for one in choices if one.todo_id not in known
         ]
-        return TypedResponse({"results": [_result_payload(answer) for answer in (*answers, *strange)], "next": None})
+        return TypedResponse({"results": [_result_payload(result) for result in (*results, *unknown)], "next": None})
 
 
 def _approver_ids(approval: Approval) -> tuple[UUID | None, ...]:
@@ -185,17 +180,19 @@ def _approver_ids(approval: Approval) -> tuple[UUID | None, ...]:
     return approval.approved_by, approval.key_id, approval.second_by
 
 
-def _approval_message(approval: Approval, *, is_news: bool) -> str:
-    said = f"{'Approved' if is_news else 'Already approved'} by {approval.approver} at {approval.created_at:%H:%M} UTC"
+def _approval_message(approval: Approval, *, is_new: bool) -> str:
+    message = (
+        f"{'Approved' if is_new else 'Already approved'} by {approval.approver} at {approval.created_at:%H:%M} UTC"
+    )
     if not approval.is_complete:
-        return f"{said}; a second person has to approve it too."
-    return f"{said}; somebody has to take it on, because no tool does it." if approval.is_by_hand else f"{said}."
+        return f"{message}; a second person has to approve it too."
+    return f"{message}; somebody has to take it on, because no tool does it." if approval.is_by_hand else f"{message}."
 
 
-def _result_payload(answer: services.ApprovalResult) -> TodoAnswerPayload:
+def _result_payload(result: services.ApprovalResult) -> TodoAnswerPayload:
     return {
-        "todo": str(answer.todo_id),
-        "approval": approval_payload(answer.approval) if answer.approval else None,
-        "refused": answer.refused or None,
-        "unsent": unsent_payload(answer.unsent),
+        "todo": str(result.todo_id),
+        "approval": approval_payload(result.approval) if result.approval else None,
+        "refused": result.refused or None,
+        "unsent": unsent_payload(result.unsent),
     }

@@ -22,11 +22,11 @@ class TodoView(ProjectView):
         return Actor(f"the API key {key.name}" if key else "the API")
 
     @property
-    def maker_id(self) -> UUID:
+    def caller_id(self) -> UUID:
         """The id of the member or the key."""
-        maker = self.caller.member or self.caller.key
-        assert maker is not None  # a project's caller is always one of them
-        return maker.pk
+        caller = self.caller.member or self.caller.key
+        assert caller is not None  # a project's caller is always one of them
+        return caller.pk
 
     def detail(self, todo_id: UUID) -> TodoDetailPayload:
         return todo_detail(services.get_todo(self.project, todo_id))

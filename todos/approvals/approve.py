@@ -65,7 +65,7 @@ class GrantedApproval:
 
     todo: Todo
     approval: Approval
-    ground: ApprovalContext
+    context: ApprovalContext
 
 
 def approve_todo(
@@ -111,37 +111,37 @@ def approve_many(
         raise Conflict(message, code="confirmation_needed", field="confirmed")
     approver = Approver(actor, member=member, key=key)
     # Lock in one order, so that two callers with the same todos don't deadlock.
-    answers = {choice: _approve_one(choice, approver) for choice in sorted(choices, key=lambda choice: choice.todo_id)}
-    return [answers[choice] for choice in choices]
+    results = {choice: _approve_one(choice, approver) for choice in sorted(choices, key=lambda choice: choice.todo_id)}
+    return [results[choice] for choice in choices]
 
 
 def _approve_one(choice: Choice, approver: Approver) -> ApprovalResult:
     try:
         with transaction.atomic():
-            yes = _approve(choice, approver)
+            granted = _approve(choice, approver)
     except (ApiError, PermissionDenied) as error:
         return ApprovalResult(choice.todo_id, refused=str(error))
     except Http404:
         return ApprovalResult(choice.todo_id, refused="There is no such todo.")
-    unsent = undeliverable_of(yes.todo, tools=yes.ground.tools, contacts=yes.ground.contacts)
-    return ApprovalResult(choice.todo_id, approval=yes.approval, unsent=unsent)
+    unsent = undeliverable_of(granted.todo, tools=granted.context.tools, contacts=granted.context.contacts)
+    return ApprovalResult(choice.todo_id, approval=granted.approval, unsent=unsent)
 
 
 def _approve(choice: Choice, approver: Approver) -> GrantedApproval:
     """Like `approve_todo`, but also return the context, which is read once."""
     todo = get_for_update(choice.todo_id)
     require_permission(todo, approver)
-    ground, version, content_hash = load_approval_context(todo), choice.version, choice.content_hash
+    context, version, content_hash = load_approval_context(todo), choice.version, choice.content_hash
     if todo.status == TodoStatus.APPROVED:
-        return GrantedApproval(todo, _existing_approval(todo, version=version, content_hash=content_hash), ground)
+        return GrantedApproval(todo, _existing_approval(todo, version=version, content_hash=content_hash), context)
     if todo.status != TodoStatus.PENDING_REVIEW:
         raise WrongState(_status_sentence(todo))
     require_in_time(todo)
-    content = content_of(todo, tools=ground.tools, contacts=ground.contacts)
+    content = content_of(todo, tools=context.tools, contacts=context.contacts)
     require_seen(todo, content, version=version, content_hash=content_hash)
-    if problem := why_not_runnable(todo, tools=ground.tools, contacts=ground.contacts):
+    if problem := why_not_runnable(todo, tools=context.tools, contacts=context.contacts):
         raise Conflict(problem, code="not_runnable")
-    return GrantedApproval(todo, record_approval(todo, content, approver), ground)
+    return GrantedApproval(todo, record_approval(todo, content, approver), context)
 
 
 def require_in_time(todo: Todo) -> None:
@@ -157,12 +157,12 @@ def approval_period(todo: Todo) -> timedelta:
 
 def _existing_approval(todo: Todo, *, version: int | None, content_hash: str | None) -> Approval:
     """The current approval, if the caller saw the same content. Raises Changed or WrongState."""
-    standing = current_approval(todo)
-    if standing is None:
+    current = current_approval(todo)
+    if current is None:
         raise WrongState(_status_sentence(todo))
-    if version in (None, todo.version) and content_hash in (None, standing.content_hash):
-        return standing
-    raise TodoChanged(changes_since(todo, standing.content, version=version, content_hash=content_hash))
+    if version in (None, todo.version) and content_hash in (None, current.content_hash):
+        return current
+    raise TodoChanged(changes_since(todo, current.content, version=version, content_hash=content_hash))
 
 
 def _record_first(todo: Todo, content: Mapping[str, Any], approver: Approver) -> Approval:
@@ -205,7 +205,7 @@ def _complete(todo: Todo, approval: Approval, approver: Approver) -> Approval:
     """Mark the todo as approved and queue its job in one commit. Todos done by hand get no job."""
     todo.expires_at = approval.expires_at
     todo.save(update_fields=["expires_at"])
-    if not approval.is_by_hand and not approver.does_it:
+    if not approval.is_by_hand and not approver.by_hand:
         key = f"{LANE}:{approval.pk}"
         enqueue([JobRequest(LANE, todo.project_id, subject_id=todo.pk, ordinal=0, key=key)])
     rule = {"rule": str(approval.rule_id)} if approval.rule_id else {}

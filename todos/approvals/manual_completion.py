@@ -51,9 +51,9 @@ def take_todo(
     open), Conflict if a second person has to approve it first, and PermissionDenied if the caller may not approve a
     pending todo.
     """
-    todo, approver = get_for_update(todo_id), Approver(actor, member=member, key=key, does_it=True)
-    who = approver.id
-    if todo.status == S.IN_PROGRESS and todo.taken_by == who is not None:
+    todo, approver = get_for_update(todo_id), Approver(actor, member=member, key=key, by_hand=True)
+    assignee_id = approver.id
+    if todo.status == S.IN_PROGRESS and todo.taken_by == assignee_id is not None:
         return todo
     if todo.status not in TAKEABLE:
         raise WrongState(_refusal(todo))
@@ -68,7 +68,7 @@ def take_todo(
                 raise Conflict("Two people have to approve this before somebody takes it on.", code="not_approved")
         end_approvals(todo)
         transition(todo, S.IN_PROGRESS, what="taken", actor=actor)
-        Todo.objects.filter(pk=todo.pk).update(taken_by=who, taker=actor.name[:120])
+        Todo.objects.filter(pk=todo.pk).update(taken_by=assignee_id, taker=actor.name[:120])
     todo.refresh_from_db()
     return todo
 

@@ -27,19 +27,19 @@ TWO_PEOPLE = "Two people have to approve this; an API key is no person."
 
 @dataclass(frozen=True)
 class Approver:
-    """The giver of an approval: a member, an API key or a standing rule. With `does_it`, they do the todo by hand."""
+    """The giver of an approval: a member, an API key or a standing rule. With `by_hand`, they do the todo by hand."""
 
     actor: Actor
     member: Member | None = None
     key: ApiKey | None = None
     rule: StandingRule | None = None
-    does_it: bool = False
+    by_hand: bool = False
 
     @property
     def id(self) -> UUID | None:
         """The id of the member or the key."""
-        who = self.member or self.key
-        return who.pk if who else None
+        giver = self.member or self.key
+        return giver.pk if giver else None
 
 
 def required_role(todo: Todo) -> Role:
@@ -103,21 +103,21 @@ def needs_second(todo: Todo) -> bool:
     """True if two people have to approve. Values that can't be compared count as above the limit; of several, the
     largest counts.
     """
-    kind = todo.type
-    if kind is None or kind.second_approver == SecondApprover.NEVER:
+    todo_type = todo.type
+    if todo_type is None or todo_type.second_approver == SecondApprover.NEVER:
         return False
-    if kind.second_approver == SecondApprover.ALWAYS or kind.limit_value is None:
+    if todo_type.second_approver == SecondApprover.ALWAYS or todo_type.limit_value is None:
         return True
-    amounts = [_as_number(value) for value in _values_at(todo.arguments or {}, kind.limit_argument)]
+    amounts = [_as_number(value) for value in _values_at(todo.arguments or {}, todo_type.limit_argument)]
     # Negative amounts count by their absolute value.
-    return not amounts or any(amount is None or amount.copy_abs() > kind.limit_value for amount in amounts)
+    return not amounts or any(amount is None or amount.copy_abs() > todo_type.limit_value for amount in amounts)
 
 
 def _values_at(arguments: Mapping[str, Any], path: str) -> list[Any]:
     """The values at a dotted path. A plain name is also looked up in each object among the arguments."""
     if "." not in path:
-        places = [arguments, *(part for part in arguments.values() if isinstance(part, Mapping))]
-        return [place[path] for place in places if path in place]
+        objects = [arguments, *(part for part in arguments.values() if isinstance(part, Mapping))]
+        return [source[path] for source in objects if path in source]
     value: Any = arguments
     for name in path.split("."):
         value = value.get(name) if isinstance(value, Mapping) else None

@@ -38,7 +38,7 @@ class InvalidApproval(Exception):
         self.is_expired = is_expired
 
 
-def check(todo: Todo, approval: Approval | None, *, ground: ApprovalContext) -> Approval:
+def check(todo: Todo, approval: Approval | None, *, context: ApprovalContext) -> Approval:
     """Return the approval if it is valid for the todo and its context, which the current transaction has just read. The
     effects that follow use these same tools and this customer.
 
@@ -51,7 +51,7 @@ def check(todo: Todo, approval: Approval | None, *, ground: ApprovalContext) -> 
         raise InvalidApproval("Nobody has approved this as it stands.")
     if approval.expires_at <= time_of(todo):
         raise InvalidApproval("The approval wasn't used in time.", is_expired=True)
-    _require_same(todo, approval, ground)
+    _require_same(todo, approval, context)
     if not approval.is_complete or (needs_second(todo) and approval.second_by is None):
         raise InvalidApproval("A second person has to approve this.")
     if reason := lost_permission(todo, approval):
@@ -64,7 +64,7 @@ def why_not_runnable(
     *,
     tools: Mapping[str, CompiledTool] | None = None,
     contacts: Mapping[UUID, Contact] | None = None,
-    not_texted: TextRefusal | None = None,
+    text_refusal: TextRefusal | None = None,
 ) -> str:
     """The reason why the todo can't run, as a sentence; empty if it can, or if it has no tools and a person does it.
 
@@ -74,7 +74,7 @@ def why_not_runnable(
     known = tools if tools is not None else compiled_tools(todo.project, names=tools_of(todo))
     if todo.effect is not None and todo.effect.state == EffectState.UNKNOWN:
         return OUTCOME_UNKNOWN.format(tool=todo.effect.tool)
-    return _why_blocked(todo, known, contacts, not_texted or TextRules(todo.project).refusal)
+    return _why_blocked(todo, known, contacts, text_refusal or TextRules(todo.project).refusal)
 
 
 def undeliverable_of(
@@ -82,7 +82,7 @@ def undeliverable_of(
     *,
     tools: Mapping[str, CompiledTool] | None = None,
     contacts: Mapping[UUID, Contact] | None = None,
-    not_texted: TextRefusal | None = None,
+    text_refusal: TextRefusal | None = None,
 ) -> list[Undeliverable]:
     """The todo's messages that would reach nobody. Empty if a tool is unavailable, because then nothing runs. The
     arguments are as above.
@@ -91,7 +91,7 @@ def undeliverable_of(
     if _why_unavailable(todo, known):
         return []
     named = [known[name] for name in tools_of(todo)]
-    return undeliverable_messages(todo, named, contacts, not_texted=not_texted or TextRules(todo.project).refusal)
+    return undeliverable_messages(todo, named, contacts, text_refusal=text_refusal or TextRules(todo.project).refusal)
 
 
 def _why_unavailable(todo: Todo, tools: Mapping[str, CompiledTool]) -> str:
@@ -105,27 +105,26 @@ def _why_blocked(
     todo: Todo,
     tools: Mapping[str, CompiledTool],
     contacts: Mapping[UUID, Contact] | None,
-    not_texted: TextRefusal | None = None,
+    text_refusal: TextRefusal | None = None,
 ) -> str:
     """The reason from `_why_unavailable`, or that all the tools do is send undeliverable messages; empty if the todo can run."""
     if gone := _why_unavailable(todo, tools):
         return gone
     named = [tools[name] for name in tools_of(todo)]
-    unsent = undeliverable_messages(todo, named, contacts, not_texted=not_texted)
+    unsent = undeliverable_messages(todo, named, contacts, text_refusal=text_refusal)
     return unsent[0].reason if unsent and is_only_messages(named, unsent) else ""
 
 
-def _require_same(todo: Todo, approval: Approval, ground: ApprovalContext) -> None:
-    content = content_of(todo, tools=ground.tools, contacts=ground.contacts)
+def _require_same(todo: Todo, approval: Approval, context: ApprovalContext) -> None:
+    content = content_of(todo, tools=context.tools, contacts=context.contacts)
     if hash_of(content) != approval.content_hash:
         changed = _changed_fields(approval.content, content)
         reason = (
-            _why_unavailable(todo, ground.tools)
-            or f"It changed after it was approved: {', '.join(changed) or 'its content'}."
+            _why_unavailable(todo, context.tools) or f"It changed after it was approved: {', '.join(changed) or 'its content'}."
         )
         raise InvalidApproval(reason + _lost_contact(approval.content, content), changed=changed)
     # Texting rules are checked when the text is sent.
-    if stopped := _why_blocked(todo, ground.tools, ground.contacts):
+    if stopped := _why_blocked(todo, context.tools, context.contacts):
         raise InvalidApproval(stopped, changed=["tools"])
 
 

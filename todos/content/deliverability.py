@@ -42,15 +42,15 @@ TextRefusal = Callable[[str], str]
 
 @dataclass(frozen=True)
 class Undeliverable:
-    """A message that would reach nobody, by kind and missing contact detail; `more` adds to the reason."""
+    """A message that would reach nobody, by kind and missing contact detail; `detail` adds to the reason."""
 
     kind: str
-    lack: MissingContact
-    more: str = ""
+    missing: MissingContact
+    detail: str = ""
 
     @property
     def reason(self) -> str:
-        return f"{SENTENCES[self.lack]} {self.more}".rstrip()
+        return f"{SENTENCES[self.missing]} {self.detail}".rstrip()
 
 
 def needs_contact(tool: CompiledTool) -> bool:
@@ -63,7 +63,7 @@ def undeliverable_messages(
     tools: Sequence[CompiledTool],
     contacts: Mapping[UUID, Contact] | None,
     *,
-    not_texted: TextRefusal | None = None,
+    text_refusal: TextRefusal | None = None,
 ) -> list[Undeliverable]:
     """The todo's messages that would reach nobody; missing customer details come first.
 
@@ -73,7 +73,7 @@ def undeliverable_messages(
     is_named = bool(todo.tool or todo.effect_id or recipients_of(todo))
     own = {tool.kind: None for tool in tools if needs_contact(tool)}
     contact = _customer_of(todo, contacts) if own else None
-    found = [one for kind in own if (one := _check_contact(kind, contact, not_texted))]
+    found = [one for kind in own if (one := _check_contact(kind, contact, text_refusal))]
     if not is_named and (others := [tool.kind for tool in tools if names_addressee(tool)]):
         found.append(Undeliverable(others[0], MissingContact.ADDRESSES))
     return found
@@ -81,8 +81,8 @@ def undeliverable_messages(
 
 def is_only_messages(tools: Sequence[CompiledTool], unsent: Sequence[Undeliverable]) -> bool:
     """True if the tools do nothing besides sending the undeliverable messages."""
-    own = {one.kind for one in unsent if one.lack != MissingContact.ADDRESSES}
-    is_unnamed = any(one.lack == MissingContact.ADDRESSES for one in unsent)
+    own = {one.kind for one in unsent if one.missing != MissingContact.ADDRESSES}
+    is_unnamed = any(one.missing == MissingContact.ADDRESSES for one in unsent)
     return all((tool.kind in own) if needs_contact(tool) else is_unnamed and names_addressee(tool) for tool in tools)
 
 
@@ -93,11 +93,11 @@ def _customer_of(todo: Todo, contacts: Mapping[UUID, Contact] | None) -> Contact
     return contacts.get(todo.persona_id) if todo.persona_id is not None else None
 
 
-def _check_contact(kind: str, contact: Contact | None, not_texted: TextRefusal | None) -> Undeliverable | None:
+def _check_contact(kind: str, contact: Contact | None, text_refusal: TextRefusal | None) -> Undeliverable | None:
     if contact is None:
         return Undeliverable(kind, MissingContact.CUSTOMER)
     if not recipient_of(kind, contact):
         return Undeliverable(kind, CONTACT_NEEDED[kind])
-    if kind == "sms" and not_texted is not None and (refusal := not_texted(contact.phone)):
+    if kind == "sms" and text_refusal is not None and (refusal := text_refusal(contact.phone)):
         return Undeliverable(kind, MissingContact.OTHER_PHONE, refusal)
     return None

@@ -19,9 +19,7 @@ FIXED = {
     EffectState.FAILED: "{tool} failed with these arguments: review it again first.",
     EffectState.CANCELLED: "{tool} isn't to be done any more. For anything else make another todo.",
 }
-CALLBACK_PENDING = (
-    "{tool} was tried with these arguments, and an answer to that may still come. For anything else make another todo."
-)
+CALLBACK_PENDING = "{tool} was tried with these arguments, and an answer to that may still come. For anything else make another todo."
 
 
 def why_fixed(effect: Effect) -> str:

@@ -93,14 +93,14 @@ def _checked_arguments(tool: CompiledTool, arguments: dict[str, Any]) -> dict[st
         message = f"arguments have {len(text):,} characters; the limit is {LARGEST_ARGUMENTS:,}."
         raise ApiError("invalid_arguments", message, field="arguments")
     try:
-        wanted = arguments_schema(tool.name, tool.definition)
-        _require_fitting(wanted, text, arguments)
+        schema = arguments_schema(tool.name, tool.definition)
+        _require_fitting(schema, text, arguments)
     except MalformedTool as error:
         raise ApiError("invalid_tool", f"{tool.name} can't be carried out: {error}", field="tool") from error
     except Mismatch as error:
-        place, _, said = str(error).splitlines()[0].removeprefix("- ").partition(": ")
-        where = "arguments" if place == "the answer" else f"arguments.{place}"
-        raise ApiError("invalid_arguments", f"{where}: {said}", field=where) from error
+        path, _, problem = str(error).splitlines()[0].removeprefix("- ").partition(": ")
+        where = "arguments" if path == "the answer" else f"arguments.{path}"
+        raise ApiError("invalid_arguments", f"{where}: {problem}", field=where) from error
     _require_address(tool, arguments)
     return arguments
 
@@ -117,13 +117,13 @@ def _require_address(tool: CompiledTool, arguments: Mapping[str, Any]) -> None:
         raise ApiError("invalid_arguments", error.message.replace("recipients", where, 1), field=where) from error
 
 
-def _require_fitting(wanted: dict[str, Any] | type[BaseModel] | None, text: str, arguments: Mapping[str, Any]) -> None:
+def _require_fitting(schema: dict[str, Any] | type[BaseModel] | None, text: str, arguments: Mapping[str, Any]) -> None:
     """Raise Mismatch for arguments that the tool doesn't accept: a plan contains nothing the tool ignores."""
-    if isinstance(wanted, dict):
-        parse_object(text, schema=wanted)
+    if isinstance(schema, dict):
+        parse_object(text, schema=schema)
         return
-    known = wanted.model_fields if wanted is not None else {}
+    known = schema.model_fields if schema is not None else {}
     if extra := [name for name in arguments if name not in known]:
         raise Mismatch(f"- {extra[0]}: the tool doesn't take it")
-    if wanted is not None:
-        parse(text, output=wanted)
+    if schema is not None:
+        parse(text, output=schema)

@@ -55,9 +55,9 @@ def get_type(project: Project, type_id: UUID) -> TodoType:
 
 def find_type(project: Project, wanted: str) -> TodoType:
     """The type with this id or name. Raises ApiError that lists the available types."""
-    for kind in types_of(project):
-        if wanted in (str(kind.pk), kind.name):
-            return kind
+    for todo_type in types_of(project):
+        if wanted in (str(todo_type.pk), todo_type.name):
+            return todo_type
     names = ", ".join(types_of(project).values_list("name", flat=True)) or "none yet"
     raise ApiError("invalid_type", f"type: there is no such type; there are: {names}.", field="type")
 
@@ -73,28 +73,28 @@ def save_type(
     A change of name, model, tools or recipients voids the approvals of the type's todos.
     """
     _lock(project)
-    kind = get_type(project, type_id) if type_id else TodoType(project=project)
-    if started_from is not None and started_from != kind.updated_at.isoformat():
+    todo_type = get_type(project, type_id) if type_id else TodoType(project=project)
+    if started_from is not None and started_from != todo_type.updated_at.isoformat():
         raise Conflict(
-            f"Somebody saved {kind.name} meanwhile{_differences(kind, fields)}. What you chose is still here: save again to make it so.",
+            f"Somebody saved {todo_type.name} meanwhile{_differences(todo_type, fields)}. What you chose is still here: save again to make it so.",
             code="changed_meanwhile",
         )
     if unknown := [name for name in fields if name not in FIELDS]:
         raise ApiError("forbidden_field", f"{unknown[0]} cannot be set.", field=unknown[0])
     for name, value in fields.items():
-        setattr(kind, name, value.strip() if isinstance(value, str) else value)
-    _check(kind, is_named="name" in fields, has_tools="tools" in fields)
-    kind.save()
-    return kind
+        setattr(todo_type, name, value.strip() if isinstance(value, str) else value)
+    _check(todo_type, is_named="name" in fields, has_tools="tools" in fields)
+    todo_type.save()
+    return todo_type
 
 
 def remove_type(project: Project, type_id: UUID) -> None:
     """Remove a type. Its todos stay, but can't be approved until they get another type. Raises Http404."""
     # A concurrent save would write `is_removed` back to False.
     _lock(project)
-    kind = get_type(project, type_id)
-    kind.is_removed = True
-    kind.save(update_fields=["is_removed", "updated_at"])
+    todo_type = get_type(project, type_id)
+    todo_type.is_removed = True
+    todo_type.save(update_fields=["is_removed", "updated_at"])
 
 
 def task_tools(project: Project) -> list[str]:
@@ -102,9 +102,9 @@ def task_tools(project: Project) -> list[str]:
     return [name for name, tool in compiled_tools(project).items() if Trigger.TASK in tool.moments]
 
 
-def _differences(kind: TodoType, fields: Mapping[str, Any]) -> str:
+def _differences(todo_type: TodoType, fields: Mapping[str, Any]) -> str:
     """A phrase that lists the submitted fields that differ from the stored ones."""
-    names = [name.replace("_", " ") for name, value in fields.items() if getattr(kind, name, value) != value]
+    names = [name.replace("_", " ") for name, value in fields.items() if getattr(todo_type, name, value) != value]
     return f", and yours differs in {', '.join(names)}" if names else ""
 
 
@@ -113,39 +113,39 @@ def _lock(project: Project) -> None:
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
 
 
-def _check(kind: TodoType, *, is_named: bool, has_tools: bool) -> None:
+def _check(todo_type: TodoType, *, is_named: bool, has_tools: bool) -> None:
     """Raise ApiError for the first invalid field. Tools are checked only if given: stored ones may have been deleted
     since.
     """
-    _check_texts(kind)
-    if is_named or kind._state.adding:
-        _check_name(kind)
+    _check_texts(todo_type)
+    if is_named or todo_type._state.adding:
+        _check_name(todo_type)
     if has_tools:
-        kind.tools = _checked_tools(kind.project, kind.tools)
-    kind.recipients = checked_recipients(kind.recipients)
-    if kind.approver_role not in APPROVERS:
+        todo_type.tools = _checked_tools(todo_type.project, todo_type.tools)
+    todo_type.recipients = checked_recipients(todo_type.recipients)
+    if todo_type.approver_role not in APPROVERS:
         raise _invalid("approver_role", f"must be one of: {', '.join(APPROVERS)}.")
-    if not _is_whole(kind.expires_after_hours) or not 1 <= kind.expires_after_hours <= LONGEST_HOURS:
+    if not _is_whole(todo_type.expires_after_hours) or not 1 <= todo_type.expires_after_hours <= LONGEST_HOURS:
         raise _invalid("expires_after_hours", f"must be between 1 and {LONGEST_HOURS:,}.")
-    _check_second(kind)
+    _check_second(todo_type)
 
 
-def _check_texts(kind: TodoType) -> None:
+def _check_texts(todo_type: TodoType) -> None:
     for name, longest in (("name", LONGEST_NAME), ("description", LONGEST_DESCRIPTION)):
-        text = getattr(kind, name)
+        text = getattr(todo_type, name)
         if is_empty(text):
             raise _invalid(name, "is empty.")
         if len(text) > longest:
             raise _invalid(name, f"has {len(text):,} characters; the limit is {longest:,}.")
-    if len(kind.model) > 120:
-        raise _invalid("model", f"has {len(kind.model):,} characters; the limit is 120.")
+    if len(todo_type.model) > 120:
+        raise _invalid("model", f"has {len(todo_type.model):,} characters; the limit is 120.")
 
 
-def _check_name(kind: TodoType) -> None:
-    others = types_of(kind.project).exclude(pk=kind.pk)
-    if others.filter(name__iexact=kind.name).exists():
-        raise Conflict(f"The project has a type named {kind.name} already.", code="name_taken", field="name")
-    if others.count() >= MOST_TYPES:
+def _check_name(todo_type: TodoType) -> None:
+    other_types = types_of(todo_type.project).exclude(pk=todo_type.pk)
+    if other_types.filter(name__iexact=todo_type.name).exists():
+        raise Conflict(f"The project has a type named {todo_type.name} already.", code="name_taken", field="name")
+    if other_types.count() >= MOST_TYPES:
         raise ApiError("too_many", f"The project has {MOST_TYPES} types; remove one first.")
 
 
@@ -164,15 +164,15 @@ def _checked_tools(project: Project, names: Sequence[Any]) -> list[str]:
     return list(names)
 
 
-def _check_second(kind: TodoType) -> None:
-    if kind.second_approver not in SecondApprover.values:
+def _check_second(todo_type: TodoType) -> None:
+    if todo_type.second_approver not in SecondApprover.values:
         raise _invalid("second_approver", f"must be one of: {', '.join(SecondApprover.values)}.")
-    if kind.second_approver != SecondApprover.ABOVE:
-        kind.limit_argument, kind.limit_value = "", None
+    if todo_type.second_approver != SecondApprover.ABOVE:
+        todo_type.limit_argument, todo_type.limit_value = "", None
         return
-    if not kind.limit_argument:
+    if not todo_type.limit_argument:
         raise _invalid("limit_argument", "is required: name the argument that is compared with the limit.")
-    limit = kind.limit_value
+    limit = todo_type.limit_value
     if limit is None:
         raise _invalid("limit_value", "is required: above it two people have to approve.")
     if isinstance(limit, bool) or not isinstance(limit, int | float | Decimal) or not 0 <= limit <= HIGHEST_LIMIT:

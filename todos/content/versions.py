@@ -98,11 +98,11 @@ def changes_since(
     What they saw is the recorded content with that hash, or else the one their version began with. An unknown hash and
     version give no differences.
     """
-    kept = [(event.version, event.detail["content"]) for event in _with_content(todo)]
-    kept += [(approval.version, approval.content) for approval in Approval.objects.filter(todo=todo)]
-    of_hash = [one for _, one in kept if hash_of(one) == content_hash]
-    of_version = [one for number, one in kept if number == (todo.version if version is None else version)]
-    return differences([*of_hash, *of_version][0], content) if of_hash or of_version else []
+    recorded = [(event.version, event.detail["content"]) for event in _with_content(todo)]
+    recorded += [(approval.version, approval.content) for approval in Approval.objects.filter(todo=todo)]
+    with_hash = [one for _, one in recorded if hash_of(one) == content_hash]
+    with_version = [one for number, one in recorded if number == (todo.version if version is None else version)]
+    return differences([*with_hash, *with_version][0], content) if with_hash or with_version else []
 
 
 def _with_content(todo: Todo) -> QuerySet[TodoEvent]:

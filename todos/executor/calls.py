@@ -46,7 +46,7 @@ class StartedCall:
 
     effect: Effect
     tool_context: ToolContext
-    ground: ApprovalContext
+    approval_context: ApprovalContext
 
 
 @dataclass(frozen=True)
@@ -63,15 +63,19 @@ class AttemptedCall:
     call_id: UUID
     conversation_id: UUID | None
     outcome: Outcome
-    ground: ApprovalContext
+    approval_context: ApprovalContext
 
 
 async def execute_calls(
-    job: ClaimedJob, calls: Sequence[UUID], *, begins_in: UUID | None, first: StartedCall | HeldCall | None = None
+    job: ClaimedJob,
+    calls: Sequence[UUID],
+    *,
+    locked_conversation_id: UUID | None,
+    first: StartedCall | HeldCall | None = None,
 ) -> AttemptedCall | None:
     """Make one attempt at each due call. A call may end, be postponed, be held back, or find its approval void.
 
-    `begins_in` is the todo's conversation; `first` is the started first call, if any. The last attempt is returned
+    `locked_conversation_id` is the todo's conversation; `first` is the started first call, if any. The last attempt is returned
     unrecorded, so that it is recorded in one commit with the next move.
     """
     attempted: AttemptedCall | None = None
@@ -79,23 +83,25 @@ async def execute_calls(
         if attempted is not None:
             await in_db(record, job, attempted)
             failpoint("todo.between_effects")
-        attempted = await _execute_call(job, call_id, begins_in=begins_in, begun=None if at else first)
+        attempted = await _execute_call(
+            job, call_id, locked_conversation_id=locked_conversation_id, started=None if at else first
+        )
     return attempted
 
 
 async def _execute_call(
-    job: ClaimedJob, call_id: UUID, *, begins_in: UUID | None, begun: StartedCall | HeldCall | None
+    job: ClaimedJob, call_id: UUID, *, locked_conversation_id: UUID | None, started: StartedCall | HeldCall | None
 ) -> AttemptedCall | None:
-    if begun is None:
-        begun = await in_db(_start, job, call_id, begins_in=begins_in)
-    if isinstance(begun, HeldCall):
-        begun = await in_db(_start, job, call_id, begins_in=begins_in, keeping=begun)
-    if not isinstance(begun, StartedCall):
+    if started is None:
+        started = await in_db(_start, job, call_id, locked_conversation_id=locked_conversation_id)
+    if isinstance(started, HeldCall):
+        started = await in_db(_start, job, call_id, locked_conversation_id=locked_conversation_id, held=started)
+    if not isinstance(started, StartedCall):
         return None
     failpoint("effect.sending_pre_bytes")
-    outcome = await _attempt(begun)
+    outcome = await _attempt(started)
     failpoint("effect.response_pre_commit")
-    return AttemptedCall(call_id, begun.effect.conversation_id, outcome, begun.ground)
+    return AttemptedCall(call_id, started.effect.conversation_id, outcome, started.approval_context)
 
 
 def record(job: ClaimedJob, attempted: AttemptedCall) -> None:
@@ -104,48 +110,50 @@ def record(job: ClaimedJob, attempted: AttemptedCall) -> None:
         settle_attempt(todo, attempted)
 
 
-def settle_attempt(todo: Todo, attempted: AttemptedCall, *, work: RunContext | None = None) -> None:
+def settle_attempt(todo: Todo, attempted: AttemptedCall, *, run: RunContext | None = None) -> None:
     """Record an outcome in a transaction that has locked the todo and its conversation.
 
     The run, if given, is as that transaction read it; its call is updated in place.
     """
-    known = [call for call in work.open_calls if call.pk == attempted.call_id] if work else []
-    call = known[0] if known else _call(attempted.call_id)
+    loaded = [call for call in run.open_calls if call.pk == attempted.call_id] if run else []
+    call = loaded[0] if loaded else _call(attempted.call_id)
     settle.settle(todo, call.step.approval, call, attempted.outcome)
 
 
-async def _attempt(begun: StartedCall) -> Outcome:
+async def _attempt(started: StartedCall) -> Outcome:
     """Execute the call. A tool that raises has an unknown outcome and doesn't end the run."""
     try:
-        return await execute(begun.effect, begun.tool_context)
+        return await execute(started.effect, started.tool_context)
     except Exception:  # the edge to the tools: any bug of a handler becomes a result that the model and staff see
-        log.exception("%s raised.", begun.effect.tool)
+        log.exception("%s raised.", started.effect.tool)
         return Outcome.unknown(TOOL_CRASHED)
 
 
 def _start(
-    job: ClaimedJob, call_id: UUID, *, begins_in: UUID | None, keeping: HeldCall | None = None
+    job: ClaimedJob, call_id: UUID, *, locked_conversation_id: UUID | None, held: HeldCall | None = None
 ) -> StartedCall | HeldCall | None:
-    """Start a stored call in its own transaction. With `keeping` the conversation is locked, and a held call ends."""
-    with todo_tx(job, conversation_id=keeping.conversation_id if keeping else None, begins_in=begins_in) as todo:
+    """Start a stored call in its own transaction. With `held` the conversation is locked, and a held call ends."""
+    with todo_tx(
+        job, conversation_id=held.conversation_id if held else None, locked_conversation_id=locked_conversation_id
+    ) as todo:
         call = _call(call_id)
-        return start_call(todo, call, approval=_latest_approval(todo, call), keeping=keeping)
+        return start_call(todo, call, approval=_latest_approval(todo, call), held=held)
 
 
 def start_call(
-    todo: Todo, call: TodoCall, *, approval: Approval | None, keeping: HeldCall | None = None
+    todo: Todo, call: TodoCall, *, approval: Approval | None, held: HeldCall | None = None
 ) -> StartedCall | HeldCall | None:
     """Check the approval again and mark the effect as `sending`, to be committed before any request is sent. None if
     the call can't start now or ever.
 
     Call it in a transaction that has locked the todo before reading it and `approval`, the approval of its version.
-    Returns a HeldCall for a call that must end; calling again with it as `keeping` ends the call.
+    Returns a HeldCall for a call that must end; calling again with it as `held` ends the call.
     """
     if call.finished_at is not None or todo.status != TodoStatus.IN_PROGRESS or todo.taker:
         return None
-    ground = load_approval_context(todo)
+    approval_context = load_approval_context(todo)
     try:
-        approval = validity.check(todo, approval, ground=ground)
+        approval = validity.check(todo, approval, context=approval_context)
     except InvalidApproval as void:
         stop_for_review(todo, void)
         return None
@@ -156,8 +164,8 @@ def start_call(
         return None
     end = _end_instead(todo, call)
     if end is None:
-        return _begin_sending(todo, settle.effect_of(call), ground)
-    if keeping is None:
+        return _begin_sending(todo, settle.effect_of(call), approval_context)
+    if held is None:
         return HeldCall(todo.conversation_id)
     end()
     return None
@@ -194,12 +202,12 @@ def _end_instead(todo: Todo, call: TodoCall) -> Callable[[], None] | None:
     return None
 
 
-def _begin_sending(todo: Todo, effect: Effect, ground: ApprovalContext) -> StartedCall | None:
+def _begin_sending(todo: Todo, effect: Effect, approval_context: ApprovalContext) -> StartedCall | None:
     action = definition_of(effect).action
     answers_later = action.type is ActionType.SEND_WEBHOOK and action.webhook.callback
     if not ledger.begin_sending(effect, callback_hash=digest_of(callback_token(effect.pk)) if answers_later else ""):
         return None
-    return StartedCall(effect, tool_context_of(todo, effect, contact=ground.contact), ground)
+    return StartedCall(effect, tool_context_of(todo, effect, contact=approval_context.contact), approval_context)
 
 
 CALLS = PreparedQuery(

@@ -12,21 +12,19 @@ from todos.models import Todo, TodoStatus
 from todos.models.step import MOST_STEPS
 from tools.models import Effect, EffectState
 
-STEP_LIMIT_REACHED = (
-    f"It was stopped after {MOST_STEPS} steps, the most that a todo may take, before the agent was done."
-)
+STEP_LIMIT_REACHED = f"It was stopped after {MOST_STEPS} steps, the most that a todo may take, before the agent was done."
 OUTCOME_UNKNOWN = "It isn't known whether {tools} happened: look into it, and say so."
 HELD = "{tools} was held back, because the same was done already."
 NOT_DONE = "{tool} was not done: {error}"
 NOTHING_DONE = "No tool was used, so nothing was done. The agent says: {said}"
 
 
-def finish(work: RunContext, *, actor: Actor = AGENT) -> None:
+def finish(run: RunContext, *, actor: Actor = AGENT) -> None:
     """Move the locked todo, whose run has nothing left to do, to its final status."""
-    status, reason = final_status(work)
+    status, reason = final_status(run)
     if status in (TodoStatus.COMPLETED, TodoStatus.FAILED):
-        end_approvals(work.todo)
-    transition(work.todo, status, what=status.value, actor=actor, reason=reason)
+        end_approvals(run.todo)
+    transition(run.todo, status, what=status.value, actor=actor, reason=reason)
 
 
 def fail_run(todo: Todo, reason: str) -> None:
@@ -35,21 +33,21 @@ def fail_run(todo: Todo, reason: str) -> None:
         transition(todo, TodoStatus.IN_PROGRESS, what="started", actor=AGENT)
     if todo.status != TodoStatus.IN_PROGRESS or todo.taker:
         return
-    work = load_run(todo)
-    for call in work.open_calls if work else []:
+    run = load_run(todo)
+    for call in run.open_calls if run else []:
         settle.fail_call(todo, call, reason)
-    left = load_run(todo)
-    is_unknown = left is not None and bool(_in_state(_effects(left), EffectState.UNKNOWN))
+    remaining = load_run(todo)
+    is_unknown = remaining is not None and bool(_in_state(_effects(remaining), EffectState.UNKNOWN))
     status = TodoStatus.NEEDS_ATTENTION if is_unknown else TodoStatus.FAILED
     if status == TodoStatus.FAILED:
         end_approvals(todo)
     transition(todo, status, what=status.value, actor=AGENT, reason=reason)
 
 
-def final_status(work: RunContext) -> tuple[TodoStatus, str]:
+def final_status(run: RunContext) -> tuple[TodoStatus, str]:
     """The final status of a run with nothing left to do, and the reason."""
-    effects = _effects(work)
-    reasons = [] if work.has_stopped else [STEP_LIMIT_REACHED]
+    effects = _effects(run)
+    reasons = [] if run.has_stopped else [STEP_LIMIT_REACHED]
     if unknown := _in_state(effects, EffectState.UNKNOWN):
         return TodoStatus.NEEDS_ATTENTION, " ".join([*reasons, OUTCOME_UNKNOWN.format(tools=_named(unknown))])
     failed = _in_state(effects, EffectState.FAILED, EffectState.CANCELLED)
@@ -59,21 +57,21 @@ def final_status(work: RunContext) -> tuple[TodoStatus, str]:
     if held := _in_state(effects, EffectState.HELD):
         return TodoStatus.NEEDS_ATTENTION, HELD.format(tools=_named(held))
     if not effects:
-        return _without_effects(work)
+        return _without_effects(run)
     return TodoStatus.COMPLETED, ""
 
 
-def _without_effects(work: RunContext) -> tuple[TodoStatus, str]:
-    if work.is_frozen:
-        return TodoStatus.FAILED, work.calls[0].result
-    return TodoStatus.NEEDS_ATTENTION, NOTHING_DONE.format(said=work.steps[-1].step.content or "nothing.")
+def _without_effects(run: RunContext) -> tuple[TodoStatus, str]:
+    if run.is_frozen:
+        return TodoStatus.FAILED, run.calls[0].result
+    return TodoStatus.NEEDS_ATTENTION, NOTHING_DONE.format(said=run.steps[-1].step.content or "nothing.")
 
 
-def _effects(work: RunContext) -> list[Effect]:
+def _effects(run: RunContext) -> list[Effect]:
     """The current effects of the run, in the order of its calls."""
-    of_calls = dict.fromkeys(call.effect_id for call in work.calls if call.effect_id is not None)
-    found = Effect.objects.in_bulk(of_calls) if of_calls else {}
-    return [found[effect_id] for effect_id in of_calls]
+    effect_ids = dict.fromkeys(call.effect_id for call in run.calls if call.effect_id is not None)
+    found = Effect.objects.in_bulk(effect_ids) if effect_ids else {}
+    return [found[effect_id] for effect_id in effect_ids]
 
 
 def _in_state(effects: Sequence[Effect], *states: EffectState) -> list[Effect]:

@@ -35,11 +35,11 @@ def approval_of(key: str) -> UUID:
 
 def postponed_effects(approval: Approval, effects: Iterable[Effect]) -> set[UUID]:
     """The ids of the effects whose next attempt isn't due: another job, still queued, will make it."""
-    of_key = {_retry_key(approval, effect): effect.pk for effect in effects if effect.attempts}
-    if not of_key:
+    effect_ids = {_retry_key(approval, effect): effect.pk for effect in effects if effect.attempts}
+    if not effect_ids:
         return set()
-    waiting = Job.objects.filter(key__in=of_key, state=State.QUEUED).values_list("key", flat=True)
-    return {of_key[key] for key in waiting}
+    waiting = Job.objects.filter(key__in=effect_ids, state=State.QUEUED).values_list("key", flat=True)
+    return {effect_ids[key] for key in waiting}
 
 
 def _retry_key(approval: Approval, effect: Effect) -> str:

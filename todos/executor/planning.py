@@ -42,17 +42,17 @@ class Plan:
     to_review: str = ""
 
 
-def plan_calls(work: RunContext, step: TodoStep, asked: Iterable[ToolCall]) -> Plan:
+def plan_calls(run: RunContext, step: TodoStep, tool_calls: Iterable[ToolCall]) -> Plan:
     """The calls of a model's step. A call that can't be executed gets its result at once."""
     calls, to_review = list[TodoCall](), ""
-    for index, one in enumerate(asked):
+    for index, one in enumerate(tool_calls):
         call = TodoCall(
             step=step, index=index, name=storable(one.name)[:120], arguments_text=storable(one.arguments_json)
         )
         call.call_id = call_id_of(one, index=index, taken=[other.call_id for other in calls])
         try:
             call.arguments = read_object(one)
-            _plan(work, call, tool=find_offered(work.tools, call.name, index=call.index))
+            _plan(run, call, tool=find_offered(run.tools, call.name, index=call.index))
         except CallRefused as refusal:
             refuse(call, str(refusal))
             to_review = to_review or (str(refusal) if isinstance(refusal, UnapprovedAddress) else "")
@@ -65,17 +65,17 @@ def plan_calls(work: RunContext, step: TodoStep, asked: Iterable[ToolCall]) -> P
     return Plan(calls, to_review)
 
 
-def plan_frozen(work: RunContext, step: TodoStep) -> Plan:
+def plan_frozen(run: RunContext, step: TodoStep) -> Plan:
     """The one approved call: the todo's planned effect, or its tool with frozen arguments."""
-    todo = work.todo
+    todo = run.todo
     call = TodoCall(step=step, index=0, call_id="frozen", name=todo.tool, arguments=dict(todo.arguments or {}))
     if todo.effect is not None:
-        _refresh_repeat_key(work, todo.effect)
+        _refresh_repeat_key(run, todo.effect)
         call.name, call.arguments, call.effect = todo.effect.tool, dict(todo.effect.arguments), todo.effect
     call.arguments_text = json.dumps(call.arguments, ensure_ascii=False)
     if call.effect is None:
         try:
-            _plan(work, call, tool=find_offered(work.tools, call.name, index=call.index), is_frozen=True)
+            _plan(run, call, tool=find_offered(run.tools, call.name, index=call.index), is_frozen=True)
         except CallRefused as refusal:
             refuse(call, str(refusal))
     return Plan([call])
@@ -92,43 +92,43 @@ def refuse(call: TodoCall, reason: str) -> None:
     call.result, call.is_error, call.finished_at = error_text(reason), True, call.step.started_at
 
 
-def _plan(work: RunContext, call: TodoCall, *, tool: CompiledTool, is_frozen: bool = False) -> None:
+def _plan(run: RunContext, call: TodoCall, *, tool: CompiledTool, is_frozen: bool = False) -> None:
     """Give the call its planned effect. Raises CallRefused."""
     call.arguments = _parse_arguments(tool, call)
     handler = handler_of(tool.name, tool.definition)
     address = str(call.arguments.get(handler.addressee, "")).strip() if handler and handler.addressee else ""
     if handler and handler.addressee and not address:
         raise CallRefused(NO_ADDRESSEE.format(name=handler.addressee))
-    if address and not is_frozen and not _is_approved(address, recipients_of(work.todo)):
+    if address and not is_frozen and not _is_approved(address, recipients_of(run.todo)):
         raise UnapprovedAddress(NOT_APPROVED.format(address=storable(address)[:254]))
     effect = Effect(
-        project_id=work.todo.project_id,
-        conversation_id=work.todo.conversation_id,
+        project_id=run.todo.project_id,
+        conversation_id=run.todo.conversation_id,
         origin=EffectOrigin.TODO,
-        effect_key=effect_key(origin=work.approval.pk, tool=tool.name, step=call.step.number, index=call.index),
+        effect_key=effect_key(origin=run.approval.pk, tool=tool.name, step=call.step.number, index=call.index),
         tool=tool.name,
         tool_origin=tool.origin,
         tool_version=tool.version,
         kind=tool.kind,
         delivery=tool.delivery,
         definition=tool.definition.model_dump(mode="json", by_alias=True),
-        quote=work.todo.quote,
+        quote=run.todo.quote,
         arguments=call.arguments,
-        arranged_at=work.now,
+        arranged_at=run.now,
     )
-    context = work.tool_context(effect)
+    context = run.tool_context(effect)
     effect.repeat_key = effect_repeat_key(effect, effect.arguments, context)
     effect.recipient = (address.lower() or recipient_of(effect.kind, context.contact))[:254]
     call.effect = effect
 
 
-def _refresh_repeat_key(work: RunContext, effect: Effect) -> None:
+def _refresh_repeat_key(run: RunContext, effect: Effect) -> None:
     """Recompute the repeat key and recipient of a planned effect: arguments or contact may have changed since it was
     planned.
     """
     if effect.state != EffectState.PLANNED:
         return
-    context = work.tool_context(effect)
+    context = run.tool_context(effect)
     with suppress(ValidationError):  # an invalid definition is reported when the effect runs
         effect.repeat_key = effect_repeat_key(effect, effect.arguments, context)
     effect.recipient = recipient_of(effect.kind, context.contact)[:254]

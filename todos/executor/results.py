@@ -35,8 +35,18 @@ def end_call(todo: Todo, call: TodoCall, effect: Effect) -> None:
 
 def store_result(call: TodoCall, result: str, *, is_error: bool) -> None:
     """End a stored call, and the step with its last call."""
-    mine = current_organization_id()
-    rows = _END(result, is_error, mine, call.pk, mine, call.step_id, mine, call.step_id, call.pk)
+    organization_id = current_organization_id()
+    rows = _END(
+        result,
+        is_error,
+        organization_id,
+        call.pk,
+        organization_id,
+        call.step_id,
+        organization_id,
+        call.step_id,
+        call.pk,
+    )
     call.result, call.is_error, call.finished_at = result, is_error, rows[0][0]
 
 

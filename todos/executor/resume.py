@@ -35,16 +35,16 @@ def belongs_to_todo(effect: Effect) -> bool:
 
 def why_not_repeatable(effects: Iterable[UUID]) -> Mapping[UUID, str]:
     """The reason why an effect can't be executed again, by id, for each effect whose todo's run is over."""
-    asked = list(effects)
-    over: dict[UUID, str] = {}
-    for todo in Todo.objects.filter(effect__in=asked).exclude(status__in=CONTINUABLE):
-        over[cast(UUID, todo.effect_id)] = _why_over(todo)
-    calls = TodoCall.objects.filter(effect__in=asked).select_related("step__approval", "step__todo")
+    effect_ids = list(effects)
+    reasons: dict[UUID, str] = {}
+    for todo in Todo.objects.filter(effect__in=effect_ids).exclude(status__in=CONTINUABLE):
+        reasons[cast(UUID, todo.effect_id)] = _why_over(todo)
+    calls = TodoCall.objects.filter(effect__in=effect_ids).select_related("step__approval", "step__todo")
     newest = {cast(UUID, call.effect_id): call for call in calls.order_by("step__approval__version")}
     for effect_id, call in newest.items():
         if not _is_running(call.step.todo, call):
-            over[effect_id] = _why_over(call.step.todo)
-    return over
+            reasons[effect_id] = _why_over(call.step.todo)
+    return reasons
 
 
 def settle_callback(effect: Effect, outcome: Outcome) -> None:
@@ -63,33 +63,33 @@ def resolve(effect: Effect, *, happened: bool, by: UUID | None) -> Effect:
     approval; otherwise the effect fails. Raises WrongState.
     """
     todo, call = _locked(effect)
-    standing = settle.effect_of(call)
+    current = settle.effect_of(call)
     if happened:
-        ledger.confirm(standing, by=by)
+        ledger.confirm(current, by=by)
         settle.close(todo, call)
         _continue(todo, call, answer="resolved", by=by)
     elif _is_running(todo, call):
-        ledger.send_again(standing, by=by)
+        ledger.send_again(current, by=by)
         _reopen(todo, call, answer="resolved", by=by)
-    elif standing.pk == todo.effect_id and todo.status in AWAITING:
+    elif current.pk == todo.effect_id and todo.status in AWAITING:
         # The pending approval executes the effect; a rejection cancels it.
-        ledger.send_again(standing, by=by)
+        ledger.send_again(current, by=by)
         settle.close(todo, call)
     else:
-        _require_unknown(standing)
+        _require_unknown(current)
         settle.end(todo, call, Outcome.failed(CHECKED), state=EffectState.FAILED)
-    return standing
+    return current
 
 
 def release(effect: Effect, *, by: UUID | None) -> Effect:
     """Release a held repeat on staff's decision. Raises WrongState, also if the todo's run is over."""
     todo, call = _locked(effect)
-    standing = settle.effect_of(call)
+    current = settle.effect_of(call)
     if not _is_running(todo, call):
         raise WrongState(_why_over(todo))
-    ledger.release(standing, by=by)
+    ledger.release(current, by=by)
     _reopen(todo, call, answer="released", by=by)
-    return standing
+    return current
 
 
 def is_effect_final(call: TodoCall) -> bool:
@@ -126,25 +126,25 @@ def _continue(todo: Todo, call: TodoCall, *, answer: str, by: UUID | None) -> No
     """Queue the rest of a run that isn't over. A run that needed attention and has nothing left is concluded."""
     if not _is_running(todo, call):
         return
-    work = load_run(todo)
-    if work is None:
+    run = load_run(todo)
+    if run is None:
         return
-    if todo.status == TodoStatus.IN_PROGRESS or work.open_calls:
+    if todo.status == TodoStatus.IN_PROGRESS or run.open_calls:
         if todo.status == TodoStatus.NEEDS_ATTENTION:
             transition(todo, TodoStatus.IN_PROGRESS, what="resumed", actor=_actor(by))
-        queue_continuation(todo, work.approval, settle.effect_of(call), answer=answer)
+        queue_continuation(todo, run.approval, settle.effect_of(call), answer=answer)
         return
     _conclude(todo, by=by)
 
 
 def _conclude(todo: Todo, *, by: UUID | None) -> None:
     """Complete a todo that needed attention, or update the reason why it still does."""
-    work = load_run(todo)
-    if work is None:
+    run = load_run(todo)
+    if run is None:
         return
-    status, reason = final_status(work)
+    status, reason = final_status(run)
     if status == TodoStatus.COMPLETED:
-        finish(work, actor=_actor(by))
+        finish(run, actor=_actor(by))
         return
     Todo.objects.filter(pk=todo.pk).update(reason=reason[:500])
     todo.refresh_from_db()

@@ -39,7 +39,7 @@ from todos.models.step import MOST_STEPS
 class NextMove:
     """The next move: the due calls or, if there are none, a request to the model with `context`."""
 
-    work: RunContext
+    run: RunContext
     calls: Sequence[UUID] = ()
     context: ExecuteContext | None = None
 
@@ -48,12 +48,14 @@ async def run_todo(job: ClaimedJob) -> None:
     """Continue until the todo ends, returns to review, or waits. Executed effects are never executed again."""
     failpoint("todo.claimed")
     attempted: AttemptedCall | None = None
-    while (ahead := await _next_move(job, attempted)) is not None:
-        step = Step(ahead.calls)
-        if ahead.context is not None:
-            step = await take_step(job, ahead.work, ahead.context)
-        begins_in = ahead.work.todo.conversation_id
-        attempted = await execute_calls(job, step.calls, begins_in=begins_in, first=step.first)
+    while (move := await _next_move(job, attempted)) is not None:
+        step = Step(move.calls)
+        if move.context is not None:
+            step = await take_step(job, move.run, move.context)
+        locked_conversation_id = move.run.todo.conversation_id
+        attempted = await execute_calls(
+            job, step.calls, locked_conversation_id=locked_conversation_id, first=step.first
+        )
 
 
 def fail_todo(job: ClaimedJob, reason: str) -> None:
@@ -74,14 +76,14 @@ def lock_subject(todo_id: UUID) -> None:
 async def _next_move(job: ClaimedJob, attempted: AttemptedCall | None) -> NextMove | None:
     """The next move after an attempt, whose outcome is recorded even if the decision fails."""
     try:
-        ahead = await in_db(decide_next_move, job, attempted)
+        move = await in_db(decide_next_move, job, attempted)
     except Exception:
         if attempted is not None:
             await in_db(record, job, attempted)
         raise
     if attempted is not None:
         failpoint("todo.between_effects")
-    return ahead
+    return move
 
 
 def decide_next_move(job: ClaimedJob, attempted: AttemptedCall | None = None) -> NextMove | None:
@@ -90,49 +92,49 @@ def decide_next_move(job: ClaimedJob, attempted: AttemptedCall | None = None) ->
     Ends the job and returns None if nothing is left to do.
     """
     with todo_tx(job, conversation_id=attempted.conversation_id if attempted else None) as todo:
-        work = load_run(todo, ground=attempted.ground if attempted else None)
+        run = load_run(todo, approval_context=attempted.approval_context if attempted else None)
         if attempted is not None:
-            settle_attempt(todo, attempted, work=work)
-        work = _prepare_run(todo, work, approval_id=approval_of(job.key))
-        if work is None:
+            settle_attempt(todo, attempted, run=run)
+        run = _prepare_run(todo, run, approval_id=approval_of(job.key))
+        if run is None:
             prove(job, finish=State.SKIPPED, error=f"This todo is {TodoStatus(todo.status).label.lower()}.")
             return None
-        open_calls = _still_open(work)
-        if due := _due(work, open_calls):
-            return NextMove(work, due)
-        if not open_calls and not work.has_stopped and len(work.steps) < MOST_STEPS:
-            return NextMove(work, context=build_context(work))
+        open_calls = _still_open(run)
+        if due := _due(run, open_calls):
+            return NextMove(run, due)
+        if not open_calls and not run.has_stopped and len(run.steps) < MOST_STEPS:
+            return NextMove(run, context=build_context(run))
         if not open_calls:
             failpoint("todo.last_step_pre_final")
-            finish(work)
+            finish(run)
         prove(job, finish=State.DONE)
         return None
 
 
-def _prepare_run(todo: Todo, work: RunContext | None, *, approval_id: UUID) -> RunContext | None:
+def _prepare_run(todo: Todo, run: RunContext | None, *, approval_id: UUID) -> RunContext | None:
     """The run to continue, or None if nothing may run. The approval is checked when the run starts."""
-    if work is None or work.approval.pk != approval_id or todo.status not in validity.RUNNABLE:
+    if run is None or run.approval.pk != approval_id or todo.status not in validity.RUNNABLE:
         stop(todo, approval_id=approval_id)
         return None
     if todo.status == TodoStatus.APPROVED:
         try:
-            validity.check(todo, work.approval, ground=work.ground)
+            validity.check(todo, run.approval, context=run.approval_context)
         except InvalidApproval as void:
             stop_for_review(todo, void)
             return None
         transition(todo, TodoStatus.IN_PROGRESS, what="started", actor=AGENT)
-    if work.is_frozen and not work.steps:
-        store_frozen_step(work)
-        return load_run(todo, ground=work.ground)
-    return work
+    if run.is_frozen and not run.steps:
+        store_frozen_step(run)
+        return load_run(todo, approval_context=run.approval_context)
+    return run
 
 
-def _still_open(work: RunContext) -> list[TodoCall]:
+def _still_open(run: RunContext) -> list[TodoCall]:
     """The calls without a result, after closing those whose effect has ended since."""
-    return [call for call in work.open_calls if not catch_up(work.todo, call)]
+    return [call for call in run.open_calls if not catch_up(run.todo, call)]
 
 
-def _due(work: RunContext, calls: Sequence[TodoCall]) -> list[UUID]:
+def _due(run: RunContext, calls: Sequence[TodoCall]) -> list[UUID]:
     """The open calls that wait neither for a callback nor for their next attempt."""
-    waiting = postponed_effects(work.approval, [settle.effect_of(call) for call in calls])
+    waiting = postponed_effects(run.approval, [settle.effect_of(call) for call in calls])
     return [call.pk for call in calls if not is_accepted(call) and call.effect_id not in waiting]

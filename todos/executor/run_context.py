@@ -52,19 +52,19 @@ class RunContext:
     approval: Approval
     config: AgentConfig
     model: ModelSpec
-    ground: ApprovalContext
+    approval_context: ApprovalContext
     steps: Sequence[StepWithCalls]
     now: datetime
 
     @property
     def tools(self) -> Mapping[str, CompiledTool]:
         """The usable tools, in the order they are offered."""
-        known = self.ground.tools
+        known = self.approval_context.tools
         return {name: known[name] for name in tools_of(self.todo) if name in known and _is_usable(known[name])}
 
     @property
     def contact(self) -> Contact | None:
-        return self.ground.contact
+        return self.approval_context.contact
 
     @property
     def is_frozen(self) -> bool:
@@ -73,7 +73,7 @@ class RunContext:
 
     @property
     def calls(self) -> list[TodoCall]:
-        return [call for taken in self.steps for call in taken.calls]
+        return [call for entry in self.steps for call in entry.calls]
 
     @property
     def open_calls(self) -> list[TodoCall]:
@@ -100,16 +100,18 @@ NO_ID = UUID(int=0)
 
 
 @contextmanager
-def todo_tx(job: ClaimedJob, *, conversation_id: UUID | None = None, begins_in: UUID | None = None) -> Iterator[Todo]:
+def todo_tx(
+    job: ClaimedJob, *, conversation_id: UUID | None = None, locked_conversation_id: UUID | None = None
+) -> Iterator[Todo]:
     """A worker's transaction on its todo, which is locked before the job proves its lease (jobs.fence). Raises
     LeaseLost.
 
-    Pass the conversation as `conversation_id` to log changes of effects in the same commit, or as `begins_in` if an
+    Pass the conversation as `conversation_id` to log changes of effects in the same commit, or as `locked_conversation_id` if an
     effect may start. Either way it is locked first.
     """
     with tenant_tx(job.organization_id, plans_once=True), hold(conversation_id):
         if conversation_id is None:
-            lock(begins_in)
+            lock(locked_conversation_id)
         LOCK(job.organization_id, job.subject_id)
         prove(job)
         # A second statement sees everything that was committed during the wait for the lock.
@@ -122,7 +124,7 @@ def lock_todo(todo_id: UUID) -> Todo:
     return load_todo(todo_id)
 
 
-def load_run(todo: Todo, *, ground: ApprovalContext | None = None) -> RunContext | None:
+def load_run(todo: Todo, *, approval_context: ApprovalContext | None = None) -> RunContext | None:
     """Read the run of the locked todo; None if it has no current approval.
 
     The context may come from an earlier transaction of the run. It decides the next step only: the approval is checked
@@ -138,7 +140,7 @@ def load_run(todo: Todo, *, ground: ApprovalContext | None = None) -> RunContext
         approval=approval,
         config=config,
         model=replace(model, model=todo.type.model) if todo.type and todo.type.model else model,
-        ground=ground or load_approval_context(todo),
+        approval_context=approval_context or load_approval_context(todo),
         steps=load_steps(approval),
         now=time_of(todo),
     )
@@ -170,23 +172,23 @@ def config_of(todo: Todo) -> AgentConfig:
 
 def load_steps(approval: Approval) -> list[StepWithCalls]:
     """The steps of an approval's run, in order."""
-    steps, of_step = STEPS(approval.pk), defaultdict[UUID, list[TodoCall]](list)
+    steps, calls_by_step = STEPS(approval.pk), defaultdict[UUID, list[TodoCall]](list)
     calls = _in_batches(CALLS, [step.pk for step in steps])
     still_open = [call.effect_id for call in calls if call.finished_at is None and call.effect_id is not None]
     effects = {effect.pk: effect for effect in _in_batches(EFFECTS, still_open)}
     for call in calls:
         if call.effect_id in effects:
             call.effect = effects[call.effect_id]
-        of_step[call.step_id].append(call)
-    return [_with_calls(step, of_step[step.pk], approval) for step in steps]
+        calls_by_step[call.step_id].append(call)
+    return [_with_calls(step, calls_by_step[step.pk], approval) for step in steps]
 
 
 def _in_batches(rows: PreparedQuery[M], keys: Sequence[UUID]) -> list[M]:
     """The rows with these keys, queried ten at a time."""
     found = list[M]()
-    for at in range(0, len(keys), MOST_STEPS):
-        some = keys[at : at + MOST_STEPS]
-        found += rows(*some, *[NO_ID] * (MOST_STEPS - len(some)))
+    for start in range(0, len(keys), MOST_STEPS):
+        batch = keys[start : start + MOST_STEPS]
+        found += rows(*batch, *[NO_ID] * (MOST_STEPS - len(batch)))
     return found
 
 

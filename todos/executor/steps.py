@@ -64,95 +64,95 @@ class Step:
     first: StartedCall | HeldCall | None = None
 
 
-async def take_step(job: ClaimedJob, work: RunContext, context: ExecuteContext) -> Step:
+async def take_step(job: ClaimedJob, run: RunContext, context: ExecuteContext) -> Step:
     """Request the next step and commit it. Raises LlmError if a retry may help, GiveUp otherwise."""
     records: list[CallRecord] = []
     request = build_request(
-        context, said=as_messages(work.steps), tools=specifications(work.tools.values()), model=work.model
+        context, said=as_messages(run.steps), tools=specifications(run.tools.values()), model=run.model
     )
     try:
         completion = await model_client().complete(request, record=records.append)
         if completion.finish is FinishReason.LENGTH:
             raise LengthCut("The model's answer was cut, because it was too long.")
     except LlmError as error:
-        await in_db(_store_model_calls, job, work.todo, records)
+        await in_db(_store_model_calls, job, run.todo, records)
         raise (GiveUp(str(error)) if isinstance(error, PERMANENT_ERRORS) else error) from error
     failpoint("todo.model_done_pre_commit")
-    step = await _store_step(job, work, completion, records)
+    step = await _store_step(job, run, completion, records)
     failpoint("todo.step_committed")
     return step
 
 
-async def _store_step(job: ClaimedJob, work: RunContext, completion: Completion, records: Sequence[CallRecord]) -> Step:
+async def _store_step(job: ClaimedJob, run: RunContext, completion: Completion, records: Sequence[CallRecord]) -> Step:
     """Store the step even if starting its first call in the same commit fails, so that the model is not called for it
     again.
     """
     try:
-        return await in_db(_commit, job, work, completion, records, begins=True)
+        return await in_db(_commit, job, run, completion, records, starts_first=True)
     except LeaseLost:
         raise
     except Exception:
-        log.exception("The first call of a step of todo %s could not be begun along with it.", work.todo.pk)
-        return await in_db(_commit, job, work, completion, records, begins=False)
+        log.exception("The first call of a step of todo %s could not be begun along with it.", run.todo.pk)
+        return await in_db(_commit, job, run, completion, records, starts_first=False)
 
 
-def build_context(work: RunContext) -> ExecuteContext:
+def build_context(run: RunContext) -> ExecuteContext:
     """The prompt's variables, read in the transaction that decides to call the model.
 
     The transcript is not part of the approved content: it explains how to do what was approved.
     """
-    todo, contact = work.todo, work.contact
-    told = load_transcript(todo.conversation_id)
+    todo, contact = run.todo, run.contact
+    transcript = load_transcript(todo.conversation_id)
     facts = {name: getattr(contact, name) for name in ("name", "phone", "email", "language")} if contact else {}
     return ExecuteContext(
-        business_name=work.config.business_name,
-        business_context=work.config.business_context,
-        now=work.now.astimezone(ZoneInfo(work.config.timezone)).strftime("%A %d %B %Y, %H:%M"),
+        business_name=run.config.business_name,
+        business_context=run.config.business_context,
+        now=run.now.astimezone(ZoneInfo(run.config.timezone)).strftime("%A %d %B %Y, %H:%M"),
         kind=f"{todo.type.name}: {todo.type.description}" if todo.type else "",
         description=todo.description,
         quote=todo.quote,
         contact=[KnownFact(field=name, value=value) for name, value in facts.items() if value],
         recipients=recipients_of(todo),
-        earlier=_earlier_effects(work),
-        summary=told.summary,
-        messages=list(told.messages),
+        earlier=_earlier_effects(run),
+        summary=transcript.summary,
+        messages=list(transcript.messages),
     )
 
 
-def store_frozen_step(work: RunContext) -> None:
+def store_frozen_step(run: RunContext) -> None:
     """Store the one step of a todo without a model, in the transaction that starts the run."""
-    step = TodoStep(todo=work.todo, approval=work.approval, number=1, started_at=work.now)
-    _store(work.todo, step, plan_frozen(work, step), WriteBatch())
+    step = TodoStep(todo=run.todo, approval=run.approval, number=1, started_at=run.now)
+    _store(run.todo, step, plan_frozen(run, step), WriteBatch())
 
 
 def _commit(
-    job: ClaimedJob, work: RunContext, completion: Completion, records: Sequence[CallRecord], *, begins: bool
+    job: ClaimedJob, run: RunContext, completion: Completion, records: Sequence[CallRecord], *, starts_first: bool
 ) -> Step:
-    """Commit the step, its calls and their planned effects, and start the first if `begins`. A todo cancelled in the
+    """Commit the step, its calls and their planned effects, and start the first if `starts_first`. A todo cancelled in the
     meantime gets no step.
     """
-    with todo_tx(job, begins_in=work.todo.conversation_id if begins else None) as todo:
+    with todo_tx(job, locked_conversation_id=run.todo.conversation_id if starts_first else None) as todo:
         writes = WriteBatch()
         writes.insert(_rows(job, todo, records))
-        if todo.status != TodoStatus.IN_PROGRESS or todo.version != work.todo.version:
+        if todo.status != TodoStatus.IN_PROGRESS or todo.version != run.todo.version:
             writes.send()
             return Step()
         step = TodoStep(
             todo=todo,
-            approval=work.approval,
-            number=len(work.steps) + 1,
+            approval=run.approval,
+            number=len(run.steps) + 1,
             content=completion.text,
-            model=work.model.model,
+            model=run.model.model,
             cost=records[-1].cost_usd,
             total_ms=completion.total_ms,
             started_at=time_of(todo),
         )
-        plan = plan_calls(work, step, completion.tool_calls)
+        plan = plan_calls(run, step, completion.tool_calls)
         _store(todo, step, plan, writes)
         if plan.to_review:
             return_to_review(todo, reason=plan.to_review, actor=AGENT)
         due = [call for call in plan.calls if call.finished_at is None]
-        first = start_call(todo, due[0], approval=current_approval(todo)) if due and begins else None
+        first = start_call(todo, due[0], approval=current_approval(todo)) if due and starts_first else None
         return Step([call.pk for call in due], first)
 
 
@@ -168,11 +168,11 @@ def _store(todo: Todo, step: TodoStep, plan: Plan, writes: WriteBatch) -> None:
             log.error("%s of todo %s: %s", call.name, todo.pk, call.result)
 
 
-def _earlier_effects(work: RunContext) -> list[str]:
+def _earlier_effects(run: RunContext) -> list[str]:
     """The effects of earlier runs of this todo that happened or may have happened. The first version has none."""
-    if work.approval.version == 1:
+    if run.approval.version == 1:
         return []
-    done = EARLIER(work.todo.pk, work.approval.pk)
+    done = EARLIER(run.todo.pk, run.approval.pk)
     return [f"{one.tool}, {one.state}: {one.told or one.error}" for one in done]
 
 
@@ -189,7 +189,7 @@ def _rows(job: ClaimedJob, todo: Todo, records: Sequence[CallRecord]) -> list[An
 
 def as_messages(steps: Sequence[StepWithCalls]) -> list[dict[str, Any]]:
     """The steps as messages in the format of Chat Completions."""
-    return [message for taken in steps for message in call_messages(taken.step.content, taken.calls)]
+    return [message for entry in steps for message in call_messages(entry.step.content, entry.calls)]
 
 
 def specifications(tools: Iterable[CompiledTool]) -> list[dict[str, Any]]:

@@ -66,24 +66,24 @@ def store_findings(
     Call it with the conversation locked. Before the conversation `is_over`, findings only decide the types of promises.
     """
     by_name = {_normalize(type.name): type for type in types}
-    standing, kept = todos_of(source.conversation_id), list[Todo]()
-    served = [_normalize(quote) for quote in _served_quotes(source.conversation_id)]
+    existing, stored = todos_of(source.conversation_id), list[Todo]()
+    served_quotes = [_normalize(quote) for quote in _served_quotes(source.conversation_id)]
     for finding in findings[:MOST_FINDINGS]:
         type, words = by_name.get(_normalize(finding.type)), _normalize(finding.quote)
         if type is None or len(words) < SHORTEST_QUOTE or words not in _normalize(source.words):
             continue
-        alike = [todo for todo in standing if _overlap(_normalize(todo.quote), words)]
+        overlapping = [todo for todo in existing if _overlap(_normalize(todo.quote), words)]
         # The same words may occur twice; prefer the promise that still has no type.
-        same = next(filter(awaits_type, alike), alike[0] if alike else None)
+        same = next(filter(awaits_type, overlapping), overlapping[0] if overlapping else None)
         if same is not None and awaits_type(same):
             _assign_type(same, finding, type=type, source=source)
-        elif same is None and is_over and not any(_overlap(quote, words) for quote in served):
+        elif same is None and is_over and not any(_overlap(quote, words) for quote in served_quotes):
             same = _create_todo(source, finding, type=type)
-            standing.append(same)
+            existing.append(same)
         else:
             continue
-        kept.append(same)
-    return kept
+        stored.append(same)
+    return stored
 
 
 def _create_todo(source: Source, finding: Finding, *, type: TodoType) -> Todo:
