@@ -35,7 +35,7 @@ class TodoAdmin(TenantAdmin):
     date_hierarchy = "created_at"
     actions = ("cancel",)
 
-    @admin.action(description="Cancel the selected todos: what runs stops before its next step")
+    @admin.action(description="Cancel the selected todos (running ones stop before their next effect)")
     def cancel(self, request: HttpRequest, todos: QuerySet[Todo]) -> None:
         """Cancel each todo in its own tenant's transaction, so that one that has already ended doesn't block the
         others.
@@ -44,7 +44,7 @@ class TodoAdmin(TenantAdmin):
         refused = [reason for todo in todos if (reason := _refusal(todo, actor))]
         messages.success(request, f"{len(todos) - len(refused)} of {len(todos)} todos cancelled.")
         for reason in sorted(set(refused)):
-            messages.warning(request, f"{refused.count(reason)} not: {reason}")
+            messages.warning(request, f"{refused.count(reason)} not cancelled: {reason}")
 
 
 @admin.register(TodoEvent)
@@ -101,7 +101,7 @@ def _refusal(todo: Todo, actor: Actor) -> str:
     """The reason why the todo was not cancelled; an empty string if it was."""
     try:
         with tenant_tx(cast(UUID, todo.organization_id)):
-            cancel_todo(todo.pk, actor=actor, reason="Cancelled in the administration.")
+            cancel_todo(todo.pk, actor=actor, reason="Cancelled in the admin.")
     except WrongState as error:
         return error.message
     return ""

@@ -138,7 +138,7 @@ def edit_todo(
     """
     todo = get_for_update(todo_id)
     if todo.status not in (S.PENDING_REVIEW, S.APPROVED):
-        raise WrongState(f"This todo is {_status_label(todo)}; it can't be edited any more.")
+        raise WrongState(f"This todo is {_status_label(todo)}; it can no longer be edited.")
     if version not in (None, todo.version):
         raise TodoChanged(changes_since(todo, content_of(todo), version=version))
     fields = _checked_changes(todo, changes)
@@ -178,11 +178,11 @@ def review_again(todo_id: UUID, *, actor: Actor, repeats: Sequence[UUID] = ()) -
     todo = get_for_update(todo_id)
     if todo.status not in (S.FAILED, S.NEEDS_ATTENTION) and not _is_taken(todo):
         raise WrongState(
-            f"This todo is {_status_label(todo)}; only one that failed or needs attention is reviewed again."
+            f"This todo is {_status_label(todo)}; only todos that failed or need attention can be reviewed again."
         )
     known = set(Effect.objects.filter(todo_calls__step__todo=todo).values_list("pk", flat=True)) | {todo.effect_id}
     if unknown := [effect_id for effect_id in repeats if effect_id not in known]:
-        raise ApiError("invalid_repeats", f"repeats: {unknown[0]} is no effect of this todo.", field="repeats")
+        raise ApiError("invalid_repeats", f"repeats: {unknown[0]} is not an effect of this todo.", field="repeats")
     if todo.effect is not None:
         plan_again(todo.effect, is_wanted=todo.effect_id in repeats, by=actor.id)
     todo.repeats = [str(effect_id) for effect_id in dict.fromkeys(repeats)]
@@ -212,7 +212,7 @@ def return_to_review(todo: Todo, *, reason: str, actor: Actor, recipients: Seque
 def expire_todo(todo: Todo) -> None:
     """Expire a todo that was not approved, or whose approval was not used, in time. Raises WrongState."""
     current = get_for_update(todo.pk)
-    reason = "Nobody approved it in time." if current.status == S.PENDING_REVIEW else "It wasn't begun in time."
+    reason = "It was not approved in time." if current.status == S.PENDING_REVIEW else "It was not started in time."
     _end(current, S.EXPIRED, what="expired", actor=CLOCK, reason=reason)
     todo.refresh_from_db()
 

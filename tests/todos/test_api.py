@@ -82,7 +82,7 @@ def test_a_key_reaches_the_todos_of_its_own_project(desk: Desk, tenant: Tenant, 
     assert api.get(TODOS).json()["results"] == []
     assert send(api, "PATCH", f"{TODOS}/{theirs.pk}", {"description": "Ours"}).status_code == 404
     [answer] = send(api, "POST", f"{TODOS}/approve", {"todos": [seen]}).json()["results"]
-    assert (answer["approval"], answer["refused"]) == (None, "There is no such todo.")
+    assert (answer["approval"], answer["refused"]) == (None, "No such todo.")
 
 
 def test_an_edit_of_another_version_is_refused(desk: Desk, api: Client) -> None:
@@ -382,7 +382,7 @@ def test_a_todo_of_another_tenant_is_refused_among_ours(desk: Desk, api: Client,
     [mine] = choices(desk, 1)
     theirs = {**mine, "todo": str(Desk(stranger).refund(tool="", arguments=None).pk)}
     answers = send(api, "POST", f"{TODOS}/approve", {"todos": [mine, theirs]}).json()["results"]
-    assert [answer["refused"] for answer in answers] == [None, "There is no such todo."]
+    assert [answer["refused"] for answer in answers] == [None, "No such todo."]
 
 
 def test_a_viewers_session_decides_nothing(desk: Desk, viewer: User) -> None:

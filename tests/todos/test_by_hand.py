@@ -113,7 +113,7 @@ def test_what_nobody_approved_in_time_is_not_taken_on(desk: Desk, owner: Member)
     todo = desk.refund()
     with desk.tenant.tx():
         Todo.objects.filter(pk=todo.pk).update(expires_at=Now() - timedelta(minutes=1))
-    with pytest.raises(WrongState, match="Nobody approved this todo in time"):
+    with pytest.raises(WrongState, match="This todo was not approved in time"):
         take(desk, todo, owner)
 
 
@@ -147,7 +147,7 @@ def test_only_what_waits_for_somebody_is_taken_on(desk: Desk, owner: Member) -> 
 @pytest.mark.parametrize(
     ("state", "status", "why"),
     [
-        (EffectState.UNKNOWN, S.NEEDS_ATTENTION, "It isn't known whether refund_tool happened"),
+        (EffectState.UNKNOWN, S.NEEDS_ATTENTION, "We don't know whether refund_tool went through"),
         # Put back to review while its endpoint has it, and is to call back.
         (EffectState.SENDING, S.PENDING_REVIEW, "refund_tool is under way"),
         (EffectState.SENDING, S.APPROVED, "refund_tool is under way"),

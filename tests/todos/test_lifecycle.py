@@ -119,13 +119,13 @@ def test_a_type_says_how_long_a_yes_is_waited_for(desk: Desk) -> None:
 BAD_PLANS: list[tuple[dict[str, Any], str]] = [
     ({"tool": "no_such_tool"}, "There is no tool 'no_such_tool'."),
     ({"tool": "send_emial"}, "There is no tool 'send_emial'. Did you mean 'send_email'"),
-    ({"tool": "", "arguments": {"a": 1}}, "arguments: name the tool that they are for."),
+    ({"tool": "", "arguments": {"a": 1}}, "arguments: name their tool in `tool`."),
     ({"arguments": {}}, "arguments: does not fit required"),
     ({"arguments": {"body": {"amount": "82"}}}, "arguments.body.amount: does not fit type"),
     ({"arguments": {"body": {"amount": 82, "to": "Eve"}}}, "arguments.body: does not fit additionalProperties"),
     ({"arguments": {"body": {"amount": float("nan")}}}, "arguments.body.amount must be a number between"),
-    ({"recipients": ["not an address"]}, 'recipients: "not an address" is no e-mail address.'),
-    ({"recipients": [f"{at}@example.com" for at in range(21)]}, "recipients: a list of at most 20 addresses."),
+    ({"recipients": ["not an address"]}, 'recipients: "not an address" is not an e-mail address.'),
+    ({"recipients": [f"{at}@example.com" for at in range(21)]}, "recipients must be a list of at most 20 addresses."),
     ({"tool": "transfer_call_tool", "arguments": {}}, "Tool transfer_call_tool"),
 ]
 
@@ -199,7 +199,7 @@ def test_a_plan_holds_nothing_that_its_tool_does_not_read_and_no_book(desk: Desk
     """Whoever approves it would take for a part of it what nobody carries out."""
     letter = {"subject": "Your money", "body": "It is on its way."}
     for arguments, said in (
-        ({**letter, "cc": "eve@example.com"}, "arguments.cc: the tool doesn't take it"),
+        ({**letter, "cc": "eve@example.com"}, "arguments.cc: the tool doesn't accept it"),
         ({**letter, "body": "x" * 50_000}, "characters; the limit is 50,000."),
     ):
         with pytest.raises(ApiError, match=re.escape(said)):
@@ -231,9 +231,9 @@ def test_what_was_arranged_keeps_its_tool(desk: Desk, conversation: Conversation
 @pytest.mark.parametrize(
     ("begun", "why"),
     [
-        ({"state": EffectState.SENDING}, "refund_tool is under way with these arguments"),
-        ({"state": EffectState.UNKNOWN}, "say first whether it did"),
-        ({"state": EffectState.DONE}, "refund_tool was done with these arguments"),
+        ({"state": EffectState.SENDING}, "refund_tool is running with these arguments"),
+        ({"state": EffectState.UNKNOWN}, "Confirm the outcome first"),
+        ({"state": EffectState.DONE}, "refund_tool already ran with these arguments"),
         ({"state": EffectState.HELD}, "refund_tool was held back"),
         ({"attempts": 1, "callback_hash": "a"}, "an answer to that may still come"),
     ],
@@ -315,10 +315,10 @@ def test_what_is_over_is_not_cancelled(desk: Desk) -> None:
 def test_a_todo_that_nobody_approved_in_time_expires(desk: Desk) -> None:
     todo, fresh = desk.refund(), desk.refund()
     overdue(desk, todo)
-    with pytest.raises(WrongState, match="Nobody approved this todo in time"):
+    with pytest.raises(WrongState, match="This todo was not approved in time"):
         desk.approve(todo, desk.owner)
     expire_overdue_todos()
-    assert (desk.now(todo).status, desk.now(todo).reason) == ("expired", "Nobody approved it in time.")
+    assert (desk.now(todo).status, desk.now(todo).reason) == ("expired", "It was not approved in time.")
     assert desk.now(fresh).status == "pending_review"
 
 
@@ -327,7 +327,7 @@ def test_an_approval_that_was_not_used_in_time_expires(desk: Desk, owner: Member
     desk.approve(todo, owner)
     overdue(desk, todo)
     expire_overdue_todos()
-    assert (desk.now(todo).status, desk.now(todo).reason) == ("expired", "It wasn't begun in time.")
+    assert (desk.now(todo).status, desk.now(todo).reason) == ("expired", "It was not started in time.")
 
 
 def test_a_yes_makes_a_todo_wait_anew(desk: Desk, owner: Member) -> None:
@@ -388,7 +388,7 @@ def test_what_may_have_happened_is_answered_and_not_ticked(desk: Desk, conversat
     with desk.tenant.tx():
         Effect.objects.filter(pk=effect.pk).update(state=EffectState.UNKNOWN)
         Todo.objects.filter(pk=todo.pk).update(status=S.NEEDS_ATTENTION)
-    with pytest.raises(ApiError, match="say first whether it did"):
+    with pytest.raises(ApiError, match="Confirm the outcome first"):
         desk.do(services.review_again, todo.pk, actor=NELLO, repeats=[effect.pk])
     assert desk.now(todo).status == "needs_attention"
 
@@ -422,7 +422,7 @@ def test_what_is_to_be_reviewed_is_waited_for_anew(desk: Desk, way: TodoStatus) 
 
 def test_only_an_effect_of_the_todo_is_ticked(desk: Desk) -> None:
     todo = standing(desk, S.FAILED)
-    with pytest.raises(ApiError, match="is no effect of this todo"):
+    with pytest.raises(ApiError, match="is not an effect of this todo"):
         desk.do(services.review_again, todo.pk, actor=NELLO, repeats=[uuid4()])
 
 

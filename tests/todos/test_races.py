@@ -41,7 +41,7 @@ def test_82_that_becomes_820_after_the_yes_is_not_paid(races: Races, owner: Memb
     races.run(0)
     now = races.desk.now(todo)
     assert (races.target.log, now.status, now.version) == ([], "pending_review", 2)
-    assert now.reason == "It changed after it was approved: arguments."
+    assert now.reason == "Changed after approval: arguments."
 
 
 def test_the_checker_finds_a_run_of_what_nobody_saw(

@@ -154,7 +154,7 @@ def test_a_rule_that_was_ended_holds_no_more(desk: Desk, owner: Member) -> None:
     standing, todo = rule(desk, owner), desk.refund(5)
     desk.do(standing_rules.end_rule, desk.tenant.project, standing.pk, by=owner.pk)
     assert desk.refund(5).status == "pending_review"
-    with pytest.raises(InvalidApproval, match="The rule that approved this doesn't hold any more"):
+    with pytest.raises(InvalidApproval, match="The rule that approved this is no longer valid"):
         desk.check(todo)
 
 

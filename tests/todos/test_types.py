@@ -22,21 +22,21 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"name": "  "}, "name is empty."),
     ({"name": "x" * 81}, "name has 81 characters; the limit is 80."),
     ({"description": "\u200b"}, "description is empty."),
-    ({"tools": ["refund_tol"]}, "tools names 'refund_tol', which is no tool. Did you mean refund_tool?"),
+    ({"tools": ["refund_tol"]}, "tools contains 'refund_tol', which is not a tool. Did you mean refund_tool?"),
     ({"tools": [REFUND, REFUND]}, "tools names refund_tool twice."),
-    ({"tools": ["transfer_call_tool"]}, "tools names transfer_call_tool, which works inside a conversation only."),
+    ({"tools": ["transfer_call_tool"]}, "tools contains transfer_call_tool, which works only in conversations."),
     ({"approver_role": "viewer"}, "approver_role must be one of: operator, admin, owner."),
     ({"expires_after_hours": 0}, "expires_after_hours must be between 1 and 8,760."),
-    ({"second_approver": "above"}, "limit_argument is required: name the argument that is compared with the limit."),
+    ({"second_approver": "above"}, "limit_argument is required: the argument to compare with the limit."),
     (
         {"second_approver": "above", "limit_argument": "amount"},
-        "limit_value is required: above it two people have to approve.",
+        "limit_value is required: above it, two people have to approve.",
     ),
     (
         {"second_approver": "above", "limit_argument": "amount", "limit_value": float("nan")},
         "limit_value must be a number from 0 to 100,000,000,000.",
     ),
-    ({"recipients": ["the crew"]}, 'recipients: "the crew" is no e-mail address.'),
+    ({"recipients": ["the crew"]}, 'recipients: "the crew" is not an e-mail address.'),
     ({"is_removed": True}, "is_removed cannot be set."),
 ]
 
@@ -50,7 +50,7 @@ def test_what_is_wrong_is_said(desk: Desk) -> None:
 
 def test_a_name_stands_once(desk: Desk) -> None:
     desk.type()
-    with pytest.raises(ApiError, match="The project has a type named refund already"):
+    with pytest.raises(ApiError, match="A type named refund already exists"):
         desk.type(name="refund")
 
 

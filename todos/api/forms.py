@@ -16,7 +16,7 @@ from todos.models import SecondApprover
 VERSION: dict[str, Any] = {"min_value": 1, "max_value": 2**31 - 1, "required": False}
 SHA256 = r"^[0-9a-f]{64}$"
 WRONG_HASH: dict[str, Any] = {
-    "invalid": "must be the todo's content_hash as it was read: 64 of the digits 0-9 and a-f."
+    "invalid": "must be the todo's content_hash as you retrieved it: 64 of the digits 0-9 and a-f."
 }
 
 

@@ -170,7 +170,7 @@ class ApproveTodos(TodoView):
             confirmed=data["confirmed"],
         )
         unknown = [
-            services.ApprovalResult(one.todo_id, refused="There is no such todo.") for one in choices if one.todo_id not in known
+            services.ApprovalResult(one.todo_id, refused="No such todo.") for one in choices if one.todo_id not in known
         ]
         return TypedResponse({"results": [_result_payload(result) for result in (*results, *unknown)], "next": None})
 
@@ -185,8 +185,8 @@ def _approval_message(approval: Approval, *, is_new: bool) -> str:
         f"{'Approved' if is_new else 'Already approved'} by {approval.approver} at {approval.created_at:%H:%M} UTC"
     )
     if not approval.is_complete:
-        return f"{message}; a second person has to approve it too."
-    return f"{message}; somebody has to take it on, because no tool does it." if approval.is_by_hand else f"{message}."
+        return f"{message}; a second person has to approve it as well."
+    return f"{message}; it has no tools, so somebody has to take it on." if approval.is_by_hand else f"{message}."
 
 
 def _result_payload(result: services.ApprovalResult) -> TodoAnswerPayload:

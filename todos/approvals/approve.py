@@ -107,7 +107,7 @@ def approve_many(
     if len(choices) > MOST_AT_ONCE:
         raise ApiError("too_many", f"todos: at most {MOST_AT_ONCE} can be approved at once.", field="todos")
     if len(choices) > MOST_UNCONFIRMED and not confirmed:
-        message = f"You are about to approve {len(choices)} todos at once; confirm that you have looked at each."
+        message = f"You are about to approve {len(choices)} todos. Confirm that you have reviewed each."
         raise Conflict(message, code="confirmation_needed", field="confirmed")
     approver = Approver(actor, member=member, key=key)
     # Lock in one order, so that two callers with the same todos don't deadlock.
@@ -122,7 +122,7 @@ def _approve_one(choice: Choice, approver: Approver) -> ApprovalResult:
     except (ApiError, PermissionDenied) as error:
         return ApprovalResult(choice.todo_id, refused=str(error))
     except Http404:
-        return ApprovalResult(choice.todo_id, refused="There is no such todo.")
+        return ApprovalResult(choice.todo_id, refused="No such todo.")
     unsent = undeliverable_of(granted.todo, tools=granted.context.tools, contacts=granted.context.contacts)
     return ApprovalResult(choice.todo_id, approval=granted.approval, unsent=unsent)
 
@@ -147,7 +147,7 @@ def _approve(choice: Choice, approver: Approver) -> GrantedApproval:
 def require_in_time(todo: Todo) -> None:
     """Raise WrongState if a pending todo is overdue, even before the sweep has expired it."""
     if Todo.objects.filter(pk=todo.pk, expires_at__lte=Now()).exists():
-        raise WrongState("Nobody approved this todo in time.")
+        raise WrongState("This todo was not approved in time.")
 
 
 def approval_period(todo: Todo) -> timedelta:

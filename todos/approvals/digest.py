@@ -29,8 +29,8 @@ APPROVERS = Digest(
     is_for=may_approve,
     since=lambda todo: todo.status_at,
     text=lambda todo: todo.description,
-    one="A todo waits for your yes",
-    many="{count} todos wait for your yes",
-    note="Nothing of it happens before somebody approves it.",
+    one="A todo needs your approval",
+    many="{count} todos need your approval",
+    note="Nothing happens until somebody approves it.",
     page="todos",
 )

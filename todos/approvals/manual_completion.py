@@ -31,7 +31,7 @@ S = TodoStatus
 TAKEABLE = (S.PENDING_REVIEW, S.APPROVED, S.NEEDS_ATTENTION)
 NOT_SETTLED = {
     EffectState.UNKNOWN: OUTCOME_UNKNOWN,
-    EffectState.SENDING: "{tool} is under way; its outcome has to be known first.",
+    EffectState.SENDING: "{tool} is running. Wait for its outcome.",
 }
 DONE_BY_HAND = "A colleague did it by hand."
 
@@ -65,7 +65,7 @@ def take_todo(
             require_permission(todo, approver)
             require_in_time(todo)
             if not record_approval(todo, content, approver).is_complete:
-                raise Conflict("Two people have to approve this before somebody takes it on.", code="not_approved")
+                raise Conflict("Two people have to approve this before anybody can take it on.", code="not_approved")
         end_approvals(todo)
         transition(todo, S.IN_PROGRESS, what="taken", actor=actor)
         Todo.objects.filter(pk=todo.pk).update(taken_by=assignee_id, taker=actor.name[:120])
@@ -86,7 +86,7 @@ def fail_todo(todo_id: UUID, *, actor: Actor, reason: str) -> Todo:
 def _finish(todo_id: UUID, status: TodoStatus, *, actor: Actor, reason: str) -> Todo:
     todo = get_for_update(todo_id)
     if todo.status != S.IN_PROGRESS or not todo.taker:
-        raise WrongState(f"{_refusal(todo)} Only what somebody has taken on is ended by hand.")
+        raise WrongState(f"{_refusal(todo)} Only todos that somebody has taken on can be ended by hand.")
     _require_settled(todo)
     if todo.effect is not None:
         _end_effect(todo, todo.effect, status, actor=actor, reason=reason)
@@ -115,6 +115,6 @@ def _require_settled(todo: Todo) -> None:
 
 def _refusal(todo: Todo) -> str:
     if todo.status == S.IN_PROGRESS:
-        return f"{todo.taker} has taken this todo on." if todo.taker else "The agent carries this todo out."
+        return f"{todo.taker} has taken this todo on." if todo.taker else "The agent is running this todo."
     again = "; review it again first" if todo.status == S.FAILED else ""
     return f"This todo is {S(todo.status).label.lower()}{again}."

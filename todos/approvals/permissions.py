@@ -22,7 +22,7 @@ RANKS = (Role.VIEWER, Role.OPERATOR, Role.ADMIN, Role.OWNER)
 SCOPES: Mapping[str, Scope] = {Role.OPERATOR: Scope.OPERATE, Role.ADMIN: Scope.CONFIGURE}
 # Members with a closed account keep their membership, but can't approve.
 MEMBERS = PreparedQuery(lambda member: Member.objects.filter(pk=member, user__is_active=True), kinds=(UUID,))
-TWO_PEOPLE = "Two people have to approve this; an API key is no person."
+TWO_PEOPLE = "Two people have to approve this. An API key doesn't count as one."
 
 
 @dataclass(frozen=True)
@@ -61,10 +61,10 @@ def key_may_approve(todo: Todo, key: ApiKey) -> bool:
 def require_permission(todo: Todo, approver: Approver) -> None:
     """Raise PermissionDenied, with the reason, unless the member or key may approve the todo."""
     if approver.member is not None and not may_approve(todo, approver.member.role):
-        raise PermissionDenied(f"This has to be approved by somebody who is {_at_least(required_role(todo))}.")
+        raise PermissionDenied(f"This requires approval by {_at_least(required_role(todo))}.")
     if approver.key is not None and not key_may_approve(todo, approver.key):
         raise PermissionDenied(
-            TWO_PEOPLE if needs_second(todo) else f"This has to be approved by {_required_person(todo)}."
+            TWO_PEOPLE if needs_second(todo) else f"This requires approval by {_required_person(todo)}."
         )
 
 
@@ -76,14 +76,14 @@ def member_may_approve(todo: Todo, member_id: UUID | None) -> bool:
 def lost_permission(todo: Todo, approval: Approval) -> str:
     """The reason why the givers of a complete approval may no longer approve, as a sentence; empty while they may."""
     if approval.rule is not None:
-        return "" if rule_may_approve(approval.rule, todo) else "The rule that approved this doesn't hold any more."
+        return "" if rule_may_approve(approval.rule, todo) else "The rule that approved this is no longer valid."
     if approval.key_id is not None:
         key = ApiKey.objects.filter(pk=approval.key_id).first()
-        return "" if key and key_may_approve(todo, key) else f"{approval.approver} may not approve this any more."
+        return "" if key and key_may_approve(todo, key) else f"{approval.approver} may no longer approve this."
     if not member_may_approve(todo, approval.approved_by):
-        return f"{approval.approver} may not approve this any more."
+        return f"{approval.approver} may no longer approve this."
     if approval.second_by is not None and not member_may_approve(todo, approval.second_by):
-        return f"{approval.second_approver} may not approve this any more."
+        return f"{approval.second_approver} may no longer approve this."
     return ""
 
 
@@ -140,4 +140,4 @@ def _at_least(role: Role) -> str:
 
 
 def _required_person(todo: Todo) -> str:
-    return f"somebody who is {_at_least(required_role(todo))}; this key's scopes don't allow it"
+    return f"{_at_least(required_role(todo))}; this key's scopes don't allow it"

@@ -102,7 +102,7 @@ def create_rule(rule: StandingRule) -> StandingRule:
     """Save a drafted rule, which makes it effective. Raises ApiError if the project has too many."""
     Project.objects.select_for_update(no_key=True).get(pk=rule.project_id)
     if StandingRule.objects.filter(project=rule.project_id, ended_at=None).count() >= MOST_RULES:
-        raise ApiError("too_many", f"The project has {MOST_RULES} standing rules; end one first.")
+        raise ApiError("too_many", f"A project can have at most {MOST_RULES} standing rules. End one first.")
     rule.save(force_insert=True)
     return rule
 

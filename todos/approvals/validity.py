@@ -19,9 +19,9 @@ from tools.services.messaging.sms import TextRules
 
 __all__ = ["InvalidApproval", "check", "may_approve", "needs_second", "undeliverable_of", "why_not_runnable"]
 
-CONTACT_LABELS = {"email": "e-mail address", "phone": "phone number"}
+CONTACT_LABELS = {"email": "an e-mail address", "phone": "a phone number"}
 # An approval has no effect until the outcome of the planned effect is known.
-OUTCOME_UNKNOWN = "It isn't known whether {tool} happened: say first whether it did."
+OUTCOME_UNKNOWN = "We don't know whether {tool} went through. Confirm the outcome first."
 RUNNABLE = (TodoStatus.APPROVED, TodoStatus.IN_PROGRESS)
 
 
@@ -48,9 +48,9 @@ def check(todo: Todo, approval: Approval | None, *, context: ApprovalContext) ->
     if todo.status not in RUNNABLE:
         raise InvalidApproval(f"This todo is {TodoStatus(todo.status).label.lower()}.")
     if approval is None:
-        raise InvalidApproval("Nobody has approved this as it stands.")
+        raise InvalidApproval("The current version is not approved.")
     if approval.expires_at <= time_of(todo):
-        raise InvalidApproval("The approval wasn't used in time.", is_expired=True)
+        raise InvalidApproval("The approval expired before it was used.", is_expired=True)
     _require_same(todo, approval, context)
     if not approval.is_complete or (needs_second(todo) and approval.second_by is None):
         raise InvalidApproval("A second person has to approve this.")
@@ -97,7 +97,7 @@ def undeliverable_of(
 def _why_unavailable(todo: Todo, tools: Mapping[str, CompiledTool]) -> str:
     """The reason why the todo's type or a tool is unavailable, as a sentence; empty if all are available."""
     if todo.type is not None and todo.type.is_removed:
-        return f"The type {todo.type.name} was removed; give this todo another."
+        return f"Type {todo.type.name} was removed. Choose another type."
     return next((problem for name in tools_of(todo) if (problem := tool_problem(tools.get(name), name))), "")
 
 
@@ -120,7 +120,7 @@ def _require_same(todo: Todo, approval: Approval, context: ApprovalContext) -> N
     if hash_of(content) != approval.content_hash:
         changed = _changed_fields(approval.content, content)
         reason = (
-            _why_unavailable(todo, context.tools) or f"It changed after it was approved: {', '.join(changed) or 'its content'}."
+            _why_unavailable(todo, context.tools) or f"Changed after approval: {', '.join(changed) or 'its content'}."
         )
         raise InvalidApproval(reason + _lost_contact(approval.content, content), changed=changed)
     # Texting rules are checked when the text is sent.
@@ -132,7 +132,7 @@ def _lost_contact(approved: Mapping[str, Any], now: Mapping[str, Any]) -> str:
     """The contact details that the customer had at approval and has lost since, as a sentence; empty if none."""
     before, after = approved.get("contact") or {}, now.get("contact") or {}
     lost = [words for name, words in CONTACT_LABELS.items() if before.get(name) and not after.get(name)]
-    return f" The customer has no {' and no '.join(lost)} any more." if lost else ""
+    return f" The customer no longer has {' or '.join(lost)}." if lost else ""
 
 
 def _changed_fields(approved: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:

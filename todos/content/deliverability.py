@@ -27,11 +27,11 @@ class MissingContact(StrEnum):
 
 
 SENTENCES = {
-    MissingContact.ADDRESSES: "There is nobody to write to: name the addresses here, or with its type.",
-    MissingContact.CUSTOMER: "It goes to the customer, and this todo has none: choose whose it is.",
-    MissingContact.EMAIL: "The customer has no e-mail address: fill it in, or choose another way.",
-    MissingContact.PHONE: "The customer has no phone number: fill it in, or choose another way.",
-    MissingContact.OTHER_PHONE: "No text may go to the customer's number.",
+    MissingContact.ADDRESSES: "There are no recipients. Add addresses here or to the todo's type.",
+    MissingContact.CUSTOMER: "This goes to the customer, but the todo has none. Choose a customer.",
+    MissingContact.EMAIL: "The customer has no e-mail address. Add one, or choose another tool.",
+    MissingContact.PHONE: "The customer has no phone number. Add one, or choose another tool.",
+    MissingContact.OTHER_PHONE: "The customer's number can't be texted.",
 }
 # The contact detail that each kind of message needs.
 CONTACT_NEEDED = {"email": MissingContact.EMAIL, "sms": MissingContact.PHONE}

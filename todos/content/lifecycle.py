@@ -68,7 +68,7 @@ def transition(todo: Todo, to: TodoStatus, *, what: str, actor: Actor, reason: s
     moved = _MOVE(to.value, reason[:500], current_organization_id(), todo.pk, before.value, todo.version)
     if not moved:
         todo.refresh_from_db()
-        raise WrongState(f"This todo is {TodoStatus(todo.status).label.lower()} meanwhile; look at it again.")
+        raise WrongState(f"This todo is now {TodoStatus(todo.status).label.lower()}. Reload it.")
     todo.status, todo.reason, todo.status_at = moved[0]
     add_event(todo, what=what, actor=actor, before=before, **({"reason": reason} if reason else {}), **detail)
 

@@ -12,14 +12,14 @@ from tools.models import Effect, EffectState
 
 # The reason why the arguments are fixed, by the effect's state.
 FIXED = {
-    EffectState.SENDING: "{tool} is under way with these arguments: its outcome has to be known first.",
-    EffectState.UNKNOWN: "It isn't known whether {tool} happened with these arguments: say first whether it did.",
-    EffectState.DONE: "{tool} was done with these arguments. For anything else make another todo.",
-    EffectState.HELD: "{tool} was held back, because the same was done already. For anything else make another todo.",
-    EffectState.FAILED: "{tool} failed with these arguments: review it again first.",
-    EffectState.CANCELLED: "{tool} isn't to be done any more. For anything else make another todo.",
+    EffectState.SENDING: "{tool} is running with these arguments. Wait for its outcome.",
+    EffectState.UNKNOWN: "We don't know whether {tool} went through with these arguments. Confirm the outcome first.",
+    EffectState.DONE: "{tool} already ran with these arguments. Create another todo for anything else.",
+    EffectState.HELD: "{tool} was held back because it was already done. Create another todo for anything else.",
+    EffectState.FAILED: "{tool} failed with these arguments. Review the todo again first.",
+    EffectState.CANCELLED: "{tool} was cancelled. Create another todo for anything else.",
 }
-CALLBACK_PENDING = "{tool} was tried with these arguments, and an answer to that may still come. For anything else make another todo."
+CALLBACK_PENDING = "{tool} was sent with these arguments and may still answer. Create another todo for anything else."
 
 
 def why_fixed(effect: Effect) -> str:
@@ -35,7 +35,7 @@ def replan(effect: Effect, *, tool: str, arguments: dict[str, Any]) -> None:
     An effect that was attempted and did not happen gets a new key: a key is never sent with different arguments.
     """
     if tool != effect.tool:
-        message = f"tool: this carries out what the agent arranged with {effect.tool}; reject it and make another."
+        message = f"tool: this todo runs {effect.tool} as the agent planned it. Reject it and create another."
         raise ApiError("invalid_tool", message, field="tool")
     if arguments == effect.arguments:
         return
@@ -58,5 +58,5 @@ def plan_again(effect: Effect, *, is_wanted: bool, by: UUID | None) -> None:
     elif effect.state == EffectState.HELD and is_wanted:
         ledger.release(effect, by=by)
     elif effect.state == EffectState.UNKNOWN and is_wanted:
-        message = f"repeats: it isn't known whether {effect.tool} happened: say first whether it did."
+        message = f"repeats: we don't know whether {effect.tool} went through. Confirm the outcome first."
         raise ApiError("invalid_repeats", message, field="repeats")

@@ -32,7 +32,7 @@ def checked_plan(
     """The tool and its arguments, validated and in the form they are stored. Raises ApiError that names the field."""
     if not tool:
         if arguments:
-            raise ApiError("invalid_arguments", "arguments: name the tool that they are for.", field="arguments")
+            raise ApiError("invalid_arguments", "arguments: name their tool in `tool`.", field="arguments")
         return "", None
     known = compiled_tools(project)
     require_tool(tool, known)
@@ -58,7 +58,7 @@ def tool_problem(tool: CompiledTool | None, name: str) -> str:
     if not tool.is_offered:
         return f"Tool {name} is switched off{'' if tool.why_not == SWITCHED_OFF else f': {tool.why_not}'}."
     if Trigger.TASK not in tool.moments:
-        return f"Tool {name} works inside a conversation only."
+        return f"Tool {name} works only in conversations."
     return ""
 
 
@@ -71,7 +71,7 @@ def names_addressee(tool: CompiledTool) -> bool:
 def checked_recipients(addresses: Sequence[Any]) -> list[str]:
     """The addresses without duplicates. Raises ApiError."""
     if isinstance(addresses, str) or len(addresses) > MOST_RECIPIENTS:
-        message = f"recipients: a list of at most {MOST_RECIPIENTS} addresses."
+        message = f"recipients must be a list of at most {MOST_RECIPIENTS} addresses."
         raise ApiError("invalid_recipients", message, field="recipients")
     return list(dict.fromkeys(_checked_address(address) for address in addresses))
 
@@ -80,7 +80,7 @@ def _checked_address(address: Any) -> str:
     try:
         validate_email(address)
     except ValidationError as error:
-        message = f"recipients: {json.dumps(str(address)[:100], ensure_ascii=False)} is no e-mail address."
+        message = f"recipients: {json.dumps(str(address)[:100], ensure_ascii=False)} is not an e-mail address."
         raise ApiError("invalid_recipients", message, field="recipients") from error
     return str(address)
 
@@ -96,7 +96,7 @@ def _checked_arguments(tool: CompiledTool, arguments: dict[str, Any]) -> dict[st
         schema = arguments_schema(tool.name, tool.definition)
         _require_fitting(schema, text, arguments)
     except MalformedTool as error:
-        raise ApiError("invalid_tool", f"{tool.name} can't be carried out: {error}", field="tool") from error
+        raise ApiError("invalid_tool", f"{tool.name} can't run: {error}", field="tool") from error
     except Mismatch as error:
         path, _, problem = str(error).splitlines()[0].removeprefix("- ").partition(": ")
         where = "arguments" if path == "the answer" else f"arguments.{path}"
@@ -124,6 +124,6 @@ def _require_fitting(schema: dict[str, Any] | type[BaseModel] | None, text: str,
         return
     known = schema.model_fields if schema is not None else {}
     if extra := [name for name in arguments if name not in known]:
-        raise Mismatch(f"- {extra[0]}: the tool doesn't take it")
+        raise Mismatch(f"- {extra[0]}: the tool doesn't accept it")
     if schema is not None:
         parse(text, output=schema)

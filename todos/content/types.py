@@ -59,7 +59,7 @@ def find_type(project: Project, wanted: str) -> TodoType:
         if wanted in (str(todo_type.pk), todo_type.name):
             return todo_type
     names = ", ".join(types_of(project).values_list("name", flat=True)) or "none yet"
-    raise ApiError("invalid_type", f"type: there is no such type; there are: {names}.", field="type")
+    raise ApiError("invalid_type", f"type: no such type. Available types: {names}.", field="type")
 
 
 def save_type(
@@ -76,7 +76,7 @@ def save_type(
     todo_type = get_type(project, type_id) if type_id else TodoType(project=project)
     if started_from is not None and started_from != todo_type.updated_at.isoformat():
         raise Conflict(
-            f"Somebody saved {todo_type.name} meanwhile{_differences(todo_type, fields)}. What you chose is still here: save again to make it so.",
+            f"Somebody else saved {todo_type.name}{_differences(todo_type, fields)}. Save again to apply your changes.",
             code="changed_meanwhile",
         )
     if unknown := [name for name in fields if name not in FIELDS]:
@@ -105,7 +105,7 @@ def task_tools(project: Project) -> list[str]:
 def _differences(todo_type: TodoType, fields: Mapping[str, Any]) -> str:
     """A phrase that lists the submitted fields that differ from the stored ones."""
     names = [name.replace("_", " ") for name, value in fields.items() if getattr(todo_type, name, value) != value]
-    return f", and yours differs in {', '.join(names)}" if names else ""
+    return f" with a different {', '.join(names)}" if names else ""
 
 
 def _lock(project: Project) -> None:
@@ -144,9 +144,9 @@ def _check_texts(todo_type: TodoType) -> None:
 def _check_name(todo_type: TodoType) -> None:
     other_types = types_of(todo_type.project).exclude(pk=todo_type.pk)
     if other_types.filter(name__iexact=todo_type.name).exists():
-        raise Conflict(f"The project has a type named {todo_type.name} already.", code="name_taken", field="name")
+        raise Conflict(f"A type named {todo_type.name} already exists.", code="name_taken", field="name")
     if other_types.count() >= MOST_TYPES:
-        raise ApiError("too_many", f"The project has {MOST_TYPES} types; remove one first.")
+        raise ApiError("too_many", f"A project can have at most {MOST_TYPES} types. Remove one first.")
 
 
 def _checked_tools(project: Project, names: Sequence[Any]) -> list[str]:
@@ -154,13 +154,13 @@ def _checked_tools(project: Project, names: Sequence[Any]) -> list[str]:
     known = compiled_tools(project)
     for at, name in enumerate(names):
         if name in names[:at]:
-            raise _invalid("tools", f"names {name} twice.")
+            raise _invalid("tools", f"contains {name} twice.")
         tool = known.get(name)
         if tool is None:
             close = _suggestion(name, task_tools(project))
-            raise _invalid("tools", f"names '{str(name)[:100]}', which is no tool.{close}")
+            raise _invalid("tools", f"contains '{str(name)[:100]}', which is not a tool.{close}")
         if Trigger.TASK not in tool.moments:
-            raise _invalid("tools", f"names {name}, which works inside a conversation only.")
+            raise _invalid("tools", f"contains {name}, which works only in conversations.")
     return list(names)
 
 
@@ -171,17 +171,17 @@ def _check_second(todo_type: TodoType) -> None:
         todo_type.limit_argument, todo_type.limit_value = "", None
         return
     if not todo_type.limit_argument:
-        raise _invalid("limit_argument", "is required: name the argument that is compared with the limit.")
+        raise _invalid("limit_argument", "is required: the argument to compare with the limit.")
     limit = todo_type.limit_value
     if limit is None:
-        raise _invalid("limit_value", "is required: above it two people have to approve.")
+        raise _invalid("limit_value", "is required: above it, two people have to approve.")
     if isinstance(limit, bool) or not isinstance(limit, int | float | Decimal) or not 0 <= limit <= HIGHEST_LIMIT:
         raise _invalid("limit_value", f"must be a number from 0 to {HIGHEST_LIMIT:,}.")
 
 
 def _suggestion(name: Any, known: list[str]) -> str:
     close = get_close_matches(str(name)[:100], known, n=1)
-    return f" Did you mean {close[0]}?" if close else f" There are: {', '.join(known)}."
+    return f" Did you mean {close[0]}?" if close else f" Available tools: {', '.join(known)}."
 
 
 def _is_whole(value: Any) -> bool:

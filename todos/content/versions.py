@@ -43,7 +43,7 @@ class TodoChanged(Conflict):
         self.changes = list(changes)
         named = "; ".join(f"{change.label}: {_format_change(change)}" for change in self.changes[:MOST_NAMED])
         more = len(self.changes) - MOST_NAMED
-        what = f" {named}{f', and {more} more' if more > 0 else ''}." if named else " Look at it again."
+        what = f" {named}{f', and {more} more' if more > 0 else ''}." if named else " Reload it."
         super().__init__(f"This todo changed since you opened it.{what}", code="changed")
 
 

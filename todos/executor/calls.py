@@ -37,7 +37,7 @@ from tools.models import Effect, EffectState
 
 log = logging.getLogger(__name__)
 
-PLAN_CHANGED = "What is planned for {tool} isn't what was decided any more; look at it, and approve it again."
+PLAN_CHANGED = "The plan for {tool} has changed since it was decided. Review and approve it again."
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,11 @@ from todos.models import Todo, TodoStatus
 from todos.models.step import MOST_STEPS
 from tools.models import Effect, EffectState
 
-STEP_LIMIT_REACHED = f"It was stopped after {MOST_STEPS} steps, the most that a todo may take, before the agent was done."
-OUTCOME_UNKNOWN = "It isn't known whether {tools} happened: look into it, and say so."
-HELD = "{tools} was held back, because the same was done already."
+STEP_LIMIT_REACHED = f"Stopped after {MOST_STEPS} steps, the limit for a todo."
+OUTCOME_UNKNOWN = "We don't know whether {tools} went through. Check, and confirm the outcome."
+HELD = "{tools} was held back because it was already done."
 NOT_DONE = "{tool} was not done: {error}"
-NOTHING_DONE = "No tool was used, so nothing was done. The agent says: {said}"
+NOTHING_DONE = "The agent used no tool, so nothing was done. It said: {said}"
 
 
 def finish(run: RunContext, *, actor: Actor = AGENT) -> None:

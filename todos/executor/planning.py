@@ -25,9 +25,9 @@ from tools.engine.function_calling.results import error_text
 from tools.engine.ledger import effect_key
 from tools.models import Effect, EffectOrigin, EffectState
 
-NOT_APPROVED = "{address} isn't one of the recipients that were approved. A colleague has to look at it."
-NO_ADDRESSEE = "{name} is empty: name one of the recipients that were approved."
-NOT_RUN = "Not carried out: the todo goes back to review."
+NOT_APPROVED = "{address} is not an approved recipient. A colleague has to review it."
+NO_ADDRESSEE = "{name} is empty. Use one of the approved recipients."
+NOT_RUN = "Not executed: the todo returns to review."
 
 
 class UnapprovedAddress(CallRefused):

@@ -24,8 +24,8 @@ CHECKED = "A colleague has checked it: it was not done."
 CONTINUABLE = (TodoStatus.IN_PROGRESS, TodoStatus.NEEDS_ATTENTION)
 AWAITING = (TodoStatus.PENDING_REVIEW, TodoStatus.APPROVED)
 CLOSED = (TodoStatus.COMPLETED, TodoStatus.REJECTED, TodoStatus.EXPIRED, TodoStatus.CANCELLED)
-NO_MORE = "Its todo is {state}, and nothing more of it is done: make another todo for this."
-RUN_IS_OVER = "The run of its todo that it belongs to is over: review that again."
+NO_MORE = "Its todo is {state}. Create another todo for this."
+RUN_IS_OVER = "The run of its todo has ended. Review the todo again."
 
 
 def belongs_to_todo(effect: Effect) -> bool:
@@ -157,4 +157,4 @@ def _actor(by: UUID | None) -> Actor:
 
 def _require_unknown(effect: Effect) -> None:
     if effect.state != EffectState.UNKNOWN:
-        raise WrongState(f"This is for an effect that is unknown; this one is {EffectState(effect.state).value}.")
+        raise WrongState(f"Only an unknown effect can be resolved; this one is {EffectState(effect.state).value}.")

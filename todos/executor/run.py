@@ -65,7 +65,7 @@ def fail_todo(job: ClaimedJob, reason: str) -> None:
 
 def refuse_run(todo_id: UUID, ordinal: int) -> None:
     """Runs can't be repeated: the todo has to be reviewed and approved again."""
-    raise WrongState("Review the todo again, and approve what is to be done.")
+    raise WrongState("Review the todo again and approve it.")
 
 
 def lock_subject(todo_id: UUID) -> None:

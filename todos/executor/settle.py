@@ -20,8 +20,8 @@ from tools.engine.promises import settle_promises
 from tools.models import AfterAction, AfterActionState, Effect, EffectState
 
 STATES = {NextStep.DONE: EffectState.DONE, NextStep.FAILED: EffectState.FAILED, NextStep.UNKNOWN: EffectState.UNKNOWN}
-NO_CONVERSATION = "The todo belongs to no conversation."
-NO_CUSTOMER = "The todo is about no customer."
+NO_CONVERSATION = "The todo has no conversation."
+NO_CUSTOMER = "The todo has no customer."
 
 
 def settle(todo: Todo, approval: Approval, call: TodoCall, outcome: Outcome) -> None:

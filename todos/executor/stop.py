@@ -15,8 +15,8 @@ from tools.engine import ledger
 from tools.engine.execution.outcome_policy import WORKER_DIED
 from tools.models import EffectState
 
-NO_CALLBACK = "It was taken on, and no result has come."
-STOPPED = "The todo is {status} meanwhile."
+NO_CALLBACK = "The tool accepted the request, but no result has arrived."
+STOPPED = "The todo is {status}."
 
 
 def stop_for_review(todo: Todo, void: InvalidApproval) -> None:

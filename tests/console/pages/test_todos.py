@@ -326,7 +326,7 @@ def test_a_customer_without_an_address_is_given_one_with_the_todo(owner: Client,
     assert f'class="btn btn-primary" href="{address}#contact-email"' in text
     form = {"description": "x", "tool": MAIL, "version": 1, **{f"arguments.{k}": v for k, v in LETTER.items()}}
     refused = owner.post(address, {**form, "contact.email": "marta at home"}).content.decode()
-    assert ("marta at home is no e-mail address" in refused, 'value="marta at home"' in refused) == (True, True)
+    assert ("marta at home is not an e-mail address" in refused, 'value="marta at home"' in refused) == (True, True)
     owner.post(address, {**form, "contact.email": "marta@example.org"})
     text = page(owner, tenant, todo)
     assert ("marta@example.org" in text, 'value="approve"' in text, "Approve version 2" in text) == (True, True, True)
@@ -488,11 +488,11 @@ def test_what_was_only_put_back_is_not_called_changed(owner: Client, tenant: Ten
     approve(tenant, todo)
     with tenant.tx():
         services.return_to_review(
-            Todo.objects.get(pk=todo.pk), reason="Ada may not approve this any more.", actor=Actor("Ada")
+            Todo.objects.get(pk=todo.pk), reason="Ada may no longer approve this.", actor=Actor("Ada")
         )
     text = page(owner, tenant, todo)
     assert "It came back to review." in text
-    assert "Ada may not approve this any more." in text
+    assert "Ada may no longer approve this." in text
     assert "It changed" not in text
     assert "Back in review" in column(text, "review")
     with tenant.tx():
@@ -584,7 +584,7 @@ def test_the_administration_cancels_what_is_not_over(owner: Client, tenant: Tena
         event = open_one.history.get(what="cancelled")
         assert (event.actor, Todo.objects.get(pk=open_one.pk).reason) == (
             tenant.owner.name,
-            "Cancelled in the administration.",
+            "Cancelled in the admin.",
         )
 
 
@@ -691,7 +691,7 @@ def test_what_belongs_to_a_todo_that_is_over_is_not_offered_to_be_sent_again(
     with tenant.tx():
         Effect.objects.filter(pk=effect.pk).update(state=EffectState.HELD)
     text = owner.get(address).content.decode()
-    why = f"Its todo is {status.label.lower()}, and nothing more of it is done: make another todo for this."
+    why = f"Its todo is {status.label.lower()}. Create another todo for this."
     assert ("Release: do it again" in text, why in text) == (False, True)
     refused = api.post(f"/api/v1/effects/{effect.pk}/release")
     assert (refused.status_code, refused.json()["error"]["message"]) == (409, why)
@@ -861,7 +861,7 @@ def test_a_person_makes_a_todo_with_a_tool_and_its_arguments(owner: Client, tena
     [
         ({"description": ""}, "Say what is to be done."),
         ({"description": "x" * 8_001}, "It has 8,001 characters; the limit is 8,000."),
-        ({"description": "x", "recipients": "nobody"}, "is no e-mail address"),
+        ({"description": "x", "recipients": "nobody"}, "is not an e-mail address"),
         ({"description": "x", "tool": "no_such_tool"}, "There is no tool"),
         ({"description": "x", "tool": MAIL}, "arguments"),
     ],
@@ -898,7 +898,7 @@ def test_what_was_arranged_and_begun_says_why_it_stays_as_it_is(owner: Client, t
     panel = page(owner, tenant, todo)
     assert ["Did this happen?" in panel, 'value="approve"' in panel, "send again" in panel] == [True, False, False]
     text = owner.get(address).content.decode()
-    assert "It isn&#x27;t known whether Send e-mail to caller happened with these arguments" in text
+    assert "We don&#x27;t know whether Send e-mail to caller went through with these arguments" in text
     assert (LETTER["subject"] in text, 'name="arguments.' in text) == (True, False)
     form = {"description": "Send Marta the menu", "tool": MAIL, "version": 1}
     assert owner.post(address, form).status_code == 302
@@ -1016,7 +1016,7 @@ def test_a_type_is_made_changed_and_removed_in_the_settings(owner: Client, tenan
     ("changes", "sentence"),
     [
         ({"name": ""}, "name is empty."),
-        ({"recipients": "crew"}, "is no e-mail address"),
+        ({"recipients": "crew"}, "is not an e-mail address"),
         ({"tools": ["send_emial_to_caller"]}, "Did you mean send_email_to_caller?"),
         ({"expires_after_hours": "soon"}, "expires_after_hours must be between"),
         ({"limit_value": "much"}, "limit_value must be a number"),

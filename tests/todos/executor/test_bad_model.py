@@ -134,7 +134,7 @@ def test_a_contact_without_an_address_any_more_is_shown_in_words(runs: Runs) -> 
         PersonaField.objects.filter(persona=runs.conversation.persona, key="email").delete()
     todo = runs.run(todo)
     assert (todo.status, runs.effects(todo)) == ("pending_review", [])
-    assert todo.reason == "It changed after it was approved: contact. The customer has no e-mail address any more."
+    assert todo.reason == "Changed after approval: contact. The customer no longer has an e-mail address."
     with pytest.raises(Conflict, match="The customer has no e-mail address"):
         runs.approved(todo)
 
@@ -176,7 +176,7 @@ def test_a_yes_that_was_not_used_in_time_runs_nothing(runs: Runs) -> None:
     todo = runs.approved(runs.frozen())
     runs.do(run_out)
     todo = runs.run(todo)
-    assert (todo.status, todo.reason, runs.effects(todo)) == ("expired", "It wasn't begun in time.", [])
+    assert (todo.status, todo.reason, runs.effects(todo)) == ("expired", "It was not started in time.", [])
 
 
 def test_a_yes_that_runs_out_in_the_middle_does_nothing_more(runs: Runs, target: Target) -> None:
@@ -186,7 +186,7 @@ def test_a_yes_that_runs_out_in_the_middle_does_nothing_more(runs: Runs, target:
     runs.model.script("execute", tool_calls=[{"name": NOTIFY, "arguments": {"body": {"what": word}}} for word in "ab"])
     todo = runs.execute(runs.todo(runs.kind(NOTIFY)))
     assert [effect.state for effect in runs.effects(todo)] == ["done", "cancelled"]
-    assert (todo.status, todo.reason) == ("pending_review", "The approval wasn't used in time.")
+    assert (todo.status, todo.reason) == ("pending_review", "The approval expired before it was used.")
 
 
 def test_a_cancelled_todo_does_nothing_more(runs: Runs, target: Target) -> None:

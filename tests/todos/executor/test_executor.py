@@ -83,7 +83,7 @@ def test_a_letter_to_nobody_is_an_error(runs: Runs) -> None:
     runs.calls_tool("send_email", {**LETTER, "to": "crew@example.com"})
     runs.says()
     todo = runs.execute(runs.todo(runs.kind("send_email"), recipients=["crew@example.com"]))
-    assert runs.calls(todo)[0].result == "Error: to is empty: name one of the recipients that were approved."
+    assert runs.calls(todo)[0].result == "Error: to is empty. Use one of the approved recipients."
     assert [effect.recipient for effect in runs.effects(todo)] == ["crew@example.com"]
 
 
@@ -136,7 +136,7 @@ def test_words_prove_nothing(runs: Runs) -> None:
     runs.says("I have sent it!")
     todo = runs.execute(runs.todo(runs.kind(CALLER)))
     assert todo.status == "needs_attention"
-    assert "No tool was used, so nothing was done" in todo.reason
+    assert "The agent used no tool, so nothing was done" in todo.reason
 
 
 @pytest.mark.requirement("L19")

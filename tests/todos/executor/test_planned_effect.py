@@ -176,7 +176,7 @@ def test_what_did_not_happen_is_done_with_the_next_yes(runs: Runs, todo: Todo, a
         Effect.objects.filter(pk=arranged.pk).update(state="unknown", attempts=1, started_at=timezone.now())
     assert runs.run(approved).status == "needs_attention"
     runs.do(review_again, todo.pk, actor=Actor("Nello"))
-    with pytest.raises(Conflict, match="say first whether it did"):
+    with pytest.raises(Conflict, match="Confirm the outcome first"):
         runs.approved(runs.now(todo))
     runs.do(resolve, runs.tenant.project, arranged.pk, happened=False, by=runs.boss.pk)
     assert runs.now(todo).status == "pending_review"

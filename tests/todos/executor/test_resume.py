@@ -83,7 +83,7 @@ def test_a_plan_that_was_swapped_in_the_ledger_is_not_run(swap: dict[str, Any], 
         Effect.objects.update(**swap)
     todo = runs.run(todo)
     assert (todo.status, len(target.log), runs.effects(todo)[0].state) == ("pending_review", 1, "cancelled")
-    assert f"What is planned for {NOTIFY} isn't what was decided" in todo.reason
+    assert f"The plan for {NOTIFY} has changed" in todo.reason
 
 
 def test_one_statement_finds_what_of_a_step_is_put_off(
@@ -173,7 +173,7 @@ def test_an_answer_that_never_comes_is_unknown(runs: Runs, target: Target) -> No
 
 def test_an_unknown_outcome_needs_attention(unclear: Todo, runs: Runs) -> None:
     assert (unclear.status, runs.effects(unclear)[0].state) == ("needs_attention", "unknown")
-    assert f"It isn't known whether {NOTIFY} happened" in unclear.reason
+    assert f"We don't know whether {NOTIFY} went through" in unclear.reason
 
 
 def test_what_may_have_happened_is_never_called_failed(runs: Runs, target: Target) -> None:
@@ -198,7 +198,7 @@ def test_what_was_under_way_when_its_todo_was_cancelled_is_asked_about(runs: Run
 
 def test_what_may_have_happened_is_answered_before_a_person_takes_over(unclear: Todo, runs: Runs) -> None:
     """Otherwise it might happen twice."""
-    with pytest.raises(WrongState, match=f"It isn't known whether {NOTIFY} happened"):
+    with pytest.raises(WrongState, match=f"We don't know whether {NOTIFY} went through"):
         runs.do(take_todo, unclear.pk, **runs.seen(unclear), actor=Actor("Nello"), member=runs.boss)
 
 
@@ -261,7 +261,7 @@ def test_what_is_held_back_is_not_released_while_its_todo_is_reviewed(runs: Runs
     todo = runs.execute(runs.frozen())
     [effect] = runs.effects(todo)
     runs.do(review_again, todo.pk, actor=Actor("Nello"))
-    with pytest.raises(WrongState, match="review that again"):
+    with pytest.raises(WrongState, match="Review the todo again"):
         runs.do(release, runs.tenant.project, effect.pk, by=runs.boss.pk)
     assert runs.effects(todo)[0].state == "held"
 
@@ -389,7 +389,7 @@ def test_without_a_conversation_the_customer_is_known_by_what_came_back(runs: Ru
     target.answers(Answers(body='{"crew": "red"}'))
     runs.own_tool(target.url, after_actions=[{"type": "send_urgent_message"}, SEEN])
     todo = runs.execute(runs.frozen(NOTIFY, HELLO, conversation_id=None))
-    assert after(runs, todo) == [("skipped", "The todo belongs to no conversation."), ("done", "red")]
+    assert after(runs, todo) == [("skipped", "The todo has no conversation."), ("done", "red")]
     with runs.tenant.tx():
         assert PersonaField.objects.get(persona_id=todo.persona_id, key="crew").value == "red"
 
@@ -407,7 +407,7 @@ def test_without_a_customer_there_is_nobody_to_know_better(runs: Runs, target: T
     """No job is queued."""
     runs.own_tool(target.url, after_actions=[SEEN])
     todo = runs.execute(runs.frozen(NOTIFY, HELLO, conversation_id=None, persona_id=None))
-    assert after(runs, todo) == [("skipped", "The todo is about no customer.")]
+    assert after(runs, todo) == [("skipped", "The todo has no customer.")]
     with runs.tenant.tx():
         assert not Job.objects.filter(lane="effect").exists()
 

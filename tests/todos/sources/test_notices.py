@@ -85,7 +85,7 @@ def test_at_most_one_in_a_quarter_of_an_hour_and_nothing_is_forgotten(desk: Desk
     later(desk, minutes=15)
     desk.run(LANE)
     assert len(mailbox.messages) == 2
-    assert "3 todos wait for your yes" in mailbox.last_text()
+    assert "3 todos need your approval" in mailbox.last_text()
     later(desk, minutes=60)
     desk.run(LANE)
     assert len(mailbox.messages) == 2
@@ -136,7 +136,7 @@ def test_of_many_five_are_named_and_the_rest_are_counted(desk: Desk, mailbox: Ma
     desk.run(LANE)
     lines = [line for line in mailbox.last_text().splitlines() if line.startswith("- ")]
     assert (len(lines), lines[-1]) == (6, "- and 2 more")
-    assert str(mailbox.messages[-1]["Subject"]).startswith("7 todos wait for your yes")
+    assert str(mailbox.messages[-1]["Subject"]).startswith("7 todos need your approval")
 
 
 def test_people_of_another_tenant_hear_nothing(desk: Desk, stranger: Tenant, mailbox: Mailbox) -> None:
