@@ -10,7 +10,7 @@ from pydantic import Field
 from tools.engine.builtin_tool import BuiltinTool, RetryPolicy, Trigger, always, define
 from tools.engine.execution.handler import Handler, ToolContext
 from tools.engine.execution.outcome import Outcome
-from tools.engine.words import same_words
+from tools.engine.words import normalize_words
 from tools.services.messaging.base import Email
 from tools.services.messaging.channels import deliver
 from tools.services.messaging.mail import EmailArguments
@@ -31,7 +31,7 @@ async def execute(arguments: Mapping[str, Any], context: ToolContext) -> Outcome
 def repeat_of(arguments: Mapping[str, Any], context: ToolContext) -> str | None:
     """Identify repeats: the same words to the same address."""
     to, subject, body = (str(arguments.get(name, "")) for name in ("to", "subject", "body"))
-    return f"{to.strip().casefold()}\n{same_words(subject)}\n{same_words(body)}"
+    return f"{to.strip().casefold()}\n{normalize_words(subject)}\n{normalize_words(body)}"
 
 
 TOOL = BuiltinTool(

@@ -31,7 +31,7 @@ PATIENCE = 20
 @pytest.fixture(autouse=True)
 def _quickly_and_deaf(monkeypatch: pytest.MonkeyPatch) -> None:
     """Redis tells nothing, and a round begins at once."""
-    monkeypatch.setattr(hub_module, "ROUND_SECONDS", 0.02)
+    monkeypatch.setattr(hub_module, "POLL_SECONDS", 0.02)
     monkeypatch.setattr("conversations.live.publish.publish", lambda *command: None)
 
 
@@ -163,7 +163,7 @@ def test_a_round_ends_with_the_last_stream(tenant: Tenant) -> None:
         place = StreamCursor(conversation.organization_id, conversation.pk, after=0)
         async with aclosing(EventStream(place).frames()) as stream:
             await anext(stream)
-            rounds = hub()._rounds
+            rounds = hub()._poller
         assert rounds is not None
         async with asyncio.timeout(PATIENCE):
             await rounds

@@ -11,7 +11,7 @@ from conversations.followups.follow_ups import fire_follow_ups
 from conversations.followups.proactive import say_proactively
 from conversations.live.event_log import open_log
 from conversations.models import Conversation, Event, Turn
-from conversations.turns.channel_signals import ConversationOver, obey_signal
+from conversations.turns.channel_signals import ConversationOver, apply_signal
 from jobs.models import Job
 from projects.records.attributes import set_attribute
 from tests.conftest import Tenant
@@ -107,7 +107,7 @@ def chat(tenant: Tenant) -> Talk:
 def signal(talk: Talk, kind: Signal, turn: Turn) -> bool:
     """Obey a signal of this turn's effect, as the effect's commit does."""
     with talk.tenant.tx(), open_log(talk.conversation.pk) as log:
-        return obey_signal(log, kind, turn_id=turn.pk, result={"mark": True})
+        return apply_signal(log, kind, turn_id=turn.pk, result={"mark": True})
 
 
 def answered(talk: Talk) -> Turn:

@@ -29,7 +29,7 @@ from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 from tools.engine import ledger
 from tools.engine.execution.outcome import Outcome
-from tools.engine.execution.outcome_policy import Course, course_of, may_have_happened, next_attempt_at
+from tools.engine.execution.outcome_policy import NextStep, may_have_happened, next_attempt_at, next_step
 from tools.models import Booking, BookingState, Effect, EffectState
 from tools.services.calendar.availability import KIND, calendar_client
 from tools.services.calendar.caldav_client import Calendar, SignInRefused, describe_status, is_sign_in_refused
@@ -43,7 +43,7 @@ ADAPTER = "caldav"
 GONE = (404, 410)
 # The server stored nothing: temporarily, or for lack of space.
 BUSY, FULL = (423, 429, 503), (507,)
-STATES = {Course.DONE: EffectState.DONE, Course.FAILED: EffectState.FAILED, Course.UNKNOWN: EffectState.UNKNOWN}
+STATES = {NextStep.DONE: EffectState.DONE, NextStep.FAILED: EffectState.FAILED, NextStep.UNKNOWN: EffectState.UNKNOWN}
 NOT_CONNECTED = "The calendar is no longer connected."
 RECONNECT_FIRST = "Connect the calendar again. Its bookings are then written to it."
 UNREADABLE = "The calendar’s password can’t be read. Connect it again."
@@ -197,8 +197,8 @@ def _settle(job: ClaimedJob, context: SyncContext, outcome: Outcome) -> None:
     effect, now = context.effect, timezone.now()
     with _job_transaction(job):
         effect.refresh_from_db()
-        course = course_of(effect, outcome, now=now)
-        if course is Course.AGAIN:
+        course = next_step(effect, outcome, now=now)
+        if course is NextStep.AGAIN:
             if ledger.requeue(effect, outcome, is_uncertain=may_have_happened(effect, outcome)):
                 due_at = next_attempt_at(effect, outcome, now=now)
                 enqueue([sync_job(effect, job.subject_id, run_after=due_at)])
@@ -206,7 +206,7 @@ def _settle(job: ClaimedJob, context: SyncContext, outcome: Outcome) -> None:
             ledger.store_outcome(effect, outcome, state=STATES[course])
         if needs_reauth(outcome) and mark_needs_reauth(context.connection.source_id, tried=context.connection):
             log.warning("The calendar of project %s has to be connected again.", context.project.pk)
-        if course is Course.DONE:
+        if course is NextStep.DONE:
             url = context.url if context.is_written else ""
             Booking.objects.filter(pk=job.subject_id).update(calendar_url=url)
             # The calendar is available again, so write what it missed.

@@ -6,7 +6,7 @@ from pydantic import BaseModel, Field
 
 from tools.engine.execution.handler import ToolContext
 from tools.engine.execution.outcome import Outcome
-from tools.engine.words import same_words
+from tools.engine.words import normalize_words
 from tools.services.messaging.base import Email
 from tools.services.messaging.channels import deliver
 
@@ -46,4 +46,4 @@ def email_repeat(subject: str, body: str, context: ToolContext) -> str | None:
     contact = context.contact
     if contact is None or not contact.email:
         return None
-    return f"{contact.email.strip().casefold()}\n{same_words(subject)}\n{same_words(body)}"
+    return f"{contact.email.strip().casefold()}\n{normalize_words(subject)}\n{normalize_words(body)}"

@@ -11,7 +11,7 @@ from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 from tools.engine.execution.handler import ToolContext
 from tools.engine.execution.outcome import Outcome
-from tools.engine.words import same_words
+from tools.engine.words import normalize_words
 from tools.services.messaging.base import Sms
 from tools.services.messaging.channels import deliver
 
@@ -35,7 +35,7 @@ async def send_sms(text: str, context: ToolContext) -> Outcome:
 def sms_repeat(text: str, context: ToolContext) -> str | None:
     """Identify repeats: the same text to the same number, from any tool."""
     phone = context.contact.phone if context.contact else ""
-    return f"{same_number(phone)}\n{same_words(text)}" if phone else None
+    return f"{same_number(phone)}\n{normalize_words(text)}" if phone else None
 
 
 class TextRules:
