@@ -36,7 +36,7 @@ from projects.models import AgentVersion, Project
 from projects.models.agent_config import NewerMessage
 from tenancy.ids import uuid7
 from tenancy.prepared_queries import PreparedQuery
-from tenancy.write_batch import insert_rows, insert_unless_there
+from tenancy.write_batch import insert_if_absent, insert_rows
 
 REPLY = "reply"
 # After this many turns in a row started by the agent itself, it starts no more.
@@ -83,7 +83,7 @@ def _persona(project: Project, external_id: str) -> Persona:
     for known in PERSONA(project.pk, external_id):
         return known
     persona = Persona(project=project, external_id=external_id)
-    if not insert_unless_there(persona):
+    if not insert_if_absent(persona):
         # Created concurrently.
         [persona] = PERSONA(project.pk, external_id)
     return persona
@@ -162,8 +162,8 @@ def queue_reply(log: ConversationLog, turn: Turn, *, policy: NewerMessage) -> No
             )
         ]
     )
-    if job.in_place_of.ordinals:
-        _take_over(log, turn, job.in_place_of)
+    if job.superseded.ordinals:
+        _take_over(log, turn, job.superseded)
     log.add_turn_event(turn)
 
 

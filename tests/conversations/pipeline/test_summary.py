@@ -8,8 +8,8 @@ import pytest
 
 from conversations.context.summaries import DUE_BYTES, messages_to_fold, store_summary
 from conversations.context.transcript import (
-    MAX_MESSAGE_BYTES,
     MAX_BYTES,
+    MAX_MESSAGE_BYTES,
     MIN_MESSAGES,
     TranscriptMessage,
     clip,

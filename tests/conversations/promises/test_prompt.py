@@ -10,7 +10,7 @@ from conversations.followups.waits import end_overdue_waits
 from conversations.models import Conversation, PromptSection
 from jobs.models import Job
 from tests.conversations.pipeline.conftest import prompts_of
-from tests.conversations.waiting.conftest import FREE, TOOL, answered, awaited, begin, end, planned, expire_timer, talk
+from tests.conversations.waiting.conftest import FREE, TOOL, answered, awaited, begin, end, expire_timer, planned, talk
 from tools.models import Effect, EffectState
 
 __all__ = ["begin", "talk"]

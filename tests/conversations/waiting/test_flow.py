@@ -27,11 +27,11 @@ from tests.conversations.waiting.conftest import (
     answered,
     awaited,
     end,
+    expire_timer,
     jobs,
     logged,
     origins,
     outcomes,
-    expire_timer,
     shown,
     urgent,
 )

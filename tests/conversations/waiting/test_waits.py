@@ -17,11 +17,11 @@ from tests.conversations.waiting.conftest import (
     answered,
     awaited,
     end,
+    expire_timer,
     logged,
     origins,
     outcomes,
     planned,
-    expire_timer,
     shown,
     urgent,
 )
