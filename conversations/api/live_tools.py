@@ -27,7 +27,7 @@ from projects.common.api_error import ApiError
 from projects.models.key import Scope
 from tools.engine.function_calling.contexts import ContextRefused, read_context
 from tools.engine.function_calling.offer import Offer, collect_agent_tools
-from tools.engine.function_calling.parse_call import LONGEST_ARGUMENTS
+from tools.engine.function_calling.parse_call import MAX_ARGUMENTS_LENGTH
 
 MAX_HEARD = 2_000
 SHAPES = {"openai": lambda offer: offer.functions, "gemini": lambda offer: offer.declarations}
@@ -144,4 +144,4 @@ def answer_payload(answer: CallAnswer) -> LiveAnswerPayload:
 def _as_text(arguments: Any) -> str:
     """The arguments as JSON text. Text beyond the limit is cut, and rejected as too long later."""
     text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
-    return text[: LONGEST_ARGUMENTS + 1]
+    return text[: MAX_ARGUMENTS_LENGTH + 1]

@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from conversations.models import Channel
 from projects.models.agent_config import AgentConfig, ChannelKind, NewerMessage
-from tools.engine.business_state import normalise_channel
+from tools.engine.business_state import normalize_channel
 
 
 class Markup(StrEnum):
@@ -60,7 +60,7 @@ TRAITS: Mapping[str, Traits] = {
 
 
 def traits_of(channel: str) -> Traits:
-    return TRAITS[normalise_channel(channel)]
+    return TRAITS[normalize_channel(channel)]
 
 
 def follow_up_delay(config: AgentConfig, channel: str) -> timedelta | None:

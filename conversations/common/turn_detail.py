@@ -17,7 +17,7 @@ from conversations.models.directives import Directives
 from jobs.models import Job, ModelCall
 from jobs.presenters import call_payload, job_payload
 from projects.common.presenters import stamp
-from tools.engine.function_calling.redaction import shown_arguments
+from tools.engine.function_calling.redaction import redacted_arguments
 from tools.engine.presenters import effect_payload, promise_payload, verdict_payload
 from tools.models import Effect, Promise, Verdict
 
@@ -78,7 +78,7 @@ def step_payload(step: TurnStep) -> TurnStepPayload:
             {
                 "id": str(call.pk),
                 "tool": call.name,
-                "arguments": shown_arguments(call.name, call.arguments),
+                "arguments": redacted_arguments(call.name, call.arguments),
                 "arguments_text": call.arguments_text if call.arguments is None else None,
                 "result": call.result or None,
                 "is_error": call.is_error,

@@ -18,7 +18,7 @@ from conversations.context.turn_context import TurnContext, context_after
 from jobs.fence import reading
 from jobs.lanes import ClaimedJob
 from tenancy.threads import in_db
-from tools.engine.business_state import normalise_channel
+from tools.engine.business_state import normalize_channel
 from tools.engine.catalogue import CompiledTool, compile_tools
 from tools.engine.definition import Trigger
 
@@ -64,7 +64,7 @@ async def load_after_reply(job: ClaimedJob) -> LoadedTurn:
 
 def channel_of(context: TurnContext) -> str:
     """The channel whose tools the turn may use."""
-    return normalise_channel(context.conversation.channel)
+    return normalize_channel(context.conversation.channel)
 
 
 async def _start_load(key: Key, job: ClaimedJob) -> LoadedTurn:

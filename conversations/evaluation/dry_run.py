@@ -29,8 +29,8 @@ from tenancy.ids import uuid7
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 from tools.engine.business_state import read_state
-from tools.engine.catalogue import CompiledTool, at_moment, is_called, merge_tools
-from tools.engine.custom.current_tools import StandingTool, standing_tools
+from tools.engine.catalogue import CompiledTool, at_moment, is_called_by_model, merge_tools
+from tools.engine.custom.current_tools import CurrentTool, load_current_tools
 from tools.engine.custom.secrets import WebhookSecrets, secrets_of
 from tools.engine.definition import Trigger
 from tools.engine.execution.handler import Contact, ToolContext
@@ -38,7 +38,7 @@ from tools.engine.ledger import effect_key
 from tools.engine.preview import Preview, preview
 from tools.engine.skills.arguments import SKILL, ExtractionContext, KnownFact
 from tools.engine.skills.exchange import Exchange
-from tools.engine.try_tools import Tried, try_tools, with_drafts
+from tools.engine.try_tools import LocatedVerdict, try_tools, with_drafts
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class DryRun:
 class DryRunVerdict:
     """The verdict on one tool. `preview` is set if it fired and previews were requested."""
 
-    tried: Tried
+    tried: LocatedVerdict
     preview: Preview | None = None
 
 
@@ -89,7 +89,7 @@ def load_dry_run(
     answer: str = "",
     conversation: Any = None,
     channel: str | None = None,
-    drafts: Sequence[StandingTool] = (),
+    drafts: Sequence[CurrentTool] = (),
 ) -> DryRun:
     """Load a dry run of an answer, with or without a conversation, or of a conversation's last answer.
 
@@ -101,7 +101,7 @@ def load_dry_run(
     turn = latest_turn(project, conversation_id) if (conversation_id := _as_id(conversation)) else None
     exchange = _exchange(turn, answer=answer, conversation=conversation)
     used_channel = channel or (turn.conversation.channel if turn else Channel.CHAT)
-    custom_tools, names = with_drafts(standing_tools(project.pk), drafts), {draft.name for draft in drafts}
+    custom_tools, names = with_drafts(load_current_tools(project.pk), drafts), {draft.name for draft in drafts}
     compiled = merge_tools(read_state(project, channel=used_channel), custom_tools)
     config = cast(AgentVersion, project.agent_version).config
     facts = _facts(turn)
@@ -167,7 +167,7 @@ async def _preview(
         client,
         dry_run.arguments_model,
         tool=tool,
-        surroundings=dry_run.extraction_context,
+        extraction_context=dry_run.extraction_context,
         context=replace(dry_run.tool_context, quote=quote),
         secrets=secrets[tool.name],
         record=records.append,
@@ -180,7 +180,7 @@ def _secrets(dry_run: DryRun, previewed: Sequence[CompiledTool]) -> dict[str, We
 
 
 def _is_called_only(tool: CompiledTool) -> bool:
-    return is_called(tool) and Trigger.COMMITMENT not in tool.moments
+    return is_called_by_model(tool) and Trigger.COMMITMENT not in tool.moments
 
 
 def _exchange(turn: Turn | None, *, answer: str, conversation: Any) -> Exchange:

@@ -25,10 +25,10 @@ from projects.agents.model_choice import model_for
 from projects.agents.request_client import with_model_client
 from projects.models import AgentVersion, Project
 from tenancy.threads import in_db
-from tools.engine.analysis.whole import analyse
+from tools.engine.analysis.whole import analyze
 from tools.engine.business_state import read_state
 from tools.engine.catalogue import CompiledTool, at_moment, merge_tools
-from tools.engine.custom.current_tools import StandingTool, standing_tools
+from tools.engine.custom.current_tools import CurrentTool, load_current_tools
 from tools.engine.definition import Trigger
 from tools.engine.skills.exchange import Exchange
 from tools.engine.try_tools import with_drafts
@@ -115,11 +115,11 @@ class Rehearsal:
     turns_to_replay: Sequence[ReplayContext]
 
 
-def read_rehearsal(project: Project, drafts: Sequence[StandingTool], *, turns: int = 20) -> Rehearsal:
+def read_rehearsal(project: Project, drafts: Sequence[CurrentTool], *, turns: int = 20) -> Rehearsal:
     """Load the project's latest replied turns, at most MAX_TURNS, with the drafts merged. Runs in the current
     transaction.
     """
-    current_tools = standing_tools(project.pk)
+    current_tools = load_current_tools(project.pk)
     custom_tools = with_drafts(current_tools, drafts)
     names = {draft.name for draft in drafts}
     tags = {tool.definition.tag for tool in (*drafts, *(tool for tool in current_tools if tool.name in names))} - {None}
@@ -185,7 +185,7 @@ async def _rehearse_all(
 async def _rehearse(client: Client, rehearsal: Rehearsal, context: ReplayContext) -> Rehearsed:
     records: list[CallRecord] = []
     try:
-        judgements = await analyse(
+        judgements = await analyze(
             client, rehearsal.model, offered=context.tools, exchange=context.exchange, record=records.append
         )
     except LlmError as error:

@@ -29,14 +29,14 @@ def test_an_open_promise_is_withdrawn_only_once(api: Client, tenant: Tenant) -> 
     promise = add_promise(tenant, talk(tenant, "Hi"))
     assert answer(api, promise.pk, answer="withdrawn").json()["state"] == "withdrawn"
     error = error_of(answer(api, promise.pk, answer="kept"), status=409)
-    assert error["message"] == "This promise is withdrawn already."
+    assert error["message"] == "This promise is already withdrawn."
 
 
 def test_a_promise_with_an_effect_in_progress_cannot_be_answered(api: Client, tenant: Tenant) -> None:
     row = talk(tenant, "Hi")
     promise = add_promise(tenant, row, effect=add_effect(tenant, row, state=EffectState.SENDING))
     error = error_of(answer(api, promise.pk, answer="kept"), status=409)
-    assert error["message"] == "Its effect is not over yet, and decides what becomes of the promise."
+    assert error["message"] == "The promise's effect isn't finished yet and decides the outcome."
     with tenant.tx():
         assert Promise.objects.get(pk=promise.pk).state == PromiseState.OPEN
 

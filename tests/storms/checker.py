@@ -9,7 +9,7 @@ from jobs.models import Job, State
 from tests.conftest import Tenant
 from tests.conversations.effects.outside import violations
 from tests.storms.world import CLEAR, World
-from tools.engine.execution.outcome_policy import DIED, MOST_ATTEMPTS
+from tools.engine.execution.outcome_policy import MAX_ATTEMPTS, WORKER_DIED
 from tools.models import AfterAction, AfterActionState, Effect, EffectState
 
 
@@ -34,7 +34,7 @@ def _of_states(tenant: Tenant, world: World) -> Iterator[str]:
             yield f"{effect.effect_key[:8]} is called failed, and the target carried it out"
         if effect.state == EffectState.UNKNOWN and not _may_be_unknown(effect):
             yield f"{effect.effect_key[:8]} is called unknown, and its answer was clear: {effect.error}"
-        if effect.attempts > MOST_ATTEMPTS:
+        if effect.attempts > MAX_ATTEMPTS:
             yield f"{effect.effect_key[:8]} was tried {effect.attempts} times"
 
 
@@ -44,7 +44,7 @@ def _may_be_unknown(effect: Effect) -> bool:
 
     The worker's view counts: on a loaded machine it may stop waiting for a response that was on its way.
     """
-    died = effect.error in (DIED, BROKE_OFF) or effect.error.startswith("The worker that ran this died")
+    died = effect.error in (WORKER_DIED, BROKE_OFF) or effect.error.startswith("The worker that ran this died")
     return died or effect.is_uncertain or effect.http_status not in CLEAR
 
 

@@ -52,7 +52,7 @@ def no_repeat_guard() -> None:
     """A second promise sends a second time."""
     from conversations.flows import effects
 
-    effects.find_repeated = lambda effect: None
+    effects.find_recent_duplicate = lambda effect: None
 
 
 def hint_instead_of_row() -> None:

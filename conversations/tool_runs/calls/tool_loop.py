@@ -35,7 +35,7 @@ from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 from tools.engine.execution.outcome import Outcome
 from tools.engine.function_calling.attempt import attempt_call
-from tools.engine.function_calling.messages import room_for_each, said_and_called
+from tools.engine.function_calling.messages import call_messages, result_limit
 from tools.engine.function_calling.offer import Offer
 from tools.models import Effect
 
@@ -164,9 +164,9 @@ def _next_request(loop: ToolLoop) -> ChatRequest:
     offered = replace(loop.request, tools=loop.offer.functions, may_call=not loop.is_full)
     if not loop.steps:
         return offered
-    longest = room_for_each(loop.calls)
+    longest = result_limit(loop.calls)
     said = [
-        message for step in loop.steps for message in said_and_called(step.step.content, step.calls, longest=longest)
+        message for step in loop.steps for message in call_messages(step.step.content, step.calls, max_bytes=longest)
     ]
     # All but the system's prompt, and what changes from turn to turn.
     transcript = len(loop.request.messages) - 2

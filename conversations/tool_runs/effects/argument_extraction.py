@@ -47,7 +47,7 @@ class ExtractionTask(Protocol):
         """The effect at hand."""
 
     @property
-    def surroundings(self) -> ExtractionContext:
+    def extraction_context(self) -> ExtractionContext:
         """What objects are read off."""
 
     @property
@@ -84,7 +84,7 @@ async def _ask(
             work.model,
             schema=schema,
             task=task,
-            surroundings=work.surroundings,
+            extraction_context=work.extraction_context,
             record=records.append,
             quote=work.effect.quote,
             material=material,

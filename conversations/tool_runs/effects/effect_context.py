@@ -30,7 +30,7 @@ MOST_EARLIER = 5
 
 @dataclass(frozen=True)
 class EffectContext:
-    """One effect at hand. `surroundings` is what its arguments are read off; `is_observed`: nothing that the customer said
+    """One effect at hand. `extraction_context` is what its arguments are read off; `is_observed`: nothing that the customer said
     up to its turn is still being taken down.
     """
 
@@ -38,7 +38,7 @@ class EffectContext:
     conversation: Conversation
     config: AgentConfig
     tool_context: ToolContext
-    surroundings: ExtractionContext
+    extraction_context: ExtractionContext
     model: ModelSpec
     is_observed: bool
 
@@ -56,7 +56,7 @@ def read_work(effect_id: UUID) -> EffectContext:
         conversation=conversation,
         config=config,
         tool_context=_tool_context(effect, conversation, config, fields),
-        surroundings=_surroundings(effect, conversation, config, fields),
+        extraction_context=_extraction_context(effect, conversation, config, fields),
         model=model_for(conversation.project, config, SKILL),
         is_observed=is_observed,
     )
@@ -94,7 +94,7 @@ def _tool_context(
     )
 
 
-def _surroundings(
+def _extraction_context(
     effect: Effect, conversation: Conversation, config: AgentConfig, fields: dict[str, str]
 ) -> ExtractionContext:
     turns = Turn.objects.select_related("reply", "conversation")

@@ -19,7 +19,7 @@ from tests.conversations.pipeline.conftest import job_of, load_context
 from tests.conversations.waiting.conftest import answer, answered
 from tests.offline_model.prompts import Line, think
 from tests.processes import ScriptedModel
-from tools.engine.analysis.exchange import detect_side_by_side, group_tools
+from tools.engine.analysis.exchange import detect_commitments, group_tools
 from tools.engine.catalogue import at_moment, compile_tools
 from tools.engine.definition import Trigger
 
@@ -95,7 +95,7 @@ def ask_all_of_the_tenth_turn(talk: Talk, tools: list[str] | None) -> None:
         await client.stream(spoken, on_text=forget, record=forget)
         await client.structured(observer.build_request(context), output=observer.output_of(context), record=forget)
         await client.structured(thoughts.build_request(context), output=thoughts.KeyDirectives, record=forget)
-        await detect_side_by_side(client, detecting, groups=groups, exchange=exchange, record=forget)
+        await detect_commitments(client, detecting, groups=groups, exchange=exchange, record=forget)
         await client.aclose()
 
     asyncio.run(send())

@@ -15,7 +15,12 @@ from tests.conversations.tool_runs.probe import NAME, Probe
 from tests.conversations.tool_runs.turns import Turns
 from tools.engine.definition import Trigger
 from tools.engine.execution.outcome import Outcome
-from tools.engine.function_calling.messages import LEAST_RESULT, LONGEST_RESULT, MOST_RESULTS, room_for_each
+from tools.engine.function_calling.messages import (
+    MAX_RESULT_BYTES,
+    MAX_TURN_RESULT_BYTES,
+    MIN_RESULT_BYTES,
+    result_limit,
+)
 from tools.engine.function_calling.offer import read_offer
 
 
@@ -92,15 +97,15 @@ def test_settings_weigh_what_the_first_request_holds(turns: Turns) -> None:
 @pytest.mark.parametrize(
     ("sizes", "room"),
     [
-        ([100], LONGEST_RESULT),
-        ([4_000, 2_000], LONGEST_RESULT),
-        ([9_000, 9_000, 9_000], MOST_RESULTS // 3),
-        ([900] * 30, LEAST_RESULT),
+        ([100], MAX_RESULT_BYTES),
+        ([4_000, 2_000], MAX_RESULT_BYTES),
+        ([9_000, 9_000, 9_000], MAX_TURN_RESULT_BYTES // 3),
+        ([900] * 30, MIN_RESULT_BYTES),
     ],
 )
 def test_results_share_their_room(sizes: list[int], room: int) -> None:
     """Thirty results of one turn fill no prompt."""
-    assert room_for_each([Told(size) for size in sizes]) == room
+    assert result_limit([Told(size) for size in sizes]) == room
 
 
 def request(*sizes: int) -> ChatRequest:
