@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from conversations.context.turn_context import TurnContext, scene_after
-from conversations.context.turn_context_cache import channel_of, read_after_reply
+from conversations.context.turn_context import TurnContext, context_after
+from conversations.context.turn_context_cache import channel_of, load_after_reply
 from conversations.flows.group_commit import commit
 from conversations.followups.waits import is_waiting
 from conversations.live.event_log import ConversationLog, open_log
-from conversations.live.model_calls import add_calls, as_failure, keep_calls
+from conversations.live.model_calls import add_calls, as_job_error, store_calls
 from conversations.models import Analysis
 from conversations.promises.apply_verdicts import execute, is_waited_for, put_claims_right, source_of, update_follow_up
 from conversations.promises.unsupported_promises import make_todos
@@ -97,7 +97,7 @@ async def run_tool_caller(job: ClaimedJob) -> None:
 
 
 async def _begin(job: ClaimedJob) -> AnalysisInput:
-    reading = await read_after_reply(job)
+    reading = await load_after_reply(job)
     standing = await in_db(_standing, job, reading.turn_context) if job.ran_before else None
     return AnalysisInput(reading.turn_context, channel_of(reading.turn_context), reading.tools, standing)
 
@@ -121,8 +121,8 @@ async def _decide(job: ClaimedJob, begun: AnalysisInput) -> Contested:
             model_client(), begun.model, groups=groups, exchange=exchange, record=records.append
         )
     except LlmError as error:
-        await in_db(keep_calls, job, begun.turn_context.turn, records)
-        raise as_failure(error) from error
+        await in_db(store_calls, job, begun.turn_context.turn, records)
+        raise as_job_error(error) from error
     failpoint("lane.llm_done_pre_commit")
     judgements = judge(detections.all, tools=begun.offered, exchange=exchange)
     read = Read(groups, detections, judgements, identify_conflicts(judgements))
@@ -141,8 +141,8 @@ async def _rank(job: ClaimedJob, begun: AnalysisInput, contested: Contested) -> 
             model_client(), begun.model, contested=contested, exchange=begun.exchange, record=records.append
         )
     except LlmError as error:
-        await in_db(keep_calls, job, begun.turn_context.turn, records)
-        raise as_failure(error) from error
+        await in_db(store_calls, job, begun.turn_context.turn, records)
+        raise as_job_error(error) from error
     await commit(job, lambda log: _write_ranked(log, job, begun.turn_context, settled, records), finish=State.DONE)
 
 
@@ -175,7 +175,7 @@ def _write_ranked(
 
 def fail_ranking(job: ClaimedJob, reason: str) -> None:
     """No ranking could be had for good: of the tools that still compete none runs, and the trace says so (E7)."""
-    context = scene_after(job)
+    context = context_after(job)
     standing = Analysis.objects.filter(turn=context.turn, finished_at=None).first()
     if standing is None:
         return

@@ -12,7 +12,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from conversations.common.business_hours import working_status
-from conversations.evaluation.dry_run import keep_calls
+from conversations.evaluation.dry_run import store_calls
 from conversations.models import Event
 from conversations.tool_runs.effects.argument_extraction import AskedAgain
 from llm.client import Client
@@ -100,7 +100,7 @@ async def has_caller_asked_again(repeat: Repeat, *, heard: str) -> bool:
     except LlmError:
         return False
     finally:
-        await in_db(keep_calls, repeat.organization_id, repeat.earlier.project_id, records)
+        await in_db(store_calls, repeat.organization_id, repeat.earlier.project_id, records)
 
 
 def _extraction_context(repeat: Repeat, heard: str) -> tuple[ExtractionContext, ModelSpec]:

@@ -24,7 +24,7 @@ from conversations.tool_runs.calls.ending import enqueue_after_actions, state_of
 from conversations.tool_runs.calls.start import ALLOWED, APPROVAL
 from conversations.tool_runs.effects.approval import ask_for_approval, hold_repeat, is_allowed, waiting_for
 from conversations.tool_runs.effects.outcome_events import end_effect, tell_held
-from conversations.turns.channel_signals import obey_signal
+from conversations.turns.channel_signals import apply_signal
 from conversations.voice.deduplication import (
     ANSWERED,
     CALLED,
@@ -179,7 +179,7 @@ def _settle(call: LiveCall, begun: StartedCall, outcome: Outcome) -> CallAnswer:
             answer = _answer_of(effect, signal=outcome.signal if effect.state == EffectState.DONE else None)
         else:
             is_done = outcome.ending is Ending.DONE
-            is_obeyed = outcome.signal is not None and obey_signal(
+            is_obeyed = outcome.signal is not None and apply_signal(
                 log, outcome.signal, turn_id=None, result=outcome.result
             )
             answer = CallAnswer(

@@ -91,7 +91,7 @@ def test_a_stricter_condition_shows_turns_that_would_no_longer_fire(tenant: Tena
     turn = replied(tenant, SMS, fired="send_sms_tool")
     scripted(model, met=False)
     [done] = run(tenant, "send_sms_tool", STRICTER)
-    assert done.turn_context.turn_id == turn.pk
+    assert done.context.turn_id == turn.pk
     [difference] = done.differences
     assert (difference.tool, difference.kind) == ("send_sms_tool", Kind.FIRES_NO_MORE)
     assert difference.after
@@ -113,7 +113,7 @@ def test_a_new_tool_shows_turns_that_would_have_fired(tenant: Tenant, model: Scr
         "conflictPolicy": None,
     }
     done = run(tenant, "text_tool", draft)
-    kinds = {one.turn_context.exchange.answer: [difference.kind for difference in one.differences] for one in done}
+    kinds = {one.context.exchange.answer: [difference.kind for difference in one.differences] for one in done}
     assert kinds == {SMS: [Kind.FIRES], HOURS: []}
 
 
@@ -122,7 +122,7 @@ def test_only_tools_with_the_same_tag_are_evaluated_too(tenant: Tenant, model: S
     """Only a shared tag can change another tool's verdict."""
     replied(tenant, HOURS)
     [done] = run(tenant, "text_tool", STRICTER)
-    assert {tool.name for tool in done.turn_context.tools} == {
+    assert {tool.name for tool in done.context.tools} == {
         "text_tool",
         "send_sms_tool",
         "send_manage_booking_url_tool",
@@ -140,10 +140,10 @@ def test_only_model_calls_are_stored(tenant: Tenant) -> None:
 
 def test_the_newest_turns_are_replayed_up_to_the_limit(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
     turns = [replied(tenant, HOURS) for _ in range(3)]
-    assert {one.turn_context.turn_id for one in run(tenant, "text_tool", STRICTER, turns=2)} == {
+    assert {one.context.turn_id for one in run(tenant, "text_tool", STRICTER, turns=2)} == {
         turn.pk for turn in turns[1:]
     }
-    monkeypatch.setattr(rehearsals, "MOST_TURNS", 1)
+    monkeypatch.setattr(rehearsals, "MAX_TURNS", 1)
     assert len(run(tenant, "text_tool", STRICTER, turns=50)) == 1
 
 
@@ -157,7 +157,7 @@ def test_a_failed_model_call_is_reported_for_its_turn(tenant: Tenant, model: Scr
 def test_closing_the_stream_stops_the_model_calls(
     tenant: Tenant, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rehearsals, "SIDE_BY_SIDE", 1)
+    monkeypatch.setattr(rehearsals, "MAX_CONCURRENT", 1)
     for _ in range(4):
         replied(tenant, HOURS)
     with tenant.tx():

@@ -8,8 +8,8 @@ import pytest
 
 from tools.models import Booking
 from tools.services.signed_links import (
-    BookingPlace,
-    PortalPlace,
+    BookingTarget,
+    PortalTarget,
     booking_token,
     portal_token,
     read_booking_token,
@@ -29,11 +29,11 @@ def _key(settings) -> None:
 
 def test_an_issued_booking_link_stays_valid() -> None:
     assert booking_token(Booking(pk=SUBJECT, organization_id=ORGANIZATION)) == BOOKING_TOKEN
-    assert read_booking_token(BOOKING_TOKEN) == BookingPlace(ORGANIZATION, SUBJECT)
+    assert read_booking_token(BOOKING_TOKEN) == BookingTarget(ORGANIZATION, SUBJECT)
 
 
 def test_an_issued_portal_link_stays_valid() -> None:
-    place = PortalPlace(ORGANIZATION, SUBJECT)
+    place = PortalTarget(ORGANIZATION, SUBJECT)
     assert portal_token(place, until=UNTIL) == PORTAL_TOKEN
     assert read_portal_token(PORTAL_TOKEN) == place
 

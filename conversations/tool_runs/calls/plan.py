@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from conversations.common.contacts import contact_with
+from conversations.common.contacts import contact_from_fields
 from conversations.context.turn_context import TurnContext
 from conversations.models import TurnCall, TurnStep
 from llm.types import Completion, ToolCall
@@ -50,7 +50,7 @@ def context_of(turn_context: TurnContext, call: TurnCall) -> ToolContext:
         channel=conversation.channel,
         timezone=turn_context.config.timezone,
         at=timezone.now(),
-        contact=contact_with(conversation.persona_id, fields),
+        contact=contact_from_fields(conversation.persona_id, fields),
         business=turn_context.config.business_name,
         shopper=conversation.shopper or {},
         call=_call_of(conversation.metadata),

@@ -13,7 +13,7 @@ from enum import Enum
 from typing import Any, cast
 from uuid import UUID
 
-from conversations.claim_check.claim_guard import TruthfulText, UncheckedText
+from conversations.claim_check.claim_guard import ClaimGuard, PassThrough
 from conversations.context.turn_context import TurnContext
 from conversations.live.event_log import job_log, open_log
 from conversations.live.tokens import TokenWriter
@@ -70,7 +70,7 @@ class ToolStep:
 class ReplyText:
     """The words of a reply on their way: through the claim guard to the live stream."""
 
-    guard: TruthfulText | UncheckedText
+    guard: ClaimGuard | PassThrough
     writer: TokenWriter
 
     def write(self, piece: str) -> None:
@@ -171,7 +171,7 @@ def _next_request(loop: ToolLoop) -> ChatRequest:
     # All but the system's prompt, and what changes from turn to turn.
     transcript = len(loop.request.messages) - 2
     whole = replace(offered, messages=[*loop.request.messages, *said])
-    return make_room(whole, transcript=transcript, beside=loop.offer.weight)
+    return make_room(whole, transcript=transcript, extra_bytes=loop.offer.weight)
 
 
 async def _ask(request: ChatRequest, text: ReplyText, records: list[CallRecord]) -> Completion:

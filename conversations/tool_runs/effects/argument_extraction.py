@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from conversations.live.model_calls import as_failure
+from conversations.live.model_calls import as_job_error
 from conversations.tool_runs.effects.effect_context import EffectContext
 from jobs.lanes import ClaimedJob
 from jobs.model_client import call_rows, model_client
@@ -90,7 +90,7 @@ async def _ask(
             material=material,
         )
     except LlmError as error:
-        raise as_failure(error) from error
+        raise as_job_error(error) from error
     finally:
         await in_db(_keep_calls, job, work, records)
 

@@ -10,7 +10,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from conversations.common.business_hours import working_status
-from conversations.common.contacts import contact_with
+from conversations.common.contacts import contact_from_fields
 from conversations.context.summaries import summary_before
 from conversations.context.transcript import as_line, read_transcript
 from conversations.models import Conversation, Message, PersonaField, Turn
@@ -88,7 +88,7 @@ def _tool_context(
         channel=conversation.channel,
         timezone=config.timezone,
         at=timezone.now(),
-        contact=contact_with(conversation.persona_id, fields),
+        contact=contact_from_fields(conversation.persona_id, fields),
         business=config.business_name,
         quote=effect.quote,
     )

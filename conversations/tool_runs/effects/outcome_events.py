@@ -11,7 +11,7 @@ from conversations.followups.waits import end_wait
 from conversations.live.event_log import ConversationLog, lock_conversation
 from conversations.models import Event, WaitOutcome
 from conversations.models.event import URGENT, EventType
-from conversations.turns.channel_signals import obey_signal
+from conversations.turns.channel_signals import apply_signal
 from jobs.enqueue import enqueue
 from tools.engine import ledger
 from tools.engine.definition import ActionType, ToolDefinition
@@ -118,7 +118,7 @@ def definition_or_none(effect: Effect) -> ToolDefinition | None:
 
 def end_effect(log: ConversationLog, effect: Effect, outcome: Outcome, *, state: EffectState) -> None:
     """End an effect in this state, with everything that follows; one that was over already stays as it is."""
-    if outcome.signal is not None and not obey_signal(
+    if outcome.signal is not None and not apply_signal(
         log, outcome.signal, turn_id=effect.turn_id, result=outcome.result
     ):
         outcome, state = Outcome.failed(SPOKEN_AGAIN), EffectState.CANCELLED

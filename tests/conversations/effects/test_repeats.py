@@ -25,7 +25,7 @@ from tools.engine.execution.limits import (
     recipient_of,
 )
 from tools.models import Booking, Effect, EffectState
-from tools.services.bookings.reservations import Agreed
+from tools.services.bookings.reservations import ReservationArguments
 from tools.services.bookings.resources import create_resource
 
 HOURS = "Could you text me the opening hours?"
@@ -135,7 +135,7 @@ def test_a_booking_and_a_meeting_of_one_wish_are_one(is_one_breath: bool, bench:
     day = timezone.now().date() + timedelta(days=7)
     friday = day + timedelta(days=(4 - day.weekday()) % 7)
     said = {"date": friday.isoformat(), "time": "19:00", "with_whom": "Dr. Weber", "name": "Ada"}
-    agreed = dict.fromkeys(Agreed.model_fields) | said
+    agreed = dict.fromkeys(ReservationArguments.model_fields) | said
     tools = ("create_booking_tool", "create_meeting_tool")
     for _ in tools:
         model.script("arguments", json=agreed)

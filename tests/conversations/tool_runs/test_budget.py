@@ -8,7 +8,7 @@ import pytest
 
 from conversations.live.event_log import open_log
 from conversations.models import MessageRole, Turn
-from conversations.prompts.budget import LEAST_BYTES, PROMPT_BYTES, make_room, weight_of
+from conversations.prompts.budget import MAX_PROMPT_BYTES, MIN_TRANSCRIPT_BYTES, make_room, weight_of
 from llm.types import ChatRequest, Endpoint, ModelSpec
 from projects.agents.prompt_size import weigh
 from tests.conversations.tool_runs.probe import NAME, Probe
@@ -57,7 +57,7 @@ def test_every_hop_stays_within_the_budget(turns: Turns, bell: Probe) -> None:
     turn = turns.say("Ring it")
     first, *_, last = sent = turns.sent(turn)
     assert len(sent) == 4
-    assert max(weights(turns, turn)) <= PROMPT_BYTES
+    assert max(weights(turns, turn)) <= MAX_PROMPT_BYTES
     assert [one["content"][:14] for one in last if one["role"] == "tool"] == ["The bell says:"] * 3
     spoken = [
         len([one for one in messages if one["content"] and "words words" in one["content"]])
@@ -76,7 +76,7 @@ def test_the_functions_count(turns: Turns) -> None:
         talk_much(other)
         other.says("Hello!")
         turn = other.say("Hi")
-        assert max(weights(other, turn)) <= PROMPT_BYTES
+        assert max(weights(other, turn)) <= MAX_PROMPT_BYTES
         seen.append(len(other.sent(turn)[0]))
     assert seen[0] > seen[1]
 
@@ -130,6 +130,6 @@ def request(*sizes: int) -> ChatRequest:
 )
 def test_the_oldest_words_give_way(sizes: tuple[int, ...], transcript: int, beside: int, kept: str) -> None:
     """Never the system's prompt, the newest words or a result."""
-    made = make_room(request(*sizes), transcript=transcript, beside=beside)
+    made = make_room(request(*sizes), transcript=transcript, extra_bytes=beside)
     assert "".join(one["content"][0] for one in made.messages) == kept
-    assert LEAST_BYTES < 5_000
+    assert MIN_TRANSCRIPT_BYTES < 5_000
