@@ -36,7 +36,7 @@ from jobs.fence import job_tx, prove
 from jobs.lanes import ClaimedJob
 from jobs.models import State
 from tenancy.threads import in_db
-from tools.engine import ledger
+from tools.engine import effect_decisions, ledger
 from tools.engine.definition import ActionType, RetryPolicy
 from tools.engine.execution.after_actions import next_or_finish, tells
 from tools.engine.execution.callback import callback_token, digest_of
@@ -90,7 +90,7 @@ def fail_effect(job: ClaimedJob, reason: str) -> None:
 def reopen_effect(effect_id: UUID, ordinal: int) -> None:
     """Staff runs the failed job again: an effect that was never begun is planned once more. Raises WrongState."""
     effect = Effect.objects.get(pk=effect_id)
-    ledger.reopen(effect)
+    effect_decisions.reopen(effect)
 
 
 async def _attempt(job: ClaimedJob, work: EffectContext) -> bool:
