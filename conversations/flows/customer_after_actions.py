@@ -1,4 +1,4 @@
-"""The after-actions of a todo's effect that belongs to no conversation: what its customer is known by (N47, E8)."""
+"""After-actions for todo effects without a conversation; they can only update customer fields."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tools.models import AfterActionState, Effect
 
 @dataclass(frozen=True)
 class AfterActionContext:
-    """An effect of a todo without a conversation, and the customer that the todo is about."""
+    """An effect of a todo without a conversation, and the customer the todo is about."""
 
     effect: Effect
     persona: Persona
@@ -36,7 +36,7 @@ class AfterActionContext:
 
 
 async def run_alone(job: ClaimedJob) -> None:
-    """One after another, each in the commit of what it does, and the end of the job."""
+    """Run the after-actions in order, one commit each, and finish the job."""
     work = await in_db(_read, job)
     while (row := await in_db(next_or_finish, job, work.effect)) is not None:
         if (prepared := await prepare(job, work, row)) is not None:
@@ -44,7 +44,7 @@ async def run_alone(job: ClaimedJob) -> None:
 
 
 def fail_alone(effect: Effect, reason: str) -> None:
-    """The job has failed for good, and what didn't run with it."""
+    """Fail the after-actions that did not run, because the job failed permanently."""
     for row in effect.after_actions.filter(state=AfterActionState.PLANNED):
         end_after_action(row, AfterActionState.FAILED, error=reason)
 
@@ -53,7 +53,7 @@ def _read(job: ClaimedJob) -> AfterActionContext:
     with job_tx(job):
         effect = Effect.objects.get(pk=job.subject_id)
         todo = Todo.objects.select_related("project__agent_version").filter(steps__calls__effect=effect)[0]
-        # What is about nobody was skipped where it was planned.
+        # Planning skipped the after-actions of todos without a customer.
         persona = Persona.objects.get(pk=cast(UUID, todo.persona_id))
         config = todo.project.agent_version.config
         return AfterActionContext(

@@ -1,7 +1,7 @@
-"""Effects: what a fired tool does, once, as the ledger says (design section 3, N44-N49; reliability 2.2).
+"""Runs effects: the action of a fired tool, executed once under the ledger's control.
 
-1 arrange → 2 repeats, and what needs a person's yes → 3 `sending` committed → 4 carry out, outside of any transaction
-→ 5 the outcome with all that follows, one commit → 6 after-actions, one commit each → 7 the agent is told.
+1 extract arguments → 2 check for repeats and required approval → 3 commit `sending` → 4 execute, outside any
+transaction → 5 commit the outcome with its consequences → 6 after-actions, one commit each → 7 tell the agent.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ OBSERVER_POLL_SECONDS = 0.1
 
 
 class Begin(Enum):
-    """How an attempt begins."""
+    """The decision whether an attempt may begin."""
 
     GOES = "goes"
     ASKS = "asks"
@@ -63,7 +63,7 @@ class Begin(Enum):
 
 
 async def run_effect(job: ClaimedJob) -> None:
-    """Carry on one effect from wherever it stands. What stands is never done again."""
+    """Resume one effect from its stored state. Completed steps are never repeated."""
     failpoint("effect.planned")
     if ledger.is_alone(job.key):
         await run_alone(job)
@@ -78,7 +78,7 @@ async def run_effect(job: ClaimedJob) -> None:
 
 
 def fail_effect(job: ClaimedJob, reason: str) -> None:
-    """The job has failed for good; staff sees the effect with the reason, and the agent is told."""
+    """Record that the job failed permanently; staff sees the effect with the reason, and the agent is told."""
     effect = Effect.objects.get(pk=job.subject_id)
     if ledger.is_alone(job.key):
         fail_alone(effect, reason)
@@ -90,13 +90,13 @@ def fail_effect(job: ClaimedJob, reason: str) -> None:
 
 
 def reopen_effect(effect_id: UUID, ordinal: int) -> None:
-    """Staff runs the failed job again: an effect that was never begun is planned once more. Raises WrongState."""
+    """Plan an effect that never began once more, because staff reran its failed job. Raises WrongState."""
     effect = Effect.objects.get(pk=effect_id)
     ledger.reopen(effect)
 
 
 async def _attempt(job: ClaimedJob, work: EffectContext) -> bool:
-    """Steps 1 to 5. True when the job ended with them."""
+    """Run steps 1 to 5. Return True if they finished the job."""
     if work.effect.arranged_at is None and not await _arrange(job, work):
         return False
     begin = await in_db(_begin, job, work, None)
@@ -111,9 +111,10 @@ async def _attempt(job: ClaimedJob, work: EffectContext) -> bool:
 
 
 async def _read_when_observed(job: ClaimedJob) -> EffectContext:
-    """The effect, once the observer has taken down what the customer said: their number may be in the same message.
+    """Load the effect, after waiting briefly for the observer to store the customer's latest details.
 
-    The observer runs at the same time as the tool caller, so this is a moment; it isn't waited for long.
+    The observer runs in parallel with the tool caller, and the message that led to the effect may contain the
+    customer's phone number. After OBSERVER_PATIENCE_SECONDS the effect continues without it.
     """
     clock = asyncio.get_running_loop()
     ends_at = clock.time() + OBSERVER_PATIENCE_SECONDS
@@ -136,12 +137,12 @@ def _read(job: ClaimedJob) -> EffectContext:
 
 
 def _is_uncalled(job: ClaimedJob, effect: Effect) -> bool:
-    """Whether this job has to end the wait for the effect's callback."""
+    """True if this job has to end the wait for the effect's callback."""
     return is_callback_job(job.key, attempt=effect.attempts) and effect.state == EffectState.SENDING
 
 
 async def _arrange(job: ClaimedJob, work: EffectContext) -> bool:
-    """Step 1: read off the conversation what the tool needs, and commit it: it is never asked for again."""
+    """Step 1: extract the tool's arguments from the conversation and commit them; they are never extracted twice."""
     try:
         definition = definition_of(work.effect)
         schema = wanted_arguments(work.effect.tool, definition)
@@ -176,7 +177,7 @@ def _put_arguments(work: EffectContext, arguments: dict[str, Any]) -> None:
 
 
 def _begin(job: ClaimedJob, work: EffectContext, asked_again: bool | None) -> Begin:
-    """Steps 2 and 3, under the conversation's lock: nothing leaves before `sending` is committed (E1)."""
+    """Steps 2 and 3, under the conversation's lock: nothing is sent before `sending` is committed."""
     effect = work.effect
     with job_log(job, work.conversation.pk) as log:
         effect.refresh_from_db()
@@ -201,7 +202,7 @@ def _begin(job: ClaimedJob, work: EffectContext, asked_again: bool | None) -> Be
 
 
 def _keep_back(log: ConversationLog, effect: Effect, asked_again: bool | None) -> Begin | None:
-    """A repeat is held (E6), and what is too much fails (threat 8). None: nothing keeps it back."""
+    """Hold a repeat, or fail an effect over its limit. Return None if nothing stops it."""
     is_looked_for = effect.resolved_at is None and not asked_again
     earlier = (find_repeated(effect) or waiting_for(effect)) if is_looked_for else None
     if earlier is not None and asked_again is None and has_asked_since(effect, earlier):
@@ -216,7 +217,7 @@ def _keep_back(log: ConversationLog, effect: Effect, asked_again: bool | None) -
 
 
 def _stop(log: ConversationLog, effect: Effect, reason: str) -> None:
-    """The tool may not be used any more (E9). What may have begun is for staff to find out."""
+    """End an effect whose tool is no longer allowed. One that may have begun is left for staff to resolve."""
     if effect.state == EffectState.SENDING:
         record_failure(log, effect, reason)
     elif ledger.cancel(effect, reason=reason):
@@ -229,13 +230,13 @@ def _go(log: ConversationLog, effect: Effect) -> Begin:
     if not ledger.begin_sending(effect, callback_hash=digest_of(callback_token(effect.pk)) if answers_later else ""):
         return Begin.OVER
     if is_first and action.type is ActionType.SEND_EVENT:
-        # SendSystemEvent(eventIdn = the tool's name, connectorIdn = "system"), which the tool's flow picks up (N44).
+        # SendSystemEvent(eventIdn = the tool's name, connectorIdn = "system"); the tool's flow handles it.
         log.add_event(effect.tool, payload={"effect": str(effect.pk), "arguments": effect.arguments})
     return Begin.GOES
 
 
 def _settle(job: ClaimedJob, effect: Effect, outcome: Outcome) -> bool:
-    """Step 5. The job ends with it where nothing follows, or what follows is a later job's; then True."""
+    """Step 5. Return True if the job is finished: nothing follows, or a later job does it."""
     with job_log(job, conversation_of(effect)) as log:
         effect.refresh_from_db()
         settle(log, effect, outcome)

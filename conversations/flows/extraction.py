@@ -1,4 +1,4 @@
-"""Looks through a conversation for what is left to be done, and makes todos of it (D16)."""
+"""Finds open work in a conversation and creates todos for it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tools.engine.skills.exchange import TranscriptLine
 
 @dataclass(frozen=True)
 class ExtractionInput:
-    """A conversation about to be looked through."""
+    """A conversation to search, and the request to the model."""
 
     source: Source
     types: Sequence[TodoType]
@@ -33,7 +33,7 @@ class ExtractionInput:
 
 
 async def run_extraction(job: ClaimedJob) -> None:
-    """Ask once, and keep what holds of the answer, in one commit."""
+    """Ask the model once, and store the accepted findings in one commit."""
     begun = await in_db(_begin, job)
     if begun is None:
         await in_db(skip, job, "There is nothing to look for.")

@@ -1,4 +1,4 @@
-"""The lanes of a conversation's work."""
+"""Job lanes for conversations."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tools.engine.promises import break_overdue_promises
 
 
 def register_lanes() -> None:
-    """Make them known to the workers, and to the sweep what it fires and ends."""
+    """Register the lanes with the workers, and the periodic hooks with the sweep."""
     sweeping.connect(fire_follow_ups)
     sweeping.connect(end_overdue_waits)
     sweeping.connect(close_silent_conversations)

@@ -1,4 +1,4 @@
-"""Drafts how a broken promise is put right, and makes the todo of it that a person approves (D16)."""
+"""Drafts the correction of a broken promise, as a todo for a person to approve."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tools.models import Promise
 
 @dataclass(frozen=True)
 class MakeGoodInput:
-    """A broken promise about to be made good. No model is asked for words about what may have happened."""
+    """A broken promise to make good. `request` is None if the effect may have happened: no model words that."""
 
     promise: Promise
     conversation: Conversation
@@ -35,7 +35,7 @@ class MakeGoodInput:
 
 
 async def run_make_good(job: ClaimedJob) -> None:
-    """Ask for the words once, and make the todo, in one commit. A model that can't be had at last leaves the fixed sentences."""
+    """Ask the model for a draft, and create the todo in one commit. Without a model, the todo has fixed sentences."""
     begun = await in_db(_begin, job)
     if begun is None:
         await in_db(skip, job, "The promise isn't broken any more.")
@@ -60,7 +60,7 @@ async def _ask(begun: MakeGoodInput, calls: Calls) -> MakeGood | None:
 
 
 def fail_make_good(job: ClaimedJob, reason: str) -> None:
-    """The job has failed for good: the fixed sentences have to do."""
+    """Create the todo with fixed sentences, because the job failed permanently."""
     promise = broken_promise(job.subject_id)
     if promise is not None:
         make_good(promise, _conversation_of(promise), None)
@@ -98,7 +98,7 @@ def _conversation_of(promise: Promise) -> Conversation:
 
 
 def _commit(job: ClaimedJob, begun: MakeGoodInput, draft: MakeGood | None, calls: Calls) -> None:
-    """One that was kept late meanwhile is made good all the same: a person decides about the draft."""
+    """A promise that was kept since is still made good: a person decides about the draft."""
     with job_tx(job, finish=State.DONE):
         ModelCall.objects.bulk_create(calls.rows())
         make_good(begun.promise, begun.conversation, draft)

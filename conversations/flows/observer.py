@@ -1,4 +1,4 @@
-"""CAObserverFlow: learns who the customer is, one turn after the other (T10-T12, T17), and from what a colleague answers."""
+"""The observer (CAObserverFlow): learns customer facts from each turn, in order, and from what operators answer."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tenancy.threads import in_db
 
 
 async def run_observer(job: ClaimedJob) -> None:
-    """Read the latest exchange, and keep what it reveals."""
+    """Read the latest exchange, and store the facts it reveals."""
     context = await _scene_of(job)
     if context is None:
         await in_db(_skip, job)
@@ -45,7 +45,7 @@ async def run_observer(job: ClaimedJob) -> None:
 
 
 async def _scene_of(job: ClaimedJob) -> TurnContext | None:
-    """The turn's, or that of a message which no turn answers."""
+    """Context of the job's turn, or of a message without a turn. None if the agent answers that message after all."""
     message_id = watched_message(job.key)
     if message_id is None:
         return (await read_after_reply(job)).turn_context

@@ -1,4 +1,4 @@
-"""Folds the oldest messages of a long conversation into its summary, so that prompts stay short and no fact is lost."""
+"""Folds the oldest messages of a long conversation into its summary: prompts stay short, facts are kept."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tenancy.threads import in_db
 
 @dataclass(frozen=True)
 class SummaryInput:
-    """What is about to be folded, on top of the standing summary."""
+    """Messages to fold into the previous summary."""
 
     turn_context: TurnContext
     previous: Summary | None
@@ -31,7 +31,7 @@ class SummaryInput:
 
 
 async def run_summary(job: ClaimedJob) -> None:
-    """Write the next summary, unless an earlier turn's has covered enough by now."""
+    """Write the next summary, unless an earlier turn's summary covers enough already."""
     begun = await in_db(_begin, job)
     if begun is None:
         await in_db(skip, job, "The summary covers enough already.")
@@ -55,7 +55,7 @@ def _begin(job: ClaimedJob) -> SummaryInput | None:
 
 
 def _commit(job: ClaimedJob, begun: SummaryInput, written: ConversationSummary, calls: Calls) -> None:
-    """The lane runs one job of a conversation at a time: the standing summary is still the one this builds on."""
+    """The lane runs one job per conversation at a time, so `previous` is still the latest summary."""
     with job_log(job, job.subject_id, finish=State.DONE) as log:
         log.writes.insert(calls.rows())
         kept = keep_summary(

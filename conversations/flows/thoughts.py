@@ -1,4 +1,7 @@
-"""CAThoughtsFlow: the directives for the next turn; a newer turn cancels it, an older one never overwrites (T13-T15)."""
+"""Thoughts (CAThoughtsFlow): write the directives for the next turn.
+
+A newer turn cancels the job of an older one, and older directives never replace newer ones.
+"""
 
 from __future__ import annotations
 
@@ -31,11 +34,11 @@ NEWEST = PreparedQuery(
 
 
 class Waiting(RuntimeError):
-    """A tool's result is awaited: directives without it would be stale before they are read."""
+    """Directives are not written while a tool's result is awaited: they would be stale before use."""
 
 
 async def run_thoughts(job: ClaimedJob) -> None:
-    """Write the directives that the next reply will follow; not while a tool's result is awaited (T22, W4)."""
+    """Write the directives for the next reply, unless a tool's result is awaited."""
     try:
         await _think(job)
     except Waiting:
@@ -65,7 +68,7 @@ async def _think(job: ClaimedJob) -> None:
 
 
 async def _scene_of(job: ClaimedJob) -> TurnContext:
-    """The reading that is shared may be older than the end of a wait, and knows no result then (T24)."""
+    """The shared reading may predate the end of a wait, and then lacks the result; read again in that case."""
     context = (await read_after_reply(job)).turn_context
     return await in_db(_scene_now, job) if context.waits or comes_after_wait(job.key) else context
 
@@ -95,7 +98,7 @@ def _skip(job: ClaimedJob) -> None:
 
 
 def _replace_directives(log: ConversationLog, context: TurnContext, written: KeyDirectives) -> None:
-    """The next version, for a turn that is newer than the standing one's (M7): the log's lock keeps it so."""
+    """Add a version. The conversation's lock guarantees that an older turn never replaces a newer one's directives."""
     conversation = log.conversation
     directives = Directives(
         conversation_id=conversation.pk,
@@ -109,7 +112,7 @@ def _replace_directives(log: ConversationLog, context: TurnContext, written: Key
 
 
 def _newest_version(conversation: Conversation, context: TurnContext) -> int:
-    """Of the locked conversation's directives; those that the scene was read with mostly stand still."""
+    """Newest version under the lock; usually the one in the context, which saves a query."""
     standing: Directives | None = context.conversation.directives
     if standing is None or standing.pk != conversation.directives_id:
         standing = next(iter(NEWEST(conversation.pk)), None)

@@ -1,8 +1,8 @@
-"""What a conversation learns of its todos: what becomes of effects and promises at once, its log and the agent right after.
+"""Applies todo changes to the conversation: effects and promises at once, its log and the agent right after.
 
-A todo is locked by whoever changes it, and a conversation is always locked before what is about it. So the change itself
-settles effects and promises, and queues a job, which then locks the conversation. A run that ends an effect locks the
-conversation before its todo (`hold_back`), and writes all of it into its log in the same commit.
+Lock order: a conversation is locked before its todos, but a todo's writer holds only the todo. So the change itself
+settles effects and promises and queues a job, and the job locks the conversation. A todo's run that ends an effect
+locks the conversation first (`hold_back`) and writes to its log in the same commit.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from tools.engine.promises import break_promises, close_promise, note_made_good,
 from tools.models import AfterActionState, Effect, EffectOrigin, EffectState, Promise, PromiseState
 
 LANE = "todo_news"
-# What the agent arranged in the conversation: promised, or called while it answered.
+# Effects arranged by the agent in the conversation: promised, or called while it answered.
 ARRANGED = (EffectOrigin.COMMITMENT, EffectOrigin.TURN)
 OVER = frozenset({EffectState.DONE, EffectState.FAILED, EffectState.UNKNOWN})
 REFUSED = frozenset({TodoStatus.REJECTED, TodoStatus.CANCELLED, TodoStatus.EXPIRED})
-# What a person's word on a promise still stops: a todo that runs goes on.
+# Todos that a person's decision on their promise still cancels; a running one continues.
 STOPPABLE = (TodoStatus.PENDING_REVIEW, TodoStatus.APPROVED)
-# What the end of a todo means for the promise that it was made for, because no tool could keep it.
+# Promise state by the final status of the todo that stood in for a missing tool.
 ENDS = {
     TodoStatus.COMPLETED: PromiseState.KEPT,
     TodoStatus.REJECTED: PromiseState.WITHDRAWN,
@@ -56,12 +56,12 @@ WORDS = {
 LONGEST_REASON = 300
 TOLD = "“{quote}” will not happen as you promised. {reason} Tell the customer so, and don't promise it again."
 
-# The log of the conversation that the running transaction holds.
+# Log of the conversation locked by the running transaction.
 _held: ContextVar[ConversationLog | None] = ContextVar("_held", default=None)
 
 
 def on_todo_changed(todo: Todo, what: str) -> None:
-    """A todo's history has a new entry: settle what hung on it, and tell the conversation, or queue what it learns."""
+    """Settle the todo's effect and promise, and tell the conversation now, or queue a job that does."""
     status = TodoStatus(todo.status)
     if status in REFUSED and todo.effect is not None:
         _refuse(todo.effect, reason=_reason(todo), is_late=status is TodoStatus.EXPIRED)
@@ -78,7 +78,7 @@ def on_todo_changed(todo: Todo, what: str) -> None:
 
 @contextmanager
 def hold_back(conversation_id: UUID) -> Iterator[None]:
-    """Lock the conversation of a todo for a transaction that may end one of its effects: what then happens needs no job."""
+    """Lock a todo's conversation for a transaction that may end one of its effects, so that no job is needed."""
     with open_log(conversation_id) as log:
         before = _held.set(log)
         try:
@@ -88,7 +88,7 @@ def hold_back(conversation_id: UUID) -> Iterator[None]:
 
 
 def on_effect_changed(todo: Todo, effect: Effect) -> None:
-    """An effect that a todo runs went over into another state, and its promises with it: the conversation learns of it."""
+    """Tell the conversation, now or by a job, that an effect run by a todo changed state."""
     if (log := _held_of(todo)) is not None:
         _tell_effect(log, effect, state=EffectState(effect.state))
     else:
@@ -96,16 +96,16 @@ def on_effect_changed(todo: Todo, effect: Effect) -> None:
 
 
 def on_promise_answered(promise: Promise) -> None:
-    """A person has answered a promise: what was still to be approved for it is taken back, by the job.
+    """Queue a job that cancels the todos still awaiting approval, because a person answered the promise.
 
-    Not here: a todo is locked before its promise, and the promise is ours already.
+    They cannot be cancelled here: a todo is locked before its promise, and the caller holds the promise.
     """
     if Todo.objects.filter(promise=promise, status__in=STOPPABLE).exists():
         _enqueue(promise, promise.conversation_id, f"promise:{promise.pk}:{promise.state}")
 
 
 async def run_todo_news(job: ClaimedJob) -> None:
-    """Write one piece of news into the conversation's log, and tell the agent where it matters."""
+    """Write one change to the conversation's log, and tell the agent if it matters."""
     await in_db(_tell, job)
 
 
@@ -131,14 +131,17 @@ def _tell_effect(log: ConversationLog, effect: Effect, *, state: EffectState) ->
         return
     is_event = effect.definition.get("action", {}).get("type") == ActionType.SEND_EVENT
     if state == EffectState.DONE and is_event and effect.origin == EffectOrigin.COMMITMENT:
-        # The tool's own event, which is written before it begins where no approval is asked (N44).
+        # The tool's own event, which is written before it begins where no approval is asked.
         log.add_event(effect.tool, payload={"effect": str(effect.pk), "arguments": effect.arguments})
     if not any(tells(row) for row in effect.after_actions.exclude(state=AfterActionState.SKIPPED)):
         _tell_end(log, effect)
 
 
 def _tell_end(log: ConversationLog, effect: Effect) -> None:
-    """What the agent called itself it was told a yes is awaited for, or given, and nothing since: it says now what came of it."""
+    """Tell the agent how the effect ended.
+
+    For a tool the agent called itself, its last news was that an approval is pending or given: it speaks proactively.
+    """
     if effect.origin == EffectOrigin.TURN:
         say_proactively(log, sentence_of(effect), {"effect": str(effect.pk)})
     else:
@@ -158,18 +161,18 @@ def _tell_todo(log: ConversationLog, todo: Todo, *, what: str, status: str) -> N
 
 
 def _has_ended_its_promise(todo: Todo) -> bool:
-    """Whether the promise ended with the todo, and not before, by somebody's word."""
+    """True if this todo ended the promise, rather than an earlier decision."""
     return todo.promise is not None and todo.promise.reason == _reason(todo)
 
 
 def _take_back(promise: Promise) -> None:
     for todo in Todo.objects.filter(promise=promise, status__in=STOPPABLE):
-        with suppress(WrongState):  # somebody was faster
+        with suppress(WrongState):  # already ended by someone else
             cancel_todo(todo.pk, actor=CLOCK, reason=promise.reason or "Its promise is answered.")
 
 
 def _refuse(effect: Effect, *, reason: str, is_late: bool) -> None:
-    """What was never approved is not done; a promise for which nobody decided in time is broken, any other withdrawn."""
+    """Cancel an effect that was never approved. Its promise is broken if the approval expired, else withdrawn."""
     if is_late and effect.state == EffectState.PLANNED:
         break_promises(effect, reason=reason)
     if ledger.cancel(effect, reason=reason):
@@ -177,7 +180,7 @@ def _refuse(effect: Effect, *, reason: str, is_late: bool) -> None:
 
 
 def _reason(todo: Todo) -> str:
-    """Why it ended so, in words."""
+    """The reason the todo ended, as a sentence."""
     said = WORDS.get(TodoStatus(todo.status), "")
     return " ".join(dict.fromkeys(part for part in (said, todo.reason) if part))[:LONGEST_REASON]
 

@@ -1,4 +1,4 @@
-"""CANewoToolCaller: AnalyzeConversation, which finds what the agent just promised and sees that it happens (T16, N01-N13)."""
+"""The tool caller (CANewoToolCaller, AnalyzeConversation): finds what the agent just promised and starts it."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ STANDING = PreparedQuery(lambda turn: Analysis.objects.filter(turn_id=turn), kin
 
 @dataclass(frozen=True)
 class AnalysisInput:
-    """A reply about to be analysed. `standing` is what an earlier attempt has stored already."""
+    """A reply to analyze. `standing` is the analysis stored by an earlier attempt."""
 
     turn_context: TurnContext
     channel: str
@@ -70,7 +70,7 @@ class AnalysisInput:
 
 @dataclass(frozen=True)
 class Read:
-    """What the detections found, judged, with its conflicts."""
+    """The judged detections, with their conflicts."""
 
     groups: Groups
     detections: Detections
@@ -79,9 +79,9 @@ class Read:
 
 
 async def run_tool_caller(job: ClaimedJob) -> None:
-    """Decide what no ranking can change and set it going at once; then rank the tools that compete, and go on (D2).
+    """Decide and start everything that needs no ranking, then rank the competing tools.
 
-    Each decision is stored before anything acts on it; an attempt after a crash goes on from what stands.
+    Each decision is stored before anything acts on it; an attempt after a crash resumes from there.
     """
     begun = await _begin(job)
     contested = await _decide(job, begun) if begun.standing is None else _left_of(begun.standing)
@@ -98,7 +98,7 @@ async def _begin(job: ClaimedJob) -> AnalysisInput:
 
 
 def _standing(job: ClaimedJob, context: TurnContext) -> Analysis | None:
-    """What an earlier attempt has stored. A reply that is analysed already is not analysed again."""
+    """The analysis stored by an earlier attempt. A reply is never analyzed twice."""
     with reading(job):
         standing = next(iter(STANDING(context.turn.pk)), None)
     if standing is not None and standing.finished_at is not None:
@@ -108,7 +108,7 @@ def _standing(job: ClaimedJob, context: TurnContext) -> Analysis | None:
 
 
 async def _decide(job: ClaimedJob, begun: AnalysisInput) -> Contested:
-    """Steps 1 to 5, and the rest of them for everything that needs no ranking. Returns what does, by tag."""
+    """Run all steps for tools that need no ranking. Return the contested ones by tag."""
     records: list[CallRecord] = []
     groups, exchange = group_tools(begun.offered), begun.exchange
     try:
@@ -129,7 +129,7 @@ async def _decide(job: ClaimedJob, begun: AnalysisInput) -> Contested:
 
 
 async def _rank(job: ClaimedJob, begun: AnalysisInput, contested: Contested) -> None:
-    """Step 6 for the tags with more than one candidate, and the rest of the steps for their winners."""
+    """Run step 6 for the contested tags, and the remaining steps for their winners."""
     records: list[CallRecord] = []
     try:
         settled = await resolve_conflicts(
@@ -169,7 +169,7 @@ def _write_ranked(
 
 
 def fail_ranking(job: ClaimedJob, reason: str) -> None:
-    """No ranking could be had for good: of the tools that still compete none runs, and the trace says so (E7)."""
+    """Record in the trace that the ranking failed permanently; none of the competing tools runs."""
     context = scene_after(job)
     standing = Analysis.objects.filter(turn=context.turn, finished_at=None).first()
     if standing is None:
@@ -179,7 +179,7 @@ def fail_ranking(job: ClaimedJob, reason: str) -> None:
 
 
 def _go_on(log: ConversationLog, context: TurnContext, settled: Mapping[str, Settled]) -> None:
-    """The rest of the steps for what was ranked."""
+    """Run the remaining steps for the ranked tools."""
     analysis = Analysis.objects.get(turn=context.turn)
     executed = execute(log, context, [judgement for one in settled.values() for judgement in one.judgements])
     for one in settled.values():
@@ -192,7 +192,7 @@ def _go_on(log: ConversationLog, context: TurnContext, settled: Mapping[str, Set
 
 
 def _finish(log: ConversationLog, context: TurnContext, analysis: Analysis, *, settled: Mapping[str, Settled]) -> None:
-    """Step 6's winners, and steps 8 and 9; the trace is complete."""
+    """Step 6's winners and steps 8 and 9, which complete the trace."""
     tags = held_by(analysis.steps, steps.IDENTIFY)["tags"]
     winners = {tag: settled[tag].winner if tag in settled else names[0] for tag, names in tags.items()}
     undecided = {tag: one.why for tag, one in settled.items() if one.winner is None}
@@ -225,12 +225,12 @@ def _reading_steps(begun: AnalysisInput, read: Read) -> list[StepDocument]:
 
 
 def _seen(detection: Detection | None) -> dict[str, Any]:
-    """What a call read; a group without a tool made none."""
+    """Trace entry of one detection; a group without tools makes no model call."""
     return {"asked": False} if detection is None else {"asked": True, **detection.model_dump(mode="json")}
 
 
 def _left_of(standing: Analysis) -> Contested:
-    """What an earlier attempt left to be ranked."""
+    """Contested tools that an earlier attempt left unranked."""
     if standing.finished_at is not None:
         return {}
     compiled = held_by(standing.steps, steps.COMPILE)["tools"]
