@@ -1,4 +1,4 @@
-"""System events: what anyone may send into a conversation, and what becomes of those that mean something (N44, T22, T24)."""
+"""System events from outside, and the handling of urgent messages and waiting mode."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from conversations.models.event import URGENT
 
 
 def post_event(conversation: Conversation, idn: str, payload: Mapping[str, Any]) -> Turn | None:
-    """Append a system event. An urgent message makes the agent speak by itself; returns that turn. Raises ApiError."""
+    """Append a system event. Return the turn that an urgent message triggers, if any. Raises ApiError."""
     with open_log(conversation.pk) as log:
         if idn == URGENT:
             return end_activated(log, payload)
