@@ -1,4 +1,4 @@
-"""A customer asks for the person whom the agent offered, and says how they can be reached (W03)."""
+"""Customer requests for a person, with contact details."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ ANSWERED = "This request was answered already. Write what you need, and a person
 
 
 def request_person(conversation: Conversation, escalation_id: UUID, lead: Mapping[str, Any]) -> Escalation:
-    """The customer pressed the button, and left `{name?, email?, phone?, note?}`.
+    """Record that the customer pressed the agent's button, with `lead` `{name?, email?, phone?, note?}`.
 
-    An e-mail address or a phone number is needed where the customer's isn't known. Staff is told, once however often the
-    button is pressed; a later lead completes an earlier one. Raises ApiError with a sentence about the lead, WrongState for
-    a request that is over, Escalation.DoesNotExist for one of another conversation.
+    An e-mail address or a phone number is required unless one is on file. Staff is notified once, however often the
+    button is pressed; a later lead completes an earlier one. Raises ApiError about the lead, WrongState for a resolved
+    request, Escalation.DoesNotExist for a request of another conversation.
     """
     with open_log(conversation.pk) as log:
         escalation = Escalation.objects.get(pk=escalation_id, conversation_id=conversation.pk)
@@ -50,7 +50,7 @@ def request_person(conversation: Conversation, escalation_id: UUID, lead: Mappin
 
 
 def read_lead(lead: Mapping[str, Any], *, config: AgentConfig) -> dict[str, str]:
-    """How the customer wants to be reached, each field checked; what is left empty is left out. Raises ApiError."""
+    """Validate the customer's contact details, and drop empty fields. Raises ApiError."""
     if not isinstance(lead, Mapping):
         raise _refused("The lead must be an object with name, email, phone and note.", "lead")
     for name in lead:
@@ -97,7 +97,7 @@ def _check_reachable(conversation: Conversation, lead: Mapping[str, str]) -> Non
 
 
 def _keep_lead(persona_id: UUID, left: Mapping[str, str]) -> None:
-    """What the customer wrote down is known of them from now on, unless something is known already."""
+    """Store the details as the customer's fields; existing values win."""
     fields = [
         PersonaField(persona_id=persona_id, key=key, value=left[key], strength=Strength.STATED)
         for key in ("email", "name", "phone")
