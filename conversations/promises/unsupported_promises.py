@@ -1,4 +1,4 @@
-"""Promises that no tool can keep: each becomes a todo for people at once, in the commit that finds it (D16)."""
+"""Promises that no tool can keep; each becomes a todo in the commit that finds it."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ STANDING = PreparedValues(
 
 
 def make_todos(log: ConversationLog, promises: Sequence[Promise]) -> None:
-    """One todo for each promise. Which type it is of, and what exactly is to be done, the extraction decides soon after.
+    """Create one todo per promise, and queue the extraction, which decides its type and content.
 
-    The same words once more, while the todo of the first stands, make no second: its end is both promises'.
+    A promise in the same words as an open todo's gets none of its own: that todo's outcome settles both.
     """
     if not promises:
         return
