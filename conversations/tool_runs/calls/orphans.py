@@ -1,4 +1,4 @@
-"""Effects of replies that were never sent: whoever was at them died, or the reply was superseded before they began."""
+"""Cleans up effects orphaned by a dead worker or a superseded reply."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tools.models import EffectState
 
 NOT_BEGUN = "The reply that it was for was not written to its end."
 
-# A reply that is still to be written carries on with its own. What waits for a person's yes is its todo's.
+# A reply still in the queue continues its own effects, and a todo owns those that await approval.
 _LEFT = """
 select e.organization_id, e.conversation_id, c.id
 from tools_effect e
@@ -32,7 +32,7 @@ order by e.created_at limit 100
 
 
 def end_left_behind() -> None:
-    """End them, in all tenants: the sweep's hook. What may have happened is for staff to find out (E4)."""
+    """End orphaned effects in all tenants; a sweep hook. One that may have happened is left for staff to resolve."""
     sweep_tenants(_LEFT, _end, failed="A call that was left behind could not be ended")
 
 

@@ -1,4 +1,4 @@
-"""From what a model called to stored calls with planned effects (T6)."""
+"""Turns the model's tool calls into rows with planned effects."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tools.models import Effect, EffectOrigin
 def plan_step(
     turn_context: TurnContext, offer: Offer, completion: Completion, *, number: int
 ) -> tuple[TurnStep, list[TurnCall]]:
-    """The hop of an answer that calls tools. What can't be carried out has its result at once (L03, L19)."""
+    """Build the step of an answer that calls tools. A call that cannot run gets its error result at once."""
     step = TurnStep(turn=turn_context.turn, number=number, content=storable(completion.text))
     calls: list[TurnCall] = []
     for index, asked in enumerate(completion.tool_calls):
@@ -37,7 +37,7 @@ def plan_step(
 
 
 def context_of(turn_context: TurnContext, call: TurnCall) -> ToolContext:
-    """Where, when and for whom a call is carried out; nothing of it comes from the model."""
+    """The execution context of a call; none of it comes from the model."""
     conversation, effect = turn_context.conversation, call.effect
     fields = {field.key: field.value for field in turn_context.fields}
     return ToolContext(
@@ -103,6 +103,6 @@ def _planned_effect(turn_context: TurnContext, tool: CompiledTool, call: TurnCal
 
 
 def _call_of(metadata: Mapping[str, object]) -> Mapping[str, object]:
-    """What the phone told of a call, where the conversation is one (F14)."""
+    """The telephony metadata of a call conversation, else empty."""
     told = metadata.get("call")
     return told if isinstance(told, Mapping) else {}

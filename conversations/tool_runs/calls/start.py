@@ -1,4 +1,4 @@
-"""Storing a step and starting its calls, in one commit: nothing is sent before the effect is `sending`."""
+"""Stores a step and starts its calls in one commit: nothing is sent before the effect is `sending`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ALLOWED = "This is allowed by the business and being done now. Say so, and never
 
 
 def store_step(log: ConversationLog, step: TurnStep, calls: list[TurnCall]) -> None:
-    """Store a step with its calls and their planned effects; no model is asked for them again."""
+    """Store a step with its calls and planned effects; the model is never asked for them again."""
     writes = WriteBatch()
     writes.insert([step])
     writes.insert([call.effect for call in calls if call.effect is not None])
@@ -48,7 +48,7 @@ def store_step(log: ConversationLog, step: TurnStep, calls: list[TurnCall]) -> N
 
 
 class CallStart(Enum):
-    """The state of a call after it was started: ready to run, perhaps an unwanted repeat, or finished with a result."""
+    """State of a call after it was started: ready to run, a possible repeat, or finished."""
 
     READY = "ready"
     REPEAT = "repeat"
@@ -64,9 +64,9 @@ class StartedCalls:
 
 
 def start_calls(log: ConversationLog, calls: Sequence[TurnCall], *, asked_again: bool | None = None) -> StartedCalls:
-    """Start the calls, or give those their result that are not to run. A call without an effect always runs.
+    """Start the calls, or finish those that must not run. A call without an effect always runs.
 
-    The conversation's lock lets one of two identical calls see the other. `asked_again` is the model's answer about a
+    The conversation's lock makes each of two identical calls see the other. `asked_again` is the model's answer about a
     repeat, None before it was asked.
     """
     wait_in_order(call.effect for call in calls if call.effect is not None)
@@ -98,7 +98,7 @@ def _start(log: ConversationLog, call: TurnCall, asked_again: bool | None) -> Ca
 
 
 def _hold_back(log: ConversationLog, call: TurnCall, effect: Effect, asked_again: bool | None) -> CallStart | None:
-    """Hold a repeat, fail a call over its limit, ask for an approval. None if nothing stops the call."""
+    """Hold a repeat, fail a call over its limit, or ask for approval. Return None if nothing stops the call."""
     earlier = None if asked_again else find_repeated(effect) or waiting_for(effect)
     if earlier is not None and asked_again is None and has_asked_since(effect, earlier):
         return CallStart.REPEAT

@@ -1,4 +1,4 @@
-"""The after-actions inside a conversation, each once, in the commit of what it does (N46-N48, E8)."""
+"""After-actions in a conversation, each executed once, in the commit of its result."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tools.engine.execution.after_actions import end_after_action, input_of, mes
 from tools.models import AfterAction, AfterActionState, Effect, EffectState
 
 LONGEST_SECTION = 8_000
-# What a model makes of an answer is nobody's word for where a customer is reached.
+# A model's reading of a tool's answer never replaces contact details set by staff or the API.
 REACHED_BY = ("phone", "email")
 SET_PROMPT_SECTION = "set_prompt_section"
 SET_PERSONA_ATTRIBUTE = "set_persona_attribute"
@@ -35,7 +35,7 @@ SET_PERSONA_ATTRIBUTE = "set_persona_attribute"
 
 @dataclass(frozen=True)
 class Prepared:
-    """An after-action with its input, and what a model made of it where one was asked."""
+    """An after-action with its input and, if it has an instruction, the model's output."""
 
     row: AfterAction
     raw: str
@@ -43,32 +43,32 @@ class Prepared:
 
 
 def instruction_of(row: AfterAction) -> str:
-    """What a model is to do with the input; "" where none is asked (N47)."""
+    """The model's instruction for the input; "" if no model is involved."""
     return str(row.options.get("instruction") or "")
 
 
 def input_for(row: AfterAction, effect: Effect) -> str:
-    """What it works on. Raises NoInput."""
+    """The after-action's input. Raises NoInput."""
     if row.type == AfterActionType.SEND_URGENT_MESSAGE:
         return message_of(effect, UrgentMessageOptions.model_validate(row.options))
     return input_of(effect, row.options)
 
 
 def execute_after_actions(log: ConversationLog, effect: Effect, prepared: Prepared, *, config: AgentConfig) -> None:
-    """Do it and put it down, in one commit. A value that can't be right makes it fail, visibly, and the next one runs."""
+    """Execute an after-action and record it, in one commit. An invalid value fails it visibly; the next one still runs."""
     with _put_down(prepared):
         ACTIONS[AfterActionType(prepared.row.type)](log, effect, prepared, config)
 
 
 def carry_out_alone(persona: Persona, prepared: Prepared, *, config: AgentConfig) -> None:
-    """The same of the one that needs no conversation: what a customer is known by."""
+    """Execute an after-action that needs no conversation: a customer field."""
     with _put_down(prepared):
         _give_attribute(persona, prepared, config)
 
 
 @contextmanager
 def _put_down(prepared: Prepared) -> Iterator[None]:
-    """Put down how it ended."""
+    """Record the result of the block."""
     end = partial(end_after_action, prepared.row, raw=prepared.raw, value=prepared.value)
     try:
         yield
@@ -79,7 +79,10 @@ def _put_down(prepared: Prepared) -> Iterator[None]:
 
 
 def fail_after_actions(log: ConversationLog, effect: Effect, reason: str) -> None:
-    """Their job has failed for good: what didn't run fails. Where it would have told the agent, the end is told without it."""
+    """Fail the remaining after-actions, because their job failed permanently.
+
+    If one of them was to tell the agent how the effect ended, the agent is told here.
+    """
     left = list(effect.after_actions.filter(state=AfterActionState.PLANNED))
     for row in left:
         end_after_action(row, AfterActionState.FAILED, error=reason)
@@ -89,7 +92,7 @@ def fail_after_actions(log: ConversationLog, effect: Effect, reason: str) -> Non
 
 
 def _send_urgent_message(log: ConversationLog, effect: Effect, prepared: Prepared, config: AgentConfig) -> None:
-    """The first one ends the wait; it tells the agent in any case (N46, W2)."""
+    """Tell the agent. The first message ends the wait."""
     _tell(log, effect, prepared.value)
 
 
@@ -105,7 +108,7 @@ def _set_persona_attribute(log: ConversationLog, effect: Effect, prepared: Prepa
 
 
 def _give_attribute(persona: Persona, prepared: Prepared, config: AgentConfig) -> str:
-    """Set it, and name it. Raises RefusedValue."""
+    """Set the customer's field, and return its name. Raises RefusedValue."""
     options = cast(PersonaAttributeOptions, _options(prepared.row))
     value = _attribute(options.attribute, prepared.value, config)
     if options.attribute not in REACHED_BY or not instruction_of(prepared.row):
@@ -132,7 +135,7 @@ def _options(row: AfterAction) -> PersonaAttributeOptions | PromptSectionOptions
 
 
 def _attribute(name: str, text: str, config: AgentConfig) -> str:
-    """The value as it is kept of a customer: short, and without characters that a prompt or a page could be bent by."""
+    """The normalized field value: short, and without control characters that could distort a prompt or a page."""
     value = text.strip()
     if not value or len(value) > MAX_VALUE:
         raise RefusedValue(f"{name} would have {len(value)} characters; 1 to {MAX_VALUE} are kept.")

@@ -1,4 +1,4 @@
-"""What a model is asked for an effect: its arguments, whether a repeat is wanted, and what to make of a tool's answer."""
+"""Model questions about an effect: its arguments, whether a repeat is wanted, and the value of an after-action."""
 
 from __future__ import annotations
 
@@ -40,37 +40,35 @@ class Made(BaseModel):
 
 
 class ExtractionTask(Protocol):
-    """An effect with what a model is told beside the task."""
+    """An effect with the context of a model's task."""
 
     @property
-    def effect(self) -> Effect:
-        """The effect at hand."""
+    def effect(self) -> Effect: ...
 
     @property
     def surroundings(self) -> ExtractionContext:
-        """What objects are read off."""
+        """Context the objects are extracted from."""
 
     @property
-    def model(self) -> ModelSpec:
-        """Who is asked."""
+    def model(self) -> ModelSpec: ...
 
 
 async def ask_arguments(
     job: ClaimedJob, work: EffectContext, schema: Schema, *, definition: ToolDefinition
 ) -> dict[str, Any]:
-    """What the tool needs, read off the conversation. Raises LlmError where it may be tried again, else GiveUp."""
+    """Extract the tool's arguments from the conversation. Raises LlmError if a retry may help, else GiveUp."""
     task = f"The tool {work.effect.tool} is about to be used. {definition.description}"
     return await _ask(job, work, schema, task=task)
 
 
 async def has_asked_again(job: ClaimedJob, work: EffectContext) -> bool:
-    """Whether a repeat is wanted (E6). Nothing is kept of the answer: what follows from it is, in the next commit."""
+    """True if the customer wants the repeat. The answer is not stored; the next commit acts on it."""
     task = f"The tool {work.effect.tool} did this already, and the agent promises it again: {work.effect.quote}"
     return AskedAgain.model_validate(await _ask(job, work, AskedAgain, task=task)).asked_again
 
 
 async def make_value(job: ClaimedJob, work: ExtractionTask, *, instruction: str, raw: str) -> str:
-    """What an after-action's instruction makes of its input (N47). Raises as `ask_arguments`."""
+    """Apply an after-action's instruction to its input. Raises the errors of `ask_arguments`."""
     return Made.model_validate(await _ask(job, work, Made, task=instruction, material=raw)).value
 
 
@@ -96,7 +94,7 @@ async def _ask(
 
 
 def _keep_calls(job: ClaimedJob, work: ExtractionTask, records: list[CallRecord]) -> None:
-    """Store the calls, while no other worker has claimed the job since."""
+    """Store the model calls, unless another worker has claimed the job since."""
     with tenant_tx(job.organization_id):
         if not Job.objects.select_for_update().filter(pk=job.id, token=job.token).exists():
             return

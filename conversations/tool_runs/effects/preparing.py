@@ -1,4 +1,4 @@
-"""What an after-action works on, read off its effect, and what a model makes of it (N47)."""
+"""Prepares after-actions: reads the input from the effect, and applies the model's instruction."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tools.models import AfterAction, AfterActionState
 
 
 async def prepare(job: ClaimedJob, work: ExtractionTask, row: AfterAction) -> Prepared | None:
-    """Its input, and what a model makes of it; a model that can't be had makes it fail, not the effect. None: it has failed."""
+    """Return the after-action with its value, or None if it failed. An unavailable model fails it, but not the effect."""
     try:
         raw = input_for(row, work.effect)
     except NoInput as missing:
