@@ -1,6 +1,6 @@
-"""What whoever carries a voice reports of its call: who speaks, what was said, which updates its model was given (T28).
+"""Reports from the voice bridge: speaker changes, transcripts, delivered updates.
 
-Each report has an id of the provider's or the carrier's own, and is taken once, however often it is delivered.
+Each report has an id, set by the provider or the bridge, and is processed once however often it is delivered.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class ReportType(models.TextChoices):
 
 @dataclass(frozen=True)
 class Report:
-    """One thing that happened in a call. `text` are the words that were said, `seq` the update's."""
+    """One event of a call. `text` is what was said; `seq` is the number of the applied update."""
 
     id: str
     type: ReportType
@@ -45,7 +45,7 @@ class Report:
 
 @dataclass(frozen=True)
 class AcceptedReports:
-    """What became of some reports: how many came before, and the turns that the others made."""
+    """Result of a batch: the number of repeated reports, and the turns the others created."""
 
     repeated: int
     turns: list[Turn]
@@ -68,7 +68,7 @@ class NoUpdate(ApiError):
 
 
 def take_reports(conversation_id: UUID, reports: Sequence[Report], *, project_id: UUID) -> AcceptedReports:
-    """Take reports in their order, all of them or none. Raises Conversation.DoesNotExist, NoVoice, NoUpdate."""
+    """Process reports in order, all or none. Raises Conversation.DoesNotExist, NoVoice, NoUpdate."""
     with open_log(conversation_id, project_id=project_id) as log:
         if not can_have_a_voice(log.conversation):
             raise NoVoice(log.conversation.channel)
@@ -110,7 +110,7 @@ def _stop_speech(log: ConversationLog, session: VoiceSession, report: Report) ->
 
 
 def _hear_caller(log: ConversationLog, session: VoiceSession, report: Report) -> None:
-    """Kept at once; the turn comes with what answers it."""
+    """Store the message at once; its turn is created with the answer."""
     log.add_message(MessageRole.USER, report.text, turn=None, idn="user_message")
 
 
@@ -119,7 +119,7 @@ def _hear_agent(log: ConversationLog, session: VoiceSession, report: Report) -> 
 
 
 def _apply(log: ConversationLog, session: VoiceSession, report: Report) -> None:
-    """An update that was given late is no step back (T15). Raises NoUpdate."""
+    """Note that the voice model received an update; an older one changes nothing. Raises NoUpdate."""
     if report.seq > log.conversation.last_event:
         raise NoUpdate(report.seq)
     if report.seq <= session.applied:
@@ -135,7 +135,7 @@ def _apply(log: ConversationLog, session: VoiceSession, report: Report) -> None:
 
 
 def _end(log: ConversationLog, session: VoiceSession, report: Report) -> None:
-    """Whoever hung up: the call is over, and what was said last is read all the same."""
+    """End the call, and queue the caller's last words for the observer."""
     session.ended_at, session.speaking_since = log.now, None
     log.writes.send()
     for message in unanswered(log.conversation):

@@ -1,8 +1,8 @@
-"""Tools of a live session, called by a provider's voice model while it speaks (L02, L03, F13-F15, D18).
+"""Tool calls of a live session, made by a provider's voice model while it speaks.
 
-The session begins with `collect_agent_tools`; then each call of its model comes here, and is answered with the string that the
-model reads. A call that was delivered twice, which networks do, is carried out once, and has the answer that it had. Another
-call for the same thing is held, unless the caller has asked for it again (`heard`).
+The session begins with `collect_agent_tools`. Each call of its model then comes here and is answered with the string
+the model reads. A redelivered call runs once and gets the same answer. A call that repeats an earlier one is held,
+unless the caller asked for it again (`heard`).
 """
 
 from __future__ import annotations
@@ -63,14 +63,16 @@ logger = logging.getLogger(__name__)
 
 OVER = "The call is over for you; no tool runs any more. Say nothing more."
 UNDER_WAY = "This call came before and is still under way. Its result is not known yet."
-# After this the process that carried a call out is taken for dead, and the effects' lane finishes what it left.
+# After this time the process running a call counts as dead, and the effects' lane completes its effect.
 RESCUED_AFTER = timedelta(minutes=2)
 
 
 @dataclass(frozen=True)
 class LiveCall:
-    """One call of a session's model: a tool's name, its arguments, the business and the context (F13). `call_id` is the
-    provider's own: it and the conversation make the call one. `heard` is what the caller has said since the result before.
+    """One call by a session's model: tool name, arguments and context.
+
+    `call_id` is the provider's and unique within the conversation. `heard` is what the caller said since the previous
+    result.
     """
 
     organization_id: UUID
@@ -85,7 +87,7 @@ class LiveCall:
 
 @dataclass(frozen=True)
 class StartedCall:
-    """A call about to be carried out."""
+    """A call about to be executed."""
 
     tool: CompiledTool
     arguments: dict[str, Any]
@@ -94,9 +96,9 @@ class StartedCall:
 
 
 async def handle_tool_call(call: LiveCall) -> CallAnswer:
-    """Carry out one call of a live session's model. Whatever is wrong with it, it is answered with a string (L03, L19).
+    """Execute one call of a live session's model. Every error is returned as a string the model can read.
 
-    The tenant, the customer and the call are those of the session, whatever the arguments say (F13).
+    Tenant, customer and call are the session's, whatever the arguments say.
     """
     begun = await in_db(_begin, call)
     if isinstance(begun, Repeat):
@@ -111,9 +113,9 @@ async def handle_tool_call(call: LiveCall) -> CallAnswer:
 
 
 def _begin(call: LiveCall, *, asked_again: bool | None = None) -> StartedCall | Repeat | CallAnswer:
-    """Read the call, and put down what it is about to do: nothing leaves before that is committed (E1).
+    """Validate the call, and log and commit what it is about to do; nothing is sent before.
 
-    Nothing is put down of a repeat of which it has to be known first whether the caller wants it.
+    A possible repeat is not recorded until we know whether the caller wants it.
     """
     with tenant_tx(call.organization_id), open_log(call.conversation_id) as log:
         if (earlier := _earlier(call)) is not None:
@@ -137,7 +139,7 @@ def _begin(call: LiveCall, *, asked_again: bool | None = None) -> StartedCall | 
 
 
 def _begin_effect(log: ConversationLog, begun: StartedCall, *, asked_again: bool) -> CallAnswer | None:
-    """Begin the effect that a call leaves, if any. Kept back, it has its answer."""
+    """Begin the call's effect, if it has one. Return its answer if it is held back."""
     if (effect := begun.effect) is None:
         return None
     effect.save(force_insert=True)
@@ -149,14 +151,14 @@ def _begin_effect(log: ConversationLog, begun: StartedCall, *, asked_again: bool
 
 
 def _same_as(effect: Effect | None) -> Effect | None:
-    """What was done already, or waits for a yes, and is the same."""
+    """An identical effect that is done or awaits approval."""
     if effect is None:
         return None
     return find_repeated(effect) or waiting_for(effect)
 
 
 def _keep_back(log: ConversationLog, effect: Effect, *, asked_again: bool) -> CallAnswer | None:
-    """A repeat is held (E6), what is too much fails (threat 8), what needs a yes waits. None: nothing keeps it back."""
+    """Hold a repeat, fail a call over its limit, or ask for approval. Return None if nothing stops it."""
     earlier = None if asked_again else _same_as(effect)
     if earlier is not None and hold_repeat(effect, earlier):
         tell_held(log, effect)
@@ -170,7 +172,7 @@ def _keep_back(log: ConversationLog, effect: Effect, *, asked_again: bool) -> Ca
 
 
 def _settle(call: LiveCall, begun: StartedCall, outcome: Outcome) -> CallAnswer:
-    """Put down what became of it. The channel is told at once: there is no reply that a signal could wait for (F18)."""
+    """Store the outcome. A signal is obeyed at once: there is no reply it could wait for."""
     with tenant_tx(call.organization_id), open_log(call.conversation_id) as log:
         effect = begun.effect
         if effect is not None:
@@ -194,7 +196,7 @@ def _settle(call: LiveCall, begun: StartedCall, outcome: Outcome) -> CallAnswer:
 
 
 def _told(log: ConversationLog, call: LiveCall, answer: CallAnswer, outcome: Outcome) -> CallAnswer:
-    """The answer with its block, put down in the conversation's log (L22). No turn is streamed: the session shows it."""
+    """Log the answer with its block. No turn is streamed; the session shows the block."""
     block = dict(outcome.block) if outcome.block and not answer.is_error else None
     payload = {"call": call.call_id, "tool": call.name, "result": answer.result, "is_error": answer.is_error}
     log.add_event(ANSWERED, payload={**payload, "block": block, "signal": answer.signal or ""})
@@ -208,7 +210,7 @@ def _put_down(log: ConversationLog, call: LiveCall, begun: StartedCall, argument
 
 
 def _earlier(call: LiveCall) -> CallAnswer | None:
-    """What a call that came before is answered with: as its effect stands now, and as it was answered then."""
+    """The answer to a call seen before: from its effect's current state, else the logged answer."""
     called = call_before(call.conversation_id, call.call_id)
     if called is None:
         return None
@@ -222,7 +224,7 @@ def _earlier(call: LiveCall) -> CallAnswer | None:
 
 
 def _answer_of(effect: Effect, *, signal: Signal | None = None) -> CallAnswer:
-    """An effect's end as the session gets it, also when it is asked for once more."""
+    """The session's answer for an effect in its current state."""
     if effect.state in ledger.OPEN:
         is_waiting = effect.state == EffectState.PLANNED and ledger.needs_approval(effect)
         return CallAnswer((ALLOWED if is_allowed(effect) else APPROVAL) if is_waiting else UNDER_WAY)
@@ -236,14 +238,14 @@ def _answer_of(effect: Effect, *, signal: Signal | None = None) -> CallAnswer:
 
 
 def _key(call: LiveCall) -> str:
-    """The session and the provider's id of the call: whatever its model writes, delivered twice it is one."""
+    """The idempotency key: the session and the provider's call id, so that a redelivered call is the same call."""
     return ledger.effect_key(origin=call.conversation_id, tool=f"live:{call.call_id}", step=0, index=0)
 
 
 def _planned(
     call: LiveCall, conversation: Conversation, project: Project, tool: CompiledTool, arguments: dict[str, Any]
 ) -> StartedCall:
-    """The call as it is to be carried out, with its effect where it leaves one; nothing of it is stored."""
+    """Build the call with its context and, if it has side effects, its effect; nothing is stored."""
     effect = _effect(call, tool, arguments) if tool.kind else None
     tool_context = _tool_context(call, conversation, project, effect)
     if effect is not None:
