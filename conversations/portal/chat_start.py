@@ -1,5 +1,6 @@
-"""When a chat begins on one page of the customer's, the others are told: the one on which nothing was said yet, and the one that
-shows a chat that is over (D25).
+"""Streams that announce the start of a new chat to the customer's other open portal pages.
+
+Two kinds of page wait for one: a page without a chat, and a page that shows a closed chat.
 """
 
 from __future__ import annotations
@@ -23,14 +24,14 @@ from tools.services.signed_links import PortalPlace
 
 @dataclass(frozen=True)
 class Beginning:
-    """The customer's chat, once there is one, and how many conversations they have had on their page."""
+    """The customer's current chat, if any, and the number of conversations they have had in the portal."""
 
     chat: UUID | None
     begun: int
 
 
 async def frames_until_begun(place: PortalPlace, beginning: Beginning) -> Frames:
-    """Frames until the chat begins, the last of which names it. `beginning` is what was read when the page asked."""
+    """Frames until the chat begins; the last one names it. `beginning` is the state when the page asked."""
     room = Room(place.organization_id, place.persona_id, is_awaited=True)
     async with hub().listen(room, after=beginning.begun) as listener:
         yield [RETRY]
@@ -42,9 +43,9 @@ async def frames_until_begun(place: PortalPlace, beginning: Beginning) -> Frames
 
 
 async def frames_until_another(place: PortalPlace, chat: StreamCursor) -> Frames:
-    """The chat's own frames until another begins after it, the last of which names that."""
+    """The chat's own frames until a newer chat begins; the last one names that."""
     room = Room(place.organization_id, place.persona_id, is_awaited=True)
-    # Of none is known how many there were: the hub's first round has them counted, and who began meanwhile is seen.
+    # The count is unknown here: with 0 the hub's first round reports it, so a chat begun meanwhile is seen.
     async with hub().listen(room, after=0) as listener, aclosing(EventStream(chat).frames()) as stream:
         told = asyncio.ensure_future(_another(place, chat.conversation_id, listener))
         try:
@@ -57,7 +58,7 @@ async def frames_until_another(place: PortalPlace, chat: StreamCursor) -> Frames
 
 
 async def _another(place: PortalPlace, chat: UUID, listener: Listener) -> UUID:
-    """The chat that takes this one's place, as soon as there is one."""
+    """Wait for the chat that replaces this one."""
     while True:
         await listener.next()
         now = await in_db(beginning_of, place)
@@ -67,7 +68,7 @@ async def _another(place: PortalPlace, chat: UUID, listener: Listener) -> UUID:
 
 
 async def _while_waiting(stream: Frames, told: asyncio.Future[UUID]) -> Frames:
-    """The stream's frames, until what is waited for is there."""
+    """The stream's frames, until `told` is done."""
     while True:
         coming = asyncio.ensure_future(anext(stream))
         try:
@@ -84,7 +85,7 @@ async def _while_waiting(stream: Frames, told: asyncio.Future[UUID]) -> Frames:
 
 
 def beginning_of(place: PortalPlace) -> Beginning:
-    """Raises Http404 for a customer who is no more."""
+    """The customer's current state. Raises Http404 for a deleted customer."""
     with tenant_tx(place.organization_id):
         chat = open_visit(place).chat()
         begun = Conversation.objects.filter(persona_id=place.persona_id, channel=Channel.PORTAL).count()

@@ -1,4 +1,4 @@
-"""The page behind a portal link, its form, and its stream."""
+"""The portal's page, form handler and event stream."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ from tenancy.threads import in_db
 LOOKS_PER_MINUTE, MESSAGES_PER_MINUTE = 90, 20
 LONGEST_MESSAGE = 4_000
 LONGEST_KEY = 64
-# The fields of the page's forms that say something.
+# Form fields that carry the customer's input.
 SAID = {"content", "proof", "code", "escalation"}
 
 
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def portal(request: HttpRequest, token: str) -> HttpResponse:
-    """The customer's page; a POST says something. 404 for a link that we never signed, or that is over."""
+    """The portal page; a POST submits a form. 404 for an invalid or expired link."""
     if wait := seconds_to_wait(f"portal:{request.META.get('REMOTE_ADDR', '')}", per_minute=LOOKS_PER_MINUTE):
         return _slow_down(request, wait)
     try:
@@ -63,7 +63,7 @@ def portal(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def _show(request: HttpRequest, token: str, *, typed: str = "") -> HttpResponse:
-    """The page; `typed` is what was refused, and stands in its field still."""
+    """Render the page; `typed` is the refused input, which stays in its field."""
     place = place_of(token)
     with tenant_tx(place.organization_id):
         visit = open_visit(place)
@@ -95,9 +95,10 @@ def _page(request: HttpRequest, visit: Visit, token: str, *, typed: str) -> Http
 
 
 async def events(request: HttpRequest, token: str) -> HttpResponseBase:
-    """The chat as server-sent events, without what is none of the customer's; while there is none, that one begins.
+    """The chat as server-sent events, filtered to what a customer may see; without a chat, the announcement of one.
 
-    The page names the chat whose events it knows: of any other all is told. It may be another by now (D14, D25).
+    The page names the chat it has read up to `after`. If the current chat is another, the stream starts from the
+    beginning.
     """
     if request.method != "GET":
         return HttpResponse(status=405, headers={"Allow": "GET"})
@@ -122,7 +123,7 @@ def _place(token: str, after: str, named: str) -> StreamCursor | Beginning:
 
 
 def _say(request: HttpRequest, token: str) -> HttpResponse:
-    """Store what was written, and answer with it, or with the page where no script asked."""
+    """Store the submitted form. Answer a script with JSON, a plain form with a redirect to the page."""
     place, wants_json = place_of(token), request.headers.get("Accept") == "application/json"
     if wait := seconds_to_wait(f"portal:{place.persona_id}", per_minute=MESSAGES_PER_MINUTE):
         return _slow_down(request, wait)
@@ -130,8 +131,8 @@ def _say(request: HttpRequest, token: str) -> HttpResponse:
         with tenant_tx(place.organization_id):
             visit = open_visit(place)
             words = "\n".join(f"{name}: {request.POST[name]}" for name in sorted(SAID & request.POST.keys()))
-            # What was stored though its answer was lost is sent once more by the page, and stands once; so does what a form
-            # without the script sends twice.
+            # The page retries a request whose response was lost, and a plain form can be submitted twice; `once` stores
+            # it once.
             language = _language(request, visit)
             take = partial(_take, visit, request.POST, language)
             answer = once(visit.project.pk, request, words, take, key=_key_in_form(request.POST, words))
@@ -151,13 +152,13 @@ def _say(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def _key_in_form(posted: Mapping[str, str], words: str) -> str | None:
-    """The form's own key for these words: others that are sent from the same page, come back to, are a message of their own."""
+    """The form's idempotency key for this input. Other input sent from the same page is a message of its own."""
     key = posted.get("key", "")[:LONGEST_KEY]
     return f"{key}.{hashlib.sha256(words.encode()).hexdigest()[:32]}" if key else None
 
 
 def _take(visit: Visit, posted: Mapping[str, str], language: str) -> dict[str, Any]:
-    """A message, or the wish for the person whom the agent offered. Raises ApiError with a sentence."""
+    """Store a message, or the request for a person. Raises ApiError with a translated message."""
     with override(language):
         if "escalation" in posted:
             return {"state": ask_for_person(visit, posted["escalation"]).state}
@@ -167,9 +168,9 @@ def _take(visit: Visit, posted: Mapping[str, str], language: str) -> dict[str, A
 
 
 def _said_by(posted: Mapping[str, str]) -> str:
-    """What is said in the chat: what was written, or what the form of the proof says for the customer.
+    """The text of the chat message: the customer's own, or the sentence that the verification form stands for.
 
-    In the chat, so that the agent asks and checks as it does everywhere, with the tools' own limits and ledger (D14).
+    Verification goes through the chat, so that the agent's tools apply their own limits and ledger.
     """
     if proof := posted.get("proof", "").strip():
         sentence = gettext("I would like to see my bookings. What you have on file for me is %(proof)s")
@@ -180,12 +181,12 @@ def _said_by(posted: Mapping[str, str]) -> str:
 
 
 def _written(posted: Mapping[str, str]) -> str:
-    """What stood in the chat's field, with the lines as they were written: a form sends two characters for each break."""
+    """The message as typed: browsers submit line breaks as CRLF."""
     return posted.get("content", "").replace("\r\n", "\n").strip()
 
 
 def _checked(content: str) -> str:
-    """What may be stored. Raises ApiError."""
+    """The message, if it may be stored. Raises ApiError."""
     if not content:
         raise ApiError("required", gettext("Write a message first."), field="content")
     if len(content) > LONGEST_MESSAGE:
@@ -214,10 +215,11 @@ def _language(request: HttpRequest, visit: Visit) -> str:
 def _answer(
     request: HttpRequest, template: str, context: dict[str, object] | None = None, *, status: int = 200
 ) -> HttpResponse:
-    """The page in the active language, or in the browser's for a visitor nothing is known of."""
+    """Render the page in the active language, or in the browser's if the customer is unknown."""
     with override(get_language() if context else get_language_from_request(request)):
         response = render(request, f"portal/{template}", context, status=status)
     response["X-Robots-Tag"] = "noindex, nofollow"
-    # The address is a key: nobody is told it, not even we. With less than this a browser's own forms have no origin (null).
+    # The URL is a secret and must not leak as a referrer. "no-referrer" would also remove the origin of the page's own
+    # forms.
     response["Referrer-Policy"] = "strict-origin"
     return response

@@ -1,4 +1,4 @@
-"""A customer who came by their link: what their page shows, and what they say on it."""
+"""A customer's portal session: what the page shows, and what the customer submits."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ from tools.services.verification.services import RECENT, Proof, last_proof, leve
 
 MOST_CONVERSATIONS = 5
 MOST_MESSAGES = 200
-# What staff and the system say among themselves is none of the customer's.
+# Messages of other roles are internal.
 SHOWN = ("user", "agent", "operator")
-# What the agent finds out with who a visitor is, by the level that the project asks for (D14).
+# The tool that verifies a customer, by the level the project requires.
 PROVED_BY = {"basic": "verify_caller", "code": "send_verification_code"}
 NAMES = {
     Channel.PHONE: gettext_lazy("Phone call"),
@@ -53,7 +53,7 @@ NAMES = {
 
 @dataclass(frozen=True)
 class Visit:
-    """A customer on their page, inside the tenant's transaction."""
+    """A customer on their portal page, inside the tenant's transaction."""
 
     persona: Persona
     project: Project
@@ -65,13 +65,14 @@ class Visit:
 
     @cached_property
     def is_known(self) -> bool:
-        """Whether whoever came by the link may see what is the customer's, by the rule of the tools (D14)."""
+        """True if the visitor may see the customer's data, by the same rule as the tools."""
         return level_of(self.project) == "none" or (self._last_proof is not None and self._last_proof.is_recent)
 
     def chat(self) -> Conversation | None:
-        """Their newest conversation on this page.
+        """The customer's newest conversation in the portal.
 
-        Of one in which somebody was verified, whoever isn't any more sees nothing and goes on with nothing: they begin anew.
+        If the visitor's verification has expired, chats from before its expiry are hidden, and a new message begins a
+        new one.
         """
         chats = Conversation.objects.filter(persona=self.persona, channel=Channel.PORTAL)
         if self._last_proof is not None and not self._last_proof.is_recent:
@@ -80,13 +81,13 @@ class Visit:
 
     @cached_property
     def _last_proof(self) -> Proof | None:
-        """Read once: what is shown and which chat goes on must not differ over a proof that comes between."""
+        """Read once per request: a verification in between must not split what is shown from which chat continues."""
         return last_proof(self.project, persona_id=self.persona.pk)
 
 
 @dataclass(frozen=True)
 class PortalMessage:
-    """One message of the page."""
+    """One message on the page."""
 
     message: Message
     cards: Sequence[Card]
@@ -94,7 +95,7 @@ class PortalMessage:
 
 @dataclass(frozen=True)
 class Past:
-    """A conversation before this page."""
+    """A conversation on another channel."""
 
     conversation: Conversation
     messages: Sequence[PortalMessage]
@@ -107,7 +108,7 @@ class Past:
 
 @dataclass(frozen=True)
 class Transcript:
-    """What was said: in the page's chat, if there is one, and before."""
+    """The current chat's messages, and past conversations."""
 
     chat: Conversation | None
     said: Sequence[PortalMessage]
@@ -116,14 +117,14 @@ class Transcript:
 
 @dataclass(frozen=True)
 class ToCome:
-    """A booking to come, in words, with the link of its own page."""
+    """An upcoming booking as text, with the link to its page."""
 
     words: str
     url: str
 
 
 def open_visit(place: PortalPlace) -> Visit:
-    """The page's customer, inside the tenant's transaction. Raises Http404 for one who is no more."""
+    """Load the link's customer, inside the tenant's transaction. Raises Http404 for a deleted customer."""
     persona = Persona.objects.filter(pk=place.persona_id).first()
     if persona is None:
         raise Http404
@@ -132,7 +133,7 @@ def open_visit(place: PortalPlace) -> Visit:
 
 
 def place_of(token: str) -> PortalPlace:
-    """Whose page a link opens. Raises Http404 for one that we never signed, or that is over."""
+    """The customer that a link belongs to. Raises Http404 for an invalid or expired link."""
     place = read_portal_token(token)
     if place is None:
         raise Http404
@@ -140,7 +141,7 @@ def place_of(token: str) -> PortalPlace:
 
 
 def past_conversations(visit: Visit) -> list[Conversation]:
-    """The customer's newest conversations by other ways, for one who is known."""
+    """A verified customer's newest conversations on other channels."""
     if not visit.is_known:
         return []
     rows = Conversation.objects.filter(persona=visit.persona).exclude(channel=Channel.PORTAL)
@@ -148,14 +149,14 @@ def past_conversations(visit: Visit) -> list[Conversation]:
 
 
 def transcript_of(visit: Visit) -> Transcript:
-    """What the page shows of what was said, in one statement for all conversations."""
+    """Everything the page shows of past messages, read in one query."""
     chat, past = visit.chat(), past_conversations(visit)
     said = _messages_of([*([chat] if chat else []), *past])
     return Transcript(chat, said[chat.pk] if chat else [], [Past(one, said[one.pk]) for one in past])
 
 
 def _messages_of(conversations: Collection[Conversation]) -> Mapping[UUID, list[PortalMessage]]:
-    """The newest messages of each, in order."""
+    """The newest messages of each conversation, in order."""
     newest = Window(RowNumber(), partition_by=F("conversation_id"), order_by=F("seq").desc())
     rows = Message.objects.filter(conversation__in=conversations, role__in=SHOWN).annotate(place=newest)
     said: dict[UUID, list[PortalMessage]] = defaultdict(list)
@@ -165,7 +166,7 @@ def _messages_of(conversations: Collection[Conversation]) -> Mapping[UUID, list[
 
 
 def bookings_to_come(visit: Visit) -> list[ToCome]:
-    """The customer's own bookings, the soonest first, for one who is known; in the active language."""
+    """A verified customer's upcoming bookings, soonest first, in the active language."""
     if not visit.is_known:
         return []
     now = timezone.now()
@@ -174,8 +175,10 @@ def bookings_to_come(visit: Visit) -> list[ToCome]:
 
 
 def _clue(visit: Visit) -> Clue:
-    """What is theirs: what they booked; and, for somebody who has proved who they are, what is under their name and the number on
-    file, as the tools find it (D14). A link alone, where nobody has to prove anything, opens no more than their own.
+    """The search for the customer's bookings.
+
+    Bookings made by the customer always match. A verified customer also sees those under their name and the phone
+    number on file, as with the tools. A link alone, in a project without verification, opens only the former.
     """
     mine = Clue(persona_id=visit.persona.pk)
     contact = read_contact(visit.persona.pk) if level_of(visit.project) != "none" else None
@@ -185,7 +188,7 @@ def _clue(visit: Visit) -> Clue:
 
 
 def proof_asked_of(visit: Visit) -> str:
-    """How somebody who isn't known proves who they are: the project's level; "" where the agent has no tool for it (F08)."""
+    """The verification level to ask an unverified customer for; "" if the agent has no tool for it."""
     tool = PROVED_BY.get(level_of(visit.project))
     if visit.is_known or tool is None:
         return ""
@@ -194,9 +197,9 @@ def proof_asked_of(visit: Visit) -> str:
 
 
 def say(visit: Visit, content: str) -> Posted:
-    """Post what the customer writes; the first message begins a conversation, and so does one after one that is over.
+    """Post a customer's message. It begins a new conversation if there is none or the last one is closed.
 
-    Two first messages at once are both of one conversation (M10).
+    Two concurrent first messages end up in the same conversation.
     """
     conversation = visit.chat() or _begin(visit)
     try:
@@ -207,7 +210,7 @@ def say(visit: Visit, content: str) -> Posted:
 
 
 def ask_for_person(visit: Visit, escalation: str) -> Escalation:
-    """The customer pressed the button of their chat: a colleague is asked to take over (W03). Raises ApiError."""
+    """Ask a colleague to take over, because the customer pressed the chat's button. Raises ApiError."""
     chat = visit.chat()
     try:
         if chat is None:
