@@ -1,4 +1,4 @@
-"""Who is let in at the widget's doors: first the key (through mg_ops), then, inside the tenant's transaction, page and visitor."""
+"""Authentication of widget requests: the public key (through mg_ops), then the page's origin and the visitor."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ KEPT_PLACES = 4096
 
 @dataclass(frozen=True)
 class WidgetCaller(Caller):
-    """A page that shows a widget; at most doors with the visitor who looks at it."""
+    """A page that shows a widget and, for most endpoints, its visitor."""
 
     widget: Widget | None = None
     visitor: Visitor | None = None
 
 
 class PageAuthentication(TenantAuthentication):
-    """The public key in the address, and a page that the business has named."""
+    """Authentication by the public key in the URL and an allowed page."""
 
     def find_entrance(self, request: Request) -> PendingAuth:
         key = request.parser_context["kwargs"]["key"]
@@ -44,7 +44,7 @@ class PageAuthentication(TenantAuthentication):
         return PendingAuth(place.organization_id, partial(self.admit, place.widget_id, request._request))
 
     def admit(self, widget_id: UUID, request: HttpRequest) -> WidgetCaller:
-        """Raises NoWidget, ForeignPage, NoPage."""
+        """The caller for an open widget. Raises NoWidget, ForeignPage, NoPage."""
         widget = _open_widget(widget_id)
         vars(request)["widget_page"] = _page_of(request, widget)
         return self._caller(widget)
@@ -61,7 +61,7 @@ class PageAuthentication(TenantAuthentication):
 
 
 class VisitorAuthentication(PageAuthentication):
-    """The same, and `Authorization: Bearer <visitor's token>`. What a browser asks beforehand carries no token."""
+    """Page authentication plus `Authorization: Bearer <visitor's token>`. A CORS preflight carries no token."""
 
     def admit(self, widget_id: UUID, request: HttpRequest) -> WidgetCaller:
         caller = super().admit(widget_id, request)
@@ -75,7 +75,7 @@ class VisitorAuthentication(PageAuthentication):
 
 
 def place_of(key: str) -> WidgetPlace:
-    """Where a widget lives, which never changes. Raises NoWidget, which is not kept."""
+    """The tenant and id of a widget, which never change, so they are cached. Raises NoWidget, which is not cached."""
     if not KEY.fullmatch(key):
         raise NoWidget
     return _known_place(key)
@@ -98,7 +98,7 @@ def _open_widget(widget_id: UUID) -> Widget:
 
 
 def _page_of(request: HttpRequest, widget: Widget) -> str:
-    """The origin of the page that asks. Raises NoPage, ForeignPage."""
+    """The origin of the requesting page. Raises NoPage, ForeignPage."""
     origin = request.headers.get("Origin") or _referring(request)
     if not origin:
         raise NoPage
@@ -108,7 +108,7 @@ def _page_of(request: HttpRequest, widget: Widget) -> str:
 
 
 def _referring(request: HttpRequest) -> str:
-    """Of a GET to its own origin browsers say the page only: no page can write this header for another."""
+    """The origin from the Referer: browsers send no Origin with a same-origin GET, and no page can forge this header."""
     try:
         parts = urlsplit(request.headers.get("Referer", ""))
     except ValueError:
@@ -117,6 +117,6 @@ def _referring(request: HttpRequest) -> str:
 
 
 def _own_origins(request: HttpRequest) -> tuple[str, str]:
-    """Our own pages show the widget as well: the demo's shop does."""
+    """Our own origins, which also show the widget: the demo shop does."""
     base = urlsplit(settings.BASE_URL)
     return f"{base.scheme}://{base.netloc}", f"{request.scheme}://{request.get_host()}"

@@ -1,4 +1,4 @@
-"""How often a visitor may do something, and how often all visitors behind one address may."""
+"""Rate limits per visitor, and per address for all its visitors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from projects.models import Widget
 
 @dataclass(frozen=True)
 class Limit:
-    """Times a minute. An address may be a whole office."""
+    """Requests per minute. An address may be a whole office."""
 
     name: str
     of_visitor: int
@@ -28,7 +28,10 @@ REQUESTS = Limit("person", of_visitor=5, of_address=30)
 
 
 def hold_to(limit: Limit, request: HttpRequest, widget: Widget, visitor: Visitor | None = None) -> None:
-    """Count one. Raises TooOften. While Redis is away all are let in. Shoppers of two shops may have the same id."""
+    """Count one request. Raises TooOften. All requests pass while Redis is down.
+
+    Visitors are counted per widget: shoppers of two shops may have the same id.
+    """
     counted = {f"widget:{limit.name}:address:{request.META.get('REMOTE_ADDR', '')}": limit.of_address}
     if visitor is not None:
         counted[f"widget:{limit.name}:{widget.pk}:{visitor.names[0]}"] = limit.of_visitor

@@ -1,4 +1,4 @@
-"""The widget's stream, which stays open after its request was served."""
+"""The widget's event stream, which stays open after its request was authenticated."""
 
 from __future__ import annotations
 

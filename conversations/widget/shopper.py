@@ -1,4 +1,4 @@
-"""The shop's word for who is signed in: a JWT that it signs with the widget's secret (W05)."""
+"""Shopper sign-in: a JWT that the shop signs with the widget's secret."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from projects.common.crypto import WrongSecret
 from projects.models import Widget
 from projects.widget.widgets import shopper_secret
 
-# Fixed: what a token says of its own algorithm is not believed.
+# Fixed, so that a token cannot choose its own algorithm.
 ALGORITHM = "HS256"
 LONGEST = 4_000
-# Clocks of shops are not ours.
+# Allows for clock skew between the shop and us.
 LEEWAY_SECONDS = 10
 
 
 class ShopperRefused(ValueError):
-    """The shop's token is not taken; `code` is for programs, the message for whoever builds the shop."""
+    """The shop's token was refused; `code` is for programs, the message for the shop's developer."""
 
     def __init__(self, code: str, sentence: str) -> None:
         super().__init__(sentence)
@@ -28,7 +28,7 @@ class ShopperRefused(ValueError):
 
 
 class Claims(BaseModel):
-    """What the shop may say of a shopper; anything more is not kept."""
+    """A shopper's claims; additional ones are ignored."""
 
     model_config = ConfigDict(str_strip_whitespace=True)
 
@@ -50,14 +50,14 @@ class Token(BaseModel):
 
 @dataclass(frozen=True)
 class Shopper:
-    """A signed-in shopper, until a time in seconds since 1970."""
+    """A signed-in shopper; `until` is a Unix time in seconds."""
 
     claims: dict[str, Any]
     until: int
 
 
 def read_shopper(token: str, widget: Widget) -> Shopper:
-    """The shopper that a shop's token names. Raises ShopperRefused."""
+    """The shopper in a shop's token. Raises ShopperRefused."""
     try:
         secret = shopper_secret(widget)
     except WrongSecret:

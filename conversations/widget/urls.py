@@ -1,4 +1,4 @@
-"""Addresses of the widget: its script, its doors, and the demo's shop."""
+"""URLs of the widget: its script, its endpoints, and the demo shop."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""The store of the demo's shop: Clara's orders, as the REST API of WooCommerce documents them (W04).
+"""The demo shop's order API: Clara's orders, in the format of the WooCommerce REST API.
 
-It answers to the key of the demo's own agent, in the demo's run only. The days are counted from today, so that an order of
-yesterday is always one of yesterday.
+It accepts the key of the demo's own agent, and only in demo mode. Dates are relative to today.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ TRACK = "https://www.example.com/parcels/{number}"
 
 @require_safe
 def orders(request: HttpRequest) -> HttpResponse:
-    """GET the orders of a `customer`, the newest first; `per_page`, `status` and `_fields` as documented."""
+    """GET the orders of a `customer`, newest first; supports `per_page`, `status` and `_fields` as documented."""
     if not settings.DEMO_SHOP:
         raise Http404
     with demo_shop() as project:
@@ -57,7 +56,7 @@ def _is_signed_in(request: HttpRequest, connection: Connection) -> bool:
 
 
 def _wrong_in(asked: Mapping[str, str]) -> str:
-    """The parameters that can't be read, by name."""
+    """Names of the invalid parameters."""
     per_page, customer = asked.get("per_page", str(USUAL)), asked.get("customer", "")
     wrong = {
         "per_page": not (
@@ -97,7 +96,7 @@ def _order(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _tracking(number: str) -> list[dict[str, Any]]:
-    """A parcel as the plugin Shipment Tracking keeps it."""
+    """A parcel in the format of the Shipment Tracking plugin."""
     if not number:
         return []
     parcel = {

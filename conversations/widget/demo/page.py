@@ -1,4 +1,4 @@
-"""A shop that doesn't exist, to see the demo's widget on: a page of its own, as strict as a careful business's."""
+"""The demo shop's page: a fictional shop with the widget and a strict Content-Security-Policy."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ STRICT: dict[str, Any] = {
 @require_safe
 @csp_replace(STRICT)
 def shop(request: HttpRequest) -> HttpResponse:
-    """The shop, for the demo organization's widget only; `?as=clara` signs a shopper in there."""
+    """The shop page of the demo organization's widget; `?as=clara` signs in a shopper."""
     with demo_shop() as project:
         widget = find_widget(project)
         if widget is None:
@@ -62,7 +62,7 @@ def _articles(project: Project) -> list[dict[str, str]]:
 
 
 def _signed(widget: Widget) -> str:
-    """As a shop's own server does it."""
+    """A shopper token, signed as a shop's server would."""
     said = {"exp": int(time.time()) + SIGNED_IN_SECONDS, "shopper": asdict(CLARA)}
     secret = shopper_secret(widget)
     return jwt.encode(said, secret, algorithm=ALGORITHM) if secret else ""
