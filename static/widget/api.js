@@ -1,4 +1,4 @@
-// The widget's doors on the server. Nothing else is ever asked, and no cookie goes with it.
+// Client of the widget's endpoints. It calls nothing else and sends no cookies.
 import { readFrames } from "./sse.js";
 
 const QUIET_MS = 45_000;
@@ -15,7 +15,7 @@ export class Api {
     Object.assign(this, { door: `${base}/widget/${encodeURIComponent(key)}`, memory, shopper });
   }
 
-  /** Opens a session, and keeps its token. Raises Refusal, or TypeError while there is no connection. */
+  /** Opens a session, and keeps its token. Throws Refusal, or TypeError without a connection. */
   async open() {
     const answer = await this.post("session", { token: this.memory.get("token") ?? "", shopper: this.shopper() });
     this.memory.set({ token: answer.token });
@@ -29,7 +29,7 @@ export class Api {
     return response.json();
   }
 
-  /** A conversation's events from `after` on, until the connection ends; silence is an end as well. */
+  /** Streams a conversation's events after `after` until the connection ends or goes silent for QUIET_MS. */
   async stream({ conversation, after, signal, onOpen, onFrame }) {
     const quiet = new AbortController();
     let timer;

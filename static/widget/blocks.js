@@ -1,19 +1,19 @@
-// What is shown beside words, by type. A type that isn't here, or whose capability the server doesn't give, is dropped.
+// Renderers of blocks, by type. Unknown types, and those whose capability the server doesn't grant, are dropped.
 import { h, icon, link, pageAddress, words } from "./dom.js";
 import { leadForm } from "./lead.js";
 import { statusIn } from "./statuses.js";
 
-// To add one: its capability, and what it renders. `render(block, scene)` gives an element, or null for what can't be shown.
+// To add a type, name its capability and renderer. `render(block, context)` returns an element, or null if it cannot be shown.
 const RENDERERS = {
   escalation_button: { capability: "ticket_escalation", render: escalation },
   article_card: { capability: "kb_article_card", render: article },
   order_list: { capability: "order_status", render: orders },
 };
 
-/** The capabilities that this script can show. */
+/** The capabilities this script can render. */
 export const RENDERABLE = new Set(Object.values(RENDERERS).map((renderer) => renderer.capability));
 
-/** Whether the server lets the agent have it, and the script can show it: both are needed. */
+/** True if the server grants the agent the capability and this script can render it. */
 export const canRender = (capability, agent) => RENDERABLE.has(capability) && (agent.capabilities ?? []).includes(capability);
 
 export function renderBlock(block, scene) {
@@ -22,14 +22,14 @@ export function renderBlock(block, scene) {
   try {
     return renderer.render(block, scene);
   } catch {
-    // A newer server's idea of this block.
+    // The block comes from a newer server.
     return null;
   }
 }
 
 function escalation(block, scene) {
   const place = h("div", { class: "esc-place" });
-  // What the agent calls the button is in English.
+  // The agent's label is in English.
   const label = (scene.language === "en" && words(block.label)) || scene.say("Talk to a person");
   const done = () => place.replaceChildren(h("p", { class: "note", role: "status" }, scene.say("Thanks. A colleague will reply here or get back to you.")));
   const offer = () => {
@@ -40,7 +40,7 @@ function escalation(block, scene) {
   const ask = () => {
     const form = leadForm(scene, { escalation: words(block.escalation), onDone: done, onCancel: () => offer().focus() });
     place.replaceChildren(form);
-    // Of somebody whom the shop has named, only what it is about is left to say.
+    // The shop already gave a signed-in shopper's name and contact.
     form.querySelector(scene.known("name") ? "[name=note]" : "input").focus({ preventScroll: true });
     form.scrollIntoView({ block: "nearest" });
   };
@@ -86,20 +86,20 @@ function order(row, scene) {
   );
 }
 
-/** "18 November" in the widget's language, or what the server says where that is no day. */
+/** "18 November" in the widget's language; the server's text if it is not a date. */
 function dayIn(date, language) {
   const day = new Date(`${words(date)}T12:00`);
   return Number.isNaN(day.valueOf()) ? words(date) : day.toLocaleDateString(language, { day: "numeric", month: "long" });
 }
 
-/** "€1,299.00" in the widget's language, or what the server says where that is no amount. */
+/** "€1,299.00" in the widget's language; the server's text if it is not an amount. */
 function amountIn(total, language) {
   const [, amount, currency] = /^([\d,]+(?:\.\d+)?) ([A-Z]{3})$/.exec(words(total)) ?? [];
   const digits = { style: "currency", currency, minimumFractionDigits: amount?.split(".")[1]?.length ?? 0 };
   return amount ? Number(amount.replaceAll(",", "")).toLocaleString(language, digits) : words(total);
 }
 
-/** A parcel's link, or its number where it has none. */
+/** A parcel's tracking link, or its number if there is no link. */
 function trackIn({ url, provider, number }, scene) {
   if (!pageAddress(url)) return h("small", {}, h("bdi", {}, [words(provider), words(number)].filter(Boolean).join(" ")));
   return link(url, {}, [scene.say("Track"), words(provider)].filter(Boolean).join(" "), icon("out"));

@@ -1,4 +1,4 @@
-// How somebody who wants a person can be reached.
+// The form for contact details of a visitor who wants a person.
 import { h } from "./dom.js";
 import { randomKey } from "./talk.js";
 import { phrase } from "./words.js";
@@ -14,7 +14,7 @@ let forms = 0;
 export function leadForm(scene, { escalation, onDone, onCancel }) {
   const id = `lead${++forms}`;
   const problem = h("p", { class: "problem", role: "alert" });
-  // The same words under the same key, however often they are sent.
+  // One idempotency key per content, however often it is sent.
   const keys = new Map();
   const send = h("button", { class: "go" }, scene.say("Ask for a person"));
   const form = h(

@@ -1,4 +1,4 @@
-// The transcript: rows keyed by what they show, changed in place, so that a form or a selection in one survives.
+// The transcript: keyed rows updated in place, so that a form or a selection in a row survives.
 import { renderBlock } from "./blocks.js";
 import { colleagueName, noticeText } from "./colleagues.js";
 import { h, linked } from "./dom.js";
@@ -36,7 +36,7 @@ export class Log {
     const replied = new Set();
     let day = dayOf(new Date());
     for (const message of messages) {
-      // Of a conversation of today nobody needs the date.
+      // Today's messages need no date.
       if (dayOf(message.created_at) !== day) rows.push(this.day((day = dayOf(message.created_at))));
       if (message.role === "user") rows.push(this.mine(message));
       else rows.push(message.role === "system" ? this.notice(message) : this.theirs(message, replied));
@@ -62,7 +62,7 @@ export class Log {
     return { key: `day:${day}`, build: () => h("p", { class: "day" }, new Date(day).toLocaleDateString(language, { weekday: "long", day: "numeric", month: "long" })) };
   }
 
-  /** What customers typically say, to begin with. */
+  /** Suggested first messages. */
   picks() {
     const { agent, say, write } = this.scene;
     if (!agent.suggestions?.length) return [];
@@ -78,7 +78,7 @@ export class Log {
     return { key: message.id, build: () => h("p", { class: "notice", dir: "auto" }, noticeText(message, this.scene.say)) };
   }
 
-  /** The first message of a turn takes the place of what was seen of it while it was written. */
+  /** The first message of a turn replaces its streamed draft. */
   theirs(message, replied) {
     const isReply = message.role === "agent" && message.turn && !replied.has(message.turn);
     if (isReply) replied.add(message.turn);
@@ -111,7 +111,7 @@ export class Log {
     busy.hidden = !note;
   }
 
-  /** A block stays the element that it is, unless it is another one. One that can't be shown leaves nothing to see. */
+  /** Keeps an unchanged block's element. A block that cannot be shown gets a hidden one. */
   show(place, block, at) {
     const signature = JSON.stringify(block);
     const known = place.children[at];
@@ -154,7 +154,7 @@ export class Log {
   }
 }
 
-/** The local day of a time; what is no time is of today. */
+/** The local day of a time; today for an invalid one. */
 const dayOf = (time) => (Number.isNaN(Date.parse(time)) ? new Date() : new Date(time)).toDateString();
 
 function bubble(who) {

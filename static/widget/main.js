@@ -1,10 +1,10 @@
-// The widget of one page: <script async src="{base}/widget.js" data-key="{public key}" data-shopper="{JWT}"></script>
+// The widget's entry point: <script async src="{base}/widget.js" data-key="{public key}" data-shopper="{JWT}"></script>
 import { Api, Refusal } from "./api.js";
 import { Memory } from "./memory.js";
 import { makeHost, Panel } from "./panel.js";
 import { Talk } from "./talk.js";
 
-// CATALOG stands at the head of the bundle (conversations/widget/script.py).
+// CATALOG is defined at the top of the bundle (conversations/widget/bundle.py).
 const TRIES = [2_000, 10_000, 60_000];
 
 class Widget {
@@ -33,7 +33,7 @@ class Widget {
     }
   }
 
-  /** The page of the business is never disturbed: whoever builds it finds the reason in the console. */
+  /** Reports a failed start in the console only, where the site's developer finds it, and retries unless the error is final. */
   excuse(error, [wait, ...tries]) {
     console.info(`Makegood's widget isn't shown: ${error instanceof Refusal ? error.message : "it can't be reached from this page."}`);
     const final = error instanceof Refusal && error.status < 500 && error.status !== 429;
@@ -77,7 +77,7 @@ class Widget {
     this.panel.render(this.talk, { unread });
   }
 
-  /** The last message that the visitor has seen. */
+  /** The seq of the last message the visitor has seen. */
   read() {
     return this.memory.get("read")?.[this.talk.conversation] ?? 0;
   }
