@@ -147,7 +147,7 @@ async def _arrange(job: ClaimedJob, work: EffectContext) -> bool:
         definition = definition_of(work.effect)
         schema = wanted_arguments(work.effect.tool, definition)
     except (ValidationError, MalformedTool) as error:
-        reason = str(error) if isinstance(error, MalformedTool) else "The tool can't be read as it was saved."
+        reason = str(error) if isinstance(error, MalformedTool) else "The tool's saved definition is invalid."
         await in_db(_fail, job, work.effect, reason)
         return False
     if schema is not None:

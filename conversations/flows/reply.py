@@ -40,7 +40,7 @@ from tools.engine.definition import Trigger
 from tools.engine.execution.outcome import Signal
 from tools.engine.function_calling.offer import read_offer
 
-NO_END = "The model calls tools without end."
+NO_END = "The model kept calling tools instead of answering."
 
 
 @dataclass(frozen=True)
@@ -182,9 +182,9 @@ def reopen(conversation_id: UUID, ordinal: int) -> None:
     """Queue a failed reply again for staff; only the newest turn can still be answered. Raises WrongState."""
     with open_log(conversation_id) as log:
         if log.conversation.operator_id is not None:
-            raise WrongState("A colleague has this conversation; the agent is silent until they hand it back.")
+            raise WrongState("A colleague has this conversation. Hand it back before you run the reply again.")
         if log.conversation.last_turn != ordinal:
-            raise WrongState("A newer message was answered since; this reply would come too late.")
+            raise WrongState("A newer message has been answered; this reply is out of date.")
         turn = Turn.objects.get(conversation=log.conversation, seq=ordinal)
         turn.status, turn.reply, turn.error, turn.finished_at = TurnStatus.QUEUED, None, "", None
         turn.save(update_fields=["status", "reply", "error", "finished_at"])

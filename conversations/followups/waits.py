@@ -141,7 +141,7 @@ def _seconds(value: Any) -> float:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if not is_number or not 0 < value <= MAX_SECONDS:
         raise ApiError(
-            "invalid", f"Write how many seconds to wait: a number up to {MAX_SECONDS:.0f}.", field="payload.seconds"
+            "invalid", f"seconds must be a number above 0 and up to {MAX_SECONDS:.0f}.", field="payload.seconds"
         )
     return float(value)
 
@@ -150,7 +150,7 @@ def _words(text: Any) -> str:
     if not isinstance(text, str) or len(text) > LONGEST_MESSAGE:
         raise ApiError(
             "invalid",
-            f"Write what the agent is to be told: a text of at most {LONGEST_MESSAGE:,} characters.",
+            f"text must be a string of at most {LONGEST_MESSAGE:,} characters.",
             field="payload.text",
         )
     return text.strip()

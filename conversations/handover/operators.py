@@ -26,9 +26,9 @@ from tools.services.support import escalations, tickets
 from tools.services.support.notices import tell_operators_again
 
 A_COLLEAGUE = "A colleague"
-A_CALL = "This is a call: a person comes into it by a transfer. Claim the request, and call the customer back."
-NOBODY = "Nobody has this conversation: the agent answers in it."
-NOT_YOURS = "Take the conversation over before you answer in it."
+A_CALL = "Calls can't be taken over. Claim the request and call the customer back."
+NOBODY = "No colleague has this conversation; the agent is answering."
+NOT_YOURS = "Take over the conversation before you reply."
 
 
 def take_over(conversation_id: UUID, *, by: User) -> Conversation:
@@ -103,7 +103,7 @@ def resolve_request(conversation_id: UUID, *, by: User) -> None:
     """Resolve the customer's request for a person. Raises WrongState, Conversation.DoesNotExist."""
     with open_log(conversation_id) as log:
         if not escalations.resolve_request(conversation_id):
-            raise WrongState("This request was resolved already.")
+            raise WrongState("This request is already resolved.")
         log.add_event("escalation_resolved", payload={"operator": by.pk, "name": by.name})
 
 
@@ -176,7 +176,7 @@ def _hold_membership(user: User) -> None:
     """Lock the membership, so that removing a member either precedes the takeover or also releases it."""
     member = Member.objects.select_for_update(no_key=True).filter(user=user).first()
     if member is None or Scope.OPERATE not in VERBS[member.role]:
-        raise WrongState("Only a member who may operate takes a conversation over.")
+        raise WrongState("You need permission to operate before you can take over a conversation.")
 
 
 def _check_free(conversation: Conversation) -> None:

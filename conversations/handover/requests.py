@@ -24,7 +24,7 @@ from tools.services.support.escalations import make_request
 from tools.services.support.notices import tell_operators
 
 LONGEST: Mapping[str, int] = {"name": 80, "email": 254, "phone": 40, "note": 1_000}
-ANSWERED = "This request was answered already. Write what you need, and a person can be asked again."
+ANSWERED = "This request is already answered. Send a message to ask for a person again."
 
 
 def request_person(conversation: Conversation, escalation_id: UUID, lead: Mapping[str, Any]) -> Escalation:
@@ -79,7 +79,9 @@ def _email(text: str) -> str:
     try:
         validate_email(text)
     except ValidationError as error:
-        raise _refused(f"{text} is no e-mail address; write one such as anna@example.com.", "lead.email") from error
+        raise _refused(
+            f"{text} is not a valid email address. Enter one like anna@example.com.", "lead.email"
+        ) from error
     return text
 
 
@@ -87,13 +89,13 @@ def _phone(text: str, *, region: str) -> str:
     try:
         return read_phone(text, region=region)
     except NoPhone as error:
-        raise _refused(f"{text} is no phone number; write it with its area code.", "lead.phone") from error
+        raise _refused(f"{text} is not a valid phone number. Include the area code.", "lead.phone") from error
 
 
 def _check_reachable(conversation: Conversation, lead: Mapping[str, str]) -> None:
     known = read_contact(conversation.persona_id)
     if not (lead.get("email") or lead.get("phone") or (known and (known.email or known.phone))):
-        raise _refused("Leave an e-mail address or a phone number, so that a person can reach you.", "lead")
+        raise _refused("Enter an email address or a phone number.", "lead")
 
 
 def _keep_lead(persona_id: UUID, left: Mapping[str, str]) -> None:

@@ -25,11 +25,11 @@ WRITES = ("email", "sms")
 LONGEST_DRAFT = 1_500
 CORRECTION = "Correction: on {day} the agent said “{quote}”, and that did not happen. {reason}"
 DRAFTED = CORRECTION + "\nTell the customer: “{correction}”\nNext step: {step}"
-FIXED = CORRECTION + " Tell the customer so, apologise in one sentence, and say what happens next.\nNext step: {step}"
+FIXED = CORRECTION + " Tell the customer so, apologize in one sentence, and say what happens next.\nNext step: {step}"
 # If the answer was lost, nobody is told that the effect did not happen.
 UNSURE = (
-    "Correction: on {day} the agent said “{quote}”, and it is not known whether that happened: the answer was lost.\n"
-    "Next step: find out, and say so under Effects. If it did not happen, see to it by hand, and tell the customer that it took longer."
+    "Correction: on {day} the agent said “{quote}”, and we don't know whether that happened: the answer was lost.\n"
+    "Next step: find out, and confirm the outcome under Effects. If it did not happen, do it by hand, and tell the customer about the delay."
 )
 BY_HAND = "do what was promised by hand, or tell the customer why it can't be done and what they can do instead."
 AGAIN = "{tool} did not do it; see to what was promised by hand, or say what the customer can do instead."

@@ -25,12 +25,12 @@ REPORTED = "voice_reported"
 
 
 class ReportType(models.TextChoices):
-    SPEECH_STARTED = "speech_started", "The caller began to speak"
-    SPEECH_STOPPED = "speech_stopped", "The caller stopped"
-    CALLER_SAID = "caller_said", "What the caller has said"
-    AGENT_SAID = "agent_said", "What the voice's model has said"
-    UPDATE_APPLIED = "update_applied", "The voice's model was given an update"
-    ENDED = "ended", "The call is over"
+    SPEECH_STARTED = "speech_started", "The caller started speaking"
+    SPEECH_STOPPED = "speech_stopped", "The caller stopped speaking"
+    CALLER_SAID = "caller_said", "The caller's words"
+    AGENT_SAID = "agent_said", "The voice model's words"
+    UPDATE_APPLIED = "update_applied", "The voice model received an update"
+    ENDED = "ended", "The call ended"
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class AcceptedReports:
 class NoVoice(ApiError):
     def __init__(self, channel: str) -> None:
         super().__init__(
-            "no_voice", f"A voice holds calls: this conversation's channel is {channel}, not phone or webcall."
+            "no_voice", f"Voice reports need a phone or webcall conversation; this one's channel is {channel}."
         )
 
 
@@ -62,7 +62,7 @@ class NoUpdate(ApiError):
     def __init__(self, seq: int) -> None:
         super().__init__(
             "invalid",
-            f"There is no update {seq} in this conversation; report the `seq` that one came with.",
+            f"There is no update {seq} in this conversation. Report the `seq` of an update it sent.",
             field="seq",
         )
 

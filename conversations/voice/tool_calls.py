@@ -105,7 +105,7 @@ async def handle_tool_call(call: LiveCall) -> CallAnswer:
         is_wanted = await has_caller_asked_again(begun, heard=call.heard)
         begun = await in_db(partial(_begin, call, asked_again=is_wanted))
     if isinstance(begun, Repeat):
-        raise TypeError("What was asked about is asked about once.")
+        raise TypeError("A repeat is confirmed only once.")
     if isinstance(begun, CallAnswer):
         return begun
     outcome = await attempt_call(begun.tool.name, begun.arguments, begun.tool_context, begun.effect)

@@ -53,7 +53,7 @@ def widget_source(folder: Path = SOURCE) -> str:
     names = [name for text in texts for name in NAMED.findall(text)]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise CannotBuild(
-            f"Two modules of the widget call something {', '.join(twice)}; in one file they would be one."
+            f"Defined in more than one widget module: {', '.join(twice)}. Names must be unique in the bundle."
         )
     catalog = json.dumps(widget_catalog(), ensure_ascii=False, separators=(",", ":"))
     head = f'(() => {{\n"use strict";\nconst CATALOG = {catalog};\n'
@@ -86,7 +86,7 @@ def _in_order(name: str, folder: Path, seen: dict[str, None] | None = None) -> l
 def _plain(path: Path) -> str:
     text = IMPORT.sub("", path.read_text())
     if found := OTHER_IMPORT.search(text):
-        raise CannotBuild(f"{path.name}: “{found[0]}” can't be put into one file; name what is taken, on one line.")
+        raise CannotBuild(f"{path.name}: “{found[0]}” is not supported. Import named bindings on one line.")
     return COMMENT.sub("", EXPORT.sub("", text))
 
 

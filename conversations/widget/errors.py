@@ -18,7 +18,7 @@ class ForeignPage(ApiError):
     """A request from a page the business hasn't allowed."""
 
     def __init__(self, origin: str) -> None:
-        sentence = f"This widget doesn't answer on {origin[:200]}. The business can add it under Widget, Sites."
+        sentence = f"This widget isn't allowed on {origin[:200]}. Add the site under Widget, Sites."
         super().__init__("origin_not_allowed", sentence, status=403)
 
 
@@ -48,5 +48,5 @@ class TooOften(ApiError):
 
     def __init__(self, seconds: float) -> None:
         wait = max(1, ceil(seconds))
-        sentence = f"That was a lot at once. Try again in {wait} s."
+        sentence = f"Too many requests. Try again in {wait} s."
         super().__init__("throttled", sentence, status=429, headers={"Retry-After": str(wait)})

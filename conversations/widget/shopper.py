@@ -61,18 +61,18 @@ def read_shopper(token: str, widget: Widget) -> Shopper:
     try:
         secret = shopper_secret(widget)
     except WrongSecret:
-        sentence = "This widget's shopper secret can't be read any more; make a new one under Widget."
+        sentence = "The shopper secret can't be decrypted. Create a new one under Widget."
         raise ShopperRefused("shopper_not_set_up", sentence) from None
     if not secret:
-        raise ShopperRefused("shopper_not_set_up", "This widget has no shopper secret yet; make one under Widget.")
+        raise ShopperRefused("shopper_not_set_up", "This widget has no shopper secret. Create one under Widget.")
     if len(token) > LONGEST:
-        raise ShopperRefused("shopper_invalid", f"The shopper's token is longer than {LONGEST:,} characters.")
+        raise ShopperRefused("shopper_invalid", f"The shopper token is longer than {LONGEST:,} characters.")
     said = _verified(token, secret)
     try:
         found = Token.model_validate(said)
     except ValidationError as error:
         place = ".".join(str(part) for part in error.errors()[0]["loc"][:2])
-        raise ShopperRefused("shopper_claims", f"The shopper's token lacks a usable {place}.") from error
+        raise ShopperRefused("shopper_claims", f"The shopper token's {place} is missing or invalid.") from error
     return Shopper(found.shopper.kept(), found.exp)
 
 
@@ -81,11 +81,9 @@ def _verified(token: str, secret: str) -> dict[str, Any]:
     try:
         return jwt.decode(token, secret, algorithms=[ALGORITHM], leeway=LEEWAY_SECONDS, options=options)
     except jwt.ExpiredSignatureError as error:
-        raise ShopperRefused(
-            "shopper_expired", "The shopper's token is over; the shop has to sign a new one."
-        ) from error
+        raise ShopperRefused("shopper_expired", "The shopper token has expired. Sign a new one.") from error
     except jwt.MissingRequiredClaimError as error:
-        raise ShopperRefused("shopper_claims", "The shopper's token says no end; add the claim exp.") from error
+        raise ShopperRefused("shopper_claims", "The shopper token has no expiry. Add the exp claim.") from error
     except jwt.InvalidTokenError as error:
-        sentence = "The shopper's token is not signed with this widget's secret by HS256."
+        sentence = "The shopper token isn't signed with this widget's secret (HS256)."
         raise ShopperRefused("shopper_forged", sentence) from error

@@ -35,14 +35,14 @@ class Widget {
 
   /** Reports a failed start in the console only, where the site's developer finds it, and retries unless the error is final. */
   excuse(error, [wait, ...tries]) {
-    console.info(`Makegood's widget isn't shown: ${error instanceof Refusal ? error.message : "it can't be reached from this page."}`);
+    console.info(`Makegood widget not shown: ${error instanceof Refusal ? error.message : "the server can't be reached from this page."}`);
     const final = error instanceof Refusal && error.status < 500 && error.status !== 429;
     if (wait && !final) setTimeout(() => this.start(tries), wait);
   }
 
   taken({ shopper }) {
     this.shopper = shopper;
-    if (shopper.refused) console.info(`Makegood's widget: ${shopper.refused.message}`);
+    if (shopper.refused) console.info(`Makegood widget: ${shopper.refused.message}`);
   }
 
   show(agent) {

@@ -46,7 +46,7 @@ def end_with_effect(log: ConversationLog, call: TurnCall, outcome: Outcome) -> N
     """End the call's effect with its outcome, and the call with it."""
     effect = call.effect
     if effect is None:
-        raise ValueError("This call leaves no effect.")
+        raise ValueError("This call has no effect.")
     # The reply obeys the signal when it is sent; doing it here would end the conversation before the reply.
     end_effect(log, effect, replace(outcome, signal=None), state=state_of(effect, outcome))
     enqueue_after_actions(effect)

@@ -15,7 +15,7 @@ from tools.engine.execution.outcome_policy import DIED
 from tools.engine.function_calling.results import result_of
 from tools.models import EffectState
 
-NOT_BEGUN = "The reply that it was for was not written to its end."
+NOT_BEGUN = "The reply it belonged to was never finished."
 
 # A reply still in the queue continues its own effects, and a todo owns those that await approval.
 _LEFT = """
@@ -33,7 +33,7 @@ order by e.created_at limit 100
 
 def end_left_behind() -> None:
     """End orphaned effects in all tenants; a sweep hook. One that may have happened is left for staff to resolve."""
-    sweep_tenants(_LEFT, _end, failed="A call that was left behind could not be ended")
+    sweep_tenants(_LEFT, _end, failed="An orphaned call could not be ended")
 
 
 def _end(conversation_id: UUID, call_id: UUID) -> None:

@@ -49,7 +49,7 @@ def ask_for_approval(log: ConversationLog, effect: Effect) -> bool:
     """
     todo = make_todo(
         log.conversation.project,
-        description=f"{_said(effect)} With your yes {effect.tool} runs with exactly these arguments.",
+        description=f"{_said(effect)} If you approve, {effect.tool} runs with exactly these arguments.",
         source=TodoSource.TOOL,
         actor=AGENT,
         conversation_id=log.conversation.pk,

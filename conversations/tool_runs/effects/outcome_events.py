@@ -98,7 +98,7 @@ def is_callback_job(key: str, *, attempt: int | None = None) -> bool:
 def conversation_of(effect: Effect) -> UUID:
     """The effect's conversation. Raises ValueError for an effect without one."""
     if effect.conversation_id is None:
-        raise ValueError("This effect belongs to no conversation.")
+        raise ValueError("This effect has no conversation.")
     return effect.conversation_id
 
 

@@ -238,9 +238,9 @@ def test_an_operator_s_words_carry_the_first_name(turns: Turns, lucia: User, api
 
 
 def test_only_who_has_it_answers_and_hands_back(turns: Turns, lucia: User) -> None:
-    with turns.tenant.tx(), pytest.raises(WrongState, match="Take the conversation over"):
+    with turns.tenant.tx(), pytest.raises(WrongState, match="Take over the conversation"):
         operators.answer(turns.conversation.pk, "Hello", by=lucia)
-    with pytest.raises(WrongState, match="Nobody has this conversation"):
+    with pytest.raises(WrongState, match="No colleague has this conversation"):
         back(turns, lucia)
     take(turns, turns.tenant.owner)
     with turns.tenant.tx(), pytest.raises(WrongState, match="has this conversation since"):
@@ -271,7 +271,7 @@ def test_an_operator_who_leaves_frees_the_conversation(turns: Turns, lucia: User
     assert agent_says(turns)[-1] == "I'm here."
     with turns.tenant.tx():
         assert Escalation.objects.get().state == EscalationState.WAITING
-        with pytest.raises(WrongState, match="Only a member"):
+        with pytest.raises(WrongState, match="permission to operate"):
             operators.take_over(turns.conversation.pk, by=lucia)
 
 
@@ -282,7 +282,7 @@ def test_a_call_is_claimed_and_called_back(turns: Turns, lucia: User) -> None:
     call.calls_tool("escalate_to_human", {"reason": "The wedding"})
     call.says("I've asked a colleague.")
     call.say("A person, please")
-    with pytest.raises(WrongState, match="This is a call"):
+    with pytest.raises(WrongState, match="Calls can.t be taken over"):
         take(call, lucia)
     with call.tenant.tx():
         operators.claim_request(call.conversation.pk, by=lucia)

@@ -51,13 +51,7 @@ def test_a_secret_that_no_key_opens_signs_nobody_in_and_the_visitor_goes_on(plac
     token = placed.signed()
     settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
     answer = Visitor(placed).open(shopper=token)
-    assert (answer.status_code, answer.json()["shopper"]["refused"]) == (
-        200,
-        {
-            "code": "shopper_not_set_up",
-            "message": "This widget's shopper secret can't be read any more; make a new one under Widget.",
-        },
-    )
+    assert (answer.status_code, answer.json()["shopper"]["refused"]["code"]) == (200, "shopper_not_set_up")
 
 
 def forged(placed: Placed) -> dict[str, str]:
