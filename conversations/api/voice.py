@@ -21,8 +21,8 @@ from conversations.api.views import ConversationView
 from conversations.common.payloads import TurnSummaryPayload
 from conversations.common.turn_detail import turn_summary
 from conversations.common.voice_session import can_have_a_voice
-from conversations.voice.reports import NoVoice, Report, ReportType, take_reports
-from conversations.voice.updates import UpdatesCursor, place_of, update_frames
+from conversations.voice.reports import NoVoice, Report, ReportType, process_reports
+from conversations.voice.updates import UpdatesCursor, cursor_for, update_frames
 from projects.api.async_views import Continued, continues
 from projects.api.caller import Caller
 from projects.api.serializers import StrictSerializer, TextField
@@ -84,7 +84,7 @@ class SessionReports(ConversationView):
         self.bare_conversation(conversation_id)
         data = self.valid(ReportsInput)
         reports = [Report(**{**one, "type": ReportType(one["type"])}) for one in data["reports"]]
-        taken = take_reports(conversation_id, reports, project_id=self.project.pk)
+        taken = process_reports(conversation_id, reports, project_id=self.project.pk)
         return Accepted({"repeated": taken.repeated, "turns": [turn_summary(turn) for turn in taken.turns]})
 
 
@@ -107,7 +107,7 @@ class SessionUpdates(ConversationView):
             raise NoVoice(conversation.channel)
         asked = request.headers.get("Last-Event-ID") or request.query_params.get("after") or ""
         known = asked.isascii() and asked.isdigit() and len(asked) < 10 and int(asked) <= conversation.last_event
-        return Continued((self.caller, place_of(conversation, int(asked) if known else None)))
+        return Continued((self.caller, cursor_for(conversation, int(asked) if known else None)))
 
 
 @continues(SessionUpdates)

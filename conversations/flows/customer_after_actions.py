@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from conversations.common.business_hours import working_status
 from conversations.models import Persona, PersonaField
-from conversations.tool_runs.effects.after_actions import Prepared, carry_out_alone
+from conversations.tool_runs.effects.after_actions import PreparedAction, execute_customer_action
 from conversations.tool_runs.effects.preparing import prepare
 from jobs.fence import job_tx
 from jobs.lanes import ClaimedJob
@@ -35,7 +35,7 @@ class AfterActionContext:
     model: ModelSpec
 
 
-async def run_alone(job: ClaimedJob) -> None:
+async def run_customer_after_actions(job: ClaimedJob) -> None:
     """Run the after-actions in order, one commit each, and finish the job."""
     work = await in_db(_read, job)
     while (row := await in_db(next_or_finish, job, work.effect)) is not None:
@@ -43,7 +43,7 @@ async def run_alone(job: ClaimedJob) -> None:
             await in_db(_commit, job, work, prepared)
 
 
-def fail_alone(effect: Effect, reason: str) -> None:
+def fail_customer_after_actions(effect: Effect, reason: str) -> None:
     """Fail the after-actions that did not run, because the job failed permanently."""
     for row in effect.after_actions.filter(state=AfterActionState.PLANNED):
         end_after_action(row, AfterActionState.FAILED, error=reason)
@@ -76,6 +76,6 @@ def _surroundings(persona: Persona, config: AgentConfig) -> ExtractionContext:
     )
 
 
-def _commit(job: ClaimedJob, work: AfterActionContext, prepared: Prepared) -> None:
+def _commit(job: ClaimedJob, work: AfterActionContext, prepared: PreparedAction) -> None:
     with job_tx(job):
-        carry_out_alone(work.persona, prepared, config=work.config)
+        execute_customer_action(work.persona, prepared, config=work.config)

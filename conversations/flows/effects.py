@@ -13,22 +13,26 @@ from uuid import UUID
 
 from pydantic import ValidationError
 
-from conversations.flows.customer_after_actions import fail_alone, run_alone
+from conversations.flows.customer_after_actions import fail_customer_after_actions, run_customer_after_actions
 from conversations.live.event_log import ConversationLog, job_log, open_log
 from conversations.tool_runs.effects import after_actions
-from conversations.tool_runs.effects.after_actions import Prepared, fail_after_actions
-from conversations.tool_runs.effects.approval import ask_for_approval, hold_repeat, waiting_for
+from conversations.tool_runs.effects.after_actions import PreparedAction, fail_after_actions
+from conversations.tool_runs.effects.approval import ask_for_approval, find_awaiting_approval, hold_repeat
 from conversations.tool_runs.effects.argument_extraction import ask_arguments, has_asked_again
-from conversations.tool_runs.effects.effect_context import EffectContext, has_asked_since, read_work
+from conversations.tool_runs.effects.effect_context import (
+    EffectContext,
+    has_customer_written_between,
+    load_effect_context,
+)
 from conversations.tool_runs.effects.outcome_events import (
     FAULT,
     NO_CALLBACK,
+    announce_cancelled,
+    announce_held,
     conversation_of,
     is_callback_job,
     record_failure,
     settle,
-    tell_cancelled,
-    tell_held,
 )
 from conversations.tool_runs.effects.preparing import prepare
 from jobs.failpoints import failpoint
@@ -54,7 +58,7 @@ OBSERVER_PATIENCE_SECONDS = 15.0
 OBSERVER_POLL_SECONDS = 0.1
 
 
-class Begin(Enum):
+class AttemptStart(Enum):
     """The decision whether an attempt may begin."""
 
     GOES = "goes"
@@ -66,7 +70,7 @@ async def run_effect(job: ClaimedJob) -> None:
     """Resume one effect from its stored state. Completed steps are never repeated."""
     failpoint("effect.planned")
     if ledger.is_alone(job.key):
-        await run_alone(job)
+        await run_customer_after_actions(job)
         return
     work = await _read_when_observed(job)
     if work.effect.state in ledger.OPEN and not is_callback_job(job.key):
@@ -81,7 +85,7 @@ def fail_effect(job: ClaimedJob, reason: str) -> None:
     """Record that the job failed permanently; staff sees the effect with the reason, and the agent is told."""
     effect = Effect.objects.get(pk=job.subject_id)
     if ledger.is_alone(job.key):
-        fail_alone(effect, reason)
+        fail_customer_after_actions(effect, reason)
         return
     with open_log(conversation_of(effect)) as log:
         if effect.state in ledger.OPEN:
@@ -97,12 +101,12 @@ def reopen_effect(effect_id: UUID, ordinal: int) -> None:
 
 async def _attempt(job: ClaimedJob, work: EffectContext) -> bool:
     """Run steps 1 to 5. Return True if they finished the job."""
-    if work.effect.arranged_at is None and not await _arrange(job, work):
+    if work.effect.arranged_at is None and not await _extract_arguments(job, work):
         return False
     begin = await in_db(_begin, job, work, None)
-    if begin is Begin.ASKS:
+    if begin is AttemptStart.ASKS:
         begin = await in_db(_begin, job, work, await has_asked_again(job, work))
-    if begin is Begin.OVER:
+    if begin is AttemptStart.OVER:
         return False
     failpoint("effect.sending_pre_bytes")
     outcome = await execute(work.effect, work.tool_context)
@@ -127,21 +131,21 @@ async def _read_when_observed(job: ClaimedJob) -> EffectContext:
 
 def _read(job: ClaimedJob) -> EffectContext:
     with job_tx(job):
-        work = read_work(job.subject_id)
-    if _is_uncalled(job, work.effect):
+        work = load_effect_context(job.subject_id)
+    if _lacks_callback(job, work.effect):
         with job_log(job, work.conversation.pk) as log:
             work.effect.refresh_from_db()
-            if _is_uncalled(job, work.effect):
+            if _lacks_callback(job, work.effect):
                 record_failure(log, work.effect, NO_CALLBACK)
     return work
 
 
-def _is_uncalled(job: ClaimedJob, effect: Effect) -> bool:
+def _lacks_callback(job: ClaimedJob, effect: Effect) -> bool:
     """True if this job has to end the wait for the effect's callback."""
     return is_callback_job(job.key, attempt=effect.attempts) and effect.state == EffectState.SENDING
 
 
-async def _arrange(job: ClaimedJob, work: EffectContext) -> bool:
+async def _extract_arguments(job: ClaimedJob, work: EffectContext) -> bool:
     """Step 1: extract the tool's arguments from the conversation and commit them; they are never extracted twice."""
     try:
         definition = definition_of(work.effect)
@@ -152,7 +156,7 @@ async def _arrange(job: ClaimedJob, work: EffectContext) -> bool:
         return False
     if schema is not None:
         arguments = await ask_arguments(job, work, schema, definition=definition)
-        await in_db(_keep_arguments, job, work, arguments)
+        await in_db(_commit_arguments, job, work, arguments)
     return True
 
 
@@ -161,12 +165,12 @@ def _fail(job: ClaimedJob, effect: Effect, reason: str) -> None:
         settle(log, effect, Outcome.failed(reason))
 
 
-def _keep_arguments(job: ClaimedJob, work: EffectContext, arguments: dict[str, Any]) -> None:
+def _commit_arguments(job: ClaimedJob, work: EffectContext, arguments: dict[str, Any]) -> None:
     with job_tx(job):
-        _put_arguments(work, arguments)
+        _store_arguments(work, arguments)
 
 
-def _put_arguments(work: EffectContext, arguments: dict[str, Any]) -> None:
+def _store_arguments(work: EffectContext, arguments: dict[str, Any]) -> None:
     effect, context = work.effect, work.tool_context
     ledger.keep_arguments(
         effect,
@@ -176,63 +180,63 @@ def _put_arguments(work: EffectContext, arguments: dict[str, Any]) -> None:
     )
 
 
-def _begin(job: ClaimedJob, work: EffectContext, asked_again: bool | None) -> Begin:
+def _begin(job: ClaimedJob, work: EffectContext, asked_again: bool | None) -> AttemptStart:
     """Steps 2 and 3, under the conversation's lock: nothing is sent before `sending` is committed."""
     effect = work.effect
     with job_log(job, work.conversation.pk) as log:
         effect.refresh_from_db()
         if effect.state not in ledger.OPEN:
-            return Begin.OVER
+            return AttemptStart.OVER
         if effect.arranged_at is None:
-            _put_arguments(work, {})
+            _store_arguments(work, {})
         if effect.state == EffectState.SENDING and (
             effect.delivery == RetryPolicy.ONCE or effect.attempts >= MOST_ATTEMPTS
         ):
             record_failure(log, effect, DIED)
-            return Begin.OVER
+            return AttemptStart.OVER
         if why_not := why_not_now(effect, work.conversation.project, channel=work.conversation.channel):
-            _stop(log, effect, why_not)
-            return Begin.OVER
-        if effect.state == EffectState.PLANNED and (kept_back := _keep_back(log, effect, asked_again)) is not None:
+            _end_disallowed(log, effect, why_not)
+            return AttemptStart.OVER
+        if effect.state == EffectState.PLANNED and (kept_back := _hold_back(log, effect, asked_again)) is not None:
             return kept_back
         if effect.state == EffectState.PLANNED and ledger.needs_approval(effect):
             ask_for_approval(log, effect)
-            return Begin.OVER
-        return _go(log, effect)
+            return AttemptStart.OVER
+        return _begin_sending(log, effect)
 
 
-def _keep_back(log: ConversationLog, effect: Effect, asked_again: bool | None) -> Begin | None:
+def _hold_back(log: ConversationLog, effect: Effect, asked_again: bool | None) -> AttemptStart | None:
     """Hold a repeat, or fail an effect over its limit. Return None if nothing stops it."""
     is_looked_for = effect.resolved_at is None and not asked_again
-    earlier = (find_repeated(effect) or waiting_for(effect)) if is_looked_for else None
-    if earlier is not None and asked_again is None and has_asked_since(effect, earlier):
-        return Begin.ASKS
+    earlier = (find_repeated(effect) or find_awaiting_approval(effect)) if is_looked_for else None
+    if earlier is not None and asked_again is None and has_customer_written_between(effect, earlier):
+        return AttemptStart.ASKS
     if earlier is not None and hold_repeat(effect, earlier):
-        tell_held(log, effect)
-        return Begin.OVER
+        announce_held(log, effect)
+        return AttemptStart.OVER
     if too_much := cap_of(effect):
         settle(log, effect, Outcome.failed(too_much))
-        return Begin.OVER
+        return AttemptStart.OVER
     return None
 
 
-def _stop(log: ConversationLog, effect: Effect, reason: str) -> None:
+def _end_disallowed(log: ConversationLog, effect: Effect, reason: str) -> None:
     """End an effect whose tool is no longer allowed. One that may have begun is left for staff to resolve."""
     if effect.state == EffectState.SENDING:
         record_failure(log, effect, reason)
     elif ledger.cancel(effect, reason=reason):
-        tell_cancelled(log, effect)
+        announce_cancelled(log, effect)
 
 
-def _go(log: ConversationLog, effect: Effect) -> Begin:
+def _begin_sending(log: ConversationLog, effect: Effect) -> AttemptStart:
     action, is_first = definition_of(effect).action, effect.attempts == 0
     answers_later = action.type is ActionType.SEND_WEBHOOK and action.webhook.callback
     if not ledger.begin_sending(effect, callback_hash=digest_of(callback_token(effect.pk)) if answers_later else ""):
-        return Begin.OVER
+        return AttemptStart.OVER
     if is_first and action.type is ActionType.SEND_EVENT:
         # SendSystemEvent(eventIdn = the tool's name, connectorIdn = "system"); the tool's flow handles it.
         log.add_event(effect.tool, payload={"effect": str(effect.pk), "arguments": effect.arguments})
-    return Begin.GOES
+    return AttemptStart.GOES
 
 
 def _settle(job: ClaimedJob, effect: Effect, outcome: Outcome) -> bool:
@@ -257,6 +261,6 @@ async def _after_actions(job: ClaimedJob, work: EffectContext) -> None:
         await in_db(_commit_after_action, job, work, prepared)
 
 
-def _commit_after_action(job: ClaimedJob, work: EffectContext, prepared: Prepared) -> None:
+def _commit_after_action(job: ClaimedJob, work: EffectContext, prepared: PreparedAction) -> None:
     with job_log(job, work.conversation.pk) as log:
         after_actions.execute_after_actions(log, work.effect, prepared, config=work.config)

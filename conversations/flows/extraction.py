@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from conversations.context.turn_context import TurnContext, scene_of
-from conversations.flows.single_call import Calls, ask_once, skip
+from conversations.flows.single_call import PendingCalls, ask_once, skip
 from conversations.live.event_log import job_log
 from conversations.models import Turn
 from conversations.turns.conversation_end import is_of_the_end
@@ -34,17 +34,17 @@ class ExtractionInput:
 
 async def run_extraction(job: ClaimedJob) -> None:
     """Ask the model once, and store the accepted findings in one commit."""
-    begun = await in_db(_begin, job)
+    begun = await in_db(_prepare, job)
     if begun is None:
         await in_db(skip, job, "There is nothing to look for.")
         return
-    calls = Calls(job, begun.source.project.pk)
+    calls = PendingCalls(job, begun.source.project.pk)
     found = await ask_once(begun.request, output=Findings, calls=calls)
     await in_db(_commit, job, begun, found, calls)
     failpoint("lane.committed")
 
 
-def _begin(job: ClaimedJob) -> ExtractionInput | None:
+def _prepare(job: ClaimedJob) -> ExtractionInput | None:
     with reading(job):
         newest = Turn.objects.filter(conversation_id=job.subject_id).order_by("-seq").first()
         if newest is None:
@@ -77,7 +77,7 @@ def _source(turn_context: TurnContext) -> Source:
     )
 
 
-def _commit(job: ClaimedJob, begun: ExtractionInput, found: Findings, calls: Calls) -> None:
+def _commit(job: ClaimedJob, begun: ExtractionInput, found: Findings, calls: PendingCalls) -> None:
     with job_log(job, job.subject_id, finish=State.DONE) as log:
         log.writes.insert(calls.rows())
         kept = keep_findings(begun.source, found.todos, types=begun.types, is_over=is_of_the_end(job.key))

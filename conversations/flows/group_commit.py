@@ -27,15 +27,15 @@ class _Commit:
 
 
 @dataclass(eq=False)
-class _Line:
+class _Queue:
     """The queue of commits of one conversation. The event loop appends; the writing thread removes."""
 
     waiting: list[_Commit] = field(default_factory=list)
     taken: Sequence[_Commit] = ()
 
 
-_lines: dict[tuple[asyncio.AbstractEventLoop, UUID], _Line] = {}
-_serving: set[asyncio.Task[None]] = set()
+_queues: dict[tuple[asyncio.AbstractEventLoop, UUID], _Queue] = {}
+_writers: set[asyncio.Task[None]] = set()
 
 
 async def commit(job: ClaimedJob, write: Write, *, finish: State | None = None) -> None:
@@ -51,16 +51,16 @@ async def commit(job: ClaimedJob, write: Write, *, finish: State | None = None) 
     loop = asyncio.get_running_loop()
     own = _Commit(job, write, finish, loop.create_future())
     key = loop, job.subject_id
-    if (line := _lines.get(key)) is None:
-        line = _lines[key] = _Line()
-        serving = loop.create_task(_serve(key, line))
-        _serving.add(serving)
-        serving.add_done_callback(_serving.discard)
+    if (line := _queues.get(key)) is None:
+        line = _queues[key] = _Queue()
+        serving = loop.create_task(_drain(key, line))
+        _writers.add(serving)
+        serving.add_done_callback(_writers.discard)
     line.waiting.append(own)
     await own.ended
 
 
-async def _serve(key: tuple[asyncio.AbstractEventLoop, UUID], line: _Line) -> None:
+async def _drain(key: tuple[asyncio.AbstractEventLoop, UUID], line: _Queue) -> None:
     """Write queued commits until none is left. A cancelled caller does not affect the others."""
     try:
         while line.waiting:
@@ -70,7 +70,7 @@ async def _serve(key: tuple[asyncio.AbstractEventLoop, UUID], line: _Line) -> No
         for one in (*line.taken, *line.waiting):
             _end(one, error)
     finally:
-        del _lines[key]
+        del _queues[key]
 
 
 def _end(one: _Commit, error: Exception | None) -> None:
@@ -82,7 +82,7 @@ def _end(one: _Commit, error: Exception | None) -> None:
         one.ended.set_exception(error)
 
 
-def _write_waiting(line: _Line) -> list[tuple[_Commit, Exception | None]]:
+def _write_waiting(line: _Queue) -> list[tuple[_Commit, Exception | None]]:
     """Write every queued commit, and return each with its error, if any.
 
     They are sorted by lane, so that the same flows always produce the same SQL statement.

@@ -9,9 +9,9 @@ from django.utils import timezone
 from conversations.common.business_hours import working_status
 from conversations.common.prompt_shapes import Fact, Line
 from conversations.context.todo_transcript import read_told
-from conversations.flows.single_call import Calls, ask_once, skip
+from conversations.flows.single_call import PendingCalls, ask_once, skip
 from conversations.models import Conversation, PersonaField
-from conversations.promises.make_good import broken_promise, day_of, is_unsure, make_good
+from conversations.promises.make_good import broken_promise, day_of, is_uncertain, make_good
 from conversations.prompts.make_good import MODEL_OF, MakeGood, MakeGoodContext, build_request
 from jobs.errors import GiveUp
 from jobs.failpoints import failpoint
@@ -36,17 +36,17 @@ class MakeGoodInput:
 
 async def run_make_good(job: ClaimedJob) -> None:
     """Ask the model for a draft, and create the todo in one commit. Without a model, the todo has fixed sentences."""
-    begun = await in_db(_begin, job)
+    begun = await in_db(_prepare, job)
     if begun is None:
         await in_db(skip, job, "The promise isn't broken any more.")
         return
-    calls = Calls(job, begun.conversation.project_id)
+    calls = PendingCalls(job, begun.conversation.project_id)
     draft = await _ask(begun, calls)
     await in_db(_commit, job, begun, draft, calls)
     failpoint("lane.committed")
 
 
-async def _ask(begun: MakeGoodInput, calls: Calls) -> MakeGood | None:
+async def _ask(begun: MakeGoodInput, calls: PendingCalls) -> MakeGood | None:
     if begun.request is None:
         return None
     try:
@@ -66,13 +66,13 @@ def fail_make_good(job: ClaimedJob, reason: str) -> None:
         make_good(promise, _conversation_of(promise), None)
 
 
-def _begin(job: ClaimedJob) -> MakeGoodInput | None:
+def _prepare(job: ClaimedJob) -> MakeGoodInput | None:
     with reading(job):
         promise = broken_promise(job.subject_id)
         if promise is None:
             return None
         conversation = _conversation_of(promise)
-        if is_unsure(promise):
+        if is_uncertain(promise):
             return MakeGoodInput(promise, conversation, None)
         config = conversation.project.agent_version.config
         known = {field.key: field.value for field in PersonaField.objects.filter(persona_id=conversation.persona_id)}
@@ -97,7 +97,7 @@ def _conversation_of(promise: Promise) -> Conversation:
     return Conversation.objects.select_related("project__agent_version").get(pk=promise.conversation_id)
 
 
-def _commit(job: ClaimedJob, begun: MakeGoodInput, draft: MakeGood | None, calls: Calls) -> None:
+def _commit(job: ClaimedJob, begun: MakeGoodInput, draft: MakeGood | None, calls: PendingCalls) -> None:
     """A promise that was kept since is still made good: a person decides about the draft."""
     with job_tx(job, finish=State.DONE):
         ModelCall.objects.bulk_create(calls.rows())

@@ -27,7 +27,7 @@ from tenancy.threads import in_db
 
 async def run_observer(job: ClaimedJob) -> None:
     """Read the latest exchange, and store the facts it reveals."""
-    context = await _scene_of(job)
+    context = await _load_context(job)
     if context is None:
         await in_db(_skip, job)
         return
@@ -44,15 +44,15 @@ async def run_observer(job: ClaimedJob) -> None:
     failpoint("lane.committed")
 
 
-async def _scene_of(job: ClaimedJob) -> TurnContext | None:
+async def _load_context(job: ClaimedJob) -> TurnContext | None:
     """Context of the job's turn, or of a message without a turn. None if the agent answers that message after all."""
     message_id = watched_message(job.key)
     if message_id is None:
         return (await read_after_reply(job)).turn_context
-    return await in_db(_scene_at, job, message_id)
+    return await in_db(_load_observed, job, message_id)
 
 
-def _scene_at(job: ClaimedJob, message_id: UUID) -> TurnContext | None:
+def _load_observed(job: ClaimedJob, message_id: UUID) -> TurnContext | None:
     with reading(job):
         return scene_at(message_id)
 

@@ -23,7 +23,7 @@ Output = TypeVar("Output", bound=BaseModel)
 
 
 @dataclass(frozen=True)
-class Calls:
+class PendingCalls:
     """Model calls of one attempt, collected until they are stored."""
 
     job: ClaimedJob
@@ -45,7 +45,7 @@ class Calls:
         self.records.clear()
 
 
-async def ask_once(request: ChatRequest, *, output: type[Output], calls: Calls) -> Output:
+async def ask_once(request: ChatRequest, *, output: type[Output], calls: PendingCalls) -> Output:
     """Return the model's answer; the caller stores the calls. On failure they are stored here.
 
     Raises LlmError if another attempt at the job may help, and GiveUp if none can.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from conversations.context.summaries import is_due, keep_summary, to_fold
 from conversations.context.transcript import TranscriptMessage, read_since
 from conversations.context.turn_context import TurnContext, scene_after
-from conversations.flows.single_call import Calls, ask_once, skip
+from conversations.flows.single_call import PendingCalls, ask_once, skip
 from conversations.live.event_log import job_log
 from conversations.models import Summary
 from conversations.prompts.summary import ConversationSummary, build_request
@@ -32,17 +32,17 @@ class SummaryInput:
 
 async def run_summary(job: ClaimedJob) -> None:
     """Write the next summary, unless an earlier turn's summary covers enough already."""
-    begun = await in_db(_begin, job)
+    begun = await in_db(_prepare, job)
     if begun is None:
         await in_db(skip, job, "The summary covers enough already.")
         return
-    calls = Calls(job, begun.turn_context.project.pk, begun.turn_context.turn.pk)
+    calls = PendingCalls(job, begun.turn_context.project.pk, begun.turn_context.turn.pk)
     written = await ask_once(begun.request, output=ConversationSummary, calls=calls)
     await in_db(_commit, job, begun, written, calls)
     failpoint("lane.committed")
 
 
-def _begin(job: ClaimedJob) -> SummaryInput | None:
+def _prepare(job: ClaimedJob) -> SummaryInput | None:
     with job_tx(job):
         context = scene_after(job)
         previous = context.conversation.summary
@@ -54,7 +54,7 @@ def _begin(job: ClaimedJob) -> SummaryInput | None:
         return SummaryInput(turn_context=context, previous=previous, folded=folded, request=request)
 
 
-def _commit(job: ClaimedJob, begun: SummaryInput, written: ConversationSummary, calls: Calls) -> None:
+def _commit(job: ClaimedJob, begun: SummaryInput, written: ConversationSummary, calls: PendingCalls) -> None:
     """The lane runs one job per conversation at a time, so `previous` is still the latest summary."""
     with job_log(job, job.subject_id, finish=State.DONE) as log:
         log.writes.insert(calls.rows())

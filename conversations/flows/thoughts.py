@@ -12,7 +12,7 @@ from conversations.common.presenters import directives_payload
 from conversations.context.turn_context import TurnContext, scene_after
 from conversations.context.turn_context_cache import read_after_reply
 from conversations.flows.group_commit import commit
-from conversations.followups.waits import SKIPPED_WAITING, comes_after_wait, is_waiting
+from conversations.followups.waits import SKIPPED_WAITING, is_after_wait, is_waiting
 from conversations.live.event_log import ConversationLog
 from conversations.live.model_calls import add_calls, as_failure, keep_calls
 from conversations.models import Conversation, Directives
@@ -28,7 +28,7 @@ from llm.types import CallRecord
 from tenancy.prepared_queries import PreparedQuery
 from tenancy.threads import in_db
 
-NEWEST = PreparedQuery(
+NEWEST_DIRECTIVES = PreparedQuery(
     lambda conversation: Directives.objects.filter(conversation_id=conversation).order_by("-version")[:1], kinds=(UUID,)
 )
 
@@ -46,7 +46,7 @@ async def run_thoughts(job: ClaimedJob) -> None:
 
 
 async def _think(job: ClaimedJob) -> None:
-    context = await _scene_of(job)
+    context = await _load_context(job)
     records: list[CallRecord] = []
     try:
         directives = await model_client().structured(
@@ -67,13 +67,13 @@ async def _think(job: ClaimedJob) -> None:
     failpoint("lane.committed")
 
 
-async def _scene_of(job: ClaimedJob) -> TurnContext:
+async def _load_context(job: ClaimedJob) -> TurnContext:
     """The shared reading may predate the end of a wait, and then lacks the result; read again in that case."""
     context = (await read_after_reply(job)).turn_context
-    return await in_db(_scene_now, job) if context.waits or comes_after_wait(job.key) else context
+    return await in_db(_read_context, job) if context.waits or is_after_wait(job.key) else context
 
 
-def _scene_now(job: ClaimedJob) -> TurnContext:
+def _read_context(job: ClaimedJob) -> TurnContext:
     with reading(job):
         context = scene_after(job)
     if context.waits:
@@ -115,5 +115,5 @@ def _newest_version(conversation: Conversation, context: TurnContext) -> int:
     """Newest version under the lock; usually the one in the context, which saves a query."""
     standing: Directives | None = context.conversation.directives
     if standing is None or standing.pk != conversation.directives_id:
-        standing = next(iter(NEWEST(conversation.pk)), None)
+        standing = next(iter(NEWEST_DIRECTIVES(conversation.pk)), None)
     return standing.version if standing else 0

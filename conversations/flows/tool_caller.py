@@ -14,8 +14,8 @@ from conversations.followups.waits import is_waiting
 from conversations.live.event_log import ConversationLog, open_log
 from conversations.live.model_calls import add_calls, as_failure, keep_calls
 from conversations.models import Analysis
-from conversations.promises.apply_verdicts import execute, is_waited_for, put_claims_right, source_of, update_follow_up
-from conversations.promises.unsupported_promises import make_todos
+from conversations.promises.apply_verdicts import execute, flag_unbacked_claims, opens_wait, source_of, update_follow_up
+from conversations.promises.unsupported_promises import create_todos
 from jobs.failpoints import failpoint
 from jobs.fence import job_tx, reading
 from jobs.lanes import ClaimedJob
@@ -38,7 +38,7 @@ from tools.engine.verdicts import Judgement, judge
 
 Contested = Mapping[str, Sequence[Judgement]]
 
-STANDING = PreparedQuery(lambda turn: Analysis.objects.filter(turn_id=turn), kinds=(UUID,))
+STORED_ANALYSIS = PreparedQuery(lambda turn: Analysis.objects.filter(turn_id=turn), kinds=(UUID,))
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class AnalysisInput:
 
 
 @dataclass(frozen=True)
-class Read:
+class Findings:
     """The judged detections, with their conflicts."""
 
     groups: Groups
@@ -83,24 +83,24 @@ async def run_tool_caller(job: ClaimedJob) -> None:
 
     Each decision is stored before anything acts on it; an attempt after a crash resumes from there.
     """
-    begun = await _begin(job)
-    contested = await _decide(job, begun) if begun.standing is None else _left_of(begun.standing)
+    begun = await _prepare(job)
+    contested = await _decide(job, begun) if begun.standing is None else _unranked(begun.standing)
     if contested:
         failpoint("tool_caller.decided_pre_rerank")
         await _rank(job, begun, contested)
     failpoint("lane.committed")
 
 
-async def _begin(job: ClaimedJob) -> AnalysisInput:
+async def _prepare(job: ClaimedJob) -> AnalysisInput:
     reading = await read_after_reply(job)
-    standing = await in_db(_standing, job, reading.turn_context) if job.ran_before else None
+    standing = await in_db(_stored_analysis, job, reading.turn_context) if job.ran_before else None
     return AnalysisInput(reading.turn_context, channel_of(reading.turn_context), reading.tools, standing)
 
 
-def _standing(job: ClaimedJob, context: TurnContext) -> Analysis | None:
+def _stored_analysis(job: ClaimedJob, context: TurnContext) -> Analysis | None:
     """The analysis stored by an earlier attempt. A reply is never analyzed twice."""
     with reading(job):
-        standing = next(iter(STANDING(context.turn.pk)), None)
+        standing = next(iter(STORED_ANALYSIS(context.turn.pk)), None)
     if standing is not None and standing.finished_at is not None:
         with job_tx(job, finish=State.SKIPPED, error="The reply was analysed already."):
             pass
@@ -120,10 +120,10 @@ async def _decide(job: ClaimedJob, begun: AnalysisInput) -> Contested:
         raise as_failure(error) from error
     failpoint("lane.llm_done_pre_commit")
     judgements = judge(detections.all, tools=begun.offered, exchange=exchange)
-    read = Read(groups, detections, judgements, identify_conflicts(judgements))
+    read = Findings(groups, detections, judgements, identify_conflicts(judgements))
     finish = None if read.conflicts.contested else State.DONE
     await commit(job, lambda log: _write_decided(log, job, begun, read, records), finish=finish)
-    if is_waited_for(read.conflicts.decided):
+    if opens_wait(read.conflicts.decided):
         failpoint("wait.opened")
     return read.conflicts.contested
 
@@ -142,15 +142,15 @@ async def _rank(job: ClaimedJob, begun: AnalysisInput, contested: Contested) -> 
 
 
 def _write_decided(
-    log: ConversationLog, job: ClaimedJob, begun: AnalysisInput, read: Read, records: list[CallRecord]
+    log: ConversationLog, job: ClaimedJob, begun: AnalysisInput, read: Findings, records: list[CallRecord]
 ) -> None:
     context = begun.turn_context
     add_calls(log.writes, job, context.turn, records)
     executed = execute(log, context, read.conflicts.decided)
-    put_claims_right(log, context.turn, read.judgements)
+    flag_unbacked_claims(log, context.turn, read.judgements)
     unserved = read.detections.unserved(begun.exchange.answer, served=[one.quote for one in read.judgements])
-    make_todos(log, open_unserved(unserved, source=source_of(log, context)))
-    trace = [*_reading_steps(begun, read), steps.EXECUTE.held(effects=executed.document)]
+    create_todos(log, open_unserved(unserved, source=source_of(log, context)))
+    trace = [*_detection_steps(begun, read), steps.EXECUTE.held(effects=executed.document)]
     analysis = Analysis(conversation=log.conversation, turn=context.turn, steps=trace)
     if not read.conflicts.contested:
         _finish(log, context, analysis, settled={})
@@ -165,7 +165,7 @@ def _write_ranked(
     records: list[CallRecord],
 ) -> None:
     add_calls(log.writes, job, context.turn, records)
-    _go_on(log, context, settled)
+    _apply_ranking(log, context, settled)
 
 
 def fail_ranking(job: ClaimedJob, reason: str) -> None:
@@ -175,10 +175,10 @@ def fail_ranking(job: ClaimedJob, reason: str) -> None:
     if standing is None:
         return
     with open_log(job.subject_id) as log:
-        _go_on(log, context, {tag: settle(tag, rivals, None) for tag, rivals in _left_of(standing).items()})
+        _apply_ranking(log, context, {tag: settle(tag, rivals, None) for tag, rivals in _unranked(standing).items()})
 
 
-def _go_on(log: ConversationLog, context: TurnContext, settled: Mapping[str, Settled]) -> None:
+def _apply_ranking(log: ConversationLog, context: TurnContext, settled: Mapping[str, Settled]) -> None:
     """Run the remaining steps for the ranked tools."""
     analysis = Analysis.objects.get(turn=context.turn)
     executed = execute(log, context, [judgement for one in settled.values() for judgement in one.judgements])
@@ -207,7 +207,7 @@ def _finish(log: ConversationLog, context: TurnContext, analysis: Analysis, *, s
     log.add_turn_event(context.turn, lane="tool_caller", state="done", fired=fired)
 
 
-def _reading_steps(begun: AnalysisInput, read: Read) -> list[StepDocument]:
+def _detection_steps(begun: AnalysisInput, read: Findings) -> list[StepDocument]:
     return [
         steps.COMPILE.held(
             channel=begun.turn_context.conversation.channel,
@@ -218,18 +218,18 @@ def _reading_steps(begun: AnalysisInput, read: Read) -> list[StepDocument]:
             without_history=[tool.name for tool in read.groups.without_history],
             with_history=[tool.name for tool in read.groups.with_history],
         ),
-        steps.WITHOUT_HISTORY.held(**_seen(read.detections.without_history)),
-        steps.WITH_HISTORY.held(**_seen(read.detections.with_history)),
+        steps.WITHOUT_HISTORY.held(**_detection_trace(read.detections.without_history)),
+        steps.WITH_HISTORY.held(**_detection_trace(read.detections.with_history)),
         steps.IDENTIFY.held(tags=read.conflicts.tags, contested=candidates(read.conflicts.contested)),
     ]
 
 
-def _seen(detection: Detection | None) -> dict[str, Any]:
+def _detection_trace(detection: Detection | None) -> dict[str, Any]:
     """Trace entry of one detection; a group without tools makes no model call."""
     return {"asked": False} if detection is None else {"asked": True, **detection.model_dump(mode="json")}
 
 
-def _left_of(standing: Analysis) -> Contested:
+def _unranked(standing: Analysis) -> Contested:
     """Contested tools that an earlier attempt left unranked."""
     if standing.finished_at is not None:
         return {}

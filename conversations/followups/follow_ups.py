@@ -68,7 +68,7 @@ def _fire(conversation_id: UUID) -> None:
         elif (loud_at := after_quiet_hours(config, conversation.channel, at=log.now)) > log.now:
             conversation.follow_up_at = loud_at
         elif _is_still_wanted(log, config):
-            _speak(log, due_at)
+            _queue_follow_up(log, due_at)
 
 
 def _is_still_wanted(log: ConversationLog, config: AgentConfig) -> bool:
@@ -85,7 +85,7 @@ def _is_still_wanted(log: ConversationLog, config: AgentConfig) -> bool:
     )
 
 
-def _speak(log: ConversationLog, due_at: datetime) -> None:
+def _queue_follow_up(log: ConversationLog, due_at: datetime) -> None:
     """Add a follow-up turn and queue its reply, in this transaction."""
     generation = log.conversation.last_message
     turn = log.add_turn(Origin.FOLLOW_UP)

@@ -23,16 +23,16 @@ def say_proactively(log: ConversationLog, text: str, details: Mapping[str, Any])
     if log.conversation.operator_id is not None:
         log.add_event(URGENT, payload={**details, "text": text, "told_by": 0})
         return None
-    teller = _teller(log)
+    teller = _telling_turn(log)
     told_by = teller.seq if teller else log.conversation.last_turn + 1
     log.add_event(URGENT, payload={**details, "text": text, "told_by": told_by})
     return teller
 
 
-def _teller(log: ConversationLog) -> Turn | None:
+def _telling_turn(log: ConversationLog) -> Turn | None:
     if log.conversation.status != ConversationStatus.OPEN or is_held_by_a_voice(log.conversation):
         return None
-    if (unbegun := _unbegun(log)) is not None:
+    if (unbegun := _queued_turn(log)) is not None:
         return unbegun
     if has_talked_enough(log.conversation):
         return None
@@ -44,7 +44,7 @@ def _teller(log: ConversationLog) -> Turn | None:
     return turn
 
 
-def _unbegun(log: ConversationLog) -> Turn | None:
+def _queued_turn(log: ConversationLog) -> Turn | None:
     """The newest turn, if its reply has not begun. Its row is locked, so a reply that begins now reads our message."""
     if log.new_turn is not None:
         return log.new_turn

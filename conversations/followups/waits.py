@@ -40,22 +40,22 @@ where ended_at is null and until <= clock_timestamp() limit 100
 """
 
 
-def key_after_wait(turn_id: UUID) -> str:
+def thoughts_key(turn_id: UUID) -> str:
     """Key of the thoughts job queued for a turn because a wait ended."""
     return f"thoughts:{turn_id}:{AFTER_WAIT}"
 
 
-def comes_after_wait(key: str) -> bool:
+def is_after_wait(key: str) -> bool:
     """True if a thoughts job was queued because a wait ended."""
     return key.rpartition(":")[2] == AFTER_WAIT
 
 
 def is_waiting(conversation_id: UUID) -> bool:
     """True if the conversation has an open wait."""
-    return bool(OPEN(conversation_id))
+    return bool(OPEN_WAITS(conversation_id))
 
 
-OPEN = PreparedQuery(lambda conversation: open_waits_of(conversation)[:1], kinds=(UUID,))
+OPEN_WAITS = PreparedQuery(lambda conversation: open_waits_of(conversation)[:1], kinds=(UUID,))
 
 
 def open_wait(
@@ -87,8 +87,8 @@ def end_wait(log: ConversationLog, effect_id: UUID, *, outcome: WaitOutcome, tol
     False means that no wait was opened for this effect, or that its end was told already.
     """
     waits = Wait.objects.filter(conversation=log.conversation, effect_id=effect_id)
-    if (wait := waits.filter(ended_at=None).first()) is not None and _end_row(log, wait, outcome):
-        _speak_or_think(log, told, {"effect": str(effect_id)})
+    if (wait := waits.filter(ended_at=None).first()) is not None and _end_once(log, wait, outcome):
+        _tell_or_think(log, told, {"effect": str(effect_id)})
         return True
     if waits.filter(outcome=WaitOutcome.TIMEOUT, late_at=None).update(late_at=log.now):
         say_proactively(log, told, {"effect": str(effect_id), "is_late": True})
@@ -96,7 +96,7 @@ def end_wait(log: ConversationLog, effect_id: UUID, *, outcome: WaitOutcome, tol
     return False
 
 
-def activate(log: ConversationLog, payload: Mapping[str, Any]) -> Wait:
+def activate_waiting(log: ConversationLog, payload: Mapping[str, Any]) -> Wait:
     """Open waiting mode by an event `{"seconds"?, "reason"?}`; a second event extends it. Raises ApiError."""
     seconds = _seconds(payload.get("seconds", DEFAULT_SECONDS))
     standing = open_waits_of(log.conversation.pk).filter(effect_id=None).first()
@@ -108,21 +108,21 @@ def activate(log: ConversationLog, payload: Mapping[str, Any]) -> Wait:
     return standing
 
 
-def end_activated(log: ConversationLog, payload: Mapping[str, Any]) -> Turn | None:
+def end_activated_waits(log: ConversationLog, payload: Mapping[str, Any]) -> Turn | None:
     """End the waits that an event opened, because an urgent message arrived, and let the agent tell it.
 
     A message without text ends the waits too, but the agent says nothing. Raises ApiError.
     """
-    text = _words(payload.get("text", ""))
+    text = _text(payload.get("text", ""))
     waits = Wait.objects.filter(conversation=log.conversation, effect_id=None, ended_at=None)
-    ended = [wait for wait in waits if _end_row(log, wait, WaitOutcome.RESULT)]
+    ended = [wait for wait in waits if _end_once(log, wait, WaitOutcome.RESULT)]
     details = {key: value for key, value in payload.items() if key != "text"}
     if not text:
         log.add_event(URGENT, payload={**details, "text": "", "told_by": 0})
         if ended and not is_waiting(log.conversation.pk):
             _think(log)
         return None
-    say = _speak_or_think if ended else say_proactively
+    say = _tell_or_think if ended else say_proactively
     return say(log, text, details)
 
 
@@ -146,7 +146,7 @@ def _seconds(value: Any) -> float:
     return float(value)
 
 
-def _words(text: Any) -> str:
+def _text(text: Any) -> str:
     if not isinstance(text, str) or len(text) > LONGEST_MESSAGE:
         raise ApiError(
             "invalid",
@@ -160,12 +160,12 @@ def _time_out(conversation_id: UUID) -> None:
     with open_log(conversation_id) as log:
         overdue = Wait.objects.filter(conversation=log.conversation, ended_at=None, until__lte=log.now)
         for wait in overdue.order_by("opened_at"):
-            if _end_row(log, wait, WaitOutcome.TIMEOUT):
+            if _end_once(log, wait, WaitOutcome.TIMEOUT):
                 text = f"No result has come in time ({wait.reason}). Say that it takes longer, and promise no result."
-                _speak_or_think(log, text, {"effect": str(wait.effect_id) if wait.effect_id else None})
+                _tell_or_think(log, text, {"effect": str(wait.effect_id) if wait.effect_id else None})
 
 
-def _end_row(log: ConversationLog, wait: Wait, outcome: WaitOutcome) -> bool:
+def _end_once(log: ConversationLog, wait: Wait, outcome: WaitOutcome) -> bool:
     """Compare-and-set: only the first caller ends the wait."""
     if Wait.objects.filter(pk=wait.pk, ended_at=None).update(ended_at=log.now, outcome=outcome) != 1:
         return False
@@ -176,7 +176,7 @@ def _end_row(log: ConversationLog, wait: Wait, outcome: WaitOutcome) -> bool:
     return True
 
 
-def _speak_or_think(log: ConversationLog, text: str, details: Mapping[str, Any]) -> Turn | None:
+def _tell_or_think(log: ConversationLog, text: str, details: Mapping[str, Any]) -> Turn | None:
     """Tell the agent about the end of a wait. If that starts no turn, queue new directives alone."""
     turn = say_proactively(log, text, details)
     if turn is None and not is_waiting(log.conversation.pk):
@@ -189,7 +189,7 @@ def _think(log: ConversationLog) -> None:
     if newest is None or log.conversation.directives_turn >= newest.seq:
         return
     conversation = log.conversation
-    key = key_after_wait(newest.pk)
+    key = thoughts_key(newest.pk)
     enqueue(
         [
             JobRequest(

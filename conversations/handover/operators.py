@@ -37,7 +37,7 @@ def take_over(conversation_id: UUID, *, by: User) -> Conversation:
     Of two concurrent calls one wins, and the other's error names the winner. Raises WrongState,
     Conversation.DoesNotExist.
     """
-    _hold_membership(by)
+    _lock_membership(by)
     with open_log(conversation_id) as log:
         conversation = log.conversation
         if conversation.operator_id == by.pk:
@@ -78,7 +78,7 @@ def hand_back(conversation_id: UUID, *, by: User, is_forced: bool = False) -> Tu
             _check_own(log.conversation, by)
         escalations.resolve_request(conversation_id)
         log.add_event("operator_handed_back", payload={"operator": by.pk, "name": by.name})
-        return _go_on(log)
+        return _resume_agent(log)
 
 
 def claim_request(conversation_id: UUID, *, by: User) -> None:
@@ -91,7 +91,7 @@ def claim_request(conversation_id: UUID, *, by: User) -> None:
     if not traits_of(conversation.channel).is_voice:
         take_over(conversation_id, by=by)
         return
-    _hold_membership(by)
+    _lock_membership(by)
     with open_log(conversation_id) as log:
         standing = escalations.open_request(conversation_id)
         if not escalations.claim_request(conversation_id, by=by) and (standing is None or standing.claimed_by != by):
@@ -118,7 +118,7 @@ def on_member_changed(user: User, organization_id: UUID, role: Role | None) -> N
         own = Conversation.objects.filter(operator=user).values_list("pk", flat=True)
         claimed = [escalation.conversation_id for escalation in escalations.claimed_by(user)]
         for conversation_id in sorted({*own, *claimed}):
-            _free(conversation_id, user)
+            _release(conversation_id, user)
         tickets.release_tickets(user)
 
 
@@ -131,16 +131,16 @@ def _name_of(user: User) -> str:
     return " ".join(user.first_name.split())[:80]
 
 
-def _free(conversation_id: UUID, user: User) -> None:
+def _release(conversation_id: UUID, user: User) -> None:
     with open_log(conversation_id) as log:
         if (waiting := escalations.give_back_request(conversation_id)) is not None:
             tell_operators_again(waiting)
         if log.conversation.operator_id == user.pk:
             log.add_event("operator_gone", payload={"operator": user.pk, "name": user.name})
-            _go_on(log)
+            _resume_agent(log)
 
 
-def _go_on(log: ConversationLog) -> Turn | None:
+def _resume_agent(log: ConversationLog) -> Turn | None:
     """Clear the operator. If the customer awaits an answer, queue the agent's turn and return it."""
     conversation = log.conversation
     name = _name_of(conversation.operator) if conversation.operator else ""
@@ -172,7 +172,7 @@ def _unanswered(conversation: Conversation) -> list[Message]:
     return unanswered[::-1]
 
 
-def _hold_membership(user: User) -> None:
+def _lock_membership(user: User) -> None:
     """Lock the membership, so that removing a member either precedes the takeover or also releases it."""
     member = Member.objects.select_for_update(no_key=True).filter(user=user).first()
     if member is None or Scope.OPERATE not in VERBS[member.role]:

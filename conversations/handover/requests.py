@@ -23,7 +23,7 @@ from tools.models import Escalation, EscalationState
 from tools.services.support.escalations import make_request
 from tools.services.support.notices import tell_operators
 
-LONGEST: Mapping[str, int] = {"name": 80, "email": 254, "phone": 40, "note": 1_000}
+MAX_LENGTHS: Mapping[str, int] = {"name": 80, "email": 254, "phone": 40, "note": 1_000}
 ANSWERED = "This request is already answered. Send a message to ask for a person again."
 
 
@@ -38,7 +38,7 @@ def request_person(conversation: Conversation, escalation_id: UUID, lead: Mappin
         escalation = Escalation.objects.get(pk=escalation_id, conversation_id=conversation.pk)
         if escalation.state == EscalationState.RESOLVED:
             raise WrongState(ANSWERED)
-        left = read_lead(lead, config=_config_of(log))
+        left = parse_lead(lead, config=_config_of(log))
         _check_reachable(log.conversation, {**escalation.lead, **left})
         if make_request(escalation, {**escalation.lead, **left}):
             add_notice(log, Notice.ASKED)
@@ -49,13 +49,13 @@ def request_person(conversation: Conversation, escalation_id: UUID, lead: Mappin
         return escalation
 
 
-def read_lead(lead: Mapping[str, Any], *, config: AgentConfig) -> dict[str, str]:
+def parse_lead(lead: Mapping[str, Any], *, config: AgentConfig) -> dict[str, str]:
     """Validate the customer's contact details, and drop empty fields. Raises ApiError."""
     if not isinstance(lead, Mapping):
-        raise _refused("The lead must be an object with name, email, phone and note.", "lead")
+        raise _invalid("The lead must be an object with name, email, phone and note.", "lead")
     for name in lead:
-        if name not in LONGEST:
-            raise _refused(f"Unknown field '{str(name)[:40]}'. Use name, email, phone or note.", f"lead.{name}"[:80])
+        if name not in MAX_LENGTHS:
+            raise _invalid(f"Unknown field '{str(name)[:40]}'. Use name, email, phone or note.", f"lead.{name}"[:80])
     left = {name: _text(name, value) for name, value in lead.items()}
     if left.get("email"):
         left["email"] = _email(left["email"])
@@ -68,10 +68,10 @@ def _text(name: str, value: Any) -> str:
     if value is None:
         return ""
     if not isinstance(value, str):
-        raise _refused(f"{name} must be text.", f"lead.{name}")
+        raise _invalid(f"{name} must be text.", f"lead.{name}")
     text = " ".join(value.replace("\0", "").split()) if name != "note" else value.replace("\0", "").strip()
-    if len(text) > LONGEST[name]:
-        raise _refused(f"{name} has {len(text):,} characters; the limit is {LONGEST[name]:,}.", f"lead.{name}")
+    if len(text) > MAX_LENGTHS[name]:
+        raise _invalid(f"{name} has {len(text):,} characters; the limit is {MAX_LENGTHS[name]:,}.", f"lead.{name}")
     return text
 
 
@@ -79,7 +79,7 @@ def _email(text: str) -> str:
     try:
         validate_email(text)
     except ValidationError as error:
-        raise _refused(
+        raise _invalid(
             f"{text} is not a valid email address. Enter one like anna@example.com.", "lead.email"
         ) from error
     return text
@@ -89,13 +89,13 @@ def _phone(text: str, *, region: str) -> str:
     try:
         return read_phone(text, region=region)
     except NoPhone as error:
-        raise _refused(f"{text} is not a valid phone number. Include the area code.", "lead.phone") from error
+        raise _invalid(f"{text} is not a valid phone number. Include the area code.", "lead.phone") from error
 
 
 def _check_reachable(conversation: Conversation, lead: Mapping[str, str]) -> None:
     known = read_contact(conversation.persona_id)
     if not (lead.get("email") or lead.get("phone") or (known and (known.email or known.phone))):
-        raise _refused("Enter an email address or a phone number.", "lead")
+        raise _invalid("Enter an email address or a phone number.", "lead")
 
 
 def _keep_lead(persona_id: UUID, left: Mapping[str, str]) -> None:
@@ -113,5 +113,5 @@ def _config_of(log: ConversationLog) -> AgentConfig:
     return cast(AgentVersion, project.agent_version).config
 
 
-def _refused(message: str, field: str) -> ApiError:
+def _invalid(message: str, field: str) -> ApiError:
     return ApiError("invalid", message, field=field)

@@ -23,7 +23,7 @@ class Card:
     word: str = ""
 
 
-def cards_of(blocks: Iterable[Mapping[str, Any]]) -> list[Card]:
+def build_cards(blocks: Iterable[Mapping[str, Any]]) -> list[Card]:
     """The cards of a message, in block order."""
     looks = ((CARDS.get(str(block.get("type"))), block) for block in blocks)
     return [look(block) for look, block in looks if look is not None]

@@ -23,33 +23,33 @@ from tools.services.signed_links import PortalPlace
 
 
 @dataclass(frozen=True)
-class Beginning:
+class ChatState:
     """The customer's current chat, if any, and the number of conversations they have had in the portal."""
 
     chat: UUID | None
     begun: int
 
 
-async def frames_until_begun(place: PortalPlace, beginning: Beginning) -> Frames:
+async def frames_until_begun(place: PortalPlace, beginning: ChatState) -> Frames:
     """Frames until the chat begins; the last one names it. `beginning` is the state when the page asked."""
     room = Room(place.organization_id, place.persona_id, is_awaited=True)
     async with hub().listen(room, after=beginning.begun) as listener:
         yield [RETRY]
-        while (now := await in_db(beginning_of, place)).chat is None:
+        while (now := await in_db(load_chat_state, place)).chat is None:
             listener.after = now.begun
             while await listener.next_within(random.uniform(*PING_SECONDS)) is None:  # noqa: S311  # spreads work, guards nothing
                 yield [PINGED]
         yield [Frame("begun", {"chat": str(now.chat)})]
 
 
-async def frames_until_another(place: PortalPlace, chat: StreamCursor) -> Frames:
+async def frames_until_replaced(place: PortalPlace, chat: StreamCursor) -> Frames:
     """The chat's own frames until a newer chat begins; the last one names that."""
     room = Room(place.organization_id, place.persona_id, is_awaited=True)
     # The count is unknown here: with 0 the hub's first round reports it, so a chat begun meanwhile is seen.
     async with hub().listen(room, after=0) as listener, aclosing(EventStream(chat).frames()) as stream:
-        told = asyncio.ensure_future(_another(place, chat.conversation_id, listener))
+        told = asyncio.ensure_future(_replacement(place, chat.conversation_id, listener))
         try:
-            async with aclosing(_while_waiting(stream, told)) as shown:
+            async with aclosing(_frames_until(stream, told)) as shown:
                 async for frames in shown:
                     yield frames
         finally:
@@ -57,17 +57,17 @@ async def frames_until_another(place: PortalPlace, chat: StreamCursor) -> Frames
         yield [Frame("begun", {"chat": str(await told)})]
 
 
-async def _another(place: PortalPlace, chat: UUID, listener: Listener) -> UUID:
+async def _replacement(place: PortalPlace, chat: UUID, listener: Listener) -> UUID:
     """Wait for the chat that replaces this one."""
     while True:
         await listener.next()
-        now = await in_db(beginning_of, place)
+        now = await in_db(load_chat_state, place)
         listener.after = now.begun
         if now.chat is not None and now.chat != chat:
             return now.chat
 
 
-async def _while_waiting(stream: Frames, told: asyncio.Future[UUID]) -> Frames:
+async def _frames_until(stream: Frames, told: asyncio.Future[UUID]) -> Frames:
     """The stream's frames, until `told` is done."""
     while True:
         coming = asyncio.ensure_future(anext(stream))
@@ -84,9 +84,9 @@ async def _while_waiting(stream: Frames, told: asyncio.Future[UUID]) -> Frames:
                     await coming
 
 
-def beginning_of(place: PortalPlace) -> Beginning:
+def load_chat_state(place: PortalPlace) -> ChatState:
     """The customer's current state. Raises Http404 for a deleted customer."""
     with tenant_tx(place.organization_id):
         chat = open_visit(place).chat()
         begun = Conversation.objects.filter(persona_id=place.persona_id, channel=Channel.PORTAL).count()
-        return Beginning(chat.pk if chat else None, begun)
+        return ChatState(chat.pk if chat else None, begun)

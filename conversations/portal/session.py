@@ -20,7 +20,7 @@ from conversations.common.contacts import read_contact
 from conversations.handover.requests import request_person
 from conversations.live.publish import publish_beginning
 from conversations.models import Channel, Conversation, Message, Persona
-from conversations.portal.cards import Card, cards_of
+from conversations.portal.cards import Card, build_cards
 from conversations.turns.channel_signals import ConversationOver
 from conversations.turns.services import Posted, post_message, start_conversation
 from projects.common.api_error import ApiError
@@ -40,7 +40,7 @@ MOST_MESSAGES = 200
 # Messages of other roles are internal.
 SHOWN = ("user", "agent", "operator")
 # The tool that verifies a customer, by the level the project requires.
-PROVED_BY = {"basic": "verify_caller", "code": "send_verification_code"}
+VERIFICATION_TOOLS = {"basic": "verify_caller", "code": "send_verification_code"}
 NAMES = {
     Channel.PHONE: gettext_lazy("Phone call"),
     Channel.WEBCALL: gettext_lazy("Web call"),
@@ -94,7 +94,7 @@ class PortalMessage:
 
 
 @dataclass(frozen=True)
-class Past:
+class PastConversation:
     """A conversation on another channel."""
 
     conversation: Conversation
@@ -112,11 +112,11 @@ class Transcript:
 
     chat: Conversation | None
     said: Sequence[PortalMessage]
-    past: Sequence[Past]
+    past: Sequence[PastConversation]
 
 
 @dataclass(frozen=True)
-class ToCome:
+class UpcomingBooking:
     """An upcoming booking as text, with the link to its page."""
 
     words: str
@@ -152,7 +152,7 @@ def transcript_of(visit: Visit) -> Transcript:
     """Everything the page shows of past messages, read in one query."""
     chat, past = visit.chat(), past_conversations(visit)
     said = _messages_of([*([chat] if chat else []), *past])
-    return Transcript(chat, said[chat.pk] if chat else [], [Past(one, said[one.pk]) for one in past])
+    return Transcript(chat, said[chat.pk] if chat else [], [PastConversation(one, said[one.pk]) for one in past])
 
 
 def _messages_of(conversations: Collection[Conversation]) -> Mapping[UUID, list[PortalMessage]]:
@@ -161,17 +161,17 @@ def _messages_of(conversations: Collection[Conversation]) -> Mapping[UUID, list[
     rows = Message.objects.filter(conversation__in=conversations, role__in=SHOWN).annotate(place=newest)
     said: dict[UUID, list[PortalMessage]] = defaultdict(list)
     for message in rows.filter(place__lte=MOST_MESSAGES).order_by("conversation_id", "seq"):
-        said[message.conversation_id].append(PortalMessage(message, cards_of(message.blocks)))
+        said[message.conversation_id].append(PortalMessage(message, build_cards(message.blocks)))
     return said
 
 
-def bookings_to_come(visit: Visit) -> list[ToCome]:
+def upcoming_bookings(visit: Visit) -> list[UpcomingBooking]:
     """A verified customer's upcoming bookings, soonest first, in the active language."""
     if not visit.is_known:
         return []
     now = timezone.now()
     found = standing_bookings(visit.project, _clue(visit), now=now)
-    return [ToCome(own_line(one, visit.project, now=now), manage_url(one)) for one in found]
+    return [UpcomingBooking(own_line(one, visit.project, now=now), manage_url(one)) for one in found]
 
 
 def _clue(visit: Visit) -> Clue:
@@ -187,26 +187,26 @@ def _clue(visit: Visit) -> Clue:
     return replace(mine, phone=contact.phone_on_file, name=contact.name)
 
 
-def proof_asked_of(visit: Visit) -> str:
+def required_proof(visit: Visit) -> str:
     """The verification level to ask an unverified customer for; "" if the agent has no tool for it."""
-    tool = PROVED_BY.get(level_of(visit.project))
+    tool = VERIFICATION_TOOLS.get(level_of(visit.project))
     if visit.is_known or tool is None:
         return ""
     closed = why_not(builtin_tools()[tool], read_state(visit.project, channel=Channel.PORTAL))
     return "" if closed else level_of(visit.project)
 
 
-def say(visit: Visit, content: str) -> Posted:
+def post_customer_message(visit: Visit, content: str) -> Posted:
     """Post a customer's message. It begins a new conversation if there is none or the last one is closed.
 
     Two concurrent first messages end up in the same conversation.
     """
-    conversation = visit.chat() or _begin(visit)
+    conversation = visit.chat() or _start_once(visit)
     try:
         with tenant_tx(cast(UUID, visit.persona.organization_id)):
             return post_message(conversation.pk, content)
     except ConversationOver:
-        return post_message(_begin(visit, after=conversation).pk, content)
+        return post_message(_start_once(visit, after=conversation).pk, content)
 
 
 def ask_for_person(visit: Visit, escalation: str) -> Escalation:
@@ -221,7 +221,7 @@ def ask_for_person(visit: Visit, escalation: str) -> Escalation:
         raise ApiError("not_found", message, status=404) from error
 
 
-def _begin(visit: Visit, *, after: Conversation | None = None) -> Conversation:
+def _start_once(visit: Visit, *, after: Conversation | None = None) -> Conversation:
     Persona.objects.select_for_update(no_key=True).get(pk=visit.persona.pk)
     newest = visit.chat()
     return _start(visit) if newest is None or newest == after else newest

@@ -46,7 +46,7 @@ class Executed:
         ]
 
 
-def is_waited_for(judgements: Iterable[Judgement]) -> bool:
+def opens_wait(judgements: Iterable[Judgement]) -> bool:
     """True if one of the fired tools opens a wait."""
     return any(judgement.fired and wait_seconds(judgement.tool) for judgement in judgements)
 
@@ -80,7 +80,7 @@ def execute(log: ConversationLog, context: TurnContext, judgements: Sequence[Jud
     return Executed(effects=effects, waits=waits)
 
 
-def put_claims_right(log: ConversationLog, turn: Turn, judgements: Iterable[Judgement]) -> None:
+def flag_unbacked_claims(log: ConversationLog, turn: Turn, judgements: Iterable[Judgement]) -> None:
     """Flag claims of completed actions that no effect backs, and have the next reply correct all of them."""
     claims = unbacked_claims(judgements, conversation_id=log.conversation.pk)
     if not claims:

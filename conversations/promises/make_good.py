@@ -27,12 +27,12 @@ CORRECTION = "Correction: on {day} the agent said “{quote}”, and that did no
 DRAFTED = CORRECTION + "\nTell the customer: “{correction}”\nNext step: {step}"
 FIXED = CORRECTION + " Tell the customer so, apologize in one sentence, and say what happens next.\nNext step: {step}"
 # If the answer was lost, nobody is told that the effect did not happen.
-UNSURE = (
+UNCERTAIN = (
     "Correction: on {day} the agent said “{quote}”, and we don't know whether that happened: the answer was lost.\n"
-    "Next step: find out, and confirm the outcome under Effects. If it did not happen, do it by hand, and tell the customer about the delay."
+    "Next step: confirm the outcome under Effects. If it did not happen, do it by hand and tell the customer about the delay."
 )
 BY_HAND = "do what was promised by hand, or tell the customer why it can't be done and what they can do instead."
-AGAIN = "{tool} did not do it; see to what was promised by hand, or say what the customer can do instead."
+TOOL_FAILED = "{tool} did not do it; see to what was promised by hand, or say what the customer can do instead."
 
 # A promise with a make-good todo or job is done, whatever becomes of the todo. Older ones are history.
 _BROKEN = """
@@ -77,15 +77,15 @@ def make_good(promise: Promise, conversation: Conversation, draft: MakeGood | No
     )
 
 
-def is_unsure(promise: Promise) -> bool:
+def is_uncertain(promise: Promise) -> bool:
     """True if the promised effect may have happened."""
     return promise.effect is not None and promise.effect.state == EffectState.UNKNOWN
 
 
 def _description(promise: Promise, draft: MakeGood | None, *, day: str) -> str:
     words = {"day": day, "quote": promise.quote, "reason": promise.reason}
-    if is_unsure(promise):
-        return UNSURE.format(**words)
+    if is_uncertain(promise):
+        return UNCERTAIN.format(**words)
     correction, step = (_line(draft.correction), _line(draft.next_step)) if draft is not None else ("", "")
     if correction and step:
         return DRAFTED.format(correction=correction, step=step, **words)
@@ -106,7 +106,7 @@ def _line(text: str) -> str:
 
 
 def _next_step(promise: Promise) -> str:
-    return AGAIN.format(tool=promise.tool) if promise.tool else BY_HAND
+    return TOOL_FAILED.format(tool=promise.tool) if promise.tool else BY_HAND
 
 
 def _type_for(promise: Promise) -> TodoType | None:

@@ -15,29 +15,29 @@ from tools.models import Promise
 
 DESCRIPTION = "The agent promised: “{quote}”. No tool can do this; somebody has to."
 
-NOT_OVER = (
+OPEN_STATUSES = (
     TodoStatus.PENDING_REVIEW,
     TodoStatus.APPROVED,
     TodoStatus.IN_PROGRESS,
     TodoStatus.NEEDS_ATTENTION,
 )
 
-STANDING = PreparedValues(
+OPEN_QUOTES = PreparedValues(
     lambda conversation: Todo.objects.filter(
-        conversation_id=conversation, source=TodoSource.PROMISE, status__in=NOT_OVER
+        conversation_id=conversation, source=TodoSource.PROMISE, status__in=OPEN_STATUSES
     ).values_list("quote"),
     kinds=(UUID,),
 )
 
 
-def make_todos(log: ConversationLog, promises: Sequence[Promise]) -> None:
+def create_todos(log: ConversationLog, promises: Sequence[Promise]) -> None:
     """Create one todo per promise, and queue the extraction, which decides its type and content.
 
     A promise in the same words as an open todo's gets none of its own: that todo's outcome settles both.
     """
     if not promises:
         return
-    standing = {quote for (quote,) in STANDING(log.conversation.pk)}
+    standing = {quote for (quote,) in OPEN_QUOTES(log.conversation.pk)}
     for promise in promises:
         if promise.quote in standing:
             continue

@@ -56,9 +56,9 @@ class Repeat:
     earlier: Effect
 
 
-def answer_before(conversation_id: UUID, call_id: str) -> CallAnswer | None:
+def logged_answer(conversation_id: UUID, call_id: str) -> CallAnswer | None:
     """The answer logged for a call id, or None."""
-    event = _events(conversation_id, call_id, idn=ANSWERED)
+    event = _find_event(conversation_id, call_id, idn=ANSWERED)
     if event is None:
         return None
     kept = event.payload
@@ -66,9 +66,9 @@ def answer_before(conversation_id: UUID, call_id: str) -> CallAnswer | None:
     return CallAnswer(kept["result"], kept["is_error"], Signal(signal) if signal else None, kept["block"])
 
 
-def call_before(conversation_id: UUID, call_id: str) -> Event | None:
+def logged_call(conversation_id: UUID, call_id: str) -> Event | None:
     """The event logged when a call with this id began, or None."""
-    return _events(conversation_id, call_id, idn=CALLED)
+    return _find_event(conversation_id, call_id, idn=CALLED)
 
 
 def effect_of(called: Event, *, key: str) -> Effect | None:
@@ -119,6 +119,6 @@ def _surroundings(repeat: Repeat, heard: str) -> tuple[ExtractionContext, ModelS
         return surroundings, model_for(project, config, SKILL)
 
 
-def _events(conversation_id: UUID, call_id: str, *, idn: str) -> Event | None:
+def _find_event(conversation_id: UUID, call_id: str, *, idn: str) -> Event | None:
     rows = Event.objects.filter(conversation_id=conversation_id, idn=idn, payload__call=call_id)
     return rows.order_by("-seq").first()

@@ -67,18 +67,18 @@ class NoUpdate(ApiError):
         )
 
 
-def take_reports(conversation_id: UUID, reports: Sequence[Report], *, project_id: UUID) -> AcceptedReports:
+def process_reports(conversation_id: UUID, reports: Sequence[Report], *, project_id: UUID) -> AcceptedReports:
     """Process reports in order, all or none. Raises Conversation.DoesNotExist, NoVoice, NoUpdate."""
     with open_log(conversation_id, project_id=project_id) as log:
         if not can_have_a_voice(log.conversation):
             raise NoVoice(log.conversation.channel)
         session = _session(log)
-        known = _known(log, reports)
+        known = _processed_ids(log, reports)
         turns: list[Turn] = []
-        new = [report for report in _once(reports) if report.id not in known]
+        new = [report for report in _deduplicated(reports) if report.id not in known]
         for report in new:
             log.add_event(REPORTED, payload={"id": report.id, "type": report.type})
-            if (turn := _TAKE[report.type](log, session, report)) is not None:
+            if (turn := _HANDLERS[report.type](log, session, report)) is not None:
                 turns.append(turn)
         session.heard_at = log.now
         session.save()
@@ -90,35 +90,35 @@ def _session(log: ConversationLog) -> VoiceSession:
     return found or VoiceSession(conversation=log.conversation)
 
 
-def _once(reports: Sequence[Report]) -> list[Report]:
+def _deduplicated(reports: Sequence[Report]) -> list[Report]:
     return list({report.id: report for report in reversed(reports)}.values())[::-1]
 
 
-def _known(log: ConversationLog, reports: Sequence[Report]) -> set[str]:
+def _processed_ids(log: ConversationLog, reports: Sequence[Report]) -> set[str]:
     rows = Event.objects.filter(
         conversation=log.conversation, idn=REPORTED, payload__id__in=[one.id for one in reports]
     )
     return set(rows.values_list("payload__id", flat=True))
 
 
-def _start_speech(log: ConversationLog, session: VoiceSession, report: Report) -> None:
+def _on_speech_started(log: ConversationLog, session: VoiceSession, report: Report) -> None:
     session.speaking_since = log.now
 
 
-def _stop_speech(log: ConversationLog, session: VoiceSession, report: Report) -> None:
+def _on_speech_stopped(log: ConversationLog, session: VoiceSession, report: Report) -> None:
     session.speaking_since = None
 
 
-def _hear_caller(log: ConversationLog, session: VoiceSession, report: Report) -> None:
+def _on_caller_said(log: ConversationLog, session: VoiceSession, report: Report) -> None:
     """Store the message at once; its turn is created with the answer."""
     log.add_message(MessageRole.USER, report.text, turn=None, idn="user_message")
 
 
-def _hear_agent(log: ConversationLog, session: VoiceSession, report: Report) -> Turn:
+def _on_agent_said(log: ConversationLog, session: VoiceSession, report: Report) -> Turn:
     return add_spoken_turn(log, session, report.text)
 
 
-def _apply(log: ConversationLog, session: VoiceSession, report: Report) -> None:
+def _on_update_applied(log: ConversationLog, session: VoiceSession, report: Report) -> None:
     """Note that the voice model received an update; an older one changes nothing. Raises NoUpdate."""
     if report.seq > log.conversation.last_event:
         raise NoUpdate(report.seq)
@@ -134,7 +134,7 @@ def _apply(log: ConversationLog, session: VoiceSession, report: Report) -> None:
         )
 
 
-def _end(log: ConversationLog, session: VoiceSession, report: Report) -> None:
+def _on_ended(log: ConversationLog, session: VoiceSession, report: Report) -> None:
     """End the call, and queue the caller's last words for the observer."""
     session.ended_at, session.speaking_since = log.now, None
     log.writes.send()
@@ -144,11 +144,11 @@ def _end(log: ConversationLog, session: VoiceSession, report: Report) -> None:
         obey_signal(log, Signal.END, turn_id=None, result={"reason": "The call is over."})
 
 
-_TAKE: Mapping[ReportType, Callable[[ConversationLog, VoiceSession, Report], Turn | None]] = {
-    ReportType.SPEECH_STARTED: _start_speech,
-    ReportType.SPEECH_STOPPED: _stop_speech,
-    ReportType.CALLER_SAID: _hear_caller,
-    ReportType.AGENT_SAID: _hear_agent,
-    ReportType.UPDATE_APPLIED: _apply,
-    ReportType.ENDED: _end,
+_HANDLERS: Mapping[ReportType, Callable[[ConversationLog, VoiceSession, Report], Turn | None]] = {
+    ReportType.SPEECH_STARTED: _on_speech_started,
+    ReportType.SPEECH_STOPPED: _on_speech_stopped,
+    ReportType.CALLER_SAID: _on_caller_said,
+    ReportType.AGENT_SAID: _on_agent_said,
+    ReportType.UPDATE_APPLIED: _on_update_applied,
+    ReportType.ENDED: _on_ended,
 }

@@ -22,8 +22,8 @@ from conversations.live.event_log import ConversationLog, open_log
 from conversations.models import Conversation, ConversationStatus
 from conversations.tool_runs.calls.ending import enqueue_after_actions, state_of
 from conversations.tool_runs.calls.start import ALLOWED, APPROVAL
-from conversations.tool_runs.effects.approval import ask_for_approval, hold_repeat, is_allowed, waiting_for
-from conversations.tool_runs.effects.outcome_events import end_effect, tell_held
+from conversations.tool_runs.effects.approval import ask_for_approval, find_awaiting_approval, hold_repeat, is_approved
+from conversations.tool_runs.effects.outcome_events import announce_held, end_effect
 from conversations.turns.channel_signals import obey_signal
 from conversations.voice.deduplication import (
     ANSWERED,
@@ -31,11 +31,11 @@ from conversations.voice.deduplication import (
     SIGNALS,
     CallAnswer,
     Repeat,
-    answer_before,
-    call_before,
     effect_of,
     has_caller_asked_again,
     is_under_way,
+    logged_answer,
+    logged_call,
 )
 from jobs.enqueue import enqueue
 from llm.types import ToolCall
@@ -118,7 +118,7 @@ def _begin(call: LiveCall, *, asked_again: bool | None = None) -> StartedCall | 
     A possible repeat is not recorded until we know whether the caller wants it.
     """
     with tenant_tx(call.organization_id), open_log(call.conversation_id) as log:
-        if (earlier := _earlier(call)) is not None:
+        if (earlier := _previous_answer(call)) is not None:
             return earlier
         conversation = log.conversation
         if conversation.status != ConversationStatus.OPEN or conversation.operator_id is not None:
@@ -131,10 +131,10 @@ def _begin(call: LiveCall, *, asked_again: bool | None = None) -> StartedCall | 
         except Refused as refusal:
             logger.error("A live call of %s was refused: %s", call.conversation_id, refusal)
             return CallAnswer(error_text(str(refusal)), is_error=True)
-        begun = _planned(call, log.conversation, project, tool, arguments)
-        if call.heard and asked_again is None and (same := _same_as(begun.effect)) is not None:
+        begun = _plan(call, log.conversation, project, tool, arguments)
+        if call.heard and asked_again is None and (same := _find_same(begun.effect)) is not None:
             return Repeat(call.organization_id, same)
-        _put_down(log, call, begun, arguments)
+        _log_call(log, call, begun, arguments)
         return _begin_effect(log, begun, asked_again=bool(asked_again)) or begun
 
 
@@ -143,25 +143,25 @@ def _begin_effect(log: ConversationLog, begun: StartedCall, *, asked_again: bool
     if (effect := begun.effect) is None:
         return None
     effect.save(force_insert=True)
-    if (kept_back := _keep_back(log, effect, asked_again=asked_again)) is not None:
+    if (kept_back := _hold_back(log, effect, asked_again=asked_again)) is not None:
         return kept_back
     ledger.begin_sending(effect)
     enqueue([ledger.job_for(effect, reason="live", run_after=log.now + RESCUED_AFTER)])
     return None
 
 
-def _same_as(effect: Effect | None) -> Effect | None:
+def _find_same(effect: Effect | None) -> Effect | None:
     """An identical effect that is done or awaits approval."""
     if effect is None:
         return None
-    return find_repeated(effect) or waiting_for(effect)
+    return find_repeated(effect) or find_awaiting_approval(effect)
 
 
-def _keep_back(log: ConversationLog, effect: Effect, *, asked_again: bool) -> CallAnswer | None:
+def _hold_back(log: ConversationLog, effect: Effect, *, asked_again: bool) -> CallAnswer | None:
     """Hold a repeat, fail a call over its limit, or ask for approval. Return None if nothing stops it."""
-    earlier = None if asked_again else _same_as(effect)
+    earlier = None if asked_again else _find_same(effect)
     if earlier is not None and hold_repeat(effect, earlier):
-        tell_held(log, effect)
+        announce_held(log, effect)
     elif too_much := cap_of(effect):
         end_effect(log, effect, Outcome.failed(too_much), state=EffectState.FAILED)
     elif ledger.needs_approval(effect):
@@ -192,10 +192,10 @@ def _settle(call: LiveCall, begun: StartedCall, outcome: Outcome) -> CallAnswer:
             )
         if answer.is_error:
             logger.error("%s of the live call %s: %s", call.name, call.conversation_id, answer.result)
-        return _told(log, call, answer, outcome)
+        return _log_answer(log, call, answer, outcome)
 
 
-def _told(log: ConversationLog, call: LiveCall, answer: CallAnswer, outcome: Outcome) -> CallAnswer:
+def _log_answer(log: ConversationLog, call: LiveCall, answer: CallAnswer, outcome: Outcome) -> CallAnswer:
     """Log the answer with its block. No turn is streamed; the session shows the block."""
     block = dict(outcome.block) if outcome.block and not answer.is_error else None
     payload = {"call": call.call_id, "tool": call.name, "result": answer.result, "is_error": answer.is_error}
@@ -203,18 +203,18 @@ def _told(log: ConversationLog, call: LiveCall, answer: CallAnswer, outcome: Out
     return replace(answer, block=block)
 
 
-def _put_down(log: ConversationLog, call: LiveCall, begun: StartedCall, arguments: Mapping[str, Any]) -> None:
+def _log_call(log: ConversationLog, call: LiveCall, begun: StartedCall, arguments: Mapping[str, Any]) -> None:
     tool = begun.tool.name
     payload = {"call": call.call_id, "tool": tool, "arguments": shown_arguments(tool, arguments), "heard": call.heard}
     log.add_event(CALLED, payload={**payload, "effect": str(begun.effect.pk) if begun.effect else None})
 
 
-def _earlier(call: LiveCall) -> CallAnswer | None:
+def _previous_answer(call: LiveCall) -> CallAnswer | None:
     """The answer to a call seen before: from its effect's current state, else the logged answer."""
-    called = call_before(call.conversation_id, call.call_id)
+    called = logged_call(call.conversation_id, call.call_id)
     if called is None:
         return None
-    before = answer_before(call.conversation_id, call.call_id)
+    before = logged_answer(call.conversation_id, call.call_id)
     if (effect := effect_of(called, key=_key(call))) is not None:
         answer = _answer_of(effect)
         return replace(answer, block=before.block) if before and not answer.is_error else answer
@@ -227,7 +227,7 @@ def _answer_of(effect: Effect, *, signal: Signal | None = None) -> CallAnswer:
     """The session's answer for an effect in its current state."""
     if effect.state in ledger.OPEN:
         is_waiting = effect.state == EffectState.PLANNED and ledger.needs_approval(effect)
-        return CallAnswer((ALLOWED if is_allowed(effect) else APPROVAL) if is_waiting else UNDER_WAY)
+        return CallAnswer((ALLOWED if is_approved(effect) else APPROVAL) if is_waiting else UNDER_WAY)
     ended = {name for name, value in (effect.result or {}).items() if value is True and name in SIGNALS}
     is_done = effect.state == EffectState.DONE
     return CallAnswer(
@@ -242,7 +242,7 @@ def _key(call: LiveCall) -> str:
     return ledger.effect_key(origin=call.conversation_id, tool=f"live:{call.call_id}", step=0, index=0)
 
 
-def _planned(
+def _plan(
     call: LiveCall, conversation: Conversation, project: Project, tool: CompiledTool, arguments: dict[str, Any]
 ) -> StartedCall:
     """Build the call with its context and, if it has side effects, its effect; nothing is stored."""

@@ -23,7 +23,16 @@ from conversations.promises.apply_verdicts import UNBACKED
 from conversations.turns.after_reply import queue_analysis, tell_replied
 from projects.models import AgentVersion, Project
 
-REPLIED = ("message", "reply", "status", "working_hours", "directives_used", "freshness", "replied_at", "finished_at")
+REPLY_FIELDS = (
+    "message",
+    "reply",
+    "status",
+    "working_hours",
+    "directives_used",
+    "freshness",
+    "replied_at",
+    "finished_at",
+)
 
 
 def add_spoken_turn(log: ConversationLog, session: VoiceSession, text: str) -> Turn:
@@ -40,10 +49,10 @@ def add_spoken_turn(log: ConversationLog, session: VoiceSession, text: str) -> T
     turn.status, turn.replied_at, turn.finished_at = TurnStatus.DONE, log.now, log.now
     turn.directives_used, turn.freshness = session.given_directives, freshness
     turn.working_hours = _working_hours(log)
-    log.writes.update(turn, REPLIED)
+    log.writes.update(turn, REPLY_FIELDS)
     tell_replied(log, turn)
     queue_analysis(log, turn, said=read_unsummarised(conversation.pk))
-    _set_right(conversation, session)
+    _clear_correction(conversation, session)
     return turn
 
 
@@ -70,7 +79,7 @@ def _working_hours(log: ConversationLog) -> dict[str, str | bool]:
     return working_status(cast(AgentVersion, project.agent_version).config, at=log.now).document
 
 
-def _set_right(conversation: Conversation, session: VoiceSession) -> None:
+def _clear_correction(conversation: Conversation, session: VoiceSession) -> None:
     """Clear the correction if the voice model was told every claim in it before it spoke."""
     claims = Event.objects.filter(conversation=conversation, idn=UNBACKED, seq__gt=session.applied)
     if conversation.correction and not claims.exists():

@@ -25,7 +25,7 @@ from conversations.voice.turns import unanswered
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 
-WRITTEN = "directives_written"
+DIRECTIVES_WRITTEN = "directives_written"
 OVER = "The call is over for you. Say nothing more."
 
 
@@ -83,7 +83,7 @@ def due_after(place: UpdatesCursor, after: int | None) -> Due:
         return Due(frames, conversation.last_event, conversation.last_event)
 
 
-def place_of(conversation: Conversation, asked: int | None) -> UpdatesCursor:
+def cursor_for(conversation: Conversation, asked: int | None) -> UpdatesCursor:
     """Where a stream begins: after the latest update that the bridge has seen (`asked`) or reported as applied."""
     session = VoiceSession.objects.filter(conversation=conversation).first()
     applied = (session.applied or None) if session else None
@@ -101,11 +101,12 @@ def _updates(conversation: Conversation, after: int | None) -> Sequence[Event]:
     rows = Event.objects.filter(conversation=conversation, idn__in=_NAMES, seq__gt=after or 0)
     # Events added since the conversation was read come with the next read.
     found = list(rows.filter(seq__lte=conversation.last_event).order_by("seq"))
-    newest = max((event.seq for event in found if event.idn == WRITTEN), default=0)
+    newest = max((event.seq for event in found if event.idn == DIRECTIVES_WRITTEN), default=0)
     return [
         event
         for event in found
-        if event.seq == newest or (event.idn != WRITTEN and (after is not None or _is_untold(conversation, event)))
+        if event.seq == newest
+        or (event.idn != DIRECTIVES_WRITTEN and (after is not None or _is_untold(conversation, event)))
     ]
 
 
@@ -116,7 +117,7 @@ def _is_untold(conversation: Conversation, event: Event) -> bool:
 
 
 def _frame(event: Event) -> Frame:
-    return Frame(_NAMES[event.idn], {**_READ[event.idn](event), "seq": event.seq}, event.seq)
+    return Frame(_NAMES[event.idn], {**_PAYLOADS[event.idn](event), "seq": event.seq}, event.seq)
 
 
 def _directives(event: Event) -> dict[str, Any]:
@@ -136,9 +137,9 @@ def _correction(event: Event) -> dict[str, Any]:
     }
 
 
-_NAMES: Mapping[str, str] = {WRITTEN: "directives", URGENT: "urgent_message", UNBACKED: "correction"}
-_READ: Mapping[str, Callable[[Event], dict[str, Any]]] = {
-    WRITTEN: _directives,
+_NAMES: Mapping[str, str] = {DIRECTIVES_WRITTEN: "directives", URGENT: "urgent_message", UNBACKED: "correction"}
+_PAYLOADS: Mapping[str, Callable[[Event], dict[str, Any]]] = {
+    DIRECTIVES_WRITTEN: _directives,
     URGENT: _urgent,
     UNBACKED: _correction,
 }

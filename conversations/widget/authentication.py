@@ -13,7 +13,7 @@ from django.conf import settings
 from django.http import HttpRequest
 from rest_framework.request import Request
 
-from conversations.widget.errors import ForeignPage, NoPage, NoVisitor, NoWidget
+from conversations.widget.errors import NoVisitor, NoWidget, OriginMissing, OriginNotAllowed
 from conversations.widget.visitors import Visitor, read_visitor
 from projects.api.authentication import TenantAuthentication
 from projects.api.caller import Caller, PendingAuth
@@ -23,8 +23,8 @@ from tenancy.scope import current_organization_id
 from tenancy.tenant_lookup import WidgetPlace, find_widget
 
 KEY = re.compile(r"pk_[\w-]{24}", re.ASCII)
-MAY = frozenset({Scope.READ.value, Scope.CONVERSE.value})
-KEPT_PLACES = 4096
+VISITOR_SCOPES = frozenset({Scope.READ.value, Scope.CONVERSE.value})
+CACHED_WIDGETS = 4096
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class PageAuthentication(TenantAuthentication):
         return WidgetCaller(
             project=widget.project,
             organization_id=current_organization_id(),
-            scopes=MAY,
+            scopes=VISITOR_SCOPES,
             throttled=False,
             widget=widget,
             visitor=visitor,
@@ -78,11 +78,11 @@ def place_of(key: str) -> WidgetPlace:
     """The tenant and id of a widget, which never change, so they are cached. Raises NoWidget, which is not cached."""
     if not KEY.fullmatch(key):
         raise NoWidget
-    return _known_place(key)
+    return _cached_place(key)
 
 
-@lru_cache(maxsize=KEPT_PLACES)
-def _known_place(key: str) -> WidgetPlace:
+@lru_cache(maxsize=CACHED_WIDGETS)
+def _cached_place(key: str) -> WidgetPlace:
     place = find_widget(key)
     if place is None:
         raise NoWidget
@@ -99,15 +99,15 @@ def _open_widget(widget_id: UUID) -> Widget:
 
 def _page_of(request: HttpRequest, widget: Widget) -> str:
     """The origin of the requesting page. Raises NoPage, ForeignPage."""
-    origin = request.headers.get("Origin") or _referring(request)
+    origin = request.headers.get("Origin") or _referer_origin(request)
     if not origin:
-        raise NoPage
+        raise OriginMissing
     if origin not in widget.origins and origin not in _own_origins(request):
-        raise ForeignPage(origin)
+        raise OriginNotAllowed(origin)
     return origin
 
 
-def _referring(request: HttpRequest) -> str:
+def _referer_origin(request: HttpRequest) -> str:
     """The origin from the Referer: browsers send no Origin with a same-origin GET, and no page can forge this header."""
     try:
         parts = urlsplit(request.headers.get("Referer", ""))

@@ -21,29 +21,29 @@ def find_conversation(project: Project, visitor: Visitor) -> Conversation | None
     return chats.filter(persona__external_id__in=visitor.names).order_by("-pk").first()
 
 
-def take_shopper_in(conversation: Conversation, visitor: Visitor) -> None:
+def attach_shopper(conversation: Conversation, visitor: Visitor) -> None:
     """Continue the conversation as the shopper who signed in meanwhile."""
     if visitor.shopper and conversation.shopper != visitor.shopper:
         Conversation.objects.filter(pk=conversation.pk).update(shopper=dict(visitor.shopper))
 
 
-def say(project: Project, visitor: Visitor, content: str) -> Posted:
+def post_visitor_message(project: Project, visitor: Visitor, content: str) -> Posted:
     """Post a visitor's message. It begins a new conversation if there is none or the last one is closed.
 
     Two concurrent first messages end up in the same conversation.
     """
-    conversation = find_conversation(project, visitor) or _begin(project, visitor)
-    take_shopper_in(conversation, visitor)
+    conversation = find_conversation(project, visitor) or _start_once(project, visitor)
+    attach_shopper(conversation, visitor)
     try:
         with tenant_tx(current_organization_id()):
             return post_message(conversation.pk, content)
     except ConversationOver:
         if conversation.operator_id is not None:
             raise
-        return post_message(_begin(project, visitor, after=conversation).pk, content)
+        return post_message(_start_once(project, visitor, after=conversation).pk, content)
 
 
-def _begin(project: Project, visitor: Visitor, *, after: Conversation | None = None) -> Conversation:
+def _start_once(project: Project, visitor: Visitor, *, after: Conversation | None = None) -> Conversation:
     """Start a conversation, unless a concurrent message has started one since `after`."""
     persona, _ = Persona.objects.get_or_create(project=project, external_id=visitor.names[0])
     Persona.objects.select_for_update(no_key=True).get(pk=persona.pk)
@@ -56,5 +56,5 @@ def _start(project: Project, visitor: Visitor) -> Conversation:
     started = start_conversation(
         project, channel=Channel.CHAT, external_id=visitor.names[0], known=known, metadata={"via": "widget"}
     )
-    take_shopper_in(started, visitor)
+    attach_shopper(started, visitor)
     return started

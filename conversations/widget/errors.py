@@ -14,7 +14,7 @@ class NoWidget(ApiError):
         super().__init__("no_widget", NoWidget.__doc__ or "", status=404)
 
 
-class ForeignPage(ApiError):
+class OriginNotAllowed(ApiError):
     """A request from a page the business hasn't allowed."""
 
     def __init__(self, origin: str) -> None:
@@ -22,11 +22,11 @@ class ForeignPage(ApiError):
         super().__init__("origin_not_allowed", sentence, status=403)
 
 
-class NoPage(ApiError):
+class OriginMissing(ApiError):
     """The widget only accepts requests from pages in a browser: the Origin header is missing."""
 
     def __init__(self) -> None:
-        super().__init__("origin_missing", NoPage.__doc__ or "", status=403)
+        super().__init__("origin_missing", OriginMissing.__doc__ or "", status=403)
 
 
 class NoVisitor(ApiError):
@@ -43,7 +43,7 @@ class NoConversation(ApiError):
         super().__init__("no_conversation", NoConversation.__doc__ or "", status=404)
 
 
-class TooOften(ApiError):
+class RateLimited(ApiError):
     """Too many requests for a person."""
 
     def __init__(self, seconds: float) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from django.http import HttpRequest
 
-from conversations.widget.errors import TooOften
+from conversations.widget.errors import RateLimited
 from conversations.widget.visitors import Visitor
 from projects.api.throttling import seconds_to_wait
 from projects.models import Widget
@@ -27,7 +27,7 @@ STREAMS = Limit("stream", of_visitor=60, of_address=1200)
 REQUESTS = Limit("person", of_visitor=5, of_address=30)
 
 
-def hold_to(limit: Limit, request: HttpRequest, widget: Widget, visitor: Visitor | None = None) -> None:
+def check_limit(limit: Limit, request: HttpRequest, widget: Widget, visitor: Visitor | None = None) -> None:
     """Count one request. Raises TooOften. All requests pass while Redis is down.
 
     Visitors are counted per widget: shoppers of two shops may have the same id.
@@ -37,4 +37,4 @@ def hold_to(limit: Limit, request: HttpRequest, widget: Widget, visitor: Visitor
         counted[f"widget:{limit.name}:{widget.pk}:{visitor.names[0]}"] = limit.of_visitor
     for bucket, per_minute in counted.items():
         if wait := seconds_to_wait(bucket, per_minute=per_minute):
-            raise TooOften(wait)
+            raise RateLimited(wait)

@@ -14,10 +14,10 @@ from conversations.live.stream import StreamCursor
 from conversations.models import Conversation
 from conversations.widget.agent import agent_payload
 from conversations.widget.authentication import PageAuthentication, VisitorAuthentication, WidgetCaller
-from conversations.widget.conversation import find_conversation, say, take_shopper_in
+from conversations.widget.conversation import attach_shopper, find_conversation, post_visitor_message
 from conversations.widget.errors import NoConversation, NoVisitor
 from conversations.widget.event_filter import message_shown
-from conversations.widget.limits import MESSAGES, REQUESTS, SESSIONS, STREAMS, Limit, hold_to
+from conversations.widget.limits import MESSAGES, REQUESTS, SESSIONS, STREAMS, Limit, check_limit
 from conversations.widget.serializers import MessageInput, PersonInput, SessionInput
 from conversations.widget.shopper import ShopperRefused, read_shopper
 from conversations.widget.visitors import Visitor, new_visitor, read_visitor, renewed, sign, signed_in
@@ -58,7 +58,7 @@ class WidgetView(ProjectView):
             raise ApiError("body_too_large", f"Body is over {LARGEST_BODY // 1024} kB.", status=413)
 
     def count(self, limit: Limit, visitor: Visitor | None = None) -> None:
-        hold_to(limit, self.request._request, self.widget, visitor)
+        check_limit(limit, self.request._request, self.widget, visitor)
 
     def options(self, request: Any, *args: Any, **kwargs: Any) -> Response:
         """Answer the CORS preflight request."""
@@ -89,7 +89,7 @@ class Session(WidgetView):
         visitor, refused = self._visitor(data["token"], data["shopper"])
         conversation = find_conversation(self.project, visitor)
         if conversation is not None:
-            take_shopper_in(conversation, visitor)
+            attach_shopper(conversation, visitor)
         return Response(
             {
                 "token": sign(visitor, self.widget),
@@ -125,7 +125,7 @@ class Messages(WidgetView):
     def post(self, request: Request, key: str) -> Response:
         """Post a visitor's message; the first one begins the conversation."""
         self.count(MESSAGES, self.visitor)
-        posted = say(self.project, self.visitor, self.valid(MessageInput)["content"])
+        posted = post_visitor_message(self.project, self.visitor, self.valid(MessageInput)["content"])
         turn = {"turn": str(posted.turn.pk), "status": posted.turn.status} if posted.turn else None
         message = message_shown(message_payload(posted.message))
         answer = {"conversation": str(posted.conversation.pk), "message": message, "turn": turn}

@@ -33,7 +33,7 @@ class Visitor:
 
 
 def new_visitor() -> Visitor:
-    return Visitor(f"visitor:{secrets.token_urlsafe(32)}", until=_in_days(DAYS))
+    return Visitor(f"visitor:{secrets.token_urlsafe(32)}", until=_days_from_now(DAYS))
 
 
 def sign(visitor: Visitor, widget: Widget) -> str:
@@ -57,19 +57,19 @@ def read_visitor(token: str, widget: Widget) -> Visitor:
 
 def renewed(visitor: Visitor) -> Visitor:
     """The same visitor, valid for 30 days from now."""
-    return Visitor(visitor.name, until=_in_days(DAYS))
+    return Visitor(visitor.name, until=_days_from_now(DAYS))
 
 
 def signed_in(visitor: Visitor, claims: Mapping[str, Any], *, until: int) -> Visitor:
     """The visitor, signed in by the shop. Another person's chats in the same browser are not carried over."""
     known = visitor.shopper.get("wp_user_id", claims["wp_user_id"])
     name = visitor.name if known == claims["wp_user_id"] else new_visitor().name
-    return Visitor(name, claims, min(until, _in_days(DAYS)))
+    return Visitor(name, claims, min(until, _days_from_now(DAYS)))
 
 
 def _bound_to(widget: Widget) -> dict[str, str]:
     return {"project": str(widget.project_id), "key": widget.public_key}
 
 
-def _in_days(days: int) -> int:
+def _days_from_now(days: int) -> int:
     return int(time.time()) + days * 86_400

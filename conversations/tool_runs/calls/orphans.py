@@ -7,7 +7,7 @@ from uuid import UUID
 from conversations.live.event_log import open_log
 from conversations.models import TurnCall
 from conversations.tool_runs.calls.ending import end_call, end_with_effect
-from conversations.tool_runs.effects.outcome_events import tell_cancelled
+from conversations.tool_runs.effects.outcome_events import announce_cancelled
 from jobs.sweep import sweep_tenants
 from tools.engine import ledger
 from tools.engine.execution.outcome import Outcome
@@ -18,7 +18,7 @@ from tools.models import EffectState
 NOT_BEGUN = "The reply it belonged to was never finished."
 
 # A reply still in the queue continues its own effects, and a todo owns those that await approval.
-_LEFT = """
+_ORPHANS = """
 select e.organization_id, e.conversation_id, c.id
 from tools_effect e
 join conversations_turncall c on c.organization_id = e.organization_id and c.effect_id = e.id
@@ -31,9 +31,9 @@ order by e.created_at limit 100
 """
 
 
-def end_left_behind() -> None:
+def end_orphans() -> None:
     """End orphaned effects in all tenants; a sweep hook. One that may have happened is left for staff to resolve."""
-    sweep_tenants(_LEFT, _end, failed="An orphaned call could not be ended")
+    sweep_tenants(_ORPHANS, _end, failed="An orphaned call could not be ended")
 
 
 def _end(conversation_id: UUID, call_id: UUID) -> None:
@@ -45,5 +45,5 @@ def _end(conversation_id: UUID, call_id: UUID) -> None:
         if effect.state == EffectState.SENDING:
             end_with_effect(log, call, Outcome.unknown(DIED))
         elif ledger.cancel(effect, reason=NOT_BEGUN):
-            tell_cancelled(log, effect)
+            announce_cancelled(log, effect)
             end_call(log, call, result_of(effect), is_error=True)

@@ -53,7 +53,7 @@ def context_of(turn_context: TurnContext, call: TurnCall) -> ToolContext:
         contact=contact_with(conversation.persona_id, fields),
         business=turn_context.config.business_name,
         shopper=conversation.shopper or {},
-        call=_call_of(conversation.metadata),
+        call=_telephony_metadata(conversation.metadata),
     )
 
 
@@ -102,7 +102,7 @@ def _planned_effect(turn_context: TurnContext, tool: CompiledTool, call: TurnCal
     return effect
 
 
-def _call_of(metadata: Mapping[str, object]) -> Mapping[str, object]:
+def _telephony_metadata(metadata: Mapping[str, object]) -> Mapping[str, object]:
     """The telephony metadata of a call conversation, else empty."""
     told = metadata.get("call")
     return told if isinstance(told, Mapping) else {}

@@ -10,9 +10,9 @@ from conversations.live.event_log import ConversationLog
 from conversations.models import TurnCall, TurnStep
 from conversations.models.event import EventType
 from conversations.tool_runs.calls.ending import end_call, end_with_effect
-from conversations.tool_runs.effects.approval import ask_for_approval, hold_repeat, waiting_for
-from conversations.tool_runs.effects.effect_context import has_asked_since
-from conversations.tool_runs.effects.outcome_events import tell_held
+from conversations.tool_runs.effects.approval import ask_for_approval, find_awaiting_approval, hold_repeat
+from conversations.tool_runs.effects.effect_context import has_customer_written_between
+from conversations.tool_runs.effects.outcome_events import announce_held
 from tenancy.write_batch import WriteBatch
 from tools.engine import ledger
 from tools.engine.definition import RetryPolicy
@@ -99,11 +99,11 @@ def _start(log: ConversationLog, call: TurnCall, asked_again: bool | None) -> Ca
 
 def _hold_back(log: ConversationLog, call: TurnCall, effect: Effect, asked_again: bool | None) -> CallStart | None:
     """Hold a repeat, fail a call over its limit, or ask for approval. Return None if nothing stops the call."""
-    earlier = None if asked_again else find_repeated(effect) or waiting_for(effect)
-    if earlier is not None and asked_again is None and has_asked_since(effect, earlier):
+    earlier = None if asked_again else find_repeated(effect) or find_awaiting_approval(effect)
+    if earlier is not None and asked_again is None and has_customer_written_between(effect, earlier):
         return CallStart.REPEAT
     if earlier is not None and hold_repeat(effect, earlier):
-        tell_held(log, effect)
+        announce_held(log, effect)
         end_call(log, call, result_of(effect), is_error=False)
     elif too_much := cap_of(effect):
         end_with_effect(log, call, Outcome.failed(too_much))

@@ -23,7 +23,7 @@ from conversations.tool_runs.calls.ending import settle_call
 from conversations.tool_runs.calls.plan import context_of, plan_step
 from conversations.tool_runs.calls.start import StartedCalls, start_calls, store_step
 from conversations.tool_runs.effects.argument_extraction import has_asked_again
-from conversations.tool_runs.effects.effect_context import EffectContext, read_work
+from conversations.tool_runs.effects.effect_context import EffectContext, load_effect_context
 from jobs.failpoints import failpoint
 from jobs.fence import LeaseLost, reading
 from jobs.lanes import ClaimedJob
@@ -141,7 +141,7 @@ async def run_tool_loop(loop: ToolLoop, *, text: ReplyText, records: list[CallRe
             return LoopEnd.ANSWERED
         if loop.is_full:
             return LoopEnd.LIMIT
-        await _take(loop, completion)
+        await _run_answer(loop, completion)
         text.guard.learn(loop.effects)
     return LoopEnd.SIGNALED
 
@@ -191,7 +191,7 @@ def _continuation(request: ChatRequest, *, written: str) -> ChatRequest:
     return replace(request, messages=[*request.messages, *more])
 
 
-async def _take(loop: ToolLoop, completion: Completion) -> None:
+async def _run_answer(loop: ToolLoop, completion: Completion) -> None:
     """Store the calls of one answer, and run them."""
     failpoint("hop.llm_done_pre_commit")
     step, started = await in_db(_store, loop, completion)
@@ -223,7 +223,7 @@ async def _run(loop: ToolLoop, started: StartedCalls) -> None:
 
 async def _confirm(loop: ToolLoop, call: TurnCall) -> StartedCalls:
     """Ask the model whether the customer wants a repeat; hold it if not."""
-    work = await in_db(_work_of, loop, call)
+    work = await in_db(_effect_context, loop, call)
     return await in_db(_start, loop, [call], asked_again=await has_asked_again(loop.job, work))
 
 
@@ -234,9 +234,9 @@ async def _execute(loop: ToolLoop, call: TurnCall) -> None:
     failpoint("hop.settled_pre_next")
 
 
-def _work_of(loop: ToolLoop, call: TurnCall) -> EffectContext:
+def _effect_context(loop: ToolLoop, call: TurnCall) -> EffectContext:
     with reading(loop.job):
-        return read_work(cast(UUID, call.effect_id))
+        return load_effect_context(cast(UUID, call.effect_id))
 
 
 def _store(loop: ToolLoop, completion: Completion) -> tuple[ToolStep, StartedCalls]:

@@ -28,13 +28,13 @@ from tools.models import AfterAction, AfterActionState, Effect, EffectState
 
 LONGEST_SECTION = 8_000
 # A model's reading of a tool's answer never replaces contact details set by staff or the API.
-REACHED_BY = ("phone", "email")
+CONTACT_FIELDS = ("phone", "email")
 SET_PROMPT_SECTION = "set_prompt_section"
 SET_PERSONA_ATTRIBUTE = "set_persona_attribute"
 
 
 @dataclass(frozen=True)
-class Prepared:
+class PreparedAction:
     """An after-action with its input and, if it has an instruction, the model's output."""
 
     row: AfterAction
@@ -54,20 +54,22 @@ def input_for(row: AfterAction, effect: Effect) -> str:
     return input_of(effect, row.options)
 
 
-def execute_after_actions(log: ConversationLog, effect: Effect, prepared: Prepared, *, config: AgentConfig) -> None:
+def execute_after_actions(
+    log: ConversationLog, effect: Effect, prepared: PreparedAction, *, config: AgentConfig
+) -> None:
     """Execute an after-action and record it, in one commit. An invalid value fails it visibly; the next one still runs."""
-    with _put_down(prepared):
+    with _recorded(prepared):
         ACTIONS[AfterActionType(prepared.row.type)](log, effect, prepared, config)
 
 
-def carry_out_alone(persona: Persona, prepared: Prepared, *, config: AgentConfig) -> None:
+def execute_customer_action(persona: Persona, prepared: PreparedAction, *, config: AgentConfig) -> None:
     """Execute an after-action that needs no conversation: a customer field."""
-    with _put_down(prepared):
-        _give_attribute(persona, prepared, config)
+    with _recorded(prepared):
+        _store_attribute(persona, prepared, config)
 
 
 @contextmanager
-def _put_down(prepared: Prepared) -> Iterator[None]:
+def _recorded(prepared: PreparedAction) -> Iterator[None]:
     """Record the result of the block."""
     end = partial(end_after_action, prepared.row, raw=prepared.raw, value=prepared.value)
     try:
@@ -91,7 +93,7 @@ def fail_after_actions(log: ConversationLog, effect: Effect, reason: str) -> Non
         _tell(log, effect, sentence_of(effect))
 
 
-def _send_urgent_message(log: ConversationLog, effect: Effect, prepared: Prepared, config: AgentConfig) -> None:
+def _send_urgent_message(log: ConversationLog, effect: Effect, prepared: PreparedAction, config: AgentConfig) -> None:
     """Tell the agent. The first message ends the wait."""
     _tell(log, effect, prepared.value)
 
@@ -102,16 +104,16 @@ def _tell(log: ConversationLog, effect: Effect, text: str) -> None:
         say_proactively(log, text, {"effect": str(effect.pk)})
 
 
-def _set_persona_attribute(log: ConversationLog, effect: Effect, prepared: Prepared, config: AgentConfig) -> None:
-    attribute = _give_attribute(log.conversation.persona, prepared, config)
+def _set_persona_attribute(log: ConversationLog, effect: Effect, prepared: PreparedAction, config: AgentConfig) -> None:
+    attribute = _store_attribute(log.conversation.persona, prepared, config)
     log.add_event(SET_PERSONA_ATTRIBUTE, payload={"attribute": attribute, "effect": str(effect.pk)})
 
 
-def _give_attribute(persona: Persona, prepared: Prepared, config: AgentConfig) -> str:
+def _store_attribute(persona: Persona, prepared: PreparedAction, config: AgentConfig) -> str:
     """Set the customer's field, and return its name. Raises RefusedValue."""
     options = cast(PersonaAttributeOptions, _options(prepared.row))
-    value = _attribute(options.attribute, prepared.value, config)
-    if options.attribute not in REACHED_BY or not instruction_of(prepared.row):
+    value = _normalized(options.attribute, prepared.value, config)
+    if options.attribute not in CONTACT_FIELDS or not instruction_of(prepared.row):
         give_fields(persona, {options.attribute: value})
     elif not set_read_field(persona, options.attribute, value):
         raise RefusedValue(
@@ -120,7 +122,7 @@ def _give_attribute(persona: Persona, prepared: Prepared, config: AgentConfig) -
     return options.attribute
 
 
-def _set_prompt_section(log: ConversationLog, effect: Effect, prepared: Prepared, config: AgentConfig) -> None:
+def _set_prompt_section(log: ConversationLog, effect: Effect, prepared: PreparedAction, config: AgentConfig) -> None:
     options = cast(PromptSectionOptions, _options(prepared.row))
     PromptSection.objects.update_or_create(
         conversation=log.conversation,
@@ -134,7 +136,7 @@ def _options(row: AfterAction) -> PersonaAttributeOptions | PromptSectionOptions
     return AFTER_ACTION_OPTIONS[AfterActionType(row.type)].model_validate(row.options)
 
 
-def _attribute(name: str, text: str, config: AgentConfig) -> str:
+def _normalized(name: str, text: str, config: AgentConfig) -> str:
     """The normalized field value: short, and without control characters that could distort a prompt or a page."""
     value = text.strip()
     if not value or len(value) > MAX_VALUE:
@@ -145,8 +147,8 @@ def _attribute(name: str, text: str, config: AgentConfig) -> str:
     return normaliser(value, config) if normaliser else value
 
 
-Carry = Callable[[ConversationLog, Effect, Prepared, AgentConfig], None]
-ACTIONS: Mapping[AfterActionType, Carry] = {
+Handler = Callable[[ConversationLog, Effect, PreparedAction, AgentConfig], None]
+ACTIONS: Mapping[AfterActionType, Handler] = {
     AfterActionType.SEND_URGENT_MESSAGE: _send_urgent_message,
     AfterActionType.SET_PERSONA_ATTRIBUTE: _set_persona_attribute,
     AfterActionType.SET_PROMPT_SECTION: _set_prompt_section,

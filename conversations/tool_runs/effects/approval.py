@@ -16,29 +16,29 @@ from tools.engine.presenters import effect_payload
 from tools.engine.promises import give_time
 from tools.models import Effect, EffectState
 
-GIVEN = (TodoStatus.APPROVED, TodoStatus.IN_PROGRESS)
-NOT_BEGUN = (TodoStatus.PENDING_REVIEW, *GIVEN)
-AWAITED = (
+APPROVED = (TodoStatus.APPROVED, TodoStatus.IN_PROGRESS)
+UNFINISHED = (TodoStatus.PENDING_REVIEW, *APPROVED)
+AWAITS_APPROVAL = (
     "A colleague has to approve it first ({tool}: “{quote}”). Say so if it matters now, and never that it was done."
 )
 
 
-def waiting_for(effect: Effect) -> Effect | None:
+def find_awaiting_approval(effect: Effect) -> Effect | None:
     """An identical effect that awaits approval or was just approved; a second promise asks for no second approval."""
     if not needs_approval(effect):
         return None
-    todos = Todo.objects.filter(conversation_id=effect.conversation_id, status__in=NOT_BEGUN, effect__isnull=False)
+    todos = Todo.objects.filter(conversation_id=effect.conversation_id, status__in=UNFINISHED, effect__isnull=False)
     return find_waiting(effect, among=list(todos.values_list("effect_id", flat=True)))
 
 
-def is_allowed(effect: Effect) -> bool:
+def is_approved(effect: Effect) -> bool:
     """True if a planned effect was approved, by a person or a standing rule."""
-    return Todo.objects.filter(effect=effect, status__in=GIVEN).exists()
+    return Todo.objects.filter(effect=effect, status__in=APPROVED).exists()
 
 
 def hold_repeat(effect: Effect, earlier: Effect) -> bool:
     """Hold a repeat of a done or planned effect. Return False if it has begun or ended meanwhile."""
-    return ledger.hold_back(effect, earlier, is_allowed=earlier.state == EffectState.PLANNED and is_allowed(earlier))
+    return ledger.hold_back(effect, earlier, is_allowed=earlier.state == EffectState.PLANNED and is_approved(earlier))
 
 
 def ask_for_approval(log: ConversationLog, effect: Effect) -> bool:
@@ -66,7 +66,9 @@ def ask_for_approval(log: ConversationLog, effect: Effect) -> bool:
         return False
     give_time(effect)
     log.add_event("effect_awaits_approval", payload=effect_payload(effect), type=EventType.EFFECT)
-    end_wait(log, effect.pk, outcome=WaitOutcome.RESULT, told=AWAITED.format(tool=effect.tool, quote=effect.quote))
+    end_wait(
+        log, effect.pk, outcome=WaitOutcome.RESULT, told=AWAITS_APPROVAL.format(tool=effect.tool, quote=effect.quote)
+    )
     return True
 
 

@@ -67,7 +67,7 @@ async def has_asked_again(job: ClaimedJob, work: EffectContext) -> bool:
     return AskedAgain.model_validate(await _ask(job, work, AskedAgain, task=task)).asked_again
 
 
-async def make_value(job: ClaimedJob, work: ExtractionTask, *, instruction: str, raw: str) -> str:
+async def apply_instruction(job: ClaimedJob, work: ExtractionTask, *, instruction: str, raw: str) -> str:
     """Apply an after-action's instruction to its input. Raises the errors of `ask_arguments`."""
     return Made.model_validate(await _ask(job, work, Made, task=instruction, material=raw)).value
 

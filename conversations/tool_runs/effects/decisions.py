@@ -61,7 +61,7 @@ def release(project: Project, effect_id: UUID, *, by: UUID | None) -> Effect:
     return effect
 
 
-def take_result(effect_id: UUID, *, token: str, body: bytes) -> bool:
+def store_callback(effect_id: UUID, *, token: str, body: bytes) -> bool:
     """Store a tool's callback result; an object with a string under `error` means failure.
 
     Runs in the tenant's transaction. A used token changes nothing. Return False if the token is not the effect's.

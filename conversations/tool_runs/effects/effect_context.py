@@ -44,7 +44,7 @@ class EffectContext:
     is_observed: bool
 
 
-def read_work(effect_id: UUID) -> EffectContext:
+def load_effect_context(effect_id: UUID) -> EffectContext:
     """Load the effect and its context, inside the running transaction. Raises Effect.DoesNotExist."""
     effect = Effect.objects.get(pk=effect_id)
     conversation = Conversation.objects.select_related("project__agent_version").get(pk=conversation_of(effect))
@@ -63,7 +63,7 @@ def read_work(effect_id: UUID) -> EffectContext:
     )
 
 
-def has_asked_since(effect: Effect, earlier: Effect) -> bool:
+def has_customer_written_between(effect: Effect, earlier: Effect) -> bool:
     """True if the customer wrote between the two effects; otherwise they cannot have asked again."""
     since = Q(created_at__gt=earlier.started_at or earlier.created_at, created_at__lte=effect.created_at)
     return Message.objects.filter(since, conversation_id=conversation_of(effect), role="user").exists()

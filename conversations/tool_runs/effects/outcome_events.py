@@ -24,7 +24,7 @@ from tools.engine.presenters import effect_payload
 from tools.engine.promises import settle_promises
 from tools.models import AfterAction, AfterActionState, Effect, EffectOrigin, EffectState
 
-CHECKED = (
+UNKNOWN_OUTCOME = (
     "It is not known whether what was promised (“{quote}”) has happened; a colleague is checking it. "
     "Say so if the customer asks, and never that it was done."
 )
@@ -61,13 +61,13 @@ def record_failure(log: ConversationLog, effect: Effect, reason: str, *, told: s
     end_effect(log, effect, Outcome.failed(reason, told=told), state=state)
 
 
-def tell_held(log: ConversationLog, effect: Effect) -> None:
+def announce_held(log: ConversationLog, effect: Effect) -> None:
     """Announce a held repeat. Its promise becomes the earlier effect's, and the agent reads that it was done already."""
     _announce(log, effect)
     end_wait(log, effect.pk, outcome=WaitOutcome.RESULT, told=effect.told)
 
 
-def tell_cancelled(log: ConversationLog, effect: Effect) -> None:
+def announce_cancelled(log: ConversationLog, effect: Effect) -> None:
     """Announce a cancelled effect, and tell the agent, who promised it."""
     _announce(log, effect)
     tell_end(log, effect)
@@ -77,14 +77,14 @@ def tell_end(log: ConversationLog, effect: Effect) -> None:
     """Tell the agent once how the effect ended: through the wait for it, or proactively if it has to be said."""
     outcome = OUTCOMES.get(EffectState(effect.state), WaitOutcome.FAILURE)
     is_told = end_wait(log, effect.pk, outcome=outcome, told=sentence_of(effect))
-    if not is_told and (_has_to_be_said(effect) or _was_told_otherwise(log, effect)):
+    if not is_told and (_has_to_be_said(effect) or _is_revision(log, effect)):
         say_proactively(log, sentence_of(effect), {"effect": str(effect.pk)})
 
 
 def sentence_of(effect: Effect) -> str:
     """An effect's end as a sentence for the agent. An unknown outcome is never told as a success."""
     if effect.state == EffectState.UNKNOWN:
-        return CHECKED.format(quote=effect.quote)
+        return UNKNOWN_OUTCOME.format(quote=effect.quote)
     if effect.state == EffectState.DONE:
         return effect.told or f"{effect.tool} was done."
     return effect.told or f"{effect.tool} was not done: {effect.error}"
@@ -182,7 +182,7 @@ def _has_to_be_said(effect: Effect) -> bool:
     return definition.action.type is ActionType.SEND_URGENT_MESSAGE or (handler is not None and handler.tells)
 
 
-def _was_told_otherwise(log: ConversationLog, effect: Effect) -> bool:
+def _is_revision(log: ConversationLog, effect: Effect) -> bool:
     """True if the agent was told of an earlier end that was revised by a retry or a late result."""
     told = Event.objects.filter(conversation=log.conversation, idn=URGENT, payload__effect=str(effect.pk))
     return effect.origin == EffectOrigin.COMMITMENT and effect.state == EffectState.DONE and told.exists()

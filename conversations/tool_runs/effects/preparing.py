@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from conversations.tool_runs.effects.after_actions import Prepared, input_for, instruction_of
-from conversations.tool_runs.effects.argument_extraction import ExtractionTask, make_value
+from conversations.tool_runs.effects.after_actions import PreparedAction, input_for, instruction_of
+from conversations.tool_runs.effects.argument_extraction import ExtractionTask, apply_instruction
 from jobs.errors import GiveUp
 from jobs.fence import job_tx
 from jobs.lanes import ClaimedJob
@@ -13,7 +13,7 @@ from tools.engine.execution.after_actions import NoInput, end_after_action
 from tools.models import AfterAction, AfterActionState
 
 
-async def prepare(job: ClaimedJob, work: ExtractionTask, row: AfterAction) -> Prepared | None:
+async def prepare(job: ClaimedJob, work: ExtractionTask, row: AfterAction) -> PreparedAction | None:
     """Return the after-action with its value, or None if it failed. An unavailable model fails it, but not the effect."""
     try:
         raw = input_for(row, work.effect)
@@ -22,15 +22,15 @@ async def prepare(job: ClaimedJob, work: ExtractionTask, row: AfterAction) -> Pr
         return None
     instruction = instruction_of(row)
     if not instruction:
-        return Prepared(row=row, raw=raw, value=raw)
+        return PreparedAction(row=row, raw=raw, value=raw)
     try:
-        value = await make_value(job, work, instruction=instruction, raw=raw)
+        value = await apply_instruction(job, work, instruction=instruction, raw=raw)
     except (LlmError, GiveUp) as failure:
         if isinstance(failure, LlmError) and not job.is_last_attempt:
             raise
         await in_db(_fail, job, row, str(failure))
         return None
-    return Prepared(row=row, raw=raw, value=value)
+    return PreparedAction(row=row, raw=raw, value=value)
 
 
 def _fail(job: ClaimedJob, row: AfterAction, error: str) -> None:

@@ -35,7 +35,7 @@ def orders(request: HttpRequest) -> HttpResponse:
     if connection is None or not _is_signed_in(request, connection):
         return _refused(401, "woocommerce_rest_authentication_error", "Consumer key is invalid.")
     asked = request.GET
-    wrong = _wrong_in(asked)
+    wrong = _invalid_parameters(asked)
     if wrong:
         return _refused(400, "rest_invalid_param", f"Invalid parameter(s): {wrong}")
     owned = (
@@ -55,7 +55,7 @@ def _is_signed_in(request: HttpRequest, connection: Connection) -> bool:
     return constant_time_compare(known, f"{connection.settings.model_dump()['consumer_key']}:{connection.secret}")
 
 
-def _wrong_in(asked: Mapping[str, str]) -> str:
+def _invalid_parameters(asked: Mapping[str, str]) -> str:
     """Names of the invalid parameters."""
     per_page, customer = asked.get("per_page", str(USUAL)), asked.get("customer", "")
     wrong = {

@@ -45,7 +45,7 @@ def shop(request: HttpRequest) -> HttpResponse:
         if widget is None:
             raise Http404
         keep_connected(project)
-        token = _signed(widget) if request.GET.get("as") == "clara" else ""
+        token = _shopper_token(widget) if request.GET.get("as") == "clara" else ""
         context = {
             "key": widget.public_key,
             "shopper": token,
@@ -61,7 +61,7 @@ def _articles(project: Project) -> list[dict[str, str]]:
     return [{"title": row.title, "url": article_path(project.slug, row.slug)} for row in rows]
 
 
-def _signed(widget: Widget) -> str:
+def _shopper_token(widget: Widget) -> str:
     """A shopper token, signed as a shop's server would."""
     said = {"exp": int(time.time()) + SIGNED_IN_SECONDS, "shopper": asdict(CLARA)}
     secret = shopper_secret(widget)

@@ -13,7 +13,7 @@ from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.tool_runs.effects.effect_context import read_work
+from conversations.tool_runs.effects.effect_context import load_effect_context
 from conversations.turns.services import give_fields
 from jobs.models import ModelCall
 from llm.prompts import neutralise
@@ -120,7 +120,7 @@ def test_no_words_change_the_recipient(texting: Bench) -> None:
     """200 injections, straight into what a model would have filled in."""
     [effect] = texting.plan("send_sms_tool")
     with texting.tenant.tx():
-        there = read_work(effect.pk).tool_context
+        there = load_effect_context(effect.pk).tool_context
 
     async def send_all() -> list[Outcome]:
         return [await execute({"text": words, "to": "+900555", "phone": "+900555"}, there) for words in INJECTIONS]

@@ -132,7 +132,7 @@ def test_one_that_is_cancelled_while_it_waits_is_not_written(tenant, jobs):
 def test_one_that_is_cancelled_while_it_is_written_leaves_the_others_their_turn(tenant, jobs):
     assert together(jobs, {"thoughts": telling("thoughts")}, cancelled="summary") == [None]
     assert [event.idn for event in told(tenant, *WAITERS)] == ["thoughts"]
-    assert not group_commit._lines
+    assert not group_commit._queues
 
 
 def test_a_database_that_takes_nothing_is_everybodys_failure(tenant, jobs, monkeypatch):
@@ -148,4 +148,4 @@ def test_a_database_that_takes_nothing_is_everybodys_failure(tenant, jobs, monke
         return await asyncio.gather(*every, return_exceptions=True)
 
     assert [type(end) for end in asyncio.run(run())] == [OSError] * 3
-    assert not group_commit._lines
+    assert not group_commit._queues

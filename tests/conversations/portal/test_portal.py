@@ -141,12 +141,12 @@ def test_events_that_the_page_knows_of_another_chat_are_not_gone_on_with(call: C
     """A position that was never reached is ignored too; then everything is sent."""
     token = token_of(call)
     client.post(f"/c/{token}", {"content": "One"})
-    first = pages._place(token, "1", "")
+    first = pages._stream_start(token, "1", "")
     assert isinstance(first, StreamCursor)
     chat = str(first.conversation_id)
     known = {("1", chat): False, ("1", str(call.pk)): True, ("999", chat): True, ("x", chat): True}
     for (after, named), is_reset in known.items():
-        found = pages._place(token, after, named)
+        found = pages._stream_start(token, after, named)
         assert isinstance(found, StreamCursor)
         assert (found.is_reset, found.after) == (is_reset, 0 if is_reset else 1), (after, named)
 

@@ -17,7 +17,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from conversations.models import Conversation, Message, Persona
-from conversations.portal.chat_start import Beginning, beginning_of
+from conversations.portal.chat_start import ChatState, load_chat_state
 from conversations.portal.session import open_visit
 from conversations.turns.services import give_fields, post_message
 from tests.conftest import Tenant
@@ -99,7 +99,7 @@ def test_the_chat_of_somebody_who_was_verified_is_gone_with_it(page: Page) -> No
         Conversation.objects.filter(channel="portal").update(created_at=Now() - OVER)
     assert CODE_SAID not in page.look()
     place = PortalPlace(page.turns.tenant.organization.pk, page.persona_id)
-    assert beginning_of(place) == Beginning(chat=None, begun=1)
+    assert load_chat_state(place) == ChatState(chat=None, begun=1)
     page.say("What did I say?")
     with page.turns.tenant.tx():
         said = Message.objects.filter(conversation__channel="portal").order_by("pk")

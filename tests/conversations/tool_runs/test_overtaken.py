@@ -59,6 +59,6 @@ def test_what_nobody_is_at_any_more_is_for_staff_to_find_out(turns: Turns, bell:
     with turns.tenant.tx():
         Effect.objects.update(state=EffectState.SENDING, started_at="2020-01-01T00:00:00Z", finished_at=None)
         TurnCall.objects.update(finished_at=None)
-    orphans.end_left_behind()
+    orphans.end_orphans()
     with turns.tenant.tx():
         assert Effect.objects.get().state == EffectState.UNKNOWN

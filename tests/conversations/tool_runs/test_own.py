@@ -12,7 +12,7 @@ from django.db.models import F
 
 from conversations.models import PersonaField, Turn
 from conversations.models.event import EventType
-from conversations.tool_runs.calls.orphans import end_left_behind
+from conversations.tool_runs.calls.orphans import end_orphans
 from tests.conversations.effects.target import Answers, Target, target_server
 from tests.conversations.tool_runs.turns import Turns
 from tests.todos.sources.test_requires_approval import approve
@@ -300,7 +300,7 @@ def test_what_waits_for_a_yes_is_not_left_behind(stock: Stock) -> None:
     turn = stock.ask()
     with stock.turns.tenant.tx():
         Effect.objects.update(created_at=F("created_at") - timedelta(minutes=3))
-    end_left_behind()
+    end_orphans()
     assert stock.effect(turn).state == EffectState.PLANNED
 
 

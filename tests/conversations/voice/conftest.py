@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 
 from conversations.models import Conversation, Event, Turn, VoiceSession
-from conversations.voice.updates import due_after, place_of
+from conversations.voice.updates import cursor_for, due_after
 from tests.conftest import Tenant
 from tests.conversations.tool_runs.conftest import turns
 from tests.conversations.tool_runs.turns import Turns
@@ -60,7 +60,7 @@ class Voice:
     def due(self, after: int | None = None) -> list[dict[str, Any]]:
         """The updates that a stream sends now, after this one."""
         with self.tenant.tx():
-            place = place_of(Conversation.objects.get(pk=self.conversation.pk), after)
+            place = cursor_for(Conversation.objects.get(pk=self.conversation.pk), after)
         frames = due_after(place, place.after).frames
         return [_read(frame.encode().decode()) for frame in frames]
 

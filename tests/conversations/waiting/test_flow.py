@@ -170,10 +170,10 @@ def test_a_reading_from_before_a_waits_end_skips_no_thoughts(talk) -> None:
     effect = awaited(talk, turn)
     job = job_of(turn, lane="thoughts")
     with pytest.raises(thoughts.Waiting):
-        asyncio.run(thoughts._scene_of(job))
+        asyncio.run(thoughts._load_context(job))
     end(talk, effect)
     assert asyncio.run(read_after_reply(job)).turn_context.waits
-    asyncio.run(thoughts._scene_of(job))
+    asyncio.run(thoughts._load_context(job))
 
 
 @pytest.mark.requirement("T24")
@@ -189,7 +189,7 @@ def test_thoughts_that_come_with_a_waits_end_know_the_result(is_wait_in_reading,
         type(effect).objects.filter(pk=effect.pk).update(state="done", told=FREE, result={"free": True})
     end(talk, effect)
     job = replace(job_of(turn, lane="thoughts"), key=f"thoughts:{turn.pk}:after_wait")
-    [action] = asyncio.run(thoughts._scene_of(job)).actions
+    [action] = asyncio.run(thoughts._load_context(job)).actions
     assert (action.state, action.note) == ("done", FREE)
 
 

@@ -17,7 +17,7 @@ from conversations.live.hub import hub
 from conversations.live.last_events import StreamPosition, load_stream_positions
 from conversations.live.stream import EventStream, Frame, StreamCursor
 from conversations.models import Channel, Conversation, MessageRole
-from conversations.portal.chat_start import Beginning, frames_until_another, frames_until_begun
+from conversations.portal.chat_start import ChatState, frames_until_begun, frames_until_replaced
 from conversations.turns.services import start_conversation
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
@@ -101,7 +101,7 @@ def test_a_chat_that_begins_on_another_page_is_seen_all_the_same(tenant: Tenant)
 
 async def _begun(conversation: Conversation) -> bool:
     place = PortalPlace(conversation.organization_id, conversation.persona_id)
-    async with aclosing(frames_until_begun(place, Beginning(chat=None, begun=0))) as stream:
+    async with aclosing(frames_until_begun(place, ChatState(chat=None, begun=0))) as stream:
         return [frames[-1].event == "begun" async for frames in stream][-1]
 
 
@@ -111,7 +111,7 @@ def test_a_page_with_a_chat_is_told_of_the_one_that_takes_its_place(tenant: Tena
 
     async def wait_for_it() -> tuple[list[Frame], Frame]:
         place = PortalPlace(chat.organization_id, chat.persona_id)
-        following = frames_until_another(place, StreamCursor(chat.organization_id, chat.pk, after=0))
+        following = frames_until_replaced(place, StreamCursor(chat.organization_id, chat.pk, after=0))
         try:
             async with asyncio.timeout(PATIENCE), aclosing(following) as stream:
                 await anext(stream)
