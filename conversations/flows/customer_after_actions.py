@@ -37,10 +37,10 @@ class AfterActionContext:
 
 async def run_customer_after_actions(job: ClaimedJob) -> None:
     """Run the after-actions in order, one commit each, and finish the job."""
-    work = await in_db(_read, job)
-    while (row := await in_db(next_or_finish, job, work.effect)) is not None:
-        if (prepared := await prepare(job, work, row)) is not None:
-            await in_db(_commit, job, work, prepared)
+    context = await in_db(_read, job)
+    while (row := await in_db(next_or_finish, job, context.effect)) is not None:
+        if (prepared := await prepare(job, context, row)) is not None:
+            await in_db(_commit, job, context, prepared)
 
 
 def fail_customer_after_actions(effect: Effect, reason: str) -> None:
@@ -76,6 +76,6 @@ def _surroundings(persona: Persona, config: AgentConfig) -> ExtractionContext:
     )
 
 
-def _commit(job: ClaimedJob, work: AfterActionContext, prepared: PreparedAction) -> None:
+def _commit(job: ClaimedJob, context: AfterActionContext, prepared: PreparedAction) -> None:
     with job_tx(job):
-        execute_customer_action(work.persona, prepared, config=work.config)
+        execute_customer_action(context.persona, prepared, config=context.config)

@@ -72,13 +72,13 @@ async def run_effect(job: ClaimedJob) -> None:
     if ledger.is_alone(job.key):
         await run_customer_after_actions(job)
         return
-    work = await _read_when_observed(job)
-    if work.effect.state in ledger.OPEN and not is_callback_job(job.key):
-        is_job_over = await _attempt(job, work)
+    context = await _read_when_observed(job)
+    if context.effect.state in ledger.OPEN and not is_callback_job(job.key):
+        is_job_over = await _attempt(job, context)
         failpoint("effect.committed_pre_after_actions")
         if is_job_over:
             return
-    await _after_actions(job, work)
+    await _after_actions(job, context)
 
 
 def fail_effect(job: ClaimedJob, reason: str) -> None:
@@ -99,19 +99,19 @@ def reopen_effect(effect_id: UUID, ordinal: int) -> None:
     ledger.reopen(effect)
 
 
-async def _attempt(job: ClaimedJob, work: EffectContext) -> bool:
+async def _attempt(job: ClaimedJob, context: EffectContext) -> bool:
     """Run steps 1 to 5. Return True if they finished the job."""
-    if work.effect.arranged_at is None and not await _extract_arguments(job, work):
+    if context.effect.arranged_at is None and not await _extract_arguments(job, context):
         return False
-    begin = await in_db(_begin, job, work, None)
+    begin = await in_db(_begin, job, context, None)
     if begin is AttemptStart.ASKS:
-        begin = await in_db(_begin, job, work, await has_asked_again(job, work))
+        begin = await in_db(_begin, job, context, await has_asked_again(job, context))
     if begin is AttemptStart.OVER:
         return False
     failpoint("effect.sending_pre_bytes")
-    outcome = await execute(work.effect, work.tool_context)
+    outcome = await execute(context.effect, context.tool_context)
     failpoint("effect.response_pre_commit")
-    return await in_db(_settle, job, work.effect, outcome)
+    return await in_db(_settle, job, context.effect, outcome)
 
 
 async def _read_when_observed(job: ClaimedJob) -> EffectContext:
@@ -123,21 +123,21 @@ async def _read_when_observed(job: ClaimedJob) -> EffectContext:
     clock = asyncio.get_running_loop()
     ends_at = clock.time() + OBSERVER_PATIENCE_SECONDS
     while True:
-        work = await in_db(_read, job)
-        if work.is_observed or work.effect.arranged_at is not None or clock.time() >= ends_at:
-            return work
+        context = await in_db(_read, job)
+        if context.is_observed or context.effect.arranged_at is not None or clock.time() >= ends_at:
+            return context
         await asyncio.sleep(OBSERVER_POLL_SECONDS)
 
 
 def _read(job: ClaimedJob) -> EffectContext:
     with job_tx(job):
-        work = load_effect_context(job.subject_id)
-    if _lacks_callback(job, work.effect):
-        with job_log(job, work.conversation.pk) as log:
-            work.effect.refresh_from_db()
-            if _lacks_callback(job, work.effect):
-                record_failure(log, work.effect, NO_CALLBACK)
-    return work
+        context = load_effect_context(job.subject_id)
+    if _lacks_callback(job, context.effect):
+        with job_log(job, context.conversation.pk) as log:
+            context.effect.refresh_from_db()
+            if _lacks_callback(job, context.effect):
+                record_failure(log, context.effect, NO_CALLBACK)
+    return context
 
 
 def _lacks_callback(job: ClaimedJob, effect: Effect) -> bool:
@@ -145,18 +145,18 @@ def _lacks_callback(job: ClaimedJob, effect: Effect) -> bool:
     return is_callback_job(job.key, attempt=effect.attempts) and effect.state == EffectState.SENDING
 
 
-async def _extract_arguments(job: ClaimedJob, work: EffectContext) -> bool:
+async def _extract_arguments(job: ClaimedJob, context: EffectContext) -> bool:
     """Step 1: extract the tool's arguments from the conversation and commit them; they are never extracted twice."""
     try:
-        definition = definition_of(work.effect)
-        schema = wanted_arguments(work.effect.tool, definition)
+        definition = definition_of(context.effect)
+        schema = wanted_arguments(context.effect.tool, definition)
     except (ValidationError, MalformedTool) as error:
         reason = str(error) if isinstance(error, MalformedTool) else "The tool's saved definition is invalid."
-        await in_db(_fail, job, work.effect, reason)
+        await in_db(_fail, job, context.effect, reason)
         return False
     if schema is not None:
-        arguments = await ask_arguments(job, work, schema, definition=definition)
-        await in_db(_commit_arguments, job, work, arguments)
+        arguments = await ask_arguments(job, context, schema, definition=definition)
+        await in_db(_commit_arguments, job, context, arguments)
     return True
 
 
@@ -165,40 +165,40 @@ def _fail(job: ClaimedJob, effect: Effect, reason: str) -> None:
         settle(log, effect, Outcome.failed(reason))
 
 
-def _commit_arguments(job: ClaimedJob, work: EffectContext, arguments: dict[str, Any]) -> None:
+def _commit_arguments(job: ClaimedJob, context: EffectContext, arguments: dict[str, Any]) -> None:
     with job_tx(job):
-        _store_arguments(work, arguments)
+        _store_arguments(context, arguments)
 
 
-def _store_arguments(work: EffectContext, arguments: dict[str, Any]) -> None:
-    effect, context = work.effect, work.tool_context
+def _store_arguments(context: EffectContext, arguments: dict[str, Any]) -> None:
+    effect, tool_context = context.effect, context.tool_context
     ledger.keep_arguments(
         effect,
         arguments,
-        repeat_key=same_thing(effect, arguments, context),
-        recipient=recipient_of(effect.kind, context.contact),
+        repeat_key=same_thing(effect, arguments, tool_context),
+        recipient=recipient_of(effect.kind, tool_context.contact),
     )
 
 
-def _begin(job: ClaimedJob, work: EffectContext, asked_again: bool | None) -> AttemptStart:
+def _begin(job: ClaimedJob, context: EffectContext, asked_again: bool | None) -> AttemptStart:
     """Steps 2 and 3, under the conversation's lock: nothing is sent before `sending` is committed."""
-    effect = work.effect
-    with job_log(job, work.conversation.pk) as log:
+    effect = context.effect
+    with job_log(job, context.conversation.pk) as log:
         effect.refresh_from_db()
         if effect.state not in ledger.OPEN:
             return AttemptStart.OVER
         if effect.arranged_at is None:
-            _store_arguments(work, {})
+            _store_arguments(context, {})
         if effect.state == EffectState.SENDING and (
             effect.delivery == RetryPolicy.ONCE or effect.attempts >= MOST_ATTEMPTS
         ):
             record_failure(log, effect, DIED)
             return AttemptStart.OVER
-        if why_not := why_not_now(effect, work.conversation.project, channel=work.conversation.channel):
+        if why_not := why_not_now(effect, context.conversation.project, channel=context.conversation.channel):
             _end_disallowed(log, effect, why_not)
             return AttemptStart.OVER
-        if effect.state == EffectState.PLANNED and (kept_back := _hold_back(log, effect, asked_again)) is not None:
-            return kept_back
+        if effect.state == EffectState.PLANNED and (held_back := _hold_back(log, effect, asked_again)) is not None:
+            return held_back
         if effect.state == EffectState.PLANNED and ledger.needs_approval(effect):
             ask_for_approval(log, effect)
             return AttemptStart.OVER
@@ -250,17 +250,17 @@ def _settle(job: ClaimedJob, effect: Effect, outcome: Outcome) -> bool:
     return is_over
 
 
-async def _after_actions(job: ClaimedJob, work: EffectContext) -> None:
+async def _after_actions(job: ClaimedJob, context: EffectContext) -> None:
     """Steps 6 and 7, and the end of the job."""
-    while (row := await in_db(next_or_finish, job, work.effect)) is not None:
-        prepared = await prepare(job, work, row)
+    while (row := await in_db(next_or_finish, job, context.effect)) is not None:
+        prepared = await prepare(job, context, row)
         if prepared is None:
             continue
         if tells(row):
             failpoint("effect.after_actions_pre_urgent")
-        await in_db(_commit_after_action, job, work, prepared)
+        await in_db(_commit_after_action, job, context, prepared)
 
 
-def _commit_after_action(job: ClaimedJob, work: EffectContext, prepared: PreparedAction) -> None:
-    with job_log(job, work.conversation.pk) as log:
-        after_actions.execute_after_actions(log, work.effect, prepared, config=work.config)
+def _commit_after_action(job: ClaimedJob, context: EffectContext, prepared: PreparedAction) -> None:
+    with job_log(job, context.conversation.pk) as log:
+        after_actions.execute_after_actions(log, context.effect, prepared, config=context.config)

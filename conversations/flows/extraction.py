@@ -34,13 +34,13 @@ class ExtractionInput:
 
 async def run_extraction(job: ClaimedJob) -> None:
     """Ask the model once, and store the accepted findings in one commit."""
-    begun = await in_db(_prepare, job)
-    if begun is None:
+    prepared = await in_db(_prepare, job)
+    if prepared is None:
         await in_db(skip, job, "There is nothing to look for.")
         return
-    calls = PendingCalls(job, begun.source.project.pk)
-    found = await ask_once(begun.request, output=Findings, calls=calls)
-    await in_db(_commit, job, begun, found, calls)
+    calls = PendingCalls(job, prepared.source.project.pk)
+    found = await ask_once(prepared.request, output=Findings, calls=calls)
+    await in_db(_commit, job, prepared, found, calls)
     failpoint("lane.committed")
 
 
@@ -77,8 +77,8 @@ def _source(turn_context: TurnContext) -> Source:
     )
 
 
-def _commit(job: ClaimedJob, begun: ExtractionInput, found: Findings, calls: PendingCalls) -> None:
+def _commit(job: ClaimedJob, prepared: ExtractionInput, found: Findings, calls: PendingCalls) -> None:
     with job_log(job, job.subject_id, finish=State.DONE) as log:
         log.writes.insert(calls.rows())
-        kept = keep_findings(begun.source, found.todos, types=begun.types, is_over=is_of_the_end(job.key))
+        kept = keep_findings(prepared.source, found.todos, types=prepared.types, is_over=is_of_the_end(job.key))
         log.add_event("todos_extracted", payload={"todos": [str(todo.pk) for todo in kept]})

@@ -23,7 +23,7 @@ class _Commit:
     job: ClaimedJob
     write: Write
     finish: State | None
-    ended: asyncio.Future[None]
+    future: asyncio.Future[None]
 
 
 @dataclass(eq=False)
@@ -31,7 +31,7 @@ class _Queue:
     """The queue of commits of one conversation. The event loop appends; the writing thread removes."""
 
     waiting: list[_Commit] = field(default_factory=list)
-    taken: Sequence[_Commit] = ()
+    writing: Sequence[_Commit] = ()
 
 
 _queues: dict[tuple[asyncio.AbstractEventLoop, UUID], _Queue] = {}
@@ -51,49 +51,51 @@ async def commit(job: ClaimedJob, write: Write, *, finish: State | None = None) 
     loop = asyncio.get_running_loop()
     own = _Commit(job, write, finish, loop.create_future())
     key = loop, job.subject_id
-    if (line := _queues.get(key)) is None:
-        line = _queues[key] = _Queue()
-        serving = loop.create_task(_drain(key, line))
+    if (queue := _queues.get(key)) is None:
+        queue = _queues[key] = _Queue()
+        serving = loop.create_task(_drain(key, queue))
         _writers.add(serving)
         serving.add_done_callback(_writers.discard)
-    line.waiting.append(own)
-    await own.ended
+    queue.waiting.append(own)
+    await own.future
 
 
-async def _drain(key: tuple[asyncio.AbstractEventLoop, UUID], line: _Queue) -> None:
+async def _drain(key: tuple[asyncio.AbstractEventLoop, UUID], queue: _Queue) -> None:
     """Write queued commits until none is left. A cancelled caller does not affect the others."""
     try:
-        while line.waiting:
-            for one, error in await in_db(_write_waiting, line):
+        while queue.waiting:
+            for one, error in await in_db(_write_waiting, queue):
                 _end(one, error)
     except Exception as error:  # the thread failed: report it to every waiting caller
-        for one in (*line.taken, *line.waiting):
+        for one in (*queue.writing, *queue.waiting):
             _end(one, error)
     finally:
         del _queues[key]
 
 
 def _end(one: _Commit, error: Exception | None) -> None:
-    if one.ended.done():
+    if one.future.done():
         return
     if error is None:
-        one.ended.set_result(None)
+        one.future.set_result(None)
     else:
-        one.ended.set_exception(error)
+        one.future.set_exception(error)
 
 
-def _write_waiting(line: _Queue) -> list[tuple[_Commit, Exception | None]]:
+def _write_waiting(queue: _Queue) -> list[tuple[_Commit, Exception | None]]:
     """Write every queued commit, and return each with its error, if any.
 
     They are sorted by lane, so that the same flows always produce the same SQL statement.
     """
-    waiting = list(line.waiting)
-    del line.waiting[: len(waiting)]
-    taken = line.taken = sorted((one for one in waiting if not one.ended.cancelled()), key=lambda one: one.job.lane)
-    error = _attempt(taken) if taken else None
-    if error is None or len(taken) == 1:
-        return [(one, error) for one in taken]
-    return [(one, _attempt([one])) for one in taken]
+    waiting = list(queue.waiting)
+    del queue.waiting[: len(waiting)]
+    writing = queue.writing = sorted(
+        (one for one in waiting if not one.future.cancelled()), key=lambda one: one.job.lane
+    )
+    error = _attempt(writing) if writing else None
+    if error is None or len(writing) == 1:
+        return [(one, error) for one in writing]
+    return [(one, _attempt([one])) for one in writing]
 
 
 def _attempt(commits: Sequence[_Commit]) -> Exception | None:

@@ -36,21 +36,21 @@ class MakeGoodInput:
 
 async def run_make_good(job: ClaimedJob) -> None:
     """Ask the model for a draft, and create the todo in one commit. Without a model, the todo has fixed sentences."""
-    begun = await in_db(_prepare, job)
-    if begun is None:
+    prepared = await in_db(_prepare, job)
+    if prepared is None:
         await in_db(skip, job, "The promise isn't broken any more.")
         return
-    calls = PendingCalls(job, begun.conversation.project_id)
-    draft = await _ask(begun, calls)
-    await in_db(_commit, job, begun, draft, calls)
+    calls = PendingCalls(job, prepared.conversation.project_id)
+    draft = await _ask(prepared, calls)
+    await in_db(_commit, job, prepared, draft, calls)
     failpoint("lane.committed")
 
 
-async def _ask(begun: MakeGoodInput, calls: PendingCalls) -> MakeGood | None:
-    if begun.request is None:
+async def _ask(prepared: MakeGoodInput, calls: PendingCalls) -> MakeGood | None:
+    if prepared.request is None:
         return None
     try:
-        return await ask_once(begun.request, output=MakeGood, calls=calls)
+        return await ask_once(prepared.request, output=MakeGood, calls=calls)
     except GiveUp:
         return None
     except LlmError:
@@ -76,7 +76,7 @@ def _prepare(job: ClaimedJob) -> MakeGoodInput | None:
             return MakeGoodInput(promise, conversation, None)
         config = conversation.project.agent_version.config
         known = {field.key: field.value for field in PersonaField.objects.filter(persona_id=conversation.persona_id)}
-        told = read_told(conversation.pk)
+        transcript = read_told(conversation.pk)
         context = MakeGoodContext(
             business_name=config.business_name,
             business_context=config.business_context,
@@ -86,8 +86,8 @@ def _prepare(job: ClaimedJob) -> MakeGoodInput | None:
             quote=promise.quote,
             reason=promise.reason,
             known=[Fact(field=key, value=value) for key, value in sorted(known.items())],
-            summary=told.summary,
-            messages=[Line(role=line.role, content=line.content) for line in told.messages],
+            summary=transcript.summary,
+            messages=[Line(role=line.role, content=line.content) for line in transcript.messages],
         )
         request = build_request(context, model=model_for(conversation.project, config, MODEL_OF))
         return MakeGoodInput(promise, conversation, request)
@@ -97,8 +97,8 @@ def _conversation_of(promise: Promise) -> Conversation:
     return Conversation.objects.select_related("project__agent_version").get(pk=promise.conversation_id)
 
 
-def _commit(job: ClaimedJob, begun: MakeGoodInput, draft: MakeGood | None, calls: PendingCalls) -> None:
+def _commit(job: ClaimedJob, prepared: MakeGoodInput, draft: MakeGood | None, calls: PendingCalls) -> None:
     """A promise that was kept since is still made good: a person decides about the draft."""
     with job_tx(job, finish=State.DONE):
         ModelCall.objects.bulk_create(calls.rows())
-        make_good(begun.promise, begun.conversation, draft)
+        make_good(prepared.promise, prepared.conversation, draft)

@@ -32,13 +32,13 @@ class SummaryInput:
 
 async def run_summary(job: ClaimedJob) -> None:
     """Write the next summary, unless an earlier turn's summary covers enough already."""
-    begun = await in_db(_prepare, job)
-    if begun is None:
+    prepared = await in_db(_prepare, job)
+    if prepared is None:
         await in_db(skip, job, "The summary covers enough already.")
         return
-    calls = PendingCalls(job, begun.turn_context.project.pk, begun.turn_context.turn.pk)
-    written = await ask_once(begun.request, output=ConversationSummary, calls=calls)
-    await in_db(_commit, job, begun, written, calls)
+    calls = PendingCalls(job, prepared.turn_context.project.pk, prepared.turn_context.turn.pk)
+    written = await ask_once(prepared.request, output=ConversationSummary, calls=calls)
+    await in_db(_commit, job, prepared, written, calls)
     failpoint("lane.committed")
 
 
@@ -54,15 +54,15 @@ def _prepare(job: ClaimedJob) -> SummaryInput | None:
         return SummaryInput(turn_context=context, previous=previous, folded=folded, request=request)
 
 
-def _commit(job: ClaimedJob, begun: SummaryInput, written: ConversationSummary, calls: PendingCalls) -> None:
+def _commit(job: ClaimedJob, prepared: SummaryInput, written: ConversationSummary, calls: PendingCalls) -> None:
     """The lane runs one job per conversation at a time, so `previous` is still the latest summary."""
     with job_log(job, job.subject_id, finish=State.DONE) as log:
         log.writes.insert(calls.rows())
         kept = keep_summary(
             log.conversation,
-            until_seq=max(message.seq for message in begun.folded),
+            until_seq=max(message.seq for message in prepared.folded),
             text=written.text,
             facts={fact.field: fact.value for fact in written.facts},
-            previous=begun.previous,
+            previous=prepared.previous,
         )
-        log.add_turn_event(begun.turn_context.turn, lane="summary", state="done", until=kept.until_seq)
+        log.add_turn_event(prepared.turn_context.turn, lane="summary", state="done", until=kept.until_seq)

@@ -113,7 +113,7 @@ def _replace_directives(log: ConversationLog, context: TurnContext, written: Key
 
 def _newest_version(conversation: Conversation, context: TurnContext) -> int:
     """Newest version under the lock; usually the one in the context, which saves a query."""
-    standing: Directives | None = context.conversation.directives
-    if standing is None or standing.pk != conversation.directives_id:
-        standing = next(iter(NEWEST_DIRECTIVES(conversation.pk)), None)
-    return standing.version if standing else 0
+    current: Directives | None = context.conversation.directives
+    if current is None or current.pk != conversation.directives_id:
+        current = next(iter(NEWEST_DIRECTIVES(conversation.pk)), None)
+    return current.version if current else 0

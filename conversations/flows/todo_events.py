@@ -193,13 +193,13 @@ def _log_if_held(todo: Todo) -> ConversationLog | None:
     return log if log is not None and log.conversation.pk == todo.conversation_id else None
 
 
-def _queue(todo: Todo, news: str) -> None:
+def _queue(todo: Todo, change: str) -> None:
     if todo.conversation_id is not None:
-        _enqueue(todo, todo.conversation_id, news)
+        _enqueue(todo, todo.conversation_id, change)
 
 
-def _enqueue(about: Todo | Promise, conversation_id: UUID, news: str) -> None:
+def _enqueue(about: Todo | Promise, conversation_id: UUID, change: str) -> None:
     request = JobRequest(
-        lane=LANE, project_id=about.project_id, subject_id=conversation_id, ordinal=0, key=f"{LANE}:{news}"
+        lane=LANE, project_id=about.project_id, subject_id=conversation_id, ordinal=0, key=f"{LANE}:{change}"
     )
     enqueue([request])

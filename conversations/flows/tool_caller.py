@@ -43,12 +43,12 @@ STORED_ANALYSIS = PreparedQuery(lambda turn: Analysis.objects.filter(turn_id=tur
 
 @dataclass(frozen=True)
 class AnalysisInput:
-    """A reply to analyze. `standing` is the analysis stored by an earlier attempt."""
+    """A reply to analyze. `stored` is the analysis stored by an earlier attempt."""
 
     turn_context: TurnContext
     channel: str
     compiled: Sequence[CompiledTool]
-    standing: Analysis | None
+    stored: Analysis | None
 
     @property
     def model(self) -> ModelSpec:
@@ -83,76 +83,76 @@ async def run_tool_caller(job: ClaimedJob) -> None:
 
     Each decision is stored before anything acts on it; an attempt after a crash resumes from there.
     """
-    begun = await _prepare(job)
-    contested = await _decide(job, begun) if begun.standing is None else _unranked(begun.standing)
+    prepared = await _prepare(job)
+    contested = await _decide(job, prepared) if prepared.stored is None else _unranked(prepared.stored)
     if contested:
         failpoint("tool_caller.decided_pre_rerank")
-        await _rank(job, begun, contested)
+        await _rank(job, prepared, contested)
     failpoint("lane.committed")
 
 
 async def _prepare(job: ClaimedJob) -> AnalysisInput:
-    reading = await read_after_reply(job)
-    standing = await in_db(_stored_analysis, job, reading.turn_context) if job.ran_before else None
-    return AnalysisInput(reading.turn_context, channel_of(reading.turn_context), reading.tools, standing)
+    read = await read_after_reply(job)
+    stored = await in_db(_stored_analysis, job, read.turn_context) if job.ran_before else None
+    return AnalysisInput(read.turn_context, channel_of(read.turn_context), read.tools, stored)
 
 
 def _stored_analysis(job: ClaimedJob, context: TurnContext) -> Analysis | None:
     """The analysis stored by an earlier attempt. A reply is never analyzed twice."""
     with reading(job):
-        standing = next(iter(STORED_ANALYSIS(context.turn.pk)), None)
-    if standing is not None and standing.finished_at is not None:
+        stored = next(iter(STORED_ANALYSIS(context.turn.pk)), None)
+    if stored is not None and stored.finished_at is not None:
         with job_tx(job, finish=State.SKIPPED, error="The reply was analysed already."):
             pass
-    return standing
+    return stored
 
 
-async def _decide(job: ClaimedJob, begun: AnalysisInput) -> Contested:
+async def _decide(job: ClaimedJob, prepared: AnalysisInput) -> Contested:
     """Run all steps for tools that need no ranking. Return the contested ones by tag."""
     records: list[CallRecord] = []
-    groups, exchange = group_tools(begun.offered), begun.exchange
+    groups, exchange = group_tools(prepared.offered), prepared.exchange
     try:
         detections = await detect_side_by_side(
-            model_client(), begun.model, groups=groups, exchange=exchange, record=records.append
+            model_client(), prepared.model, groups=groups, exchange=exchange, record=records.append
         )
     except LlmError as error:
-        await in_db(keep_calls, job, begun.turn_context.turn, records)
+        await in_db(keep_calls, job, prepared.turn_context.turn, records)
         raise as_failure(error) from error
     failpoint("lane.llm_done_pre_commit")
-    judgements = judge(detections.all, tools=begun.offered, exchange=exchange)
-    read = Findings(groups, detections, judgements, identify_conflicts(judgements))
-    finish = None if read.conflicts.contested else State.DONE
-    await commit(job, lambda log: _write_decided(log, job, begun, read, records), finish=finish)
-    if opens_wait(read.conflicts.decided):
+    judgements = judge(detections.all, tools=prepared.offered, exchange=exchange)
+    findings = Findings(groups, detections, judgements, identify_conflicts(judgements))
+    finish = None if findings.conflicts.contested else State.DONE
+    await commit(job, lambda log: _write_decided(log, job, prepared, findings, records), finish=finish)
+    if opens_wait(findings.conflicts.decided):
         failpoint("wait.opened")
-    return read.conflicts.contested
+    return findings.conflicts.contested
 
 
-async def _rank(job: ClaimedJob, begun: AnalysisInput, contested: Contested) -> None:
+async def _rank(job: ClaimedJob, prepared: AnalysisInput, contested: Contested) -> None:
     """Run step 6 for the contested tags, and the remaining steps for their winners."""
     records: list[CallRecord] = []
     try:
         settled = await resolve_conflicts(
-            model_client(), begun.model, contested=contested, exchange=begun.exchange, record=records.append
+            model_client(), prepared.model, contested=contested, exchange=prepared.exchange, record=records.append
         )
     except LlmError as error:
-        await in_db(keep_calls, job, begun.turn_context.turn, records)
+        await in_db(keep_calls, job, prepared.turn_context.turn, records)
         raise as_failure(error) from error
-    await commit(job, lambda log: _write_ranked(log, job, begun.turn_context, settled, records), finish=State.DONE)
+    await commit(job, lambda log: _write_ranked(log, job, prepared.turn_context, settled, records), finish=State.DONE)
 
 
 def _write_decided(
-    log: ConversationLog, job: ClaimedJob, begun: AnalysisInput, read: Findings, records: list[CallRecord]
+    log: ConversationLog, job: ClaimedJob, prepared: AnalysisInput, findings: Findings, records: list[CallRecord]
 ) -> None:
-    context = begun.turn_context
+    context = prepared.turn_context
     add_calls(log.writes, job, context.turn, records)
-    executed = execute(log, context, read.conflicts.decided)
-    flag_unbacked_claims(log, context.turn, read.judgements)
-    unserved = read.detections.unserved(begun.exchange.answer, served=[one.quote for one in read.judgements])
+    executed = execute(log, context, findings.conflicts.decided)
+    flag_unbacked_claims(log, context.turn, findings.judgements)
+    unserved = findings.detections.unserved(prepared.exchange.answer, served=[one.quote for one in findings.judgements])
     create_todos(log, open_unserved(unserved, source=source_of(log, context)))
-    trace = [*_detection_steps(begun, read), steps.EXECUTE.held(effects=executed.document)]
+    trace = [*_detection_steps(prepared, findings), steps.EXECUTE.held(effects=executed.document)]
     analysis = Analysis(conversation=log.conversation, turn=context.turn, steps=trace)
-    if not read.conflicts.contested:
+    if not findings.conflicts.contested:
         _finish(log, context, analysis, settled={})
     log.writes.insert([analysis])
 
@@ -171,11 +171,11 @@ def _write_ranked(
 def fail_ranking(job: ClaimedJob, reason: str) -> None:
     """Record in the trace that the ranking failed permanently; none of the competing tools runs."""
     context = scene_after(job)
-    standing = Analysis.objects.filter(turn=context.turn, finished_at=None).first()
-    if standing is None:
+    stored = Analysis.objects.filter(turn=context.turn, finished_at=None).first()
+    if stored is None:
         return
     with open_log(job.subject_id) as log:
-        _apply_ranking(log, context, {tag: settle(tag, rivals, None) for tag, rivals in _unranked(standing).items()})
+        _apply_ranking(log, context, {tag: settle(tag, rivals, None) for tag, rivals in _unranked(stored).items()})
 
 
 def _apply_ranking(log: ConversationLog, context: TurnContext, settled: Mapping[str, Settled]) -> None:
@@ -207,20 +207,20 @@ def _finish(log: ConversationLog, context: TurnContext, analysis: Analysis, *, s
     log.add_turn_event(context.turn, lane="tool_caller", state="done", fired=fired)
 
 
-def _detection_steps(begun: AnalysisInput, read: Findings) -> list[StepDocument]:
+def _detection_steps(prepared: AnalysisInput, findings: Findings) -> list[StepDocument]:
     return [
         steps.COMPILE.held(
-            channel=begun.turn_context.conversation.channel,
-            evaluated_as=begun.channel,
-            tools=compiled_object(begun.compiled),
+            channel=prepared.turn_context.conversation.channel,
+            evaluated_as=prepared.channel,
+            tools=compiled_object(prepared.compiled),
         ),
         steps.GROUP.held(
-            without_history=[tool.name for tool in read.groups.without_history],
-            with_history=[tool.name for tool in read.groups.with_history],
+            without_history=[tool.name for tool in findings.groups.without_history],
+            with_history=[tool.name for tool in findings.groups.with_history],
         ),
-        steps.WITHOUT_HISTORY.held(**_detection_trace(read.detections.without_history)),
-        steps.WITH_HISTORY.held(**_detection_trace(read.detections.with_history)),
-        steps.IDENTIFY.held(tags=read.conflicts.tags, contested=candidates(read.conflicts.contested)),
+        steps.WITHOUT_HISTORY.held(**_detection_trace(findings.detections.without_history)),
+        steps.WITH_HISTORY.held(**_detection_trace(findings.detections.with_history)),
+        steps.IDENTIFY.held(tags=findings.conflicts.tags, contested=candidates(findings.conflicts.contested)),
     ]
 
 
@@ -229,9 +229,9 @@ def _detection_trace(detection: Detection | None) -> dict[str, Any]:
     return {"asked": False} if detection is None else {"asked": True, **detection.model_dump(mode="json")}
 
 
-def _unranked(standing: Analysis) -> Contested:
+def _unranked(stored: Analysis) -> Contested:
     """Contested tools that an earlier attempt left unranked."""
-    if standing.finished_at is not None:
+    if stored.finished_at is not None:
         return {}
-    compiled = held_by(standing.steps, steps.COMPILE)["tools"]
-    return contested_of(held_by(standing.steps, steps.IDENTIFY)["contested"], compiled)
+    compiled = held_by(stored.steps, steps.COMPILE)["tools"]
+    return contested_of(held_by(stored.steps, steps.IDENTIFY)["contested"], compiled)

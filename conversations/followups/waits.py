@@ -99,13 +99,13 @@ def end_wait(log: ConversationLog, effect_id: UUID, *, outcome: WaitOutcome, tol
 def activate_waiting(log: ConversationLog, payload: Mapping[str, Any]) -> Wait:
     """Open waiting mode by an event `{"seconds"?, "reason"?}`; a second event extends it. Raises ApiError."""
     seconds = _seconds(payload.get("seconds", DEFAULT_SECONDS))
-    standing = open_waits_of(log.conversation.pk).filter(effect_id=None).first()
-    if standing is None:
+    current = open_waits_of(log.conversation.pk).filter(effect_id=None).first()
+    if current is None:
         return open_wait(log, reason=_reason(payload), seconds=seconds)
-    standing.until = max(standing.until, log.now + timedelta(seconds=seconds))
-    standing.save(update_fields=["until"])
-    log.add_event(ACTIVATE, payload=wait_payload(standing), type=EventType.WAITING)
-    return standing
+    current.until = max(current.until, log.now + timedelta(seconds=seconds))
+    current.save(update_fields=["until"])
+    log.add_event(ACTIVATE, payload=wait_payload(current), type=EventType.WAITING)
+    return current
 
 
 def end_activated_waits(log: ConversationLog, payload: Mapping[str, Any]) -> Turn | None:

@@ -93,9 +93,9 @@ def claim_request(conversation_id: UUID, *, by: User) -> None:
         return
     _lock_membership(by)
     with open_log(conversation_id) as log:
-        standing = escalations.open_request(conversation_id)
-        if not escalations.claim_request(conversation_id, by=by) and (standing is None or standing.claimed_by != by):
-            raise WrongState(_who_claimed(standing.claimed_by if standing else None))
+        request = escalations.open_request(conversation_id)
+        if not escalations.claim_request(conversation_id, by=by) and (request is None or request.claimed_by != by):
+            raise WrongState(_who_claimed(request.claimed_by if request else None))
         log.add_event("escalation_claimed", payload={"operator": by.pk, "name": by.name})
 
 
@@ -155,8 +155,8 @@ def _resume_agent(log: ConversationLog) -> Turn | None:
     ids = [message.pk for message in unanswered]
     # Messages to the operator had no turn; an aborted reply continues as this one.
     Message.objects.filter(pk__in=ids, turn=None).update(turn=turn)
-    given_up = Turn.objects.filter(message_id__in=ids, status=TurnStatus.SUPERSEDED, superseded_by=None)
-    given_up.exclude(pk=turn.pk).update(superseded_by=turn)
+    aborted = Turn.objects.filter(message_id__in=ids, status=TurnStatus.SUPERSEDED, superseded_by=None)
+    aborted.exclude(pk=turn.pk).update(superseded_by=turn)
     queue_reply(log, turn, policy=policy_for(log))
     return turn
 

@@ -38,13 +38,13 @@ def request_person(conversation: Conversation, escalation_id: UUID, lead: Mappin
         escalation = Escalation.objects.get(pk=escalation_id, conversation_id=conversation.pk)
         if escalation.state == EscalationState.RESOLVED:
             raise WrongState(ANSWERED)
-        left = parse_lead(lead, config=_config_of(log))
-        _check_reachable(log.conversation, {**escalation.lead, **left})
-        if make_request(escalation, {**escalation.lead, **left}):
+        details = parse_lead(lead, config=_config_of(log))
+        _check_reachable(log.conversation, {**escalation.lead, **details})
+        if make_request(escalation, {**escalation.lead, **details}):
             add_notice(log, Notice.ASKED)
             log.add_event("escalation_waiting", payload={"escalation": str(escalation.pk)})
             tell_operators(escalation)
-        _keep_lead(log.conversation.persona_id, left)
+        _keep_lead(log.conversation.persona_id, details)
         escalation.refresh_from_db()
         return escalation
 
@@ -56,12 +56,12 @@ def parse_lead(lead: Mapping[str, Any], *, config: AgentConfig) -> dict[str, str
     for name in lead:
         if name not in MAX_LENGTHS:
             raise _invalid(f"Unknown field '{str(name)[:40]}'. Use name, email, phone or note.", f"lead.{name}"[:80])
-    left = {name: _text(name, value) for name, value in lead.items()}
-    if left.get("email"):
-        left["email"] = _email(left["email"])
-    if left.get("phone"):
-        left["phone"] = _phone(left["phone"], region=config.region)
-    return {name: value for name, value in left.items() if value}
+    details = {name: _text(name, value) for name, value in lead.items()}
+    if details.get("email"):
+        details["email"] = _email(details["email"])
+    if details.get("phone"):
+        details["phone"] = _phone(details["phone"], region=config.region)
+    return {name: value for name, value in details.items() if value}
 
 
 def _text(name: str, value: Any) -> str:
@@ -98,12 +98,12 @@ def _check_reachable(conversation: Conversation, lead: Mapping[str, str]) -> Non
         raise _invalid("Enter an email address or a phone number.", "lead")
 
 
-def _keep_lead(persona_id: UUID, left: Mapping[str, str]) -> None:
+def _keep_lead(persona_id: UUID, details: Mapping[str, str]) -> None:
     """Store the details as the customer's fields; existing values win."""
     fields = [
-        PersonaField(persona_id=persona_id, key=key, value=left[key], strength=Strength.STATED)
+        PersonaField(persona_id=persona_id, key=key, value=details[key], strength=Strength.STATED)
         for key in ("email", "name", "phone")
-        if left.get(key)
+        if details.get(key)
     ]
     PersonaField.objects.bulk_create(fields, ignore_conflicts=True)
 

@@ -27,16 +27,16 @@ class ChatState:
     """The customer's current chat, if any, and the number of conversations they have had in the portal."""
 
     chat: UUID | None
-    begun: int
+    chat_count: int
 
 
 async def frames_until_begun(place: PortalPlace, beginning: ChatState) -> Frames:
     """Frames until the chat begins; the last one names it. `beginning` is the state when the page asked."""
     room = Room(place.organization_id, place.persona_id, is_awaited=True)
-    async with hub().listen(room, after=beginning.begun) as listener:
+    async with hub().listen(room, after=beginning.chat_count) as listener:
         yield [RETRY]
         while (now := await in_db(load_chat_state, place)).chat is None:
-            listener.after = now.begun
+            listener.after = now.chat_count
             while await listener.next_within(random.uniform(*PING_SECONDS)) is None:  # noqa: S311  # spreads work, guards nothing
                 yield [PINGED]
         yield [Frame("begun", {"chat": str(now.chat)})]
@@ -47,14 +47,14 @@ async def frames_until_replaced(place: PortalPlace, chat: StreamCursor) -> Frame
     room = Room(place.organization_id, place.persona_id, is_awaited=True)
     # The count is unknown here: with 0 the hub's first round reports it, so a chat begun meanwhile is seen.
     async with hub().listen(room, after=0) as listener, aclosing(EventStream(chat).frames()) as stream:
-        told = asyncio.ensure_future(_replacement(place, chat.conversation_id, listener))
+        replacement = asyncio.ensure_future(_replacement(place, chat.conversation_id, listener))
         try:
-            async with aclosing(_frames_until(stream, told)) as shown:
+            async with aclosing(_frames_until(stream, replacement)) as shown:
                 async for frames in shown:
                     yield frames
         finally:
-            told.cancel()
-        yield [Frame("begun", {"chat": str(await told)})]
+            replacement.cancel()
+        yield [Frame("begun", {"chat": str(await replacement)})]
 
 
 async def _replacement(place: PortalPlace, chat: UUID, listener: Listener) -> UUID:
@@ -62,17 +62,17 @@ async def _replacement(place: PortalPlace, chat: UUID, listener: Listener) -> UU
     while True:
         await listener.next()
         now = await in_db(load_chat_state, place)
-        listener.after = now.begun
+        listener.after = now.chat_count
         if now.chat is not None and now.chat != chat:
             return now.chat
 
 
-async def _frames_until(stream: Frames, told: asyncio.Future[UUID]) -> Frames:
-    """The stream's frames, until `told` is done."""
+async def _frames_until(stream: Frames, replacement: asyncio.Future[UUID]) -> Frames:
+    """The stream's frames, until `replacement` is done."""
     while True:
         coming = asyncio.ensure_future(anext(stream))
         try:
-            both: set[asyncio.Future[Any]] = {coming, told}
+            both: set[asyncio.Future[Any]] = {coming, replacement}
             await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
             if not coming.done():
                 return
@@ -88,5 +88,5 @@ def load_chat_state(place: PortalPlace) -> ChatState:
     """The customer's current state. Raises Http404 for a deleted customer."""
     with tenant_tx(place.organization_id):
         chat = open_visit(place).chat()
-        begun = Conversation.objects.filter(persona_id=place.persona_id, channel=Channel.PORTAL).count()
-        return ChatState(chat.pk if chat else None, begun)
+        chat_count = Conversation.objects.filter(persona_id=place.persona_id, channel=Channel.PORTAL).count()
+        return ChatState(chat.pk if chat else None, chat_count)

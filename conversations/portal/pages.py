@@ -72,20 +72,20 @@ def _show(request: HttpRequest, token: str, *, typed: str = "") -> HttpResponse:
 
 
 def _page(request: HttpRequest, visit: Visit, token: str, *, typed: str) -> HttpResponse:
-    transcript, coming = transcript_of(visit), upcoming_bookings(visit)
+    transcript, upcoming = transcript_of(visit), upcoming_bookings(visit)
     if request.headers.get("Accept") == "application/json":
-        return JsonResponse({"is_known": visit.is_known, "bookings": [asdict(booking) for booking in coming]})
+        return JsonResponse({"is_known": visit.is_known, "bookings": [asdict(booking) for booking in upcoming]})
     chat = transcript.chat
     context = {
         "token": token,
         "business": visit.business,
         "is_known": visit.is_known,
         "proof": required_proof(visit),
-        "said": transcript.said,
+        "said": transcript.messages,
         "chat": chat.pk if chat else "",
         "last_event": chat.last_event if chat else 0,
         "is_writing": chat is not None and writing_in(chat) is not None,
-        "bookings": coming,
+        "bookings": upcoming,
         "past": transcript.past,
         "longest": LONGEST_MESSAGE,
         "typed": typed,
@@ -132,12 +132,12 @@ def _submit(request: HttpRequest, token: str) -> HttpResponse:
     try:
         with tenant_tx(place.organization_id):
             visit = open_visit(place)
-            words = "\n".join(f"{name}: {request.POST[name]}" for name in sorted(INPUT_FIELDS & request.POST.keys()))
+            body = "\n".join(f"{name}: {request.POST[name]}" for name in sorted(INPUT_FIELDS & request.POST.keys()))
             # The page retries a request whose response was lost, and a plain form can be submitted twice; `once` stores
             # it once.
             language = _language(request, visit)
-            take = partial(_store, visit, request.POST, language)
-            answer = once(visit.project.pk, request, words, take, key=_key_in_form(request.POST, words))
+            store = partial(_store, visit, request.POST, language)
+            answer = once(visit.project.pk, request, body, store, key=_key_in_form(request.POST, body))
     except ApiError as error:
         if wants_json:
             document = {"code": error.code, "message": error.message, "field": error.field}
@@ -153,10 +153,10 @@ def _submit(request: HttpRequest, token: str) -> HttpResponse:
     return redirect("portal", token)
 
 
-def _key_in_form(posted: Mapping[str, str], words: str) -> str | None:
+def _key_in_form(posted: Mapping[str, str], body: str) -> str | None:
     """The form's idempotency key for this input. Other input sent from the same page is a message of its own."""
     key = posted.get("key", "")[:LONGEST_KEY]
-    return f"{key}.{hashlib.sha256(words.encode()).hexdigest()[:32]}" if key else None
+    return f"{key}.{hashlib.sha256(body.encode()).hexdigest()[:32]}" if key else None
 
 
 def _store(visit: Visit, posted: Mapping[str, str], language: str) -> dict[str, Any]:
@@ -165,8 +165,11 @@ def _store(visit: Visit, posted: Mapping[str, str], language: str) -> dict[str, 
         if "escalation" in posted:
             return {"state": ask_for_person(visit, posted["escalation"]).state}
         content = _checked(_text_of(posted))
-    made = post_customer_message(visit, content)
-    return {"message": message_shown(message_payload(made.message)), "chat": str(made.conversation.pk)}
+    posted_message = post_customer_message(visit, content)
+    return {
+        "message": message_shown(message_payload(posted_message.message)),
+        "chat": str(posted_message.conversation.pk),
+    }
 
 
 def _text_of(posted: Mapping[str, str]) -> str:

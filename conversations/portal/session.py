@@ -111,7 +111,7 @@ class Transcript:
     """The current chat's messages, and past conversations."""
 
     chat: Conversation | None
-    said: Sequence[PortalMessage]
+    messages: Sequence[PortalMessage]
     past: Sequence[PastConversation]
 
 
@@ -151,18 +151,20 @@ def past_conversations(visit: Visit) -> list[Conversation]:
 def transcript_of(visit: Visit) -> Transcript:
     """Everything the page shows of past messages, read in one query."""
     chat, past = visit.chat(), past_conversations(visit)
-    said = _messages_of([*([chat] if chat else []), *past])
-    return Transcript(chat, said[chat.pk] if chat else [], [PastConversation(one, said[one.pk]) for one in past])
+    by_conversation = _messages_of([*([chat] if chat else []), *past])
+    return Transcript(
+        chat, by_conversation[chat.pk] if chat else [], [PastConversation(one, by_conversation[one.pk]) for one in past]
+    )
 
 
 def _messages_of(conversations: Collection[Conversation]) -> Mapping[UUID, list[PortalMessage]]:
     """The newest messages of each conversation, in order."""
     newest = Window(RowNumber(), partition_by=F("conversation_id"), order_by=F("seq").desc())
     rows = Message.objects.filter(conversation__in=conversations, role__in=SHOWN).annotate(place=newest)
-    said: dict[UUID, list[PortalMessage]] = defaultdict(list)
+    by_conversation: dict[UUID, list[PortalMessage]] = defaultdict(list)
     for message in rows.filter(place__lte=MOST_MESSAGES).order_by("conversation_id", "seq"):
-        said[message.conversation_id].append(PortalMessage(message, build_cards(message.blocks)))
-    return said
+        by_conversation[message.conversation_id].append(PortalMessage(message, build_cards(message.blocks)))
+    return by_conversation
 
 
 def upcoming_bookings(visit: Visit) -> list[UpcomingBooking]:

@@ -37,11 +37,11 @@ def create_todos(log: ConversationLog, promises: Sequence[Promise]) -> None:
     """
     if not promises:
         return
-    standing = {quote for (quote,) in OPEN_QUOTES(log.conversation.pk)}
+    open_quotes = {quote for (quote,) in OPEN_QUOTES(log.conversation.pk)}
     for promise in promises:
-        if promise.quote in standing:
+        if promise.quote in open_quotes:
             continue
-        standing.add(promise.quote)
+        open_quotes.add(promise.quote)
         make_todo(
             log.conversation.project,
             description=DESCRIPTION.format(quote=promise.quote),

@@ -61,9 +61,9 @@ def logged_answer(conversation_id: UUID, call_id: str) -> CallAnswer | None:
     event = _find_event(conversation_id, call_id, idn=ANSWERED)
     if event is None:
         return None
-    kept = event.payload
-    signal = kept.get("signal")
-    return CallAnswer(kept["result"], kept["is_error"], Signal(signal) if signal else None, kept["block"])
+    logged = event.payload
+    signal = logged.get("signal")
+    return CallAnswer(logged["result"], logged["is_error"], Signal(signal) if signal else None, logged["block"])
 
 
 def logged_call(conversation_id: UUID, call_id: str) -> Event | None:
@@ -71,14 +71,14 @@ def logged_call(conversation_id: UUID, call_id: str) -> Event | None:
     return _find_event(conversation_id, call_id, idn=CALLED)
 
 
-def effect_of(called: Event, *, key: str) -> Effect | None:
+def effect_of(logged: Event, *, key: str) -> Effect | None:
     """The call's effect, by its `key` or, if a failed one was edited and has a new key, by its id."""
-    return Effect.objects.filter(Q(effect_key=key) | Q(pk=called.payload.get("effect"))).first()
+    return Effect.objects.filter(Q(effect_key=key) | Q(pk=logged.payload.get("effect"))).first()
 
 
-def is_under_way(called: Event, *, within: timedelta) -> bool:
+def is_under_way(logged: Event, *, within: timedelta) -> bool:
     """True if the call began so recently that its worker may still be running it."""
-    return called.created_at > timezone.now() - within
+    return logged.created_at > timezone.now() - within
 
 
 async def has_caller_asked_again(repeat: Repeat, *, heard: str) -> bool:

@@ -100,16 +100,16 @@ async def handle_tool_call(call: LiveCall) -> CallAnswer:
 
     Tenant, customer and call are the session's, whatever the arguments say.
     """
-    begun = await in_db(_begin, call)
-    if isinstance(begun, Repeat):
-        is_wanted = await has_caller_asked_again(begun, heard=call.heard)
-        begun = await in_db(partial(_begin, call, asked_again=is_wanted))
-    if isinstance(begun, Repeat):
+    started = await in_db(_begin, call)
+    if isinstance(started, Repeat):
+        is_wanted = await has_caller_asked_again(started, heard=call.heard)
+        started = await in_db(partial(_begin, call, asked_again=is_wanted))
+    if isinstance(started, Repeat):
         raise TypeError("A repeat is confirmed only once.")
-    if isinstance(begun, CallAnswer):
-        return begun
-    outcome = await attempt_call(begun.tool.name, begun.arguments, begun.tool_context, begun.effect)
-    return await in_db(partial(_settle, call, begun, outcome))
+    if isinstance(started, CallAnswer):
+        return started
+    outcome = await attempt_call(started.tool.name, started.arguments, started.tool_context, started.effect)
+    return await in_db(partial(_settle, call, started, outcome))
 
 
 def _begin(call: LiveCall, *, asked_again: bool | None = None) -> StartedCall | Repeat | CallAnswer:
@@ -131,20 +131,20 @@ def _begin(call: LiveCall, *, asked_again: bool | None = None) -> StartedCall | 
         except Refused as refusal:
             logger.error("A live call of %s was refused: %s", call.conversation_id, refusal)
             return CallAnswer(error_text(str(refusal)), is_error=True)
-        begun = _plan(call, log.conversation, project, tool, arguments)
-        if call.heard and asked_again is None and (same := _find_same(begun.effect)) is not None:
+        started = _plan(call, log.conversation, project, tool, arguments)
+        if call.heard and asked_again is None and (same := _find_same(started.effect)) is not None:
             return Repeat(call.organization_id, same)
-        _log_call(log, call, begun, arguments)
-        return _begin_effect(log, begun, asked_again=bool(asked_again)) or begun
+        _log_call(log, call, started, arguments)
+        return _begin_effect(log, started, asked_again=bool(asked_again)) or started
 
 
-def _begin_effect(log: ConversationLog, begun: StartedCall, *, asked_again: bool) -> CallAnswer | None:
+def _begin_effect(log: ConversationLog, started: StartedCall, *, asked_again: bool) -> CallAnswer | None:
     """Begin the call's effect, if it has one. Return its answer if it is held back."""
-    if (effect := begun.effect) is None:
+    if (effect := started.effect) is None:
         return None
     effect.save(force_insert=True)
-    if (kept_back := _hold_back(log, effect, asked_again=asked_again)) is not None:
-        return kept_back
+    if (held_back := _hold_back(log, effect, asked_again=asked_again)) is not None:
+        return held_back
     ledger.begin_sending(effect)
     enqueue([ledger.job_for(effect, reason="live", run_after=log.now + RESCUED_AFTER)])
     return None
@@ -171,10 +171,10 @@ def _hold_back(log: ConversationLog, effect: Effect, *, asked_again: bool) -> Ca
     return _answer_of(effect)
 
 
-def _settle(call: LiveCall, begun: StartedCall, outcome: Outcome) -> CallAnswer:
+def _settle(call: LiveCall, started: StartedCall, outcome: Outcome) -> CallAnswer:
     """Store the outcome. A signal is obeyed at once: there is no reply it could wait for."""
     with tenant_tx(call.organization_id), open_log(call.conversation_id) as log:
-        effect = begun.effect
+        effect = started.effect
         if effect is not None:
             effect.refresh_from_db()
             end_effect(log, effect, outcome, state=state_of(effect, outcome))
@@ -203,22 +203,22 @@ def _log_answer(log: ConversationLog, call: LiveCall, answer: CallAnswer, outcom
     return replace(answer, block=block)
 
 
-def _log_call(log: ConversationLog, call: LiveCall, begun: StartedCall, arguments: Mapping[str, Any]) -> None:
-    tool = begun.tool.name
+def _log_call(log: ConversationLog, call: LiveCall, started: StartedCall, arguments: Mapping[str, Any]) -> None:
+    tool = started.tool.name
     payload = {"call": call.call_id, "tool": tool, "arguments": shown_arguments(tool, arguments), "heard": call.heard}
-    log.add_event(CALLED, payload={**payload, "effect": str(begun.effect.pk) if begun.effect else None})
+    log.add_event(CALLED, payload={**payload, "effect": str(started.effect.pk) if started.effect else None})
 
 
 def _previous_answer(call: LiveCall) -> CallAnswer | None:
     """The answer to a call seen before: from its effect's current state, else the logged answer."""
-    called = logged_call(call.conversation_id, call.call_id)
-    if called is None:
+    logged = logged_call(call.conversation_id, call.call_id)
+    if logged is None:
         return None
     before = logged_answer(call.conversation_id, call.call_id)
-    if (effect := effect_of(called, key=_key(call))) is not None:
+    if (effect := effect_of(logged, key=_key(call))) is not None:
         answer = _answer_of(effect)
         return replace(answer, block=before.block) if before and not answer.is_error else answer
-    if before is None and is_under_way(called, within=RESCUED_AFTER):
+    if before is None and is_under_way(logged, within=RESCUED_AFTER):
         return CallAnswer(UNDER_WAY)
     return before
 

@@ -40,11 +40,11 @@ def add_spoken_turn(log: ConversationLog, session: VoiceSession, text: str) -> T
     conversation = log.conversation
     # Sent before the turn is added: its freshness is measured against the state it was spoken in.
     log.writes.send()
-    asked, freshness = unanswered(conversation), _freshness(conversation, session)
-    turn = log.add_turn(Origin.MESSAGE if asked else Origin.URGENT)
+    answered_messages, freshness = unanswered(conversation), _freshness(conversation, session)
+    turn = log.add_turn(Origin.MESSAGE if answered_messages else Origin.URGENT)
     log.writes.send()
-    Message.objects.filter(pk__in=[message.pk for message in asked], turn=None).update(turn=turn)
-    turn.message = asked[-1] if asked else None
+    Message.objects.filter(pk__in=[message.pk for message in answered_messages], turn=None).update(turn=turn)
+    turn.message = answered_messages[-1] if answered_messages else None
     turn.reply = log.add_message(MessageRole.AGENT, text, turn=turn, idn="agent_message")
     turn.status, turn.replied_at, turn.finished_at = TurnStatus.DONE, log.now, log.now
     turn.directives_used, turn.freshness = session.given_directives, freshness

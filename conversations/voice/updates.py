@@ -52,13 +52,13 @@ class Due:
     stop: str = ""
 
 
-async def update_frames(place: UpdatesCursor) -> Frames:
+async def update_frames(cursor: UpdatesCursor) -> Frames:
     """Updates as server-sent events until the call is over; the last event is `stop` with the reason."""
-    after = place.after
-    async with hub().listen(Room(place.organization_id, place.conversation_id), after=0) as listener:
+    after = cursor.after
+    async with hub().listen(Room(cursor.organization_id, cursor.conversation_id), after=0) as listener:
         yield [RETRY]
         while True:
-            due = await in_db(due_after, place, after)
+            due = await in_db(due_after, cursor, after)
             listener.after, after = due.last_event, due.after
             if due.frames:
                 yield due.frames
@@ -69,10 +69,10 @@ async def update_frames(place: UpdatesCursor) -> Frames:
                 yield [PINGED]
 
 
-def due_after(place: UpdatesCursor, after: int | None) -> Due:
+def due_after(cursor: UpdatesCursor, after: int | None) -> Due:
     """The updates due now. With `after` None, those that an earlier reply has told are left out."""
-    with tenant_tx(place.organization_id):
-        conversation = Conversation.objects.get(pk=place.conversation_id)
+    with tenant_tx(cursor.organization_id):
+        conversation = Conversation.objects.get(pk=cursor.conversation_id)
         if conversation.status != ConversationStatus.OPEN:
             # A caller who hung up or was transferred must not be spoken to.
             return Due([], after, conversation.last_event, stop=OVER)

@@ -67,13 +67,13 @@ def read_shopper(token: str, widget: Widget) -> Shopper:
         raise ShopperRefused("shopper_not_set_up", "This widget has no shopper secret. Create one under Widget.")
     if len(token) > LONGEST:
         raise ShopperRefused("shopper_invalid", f"The shopper token is longer than {LONGEST:,} characters.")
-    said = _verified(token, secret)
+    payload = _verified(token, secret)
     try:
-        found = Token.model_validate(said)
+        parsed = Token.model_validate(payload)
     except ValidationError as error:
         place = ".".join(str(part) for part in error.errors()[0]["loc"][:2])
         raise ShopperRefused("shopper_claims", f"The shopper token's {place} is missing or invalid.") from error
-    return Shopper(found.shopper.kept(), found.exp)
+    return Shopper(parsed.shopper.kept(), parsed.exp)
 
 
 def _verified(token: str, secret: str) -> dict[str, Any]:

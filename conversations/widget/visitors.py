@@ -38,8 +38,8 @@ def new_visitor() -> Visitor:
 
 def sign(visitor: Visitor, widget: Widget) -> str:
     """The visitor's token, for the widget's project and key; valid for 30 days or as long as the shop's sign-in."""
-    said = {"name": visitor.name, "shopper": dict(visitor.shopper), "until": visitor.until}
-    return signing.dumps({**said, **_bound_to(widget)}, salt=SALT, compress=True)
+    payload = {"name": visitor.name, "shopper": dict(visitor.shopper), "until": visitor.until}
+    return signing.dumps({**payload, **_bound_to(widget)}, salt=SALT, compress=True)
 
 
 def read_visitor(token: str, widget: Widget) -> Visitor:
@@ -47,12 +47,12 @@ def read_visitor(token: str, widget: Widget) -> Visitor:
     if not token or len(token) > LONGEST:
         raise NoVisitor
     try:
-        said = signing.loads(token, salt=SALT, max_age=DAYS * 86_400)
+        payload = signing.loads(token, salt=SALT, max_age=DAYS * 86_400)
     except signing.BadSignature as error:
         raise NoVisitor from error
-    if {name: said.get(name) for name in _bound_to(widget)} != _bound_to(widget) or said["until"] <= time.time():
+    if {name: payload.get(name) for name in _bound_to(widget)} != _bound_to(widget) or payload["until"] <= time.time():
         raise NoVisitor
-    return Visitor(said["name"], said["shopper"], said["until"])
+    return Visitor(payload["name"], payload["shopper"], payload["until"])
 
 
 def renewed(visitor: Visitor) -> Visitor:

@@ -30,9 +30,9 @@ def plan_step(
     """Build the step of an answer that calls tools. A call that cannot run gets its error result at once."""
     step = TurnStep(turn=turn_context.turn, number=number, content=storable(completion.text))
     calls: list[TurnCall] = []
-    for index, asked in enumerate(completion.tool_calls):
+    for index, tool_call in enumerate(completion.tool_calls):
         taken = [call.call_id for call in calls]
-        calls.append(_plan_call(turn_context, offer, step, asked, index=index, taken=taken))
+        calls.append(_plan_call(turn_context, offer, step, tool_call, index=index, taken=taken))
     return step, calls
 
 
@@ -58,17 +58,17 @@ def context_of(turn_context: TurnContext, call: TurnCall) -> ToolContext:
 
 
 def _plan_call(
-    turn_context: TurnContext, offer: Offer, step: TurnStep, asked: ToolCall, *, index: int, taken: Sequence[str]
+    turn_context: TurnContext, offer: Offer, step: TurnStep, tool_call: ToolCall, *, index: int, taken: Sequence[str]
 ) -> TurnCall:
     call = TurnCall(
         step=step,
         index=index,
-        call_id=call_id_of(asked, index=index, taken=taken),
-        name=storable(asked.name)[:120],
-        arguments_text=storable(asked.arguments_json)[:50_000],
+        call_id=call_id_of(tool_call, index=index, taken=taken),
+        name=storable(tool_call.name)[:120],
+        arguments_text=storable(tool_call.arguments_json)[:50_000],
     )
     try:
-        tool, call.arguments = read_call(offer.tools, asked, index=index)
+        tool, call.arguments = read_call(offer.tools, tool_call, index=index)
     except Refused as refusal:
         call.result, call.is_error, call.finished_at = error_text(str(refusal)), True, timezone.now()
         return call

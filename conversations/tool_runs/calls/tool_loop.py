@@ -223,8 +223,8 @@ async def _run(loop: ToolLoop, started: StartedCalls) -> None:
 
 async def _confirm(loop: ToolLoop, call: TurnCall) -> StartedCalls:
     """Ask the model whether the customer wants a repeat; hold it if not."""
-    work = await in_db(_effect_context, loop, call)
-    return await in_db(_start, loop, [call], asked_again=await has_asked_again(loop.job, work))
+    effect_context = await in_db(_effect_context, loop, call)
+    return await in_db(_start, loop, [call], asked_again=await has_asked_again(loop.job, effect_context))
 
 
 async def _execute(loop: ToolLoop, call: TurnCall) -> None:

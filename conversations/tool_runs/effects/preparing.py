@@ -13,10 +13,10 @@ from tools.engine.execution.after_actions import NoInput, end_after_action
 from tools.models import AfterAction, AfterActionState
 
 
-async def prepare(job: ClaimedJob, work: ExtractionTask, row: AfterAction) -> PreparedAction | None:
+async def prepare(job: ClaimedJob, context: ExtractionTask, row: AfterAction) -> PreparedAction | None:
     """Return the after-action with its value, or None if it failed. An unavailable model fails it, but not the effect."""
     try:
-        raw = input_for(row, work.effect)
+        raw = input_for(row, context.effect)
     except NoInput as missing:
         await in_db(_fail, job, row, str(missing))
         return None
@@ -24,7 +24,7 @@ async def prepare(job: ClaimedJob, work: ExtractionTask, row: AfterAction) -> Pr
     if not instruction:
         return PreparedAction(row=row, raw=raw, value=raw)
     try:
-        value = await apply_instruction(job, work, instruction=instruction, raw=raw)
+        value = await apply_instruction(job, context, instruction=instruction, raw=raw)
     except (LlmError, GiveUp) as failure:
         if isinstance(failure, LlmError) and not job.is_last_attempt:
             raise

@@ -34,15 +34,15 @@ def orders(request: HttpRequest) -> HttpResponse:
         connection = open_source(project.pk, KIND)
     if connection is None or not _is_signed_in(request, connection):
         return _refused(401, "woocommerce_rest_authentication_error", "Consumer key is invalid.")
-    asked = request.GET
-    wrong = _invalid_parameters(asked)
-    if wrong:
-        return _refused(400, "rest_invalid_param", f"Invalid parameter(s): {wrong}")
+    query = request.GET
+    invalid = _invalid_parameters(query)
+    if invalid:
+        return _refused(400, "rest_invalid_param", f"Invalid parameter(s): {invalid}")
     owned = (
-        [_order(row) for row in business("shop")["orders"]] if asked.get("customer") == str(CLARA.wp_user_id) else []
+        [_order(row) for row in business("shop")["orders"]] if query.get("customer") == str(CLARA.wp_user_id) else []
     )
-    found = [one for one in owned if asked.get("status", "any") in ("any", one["status"])]
-    shown = [_only(one, asked.get("_fields", "")) for one in found[: int(asked.get("per_page", USUAL))]]
+    found = [one for one in owned if query.get("status", "any") in ("any", one["status"])]
+    shown = [_only(one, query.get("_fields", "")) for one in found[: int(query.get("per_page", USUAL))]]
     return JsonResponse(shown, safe=False, headers={"X-WP-Total": str(len(found)), "Cache-Control": "no-store"})
 
 
@@ -55,17 +55,17 @@ def _is_signed_in(request: HttpRequest, connection: Connection) -> bool:
     return constant_time_compare(known, f"{connection.settings.model_dump()['consumer_key']}:{connection.secret}")
 
 
-def _invalid_parameters(asked: Mapping[str, str]) -> str:
+def _invalid_parameters(query: Mapping[str, str]) -> str:
     """Names of the invalid parameters."""
-    per_page, customer = asked.get("per_page", str(USUAL)), asked.get("customer", "")
-    wrong = {
+    per_page, customer = query.get("per_page", str(USUAL)), query.get("customer", "")
+    invalid = {
         "per_page": not (
             per_page.isascii() and per_page.isdigit() and len(per_page) < 9 and 1 <= int(per_page) <= MOST
         ),
         "customer": not (customer.isascii() and customer.isdigit()),
-        "status": asked.get("status", "any") not in STATUSES,
+        "status": query.get("status", "any") not in STATUSES,
     }
-    return ", ".join(name for name, is_wrong in wrong.items() if is_wrong)
+    return ", ".join(name for name, is_wrong in invalid.items() if is_wrong)
 
 
 def _order(row: Mapping[str, Any]) -> dict[str, Any]:
