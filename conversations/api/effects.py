@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from conversations.api.serializers import EffectResolution
-from conversations.tool_runs.effects.decisions import release, resolve, store_callback
+from conversations.tool_runs.effects.resolution import release, resolve, store_callback
 from projects.api.project_views import ProjectView
 from projects.api.schema import Schema
 from projects.api.typed_responses import TypedResponse

@@ -20,7 +20,7 @@ from conversations.common.contacts import read_contact
 from conversations.handover.requests import request_person
 from conversations.live.publish import publish_beginning
 from conversations.models import Channel, Conversation, Message, Persona
-from conversations.portal.cards import Card, build_cards
+from conversations.portal.block_cards import Card, build_cards
 from conversations.turns.channel_signals import ConversationOver
 from conversations.turns.services import Posted, post_message, start_conversation
 from projects.common.api_error import ApiError

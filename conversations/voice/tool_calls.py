@@ -20,7 +20,7 @@ from django.utils import timezone
 from conversations.common.contacts import read_contact
 from conversations.live.event_log import ConversationLog, open_log
 from conversations.models import Conversation, ConversationStatus
-from conversations.tool_runs.calls.ending import enqueue_after_actions, state_of
+from conversations.tool_runs.calls.results import enqueue_after_actions, state_of
 from conversations.tool_runs.calls.start import ALLOWED, APPROVAL
 from conversations.tool_runs.effects.approval import ask_for_approval, find_awaiting_approval, hold_repeat, is_approved
 from conversations.tool_runs.effects.outcome_events import announce_held, end_effect

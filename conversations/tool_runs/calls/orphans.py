@@ -6,7 +6,7 @@ from uuid import UUID
 
 from conversations.live.event_log import open_log
 from conversations.models import TurnCall
-from conversations.tool_runs.calls.ending import end_call, end_with_effect
+from conversations.tool_runs.calls.results import end_call, end_with_effect
 from conversations.tool_runs.effects.outcome_events import announce_cancelled
 from jobs.sweep import sweep_tenants
 from tools.engine import ledger

@@ -9,7 +9,7 @@ from enum import Enum
 from conversations.live.event_log import ConversationLog
 from conversations.models import TurnCall, TurnStep
 from conversations.models.event import EventType
-from conversations.tool_runs.calls.ending import end_call, end_with_effect
+from conversations.tool_runs.calls.results import end_call, end_with_effect
 from conversations.tool_runs.effects.approval import ask_for_approval, find_awaiting_approval, hold_repeat
 from conversations.tool_runs.effects.effect_context import has_customer_written_between
 from conversations.tool_runs.effects.outcome_events import announce_held

@@ -19,8 +19,8 @@ from conversations.live.event_log import job_log, open_log
 from conversations.live.tokens import TokenWriter
 from conversations.models import TurnCall, TurnStep
 from conversations.prompts.budget import make_room
-from conversations.tool_runs.calls.ending import settle_call
 from conversations.tool_runs.calls.plan import context_of, plan_step
+from conversations.tool_runs.calls.results import settle_call
 from conversations.tool_runs.calls.start import StartedCalls, start_calls, store_step
 from conversations.tool_runs.effects.argument_extraction import has_asked_again
 from conversations.tool_runs.effects.effect_context import EffectContext, load_effect_context

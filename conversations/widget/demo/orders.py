@@ -16,7 +16,7 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.utils.crypto import constant_time_compare
 from django.views.decorators.http import require_safe
 
-from conversations.widget.demo.place import demo_shop
+from conversations.widget.demo.project import demo_shop
 from projects.connections.integrations import Connection, open_source
 from projects.demo.shop import CLARA, KIND, business
 

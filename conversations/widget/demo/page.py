@@ -13,7 +13,7 @@ from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from conversations.widget.demo.place import demo_shop
+from conversations.widget.demo.project import demo_shop
 from conversations.widget.shopper import ALGORITHM
 from projects.demo.shop import CLARA, keep_connected
 from projects.knowledge.links import article_path

@@ -10,7 +10,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from conversations.models import PersonaField
-from conversations.tool_runs.effects.decisions import release, resolve, store_callback
+from conversations.tool_runs.effects.resolution import release, resolve, store_callback
 from conversations.turns.services import give_fields
 from jobs.errors import WrongState
 from jobs.models import Job, State
