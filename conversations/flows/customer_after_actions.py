@@ -10,8 +10,7 @@ from django.utils import timezone
 
 from conversations.common.business_hours import working_status
 from conversations.models import Persona, PersonaField
-from conversations.tool_runs.effects.after_actions import PreparedAction, execute_customer_action
-from conversations.tool_runs.effects.preparing import prepare
+from conversations.tool_runs.effects.after_actions import PreparedAction, execute_customer_action, prepare_after_action
 from jobs.fence import job_tx
 from jobs.lanes import ClaimedJob
 from llm.types import ModelSpec
@@ -39,7 +38,7 @@ async def run_customer_after_actions(job: ClaimedJob) -> None:
     """Run the after-actions in order, one commit each, and finish the job."""
     context = await in_db(_read, job)
     while (row := await in_db(next_or_finish, job, context.effect)) is not None:
-        if (prepared := await prepare(job, context, row)) is not None:
+        if (prepared := await prepare_after_action(job, context, row)) is not None:
             await in_db(_commit, job, context, prepared)
 
 

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from conversations.flows.customer_after_actions import fail_customer_after_actions, run_customer_after_actions
 from conversations.live.event_log import ConversationLog, job_log, open_log
 from conversations.tool_runs.effects import after_actions
-from conversations.tool_runs.effects.after_actions import PreparedAction, fail_after_actions
+from conversations.tool_runs.effects.after_actions import PreparedAction, fail_after_actions, prepare_after_action
 from conversations.tool_runs.effects.approval import ask_for_approval, find_awaiting_approval, hold_repeat
 from conversations.tool_runs.effects.argument_extraction import ask_arguments, has_asked_again
 from conversations.tool_runs.effects.effect_context import (
@@ -34,7 +34,6 @@ from conversations.tool_runs.effects.outcome_events import (
     record_failure,
     settle,
 )
-from conversations.tool_runs.effects.preparing import prepare
 from jobs.failpoints import failpoint
 from jobs.fence import job_tx, prove
 from jobs.lanes import ClaimedJob
@@ -253,7 +252,7 @@ def _settle(job: ClaimedJob, effect: Effect, outcome: Outcome) -> bool:
 async def _after_actions(job: ClaimedJob, context: EffectContext) -> None:
     """Steps 6 and 7, and the end of the job."""
     while (row := await in_db(next_or_finish, job, context.effect)) is not None:
-        prepared = await prepare(job, context, row)
+        prepared = await prepare_after_action(job, context, row)
         if prepared is None:
             continue
         if tells(row):
@@ -263,4 +262,4 @@ async def _after_actions(job: ClaimedJob, context: EffectContext) -> None:
 
 def _commit_after_action(job: ClaimedJob, context: EffectContext, prepared: PreparedAction) -> None:
     with job_log(job, context.conversation.pk) as log:
-        after_actions.execute_after_actions(log, context.effect, prepared, config=context.config)
+        after_actions.execute_after_action(log, context.effect, prepared, config=context.config)

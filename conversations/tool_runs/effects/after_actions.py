@@ -12,10 +12,16 @@ from conversations.followups.proactive import say_proactively
 from conversations.followups.waits import end_wait
 from conversations.live.event_log import ConversationLog
 from conversations.models import Persona, PromptSection, WaitOutcome
+from conversations.tool_runs.effects.argument_extraction import ExtractionTask, apply_instruction
 from conversations.tool_runs.effects.outcome_events import OUTCOMES, sentence_of
 from conversations.turns.customer_fields import MAX_VALUE, NORMALISERS, RefusedValue, holds_controls
 from conversations.turns.services import give_fields, set_read_field
+from jobs.errors import GiveUp
+from jobs.fence import job_tx
+from jobs.lanes import ClaimedJob
+from llm.errors import LlmError
 from projects.models.agent_config import AgentConfig
+from tenancy.threads import in_db
 from tools.engine.definition import (
     AFTER_ACTION_OPTIONS,
     AfterActionType,
@@ -23,7 +29,7 @@ from tools.engine.definition import (
     PromptSectionOptions,
     UrgentMessageOptions,
 )
-from tools.engine.execution.after_actions import end_after_action, input_of, message_of, tells
+from tools.engine.execution.after_actions import NoInput, end_after_action, input_of, message_of, tells
 from tools.models import AfterAction, AfterActionState, Effect, EffectState
 
 LONGEST_SECTION = 8_000
@@ -42,19 +48,47 @@ class PreparedAction:
     value: str
 
 
-def instruction_of(row: AfterAction) -> str:
+def _instruction_of(row: AfterAction) -> str:
     """The model's instruction for the input; "" if no model is involved."""
     return str(row.options.get("instruction") or "")
 
 
-def input_for(row: AfterAction, effect: Effect) -> str:
+def _input_for(row: AfterAction, effect: Effect) -> str:
     """The after-action's input. Raises NoInput."""
     if row.type == AfterActionType.SEND_URGENT_MESSAGE:
         return message_of(effect, UrgentMessageOptions.model_validate(row.options))
     return input_of(effect, row.options)
 
 
-def execute_after_actions(
+async def prepare_after_action(job: ClaimedJob, context: ExtractionTask, row: AfterAction) -> PreparedAction | None:
+    """Return the after-action with its input and value, or None if it failed.
+
+    An unavailable model fails the after-action, but not the effect.
+    """
+    try:
+        raw = _input_for(row, context.effect)
+    except NoInput as missing:
+        await in_db(_fail, job, row, str(missing))
+        return None
+    instruction = _instruction_of(row)
+    if not instruction:
+        return PreparedAction(row=row, raw=raw, value=raw)
+    try:
+        value = await apply_instruction(job, context, instruction=instruction, raw=raw)
+    except (LlmError, GiveUp) as failure:
+        if isinstance(failure, LlmError) and not job.is_last_attempt:
+            raise
+        await in_db(_fail, job, row, str(failure))
+        return None
+    return PreparedAction(row=row, raw=raw, value=value)
+
+
+def _fail(job: ClaimedJob, row: AfterAction, error: str) -> None:
+    with job_tx(job):
+        end_after_action(row, AfterActionState.FAILED, error=error)
+
+
+def execute_after_action(
     log: ConversationLog, effect: Effect, prepared: PreparedAction, *, config: AgentConfig
 ) -> None:
     """Execute an after-action and record it, in one commit. An invalid value fails it visibly; the next one still runs."""
@@ -113,7 +147,7 @@ def _store_attribute(persona: Persona, prepared: PreparedAction, config: AgentCo
     """Set the customer's field, and return its name. Raises RefusedValue."""
     options = cast(PersonaAttributeOptions, _options(prepared.row))
     value = _normalized(options.attribute, prepared.value, config)
-    if options.attribute not in CONTACT_FIELDS or not instruction_of(prepared.row):
+    if options.attribute not in CONTACT_FIELDS or not _instruction_of(prepared.row):
         give_fields(persona, {options.attribute: value})
     elif not set_read_field(persona, options.attribute, value):
         raise RefusedValue(
