@@ -16,47 +16,47 @@ export const RENDERABLE = new Set(Object.values(RENDERERS).map((renderer) => ren
 /** True if the server grants the agent the capability and this script can render it. */
 export const canRender = (capability, agent) => RENDERABLE.has(capability) && (agent.capabilities ?? []).includes(capability);
 
-export function renderBlock(block, scene) {
+export function renderBlock(block, context) {
   const renderer = Object.hasOwn(RENDERERS, block?.type) ? RENDERERS[block.type] : null;
-  if (!renderer || !canRender(renderer.capability, scene.agent)) return null;
+  if (!renderer || !canRender(renderer.capability, context.agent)) return null;
   try {
-    return renderer.render(block, scene);
+    return renderer.render(block, context);
   } catch {
     // The block comes from a newer server.
     return null;
   }
 }
 
-function escalation(block, scene) {
+function escalation(block, context) {
   const place = h("div", { class: "esc-place" });
   // The agent's label is in English.
-  const label = (scene.language === "en" && words(block.label)) || scene.say("Talk to a person");
-  const done = () => place.replaceChildren(h("p", { class: "note", role: "status" }, scene.say("Thanks. A colleague will reply here or get back to you.")));
+  const label = (context.language === "en" && words(block.label)) || context.say("Talk to a person");
+  const done = () => place.replaceChildren(h("p", { class: "note", role: "status" }, context.say("Thanks. A colleague will reply here or get back to you.")));
   const offer = () => {
     const button = h("button", { type: "button", class: "esc", onclick: () => ask() }, icon("person"), label);
     place.replaceChildren(button);
     return button;
   };
   const ask = () => {
-    const form = leadForm(scene, { escalation: words(block.escalation), onDone: done, onCancel: () => offer().focus() });
+    const form = leadForm(context, { escalation: words(block.escalation), onDone: done, onCancel: () => offer().focus() });
     place.replaceChildren(form);
     // The shop already gave a signed-in shopper's name and contact.
-    form.querySelector(scene.known("name") ? "[name=note]" : "input").focus({ preventScroll: true });
+    form.querySelector(context.known("name") ? "[name=note]" : "input").focus({ preventScroll: true });
     form.scrollIntoView({ block: "nearest" });
   };
-  if (scene.hasAsked(words(block.escalation))) done();
+  if (context.hasAsked(words(block.escalation))) done();
   else offer();
   return place;
 }
 
-function article(block, scene) {
+function article(block, context) {
   const title = words(block.title);
   if (!title) return null;
   return link(
-    pageAddress(block.url, scene.base),
+    pageAddress(block.url, context.base),
     { class: "card" },
     icon("article"),
-    h("small", {}, scene.say("From our help pages")),
+    h("small", {}, context.say("From our help pages")),
     h("b", { dir: "auto" }, title),
     words(block.excerpt) && h("span", { dir: "auto" }, words(block.excerpt)),
   );
@@ -64,25 +64,25 @@ function article(block, scene) {
 
 const TONES = { completed: "ok", delivered: "ok", cancelled: "bad", failed: "bad", refunded: "bad" };
 
-function orders(block, scene) {
+function orders(block, context) {
   const rows = Array.isArray(block.orders) ? block.orders : [];
   if (!rows.length) return null;
-  return h("ul", { class: "orders", "aria-label": scene.say("Your orders") }, rows.slice(0, 10).map((row) => order(row, scene)));
+  return h("ul", { class: "orders", "aria-label": context.say("Your orders") }, rows.slice(0, 10).map((row) => order(row, context)));
 }
 
-function order(row, scene) {
+function order(row, context) {
   const status = words(row.status);
-  const label = words(row.status_label) || statusIn(status, scene.say);
+  const label = words(row.status_label) || statusIn(status, context.say);
   const parcels = (Array.isArray(row.tracking) ? row.tracking : []).filter((parcel) => pageAddress(parcel?.url) || words(parcel?.number));
   const bought = itemsIn(row.items);
-  const line = [dayIn(row.date, scene.language), amountIn(row.total, scene.language)].filter(Boolean).join(" · ");
+  const line = [dayIn(row.date, context.language), amountIn(row.total, context.language)].filter(Boolean).join(" · ");
   return h(
     "li",
     {},
-    h("div", {}, h("b", {}, `${scene.say("Order")} ${words(row.number)}`), label && h("span", { class: `s ${TONES[status] ?? "go"}` }, label)),
+    h("div", {}, h("b", {}, `${context.say("Order")} ${words(row.number)}`), label && h("span", { class: `s ${TONES[status] ?? "go"}` }, label)),
     bought && h("small", { dir: "auto" }, bought),
     line && h("small", { dir: "auto" }, line),
-    parcels.map((parcel) => trackIn(parcel, scene)),
+    parcels.map((parcel) => trackIn(parcel, context)),
   );
 }
 
@@ -100,9 +100,9 @@ function amountIn(total, language) {
 }
 
 /** A parcel's tracking link, or its number if there is no link. */
-function trackIn({ url, provider, number }, scene) {
+function trackIn({ url, provider, number }, context) {
   if (!pageAddress(url)) return h("small", {}, h("bdi", {}, [words(provider), words(number)].filter(Boolean).join(" ")));
-  return link(url, {}, [scene.say("Track"), words(provider)].filter(Boolean).join(" "), icon("out"));
+  return link(url, {}, [context.say("Track"), words(provider)].filter(Boolean).join(" "), icon("out"));
 }
 
 /** "2 × Olio nuovo, 1 × Pecorino" */

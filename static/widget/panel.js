@@ -25,7 +25,7 @@ export class Panel {
     const language = chosenLanguage(catalog, agent.language);
     this.say = sayIn(catalog, language, { name: agent.name });
     Object.assign(this, { host, root, agent, actions, language, isOpen: false });
-    const scene = {
+    const context = {
       agent,
       base,
       language,
@@ -36,7 +36,7 @@ export class Panel {
       known: actions.known,
       onScroll: (atEnd) => (this.latest.hidden = atEnd),
     };
-    this.log = new Log(scene);
+    this.log = new Log(context);
     this.reader = new Reader(this.say("Conversation with %(name)s"));
     this.frame = h("div", { lang: language, dir: directionOf(language) }, this.launcher(), this.dialog());
     this.paint(agent.theme);

@@ -101,7 +101,7 @@ def test_a_chat_that_begins_on_another_page_is_seen_all_the_same(tenant: Tenant)
 
 async def _begun(conversation: Conversation) -> bool:
     place = PortalPlace(conversation.organization_id, conversation.persona_id)
-    async with aclosing(frames_until_begun(place, ChatState(chat=None, begun=0))) as stream:
+    async with aclosing(frames_until_begun(place, ChatState(chat=None, chat_count=0))) as stream:
         return [frames[-1].event == "begun" async for frames in stream][-1]
 
 
