@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.conversations.effects.conftest import Bench, webhook
-from tests.conversations.effects.outside import violations
+from tests.conversations.effects.ledger_check import violations
 from tests.conversations.effects.target import Target
 from tests.crashes.invariants import settle
 from tests.processes import ForkServer

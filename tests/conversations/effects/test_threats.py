@@ -21,7 +21,7 @@ from outbound.errors import InvalidRequest
 from outbound.headers import check_headers
 from tests.conversations.effects.conftest import PHONE, Bench, webhook
 from tests.conversations.effects.target import Answers, Target
-from tests.conversations.effects.test_table import tool_context
+from tests.conversations.effects.test_outcomes import tool_context
 from tests.processes import ScriptedModel
 from tools.builtin.send_sms_tool import execute
 from tools.engine.custom.secrets import WebhookSecrets, set_secret_headers

@@ -11,7 +11,7 @@ import pytest
 from conversations.turns.services import give_fields
 from tests.conversations.effects.conftest import Bench, webhook
 from tests.conversations.effects.target import Answers, Target
-from tests.conversations.effects.test_table import tool_context
+from tests.conversations.effects.test_outcomes import tool_context
 from tests.processes import ScriptedModel
 from tools.engine.custom.secrets import WebhookSecrets
 from tools.engine.definition import WebhookOptions

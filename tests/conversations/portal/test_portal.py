@@ -174,9 +174,7 @@ def test_a_message_over_the_limit_is_reported_and_stays_in_its_field(call: Conve
 
 
 @pytest.mark.parametrize("content", ["", "   ", "x" * 4_001, "a\x00b"])
-def test_an_unstorable_message_is_refused(
-    call: Conversation, client: Client, tenant: Tenant, content: str
-) -> None:
+def test_an_unstorable_message_is_refused(call: Conversation, client: Client, tenant: Tenant, content: str) -> None:
     answer = client.post(f"/c/{token_of(call)}", {"content": content}, headers={"Accept": "application/json"})
     error = answer.json()["error"]
     assert (answer.status_code, error["field"], bool(error["message"])) == (400, "content", True)
