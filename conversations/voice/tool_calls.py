@@ -125,9 +125,9 @@ def _begin(call: LiveCall, *, asked_again: bool | None = None) -> StartedCall | 
             return CallAnswer(error_text(OVER), is_error=True)
         project = Project.objects.select_related("agent_version").get(pk=call.project_id)
         offer = collect_agent_tools(project, channel=conversation.channel)
-        asked = ToolCall(call.call_id, call.name, call.arguments_json)
+        request = ToolCall(call.call_id, call.name, call.arguments_json)
         try:
-            tool, arguments = read_call(offer.tools, asked, index=0)
+            tool, arguments = read_call(offer.tools, request, index=0)
         except Refused as refusal:
             logger.error("A live call of %s was refused: %s", call.conversation_id, refusal)
             return CallAnswer(error_text(str(refusal)), is_error=True)

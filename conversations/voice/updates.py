@@ -83,11 +83,11 @@ def due_after(cursor: UpdatesCursor, after: int | None) -> Due:
         return Due(frames, conversation.last_event, conversation.last_event)
 
 
-def cursor_for(conversation: Conversation, asked: int | None) -> UpdatesCursor:
-    """Where a stream begins: after the latest update that the bridge has seen (`asked`) or reported as applied."""
+def cursor_for(conversation: Conversation, seen: int | None) -> UpdatesCursor:
+    """Where a stream begins: after the latest update that the bridge has seen (`seen`) or reported as applied."""
     session = VoiceSession.objects.filter(conversation=conversation).first()
     applied = (session.applied or None) if session else None
-    known = [number for number in (asked, applied) if number is not None]
+    known = [number for number in (seen, applied) if number is not None]
     return UpdatesCursor(cast(UUID, conversation.organization_id), conversation.pk, max(known, default=None))
 
 

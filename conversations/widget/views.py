@@ -145,7 +145,7 @@ class Events(WidgetView):
         return Continued(StreamCursor(self.caller.organization_id, conversation.pk, after=after, is_reset=not known))
 
     def _conversation(self) -> Conversation:
-        """The named conversation if it is the visitor's current one, else the current one. Raises NoConversation."""
+        """The visitor's newest conversation. Raises NoConversation if there is none, or if the request names another."""
         conversation = find_conversation(self.project, self.visitor)
         named = self.request.query_params.get("conversation")
         if conversation is None or (named and named != str(conversation.pk)):

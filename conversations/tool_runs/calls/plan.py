@@ -104,5 +104,5 @@ def _planned_effect(turn_context: TurnContext, tool: CompiledTool, call: TurnCal
 
 def _telephony_metadata(metadata: Mapping[str, object]) -> Mapping[str, object]:
     """The telephony metadata of a call conversation, else empty."""
-    told = metadata.get("call")
-    return told if isinstance(told, Mapping) else {}
+    call = metadata.get("call")
+    return call if isinstance(call, Mapping) else {}

@@ -119,11 +119,11 @@ def fail_after_actions(log: ConversationLog, effect: Effect, reason: str) -> Non
 
     If one of them was to tell the agent how the effect ended, the agent is told here.
     """
-    left = list(effect.after_actions.filter(state=AfterActionState.PLANNED))
-    for row in left:
+    remaining = list(effect.after_actions.filter(state=AfterActionState.PLANNED))
+    for row in remaining:
         end_after_action(row, AfterActionState.FAILED, error=reason)
-    telling = effect.after_actions.filter(type=AfterActionType.SEND_URGENT_MESSAGE)
-    if any(tells(row) for row in left) and not telling.filter(state=AfterActionState.DONE).exists():
+    messages = effect.after_actions.filter(type=AfterActionType.SEND_URGENT_MESSAGE)
+    if any(tells(row) for row in remaining) and not messages.filter(state=AfterActionState.DONE).exists():
         _tell(log, effect, sentence_of(effect))
 
 

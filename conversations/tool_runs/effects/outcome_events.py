@@ -184,5 +184,5 @@ def _has_to_be_said(effect: Effect) -> bool:
 
 def _is_revision(log: ConversationLog, effect: Effect) -> bool:
     """True if the agent was told of an earlier end that was revised by a retry or a late result."""
-    told = Event.objects.filter(conversation=log.conversation, idn=URGENT, payload__effect=str(effect.pk))
-    return effect.origin == EffectOrigin.COMMITMENT and effect.state == EffectState.DONE and told.exists()
+    earlier = Event.objects.filter(conversation=log.conversation, idn=URGENT, payload__effect=str(effect.pk))
+    return effect.origin == EffectOrigin.COMMITMENT and effect.state == EffectState.DONE and earlier.exists()
