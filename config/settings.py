@@ -202,7 +202,7 @@ REST_FRAMEWORK = {
         "projects.api.authentication.ApiKeyAuthentication",
         "projects.api.authentication.MemberAuthentication",
     ],
-    "DEFAULT_PERMISSION_CLASSES": ["projects.api.permissions.HasScope"],
+    "DEFAULT_PERMISSION_CLASSES": ["projects.api.authentication.HasScope"],
     "DEFAULT_PARSER_CLASSES": ["projects.api.parsers.StrictJSONParser"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_THROTTLE_CLASSES": ["projects.api.throttling.KeyThrottle"],

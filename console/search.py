@@ -1,6 +1,6 @@
 """Finding conversations: newest first, by customer, by words that were said.
 
-Under row-level security an index serves only comparisons that the database calls leakproof (migration 0003_lists): ranges
+Under row-level security an index serves only comparisons that the database calls leakproof (LISTS of the migration): ranges
 of text, uuid and time. So a customer is found by how a name, a phone number or an address begins or ends, in the whole
 tenant; words are looked for from the newest message back, so many messages at a time, and the answer says how far it got.
 """
@@ -178,7 +178,7 @@ def _like(word: str) -> str:
 
 
 def _personas(project: Project, text: str) -> list[UUID]:
-    """Customers found by a field, as it is kept for this (migration 0003_lists)."""
+    """Customers found by a field, as it is kept for this (LISTS of the migration)."""
     found: list[UUID] = []
     for key, column, start in _ranges(text):
         found += _in_range(project, key=key, column=column, start=start)

@@ -13,8 +13,8 @@ from jobs.models import Job, ModelCall, State
 from jobs.presenters import JobPayload, ModelCallPayload, call_payload, job_payload
 from jobs.services import run_again
 from projects.api.pagination import PAGED
-from projects.api.project_views import ProjectView
 from projects.api.typed_responses import Accepted, Page, TypedResponse
+from projects.api.views import ProjectView
 from projects.models.key import Scope
 
 

@@ -14,19 +14,29 @@ TENANT = "nullif(current_setting('app.organization_id', true), '')::uuid"
 CURRENT_TENANT = f"(select {TENANT})"
 
 
-def tenant_table(table: str, *, parents: Mapping[str, str] | None = None, append_only: bool = False) -> RunSQL:
+def tenant_table(
+    table: str, *, parents: Mapping[str, str] | None = None, append_only: bool = False, referenced: bool = True
+) -> RunSQL:
     """Row-level security, forced, and composite foreign keys for one tenant's table.
 
-    `parents` maps a column to the table it refers to. An `append_only` table can't be changed or emptied by mg_app.
+    `parents` maps a column to the table it refers to. An `append_only` table can't be changed or emptied by mg_app. One that
+    isn't `referenced` by others does without the unique key that their foreign keys need.
     """
-    lines: list[Any] = [
-        f"alter table {table} add constraint {table}_tenant unique (organization_id, id)",
-        *_policies(table, owner_column="organization_id"),
-        *(_composite_key(table, column, parent) for column, parent in (parents or {}).items()),
-    ]
+    lines: list[Any] = _policies(table, owner_column="organization_id")
+    constraints = [_constraint(table, column, parent) for column, parent in (parents or {}).items()]
+    if referenced:
+        constraints.insert(0, f"add constraint {table}_tenant unique (organization_id, id)")
+    if constraints:
+        lines.append(f"alter table {table} {', '.join(constraints)}")
     if append_only:
         lines.append(f"revoke update, delete, truncate on {table} from mg_app")
     return RunSQL(lines, reverse_sql=RunSQL.noop)
+
+
+def walls(*parts: RunSQL | str) -> RunSQL:
+    """All walls of an app as one script, which takes one round trip to the database."""
+    lines: list[Any] = [line for part in parts for line in ([part] if isinstance(part, str) else part.sql)]
+    return RunSQL(";\n".join(lines), reverse_sql=RunSQL.noop)
 
 
 def organization_table(table: str) -> RunSQL:
@@ -47,22 +57,6 @@ def borrowed_table(table: str) -> RunSQL:
     return RunSQL(lines, reverse_sql=[line.format(table) for line in (*undo, *calm)])
 
 
-def policies_for_any_tenant() -> RunSQL:
-    """The policies of tables that were made before `CURRENT_TENANT`, as they are made now."""
-    shown = CURRENT_TENANT.replace("'", "''")
-    change = f"""
-        do $$ declare made record; begin
-            for made in
-                select polrelid::regclass as name, substring(pg_get_expr(polqual, polrelid) from '^\\((\\w+) =') as owner
-                from pg_policy where polname = 'tenant'
-            loop
-                execute format('alter policy tenant on %s using (%I = {shown})', made.name, made.owner);
-            end loop;
-        end $$
-        """  # noqa: S608 - our own words
-    return RunSQL(change, reverse_sql=RunSQL.noop)
-
-
 def foreign_key(table: str, column: str, parent: str, *, goes_with_it: bool = False) -> RunSQL:
     """One composite key, for a reference that points to a table made later or by a higher floor.
 
@@ -70,21 +64,21 @@ def foreign_key(table: str, column: str, parent: str, *, goes_with_it: bool = Fa
     deletion of both, from above, passes.
     """
     on_delete = "cascade" if goes_with_it else "no action"
-    return RunSQL([_composite_key(table, column, parent, on_delete=on_delete)], reverse_sql=RunSQL.noop)
+    constraint = _constraint(table, column, parent, on_delete=on_delete)
+    return RunSQL([f"alter table {table} {constraint}"], reverse_sql=RunSQL.noop)
 
 
 def _policies(table: str, *, owner_column: str) -> list[str]:
     mine, shown = f"{owner_column} = {TENANT}", f"{owner_column} = {CURRENT_TENANT}"
     return [
-        f"alter table {table} enable row level security",
-        f"alter table {table} force row level security",
+        f"alter table {table} enable row level security, force row level security",
         f"create policy tenant on {table} to mg_app, mg_owner using ({shown}) with check ({mine})",
         f"create policy ops on {table} to mg_ops using (true) with check (true)",
     ]
 
 
-def _composite_key(table: str, column: str, parent: str, *, on_delete: str = "cascade") -> str:
+def _constraint(table: str, column: str, parent: str, *, on_delete: str = "cascade") -> str:
     return (
-        f"alter table {table} add constraint {table}_{column}_tenant foreign key (organization_id, {column}) "
+        f"add constraint {table}_{column}_tenant foreign key (organization_id, {column}) "
         f"references {parent} (organization_id, id) on delete {on_delete} deferrable initially deferred"
     )

@@ -72,7 +72,7 @@ class Child:
     async def _live(self) -> str:
         """Run it once. Returns how it ended, in words."""
         try:
-            process, reader = await self._spawn()
+            process, reader = await spawn(self.program)
         except OSError as error:
             return f"can't be started ({error.strerror or error})"
         self._process = process
@@ -81,28 +81,11 @@ class Child:
             self._signal(self.program.stop_signal)
         code = await process.wait()
         self._process = None
-        _end_group(process.pid)
+        end_group(process.pid)
         # A process that left the group may hold the pipe open: don't wait for it.
         await asyncio.wait([output], timeout=1)
         output.cancel()
         return describe_exit(code)
-
-    async def _spawn(self) -> tuple[Process | Forked, asyncio.StreamReader]:
-        read_end, write_end = os.pipe()
-        reader = asyncio.StreamReader()
-        await asyncio.get_running_loop().connect_read_pipe(
-            lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(read_end, "rb", buffering=0)
-        )
-        try:
-            return await self._process_writing_to(write_end), reader
-        finally:
-            os.close(write_end)
-
-    async def _process_writing_to(self, output: int) -> Process | Forked:
-        if self.program.fork_server is not None:
-            return await Forked.start(self.program, server=self.program.fork_server, output=output)
-        argv, options = self.program.argv(), self.program.popen_options()
-        return await asyncio.create_subprocess_exec(*argv, stdout=output, **options)
 
     def _emit(self, line: str) -> None:
         tidy = self.program.tidy(line)
@@ -119,6 +102,22 @@ class Child:
                 os.kill(self._process.pid, number)
 
 
+async def spawn(program: Program) -> tuple[Process | Forked, asyncio.StreamReader]:
+    """Start it once, with a reader of its output. Raises OSError when it can't be started."""
+    read_end, write_end = os.pipe()
+    reader = asyncio.StreamReader()
+    await asyncio.get_running_loop().connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(read_end, "rb", buffering=0)
+    )
+    try:
+        if program.fork_server is not None:
+            return await Forked.start(program, server=program.fork_server, output=write_end), reader
+        process = await asyncio.create_subprocess_exec(*program.argv(), stdout=write_end, **program.popen_options())
+        return process, reader
+    finally:
+        os.close(write_end)
+
+
 def describe_exit(code: int) -> str:
     """An exit status in words."""
     if code >= 0:
@@ -126,7 +125,7 @@ def describe_exit(code: int) -> str:
     return f"was ended by {signal.Signals(-code).name}"
 
 
-def _end_group(pid: int) -> None:
+def end_group(pid: int) -> None:
     """Whatever the dead process forked and left in its group."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)

@@ -12,11 +12,14 @@ import hashlib
 import importlib.util
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -26,6 +29,15 @@ STAMP = VENV / "makegood-installed.json"
 # Installing the first brings all of the second with it.
 CONTAINS = {"requirements-dev.txt": ("requirements.txt",)}
 RUN_TIME, WITH_TESTS = "requirements.txt", "requirements-dev.txt"
+PINNED = re.compile(r"^([A-Za-z0-9][^\s=]*)==([^\s;]+)", re.MULTILINE)
+# In pip's log: a package of the file that it has found or downloaded, and what comes when it has them all.
+COLLECTED = re.compile(r"^\S.*\(from -r ", re.MULTILINE)
+INSTALLING = "\nInstalling collected packages: "
+ENDINGS = (signal.SIGINT, signal.SIGTERM)
+LOOK_SECONDS = 0.2
+# Without a terminal, how often a step that takes long says so.
+REPEAT_SECONDS = 10.0
+LAST_LINES = 20
 
 
 class InstallError(Exception):
@@ -66,24 +78,104 @@ def _wait_for_turn(turn: int) -> None:
 
 
 def _install(requirements: str) -> None:
-    began = time.monotonic()
+    log = _new_log()
     if not _works(PYTHON, "pass"):
-        _say(f"making the virtual environment {VENV}")
-        _run(sys.executable, "-m", "venv", "--clear", "--without-pip", str(VENV))
+        step = Step("Making the virtual environment")
+        _run(sys.executable, "-m", "venv", "--clear", "--without-pip", str(VENV), log=log, step=step)
     STAMP.unlink(missing_ok=True)
-    _say(f"installing {requirements}")
-    _run(*_installer(), "--require-hashes", "-r", str(ROOT / requirements))
+    pins = pinned(requirements)
+    step = Step("Installing packages", total=len(pins))
+    command = [*_installer(log), "--require-hashes", "-r", str(ROOT / requirements)]
+    _run(*command, log=log, step=step, look=lambda: _look(step, pins=pins, log=log))
     STAMP.write_text(json.dumps({requirements: digest(requirements)}) + "\n")
-    _say(f"installed in {time.monotonic() - began:.0f} s")
 
 
-def _installer() -> list[str]:
+def pinned(requirements: str) -> set[tuple[str, str]]:
+    """The packages that a requirements file pins, by normalized name and version."""
+    return {(_normalized(name), version) for name, version in PINNED.findall((ROOT / requirements).read_text())}
+
+
+def installed() -> set[tuple[str, str]]:
+    """The packages of the virtual environment, by normalized name and version."""
+    folders = VENV.glob("lib/python*/site-packages/*.dist-info")
+    parts = (folder.name.removesuffix(".dist-info").partition("-") for folder in folders)
+    return {(_normalized(name), version) for name, _, version in parts}
+
+
+def _normalized(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def _look(step: Step, *, pins: set[tuple[str, str]], log: Path) -> None:
+    """Bring the step up to date: pip downloads every package before it installs the first, uv compiles them at the end."""
+    text = log.read_text(errors="replace")
+    collected = list(COLLECTED.finditer(text))
+    if collected and INSTALLING not in text[collected[-1].end() :]:
+        step.show("Downloading packages", done=len(collected))
+    else:
+        done = len(pins & installed())
+        step.show("Installing packages" if done < len(pins) else "Compiling packages", done=done)
+
+
+@dataclass
+class Step:
+    """One line of progress on stderr: in place on a terminal, else printed when it begins, now and then, and when it ends."""
+
+    what: str
+    total: int = 0
+    done: int = 0
+    began: float = field(default_factory=time.monotonic)
+    is_terminal: bool = field(default_factory=lambda: sys.stderr.isatty() and os.environ.get("TERM") != "dumb")
+    _repeat_at: float = 0.0
+
+    def show(self, what: str = "", *, done: int = 0) -> None:
+        """Say how far it is."""
+        if what and what != self.what:
+            self.what, self._repeat_at = what, 0.0
+        self.done = min(done, self.total)
+        if self.is_terminal:
+            self._write(f"\r\x1b[K{self}")
+        elif time.monotonic() >= self._repeat_at:
+            self._repeat_at = time.monotonic() + REPEAT_SECONDS
+            self._write(f"{self}\n")
+
+    def end(self, *, is_done: bool) -> None:
+        """Leave its last line standing."""
+        self.done = self.total if is_done else self.done
+        self._write(f"\r\x1b[K{self}\n" if self.is_terminal else f"{self}\n")
+
+    def __str__(self) -> str:
+        count = f"  {self.done}/{self.total}" if self.total else ""
+        return f"{self.what}{count}  ({time.monotonic() - self.began:.0f} s)"
+
+    def _write(self, text: str) -> None:
+        sys.stderr.write(text)
+        sys.stderr.flush()
+
+
+def _new_log() -> Path:
+    """An empty log in the data directory, which is made as `config.runner.data_dir` makes it."""
+    data_dir = Path(os.environ.get("MAKEGOOD_DATA") or ROOT / ".data")
+    log = data_dir / "install.log"
+    try:
+        if not data_dir.exists():
+            data_dir.mkdir(parents=True)
+            data_dir.chmod(0o711 if os.geteuid() == 0 else 0o700)
+        log.write_bytes(b"")
+    except OSError as error:
+        raise InstallError(
+            f"The data directory {data_dir} can't be used ({error.strerror}): set MAKEGOOD_DATA to another directory."
+        ) from error
+    return log
+
+
+def _installer(log: Path) -> list[str]:
     """The command that installs into .venv: uv, the environment's pip, or the machine's."""
     if uv := shutil.which("uv"):
         return [uv, "pip", "install", "--compile-bytecode", "--python", str(PYTHON)]
     options = ["install", "--disable-pip-version-check", "--no-input", "--root-user-action=ignore"]
     if not _works(PYTHON, "import pip") and importlib.util.find_spec("ensurepip"):
-        _run(str(PYTHON), "-m", "ensurepip", "--default-pip")
+        _run(str(PYTHON), "-m", "ensurepip", "--default-pip", log=log, step=Step("Installing pip"))
     if _works(PYTHON, "import pip"):
         return [str(PYTHON), "-m", "pip", *options]
     if importlib.util.find_spec("pip"):
@@ -106,18 +198,46 @@ def _works(python: Path, code: str) -> bool:
         return False
 
 
-def _run(*command: str) -> None:
-    # Progress goes to stderr: stdout belongs to the command that is about to run.
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=sys.stderr, start_new_session=True)
-    try:
-        code = process.wait()
-    except BaseException:
-        # Ctrl-C or SIGTERM: the installer and what it started must not go on alone.
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        raise
+def _run(*command: str, log: Path, step: Step, look: Callable[[], None] | None = None) -> None:
+    """Run a command to its end, which writes to the log. Raises InstallError with the log's last lines."""
+    look = look or step.show
+    # Its lines come as it writes them, not by the block.
+    env = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    with log.open("ab") as output:
+        # A signal that comes between the two would leave the installer alone.
+        signal.pthread_sigmask(signal.SIG_BLOCK, ENDINGS)
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            env=env,
+            start_new_session=True,
+            preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDINGS),
+        )
+        try:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDINGS)
+            while (code := _ended(process)) is None:
+                look()
+        except BaseException:
+            # Ctrl-C or SIGTERM: the installer and what it started must not go on alone.
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            raise
+        finally:
+            step.end(is_done=process.returncode == 0)
     if code:
-        raise InstallError(f"`{' '.join(command[:4])} …` failed; its last lines above say why.")
+        lines = log.read_text(errors="replace").splitlines()[-LAST_LINES:]
+        print(*lines, sep="\n", file=sys.stderr)
+        raise InstallError(f"`{' '.join(command[:4])} …` failed: the last lines of {log} above say why.")
+
+
+def _ended(process: subprocess.Popen[bytes]) -> int | None:
+    """Its exit code, once it has ended; waits a moment for that."""
+    try:
+        return process.wait(LOOK_SECONDS)
+    except subprocess.TimeoutExpired:
+        return None
 
 
 def _say(text: str) -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TextIO
 
 NAME_WIDTH = 9
@@ -15,11 +17,13 @@ LONGEST_LINE = 64 * 1024
 
 
 class ServiceLog:
-    """Writes whole lines. Colours only on a terminal, and not when NO_COLOR is set."""
+    """Writes whole lines. On a terminal, the steps under way stand below them; colours too, unless NO_COLOR is set."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
+        self._is_terminal = stream.isatty() and os.environ.get("TERM") != "dumb"
         self._colours: dict[str, int] | None = {} if stream.isatty() and not os.environ.get("NO_COLOR") else None
+        self._steps: dict[str, str] = {}
         self._is_open = True
 
     def say(self, text: str) -> None:
@@ -28,10 +32,32 @@ class ServiceLog:
 
     def line(self, name: str, text: str) -> None:
         """One line of `name`. When nobody reads any more (a closed pipe or terminal) lines are dropped."""
-        if not self._is_open:
+        self._write(f"{time.strftime('%H:%M:%S')} {self._column(name)} {text}\n")
+
+    @contextmanager
+    def step(self, what: str) -> Iterator[Callable[[str], None]]:
+        """A step of the start, and a function that says how far it is. It gets a line of its own once it is done."""
+        began = time.monotonic()
+        self._show(what, "")
+        try:
+            yield lambda progress: self._show(what, progress)
+        finally:
+            del self._steps[what]
+            self._write("")
+        self.say(f"{what}: ready ({time.monotonic() - began:.1f} s)")
+
+    def _show(self, what: str, progress: str) -> None:
+        self._steps[what] = f"{what}  {progress}".rstrip()
+        self._write("")
+
+    def _write(self, lines: str) -> None:
+        if self._is_terminal:
+            below = "  ".join(f"{step} …" for step in self._steps.values())
+            lines = f"\r\x1b[K{lines}{below[: shutil.get_terminal_size().columns - 1]}"
+        if not self._is_open or not lines:
             return
         try:
-            self._stream.write(f"{time.strftime('%H:%M:%S')} {self._column(name)} {text}\n")
+            self._stream.write(lines)
             self._stream.flush()
         except OSError:
             self._is_open = False

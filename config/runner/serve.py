@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -19,7 +18,7 @@ from config.runner.forking import CAN_FORK
 from config.runner.health import is_healthy
 from config.runner.keys import load_keys
 from config.runner.log import ServiceLog
-from config.runner.manage import run_manage
+from config.runner.manage import MIGRATE_NOISE, count_migrations, manage, run_manage
 from config.runner.ports import LOOPBACK, PortBook, is_open
 from config.runner.postgres import prepare_postgres
 from config.runner.preflight import check_servers
@@ -99,7 +98,7 @@ class Serve:
     async def _start_postgres(self) -> None:
         if "DATABASE_URL" in self._env:
             return
-        with self._step("PostgreSQL"):
+        with self._log.step("PostgreSQL"):
             port = self._ports.assign("postgres")
             postgres = await asyncio.to_thread(prepare_postgres, self._data_dir, keys=self._keys, port=port)
             if postgres.cluster.parent != self._data_dir:
@@ -115,7 +114,7 @@ class Serve:
     async def _start_redis(self) -> None:
         if "REDIS_URL" in self._env:
             return
-        with self._step("Redis"):
+        with self._log.step("Redis"):
             redis = prepare_redis(self._data_dir, keys=self._keys, port=self._ports.assign("redis"))
             child = self._supervisor.start(redis.program(), tier=Tier.STORES)
             await self._supervisor.wait_ready(child, redis.is_ready, seconds=RECOVERY_SECONDS)
@@ -124,7 +123,7 @@ class Serve:
     async def _start_model(self) -> None:
         if "OPENAI_API_KEY" in self._env or "OPENAI_BASE_URL" in self._env:
             return
-        with self._step("the offline model (set OPENAI_API_KEY or OPENAI_BASE_URL for a real one)"):
+        with self._log.step("the offline model (set OPENAI_API_KEY or OPENAI_BASE_URL for a real one)"):
             port = self._ports.assign("model")
             child = self._supervisor.start(programs.offline_model(port=port, env=self._env), tier=Tier.APPS)
             await self._supervisor.wait_ready(child, lambda: is_open(port), seconds=APP_SECONDS)
@@ -143,17 +142,22 @@ class Serve:
             await self._supervisor.wait_ready(child, socket.exists, seconds=APP_SECONDS)
 
     async def _prepare(self) -> DemoLogin:
-        with self._step("tables"):
-            await run_manage("migrate", "--no-input", env=self._env, log=self._log)
-        with self._step("the demo organization"):
-            lines = await run_manage("demo", "--json", env=self._env, log=self._log, quiet=True)
-            return DemoLogin.parse(lines[-1])
+        with self._log.step("tables") as show:
+            migrate = self._manage("migrate", "--no-input", noise=MIGRATE_NOISE)
+            await run_manage(migrate, log=self._log, on_line=count_migrations(show))
+        with self._log.step("the demo organization"):
+            demo = self._manage("demo", "--json", noise=r"^\{.*")
+            lines = await run_manage(demo, log=self._log)
+            return DemoLogin.parse(next((line for line in reversed(lines) if line.startswith("{")), ""))
+
+    def _manage(self, *arguments: str, noise: str) -> Program:
+        return manage(*arguments, env=self._env, fork_server=self._fork_server, noise=noise)
 
     async def _start_web(self) -> None:
         host, port = self._options.local_host, self._options.port
         # A Host header that the operator's MAKEGOOD_ALLOWED_HOSTS lets through.
         name = urlsplit(self._env["MAKEGOOD_BASE_URL"]).netloc
-        with self._step("the web process"):
+        with self._log.step("the web process"):
             program = programs.web(host=self._options.host, port=port, env=self._env)
             child = self._start_ours(program)
             await self._supervisor.wait_ready(child, lambda: is_healthy(host, port, name=name), seconds=APP_SECONDS)
@@ -174,13 +178,6 @@ class Serve:
         self._log.say(f"A shop with the demo's widget: {self._env['MAKEGOOD_BASE_URL']}/demo/shop")
         self._log.say(f"Demo login: {login.email}, password {login.password}")
         self._log.say(f"The demo's API key is in {self._data_dir / 'demo.json'}. Ctrl-C stops everything.")
-
-    @contextmanager
-    def _step(self, what: str) -> Iterator[None]:
-        """One line when the step begins would be noise: one when it is done, with its duration."""
-        began = time.monotonic()
-        yield
-        self._log.say(f"{what}: ready ({time.monotonic() - began:.1f} s)")
 
 
 def base_env(options: ServeOptions, environ: Mapping[str, str]) -> dict[str, str]:

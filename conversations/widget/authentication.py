@@ -15,8 +15,7 @@ from rest_framework.request import Request
 
 from conversations.widget.errors import NoVisitor, NoWidget, OriginMissing, OriginNotAllowed
 from conversations.widget.visitors import Visitor, read_visitor
-from projects.api.authentication import TenantAuthentication
-from projects.api.caller import Caller, PendingAuth
+from projects.api.authentication import Caller, PendingAuth, TenantAuthentication
 from projects.models import Widget
 from projects.models.key import Scope
 from tenancy.scope import current_organization_id

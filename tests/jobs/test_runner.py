@@ -33,7 +33,7 @@ def test_a_bug_in_a_sweep_stops_no_later_sweep(database: None, monkeypatch: pyte
         if len(swept) == 1:
             raise KeyError("a bug that nobody foresaw")
 
-    monkeypatch.setattr(sweep, "_hooks", [hook])
+    monkeypatch.setattr(sweep.sweeping, "_receivers", [hook])
 
     async def until_swept_again() -> None:
         service = asyncio.create_task(_forever(Runner(queues=frozenset())._sweep))

@@ -16,7 +16,7 @@ from tests.test_architecture import ROOT, sources
 ALLOWED = {
     # The claim of jobs, and the sweep.
     "tenancy/threads.py": {"in_ops"},
-    "jobs/claims.py": {"_claim_statement", "heartbeat", "give_back", "take_expired", "waiting_lanes"},
+    "jobs/claims.py": {"_claim_statement", "heartbeat", "requeue", "take_expired", "waiting_lanes"},
     "jobs/sweep.py": {"sweep", "sweep_tenants", "_is_mine"},
     "conversations/followups/follow_ups.py": {"<module>", "fire_follow_ups"},
     "conversations/tool_runs/calls/orphans.py": {"<module>", "end_left_behind"},

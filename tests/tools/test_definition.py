@@ -8,13 +8,12 @@ from typing import Any
 import pytest
 
 from tests.tools.examples import NAME, REGISTRATION_TEXT, SCHEMA_TEXT, event, registration, webhook, with_body
-from tools.engine.catalogue import compile_custom
+from tools.engine.catalogue import compile_custom, wait_seconds
 from tools.engine.custom.current_tools import StandingTool
 from tools.engine.definition import ActionType, RetryPolicy, ToolDefinition, Trigger
 from tools.engine.validation.definition import LONGEST_DEFINITION, checked_definition, definition_problems
 from tools.engine.validation.problem import DefinitionRefused
 from tools.engine.validation.warnings import warnings_of
-from tools.engine.wait_seconds import wait_seconds
 
 
 def refusal(document: Any) -> str:
