@@ -12,7 +12,7 @@ export class Refusal extends Error {
 
 export class Api {
   constructor({ base, key, memory, shopper }) {
-    Object.assign(this, { door: `${base}/widget/${encodeURIComponent(key)}`, memory, shopper });
+    Object.assign(this, { root: `${base}/widget/${encodeURIComponent(key)}`, memory, shopper });
   }
 
   /** Opens a session, and keeps its token. Throws Refusal, or TypeError without a connection. */
@@ -22,10 +22,10 @@ export class Api {
     return answer;
   }
 
-  async post(door, body, { once } = {}) {
-    const headers = { "Content-Type": "application/json", ...this.credentials(door) };
+  async post(path, body, { once } = {}) {
+    const headers = { "Content-Type": "application/json", ...this.credentials(path) };
     if (once) headers["Idempotency-Key"] = once;
-    const response = await this.fetch(door, { method: "POST", headers, body: JSON.stringify(body) });
+    const response = await this.fetch(path, { method: "POST", headers, body: JSON.stringify(body) });
     return response.json();
   }
 
@@ -50,12 +50,12 @@ export class Api {
     }
   }
 
-  credentials(door) {
-    return door === "session" ? {} : { Authorization: `Bearer ${this.memory.get("token")}` };
+  credentials(path) {
+    return path === "session" ? {} : { Authorization: `Bearer ${this.memory.get("token")}` };
   }
 
-  async fetch(door, options) {
-    const response = await fetch(`${this.door}/${door}`, { credentials: "omit", ...options });
+  async fetch(path, options) {
+    const response = await fetch(`${this.root}/${path}`, { credentials: "omit", ...options });
     if (response.ok) return response;
     const body = await response.json().catch(() => ({}));
     throw new Refusal(response.status, body.error, response.headers.get("Retry-After"));

@@ -18,9 +18,9 @@ export function noticeText(message, say) {
 }
 
 /** The server's English name for a colleague without a name. */
-const NOBODY_IN_PARTICULAR = phrase("A colleague");
+const UNNAMED = phrase("A colleague");
 
-export const colleagueName = (name, say) => (name && name !== NOBODY_IN_PARTICULAR ? name : say(NOBODY_IN_PARTICULAR));
+export const colleagueName = (name, say) => (name && name !== UNNAMED ? name : say(UNNAMED));
 
 /** True if a colleague has the conversation now. */
 export function hasColleague(messages) {

@@ -17,7 +17,7 @@ class Widget {
       api: this.api,
       memory: this.memory,
       onChange: () => this.render(),
-      onSession: (session) => this.taken(session),
+      onSession: (session) => this.useSession(session),
     });
   }
 
@@ -26,21 +26,21 @@ class Widget {
     try {
       const session = await this.api.open();
       this.show(session.agent);
-      this.taken(session);
+      this.useSession(session);
       this.talk.take(session.conversation);
     } catch (error) {
-      this.excuse(error, tries);
+      this.reportFailure(error, tries);
     }
   }
 
   /** Reports a failed start in the console only, where the site's developer finds it, and retries unless the error is final. */
-  excuse(error, [wait, ...tries]) {
+  reportFailure(error, [wait, ...tries]) {
     console.info(`Makegood widget not shown: ${error instanceof Refusal ? error.message : "the server can't be reached from this page."}`);
     const final = error instanceof Refusal && error.status < 500 && error.status !== 429;
     if (wait && !final) setTimeout(() => this.start(tries), wait);
   }
 
-  taken({ shopper }) {
+  useSession({ shopper }) {
     this.shopper = shopper;
     if (shopper.refused) console.info(`Makegood widget: ${shopper.refused.message}`);
   }

@@ -98,18 +98,18 @@ export class Talk {
   async backOff() {
     const wait = this.delay * (0.75 + Math.random() / 2);
     this.delay = Math.min(this.delay * 2, LAST_DELAY_MS);
-    await Promise.race([pause(wait), new Promise((resolve) => (this.hurry = resolve))]);
+    await Promise.race([pause(wait), new Promise((resolve) => (this.wake = resolve))]);
   }
 
   stop() {
     this.following?.abort();
     this.following = null;
-    this.hurry?.();
+    this.wake?.();
   }
 
   resume() {
     this.delay = FIRST_DELAY_MS;
-    this.hurry?.();
+    this.wake?.();
     this.follow();
     this.outbox.filter((item) => item.state === "failed" && item.unreached).forEach((item) => this.send(item));
     this.changed();
@@ -127,14 +127,14 @@ export class Talk {
     this.messages = new Map(messages.map((message) => [message.id, message]));
     this.drafts.clear();
     this.waiting = waiting;
-    if (writing) this.takeUp(writing);
+    if (writing) this.resumeDraft(writing);
     messages.forEach((message) => message.role === "user" && this.arrived(message));
   }
 
   /** Resumes the draft of a reply that was being written when the page loaded. Its next token event replays the earlier text. */
-  takeUp({ turn, tool, blocks }) {
+  resumeDraft({ turn, tool, blocks }) {
     this.over.delete(turn);
-    Object.assign(this.draft(turn), { tool, blocks, isTakenUp: true });
+    Object.assign(this.draft(turn), { tool, blocks, isResumed: true });
   }
 
   on_message(message) {
@@ -150,7 +150,7 @@ export class Talk {
     if (attempt < draft.attempt) return;
     // Offsets count code points; a JavaScript string counts an emoji as two.
     const kept = attempt === draft.attempt ? [...draft.text].slice(0, offset).join("") : "";
-    Object.assign(draft, { attempt, text: kept + text, tool: draft.isTakenUp ? draft.tool : "", isTakenUp: false });
+    Object.assign(draft, { attempt, text: kept + text, tool: draft.isResumed ? draft.tool : "", isResumed: false });
   }
 
   on_tool_call({ turn, tool }) {
@@ -200,14 +200,14 @@ export class Talk {
     Object.assign(item, { state: "sending", error: null, unreached: false });
     this.changed();
     try {
-      this.sent(item, await this.tried(item));
+      this.stored(item, await this.postWithRetry(item));
     } catch (error) {
       Object.assign(item, { state: "failed", error, unreached: !(error instanceof Refusal) });
     }
     this.changed();
   }
 
-  async tried(item) {
+  async postWithRetry(item) {
     const post = () => this.api.post("messages", { content: item.content }, { once: item.key });
     try {
       return await post();
@@ -219,7 +219,7 @@ export class Talk {
     }
   }
 
-  sent(item, { conversation, message, turn }) {
+  stored(item, { conversation, message, turn }) {
     this.outbox = this.outbox.filter((other) => other !== item);
     if (conversation !== this.conversation) this.take(conversation);
     this.messages.set(message.id, message);
