@@ -19,7 +19,7 @@ from projects.api.authentication import Caller, PendingAuth, TenantAuthenticatio
 from projects.models import Widget
 from projects.models.key import Scope
 from tenancy.scope import current_organization_id
-from tenancy.tenant_lookup import WidgetPlace, find_widget
+from tenancy.tenant_lookup import WidgetRef, find_widget
 
 KEY = re.compile(r"pk_[\w-]{24}", re.ASCII)
 VISITOR_SCOPES = frozenset({Scope.READ.value, Scope.CONVERSE.value})
@@ -39,11 +39,11 @@ class PageAuthentication(TenantAuthentication):
 
     def find_entrance(self, request: Request) -> PendingAuth:
         key = request.parser_context["kwargs"]["key"]
-        place = place_of(key)
-        return PendingAuth(place.organization_id, partial(self.admit, place.widget_id, request._request))
+        ref = widget_ref(key)
+        return PendingAuth(ref.organization_id, partial(self.admit, ref.widget_id, request._request))
 
     def admit(self, widget_id: UUID, request: HttpRequest) -> WidgetCaller:
-        """The caller for an open widget. Raises NoWidget, ForeignPage, NoPage."""
+        """The caller for an open widget. Raises NoWidget, OriginNotAllowed, OriginMissing."""
         widget = _open_widget(widget_id)
         vars(request)["widget_page"] = _page_of(request, widget)
         return self._caller(widget)
@@ -73,19 +73,19 @@ class VisitorAuthentication(PageAuthentication):
         return self._caller(widget, read_visitor(token, widget))
 
 
-def place_of(key: str) -> WidgetPlace:
+def widget_ref(key: str) -> WidgetRef:
     """The tenant and id of a widget, which never change, so they are cached. Raises NoWidget, which is not cached."""
     if not KEY.fullmatch(key):
         raise NoWidget
-    return _cached_place(key)
+    return _cached_ref(key)
 
 
 @lru_cache(maxsize=CACHED_WIDGETS)
-def _cached_place(key: str) -> WidgetPlace:
-    place = find_widget(key)
-    if place is None:
+def _cached_ref(key: str) -> WidgetRef:
+    ref = find_widget(key)
+    if ref is None:
         raise NoWidget
-    return place
+    return ref
 
 
 def _open_widget(widget_id: UUID) -> Widget:
@@ -97,7 +97,7 @@ def _open_widget(widget_id: UUID) -> Widget:
 
 
 def _page_of(request: HttpRequest, widget: Widget) -> str:
-    """The origin of the requesting page. Raises NoPage, ForeignPage."""
+    """The origin of the requesting page. Raises OriginMissing, OriginNotAllowed."""
     origin = request.headers.get("Origin") or _referer_origin(request)
     if not origin:
         raise OriginMissing

@@ -24,7 +24,7 @@ from projects.models import ApiKey, Member, Project, User
 from projects.models.permissions import VERBS
 from tenancy.prepared_queries import PreparedQuery
 from tenancy.scope import current_organization_id, tenant_tx
-from tenancy.tenant_lookup import KeyPlace, ProjectPlace, find_api_key, find_project
+from tenancy.tenant_lookup import KeyRef, ProjectRef, find_api_key, find_project
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ def invalid_key() -> ApiError:
 
 
 @lru_cache(maxsize=KEPT_PLACES)
-def _place_of(digest: str) -> KeyPlace:
+def _place_of(digest: str) -> KeyRef:
     """Where a key lives never changes. What is not found raises UnknownKey, and so is not kept."""
     place = find_api_key(digest)
     if place is None:
@@ -187,7 +187,7 @@ def _unused_view(request: HttpRequest) -> HttpResponse:
     raise NotImplementedError("Django's check wants a view, and looks only whether it is exempt.")
 
 
-def _project_of(user: User, *, slug: str) -> ProjectPlace:
+def _project_of(user: User, *, slug: str) -> ProjectRef:
     if not slug:
         raise ApiError("project_required", "Name the project in the header X-Project, or in ?project= .")
     place = find_project(user_id=user.pk, slug=slug) if SLUG.fullmatch(slug) else None
