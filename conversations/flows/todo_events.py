@@ -59,7 +59,7 @@ PROMISE_CANCELLED = (
 )
 
 # Log of the conversation locked by the running transaction.
-_held_log: ContextVar[ConversationLog | None] = ContextVar("_held", default=None)
+_held_log: ContextVar[ConversationLog | None] = ContextVar("_held_log", default=None)
 
 
 def on_todo_changed(todo: Todo, what: str) -> None:

@@ -28,7 +28,7 @@ REQUESTS = Limit("person", of_visitor=5, of_address=30)
 
 
 def check_limit(limit: Limit, request: HttpRequest, widget: Widget, visitor: Visitor | None = None) -> None:
-    """Count one request. Raises TooOften. All requests pass while Redis is down.
+    """Count one request. Raises RateLimited. All requests pass while Redis is down.
 
     Visitors are counted per widget: shoppers of two shops may have the same id.
     """
