@@ -43,12 +43,12 @@ from tools.engine import ledger
 from tools.engine.definition import ActionType, RetryPolicy
 from tools.engine.execution.after_actions import next_or_finish, tells
 from tools.engine.execution.callback import callback_token, digest_of
-from tools.engine.execution.deduplication import find_repeated, same_thing
-from tools.engine.execution.limits import cap_of, recipient_of
+from tools.engine.execution.deduplication import effect_repeat_key, find_recent_duplicate
+from tools.engine.execution.limits import recipient_of, why_over_limit
 from tools.engine.execution.outcome import Outcome
-from tools.engine.execution.outcome_policy import DIED, MOST_ATTEMPTS
+from tools.engine.execution.outcome_policy import MAX_ATTEMPTS, WORKER_DIED
 from tools.engine.execution.run import definition_of, execute, why_not_now
-from tools.engine.execution.schemas import MalformedTool, wanted_arguments
+from tools.engine.execution.schemas import MalformedTool, arguments_schema
 from tools.models import Effect, EffectState
 
 OBSERVER_PATIENCE_SECONDS = 15.0
@@ -66,7 +66,7 @@ class AttemptStart(Enum):
 async def run_effect(job: ClaimedJob) -> None:
     """Resume one effect from its stored state. Completed steps are never repeated."""
     failpoint("effect.planned")
-    if ledger.is_alone(job.key):
+    if ledger.is_after_actions_job(job.key):
         await run_customer_after_actions(job)
         return
     context = await _read_when_observed(job)
@@ -81,7 +81,7 @@ async def run_effect(job: ClaimedJob) -> None:
 def fail_effect(job: ClaimedJob, reason: str) -> None:
     """Record that the job failed permanently; staff sees the effect with the reason, and the agent is told."""
     effect = Effect.objects.get(pk=job.subject_id)
-    if ledger.is_alone(job.key):
+    if ledger.is_after_actions_job(job.key):
         fail_customer_after_actions(effect, reason)
         return
     with open_log(conversation_of(effect)) as log:
@@ -146,7 +146,7 @@ async def _extract_arguments(job: ClaimedJob, context: EffectContext) -> bool:
     """Step 1: extract the tool's arguments from the conversation and commit them; they are never extracted twice."""
     try:
         definition = definition_of(context.effect)
-        schema = wanted_arguments(context.effect.tool, definition)
+        schema = arguments_schema(context.effect.tool, definition)
     except (ValidationError, MalformedTool) as error:
         reason = str(error) if isinstance(error, MalformedTool) else "The tool's saved definition is invalid."
         await in_db(_fail, job, context.effect, reason)
@@ -169,10 +169,10 @@ def _commit_arguments(job: ClaimedJob, context: EffectContext, arguments: dict[s
 
 def _store_arguments(context: EffectContext, arguments: dict[str, Any]) -> None:
     effect, tool_context = context.effect, context.tool_context
-    ledger.keep_arguments(
+    ledger.store_arguments(
         effect,
         arguments,
-        repeat_key=same_thing(effect, arguments, tool_context),
+        repeat_key=effect_repeat_key(effect, arguments, tool_context),
         recipient=recipient_of(effect.kind, tool_context.contact),
     )
 
@@ -187,9 +187,9 @@ def _begin(job: ClaimedJob, context: EffectContext, asked_again: bool | None) ->
         if effect.arranged_at is None:
             _store_arguments(context, {})
         if effect.state == EffectState.SENDING and (
-            effect.delivery == RetryPolicy.ONCE or effect.attempts >= MOST_ATTEMPTS
+            effect.delivery == RetryPolicy.ONCE or effect.attempts >= MAX_ATTEMPTS
         ):
-            record_failure(log, effect, DIED)
+            record_failure(log, effect, WORKER_DIED)
             return AttemptStart.OVER
         if why_not := why_not_now(effect, context.conversation.project, channel=context.conversation.channel):
             _end_disallowed(log, effect, why_not)
@@ -205,13 +205,13 @@ def _begin(job: ClaimedJob, context: EffectContext, asked_again: bool | None) ->
 def _hold_back(log: ConversationLog, effect: Effect, asked_again: bool | None) -> AttemptStart | None:
     """Hold a repeat, or fail an effect over its limit. Return None if nothing stops it."""
     is_looked_for = effect.resolved_at is None and not asked_again
-    earlier = (find_repeated(effect) or find_awaiting_approval(effect)) if is_looked_for else None
+    earlier = (find_recent_duplicate(effect) or find_awaiting_approval(effect)) if is_looked_for else None
     if earlier is not None and asked_again is None and has_customer_written_between(effect, earlier):
         return AttemptStart.ASKS
     if earlier is not None and hold_repeat(effect, earlier):
         announce_held(log, effect)
         return AttemptStart.OVER
-    if too_much := cap_of(effect):
+    if too_much := why_over_limit(effect):
         settle(log, effect, Outcome.failed(too_much))
         return AttemptStart.OVER
     return None

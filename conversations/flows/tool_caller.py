@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from conversations.context.turn_context import TurnContext, scene_after
-from conversations.context.turn_context_cache import channel_of, read_after_reply
+from conversations.context.turn_context import TurnContext, context_after
+from conversations.context.turn_context_cache import channel_of, load_after_reply
 from conversations.flows.group_commit import commit
 from conversations.followups.waits import is_waiting
 from conversations.live.event_log import ConversationLog, open_log
-from conversations.live.model_calls import add_calls, as_failure, keep_calls
+from conversations.live.model_calls import add_calls, as_job_error, store_calls
 from conversations.models import Analysis
 from conversations.promises.apply_verdicts import execute, flag_unbacked_claims, opens_wait, source_of, update_follow_up
 from conversations.promises.unsupported_promises import create_todos
@@ -26,11 +26,17 @@ from llm.types import CallRecord, ModelSpec
 from tenancy.prepared_queries import PreparedQuery
 from tenancy.threads import in_db
 from tools.engine.analysis import steps
-from tools.engine.analysis.conflicts import Conflicts, Settled, identify_conflicts, resolve_conflicts, settle
-from tools.engine.analysis.exchange import Detections, Groups, detect_side_by_side, group_tools
-from tools.engine.analysis.steps import StepDocument, candidates, compiled_object, contested_of, held_by, in_order
+from tools.engine.analysis.conflicts import (
+    Conflicts,
+    Resolution,
+    identify_conflicts,
+    resolve_conflict,
+    resolve_conflicts,
+)
+from tools.engine.analysis.exchange import Detections, Groups, detect_commitments, group_tools
+from tools.engine.analysis.steps import StepDocument, candidates, compiled_object, contested_of, merge_steps, step_data
 from tools.engine.catalogue import CompiledTool
-from tools.engine.promises import add_broken, open_unserved
+from tools.engine.promises import add_broken_promises, open_unsupported_promises
 from tools.engine.skills.detect import Detection
 from tools.engine.skills.exchange import Exchange, TranscriptLine
 from tools.engine.verdicts import Judgement, judge
@@ -91,7 +97,7 @@ async def run_tool_caller(job: ClaimedJob) -> None:
 
 
 async def _prepare(job: ClaimedJob) -> AnalysisInput:
-    read = await read_after_reply(job)
+    read = await load_after_reply(job)
     stored = await in_db(_stored_analysis, job, read.turn_context) if job.ran_before else None
     return AnalysisInput(read.turn_context, channel_of(read.turn_context), read.tools, stored)
 
@@ -111,12 +117,12 @@ async def _decide(job: ClaimedJob, prepared: AnalysisInput) -> Contested:
     records: list[CallRecord] = []
     groups, exchange = group_tools(prepared.offered), prepared.exchange
     try:
-        detections = await detect_side_by_side(
+        detections = await detect_commitments(
             model_client(), prepared.model, groups=groups, exchange=exchange, record=records.append
         )
     except LlmError as error:
-        await in_db(keep_calls, job, prepared.turn_context.turn, records)
-        raise as_failure(error) from error
+        await in_db(store_calls, job, prepared.turn_context.turn, records)
+        raise as_job_error(error) from error
     failpoint("lane.llm_done_pre_commit")
     judgements = judge(detections.all, tools=prepared.offered, exchange=exchange)
     findings = Findings(groups, detections, judgements, identify_conflicts(judgements))
@@ -135,8 +141,8 @@ async def _rank(job: ClaimedJob, prepared: AnalysisInput, contested: Contested) 
             model_client(), prepared.model, contested=contested, exchange=prepared.exchange, record=records.append
         )
     except LlmError as error:
-        await in_db(keep_calls, job, prepared.turn_context.turn, records)
-        raise as_failure(error) from error
+        await in_db(store_calls, job, prepared.turn_context.turn, records)
+        raise as_job_error(error) from error
     await commit(job, lambda log: _write_ranked(log, job, prepared.turn_context, settled, records), finish=State.DONE)
 
 
@@ -148,8 +154,8 @@ def _write_decided(
     executed = execute(log, context, findings.conflicts.decided)
     flag_unbacked_claims(log, context.turn, findings.judgements)
     unserved = findings.detections.unserved(prepared.exchange.answer, served=[one.quote for one in findings.judgements])
-    create_todos(log, open_unserved(unserved, source=source_of(log, context)))
-    trace = [*_detection_steps(prepared, findings), steps.EXECUTE.held(effects=executed.document)]
+    create_todos(log, open_unsupported_promises(unserved, source=source_of(log, context)))
+    trace = [*_detection_steps(prepared, findings), steps.EXECUTE.document(effects=executed.document)]
     analysis = Analysis(conversation=log.conversation, turn=context.turn, steps=trace)
     if not findings.conflicts.contested:
         _finish(log, context, analysis, settled={})
@@ -160,7 +166,7 @@ def _write_ranked(
     log: ConversationLog,
     job: ClaimedJob,
     context: TurnContext,
-    settled: Mapping[str, Settled],
+    settled: Mapping[str, Resolution],
     records: list[CallRecord],
 ) -> None:
     add_calls(log.writes, job, context.turn, records)
@@ -169,57 +175,61 @@ def _write_ranked(
 
 def fail_ranking(job: ClaimedJob, reason: str) -> None:
     """Record in the trace that the ranking failed permanently; none of the competing tools runs."""
-    context = scene_after(job)
+    context = context_after(job)
     stored = Analysis.objects.filter(turn=context.turn, finished_at=None).first()
     if stored is None:
         return
     with open_log(job.subject_id) as log:
-        _apply_ranking(log, context, {tag: settle(tag, rivals, None) for tag, rivals in _unranked(stored).items()})
+        _apply_ranking(
+            log, context, {tag: resolve_conflict(tag, rivals, None) for tag, rivals in _unranked(stored).items()}
+        )
 
 
-def _apply_ranking(log: ConversationLog, context: TurnContext, settled: Mapping[str, Settled]) -> None:
+def _apply_ranking(log: ConversationLog, context: TurnContext, settled: Mapping[str, Resolution]) -> None:
     """Run the remaining steps for the ranked tools."""
     analysis = Analysis.objects.get(turn=context.turn)
     executed = execute(log, context, [judgement for one in settled.values() for judgement in one.judgements])
     for one in settled.values():
         if one.winner is None:
-            add_broken([one.judgements[0].quote], reason=one.why, source=source_of(log, context))
-    before = held_by(analysis.steps, steps.EXECUTE)["effects"]
-    analysis.steps = [*analysis.steps, steps.EXECUTE.held(effects=[*before, *executed.document])]
+            add_broken_promises([one.judgements[0].quote], reason=one.why, source=source_of(log, context))
+    before = step_data(analysis.steps, steps.EXECUTE)["effects"]
+    analysis.steps = [*analysis.steps, steps.EXECUTE.document(effects=[*before, *executed.document])]
     _finish(log, context, analysis, settled=settled)
     log.writes.update(analysis, ("steps", "finished_at"))
 
 
-def _finish(log: ConversationLog, context: TurnContext, analysis: Analysis, *, settled: Mapping[str, Settled]) -> None:
+def _finish(
+    log: ConversationLog, context: TurnContext, analysis: Analysis, *, settled: Mapping[str, Resolution]
+) -> None:
     """Step 6's winners and steps 8 and 9, which complete the trace."""
-    tags = held_by(analysis.steps, steps.IDENTIFY)["tags"]
+    tags = step_data(analysis.steps, steps.IDENTIFY)["tags"]
     winners = {tag: settled[tag].winner if tag in settled else names[0] for tag, names in tags.items()}
     undecided = {tag: one.why for tag, one in settled.items() if one.winner is None}
-    fired = [effect["tool"] for effect in held_by(analysis.steps, steps.EXECUTE)["effects"]]
+    fired = [effect["tool"] for effect in step_data(analysis.steps, steps.EXECUTE)["effects"]]
     waits = is_waiting(log.conversation.pk)
     ending = [
-        steps.RESOLVE.held(winners=winners, ranked=list(settled), undecided=undecided),
-        steps.FOLLOW_UP.held(**update_follow_up(log, context.turn, fired=fired)),
-        steps.STATE.held(tools_called=bool(fired), waiting=waits),
+        steps.RESOLVE.document(winners=winners, ranked=list(settled), undecided=undecided),
+        steps.FOLLOW_UP.document(**update_follow_up(log, context.turn, fired=fired)),
+        steps.STATE.document(tools_called=bool(fired), waiting=waits),
     ]
-    analysis.steps, analysis.finished_at = in_order([*analysis.steps, *ending]), log.now
+    analysis.steps, analysis.finished_at = merge_steps([*analysis.steps, *ending]), log.now
     log.add_turn_event(context.turn, lane="tool_caller", state="done", fired=fired)
 
 
 def _detection_steps(prepared: AnalysisInput, findings: Findings) -> list[StepDocument]:
     return [
-        steps.COMPILE.held(
+        steps.COMPILE.document(
             channel=prepared.turn_context.conversation.channel,
             evaluated_as=prepared.channel,
             tools=compiled_object(prepared.compiled),
         ),
-        steps.GROUP.held(
+        steps.GROUP.document(
             without_history=[tool.name for tool in findings.groups.without_history],
             with_history=[tool.name for tool in findings.groups.with_history],
         ),
-        steps.WITHOUT_HISTORY.held(**_detection_trace(findings.detections.without_history)),
-        steps.WITH_HISTORY.held(**_detection_trace(findings.detections.with_history)),
-        steps.IDENTIFY.held(tags=findings.conflicts.tags, contested=candidates(findings.conflicts.contested)),
+        steps.WITHOUT_HISTORY.document(**_detection_trace(findings.detections.without_history)),
+        steps.WITH_HISTORY.document(**_detection_trace(findings.detections.with_history)),
+        steps.IDENTIFY.document(tags=findings.conflicts.tags, contested=candidates(findings.conflicts.contested)),
     ]
 
 
@@ -232,5 +242,5 @@ def _unranked(stored: Analysis) -> Contested:
     """Contested tools that an earlier attempt left unranked."""
     if stored.finished_at is not None:
         return {}
-    compiled = held_by(stored.steps, steps.COMPILE)["tools"]
-    return contested_of(held_by(stored.steps, steps.IDENTIFY)["contested"], compiled)
+    compiled = step_data(stored.steps, steps.COMPILE)["tools"]
+    return contested_of(step_data(stored.steps, steps.IDENTIFY)["contested"], compiled)

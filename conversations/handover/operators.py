@@ -23,7 +23,7 @@ from projects.models.key import Scope
 from projects.models.permissions import VERBS
 from tenancy.scope import tenant_tx
 from tools.services.support import escalations, tickets
-from tools.services.support.notices import tell_operators_again
+from tools.services.support.notices import notify_operators_again
 
 A_COLLEAGUE = "A colleague"
 A_CALL = "Calls can't be taken over. Claim the request and call the customer back."
@@ -133,8 +133,8 @@ def _name_of(user: User) -> str:
 
 def _release(conversation_id: UUID, user: User) -> None:
     with open_log(conversation_id) as log:
-        if (waiting := escalations.give_back_request(conversation_id)) is not None:
-            tell_operators_again(waiting)
+        if (waiting := escalations.release_request(conversation_id)) is not None:
+            notify_operators_again(waiting)
         if log.conversation.operator_id == user.pk:
             log.add_event("operator_gone", payload={"operator": user.pk, "name": user.name})
             _resume_agent(log)

@@ -19,7 +19,7 @@ from conversations.models import Channel, Conversation
 from conversations.portal.session import open_visit
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
-from tools.services.signed_links import PortalPlace
+from tools.services.signed_links import PortalTarget
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class ChatState:
     chat_count: int
 
 
-async def frames_until_begun(place: PortalPlace, beginning: ChatState) -> Frames:
+async def frames_until_begun(place: PortalTarget, beginning: ChatState) -> Frames:
     """Frames until the chat begins; the last one names it. `beginning` is the state when the page asked."""
     room = Room(place.organization_id, place.persona_id, is_awaited=True)
     async with hub().listen(room, after=beginning.chat_count) as listener:
@@ -42,7 +42,7 @@ async def frames_until_begun(place: PortalPlace, beginning: ChatState) -> Frames
         yield [Frame("begun", {"chat": str(now.chat)})]
 
 
-async def frames_until_replaced(place: PortalPlace, chat: StreamCursor) -> Frames:
+async def frames_until_replaced(place: PortalTarget, chat: StreamCursor) -> Frames:
     """The chat's own frames until a newer chat begins; the last one names that."""
     room = Room(place.organization_id, place.persona_id, is_awaited=True)
     # The count is unknown here: with 0 the hub's first round reports it, so a chat begun meanwhile is seen.
@@ -57,7 +57,7 @@ async def frames_until_replaced(place: PortalPlace, chat: StreamCursor) -> Frame
         yield [Frame("begun", {"chat": str(await replacement)})]
 
 
-async def _replacement(place: PortalPlace, chat: UUID, listener: Listener) -> UUID:
+async def _replacement(place: PortalTarget, chat: UUID, listener: Listener) -> UUID:
     """Wait for the chat that replaces this one."""
     while True:
         await listener.next()
@@ -84,7 +84,7 @@ async def _frames_until(stream: Frames, replacement: asyncio.Future[UUID]) -> Fr
                     await coming
 
 
-def load_chat_state(place: PortalPlace) -> ChatState:
+def load_chat_state(place: PortalTarget) -> ChatState:
     """The customer's current state. Raises Http404 for a deleted customer."""
     with tenant_tx(place.organization_id):
         chat = open_visit(place).chat()

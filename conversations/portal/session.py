@@ -30,10 +30,10 @@ from tools.engine.business_state import read_state
 from tools.engine.catalogue import why_not
 from tools.engine.registry import builtin_tools
 from tools.models import Escalation
-from tools.services.bookings.finding import Clue, standing_bookings
-from tools.services.bookings.translations import own_line
-from tools.services.signed_links import PortalPlace, manage_url, read_portal_token
-from tools.services.verification.services import RECENT, Proof, last_proof, level_of
+from tools.services.bookings.finding import BookingLookup, find_upcoming_bookings
+from tools.services.bookings.translations import customer_line
+from tools.services.signed_links import PortalTarget, manage_url, read_portal_token
+from tools.services.verification.services import RECENT, Proof, last_proof, verification_level
 
 MOST_CONVERSATIONS = 5
 MOST_MESSAGES = 200
@@ -66,7 +66,9 @@ class Visit:
     @cached_property
     def is_known(self) -> bool:
         """True if the visitor may see the customer's data, by the same rule as the tools."""
-        return level_of(self.project) == "none" or (self._last_proof is not None and self._last_proof.is_recent)
+        return verification_level(self.project) == "none" or (
+            self._last_proof is not None and self._last_proof.is_recent
+        )
 
     def chat(self) -> Conversation | None:
         """The customer's newest conversation in the portal.
@@ -123,7 +125,7 @@ class UpcomingBooking:
     url: str
 
 
-def open_visit(place: PortalPlace) -> Visit:
+def open_visit(place: PortalTarget) -> Visit:
     """Load the link's customer, inside the tenant's transaction. Raises Http404 for a deleted customer."""
     persona = Persona.objects.filter(pk=place.persona_id).first()
     if persona is None:
@@ -132,7 +134,7 @@ def open_visit(place: PortalPlace) -> Visit:
     return Visit(persona, project)
 
 
-def place_of(token: str) -> PortalPlace:
+def place_of(token: str) -> PortalTarget:
     """The customer that a link belongs to. Raises Http404 for an invalid or expired link."""
     place = read_portal_token(token)
     if place is None:
@@ -172,18 +174,18 @@ def upcoming_bookings(visit: Visit) -> list[UpcomingBooking]:
     if not visit.is_known:
         return []
     now = timezone.now()
-    found = standing_bookings(visit.project, _clue(visit), now=now)
-    return [UpcomingBooking(own_line(one, visit.project, now=now), manage_url(one)) for one in found]
+    found = find_upcoming_bookings(visit.project, _clue(visit), now=now)
+    return [UpcomingBooking(customer_line(one, visit.project, now=now), manage_url(one)) for one in found]
 
 
-def _clue(visit: Visit) -> Clue:
+def _clue(visit: Visit) -> BookingLookup:
     """The search for the customer's bookings.
 
     Bookings made by the customer always match. A verified customer also sees those under their name and the phone
     number on file, as with the tools. A link alone, in a project without verification, opens only the former.
     """
-    mine = Clue(persona_id=visit.persona.pk)
-    contact = read_contact(visit.persona.pk) if level_of(visit.project) != "none" else None
+    mine = BookingLookup(persona_id=visit.persona.pk)
+    contact = read_contact(visit.persona.pk) if verification_level(visit.project) != "none" else None
     if contact is None:
         return mine
     return replace(mine, phone=contact.phone_on_file, name=contact.name)
@@ -191,11 +193,11 @@ def _clue(visit: Visit) -> Clue:
 
 def required_proof(visit: Visit) -> str:
     """The verification level to ask an unverified customer for; "" if the agent has no tool for it."""
-    tool = VERIFICATION_TOOLS.get(level_of(visit.project))
+    tool = VERIFICATION_TOOLS.get(verification_level(visit.project))
     if visit.is_known or tool is None:
         return ""
     closed = why_not(builtin_tools()[tool], read_state(visit.project, channel=Channel.PORTAL))
-    return "" if closed else level_of(visit.project)
+    return "" if closed else verification_level(visit.project)
 
 
 def post_customer_message(visit: Visit, content: str) -> Posted:

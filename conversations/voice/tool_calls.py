@@ -24,7 +24,7 @@ from conversations.tool_runs.calls.results import enqueue_after_actions, state_o
 from conversations.tool_runs.calls.start import ALLOWED, APPROVAL
 from conversations.tool_runs.effects.approval import ask_for_approval, find_awaiting_approval, hold_repeat, is_approved
 from conversations.tool_runs.effects.outcome_events import announce_held, end_effect
-from conversations.turns.channel_signals import obey_signal
+from conversations.turns.channel_signals import apply_signal
 from conversations.voice.deduplication import (
     ANSWERED,
     CALLED,
@@ -44,17 +44,17 @@ from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 from tools.engine import ledger
 from tools.engine.catalogue import CompiledTool
-from tools.engine.execution.deduplication import find_repeated, same_thing
+from tools.engine.execution.deduplication import effect_repeat_key, find_recent_duplicate
 from tools.engine.execution.handler import ToolContext
-from tools.engine.execution.limits import cap_of, recipient_of
+from tools.engine.execution.limits import recipient_of, why_over_limit
 from tools.engine.execution.outcome import Ending, Outcome, Signal
 from tools.engine.execution.schemas import called_arguments
 from tools.engine.function_calling.attempt import attempt_call
 from tools.engine.function_calling.contexts import Context
-from tools.engine.function_calling.messages import LONGEST_RESULT
+from tools.engine.function_calling.messages import MAX_RESULT_BYTES
 from tools.engine.function_calling.offer import collect_agent_tools
-from tools.engine.function_calling.parse_call import Refused, read_call
-from tools.engine.function_calling.redaction import shown_arguments
+from tools.engine.function_calling.parse_call import CallRefused, read_call
+from tools.engine.function_calling.redaction import redacted_arguments
 from tools.engine.function_calling.results import error_text, result_of, result_without_effect
 from tools.models import Effect, EffectOrigin, EffectState
 
@@ -127,7 +127,7 @@ def _begin(call: LiveCall, *, asked_again: bool | None = None) -> StartedCall | 
         request = ToolCall(call.call_id, call.name, call.arguments_json)
         try:
             tool, arguments = read_call(offer.tools, request, index=0)
-        except Refused as refusal:
+        except CallRefused as refusal:
             logger.error("A live call of %s was refused: %s", call.conversation_id, refusal)
             return CallAnswer(error_text(str(refusal)), is_error=True)
         started = _plan(call, log.conversation, project, tool, arguments)
@@ -153,7 +153,7 @@ def _find_same(effect: Effect | None) -> Effect | None:
     """An identical effect that is done or awaits approval."""
     if effect is None:
         return None
-    return find_repeated(effect) or find_awaiting_approval(effect)
+    return find_recent_duplicate(effect) or find_awaiting_approval(effect)
 
 
 def _hold_back(log: ConversationLog, effect: Effect, *, asked_again: bool) -> CallAnswer | None:
@@ -161,7 +161,7 @@ def _hold_back(log: ConversationLog, effect: Effect, *, asked_again: bool) -> Ca
     earlier = None if asked_again else _find_same(effect)
     if earlier is not None and hold_repeat(effect, earlier):
         announce_held(log, effect)
-    elif too_much := cap_of(effect):
+    elif too_much := why_over_limit(effect):
         end_effect(log, effect, Outcome.failed(too_much), state=EffectState.FAILED)
     elif ledger.needs_approval(effect):
         ask_for_approval(log, effect)
@@ -181,11 +181,11 @@ def _settle(call: LiveCall, started: StartedCall, outcome: Outcome) -> CallAnswe
             answer = _answer_of(effect, signal=outcome.signal if effect.state == EffectState.DONE else None)
         else:
             is_done = outcome.ending is Ending.DONE
-            is_obeyed = outcome.signal is not None and obey_signal(
+            is_obeyed = outcome.signal is not None and apply_signal(
                 log, outcome.signal, turn_id=None, result=outcome.result
             )
             answer = CallAnswer(
-                result_without_effect(outcome)[:LONGEST_RESULT],
+                result_without_effect(outcome)[:MAX_RESULT_BYTES],
                 is_error=not is_done,
                 signal=outcome.signal if is_obeyed else None,
             )
@@ -204,7 +204,12 @@ def _log_answer(log: ConversationLog, call: LiveCall, answer: CallAnswer, outcom
 
 def _log_call(log: ConversationLog, call: LiveCall, started: StartedCall, arguments: Mapping[str, Any]) -> None:
     tool = started.tool.name
-    payload = {"call": call.call_id, "tool": tool, "arguments": shown_arguments(tool, arguments), "heard": call.heard}
+    payload = {
+        "call": call.call_id,
+        "tool": tool,
+        "arguments": redacted_arguments(tool, arguments),
+        "heard": call.heard,
+    }
     log.add_event(CALLED, payload={**payload, "effect": str(started.effect.pk) if started.effect else None})
 
 
@@ -230,7 +235,7 @@ def _answer_of(effect: Effect, *, signal: Signal | None = None) -> CallAnswer:
     ended = {name for name, value in (effect.result or {}).items() if value is True and name in SIGNALS}
     is_done = effect.state == EffectState.DONE
     return CallAnswer(
-        result_of(effect)[:LONGEST_RESULT],
+        result_of(effect)[:MAX_RESULT_BYTES],
         is_error=effect.state not in (EffectState.DONE, EffectState.HELD),
         signal=signal or next((SIGNALS[name] for name in ended if is_done), None),
     )
@@ -248,7 +253,7 @@ def _plan(
     effect = _effect(call, tool, arguments) if tool.kind else None
     tool_context = _tool_context(call, conversation, project, effect)
     if effect is not None:
-        effect.repeat_key = same_thing(effect, effect.arguments, tool_context)
+        effect.repeat_key = effect_repeat_key(effect, effect.arguments, tool_context)
         effect.recipient = recipient_of(effect.kind, tool_context.contact)[:254]
     return StartedCall(tool, arguments, tool_context, effect)
 

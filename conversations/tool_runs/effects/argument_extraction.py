@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from conversations.live.model_calls import as_failure
+from conversations.live.model_calls import as_job_error
 from conversations.tool_runs.effects.effect_context import EffectContext
 from jobs.lanes import ClaimedJob
 from jobs.model_client import call_rows, model_client
@@ -46,7 +46,7 @@ class ExtractionTask(Protocol):
     def effect(self) -> Effect: ...
 
     @property
-    def surroundings(self) -> ExtractionContext:
+    def extraction_context(self) -> ExtractionContext:
         """Context the objects are extracted from."""
 
     @property
@@ -82,13 +82,13 @@ async def _ask(
             context.model,
             schema=schema,
             task=task,
-            surroundings=context.surroundings,
+            extraction_context=context.extraction_context,
             record=records.append,
             quote=context.effect.quote,
             material=material,
         )
     except LlmError as error:
-        raise as_failure(error) from error
+        raise as_job_error(error) from error
     finally:
         await in_db(_keep_calls, job, context, records)
 

@@ -17,17 +17,17 @@ from tools.engine.definition import WebhookOptions
 from tools.engine.execution import webhook
 from tools.engine.execution.handler import ToolContext
 from tools.engine.execution.outcome import Ending, Outcome
-from tools.engine.execution.outcome_policy import Course, course_of, next_attempt_at
+from tools.engine.execution.outcome_policy import NextStep, next_attempt_at, next_step
 from tools.engine.execution.webhook import call_webhook
 from tools.engine.ledger import needs_approval
 from tools.models import Effect
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
-NOT_EXECUTED = (Course.AGAIN, Course.AGAIN)
-DONE = (Course.DONE, Course.DONE)
-FAILED = (Course.FAILED, Course.FAILED)
+NOT_EXECUTED = (NextStep.AGAIN, NextStep.AGAIN)
+DONE = (NextStep.DONE, NextStep.DONE)
+FAILED = (NextStep.FAILED, NextStep.FAILED)
 # Never sent again under the "once" policy; sent again under the same key if the endpoint supports it.
-UNKNOWN = (Course.UNKNOWN, Course.AGAIN)
+UNKNOWN = (NextStep.UNKNOWN, NextStep.AGAIN)
 
 ANSWERED = [
     (Answers(200), DONE),
@@ -87,18 +87,18 @@ def in_memory(**fields: Any) -> Effect:
     return Effect(organization_id=uuid.uuid4(), **fields)
 
 
-def courses(outcome: Outcome, *, is_uncertain: bool = False) -> tuple[Course, Course]:
+def courses(outcome: Outcome, *, is_uncertain: bool = False) -> tuple[NextStep, NextStep]:
     """The state after the first attempt, for a once effect and for an idempotent one."""
     effects = (
         in_memory(delivery=delivery, attempts=1, is_uncertain=is_uncertain) for delivery in ("once", "idempotent")
     )
-    once, idempotent = (course_of(effect, outcome, now=NOW) for effect in effects)
+    once, idempotent = (next_step(effect, outcome, now=NOW) for effect in effects)
     return once, idempotent
 
 
 @pytest.mark.parametrize(("answer", "expected"), ANSWERED, ids=lambda value: str(getattr(value, "status", "")))
 async def test_the_response_decides_the_outcome(
-    answer: Answers, expected: tuple[Course, Course], target: Target
+    answer: Answers, expected: tuple[NextStep, NextStep], target: Target
 ) -> None:
     target.answers(answer)
     assert courses(await call(target.url)) == expected
@@ -147,7 +147,7 @@ async def test_an_invalid_header_value_is_not_retried(target: Target) -> None:
 
 async def test_a_202_response_waits_for_the_callback(target: Target) -> None:
     target.answers(Answers(202))
-    assert courses(await call(target.url, callback=True)) == (Course.LATER, Course.LATER)
+    assert courses(await call(target.url, callback=True)) == (NextStep.LATER, NextStep.LATER)
 
 
 def test_retry_delays_grow() -> None:
@@ -181,14 +181,14 @@ async def test_a_retry_after_date_is_read_with_or_without_a_time_zone(zone: str,
 
 def test_an_effect_is_not_retried_after_its_deadline() -> None:
     effect = in_memory(attempts=1, delivery="once", deadline_at=NOW + timedelta(seconds=4))
-    assert course_of(effect, Outcome.not_sent("x"), now=NOW) is Course.FAILED
+    assert next_step(effect, Outcome.not_sent("x"), now=NOW) is NextStep.FAILED
 
 
 @pytest.mark.parametrize("ending", [Ending.FAILED, Ending.UNKNOWN])
 def test_an_effect_that_may_have_happened_is_never_called_failed(ending: Ending) -> None:
     """An earlier attempt left its outcome open."""
     once, _ = courses(Outcome(ending, error="x"), is_uncertain=True)
-    assert once is Course.UNKNOWN
+    assert once is NextStep.UNKNOWN
 
 
 def test_an_effect_that_staff_released_needs_no_second_approval() -> None:

@@ -16,11 +16,16 @@ from tests.conversations.effects.conftest import PHONE, Bench, begin, webhook
 from tests.conversations.effects.target import Answers, Target
 from tests.processes import ScriptedModel
 from tools.builtin.create_meeting_tool import INTEGRATION
-from tools.engine.execution.deduplication import find_repeated, find_same
+from tools.engine.execution.deduplication import find_duplicate, find_recent_duplicate
 from tools.engine.execution.handler import Contact
-from tools.engine.execution.limits import MOST_IN_CONVERSATION, MOST_OF_ANOTHER_KIND, MOST_TO_RECIPIENT, recipient_of
+from tools.engine.execution.limits import (
+    DEFAULT_MAX_PER_CONVERSATION,
+    MAX_PER_CONVERSATION,
+    MAX_PER_RECIPIENT,
+    recipient_of,
+)
 from tools.models import Booking, Effect, EffectState
-from tools.services.bookings.reservations import Agreed
+from tools.services.bookings.reservations import ReservationArguments
 from tools.services.bookings.resources import create_resource
 
 HOURS = "Could you text me the opening hours?"
@@ -104,7 +109,7 @@ def test_a_second_booking_within_a_day_is_a_repeat(kind: str, is_repeat: bool, t
     with texting.tenant.tx():
         Effect.objects.update(kind=kind, repeat_key="same")
         Effect.objects.filter(pk=effects[0].pk).update(state="done", started_at=timezone.now() - timedelta(hours=3))
-        assert (find_repeated(Effect.objects.get(pk=effects[1].pk)) is not None) is is_repeat
+        assert (find_recent_duplicate(Effect.objects.get(pk=effects[1].pk)) is not None) is is_repeat
 
 
 def test_the_same_request_in_another_project_is_not_a_repeat(texting: Bench) -> None:
@@ -115,8 +120,8 @@ def test_the_same_request_in_another_project_is_not_a_repeat(texting: Bench) -> 
         Effect.objects.update(conversation_id=None, turn_id=None, repeat_key="same")
         Effect.objects.filter(pk=first.pk).update(state="done", started_at=timezone.now())
         Effect.objects.filter(pk=elsewhere.pk).update(project_id=other.pk)
-        assert find_same(Effect.objects.get(pk=again.pk)) == first
-        assert find_same(Effect.objects.get(pk=elsewhere.pk)) is None
+        assert find_duplicate(Effect.objects.get(pk=again.pk)) == first
+        assert find_duplicate(Effect.objects.get(pk=elsewhere.pk)) is None
 
 
 @pytest.mark.parametrize("is_one_breath", [True, False], ids=["in one answer", "in two"])
@@ -131,7 +136,7 @@ def test_a_booking_and_an_appointment_for_the_same_request_are_one(
     day = timezone.now().date() + timedelta(days=7)
     friday = day + timedelta(days=(4 - day.weekday()) % 7)
     said = {"date": friday.isoformat(), "time": "19:00", "with_whom": "Dr. Weber", "name": "Ada"}
-    agreed = dict.fromkeys(Agreed.model_fields) | said
+    agreed = dict.fromkeys(ReservationArguments.model_fields) | said
     tools = ("create_booking_tool", "create_meeting_tool")
     for _ in tools:
         model.script("arguments", json=agreed)
@@ -198,7 +203,7 @@ def test_a_lookup_is_never_a_repeat(bench: Bench, target: Target) -> None:
 
 def test_effects_per_conversation_and_day_are_limited(texting: Bench) -> None:
     [effect] = texting.plan("send_sms_tool")
-    fill(texting, effect, MOST_IN_CONVERSATION["sms"], conversation_id=texting.conversation.pk)
+    fill(texting, effect, MAX_PER_CONVERSATION["sms"], conversation_id=texting.conversation.pk)
     texting.run()
     found = texting.effect(effect)
     assert found.state == "failed"
@@ -208,7 +213,7 @@ def test_effects_per_conversation_and_day_are_limited(texting: Bench) -> None:
 def test_lookups_do_not_count_toward_the_limit(bench: Bench, target: Target) -> None:
     bench.tool("look_up", webhook(target.url, method="GET"))
     [effect] = bench.plan("look_up")
-    fill(bench, effect, MOST_OF_ANOTHER_KIND, conversation_id=bench.conversation.pk)
+    fill(bench, effect, DEFAULT_MAX_PER_CONVERSATION, conversation_id=bench.conversation.pk)
     bench.run()
     assert bench.effect(effect).state == "done"
 
@@ -221,7 +226,7 @@ def test_recipients_are_compared_in_normalized_form() -> None:
 def test_effects_per_recipient_and_day_are_limited(texting: Bench) -> None:
     """Over all conversations, whoever claims the number."""
     [effect] = texting.plan("send_sms_tool")
-    fill(texting, effect, MOST_TO_RECIPIENT, recipient=PHONE.removeprefix("+"))
+    fill(texting, effect, MAX_PER_RECIPIENT, recipient=PHONE.removeprefix("+"))
     texting.run()
     assert "recipient" in texting.effect(effect).error
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from conversations.claim_check.claim_guard import Entry, Ledger, TruthfulText
+from conversations.claim_check.claim_guard import ClaimGuard, Entry, Ledger
 from tests.conversations.pipeline.conftest import configure
 from tests.conversations.promises.conftest import Desk
 from tools.models import EffectState
@@ -24,7 +24,7 @@ DONE_SMS = [Entry("sms", EffectState.DONE)]
 def told(text: str, entries: Sequence[Entry] = (), *, pieces: int = 5, **ledger) -> str:
     """The text the customer receives if a reply is written in pieces of this size."""
     released: list[str] = []
-    checked = TruthfulText(released.append, Ledger(entries, **ledger))
+    checked = ClaimGuard(released.append, Ledger(entries, **ledger))
     for piece in re.findall(f"(?s).{{1,{pieces}}}", text):
         checked.write(piece)
     checked.close()
@@ -121,14 +121,14 @@ def test_after_an_operators_message_no_claim_is_replaced() -> None:
 
 def test_the_first_word_of_another_sentence_is_not_delayed() -> None:
     released: list[str] = []
-    checked = TruthfulText(released.append, Ledger())
+    checked = ClaimGuard(released.append, Ledger())
     checked.write("Good")
     assert released == ["Good"]
 
 
 def test_a_claim_is_not_streamed_before_it_is_checked() -> None:
     released: list[str] = []
-    checked = TruthfulText(released.append, Ledger(DONE_SMS))
+    checked = ClaimGuard(released.append, Ledger(DONE_SMS))
     for piece in ("I", "'ve", " sent", " you the SMS"):
         checked.write(piece)
     assert released == []

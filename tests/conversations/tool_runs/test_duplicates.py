@@ -92,7 +92,7 @@ def test_a_transfer_to_an_invented_number_is_refused(phone: Turns) -> None:
 def test_a_call_over_the_daily_limit_is_an_error_for_the_model(
     turns: Turns, bell: Probe, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(limits, "MOST_OF_ANOTHER_KIND", 1)
+    monkeypatch.setattr(limits, "DEFAULT_MAX_PER_CONVERSATION", 1)
     turns.calls_tool("ring_bell", {"times": 1})
     turns.calls_tool("ring_bell", {"times": 2})
     turns.says("It rang once.")

@@ -115,8 +115,8 @@ def test_an_answer_reported_after_the_call_still_counts(voice: Voice) -> None:
 @pytest.mark.parametrize(
     ("report", "field", "words"),
     [
-        ({"id": "a", "type": "caller_said"}, "reports.0.text", "what was said"),
-        ({"id": "a", "type": "ended", "text": "Bye"}, "reports.0.text", "leave it out"),
+        ({"id": "a", "type": "caller_said"}, "reports.0.text", "is required with caller_said"),
+        ({"id": "a", "type": "ended", "text": "Bye"}, "reports.0.text", "is not allowed with ended"),
         ({"id": "a", "type": "update_applied"}, "reports.0.seq", "is required with update_applied"),
         ({"id": "a", "type": "update_applied", "seq": 99}, "seq", "There is no update 99"),
         ({"id": "a", "type": "sang"}, "reports.0.type", "must be one of: speech_started"),

@@ -17,11 +17,11 @@ from tests.conversations.waiting.conftest import (
     answered,
     awaited,
     end,
+    expire_timer,
     logged,
     origins,
     outcomes,
     planned,
-    ran_out,
     shown,
     urgent,
 )
@@ -45,7 +45,7 @@ def test_a_conversation_shows_its_open_waits(talk, api) -> None:
 def test_a_wait_expires_without_any_worker(talk, api) -> None:
     """No worker and no sweep runs."""
     awaited(talk, answered(talk))
-    ran_out(talk)
+    expire_timer(talk)
     assert shown(api, talk)["waiting"] is False
 
 
@@ -75,7 +75,7 @@ def test_a_repeated_result_ends_the_wait_once(talk) -> None:
 
 def test_a_sweep_ends_expired_waits_and_the_agent_announces_the_delay(talk) -> None:
     awaited(talk, answered(talk))
-    ran_out(talk)
+    expire_timer(talk)
     end_overdue_waits()
     assert outcomes(talk) == ["timeout"]
     assert ["check_availability_tool" in message["text"] for message in urgent(talk)] == [True]
@@ -90,7 +90,7 @@ def test_a_sweep_leaves_open_waits_alone(talk) -> None:
 def test_a_sweep_ends_only_the_expired_wait(talk) -> None:
     turn = answered(talk)
     awaited(talk, turn)
-    ran_out(talk)
+    expire_timer(talk)
     awaited(talk, turn)
     end_overdue_waits()
     assert outcomes(talk) == ["timeout", ""]
@@ -99,7 +99,7 @@ def test_a_sweep_ends_only_the_expired_wait(talk) -> None:
 
 def test_eight_sweeps_and_a_result_end_a_wait_once(talk) -> None:
     effect = awaited(talk, answered(talk))
-    ran_out(talk)
+    expire_timer(talk)
     start = Barrier(9)
 
     def race(number: int) -> None:
@@ -119,7 +119,7 @@ def test_eight_sweeps_and_a_result_end_a_wait_once(talk) -> None:
 def test_a_late_result_does_not_end_a_newer_wait(talk) -> None:
     turn = answered(talk)
     late = awaited(talk, turn)
-    ran_out(talk)
+    expire_timer(talk)
     end_overdue_waits()
     awaited(talk, turn)
     assert end(talk, late)
@@ -129,7 +129,7 @@ def test_a_late_result_does_not_end_a_newer_wait(talk) -> None:
 
 def test_a_late_result_is_told_once_and_marked_as_late(talk) -> None:
     effect = awaited(talk, answered(talk))
-    ran_out(talk)
+    expire_timer(talk)
     end_overdue_waits()
     assert [end(talk, effect), end(talk, effect)] == [True, False]
     assert [message.get("is_late") for message in urgent(talk)] == [None, True]
@@ -158,7 +158,7 @@ def test_two_waits_that_expire_together_are_told_in_one_turn(talk) -> None:
     turn = answered(talk)
     awaited(talk, turn)
     awaited(talk, turn)
-    ran_out(talk)
+    expire_timer(talk)
     end_overdue_waits()
     assert outcomes(talk) == ["timeout", "timeout"]
     assert origins(talk) == ["message", "urgent"]

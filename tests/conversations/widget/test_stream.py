@@ -239,7 +239,7 @@ def test_an_api_clients_stream_ends_soon_after_its_key_is_revoked(
     change: str, is_left_open: bool, turns: Turns, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A revoked key opens nothing, and the streams it opened end."""
-    monkeypatch.setattr("conversations.live.stream_auth.LOOK_SECONDS", -1)
+    monkeypatch.setattr("conversations.live.stream_auth.RECHECK_SECONDS", -1)
     monkeypatch.setattr(stream, "PING_SECONDS", (0.02, 0.02))
     tenant = turns.tenant
 
