@@ -144,7 +144,7 @@ def test_a_secret_left_empty_stays(owner: Settings) -> None:
     [
         ("1st", "str", "x", "A letter, then letters, digits"),
         ("model_api_key", "str", "x", "write it under Models"),
-        ("empty", "secret", "", "Write a value"),
+        ("empty", "secret", "", "Enter a value"),
         ("menu", "json", "{", "This is no JSON."),
         ("flag", "bool", "perhaps", "must be True or False"),
         ("text", "str", "a\x00b", "control character"),

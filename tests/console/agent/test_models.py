@@ -68,7 +68,7 @@ def test_a_restored_version_brings_no_other_address_back_to_a_key(with_key: Sett
 def test_a_key_that_no_key_opens_any_more_is_written_again(with_key: Settings, settings: Any) -> None:
     """After the operator's key was lost the page opens and says so, tries nothing, and takes a new one."""
     settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
-    said = "The stored key can’t be read any more"
+    said = "The stored key can’t be decrypted"
     assert said in with_key.page("models")
     answer = try_it(with_key)
     assert (answer["ok"], "Write it again under Configuration, Models." in answer["sentence"]) == (False, True)
@@ -194,7 +194,7 @@ def test_a_project_may_try_so_many_models_a_minute(
     assert try_it(owner)["ok"]
     response = post_trial(owner)
     assert (response.status_code, response.headers["Retry-After"]) == (429, response.json()["sentence"].split()[-2])
-    assert "A project tries models at most 1 times a minute. Try again in" in response.json()["sentence"]
+    assert "Limit of 1 tests per minute reached. Try again in" in response.json()["sentence"]
     assert len(operators_model.requests()) == 1
 
 

@@ -12,7 +12,7 @@ from tests.tools.examples import event
 from tools.engine.custom import service
 
 OWN = "tell_colleagues_tool"
-GONE = f"{OWN} doesn’t exist any more: choose another tool, or leave it out here."
+GONE = f"{OWN} no longer exists. Choose another tool or remove it."
 
 
 @pytest.fixture

@@ -58,7 +58,7 @@ def test_the_page_shows_what_is_left_for_the_conversation(owner: Settings) -> No
         page = owner.page(section)
         assert f'<p class="ag-kb">{budget.total} <small>of 25 kB' in page
         assert f'<dd class="tn text-end ag-left">{budget.room}</dd>' in page
-        assert "Too little is left" not in page
+        assert "Prompt too large" not in page
 
 
 def test_too_little_room_is_said_beside_the_field_that_takes_most(owner: Settings) -> None:
