@@ -241,6 +241,6 @@ def test_looks_and_changes_are_limited(booking: Booking, monkeypatch: pytest.Mon
 def test_a_guesser_is_slowed_down(monkeypatch: pytest.MonkeyPatch) -> None:
     """By the real bucket, in Redis."""
     monkeypatch.undo()
-    monkeypatch.setattr(customer, "LOOKS_PER_MINUTE", 3)
+    monkeypatch.setattr(customer, "VIEWS_PER_MINUTE", 3)
     client = Client(REMOTE_ADDR="203.0.113.9")
     assert [client.get(f"/b/{'A' * 64}").status_code for _ in range(4)] == [404, 404, 404, 429]
