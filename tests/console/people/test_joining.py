@@ -110,7 +110,7 @@ def test_who_has_a_business_lands_where_they_joined(path: str, tenant: Tenant, s
     client.post(reverse("account_login"), {"login": LENA, "password": PASSWORD})
     answer = client.post(JOIN, follow=True)
     assert answer.request["PATH_INFO"] == reverse("dashboard", args=[tenant.project.slug])
-    assert f"You have joined {tenant.organization.name} as operator." in answer.content.decode()
+    assert f"You joined {tenant.organization.name} as operator." in answer.content.decode()
 
 
 def test_a_new_password_on_the_way_loses_no_invitation(path: str, lena: User, mailbox: Mailbox) -> None:
@@ -171,7 +171,7 @@ def test_one_who_was_invited_joins_where_signing_up_is_closed(path: str, tenant:
 def test_every_unknown_link_gets_the_same_answer(database: None, token: str) -> None:
     answer = Client().get(reverse("invitation", args=[token]))
     assert answer.status_code == 410
-    assert "This invitation no longer works" in answer.content.decode()
+    assert "This invitation is no longer valid" in answer.content.decode()
 
 
 def test_nobody_joins_without_a_link(database: None) -> None:

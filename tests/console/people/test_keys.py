@@ -73,7 +73,7 @@ def test_a_key_has_the_scopes_and_the_end_that_were_chosen(owner: Client, tenant
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"name": ""}, "Say what the key is for"),
+        ({"name": ""}, "Enter a name"),
         ({"name": "x" * 81}, "at most 80 characters"),
         ({"scopes": []}, "Choose at least one"),
         ({"scopes": ["everything"]}, "not one of the available choices"),
@@ -104,8 +104,8 @@ def test_nobody_below_an_admin_makes_or_revokes_keys(owner: Client, tenant: Tena
 
 def test_a_viewer_sees_keys_without_a_way_to_make_one(tenant: Tenant, viewer: User) -> None:
     text = browser(viewer).get(page_of(tenant, "api_keys")).content.decode()
-    assert "Make key" not in text
-    assert "Owners and admins make and revoke keys." in text
+    assert "Create key" not in text
+    assert "Only owners and admins can create and revoke keys." in text
 
 
 def test_a_strangers_key_is_none_here(owner: Client, tenant: Tenant, stranger: Tenant) -> None:

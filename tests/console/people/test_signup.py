@@ -78,7 +78,7 @@ def test_signing_up_can_be_closed(database: None, settings) -> None:
     settings.SIGNUP = False
     client = sign_up()
     assert not User.objects.filter(email=EMAIL).exists()
-    assert "Accounts come by invitation" in client.get(reverse("account_signup")).content.decode()
+    assert "Invitation only" in client.get(reverse("account_signup")).content.decode()
 
 
 def test_many_accounts_from_one_place_are_refused(database: None) -> None:
@@ -125,12 +125,12 @@ def test_a_place_that_the_browser_makes_up_is_nowhere(newcomer: User, zone: str,
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"name": ""}, "Write the name that customers know."),
+        ({"name": ""}, "Enter your business name."),
         ({"name": "x" * 121}, "Use at most 120 characters"),
         ({"name": "Da\x00Nello"}, "Null characters are not allowed."),
-        ({"name": "Da\u202eNello"}, "Use letters, numbers and signs, in one line."),
-        ({"starter": ""}, "Pick one; everything in it can be changed."),
-        ({"starter": "../clinic"}, "Pick one of these."),
+        ({"name": "Da\u202eNello"}, "Use one line of printable characters."),
+        ({"starter": ""}, "Choose a template."),
+        ({"starter": "../clinic"}, "Choose one of these templates."),
     ],
 )
 def test_what_can_not_be_is_refused_beside_its_field(newcomer: User, change: dict[str, str], words: str) -> None:
@@ -154,7 +154,7 @@ def test_a_person_may_not_found_organizations_without_end(newcomer: User, monkey
     monkeypatch.setattr("console.people.welcome.MOST", 1)
     client = browser(newcomer)
     client.post(reverse("welcome"), FORM)
-    assert "Leave one before you start another" in client.post(reverse("welcome"), FORM).content.decode()
+    assert "Leave one to create another" in client.post(reverse("welcome"), FORM).content.decode()
     assert len(find_organizations(user_id=newcomer.pk)) == 1
 
 
@@ -163,7 +163,7 @@ def test_where_signing_up_is_closed_nobody_founds_one(newcomer: User, settings) 
     client = browser(newcomer)
     client.post(reverse("welcome"), FORM)
     assert find_organizations(user_id=newcomer.pk) == []
-    assert "You aren’t in a project yet" in client.get("/").content.decode()
+    assert "No project yet" in client.get("/").content.decode()
 
 
 def test_a_member_of_one_organization_may_start_another(tenant: Tenant) -> None:

@@ -46,7 +46,7 @@ def test_signing_up_tells_nobody_who_has_an_account(tenant: Tenant, verifies: Ma
     """But whose account it is."""
     assert answer_to(tenant.owner.email) == answer_to(NOBODY)
     told = [message for message in verifies.messages if message["To"] == tenant.owner.email]
-    assert [message["Subject"] for message in told] == ["You have an account at Makegood already"]
+    assert [message["Subject"] for message in told] == ["You already have a Makegood account"]
     assert tenant.owner.email in str(told[0].get_payload(decode=True), "utf-8")
 
 
