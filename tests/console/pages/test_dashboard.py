@@ -33,7 +33,7 @@ def test_the_front_page_leads_to_the_dashboard(owner: Client, tenant: Tenant) ->
 
 def test_a_fresh_project_is_told_what_to_do_next(owner: Client, tenant: Tenant) -> None:
     text = owner.get(url_of(tenant)).content.decode()
-    assert "The week appears here" in text
+    assert "No conversations yet" in text
     assert "Talk to the agent" in text
 
 
@@ -41,7 +41,7 @@ def test_the_figures_appear_with_the_first_conversation(owner: Client, tenant: T
     talk(tenant, "Hi")
     text = owner.get(url_of(tenant)).content.decode()
     assert "Turns by day" in text
-    assert "The week appears here" not in text
+    assert "No conversations yet" not in text
 
 
 def test_what_is_done_is_ticked(owner: Client, tenant: Tenant) -> None:
@@ -49,10 +49,10 @@ def test_what_is_done_is_ticked(owner: Client, tenant: Tenant) -> None:
     steps = {step.title: step.is_done for step in owner.get(url_of(tenant)).context["steps"]}
     assert steps == {
         "Talk to the agent": True,
-        "Say who you are": True,
-        "Set working hours": True,
-        "Put the chat on your site": False,
-        "Invite someone": False,
+        "Describe your business": True,
+        "Set opening hours": True,
+        "Add the chat to your site": False,
+        "Invite a colleague": False,
     }
 
 
@@ -79,17 +79,19 @@ def test_a_templates_made_up_address_is_no_description(tenant: Tenant) -> None:
     locale = Locale(timezone="Europe/Rome", region="IT")
     project = start_business("Da Gina", starter=starters()["restaurant"], owner=tenant.owner, locale=locale)
     client, here = browser(tenant.owner), reverse("dashboard", args=[project.slug])
-    described = [step for step in client.get(here).context["steps"] if step.title == "Say who you are"]
+    described = [step for step in client.get(here).context["steps"] if step.title == "Describe your business"]
     assert [step.is_done for step in described] == [False]
     settings = client.get(reverse("agent", args=[project.slug]))
-    assert "19 facts here are still the template’s" in settings.content.decode()
+    assert "Replace 19 example facts" in settings.content.decode()
     with tenant_tx(project.organization_id):
         change_agent(project, Edit({"business_context": "Via Roma 1. Phone: +1 415 555 0132."}, 1, tenant.owner))
     left = client.get(reverse("agent", args=[project.slug])).content.decode()
-    assert "One fact here is still the template’s" in left
+    assert "Replace 1 example fact<" in left
     with tenant_tx(project.organization_id):
         change_agent(project, Edit({"business_context": "Via Roma 1."}, 2, tenant.owner))
-    assert [step.is_done for step in client.get(here).context["steps"] if step.title == "Say who you are"] == [True]
+    assert [step.is_done for step in client.get(here).context["steps"] if step.title == "Describe your business"] == [
+        True
+    ]
 
 
 def test_a_templates_hours_are_set_when_a_person_saves_them(tenant: Tenant) -> None:
@@ -100,12 +102,12 @@ def test_a_templates_hours_are_set_when_a_person_saves_them(tenant: Tenant) -> N
     hours = reverse("agent", kwargs={"project_slug": project.slug, "section": "hours"})
 
     def is_set() -> list[bool]:
-        return [step.is_done for step in client.get(here).context["steps"] if step.title == "Set working hours"]
+        return [step.is_done for step in client.get(here).context["steps"] if step.title == "Set opening hours"]
 
     assert is_set() == [False]
     assert f'href="{hours}"' in client.get(here).content.decode()
     page = client.get(hours)
-    assert "These hours are the template’s" in page.content.decode()
+    assert "These are example hours" in page.content.decode()
     shown = page.context["document"]["hours"]
     spans = {
         f"hours.{day}.{at}.{side}": time
@@ -115,8 +117,8 @@ def test_a_templates_hours_are_set_when_a_person_saves_them(tenant: Tenant) -> N
     }
     form = {"started_from": 1, "timezone": "Europe/Rome", "region": "IT", "open": "hours", **spans}
     saved = client.post(hours, form, follow=True)
-    assert "these hours now count as yours" in saved.content.decode()
-    assert "These hours are the template’s" not in saved.content.decode()
+    assert "Hours confirmed." in saved.content.decode()
+    assert "These are example hours" not in saved.content.decode()
     assert is_set() == [True]
     attributes = client.get(reverse("agent", kwargs={"project_slug": project.slug, "section": "attributes"}))
     assert "A person has saved the opening hours" in attributes.content.decode()
@@ -129,7 +131,7 @@ def test_hours_that_are_no_templates_are_set(tenant: Tenant) -> None:
     with tenant_tx(project.organization_id):
         change_agent(project, Edit({"hours": {"mon": [["10:00", "11:00"]]}}, 1, tenant.owner))
     steps = browser(tenant.owner).get(reverse("dashboard", args=[project.slug])).context["steps"]
-    assert [step.is_done for step in steps if step.title == "Set working hours"] == [True]
+    assert [step.is_done for step in steps if step.title == "Set opening hours"] == [True]
 
 
 @pytest.mark.parametrize("who", ["operator", "viewer"])
@@ -154,13 +156,13 @@ def test_flagged_conversations_and_failed_jobs_need_you(
     text = response.content.decode()
     assert "Jonas Weber: asked for a person" in text
     assert reverse("conversation", args=[tenant.project.slug, row.pk]) in text
-    assert "2 things failed" in text
+    assert "2 failed jobs" in text
     assert response.context["matters_count"] == 3
 
 
 def test_nothing_that_waits_is_said_as_such(owner: Client, tenant: Tenant) -> None:
     talk(tenant, "Hi")
-    assert "Nothing waits for you" in owner.get(url_of(tenant)).content.decode()
+    assert "All clear." in owner.get(url_of(tenant)).content.decode()
 
 
 def test_unknown_effects_and_broken_promises_need_a_person(owner: Client, tenant: Tenant) -> None:
@@ -168,8 +170,8 @@ def test_unknown_effects_and_broken_promises_need_a_person(owner: Client, tenant
     add_effect(tenant, row, state=EffectState.UNKNOWN)
     add_promise(tenant, row, "I’ll call you back.", state=PromiseState.BROKEN)
     text = owner.get(url_of(tenant)).content.decode()
-    assert "Did this happen? send_sms_tool" in text
-    assert "A promise broke: “I’ll call you back.”" in text
+    assert "Confirm the outcome of send_sms_tool" in text
+    assert "Promise broken: “I’ll call you back.”" in text
     for page, state in (("effects", "unknown"), ("promises", "broken")):
         assert f'href="{reverse(page, args=[tenant.project.slug])}?state={state}"' in text
 
@@ -185,7 +187,7 @@ def test_a_page_whose_figures_are_being_counted_says_so_and_shows_none(
     monkeypatch.setattr(metrics_cache, "BUSY", 1)
     talk(tenant, "Hi")
     text = owner.get(url_of(tenant)).content.decode()
-    assert "Counting the last 7 days" in text
+    assert "Loading the last 7 days" in text
     assert "No replies yet" not in text
     for running in list(metrics_cache._counting.values()):
         running.result(timeout=60)

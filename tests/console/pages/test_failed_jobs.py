@@ -23,14 +23,14 @@ def url_of(tenant: Tenant) -> str:
 
 
 def test_nothing_failed_is_said_as_such(owner: Client, tenant: Tenant) -> None:
-    assert "Nothing has failed" in owner.get(url_of(tenant)).content.decode()
+    assert "No failures" in owner.get(url_of(tenant)).content.decode()
 
 
 def test_a_row_says_why_what_it_means_and_where(owner: Client, tenant: Tenant, failed_job: MakeJob) -> None:
     conversation = talk(tenant, "Hi", name="Giulia Ferri")
     failed_job(lane="thoughts", conversation=conversation)
     text = owner.get(url_of(tenant)).content.decode()
-    for words in ("The model took too long.", "The next reply goes by older directives.", "5 attempts", "Giulia Ferri"):
+    for words in ("The model took too long.", "The next reply uses older directives.", "5 attempts", "Giulia Ferri"):
         assert words in text
     assert reverse("conversation", args=[tenant.project.slug, conversation.pk]) in text
 
@@ -41,7 +41,7 @@ def test_whatever_may_fail_has_words_that_staff_understands() -> None:
 
 def test_a_fault_in_the_code_is_not_blamed_on_the_settings(owner: Client, tenant: Tenant, failed_job: MakeJob) -> None:
     failed_job(error="'NoneType' object is not subscriptable")
-    assert "A fault of this server" in owner.get(url_of(tenant)).content.decode()
+    assert "Internal error" in owner.get(url_of(tenant)).content.decode()
 
 
 def test_run_again_queues_the_job_with_fresh_attempts(owner: Client, tenant: Tenant, failed_job: MakeJob) -> None:
