@@ -90,7 +90,7 @@ def open_add(page: Page, app: App) -> None:
     sign_in(page, app)
     page.goto(f"{app.base_url}{ADD}")
     page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("button", name="Continue").click()
     expect(page.get_by_role("heading", name="Add a passkey")).to_be_visible()
 
 
