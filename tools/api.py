@@ -12,9 +12,9 @@ from rest_framework import serializers
 from rest_framework.request import Request
 
 from projects.api.pagination import PAGED
-from projects.api.project_views import ProjectView
 from projects.api.serializers import StrictSerializer
 from projects.api.typed_responses import Page, TypedResponse
+from projects.api.views import ProjectView
 from projects.common.api_error import ApiError
 from projects.models.agent_config import ChannelName
 from projects.models.key import Scope

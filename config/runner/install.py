@@ -1,8 +1,8 @@
-"""Makes the virtual environment and fills it from the pinned, hashed requirements. Standard library only.
+"""Creates the virtual environment and installs the pinned, hashed requirements. Standard library only.
 
-`python config/runner/install.py requirements.txt [command …]` is run by bin/serve and bin/test with the machine's Python
-3.11 or newer, and becomes the command when it is done. A second run finds the requirements' hash in the environment and
-goes on at once; two at a time take turns.
+bin/serve and bin/test run `python config/runner/install.py requirements.txt [command …]` with the machine's Python 3.11
+or newer. It then replaces itself with the command. If the environment already matches the requirements' hash, nothing
+is installed. Concurrent runs wait for each other.
 """
 
 from __future__ import annotations
@@ -12,28 +12,40 @@ import hashlib
 import importlib.util
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 STAMP = VENV / "makegood-installed.json"
-# Installing the first brings all of the second with it.
+# Each file includes the ones listed.
 CONTAINS = {"requirements-dev.txt": ("requirements.txt",)}
 RUN_TIME, WITH_TESTS = "requirements.txt", "requirements-dev.txt"
+PINNED = re.compile(r"^([A-Za-z0-9][^\s=]*)==([^\s;]+)", re.MULTILINE)
+# Patterns of pip's log: a package of the file that was found or downloaded, and the line after all of them.
+COLLECTED = re.compile(r"^\S.*\(from -r ", re.MULTILINE)
+INSTALLING = "\nInstalling collected packages: "
+ENDINGS = (signal.SIGINT, signal.SIGTERM)
+LOOK_SECONDS = 0.2
+# The interval of progress lines without a terminal.
+REPEAT_SECONDS = 10.0
+LAST_LINES = 20
 
 
 class InstallError(Exception):
-    """One sentence that says what to do."""
+    """The installation failed. The message says what to do."""
 
 
 def install(requirements: str) -> None:
-    """Bring .venv to what `requirements` (a file name) pins. Raises InstallError."""
+    """Install what `requirements` (a file name) pins into .venv. Raises InstallError."""
     if is_installed(requirements):
         return
     turn = os.open(ROOT, os.O_RDONLY)
@@ -46,14 +58,14 @@ def install(requirements: str) -> None:
 
 
 def is_installed(requirements: str) -> bool:
-    """Whether .venv works and was filled from this very file, or from one that contains it."""
+    """True if .venv works and was installed from this version of the file, or of one that includes it."""
     stamps = _stamps()
     files = [requirements, *(name for name, parts in CONTAINS.items() if requirements in parts)]
     return any(stamps.get(name) == digest(name) for name in files) and _works(PYTHON, "pass")
 
 
 def digest(requirements: str) -> str:
-    """SHA-256 of a requirements file."""
+    """The SHA-256 digest of a requirements file."""
     return hashlib.sha256((ROOT / requirements).read_bytes()).hexdigest()
 
 
@@ -66,24 +78,104 @@ def _wait_for_turn(turn: int) -> None:
 
 
 def _install(requirements: str) -> None:
-    began = time.monotonic()
+    log = _new_log()
     if not _works(PYTHON, "pass"):
-        _say(f"making the virtual environment {VENV}")
-        _run(sys.executable, "-m", "venv", "--clear", "--without-pip", str(VENV))
+        step = Step("Making the virtual environment")
+        _run(sys.executable, "-m", "venv", "--clear", "--without-pip", str(VENV), log=log, step=step)
     STAMP.unlink(missing_ok=True)
-    _say(f"installing {requirements}")
-    _run(*_installer(), "--require-hashes", "-r", str(ROOT / requirements))
+    pins = pinned(requirements)
+    step = Step("Installing packages", total=len(pins))
+    command = [*_installer(log), "--require-hashes", "-r", str(ROOT / requirements)]
+    _run(*command, log=log, step=step, look=lambda: _look(step, pins=pins, log=log))
     STAMP.write_text(json.dumps({requirements: digest(requirements)}) + "\n")
-    _say(f"installed in {time.monotonic() - began:.0f} s")
 
 
-def _installer() -> list[str]:
-    """The command that installs into .venv: uv, the environment's pip, or the machine's."""
+def pinned(requirements: str) -> set[tuple[str, str]]:
+    """The packages that a requirements file pins, as normalized names and versions."""
+    return {(_normalized(name), version) for name, version in PINNED.findall((ROOT / requirements).read_text())}
+
+
+def installed() -> set[tuple[str, str]]:
+    """The packages in the virtual environment, as normalized names and versions."""
+    folders = VENV.glob("lib/python*/site-packages/*.dist-info")
+    parts = (folder.name.removesuffix(".dist-info").partition("-") for folder in folders)
+    return {(_normalized(name), version) for name, _, version in parts}
+
+
+def _normalized(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def _look(step: Step, *, pins: set[tuple[str, str]], log: Path) -> None:
+    """Update the progress. pip downloads every package before it installs the first; uv compiles at the end."""
+    text = log.read_text(errors="replace")
+    collected = list(COLLECTED.finditer(text))
+    if collected and INSTALLING not in text[collected[-1].end() :]:
+        step.show("Downloading packages", done=len(collected))
+    else:
+        done = len(pins & installed())
+        step.show("Installing packages" if done < len(pins) else "Compiling packages", done=done)
+
+
+@dataclass
+class Step:
+    """A step with its progress on stderr: updated in place on a terminal, or else printed at intervals."""
+
+    what: str
+    total: int = 0
+    done: int = 0
+    began: float = field(default_factory=time.monotonic)
+    is_terminal: bool = field(default_factory=lambda: sys.stderr.isatty() and os.environ.get("TERM") != "dumb")
+    _repeat_at: float = 0.0
+
+    def show(self, what: str = "", *, done: int = 0) -> None:
+        """Show the progress."""
+        if what and what != self.what:
+            self.what, self._repeat_at = what, 0.0
+        self.done = min(done, self.total)
+        if self.is_terminal:
+            self._write(f"\r\x1b[K{self}")
+        elif time.monotonic() >= self._repeat_at:
+            self._repeat_at = time.monotonic() + REPEAT_SECONDS
+            self._write(f"{self}\n")
+
+    def end(self, *, is_done: bool) -> None:
+        """Print the final state."""
+        self.done = self.total if is_done else self.done
+        self._write(f"\r\x1b[K{self}\n" if self.is_terminal else f"{self}\n")
+
+    def __str__(self) -> str:
+        count = f"  {self.done}/{self.total}" if self.total else ""
+        return f"{self.what}{count}  ({time.monotonic() - self.began:.0f} s)"
+
+    def _write(self, text: str) -> None:
+        sys.stderr.write(text)
+        sys.stderr.flush()
+
+
+def _new_log() -> Path:
+    """An empty log in the data directory, which is created as in `config.runner.data_dir`."""
+    data_dir = Path(os.environ.get("MAKEGOOD_DATA") or ROOT / ".data")
+    log = data_dir / "install.log"
+    try:
+        if not data_dir.exists():
+            data_dir.mkdir(parents=True)
+            data_dir.chmod(0o711 if os.geteuid() == 0 else 0o700)
+        log.write_bytes(b"")
+    except OSError as error:
+        raise InstallError(
+            f"The data directory {data_dir} can't be used ({error.strerror}): set MAKEGOOD_DATA to another directory."
+        ) from error
+    return log
+
+
+def _installer(log: Path) -> list[str]:
+    """The command that installs into .venv: uv, the environment's pip, or the machine's pip."""
     if uv := shutil.which("uv"):
         return [uv, "pip", "install", "--compile-bytecode", "--python", str(PYTHON)]
     options = ["install", "--disable-pip-version-check", "--no-input", "--root-user-action=ignore"]
     if not _works(PYTHON, "import pip") and importlib.util.find_spec("ensurepip"):
-        _run(str(PYTHON), "-m", "ensurepip", "--default-pip")
+        _run(str(PYTHON), "-m", "ensurepip", "--default-pip", log=log, step=Step("Installing pip"))
     if _works(PYTHON, "import pip"):
         return [str(PYTHON), "-m", "pip", *options]
     if importlib.util.find_spec("pip"):
@@ -106,18 +198,46 @@ def _works(python: Path, code: str) -> bool:
         return False
 
 
-def _run(*command: str) -> None:
-    # Progress goes to stderr: stdout belongs to the command that is about to run.
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=sys.stderr, start_new_session=True)
-    try:
-        code = process.wait()
-    except BaseException:
-        # Ctrl-C or SIGTERM: the installer and what it started must not go on alone.
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        raise
+def _run(*command: str, log: Path, step: Step, look: Callable[[], None] | None = None) -> None:
+    """Run a command with its output in the log. Raises InstallError after printing the last lines of the log."""
+    look = look or step.show
+    # Unbuffered, so that the progress is current.
+    env = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    with log.open("ab") as output:
+        # A signal between Popen and `try` would leave the installer running.
+        signal.pthread_sigmask(signal.SIG_BLOCK, ENDINGS)
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            env=env,
+            start_new_session=True,
+            preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDINGS),
+        )
+        try:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDINGS)
+            while (code := _ended(process)) is None:
+                look()
+        except BaseException:
+            # Ctrl-C or SIGTERM: the installer must not keep running.
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            raise
+        finally:
+            step.end(is_done=process.returncode == 0)
     if code:
-        raise InstallError(f"`{' '.join(command[:4])} …` failed; its last lines above say why.")
+        lines = log.read_text(errors="replace").splitlines()[-LAST_LINES:]
+        print(*lines, sep="\n", file=sys.stderr)
+        raise InstallError(f"`{' '.join(command[:4])} …` failed: the last lines of {log} above say why.")
+
+
+def _ended(process: subprocess.Popen[bytes]) -> int | None:
+    """The exit code, or None if the process still runs after a short wait."""
+    try:
+        return process.wait(LOOK_SECONDS)
+    except subprocess.TimeoutExpired:
+        return None
 
 
 def _say(text: str) -> None:
@@ -133,7 +253,7 @@ def main(requirements: str, *command: str) -> None:
     except KeyboardInterrupt:
         sys.exit(130)
     if command:
-        os.execv(command[0], command)  # noqa: S606 - no shell is wanted
+        os.execv(command[0], command)  # noqa: S606 - without a shell
 
 
 if __name__ == "__main__":

@@ -1,63 +1,92 @@
-"""Django's own commands, run to their end as part of a start."""
+"""Django's management commands, run as steps of a start."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 import sys
-from asyncio.subprocess import PIPE, Process
-from collections.abc import Mapping
+from asyncio.subprocess import Process
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
+from config.runner.child import end_group, spawn
 from config.runner.errors import StartError
+from config.runner.forking import Forked
 from config.runner.log import ServiceLog, pump_lines
 from config.runner.program import Program
 
 ROOT = Path(__file__).resolve().parents[2]
+# Normal output of `migrate`, and its refusal, which is shown as the error of the start.
+MIGRATE_NOISE = (
+    r"^(Migrations to apply:|Operations to perform:|  Apply all migrations:|Running migrations:|  Applying "
+    r"|  No migrations to apply|CommandError:).*"
+)
+TO_APPLY = "Migrations to apply: "
 
 
-async def run_manage(*arguments: str, env: Mapping[str, str], log: ServiceLog, quiet: bool = False) -> list[str]:
-    """`manage.py …` to its end. Returns the lines of its stdout, logged as they come unless `quiet`.
+def manage(*arguments: str, env: Mapping[str, str], fork_server: Path | None = None, noise: str = "") -> Program:
+    """The program `manage.py …`. With a fork server, it is forked from there, with everything loaded."""
+    command = (sys.executable, "-m", "manage", *arguments)
+    return Program(arguments[0], command, env=env, cwd=ROOT, fork_server=fork_server, noise=noise)
 
-    Raises StartError with the last line it said. Cancelled, it takes the process with it.
+
+async def run_manage(
+    program: Program, *, log: ServiceLog, on_line: Callable[[str], None] = lambda line: None
+) -> list[str]:
+    """Run a management command and return its lines. Lines that aren't noise are logged as they arrive.
+
+    Raises StartError with the last line of output if it fails. Cancellation kills the process.
     """
-    name = arguments[0]
-    program = Program(name, (sys.executable, str(ROOT / "manage.py"), *arguments), env=env, cwd=ROOT)
-    options = program.popen_options() | {"stdout": PIPE, "stderr": PIPE}
-    process = await asyncio.create_subprocess_exec(*program.argv(), **options)
     lines: list[str] = []
-    complaints: list[str] = []
+
+    def keep(line: str) -> None:
+        lines.append(line)
+        on_line(line)
+        if (tidy := program.tidy(line)) is not None:
+            log.line(program.name, tidy)
+
+    process, reader = await _spawn(program)
     try:
-        await asyncio.gather(
-            _collect(process.stdout, lines, log=None if quiet else log, name=name),
-            _collect(process.stderr, complaints, log=log, name=name),
-        )
+        await pump_lines(reader, keep)
         code = await process.wait()
-    finally:
-        await _end(process)
+    except BaseException:
+        end_group(process.pid)
+        await process.wait()
+        raise
     if code:
-        raise StartError(f"manage.py {name} failed: {_reason(complaints)}")
+        raise StartError(_reason(program.name, lines))
     return lines
 
 
-async def _collect(reader: asyncio.StreamReader | None, lines: list[str], *, log: ServiceLog | None, name: str) -> None:
-    def keep(line: str) -> None:
-        lines.append(line)
-        if log:
-            log.line(name, line)
+def count_migrations(show: Callable[[str], None]) -> Callable[[str], None]:
+    """A line handler for `migrate` that passes its progress to `show`."""
+    done, total = 0, ""
 
-    if reader:
-        await pump_lines(reader, keep)
+    def on_line(line: str) -> None:
+        nonlocal done, total
+        if line.startswith(TO_APPLY):
+            total = line.removeprefix(TO_APPLY)
+        elif line.startswith("  Applying "):
+            done += 1
+            show(f"{done}/{total}")
 
-
-async def _end(process: Process) -> None:
-    if process.returncode is None:
-        with contextlib.suppress(ProcessLookupError):
-            process.kill()
-        await process.wait()
+    return on_line
 
 
-def _reason(complaints: list[str]) -> str:
-    """The last line of a traceback without the class's path: settings mistakes are whole sentences."""
-    last = next((line for line in reversed(complaints) if line.strip()), "it gave no reason")
-    return last.removeprefix("django.core.exceptions.ImproperlyConfigured: ")
+async def _spawn(program: Program) -> tuple[Process | Forked, asyncio.StreamReader]:
+    """Start the command without the fork server if that is gone.
+
+    Then the settings couldn't be loaded, and the command says why.
+    """
+    with contextlib.suppress(OSError):
+        return await spawn(program)
+    return await spawn(replace(program, fork_server=None))
+
+
+def _reason(name: str, lines: list[str]) -> str:
+    """The last line. For refusals and settings errors, only their message, without the class of the error."""
+    last = next((line for line in reversed(lines) if line.strip()), "no output")
+    sentence = re.sub(r"^(CommandError|django\.core\.exceptions\.ImproperlyConfigured): ", "", last)
+    return sentence if sentence != last else f"manage.py {name} failed: {last}"

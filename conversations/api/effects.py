@@ -12,10 +12,9 @@ from rest_framework.views import APIView
 
 from conversations.api.serializers import EffectResolution
 from conversations.tool_runs.effects.decisions import release, resolve, take_result
-from projects.api.project_views import ProjectView
 from projects.api.schema import Schema
 from projects.api.typed_responses import TypedResponse
-from projects.api.views import JsonAlways
+from projects.api.views import JsonAlways, ProjectView
 from projects.models.key import Scope
 from tenancy.scope import tenant_tx
 from tenancy.tenant_lookup import find_effect

@@ -14,10 +14,10 @@ from conversations.evaluation.dry_run import Trial, TrialCall, TrialVerdict, rea
 from conversations.models import Channel
 from llm.errors import LlmError
 from projects.api.async_views import Continued, continues
-from projects.api.project_views import ProjectView
 from projects.api.serializers import StrictSerializer, TextField
+from projects.api.views import ProjectView
 from projects.common.api_error import ApiError
-from projects.common.request_id import request_id_of
+from projects.common.middleware import request_id_of
 from projects.models.key import Scope
 from tools.engine.definition import ActionType
 from tools.engine.payloads import VerdictPayload

@@ -21,7 +21,7 @@ from conversations.live.stream import EventStream, Frame, Frames
 from conversations.live.stream_auth import while_key_opens
 from conversations.widget.event_filter import LONGEST_SECONDS
 from projects.api.async_views import Continued, continues, door_of, serve
-from projects.api.caller import Caller
+from projects.api.authentication import Caller
 
 
 @continues(Messages)

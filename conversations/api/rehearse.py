@@ -26,8 +26,8 @@ from conversations.evaluation.replay import (
     rehearse,
 )
 from projects.api.async_views import Continued, continues
-from projects.api.project_views import ProjectView
 from projects.api.serializers import StrictSerializer
+from projects.api.views import ProjectView
 from projects.common.presenters import Id, Stamp, stamp
 from projects.models.key import Scope
 from tools.engine.try_tools import read_drafts

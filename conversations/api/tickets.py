@@ -15,9 +15,9 @@ from rest_framework.request import Request
 from conversations.common.contacts import find_customer
 from projects.api.idempotency import idempotent
 from projects.api.pagination import PAGED
-from projects.api.project_views import ProjectView
 from projects.api.serializers import StrictSerializer, TextField
 from projects.api.typed_responses import Created, Page, TypedResponse
+from projects.api.views import ProjectView
 from projects.common.api_error import ApiError
 from projects.common.presenters import Id, Stamp, stamp
 from projects.models.key import Scope

@@ -24,7 +24,7 @@ from conversations.common.voice_session import can_have_a_voice
 from conversations.voice.reports import NoVoice, Report, ReportType, take_reports
 from conversations.voice.updates import UpdatesCursor, place_of, update_frames
 from projects.api.async_views import Continued, continues
-from projects.api.caller import Caller
+from projects.api.authentication import Caller
 from projects.api.serializers import StrictSerializer, TextField
 from projects.api.typed_responses import Accepted
 from projects.models.key import Scope

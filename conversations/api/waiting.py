@@ -8,7 +8,7 @@ from uuid import UUID
 
 from conversations.common.payloads import MessagePayload
 from conversations.live.stream import StreamCursor
-from projects.api.caller import Caller
+from projects.api.authentication import Caller
 from projects.common.api_error import ApiError
 
 MAX_SECONDS = 60.0

@@ -40,14 +40,12 @@ from tools.engine import ledger
 from tools.engine.definition import ActionType, RetryPolicy
 from tools.engine.execution.after_actions import next_or_finish, tells
 from tools.engine.execution.callback import callback_token, digest_of
-from tools.engine.execution.deduplication import same_thing
+from tools.engine.execution.deduplication import find_repeated, same_thing
 from tools.engine.execution.limits import cap_of, recipient_of
 from tools.engine.execution.outcome import Outcome
 from tools.engine.execution.outcome_policy import DIED, MOST_ATTEMPTS
-from tools.engine.execution.repeats import find_repeated
-from tools.engine.execution.run import definition_of, execute
+from tools.engine.execution.run import definition_of, execute, why_not_now
 from tools.engine.execution.schemas import MalformedTool, wanted_arguments
-from tools.engine.execution.still_allowed import why_not_now
 from tools.models import Effect, EffectState
 
 OBSERVER_PATIENCE_SECONDS = 15.0

@@ -28,8 +28,7 @@ from tenancy.threads import in_db
 from tools.engine.analysis import steps
 from tools.engine.analysis.conflicts import Conflicts, Settled, identify_conflicts, resolve_conflicts, settle
 from tools.engine.analysis.exchange import Detections, Groups, detect_side_by_side, group_tools
-from tools.engine.analysis.steps import StepDocument, held_by, in_order
-from tools.engine.analysis.stored import candidates, compiled_object, contested_of
+from tools.engine.analysis.steps import StepDocument, candidates, compiled_object, contested_of, held_by, in_order
 from tools.engine.catalogue import CompiledTool
 from tools.engine.promises import add_broken, open_unserved
 from tools.engine.skills.detect import Detection

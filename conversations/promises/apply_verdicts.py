@@ -17,12 +17,11 @@ from conversations.models import Turn, Wait
 from conversations.models.event import EventType
 from conversations.turns.flags import broken_claim
 from jobs.enqueue import enqueue
-from tools.engine.claims import unbacked_claims
+from tools.engine.catalogue import wait_seconds
 from tools.engine.ledger import job_for, plan_effects, store_verdicts
 from tools.engine.presenters import effect_payload
 from tools.engine.promises import Source, open_promises
-from tools.engine.verdicts import Judgement
-from tools.engine.wait_seconds import wait_seconds
+from tools.engine.verdicts import Judgement, unbacked_claims
 from tools.models import Effect
 
 UNBACKED = "claim_unbacked"

@@ -44,11 +44,10 @@ from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 from tools.engine import ledger
 from tools.engine.catalogue import CompiledTool
-from tools.engine.execution.deduplication import same_thing
+from tools.engine.execution.deduplication import find_repeated, same_thing
 from tools.engine.execution.handler import ToolContext
 from tools.engine.execution.limits import cap_of, recipient_of
 from tools.engine.execution.outcome import Ending, Outcome, Signal
-from tools.engine.execution.repeats import find_repeated
 from tools.engine.execution.schemas import called_arguments
 from tools.engine.function_calling.attempt import attempt_call
 from tools.engine.function_calling.contexts import Context

@@ -10,8 +10,8 @@ import pytest
 from django.test import Client
 
 from projects.agents.services import create_key
-from projects.api import redis as edge_redis
 from projects.api import throttling
+from projects.api import throttling as edge_redis
 from projects.models import ApiKey
 from projects.models.key import Scope
 from tests.conftest import Tenant

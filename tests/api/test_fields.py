@@ -9,8 +9,8 @@ import pytest
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 
+from projects.api.exception_mapping import first_problem
 from projects.api.serializers import StrictSerializer
-from projects.api.validation import first_problem
 from projects.common.api_error import ApiError
 from tests.api.edge import NoteInput
 

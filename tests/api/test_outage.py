@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from django.conf import settings
 from django.db import connections
 from django.test import Client
 
 from config.runner.embedded import EmbeddedServices
+from tenancy import threads
 from tests.api.conftest import error_of
 
 pytestmark = pytest.mark.urls("tests.api.edge")
@@ -21,6 +24,13 @@ def crashed_postgres(api: Client, servers: EmbeddedServices) -> Iterator[Embedde
     servers.postgres.kill()
     yield servers
     servers.postgres.start()
+    forget_connections()
+
+
+def forget_connections() -> None:
+    """Drop every connection to the server that died, those of the database threads too."""
+    threads._pool.shutdown()
+    threads._pool = ThreadPoolExecutor(max_workers=settings.DB_THREADS, thread_name_prefix="db")
     for connection in connections.all():
         connection.close()
         connection.close_pool()  # type: ignore[attr-defined]

@@ -12,7 +12,7 @@ from pytest_django import Settings
 from redis import RedisError
 
 from projects.api import throttling
-from projects.api.redis import client as redis_client
+from projects.api.throttling import client as redis_client
 from tests.api.conftest import ClientFor, error_of
 from tests.services import services
 

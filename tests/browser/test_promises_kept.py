@@ -180,7 +180,7 @@ def test_did_this_happen_is_answered_with_one_key(page: Page, app: App, tenant: 
 @pytest.mark.requirement("T22")
 def test_a_wait_is_not_ended_by_an_answer_that_was_read_before_it(page: Page, app: App, tenant: Tenant) -> None:
     """Answers overtake events; the newest word about a wait counts."""
-    conversation = converse(app, "Hello")
+    conversation = converse(app, "Hello", is_test=True)
     open_page(page, app, f"playground?conversation={conversation}")
     expect(turn_title(page)).to_contain_text("Done in")
     late: list[Callable[[], None]] = []

@@ -1,4 +1,4 @@
-"""The letters that the offline model writes for approved todos."""
+"""Messages that the offline model writes for approved todos."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def letter(todo: str, *, tool: str = CALLER) -> dict[str, str]:
         ),
     ],
 )
-def test_the_customer_is_told_what_they_asked_for(todo: str, said: str) -> None:
+def test_the_message_answers_the_customers_request(todo: str, said: str) -> None:
     """The customer isn't told what a colleague is to do."""
     body = letter(todo)["body"]
     assert body.startswith("Hello Marta Riva,\n")

@@ -14,7 +14,7 @@ from tests.conversations.conftest import Talk
 from tests.conversations.effects.conftest import webhook
 from tools.engine.catalogue import CompiledTool, compile_tools
 from tools.engine.custom.service import save
-from tools.engine.execution.repeats import repeat_key
+from tools.engine.execution.deduplication import repeat_key
 from tools.engine.ledger import effect_key, job_for
 from tools.models import Effect
 

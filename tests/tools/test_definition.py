@@ -8,13 +8,12 @@ from typing import Any
 import pytest
 
 from tests.tools.examples import NAME, REGISTRATION_TEXT, SCHEMA_TEXT, event, registration, webhook, with_body
-from tools.engine.catalogue import compile_custom
+from tools.engine.catalogue import compile_custom, wait_seconds
 from tools.engine.custom.current_tools import StandingTool
 from tools.engine.definition import ActionType, RetryPolicy, ToolDefinition, Trigger
 from tools.engine.validation.definition import LONGEST_DEFINITION, checked_definition, definition_problems
 from tools.engine.validation.problem import DefinitionRefused
 from tools.engine.validation.warnings import warnings_of
-from tools.engine.wait_seconds import wait_seconds
 
 
 def refusal(document: Any) -> str:
@@ -258,7 +257,7 @@ def test_a_misspelt_field_is_recognised() -> None:
         ("http://169.254.169.254/", "This address is inside a private network (169.254.169.254)."),
         ("http://127.1/", "This address is inside a private network (127.0.0.1)."),
         ("http://[64:ff9b::a9fe:a9fe]/", "This address is inside a private network (64:ff9b::a9fe:a9fe)."),
-        ("https://user:pw@x/", "The URL holds a user name or password; put secrets in a header."),
+        ("https://user:pw@x/", "The URL contains a user name or password. Put secrets in a header."),
         ("file:///etc/passwd", "The URL must begin with http:// or https://."),
         ("https://example.com:6379/", "Port 6379 may not be called."),
         ("https://localhost/", "This address is this machine itself (localhost)."),

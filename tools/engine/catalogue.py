@@ -227,3 +227,11 @@ def _delivery_of(definition: ToolDefinition) -> RetryPolicy:
     """Our own events and messages are written once by their transaction, so trying again is safe."""
     is_webhook = definition.action.type is ActionType.SEND_WEBHOOK
     return definition.action.webhook.how_often if is_webhook else RetryPolicy.IDEMPOTENT
+
+
+def wait_seconds(tool: CompiledTool) -> float:
+    """How long the agent waits for the tool's result: as its handler says, or its definition for a webhook. 0: not at all."""
+    if tool.definition.action.type is not ActionType.SEND_EVENT:
+        return tool.definition.wait_seconds
+    built_in = builtin_tools().get(tool.name)
+    return built_in.handler.wait_seconds if built_in is not None and built_in.handler is not None else 0

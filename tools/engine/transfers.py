@@ -9,11 +9,11 @@ from typing import Any
 
 import phonenumbers
 
+from projects.common.phones import in_e164
 from projects.models import Project
 from projects.records.attributes import resolve_attributes
 from tenancy.scope import tenant_tx
 from tools.engine.execution.handler import ToolContext
-from tools.engine.numbers import in_e164
 from tools.engine.words import same_words
 
 TRANSFER_NUMBERS = "project_attributes_setting_transfer_numbers"

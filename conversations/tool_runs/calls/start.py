@@ -16,10 +16,10 @@ from conversations.tool_runs.effects.outcome_events import tell_held
 from tenancy.write_batch import WriteBatch
 from tools.engine import ledger
 from tools.engine.definition import RetryPolicy
+from tools.engine.execution.deduplication import find_repeated
 from tools.engine.execution.limits import cap_of, wait_in_order
 from tools.engine.execution.outcome import Outcome
 from tools.engine.execution.outcome_policy import DIED
-from tools.engine.execution.repeats import find_repeated
 from tools.engine.function_calling.redaction import shown_arguments
 from tools.engine.function_calling.results import result_of
 from tools.models import Effect, EffectState

@@ -10,7 +10,7 @@ from todos.content.lifecycle import AGENT
 from todos.models import Todo, TodoSource, TodoStatus
 from todos.services import make_todo
 from tools.engine import ledger
-from tools.engine.execution.repeats import find_waiting
+from tools.engine.execution.deduplication import find_waiting
 from tools.engine.ledger import needs_approval
 from tools.engine.presenters import effect_payload
 from tools.engine.promises import give_time

@@ -2,11 +2,41 @@
 
 from __future__ import annotations
 
-from django.core.management.base import CommandParser
+from pathlib import Path
+from typing import Any
+
+from django.apps import apps
+from django.core.management.base import CommandError, CommandParser
 from django.core.management.commands.migrate import Command as DjangoMigrate
+from django.db import connections
+from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.loader import MigrationLoader
+
+# The runner reads it for its progress.
+TO_APPLY = "Migrations to apply:"
 
 
 class Command(DjangoMigrate):
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
         parser.set_defaults(database="owner")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        executor = MigrationExecutor(connections[options["database"]])
+        _refuse_unknown_migrations(executor.loader)
+        if options["verbosity"] >= 1:
+            plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
+            self.stdout.write(f"{TO_APPLY} {len(plan)}")
+        super().handle(*args, **options)
+
+
+def _refuse_unknown_migrations(loader: MigrationLoader) -> None:
+    """Raises CommandError for a database that other migrations than these have made: they would fail half-way."""
+    root = Path(apps.get_app_config("projects").path).parent
+    ours = {app.label for app in apps.get_app_configs() if Path(app.path).parent == root}
+    unknown = sorted(key for key in loader.applied_migrations if key[0] in ours and key not in loader.disk_migrations)
+    if unknown:
+        raise CommandError(
+            f"Another version of Makegood made this database ({'.'.join(unknown[0])} is not a migration of this one): "
+            "use an empty database, or with bin/serve a new data directory (set MAKEGOOD_DATA, or move the old one away)."
+        )

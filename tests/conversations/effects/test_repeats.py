@@ -16,9 +16,9 @@ from tests.conversations.effects.conftest import PHONE, Bench, begin, webhook
 from tests.conversations.effects.target import Answers, Target
 from tests.processes import ScriptedModel
 from tools.builtin.create_meeting_tool import INTEGRATION
+from tools.engine.execution.deduplication import find_repeated, find_same
 from tools.engine.execution.handler import Contact
 from tools.engine.execution.limits import MOST_IN_CONVERSATION, MOST_OF_ANOTHER_KIND, MOST_TO_RECIPIENT, recipient_of
-from tools.engine.execution.repeats import find_repeated, find_same
 from tools.models import Booking, Effect, EffectState
 from tools.services.bookings.reservations import Agreed
 from tools.services.bookings.resources import create_resource

@@ -11,7 +11,7 @@ from jobs.models import Job, State
 from tests.conversations.promises.conftest import LINK, PROMISE, SMS, Desk, fired
 from tests.processes import ForkServer
 from tools.engine.analysis.conflicts import settle
-from tools.engine.analysis.stored import compiled_object, tool_of
+from tools.engine.analysis.steps import compiled_object, tool_of
 from tools.engine.catalogue import at_moment, compile_tools
 from tools.engine.definition import Trigger
 from tools.engine.registry import builtin_tools

@@ -7,8 +7,8 @@ import pytest
 from tests.conversations.effects.target import Answers, Target
 from tests.todos.executor.conftest import LETTER, NOTIFY, Runs
 from todos.executor.finish import LIMIT
-from todos.executor.messages import as_messages
 from todos.executor.run_context import StepWithCalls
+from todos.executor.steps import as_messages
 from todos.models.step import MOST_STEPS
 from tools.engine.execution import limits
 

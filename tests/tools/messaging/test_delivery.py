@@ -12,6 +12,7 @@ import pytest
 from cryptography.fernet import Fernet
 from django.db import connection
 
+from projects.common.phones import NumberRefused, countries_of, number_to_text
 from projects.connections.integration_types import KINDS
 from projects.connections.integrations import SourceEdit, connect_source
 from projects.records.attributes import set_attribute
@@ -22,7 +23,6 @@ from tests.tools.messaging.mail_server import MailServer
 from tests.tools.messaging.twilio_server import TwilioServer
 from tools.engine.execution.handler import Contact, Handler, ToolContext
 from tools.engine.execution.outcome import Ending, Outcome
-from tools.engine.numbers import NumberRefused, countries_of, number_to_text
 from tools.engine.registry import builtin_tools
 from tools.models import Booking, Resource
 from tools.services.messaging import channels

@@ -9,9 +9,9 @@ from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 
-from projects.api.project_views import ProjectView
 from projects.api.serializers import StrictSerializer
 from projects.api.typed_responses import TypedResponse
+from projects.api.views import ProjectView
 from projects.common.api_error import ApiError
 from projects.models.key import Scope
 from tools.engine.custom.presenters import ProblemPayload, problem_payload

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from typing import Any
 
-from projects.api.fields import is_empty
+from projects.api.serializers import is_empty
 from projects.records.attributes import type_name
 from tools.engine.validation.problem import Problem, join
 

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from uuid import UUID, uuid4
 
 from projects.common.crypto import WrongSecret
+from projects.common.phones import NumberRefused, number_to_text
 from projects.connections.integration_types import SourceKind
 from projects.connections.integrations import Connection, clear_needs_reauth, mark_needs_reauth, open_source
 from projects.models import Project
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 from tools.engine.execution.outcome import Ending, Outcome
-from tools.engine.numbers import NumberRefused, number_to_text
 from tools.services.calendar.availability import KIND as CALENDAR
 from tools.services.calendar.caldav_client import CalendarFailed
 from tools.services.calendar.caldav_client import SignInRefused as SignInRefusedByCalendar

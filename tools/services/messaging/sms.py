@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from functools import cached_property
 
+from projects.common.phones import NumberRefused, countries_of, number_to_text, same_number
 from projects.models import Project
 from projects.records.attributes import resolve_attributes
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 from tools.engine.execution.handler import ToolContext
 from tools.engine.execution.outcome import Outcome
-from tools.engine.numbers import NumberRefused, countries_of, number_to_text, same_number
 from tools.engine.words import same_words
 from tools.services.messaging.base import Sms
 from tools.services.messaging.channels import deliver

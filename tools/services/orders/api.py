@@ -14,12 +14,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from projects.api.async_views import Continued, continues
-from projects.api.project_views import ProjectView
-from projects.api.query_params import PROJECT
 from projects.api.serializers import StrictSerializer
 from projects.api.typed_responses import Page
+from projects.api.views import PROJECT, ProjectView
 from projects.common.api_error import ApiError
-from projects.common.request_id import request_id_of
+from projects.common.middleware import request_id_of
 from projects.models import Project
 from projects.models.key import Scope
 from tenancy.threads import in_db

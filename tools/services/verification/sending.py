@@ -13,13 +13,13 @@ from uuid import UUID
 
 from pydantic import BaseModel, Field
 
+from projects.common.phones import NumberRefused, countries_of, number_to_text
 from projects.connections.integrations import find_source
 from projects.records.attributes import resolve_attributes
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 from tools.engine.execution.handler import ToolContext
 from tools.engine.execution.outcome import Ending, Outcome
-from tools.engine.numbers import NumberRefused, countries_of, number_to_text
 from tools.services.messaging.base import Email, Sms
 from tools.services.messaging.channels import CARRIERS, deliver
 from tools.services.messaging.sms import COUNTRIES
