@@ -1,4 +1,4 @@
-// Derives the palette from the brand color, like projects/common/contrast.py.
+// Derives the palette from the brand color, like projects/widget/theme.py.
 const [WHITE, INK, BLACK] = ["#ffffff", "#1d1b17", "#000000"];
 const GROUNDS = { link_light: "#f5f3ee", link_dark: "#24221f" };
 const [READABLE, STEPS] = [4.5, 40];

@@ -42,7 +42,7 @@ def weight(**parts: int) -> Weight:
     return Weight({**KIND, **parts}, channel="chat", limit=25_000, least=4_000)
 
 
-def test_functions_and_their_sections_are_counted(owner: Settings) -> None:
+def test_tool_definitions_count_toward_the_prompt(owner: Settings) -> None:
     """What the model may call goes along with every request."""
     everything, none = weight_of(owner), weight_of(owner, enabled_tools=[])
     with owner.tenant.tx():
@@ -52,7 +52,7 @@ def test_functions_and_their_sections_are_counted(owner: Settings) -> None:
     assert none.parts["tools"] == 0
 
 
-def test_the_page_shows_what_is_left_for_the_conversation(owner: Settings) -> None:
+def test_the_page_shows_the_remaining_prompt_budget(owner: Settings) -> None:
     budget = prompt_budget(weight_of(owner))
     for section in ("business", "scenarios", "procedures", "intents", "abilities"):
         page = owner.page(section)
@@ -61,7 +61,7 @@ def test_the_page_shows_what_is_left_for_the_conversation(owner: Settings) -> No
         assert "Prompt too large" not in page
 
 
-def test_too_little_room_is_said_beside_the_field_that_takes_most(owner: Settings) -> None:
+def test_a_small_budget_warns_at_the_largest_field(owner: Settings) -> None:
     put(owner, scenarios=[])
     put(owner, business_context=words(owner, room=2_050))
     page = owner.page()
@@ -70,13 +70,13 @@ def test_too_little_room_is_said_beside_the_field_that_takes_most(owner: Setting
     assert 'id="procedures-too-large"' not in owner.page("procedures")
 
 
-def test_settings_with_little_room_are_saved(owner: Settings) -> None:
+def test_settings_with_a_small_budget_are_saved(owner: Settings) -> None:
     """It is a warning: the agent answers, and remembers less."""
     put(owner, scenarios=[])
     assert owner.change(business_context=words(owner, room=50)).status_code == 302
 
 
-def test_settings_that_leave_no_room_are_refused_and_nothing_typed_is_lost(owner: Settings) -> None:
+def test_settings_without_budget_are_refused_and_keep_their_input(owner: Settings) -> None:
     put(owner, scenarios=[])
     before = len(owner.versions)
     typed = words(owner, room=0)
@@ -89,7 +89,7 @@ def test_settings_that_leave_no_room_are_refused_and_nothing_typed_is_lost(owner
     assert len(owner.versions) == before
 
 
-def test_a_refusal_stands_on_the_page_that_was_saved_and_names_what_is_larger(owner: Settings) -> None:
+def test_a_refusal_appears_on_the_saved_page_and_names_the_largest_field(owner: Settings) -> None:
     put(owner, scenarios=[])
     put(owner, business_context=words(owner, room=100))
     form = {f"procedures.{at}.{name}": "y" * 80 for at in range(4) for name in ("title", "text")}
@@ -101,7 +101,7 @@ def test_a_refusal_stands_on_the_page_that_was_saved_and_names_what_is_larger(ow
     assert "off the business context or the procedures, so that 4 kB of it fit." in page
 
 
-def test_tools_that_leave_no_room_are_refused_beside_them(owner: Settings) -> None:
+def test_tools_without_budget_are_refused_at_their_field(owner: Settings) -> None:
     put(owner, enabled_tools=[], procedures=[{"title": "Deposits", "text": "y" * 2_000}] * 3)
     put(owner, business_context=words(owner, room=100))
     response = owner.change("abilities", which_tools="all")
@@ -109,14 +109,14 @@ def test_tools_that_leave_no_room_are_refused_beside_them(owner: Settings) -> No
     assert 'id="enabled_tools-error"' in response.content.decode()
 
 
-def test_settings_that_had_no_room_before_may_shrink(owner: Settings) -> None:
+def test_oversized_settings_may_shrink_step_by_step(owner: Settings) -> None:
     """Step by step: who shortens them is not sent back."""
     put(owner, business_context=words(owner, room=-500))
     assert owner.change(business_context=words(owner, room=-300)).status_code == 302
     assert owner.change(business_context=words(owner, room=-400)).status_code == 422
 
 
-def test_an_earlier_version_without_room_is_not_restored(owner: Settings) -> None:
+def test_an_oversized_version_is_not_restored(owner: Settings) -> None:
     put(owner, business_context=words(owner, room=-500))
     put(owner, business_context="Short.")
     number = owner.versions[1].number
@@ -152,7 +152,7 @@ def test_an_earlier_version_without_room_is_not_restored(owner: Settings) -> Non
     ],
     ids=["too little", "on another page", "all of it", "nowhere else"],
 )
-def test_a_sentence_says_what_is_too_large_and_what_would_be_right(
+def test_the_message_names_the_largest_field_and_the_needed_cut(
     parts: dict[str, int], among: tuple[str, ...], field: str, sentence: str
 ) -> None:
     [(found, said)] = what_is_too_large(weight(**parts), among=among).items()

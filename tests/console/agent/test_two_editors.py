@@ -26,14 +26,14 @@ def second(owner: Settings) -> Settings:
     return Settings(owner.tenant, owner.tenant.owner)
 
 
-def test_changes_of_different_fields_are_both_kept(owner: Settings, second: Settings) -> None:
+def test_changes_to_different_fields_are_merged(owner: Settings, second: Settings) -> None:
     form = second.form()
     owner.change(agent_name="Bruno")
     assert second.save(form, style="Terse.").status_code == 302
     assert (owner.document["agent_name"], owner.document["style"]) == ("Bruno", "Terse.")
 
 
-def test_changes_of_different_scenarios_are_both_kept(owner: Settings, second: Settings) -> None:
+def test_changes_to_different_scenarios_are_merged(owner: Settings, second: Settings) -> None:
     form = second.form("scenarios")
     owner.change("scenarios", scenarios__0__steps__0__text="Ask for the number.")
     second.save(form, "scenarios", scenarios__1__steps__0__text="Read the menu out.")
@@ -41,7 +41,7 @@ def test_changes_of_different_scenarios_are_both_kept(owner: Settings, second: S
     assert texts == ["Ask for the number.", "Read the menu out."]
 
 
-def test_a_change_of_the_same_field_is_shown_and_not_saved(owner: Settings, second: Settings) -> None:
+def test_changes_to_the_same_field_conflict(owner: Settings, second: Settings) -> None:
     form = second.form()
     owner.change(agent_name="Bruno")
     response = second.save(form, agent_name="Carla")
@@ -50,7 +50,7 @@ def test_a_change_of_the_same_field_is_shown_and_not_saved(owner: Settings, seco
     assert owner.document["agent_name"] == "Bruno"
 
 
-def test_after_the_difference_was_shown_a_second_save_stands(owner: Settings, second: Settings) -> None:
+def test_saving_again_after_a_conflict_succeeds(owner: Settings, second: Settings) -> None:
     form = second.form()
     owner.change(agent_name="Bruno", style="Terse.")
     shown = controls(second.save(form, agent_name="Carla"))
@@ -63,7 +63,7 @@ def controls(response: Any) -> dict[str, str]:
     return controls_of(response.content.decode())
 
 
-def test_of_two_saves_at_the_same_moment_one_is_told(tenant: Tenant) -> None:
+def test_one_of_two_simultaneous_saves_conflicts(tenant: Tenant) -> None:
     def save(name: str) -> bool:
         try:
             with tenant.tx():
@@ -79,7 +79,7 @@ def test_of_two_saves_at_the_same_moment_one_is_told(tenant: Tenant) -> None:
     assert sorted(saved) == [False, False, False, True]
 
 
-def test_a_form_of_a_version_that_never_was_is_a_conflict(owner: Settings) -> None:
+def test_a_form_with_an_unknown_version_conflicts(owner: Settings) -> None:
     assert owner.change(agent_name="Bruno", started_from="99").status_code == 409
 
 
@@ -110,13 +110,13 @@ def test_merge(base: Any, theirs: Any, mine: Any, value: Any, is_conflict: bool)
 
 
 @pytest.mark.parametrize("name", ["title", "name", "key"])
-def test_changes_within_one_item_are_joined_by_what_it_is_known_by(name: str) -> None:
+def test_list_items_are_merged_by_their_key(name: str) -> None:
     item = {name: "hours", "text": "x", "more": "x"}
     merged = merge([item], theirs=[{**item, "text": "y"}], mine=[{**item, "more": "z"}])
     assert (merged.value, merged.is_conflict) == ([{name: "hours", "text": "y", "more": "z"}], False)
 
 
-def test_a_key_goes_to_no_address_that_it_was_not_written_beside(owner: Settings, second: Settings) -> None:
+def test_a_key_is_not_stored_for_a_concurrently_changed_url(owner: Settings, second: Settings) -> None:
     """Somebody else has changed the address since the form was opened."""
     ours, theirs = "https://models.example/v1", "https://elsewhere.example/v1"
     owner.change("models", model_base_url=ours)
@@ -127,7 +127,7 @@ def test_a_key_goes_to_no_address_that_it_was_not_written_beside(owner: Settings
     assert f"The address is {theirs} meanwhile." in answer.content.decode()
 
 
-def test_an_attribute_that_two_add_at_once_is_one(tenant: Tenant) -> None:
+def test_concurrently_added_attributes_become_one(tenant: Tenant) -> None:
     """The later value holds, and neither is told of a mistake of ours."""
 
     def put(value: str) -> None:
@@ -147,7 +147,7 @@ def saved_at(text: str, kind: TodoType) -> str:
     return str(moment)
 
 
-def test_a_type_of_todos_that_was_saved_meanwhile_is_not_saved_over(owner: Settings, tenant: Tenant) -> None:
+def test_a_concurrently_saved_todo_type_is_not_overwritten(owner: Settings, tenant: Tenant) -> None:
     """Who may approve would else be what it was when the other's page was opened."""
     fields = {"name": "Letter", "description": "A letter", "tools": []}
 
@@ -168,7 +168,9 @@ def test_a_type_of_todos_that_was_saved_meanwhile_is_not_saved_over(owner: Setti
 
 
 @pytest.mark.parametrize("place", [{"id": "x"}, {"id": ""}, {"saved_at": "2026-11-23T00:00:00+00:00"}])
-def test_a_form_that_names_no_type_of_todos_makes_none(owner: Settings, tenant: Tenant, place: dict[str, str]) -> None:
+def test_a_form_without_a_valid_type_creates_no_todo_type(
+    owner: Settings, tenant: Tenant, place: dict[str, str]
+) -> None:
     form = {"do": "save", "name": "Letter", "description": "A letter", "expires_after_hours": "168"}
     form |= {"approver_role": "operator", "second_approver": "never", "saved_at": "2026-11-23T00:00:00+00:00", **place}
     assert owner.client.post(owner.address("todos"), form).status_code == 404

@@ -26,7 +26,7 @@ def joined(tenant: Tenant, role: Role, name: str) -> Member:
 
 
 @pytest.mark.parametrize("role", [Role.OWNER, Role.ADMIN])
-def test_who_is_demoted_meanwhile_demotes_nobody(tenant: Tenant, role: Role) -> None:
+def test_a_concurrently_demoted_member_cannot_demote_others(tenant: Tenant, role: Role) -> None:
     """Two who demote each other at once: one wins, also where there is an owner more."""
     first, second = joined(tenant, role, "first"), joined(tenant, role, "second")
 
@@ -44,7 +44,7 @@ def test_who_is_demoted_meanwhile_demotes_nobody(tenant: Tenant, role: Role) -> 
     assert membership(tenant, first.user).role == role
 
 
-def test_who_is_removed_meanwhile_removes_nobody(tenant: Tenant) -> None:
+def test_a_concurrently_removed_member_cannot_remove_others(tenant: Tenant) -> None:
     first, second = joined(tenant, Role.ADMIN, "first"), joined(tenant, Role.ADMIN, "second")
 
     def remove(member: Member, by: Member) -> None:
@@ -61,7 +61,7 @@ def test_who_is_removed_meanwhile_removes_nobody(tenant: Tenant) -> None:
     assert membership(tenant, first.user).role == Role.ADMIN
 
 
-def test_an_e_mail_that_arrives_late_proves_nothing_of_the_link_that_took_its_place(tenant: Tenant) -> None:
+def test_a_late_e_mail_does_not_verify_a_renewed_link(tenant: Tenant) -> None:
     """Who joins by a link that was passed on by hand hasn't shown that the address is theirs."""
     owner = membership(tenant, tenant.owner)
 

@@ -42,7 +42,7 @@ def answer_to(email: str, *, page: str = SIGN_UP, password: str = NEW_PASSWORD) 
     return answer.status_code, answer.redirect_chain, sorted(client.cookies), text, is_signed_in(client)
 
 
-def test_signing_up_tells_nobody_who_has_an_account(tenant: Tenant, verifies: Mailbox) -> None:
+def test_sign_up_does_not_reveal_accounts(tenant: Tenant, verifies: Mailbox) -> None:
     """But whose account it is."""
     assert answer_to(tenant.owner.email) == answer_to(NOBODY)
     told = [message for message in verifies.messages if message["To"] == tenant.owner.email]
@@ -50,9 +50,7 @@ def test_signing_up_tells_nobody_who_has_an_account(tenant: Tenant, verifies: Ma
     assert tenant.owner.email in str(told[0].get_payload(decode=True), "utf-8")
 
 
-def test_its_e_mail_leads_to_our_own_address_whatever_host_was_named(
-    tenant: Tenant, verifies: Mailbox, settings
-) -> None:
+def test_the_sign_up_e_mail_uses_the_base_url(tenant: Tenant, verifies: Mailbox, settings) -> None:
     settings.ALLOWED_HOSTS = ["*"]
     form = {"email": tenant.owner.email, "password1": NEW_PASSWORD}
     Client().post(reverse(SIGN_UP), form, HTTP_HOST="evil.example")
@@ -60,7 +58,7 @@ def test_its_e_mail_leads_to_our_own_address_whatever_host_was_named(
     assert "evil.example" not in verifies.last_text()
 
 
-def test_of_two_who_sign_up_at_once_neither_is_told_of_the_other(
+def test_concurrent_sign_ups_do_not_reveal_each_other(
     database: None, verifies: Mailbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(accounts, "free_address", lambda email: User.objects.create_user(email, PASSWORD))
@@ -70,7 +68,7 @@ def test_of_two_who_sign_up_at_once_neither_is_told_of_the_other(
 
 
 @pytest.mark.parametrize("page", [SIGN_UP, SIGN_IN])
-def test_the_time_tells_it_neither(page: str, tenant: Tenant, verifies: Mailbox, hashed: list[str]) -> None:
+def test_response_times_do_not_reveal_accounts(page: str, tenant: Tenant, verifies: Mailbox, hashed: list[str]) -> None:
     answer_to(tenant.owner.email, page=page)
     for_a_known_one = hashed.copy()
     hashed.clear()
@@ -78,7 +76,7 @@ def test_the_time_tells_it_neither(page: str, tenant: Tenant, verifies: Mailbox,
     assert len(hashed) == len(for_a_known_one) > 0
 
 
-def test_signing_in_gives_the_session_a_new_name(tenant: Tenant) -> None:
+def test_sign_in_rotates_the_session(tenant: Tenant) -> None:
     """Who planted a session in a browser has nothing of who signs in there."""
     victim, thief = Client(), Client()
     victim.session.save()

@@ -80,14 +80,14 @@ def test_the_days_are_in_the_page_s_language(booking: Booking) -> None:
         assert f"<span>{date_format(booking.starts_at, 'l')}</span>" in text
 
 
-def test_the_page_is_kept_by_nobody(booking: Booking) -> None:
+def test_the_page_is_never_cached(booking: Booking) -> None:
     headers = Client().get(path_of(booking)).headers
     assert "no-store" in headers["Cache-Control"]
     assert headers["X-Robots-Tag"] == "noindex, nofollow"
     assert headers["Referrer-Policy"] == "same-origin"
 
 
-def test_a_token_with_one_letter_changed_is_nobodys(booking: Booking) -> None:
+def test_a_tampered_token_is_not_found(booking: Booking) -> None:
     token = booking_token(booking)
     for at in (0, 30, 50, 63):
         other = "A" if token[at] != "A" else "Q"
@@ -97,7 +97,7 @@ def test_a_token_with_one_letter_changed_is_nobodys(booking: Booking) -> None:
         assert read_booking_token(forged) is None
 
 
-def test_a_token_signed_with_an_older_key_still_opens(booking: Booking, settings) -> None:
+def test_a_token_signed_with_an_older_key_still_works(booking: Booking, settings) -> None:
     path, settings.SECRET_KEY_FALLBACKS = path_of(booking), [settings.SECRET_KEY]
     settings.SECRET_KEY = "y" * 50
     assert Client().get(path).status_code == 200
@@ -105,7 +105,7 @@ def test_a_token_signed_with_an_older_key_still_opens(booking: Booking, settings
     assert Client().get(path).status_code == 404
 
 
-def test_a_link_ends_a_day_after_its_booking(desk: Desk, booking: Booking) -> None:
+def test_a_link_expires_a_day_after_its_booking(desk: Desk, booking: Booking) -> None:
     with desk.tenant.tx():
         ended = timezone.now() - timedelta(hours=23)
         Booking.objects.filter(pk=booking.pk).update(starts_at=ended - timedelta(hours=1), ends_at=ended)
@@ -128,7 +128,7 @@ def test_the_customer_moves_the_booking(desk: Desk, booking: Booking) -> None:
     assert (now(desk, booking).starts_at, now(desk, booking).party_size) == (later, 3)
 
 
-def test_who_is_met_stays_the_same(desk: Desk, booking: Booking) -> None:
+def test_a_meeting_stays_with_the_same_person(desk: Desk, booking: Booking) -> None:
     """An appointment with Dr. Weber is moved to a time of Dr. Weber's; a table at that time isn't one."""
     desk.stock(("Two", "table", 2, 30), ("Dr. Adler", "person", 2, 30), ("Dr. Weber", "person", 2, 30))
     now_, dr_weber = timezone.now(), Wish(1, name="Dr. Weber")
@@ -147,7 +147,7 @@ def test_who_is_met_stays_the_same(desk: Desk, booking: Booking) -> None:
     assert "That table, room or person takes no bookings." in page(met)
 
 
-def test_a_room_stays_a_room_as_long_as_one_is_large_enough(desk: Desk, booking: Booking) -> None:
+def test_a_room_booking_stays_in_a_room_if_one_fits(desk: Desk, booking: Booking) -> None:
     """Who has booked a room isn't given the smaller table, nor offered its times; ten people fit nowhere else."""
     desk.stock(("Corner", "table", 2, 30), ("Salon", "room", 4, 30), ("Long", "table", 10, 30))
     now_, salon = timezone.now(), Wish(2, name="Salon")
@@ -167,14 +167,14 @@ def test_a_room_stays_a_room_as_long_as_one_is_large_enough(desk: Desk, booking:
 
 
 @pytest.mark.parametrize("asked", ["0", "21", "00205000", "0002" + "9" * 5000])
-def test_a_number_of_people_that_no_table_has_is_not_looked_for(desk: Desk, booking: Booking, asked: str) -> None:
+def test_an_impossible_party_size_is_not_searched(desk: Desk, booking: Booking, asked: str) -> None:
     """The choice of sizes ends at twenty; with thousands the page took seconds, with more it broke."""
     text = page(booking, people=asked)
     assert "<option>20</option>" in text
     assert ">21<" not in text
 
 
-def test_a_time_that_was_just_taken_is_said(desk: Desk, booking: Booking) -> None:
+def test_a_just_taken_time_is_reported(desk: Desk, booking: Booking) -> None:
     later = booking.starts_at + timedelta(hours=2)
     desk.book(later, now=timezone.now(), wish=Wish(4))
     response = Client().post(path_of(booking), {"starts_at": later.isoformat(), "people": "4"}, follow=True)
@@ -182,7 +182,7 @@ def test_a_time_that_was_just_taken_is_said(desk: Desk, booking: Booking) -> Non
     assert now(desk, booking).starts_at == booking.starts_at
 
 
-def test_the_page_offers_what_is_free_and_its_own_time(desk: Desk, booking: Booking) -> None:
+def test_the_page_offers_free_times_and_the_current_one(desk: Desk, booking: Booking) -> None:
     text = page(booking)
     for shift, is_offered in ((STEP, True), (timedelta(hours=1), True)):
         moment = desk_time(desk, booking, shift)
@@ -196,7 +196,7 @@ def desk_time(desk: Desk, booking: Booking, shift: timedelta) -> str:
 
 
 @pytest.mark.parametrize("starts_at", ["", "tomorrow", "2026-12-01T19:00", "0001-01-01T00:00+00:00"])
-def test_no_time_is_no_move(desk: Desk, booking: Booking, starts_at: str) -> None:
+def test_moving_requires_a_time(desk: Desk, booking: Booking, starts_at: str) -> None:
     response = Client().post(path_of(booking), {"starts_at": starts_at}, follow=True)
     assert "Choose a time." in response.content.decode()
     assert now(desk, booking).starts_at == booking.starts_at
@@ -205,7 +205,7 @@ def test_no_time_is_no_move(desk: Desk, booking: Booking, starts_at: str) -> Non
 @pytest.mark.parametrize(
     "query", [{"day": "x", "people": "-1"}, {"day": "9999-12-31", "people": "9" * 30}, {"people": "0"}]
 )
-def test_an_address_of_nonsense_shows_the_booking(booking: Booking, query: dict[str, str]) -> None:
+def test_an_invalid_query_shows_the_booking(booking: Booking, query: dict[str, str]) -> None:
     assert booking.code in page(booking, **query)
 
 
@@ -216,13 +216,13 @@ def test_the_customer_cancels(desk: Desk, booking: Booking) -> None:
     assert (now(desk, booking).state, now(desk, booking).cancelled_by) == (BookingState.CANCELLED, "customer")
 
 
-def test_another_site_can_post_nothing(desk: Desk, booking: Booking) -> None:
+def test_cross_site_posts_are_refused(desk: Desk, booking: Booking) -> None:
     client = Client(enforce_csrf_checks=True)
     assert client.post(path_of(booking), {"do": "cancel"}).status_code == 403
     assert now(desk, booking).state == BookingState.CONFIRMED
 
 
-def test_looks_and_changes_are_limited(booking: Booking, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_views_and_changes_are_rate_limited(booking: Booking, monkeypatch: pytest.MonkeyPatch) -> None:
     """Looks by address, changes by booking."""
     asked: list[str] = []
 
@@ -238,7 +238,7 @@ def test_looks_and_changes_are_limited(booking: Booking, monkeypatch: pytest.Mon
 
 
 @pytest.mark.usefixtures("_schema")
-def test_a_guesser_is_slowed_down(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_token_guessing_is_rate_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     """By the real bucket, in Redis."""
     monkeypatch.undo()
     monkeypatch.setattr(customer, "VIEWS_PER_MINUTE", 3)

@@ -64,7 +64,7 @@ def board(desk: Desk, day: date, *, now: datetime, bookings: list[Booking] | Non
     return made
 
 
-def test_only_what_is_open_and_to_come_can_be_pointed_at(desk: Desk) -> None:
+def test_only_future_open_cells_can_be_booked(desk: Desk) -> None:
     """From the hour that it is on, until it closes."""
     desk.configure(hours={"fri": [["12:00", "14:00"], ["18:00", "20:00"]]}, holidays=[])
     shown = board(desk, rome(27, "12:00").date(), now=rome(27, "13:30"))
@@ -74,7 +74,7 @@ def test_only_what_is_open_and_to_come_can_be_pointed_at(desk: Desk) -> None:
     assert [hour.text for hour in shown.hours] == [f"{hour}:00" for hour in range(12, 20)]
 
 
-def test_a_booking_that_ends_within_a_quarter_takes_it(desk: Desk) -> None:
+def test_a_partial_quarter_counts_as_taken(desk: Desk) -> None:
     """What the board shows as free is."""
     desk.configure(hours={}, holidays=[])
     desk.stock(("Two", "table", 2, 50))
@@ -84,7 +84,7 @@ def test_a_booking_that_ends_within_a_quarter_takes_it(desk: Desk) -> None:
     assert taken == [("18:00", 4), ("19:00", 4)]
 
 
-def test_a_night_stands_on_both_of_its_days(owner: Client, desk: Desk, booking: Booking) -> None:
+def test_a_booking_past_midnight_appears_on_both_days(owner: Client, desk: Desk, booking: Booking) -> None:
     """Who sits until one is there on the day that begins at midnight."""
     late = desk.book(
         booking.starts_at.astimezone(ZoneInfo("Europe/Rome")).replace(hour=23, minute=30), now=timezone.now()
@@ -93,14 +93,14 @@ def test_a_night_stands_on_both_of_its_days(owner: Client, desk: Desk, booking: 
         assert late.code in owner.get(address(desk, "bookings"), {"day": day.isoformat()}).content.decode()
 
 
-def test_a_cancelled_booking_is_in_the_list_and_takes_no_place(owner: Client, desk: Desk, booking: Booking) -> None:
+def test_a_canceled_booking_is_listed_and_frees_its_resource(owner: Client, desk: Desk, booking: Booking) -> None:
     owner.post(address(desk, "booking_cancel", booking.pk))
     text = owner.get(address(desk, "bookings"), {"day": day_of(booking)}).content.decode()
     assert (booking.code in text, "bk-taken" in text, "0 bookings on " in text) == (True, False, True)
     assert 'id="change-title"' not in owner.get(address(desk, "booking", booking.pk)).content.decode()
 
 
-def test_a_place_that_is_switched_off_is_shown_while_it_is_booked_and_not_offered(
+def test_an_inactive_resource_is_shown_while_booked_but_not_offered(
     owner: Client, desk: Desk, booking: Booking
 ) -> None:
     with desk.tenant.tx():
@@ -112,7 +112,7 @@ def test_a_place_that_is_switched_off_is_shown_while_it_is_booked_and_not_offere
     assert "Select a valid choice." in owner.post(address(desk, "bookings"), form).content.decode()
 
 
-def test_every_row_of_the_board_is_as_wide_as_its_hours(desk: Desk, booking: Booking) -> None:
+def test_every_row_of_the_board_spans_its_hours(desk: Desk, booking: Booking) -> None:
     with desk.tenant.tx():
         opening, resources = Opening(config_of(desk.project)), list(Resource.objects.all())
         board = board_of(
@@ -125,14 +125,14 @@ def test_every_row_of_the_board_is_as_wide_as_its_hours(desk: Desk, booking: Boo
     assert (taken.time, taken.columns) == ("19:00", 6)
 
 
-def test_an_empty_book_says_what_to_do_first(owner: Client, desk: Desk) -> None:
+def test_a_project_without_resources_shows_the_first_step(owner: Client, desk: Desk) -> None:
     desk.stock()
     text = owner.get(address(desk, "bookings")).content.decode()
     assert "Add what can be booked" in text
     assert address(desk, "resources") in text
 
 
-def test_staff_books(owner: Client, desk: Desk, booking: Booking) -> None:
+def test_staff_create_a_booking(owner: Client, desk: Desk, booking: Booking) -> None:
     form = {
         "date": day_of(booking),
         "time": "12:00",
@@ -149,7 +149,7 @@ def test_staff_books(owner: Client, desk: Desk, booking: Booking) -> None:
     assert (made.resource.name, made.notes) == ("Two", "A high chair")
 
 
-def test_what_cant_be_booked_is_said_in_the_form(owner: Client, desk: Desk, booking: Booking) -> None:
+def test_an_unavailable_slot_is_reported_in_the_form(owner: Client, desk: Desk, booking: Booking) -> None:
     form = {"date": day_of(booking), "time": "19:00", "party_size": "4", "name": "Grace"}
     text = owner.post(address(desk, "bookings"), form).content.decode()
     assert "no table for 4 is free" in text
@@ -157,7 +157,7 @@ def test_what_cant_be_booked_is_said_in_the_form(owner: Client, desk: Desk, book
     assert "Choose a time." in owner.post(address(desk, "bookings"), {"date": day_of(booking)}).content.decode()
 
 
-def test_a_time_that_the_clocks_skip_is_said_beside_it(owner: Client, desk: Desk) -> None:
+def test_a_time_skipped_by_dst_is_refused_at_its_field(owner: Client, desk: Desk) -> None:
     with desk.tenant.tx():
         opening, day = Opening(config_of(desk.project)), timezone.now().date()
     while opening.moment(datetime(day.year, day.month, day.day, 2, 30)) is not None:  # noqa: DTZ001 - local
@@ -167,7 +167,7 @@ def test_a_time_that_the_clocks_skip_is_said_beside_it(owner: Client, desk: Desk
     assert "This time doesn’t exist on that day" in text
 
 
-def test_a_strip_of_days_for_customers_begins_today(desk: Desk) -> None:
+def test_the_customers_day_strip_starts_today(desk: Desk) -> None:
     """What is past is offered to nobody."""
     with desk.tenant.tx():
         opening = Opening(config_of(desk.project))
@@ -178,7 +178,7 @@ def test_a_strip_of_days_for_customers_begins_today(desk: Desk) -> None:
     assert (far.days[0].day, far.earlier) == (today + timedelta(days=6), today.isoformat())
 
 
-def test_a_number_that_is_none_is_said_beside_it(owner: Client, desk: Desk, booking: Booking) -> None:
+def test_an_invalid_phone_number_is_refused_at_its_field(owner: Client, desk: Desk, booking: Booking) -> None:
     form = {"date": day_of(booking), "time": "12:00", "party_size": "2", "name": "Grace", "phone": "by e-mail"}
     text = owner.post(address(desk, "bookings"), form).content.decode()
     assert f"by e-mail is not a phone number. {EXAMPLE}" in text
@@ -188,25 +188,25 @@ def test_a_number_that_is_none_is_said_beside_it(owner: Client, desk: Desk, book
         assert Booking.objects.get(name="Grace").phone == "+39065550142"
 
 
-def test_a_booking_is_found_by_name_phone_or_code(owner: Client, desk: Desk, booking: Booking) -> None:
+def test_bookings_are_found_by_name_phone_or_code(owner: Client, desk: Desk, booking: Booking) -> None:
     for words in ("lovelace", "06 555 0199", booking.code.lower(), "ADA@example.com"):
         assert booking.code in owner.get(address(desk, "bookings"), {"q": words}).content.decode()
     assert "No bookings found" in owner.get(address(desk, "bookings"), {"q": "nobody\x00"}).content.decode()
 
 
-def test_the_latest_of_what_is_found_comes_first(owner: Client, desk: Desk, booking: Booking) -> None:
+def test_search_results_are_sorted_latest_first(owner: Client, desk: Desk, booking: Booking) -> None:
     later = desk.book(booking.starts_at + timedelta(days=1), now=timezone.now())
     text = owner.get(address(desk, "bookings"), {"q": "lovelace"}).content.decode()
     assert text.index(later.code) < text.index(booking.code)
 
 
-def test_one_booking_is_shown_whole(owner: Client, desk: Desk, booking: Booking) -> None:
+def test_a_booking_page_shows_every_detail(owner: Client, desk: Desk, booking: Booking) -> None:
     text = owner.get(address(desk, "booking", booking.pk)).content.decode()
     for words in ("Ada Lovelace", "Four", booking.code, "+39065550199", ADA.email, "By the window", "/b/"):
         assert words in text
 
 
-def test_staff_moves_a_booking(owner: Client, desk: Desk, booking: Booking) -> None:
+def test_staff_move_a_booking(owner: Client, desk: Desk, booking: Booking) -> None:
     form = {"date": day_of(booking), "time": "20:00", "party_size": "3", "resource": str(booking.resource_id)}
     text = owner.post(address(desk, "booking", booking.pk), form, follow=True).content.decode()
     assert "Booking moved: Ada Lovelace, " in text
@@ -214,14 +214,14 @@ def test_staff_moves_a_booking(owner: Client, desk: Desk, booking: Booking) -> N
         assert Booking.objects.get().starts_at == booking.starts_at + timedelta(hours=1)
 
 
-def test_staff_cancels_a_booking(owner: Client, desk: Desk, booking: Booking) -> None:
+def test_staff_cancel_a_booking(owner: Client, desk: Desk, booking: Booking) -> None:
     text = owner.post(address(desk, "booking_cancel", booking.pk), follow=True).content.decode()
     assert "Booking canceled." in text
     with desk.tenant.tx():
         assert (Booking.objects.get().state, Booking.objects.get().cancelled_by) == (BookingState.CANCELLED, "staff")
 
 
-def test_what_has_begun_stays_and_what_is_past_is_over(owner: Client, desk: Desk) -> None:
+def test_started_bookings_cannot_be_changed_and_ended_ones_are_past(owner: Client, desk: Desk) -> None:
     desk.configure(hours={}, holidays=[])
     begun = desk.book(timezone.now() - timedelta(minutes=5), now=timezone.now() - timedelta(hours=1))
     over = desk.book(timezone.now() - timedelta(hours=4), now=timezone.now() - timedelta(hours=5))
@@ -231,7 +231,7 @@ def test_what_has_begun_stays_and_what_is_past_is_over(owner: Client, desk: Desk
     assert 'id="change-title"' not in text
 
 
-def test_a_viewer_sees_and_changes_nothing(viewer: User, desk: Desk, booking: Booking) -> None:
+def test_viewers_see_bookings_read_only(viewer: User, desk: Desk, booking: Booking) -> None:
     assert viewer.pk
     client = Client()
     client.force_login(viewer)
@@ -254,19 +254,19 @@ def saved(owner: Client, desk: Desk, which: str, **changes: Any) -> str:
     return owner.post(path, {**form, "is_active": "on", **changes}, follow=True).content.decode()
 
 
-def test_several_of_a_kind_are_made_at_once(owner: Client, desk: Desk) -> None:
+def test_several_numbered_resources_are_created_at_once(owner: Client, desk: Desk) -> None:
     form = {"name": "Booth", "kind": "table", "count": "3", "capacity": "6", "slot_minutes": "120"}
     text = owner.post(address(desk, "resources"), form, follow=True).content.decode()
     assert "Added Booth 1, Booth 2 and Booth 3." in text
     assert resource(desk, "Booth 3").capacity == 6
 
 
-def test_one_of_a_kind_keeps_its_name(owner: Client, desk: Desk) -> None:
+def test_a_single_resource_is_not_numbered(owner: Client, desk: Desk) -> None:
     form = {"name": "Terrace", "kind": "table", "count": "1", "capacity": "6", "slot_minutes": "120"}
     assert "Added Terrace." in owner.post(address(desk, "resources"), form, follow=True).content.decode()
 
 
-def test_of_several_with_a_taken_name_none_is_made(owner: Client, desk: Desk) -> None:
+def test_a_taken_name_creates_none_of_several_resources(owner: Client, desk: Desk) -> None:
     desk.stock(("Booth 2", "table", 2, 90))
     form = {"name": "Booth", "kind": "table", "count": "3", "capacity": "6", "slot_minutes": "120"}
     assert "There is a resource of this name already" in owner.post(address(desk, "resources"), form).content.decode()
@@ -281,7 +281,7 @@ def test_a_resource_is_changed_in_its_row(owner: Client, desk: Desk) -> None:
     assert "Minutes: Ensure this value is greater than or equal to 5." in saved(owner, desk, "Two", slot_minutes="1")
 
 
-def test_a_resource_is_removed_unless_it_was_booked(owner: Client, desk: Desk, booking: Booking) -> None:
+def test_only_resources_without_bookings_can_be_removed(owner: Client, desk: Desk, booking: Booking) -> None:
     def remove(pk: UUID) -> str:
         return owner.post(address(desk, "resource_remove", pk), follow=True).content.decode()
 
@@ -303,14 +303,14 @@ def remove_meanwhile(desk: Desk, resource: Resource) -> Any:
     return meanwhile('FROM "tools_resource"', remove)
 
 
-def test_a_second_click_on_remove_finds_it_removed(owner: Client, desk: Desk, two: Resource) -> None:
+def test_removing_a_resource_twice_succeeds(owner: Client, desk: Desk, two: Resource) -> None:
     """Whoever clicked twice, or at once with a colleague, has what they wanted."""
     with remove_meanwhile(desk, two):
         response = owner.post(address(desk, "resource_remove", two.pk), follow=True)
     assert (response.status_code, "Two removed." in response.content.decode()) == (200, True)
 
 
-def test_what_somebody_removes_meanwhile_is_not_found(owner: Client, api: Client, desk: Desk, two: Resource) -> None:
+def test_a_concurrently_removed_resource_is_not_found(owner: Client, api: Client, desk: Desk, two: Resource) -> None:
     """At the page and at the API."""
     form = {"name": "Two", "kind": "table", "capacity": 3, "slot_minutes": 90}
     with remove_meanwhile(desk, two):
