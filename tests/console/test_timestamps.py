@@ -1,4 +1,4 @@
-"""Points in time as pages show them."""
+"""Timestamps as pages show them."""
 
 from __future__ import annotations
 

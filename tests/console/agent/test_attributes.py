@@ -1,4 +1,4 @@
-"""The page of attributes: the project's own over the organization's."""
+"""The attributes page: project values override organization values."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_a_switch_turns_its_tool_off(owner: Settings) -> None:
 
 
 def test_project_values_override_organization_values(tenant: Tenant) -> None:
-    """Also in what a turn reads beside its project, and of secrets."""
+    """Also for secrets, and in what a turn loads with its project."""
     with tenant.tx():
         set_attribute(tenant.project, "house_rule", "ours")
         set_attribute(tenant.project, "token", "our-token", type=AttributeType.SECRET)
@@ -86,7 +86,7 @@ def test_project_values_override_organization_values(tenant: Tenant) -> None:
 
 
 def test_an_omitted_type_keeps_the_current_one(tenant: Tenant) -> None:
-    """A new value of a secret is no text for everyone to read, nor where only the organization has one."""
+    """A new value of a secret stays a secret, even if only the organization has one."""
     with tenant.tx():
         row = Attribute(project=None, key="everybody's", type=AttributeType.SECRET)
         fill(row, "the-first")
@@ -113,7 +113,7 @@ def test_turning_a_secret_into_text_deletes_the_secret(tenant: Tenant) -> None:
 
 
 def test_unsetting_a_project_value_restores_the_organizations(owner: Settings) -> None:
-    """The origin is shown."""
+    """The page shows where the value comes from."""
     with owner.tenant.tx():
         Attribute.objects.create(project=None, key="greeting", type=AttributeType.STRING, value="Ciao")
         set_attribute(owner.tenant.project, "greeting", "Salve")
@@ -121,7 +121,7 @@ def test_unsetting_a_project_value_restores_the_organizations(owner: Settings) -
     with owner.tenant.tx():
         found = resolve_attributes(owner.tenant.project)["greeting"]
     assert (found.value, found.origin) == ("Ciao", Origin.ORGANIZATION)
-    # A form that was written by hand names what no attribute can be called.
+    # A handcrafted form with an invalid key.
     owner.change("attributes", unset="a\0b")
 
 
@@ -173,7 +173,7 @@ def test_a_concurrent_change_is_not_overwritten_silently(owner: Settings) -> Non
 
 
 def test_simultaneous_saves_conflict(tenant: Tenant) -> None:
-    """The later of the two waits, and then sees what the earlier has set."""
+    """The later save waits for the earlier one, then sees its value."""
 
     def change(text: str) -> None:
         with tenant.tx():
@@ -218,7 +218,7 @@ def test_a_concurrently_added_attribute_is_not_overwritten(owner: Settings) -> N
 
 
 def test_every_switch_enables_the_tools_it_names(tenant: Tenant) -> None:
-    """What the page says about tools is what the tools say themselves."""
+    """The page's tool names match the tools' own requirements."""
     named = {tool: setting.key for setting in KNOWN_SETTINGS for tool in setting.tools}
     with tenant.tx():
         for setting in KNOWN_SETTINGS:

@@ -1,4 +1,4 @@
-"""The characters that an agent's texts may contain."""
+"""Characters allowed in the agent's texts."""
 
 from __future__ import annotations
 

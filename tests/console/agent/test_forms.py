@@ -1,4 +1,4 @@
-"""The settings' forms: what is typed is saved as a version, or refused beside its field."""
+"""The settings forms: saved as a version, or refused at the field."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.console.agent.controls import controls_of
 
 @pytest.mark.parametrize("section", [section.slug for section in SECTIONS])
 def test_posting_an_unchanged_form_changes_nothing(section: str, owner: Settings) -> None:
-    """Without scripts, too: every entry is an input of the page."""
+    """Works without JavaScript: every entry is an input on the page."""
     before = owner.document
     assert owner.change(section).status_code == 302
     assert (owner.document, len(owner.versions)) == (before, 1)
@@ -41,7 +41,7 @@ def test_the_next_turn_uses_the_saved_version(owner: Settings) -> None:
 
 
 def test_entries_keep_the_order_of_the_form(owner: Settings) -> None:
-    """A script that moves an entry moves its fields, and renames none."""
+    """Scripts move an entry's fields without renaming them."""
     form = owner.form("procedures")
     moved = sorted(form.items(), key=lambda field: ".0." in field[0])
     owner.save(dict(moved), "procedures")
@@ -50,7 +50,7 @@ def test_entries_keep_the_order_of_the_form(owner: Settings) -> None:
 
 
 def test_a_form_can_be_packed_into_one_field(owner: Settings) -> None:
-    """Thirty scenarios have more fields than a request may have."""
+    """Thirty scenarios exceed the number of fields allowed in a request."""
     steps = [[f"scenarios.{i}.steps.{j}.text", f"Step {j}"] for i in range(30) for j in range(20)]
     titles = [[f"scenarios.{i}.title", f"Scenario {i}"] for i in range(30)]
     pairs = [["started_from", "1"], *steps, *titles]
@@ -112,7 +112,7 @@ def test_a_refused_form_keeps_its_input(owner: Settings) -> None:
 
 
 def test_empty_opening_hours_are_refused(owner: Settings) -> None:
-    """They would mean closed for ever; a business that is always open says so."""
+    """They would mean never open; “always open” is a separate choice."""
     form = {name: "" if name.startswith("hours.") else value for name, value in owner.form("hours").items()}
     response = owner.save(form, "hours")
     assert "Enter hours for at least one day" in response.content.decode()

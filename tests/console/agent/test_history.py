@@ -1,4 +1,4 @@
-"""The versions of the settings: their difference, and the way back."""
+"""Version history of the settings: comparison and restore."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_restoring_over_an_unseen_version_is_refused(owner: Settings) -> None:
 
 
 def test_another_projects_version_is_not_restored(owner: Settings) -> None:
-    """Two projects of one business count their versions alike."""
+    """Projects number their versions independently."""
     with owner.tenant.tx():
         other = create_project("Other", config=owner.tenant.project.agent_version.config)
         change_agent(other, Edit({"agent_name": "Other"}, 1, owner.tenant.owner))
@@ -65,7 +65,7 @@ def test_another_projects_version_is_not_restored(owner: Settings) -> None:
 
 
 def test_settings_that_became_invalid_can_be_fixed(owner: Settings) -> None:
-    """A newer version of the product may refuse what an older one took."""
+    """A newer release may refuse what an older one accepted."""
     tenant, seen = owner.tenant, owner.versions[0]
     with tenant.tx():
         AgentVersion.objects.create(
@@ -76,7 +76,7 @@ def test_settings_that_became_invalid_can_be_fixed(owner: Settings) -> None:
 
 
 def test_a_version_with_a_now_blocked_url_is_not_restored(owner: Settings, settings: Any) -> None:
-    """It doesn't keep anyone from changing other settings either."""
+    """It doesn't block other changes."""
     settings.OUTBOUND_ALLOW = ["127.0.0.1"]
     owner.change("models", model_base_url="http://127.0.0.1:8999/v1")
     settings.OUTBOUND_ALLOW = []

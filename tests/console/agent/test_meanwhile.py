@@ -1,4 +1,4 @@
-"""Concurrent changes of settings that have no versions: the page shows what somebody else saved meanwhile."""
+"""Concurrent changes to unversioned settings: the page shows the conflicting save."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def note(tenant: Tenant, actor: str, *, action: AuditAction = CHANGED, subject: 
 
 
 def test_the_last_editor_is_named(tenant: Tenant) -> None:
-    """Of this very thing, in this project, in one of these ways."""
+    """Only entries about this object, project and kind of change count."""
     with tenant.tx():
         note(tenant, "Anna", project=tenant.project)
         note(tenant, "Bruno", project=tenant.project)

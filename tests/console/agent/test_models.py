@@ -1,4 +1,4 @@
-"""The project's own model: its address, its key, and the button that tries it."""
+"""The project's own model: URL, key and test."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_stored_key_can_be_removed(with_key: Settings) -> None:
 
 
 def test_a_stored_key_is_not_sent_to_a_new_url(with_key: Settings) -> None:
-    """Whoever may change the address could read the key at a server of their own."""
+    """Otherwise whoever may change the URL could send the key to their own server."""
     response = with_key.change("models", model_base_url=ELSEWHERE)
     assert "The stored key is for another address" in response.content.decode()
     assert with_key.document["model_base_url"] == OURS
@@ -66,7 +66,7 @@ def test_restoring_another_url_does_not_reuse_the_key(with_key: Settings) -> Non
 
 
 def test_an_undecryptable_key_can_be_replaced(with_key: Settings, settings: Any) -> None:
-    """After the operator's key was lost the page opens and says so, tries nothing, and takes a new one."""
+    """After the encryption key is lost, the page says so, sends nothing, and accepts a new key."""
     settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
     said = "The stored key can’t be decrypted"
     assert said in with_key.page("models")
@@ -79,7 +79,7 @@ def test_an_undecryptable_key_can_be_replaced(with_key: Settings, settings: Any)
 
 @pytest.fixture
 def organizations_key(with_key: Settings) -> str:
-    """A key for all projects, stored beside the project's own."""
+    """An organization-wide key next to the project's own."""
     with with_key.tenant.tx():
         row = Attribute(project=None, key=KEY_ATTRIBUTE, type=AttributeType.SECRET)
         fill(row, "sk-of-the-organization")
@@ -89,7 +89,7 @@ def organizations_key(with_key: Settings) -> str:
 
 @pytest.mark.usefixtures("organizations_key")
 def test_the_organizations_key_is_not_sent_to_a_projects_url(with_key: Settings, api: Client) -> None:
-    """Whoever chose the address, and wrote a key of their own for it, could read the organization's there."""
+    """Otherwise whoever chose the URL could read the organization's key there."""
     refused = with_key.change("models", remove_key="yes")
     assert "Your organization has a key too, for another address" in refused.content.decode()
     assert api.delete(f"/api/v1/attributes/{KEY_ATTRIBUTE}").status_code == 409
@@ -104,7 +104,7 @@ def test_the_api_removes_a_key_without_a_fallback(with_key: Settings, api: Clien
 
 
 def test_a_key_is_always_stored_as_a_secret(owner: Settings, api: Client) -> None:
-    """It is never shown, and never stored as a text."""
+    """Never shown, and never stored as plain text."""
     address = f"/api/v1/attributes/{KEY_ATTRIBUTE}"
     answer = api.put(address, {"value": SECRET}, content_type="application/json").json()
     assert (answer["type"], answer["value"], stored_key(owner)) == ("secret", None, SECRET)
@@ -187,7 +187,7 @@ def test_without_javascript_the_page_shows_the_result(owner: Settings, operators
 def test_model_tests_are_rate_limited_per_project(
     owner: Settings, operators_model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By the real bucket, in Redis. Who may not try is told in a sentence when to come back, and no model is asked."""
+    """Uses the real bucket in Redis. A refused test says when to retry and makes no model call."""
     monkeypatch.setattr(model_test, "TRIALS_PER_MINUTE", 1)
     assert try_it(owner)["ok"]
     response = post_trial(owner)

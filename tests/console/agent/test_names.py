@@ -1,4 +1,4 @@
-"""Names in the settings: of tools that don't exist, and of two intents alike."""
+"""Names in the settings: unknown tools and duplicate intents."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_duplicate_intents_are_refused_at_the_second(owner: Settings) -> None:
 
 
 def test_existing_duplicate_intents_do_not_block_other_changes(owner: Settings) -> None:
-    """A version from before the rule goes on working."""
+    """Versions from before the rule keep working."""
     with owner.tenant.tx():
         config = latest_agent_version(owner.tenant.project).config
         twice = config.model_copy(update={"intents": [config.intents[0], *config.intents]})

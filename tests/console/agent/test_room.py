@@ -1,4 +1,4 @@
-"""How much of a request the settings take, functions and all, and what is said where too little is left."""
+"""The prompt budget: size of settings and tool definitions, warnings and refusals."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ KIND = {"rules": 1_500, "business_context": 0, "scenarios": 0, "procedures": 0, 
 
 
 def weight_of(settings: Settings, **changes: Any) -> Weight:
-    """Of the settings as they stand, with changes."""
+    """The budget of the saved settings with changes."""
     with settings.tenant.tx():
         settings.tenant.project.refresh_from_db()
         return weigh(settings.tenant.project, AgentConfig.model_validate({**settings.document, **changes}))
 
 
 def put(settings: Settings, **changes: Any) -> None:
-    """Settings that stand, however they came to be."""
+    """Settings written directly, bypassing validation."""
     with settings.tenant.tx():
         config = AgentConfig.model_validate({**settings.document, **changes})
         save_agent(settings.tenant.project, config=config, author=None)
 
 
 def words(settings: Settings, *, room: int) -> str:
-    """A business context that leaves so much room for the conversation."""
+    """A business context that leaves the given budget for the conversation."""
     without = weight_of(settings, business_context="")
     return "x" * (without.room - room)
 
@@ -43,7 +43,7 @@ def weight(**parts: int) -> Weight:
 
 
 def test_tool_definitions_count_toward_the_prompt(owner: Settings) -> None:
-    """What the model may call goes along with every request."""
+    """Tool definitions are part of every request."""
     everything, none = weight_of(owner), weight_of(owner, enabled_tools=[])
     with owner.tenant.tx():
         offer = read_offer(Trigger.TURN, owner.tenant.project, channel=everything.channel)
@@ -71,7 +71,7 @@ def test_a_small_budget_warns_at_the_largest_field(owner: Settings) -> None:
 
 
 def test_settings_with_a_small_budget_are_saved(owner: Settings) -> None:
-    """It is a warning: the agent answers, and remembers less."""
+    """Only a warning: the agent still answers, with a shorter memory."""
     put(owner, scenarios=[])
     assert owner.change(business_context=words(owner, room=50)).status_code == 302
 
@@ -110,7 +110,7 @@ def test_tools_without_budget_are_refused_at_their_field(owner: Settings) -> Non
 
 
 def test_oversized_settings_may_shrink_step_by_step(owner: Settings) -> None:
-    """Step by step: who shortens them is not sent back."""
+    """Each shrinking step is accepted."""
     put(owner, business_context=words(owner, room=-500))
     assert owner.change(business_context=words(owner, room=-300)).status_code == 302
     assert owner.change(business_context=words(owner, room=-400)).status_code == 422

@@ -1,4 +1,4 @@
-"""Two people at the same settings: neither loses anything, and where they meet, the second sees it."""
+"""Concurrent editing: changes are merged, and conflicts shown to the second editor."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from todos.models import TodoType
 
 @pytest.fixture
 def second(owner: Settings) -> Settings:
-    """Another browser of the same tenant."""
+    """A second client of the same tenant."""
     return Settings(owner.tenant, owner.tenant.owner)
 
 
@@ -96,11 +96,11 @@ A, B, C = ({"title": name, "text": "x"} for name in "ABC")
         ({"x": 1, "y": 1}, {"x": 2, "y": 1}, {"x": 1, "y": 2}, {"x": 2, "y": 2}, False),
         ({"x": 1}, {}, {"x": 1, "y": 2}, {"y": 2}, False),
         ([A, B], [A, {**B, "text": "y"}], [{**A, "text": "z"}, B], [{**A, "text": "z"}, {**B, "text": "y"}], False),
-        # They moved two, and I changed one of them: joined by place, one of the two would be lost.
+        # They moved two items, I changed one of them: merging by position would lose one.
         ([A, B], [B, A], [{**A, "text": "z"}, B], [{**A, "text": "z"}, B], True),
         ([A, B], [A, B, C], [{**A, "text": "z"}, B], [{**A, "text": "z"}, B], True),
         ([A], [{**A, "text": "y"}], [{**A, "text": "z"}], [{**A, "text": "z"}], True),
-        # I named one anew while they changed it: mine may as well be another in its place.
+        # I renamed an item while they changed it: mine could be a different one.
         ([A, B], [{**A, "text": "y"}, B], [C, B], [C, B], True),
     ],
 )
@@ -117,7 +117,7 @@ def test_list_items_are_merged_by_their_key(name: str) -> None:
 
 
 def test_a_key_is_not_stored_for_a_concurrently_changed_url(owner: Settings, second: Settings) -> None:
-    """Somebody else has changed the address since the form was opened."""
+    """The URL was changed since the form was loaded."""
     ours, theirs = "https://models.example/v1", "https://elsewhere.example/v1"
     owner.change("models", model_base_url=ours)
     form = second.form("models")
@@ -128,7 +128,7 @@ def test_a_key_is_not_stored_for_a_concurrently_changed_url(owner: Settings, sec
 
 
 def test_concurrently_added_attributes_become_one(tenant: Tenant) -> None:
-    """The later value holds, and neither is told of a mistake of ours."""
+    """The later value wins, and neither request fails."""
 
     def put(value: str) -> None:
         with tenant.tx():
@@ -142,13 +142,13 @@ def test_concurrently_added_attributes_become_one(tenant: Tenant) -> None:
 
 
 def saved_at(text: str, kind: TodoType) -> str:
-    """When a type was saved, as its form on the page says it."""
+    """The type's save time as rendered in its form."""
     [moment] = re.findall(rf'value="{kind.pk}"><input type="hidden" name="saved_at" value="([^"]+)"', text)
     return str(moment)
 
 
 def test_a_concurrently_saved_todo_type_is_not_overwritten(owner: Settings, tenant: Tenant) -> None:
-    """Who may approve would else be what it was when the other's page was opened."""
+    """Otherwise an outdated form would reset who may approve."""
     fields = {"name": "Letter", "description": "A letter", "tools": []}
 
     with tenant.tx():

@@ -1,4 +1,4 @@
-"""The dashboard: what a new project sees, what needs a person, and first steps that are hidden for good."""
+"""The dashboard: empty state, items that need attention, onboarding."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_completed_onboarding_stays_hidden(owner: Client, tenant: Tenant) -> Non
 
 
 def test_example_facts_do_not_complete_the_description_step(tenant: Tenant) -> None:
-    """It is undone until the text is the owner's own, and the page of the settings says why."""
+    """The step stays open until the text is the owner's own; the settings page says why."""
     locale = Locale(timezone="Europe/Rome", region="IT")
     project = start_business("Da Gina", starter=starters()["restaurant"], owner=tenant.owner, locale=locale)
     client, here = browser(tenant.owner), reverse("dashboard", args=[project.slug])
@@ -95,7 +95,7 @@ def test_example_facts_do_not_complete_the_description_step(tenant: Tenant) -> N
 
 
 def test_example_hours_count_once_a_person_saves_them(tenant: Tenant) -> None:
-    """As they are, if they are the business's own; until then the step is open and leads to them."""
+    """Saving them unchanged counts; until then the step stays open."""
     locale = Locale(timezone="Europe/Rome", region="IT")
     project = start_business("Da Gina", starter=starters()["restaurant"], owner=tenant.owner, locale=locale)
     client, here = browser(tenant.owner), reverse("dashboard", args=[project.slug])
@@ -125,7 +125,7 @@ def test_example_hours_count_once_a_person_saves_them(tenant: Tenant) -> None:
 
 
 def test_custom_hours_complete_the_hours_step(tenant: Tenant) -> None:
-    """Whoever wrote them: a program, or a person before it was noted who saved them."""
+    """Whether written by a program, or by a person before authors were recorded."""
     locale = Locale(timezone="Europe/Rome", region="IT")
     project = start_business("Da Gina", starter=starters()["agency"], owner=tenant.owner, locale=locale)
     with tenant_tx(project.organization_id):

@@ -1,4 +1,4 @@
-"""Jobs that failed, in plain words, and running them again."""
+"""The page of failed jobs: labels and retry."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_retrying_requeues_the_job_with_fresh_attempts(owner: Client, tenant: Te
 
 
 def test_retrying_a_job_that_did_not_fail_is_refused(owner: Client, tenant: Tenant, failed_job: MakeJob) -> None:
-    """Two people at once: the second one is told."""
+    """Of two simultaneous retries, the second is refused."""
     job = failed_job()
     owner.post(url_of(tenant), {"job": job.pk})
     text = owner.post(url_of(tenant), {"job": job.pk}, follow=True).content.decode()

@@ -1,4 +1,4 @@
-"""The dashboard's figures: what is counted, in which days, and of whom."""
+"""The dashboard's metrics and their cache."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_the_previous_week_ends_at_the_same_time_of_day(tenant: Tenant) -> None:
 
 
 def test_days_are_in_the_business_time_zone(tenant: Tenant) -> None:
-    """Half past eleven at night in London is tomorrow in Rome."""
+    """23:30 in London is tomorrow in Rome."""
     talk(tenant, "Hi", at=datetime(2026, 11, 19, 23, 30, tzinfo=UTC))
     figures = figures_of(tenant, now=datetime(2026, 11, 20, 12, 0, tzinfo=UTC))
     assert [day.count for day in figures.days] == [0, 0, 0, 0, 0, 0, 1]
@@ -100,7 +100,7 @@ def test_metrics_exclude_other_tenants(tenant: Tenant, stranger: Tenant) -> None
 
 @pytest.fixture
 def recent(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> Callable[[], int | None]:
-    """How many conversations the dashboard of a project that counts as busy shows; None while they are counted."""
+    """The number of conversations shown for a busy project; None while counting."""
     monkeypatch.setattr(metrics_cache, "BUSY", 1)
 
     def count() -> int | None:

@@ -1,4 +1,4 @@
-"""Conversations are found by customer and by words, page by page, and only those of the project."""
+"""Conversation search by customer and text, paginated, within the project."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def said(tenant: Tenant, text: str, filters: Filters = ANY) -> list[str]:
 
 
 def test_pages_follow_one_another_without_a_gap(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also where two have their news at the same moment."""
+    """Even with equal timestamps."""
     monkeypatch.setattr(search, "PAGE", 2)
     now = timezone.now()
     made = [talk(tenant, "Hi", at=now - timedelta(minutes=number // 2), guest=str(number)) for number in range(5)]

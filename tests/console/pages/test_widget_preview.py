@@ -1,4 +1,4 @@
-"""The preview of the widget: an exchange that fits the business."""
+"""The widget preview: a sample exchange that fits the business."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One's own page, and what the operator chose."""
+"""The account page, and the operator's account settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Signing up with somebody else's address: it neither blocks them nor lets anybody in as them."""
+"""Sign-up with someone else's address neither blocks nor impersonates its owner."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ SQUATTERS = "the squatter's own"
 
 @pytest.fixture
 def verifies(mailbox: Mailbox, settings) -> Mailbox:
-    """The operator wants addresses confirmed."""
+    """The operator requires verified addresses."""
     settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
     return mailbox
 
 
 @pytest.fixture
 def squatter(database: None, verifies: Mailbox) -> Client:
-    """A browser in which somebody signed up with Anna's address."""
+    """A client that signed up with Anna's address."""
     return sign_up(ANNA, SQUATTERS)
 
 
@@ -98,7 +98,7 @@ def test_resetting_the_password_by_e_mail_confirms_the_address(squatter: Client,
 
 
 def test_an_account_in_use_keeps_its_address(database: None, mailbox: Mailbox) -> None:
-    """Without confirmation of addresses, whoever was there first; the e-mail of a new password is the way back."""
+    """Without verification the first account wins; a password reset is the way back."""
     sign_up(ANNA, PASSWORD)
     assert "Somebody has signed up with this e-mail" in sign_up_page(ANNA)
     assert is_signed_in(sign_in(ANNA, PASSWORD))

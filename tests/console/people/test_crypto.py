@@ -1,4 +1,4 @@
-"""Secrets at rest open for the tenant and the field that they were written for, and with the keys that the operator has."""
+"""Secrets at rest are bound to tenant and field, and support key rotation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Inviting by e-mail: who may, what arrives, and how it stops."""
+"""Invitations: permissions, delivery, revocation."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def only(tenant: Tenant) -> Invitation:
 
 
 def opens(path: str) -> bool:
-    """Whether a link still leads somewhere."""
+    """Return True if the link is still valid."""
     return Client().get(path).status_code == 302
 
 
@@ -80,7 +80,7 @@ def test_only_the_hash_of_a_token_is_stored(owner: Client, tenant: Tenant) -> No
 
 
 def test_links_are_not_logged(owner: Client, tenant: Tenant, caplog: pytest.LogCaptureFixture, settings) -> None:
-    """Neither when it is made without a mail server, nor when it is opened, nor when it is unknown."""
+    """Neither on creation without a mail server, nor when opened or unknown."""
     settings.EMAIL_BACKEND = "projects.common.mail.LogBackend"
     with caplog.at_level(logging.DEBUG):
         path = link_in(invite(owner, tenant, LENA))

@@ -1,4 +1,4 @@
-"""Following an invitation's link."""
+"""Accepting an invitation."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def follow(path: str, client: Client | None = None) -> Client:
 
 
 def test_the_token_is_removed_from_the_address_bar(path: str) -> None:
-    """What stays in the history and goes out as a referrer holds no token."""
+    """The token stays out of the history and the referrer."""
     assert path.rsplit("/", 1)[1] not in follow(path).get(JOIN).content.decode()
 
 
@@ -102,7 +102,7 @@ def test_someone_with_an_account_signs_in_and_joins(path: str, tenant: Tenant, l
 
 
 def test_a_user_with_a_business_lands_in_the_joined_organization(path: str, tenant: Tenant, stranger: Tenant) -> None:
-    """And is told so; the sign-in on the way there knows whom it is for."""
+    """The page says so, and the sign-in page prefills the address."""
     User.objects.filter(pk=stranger.owner.pk).update(email=LENA)
     client = follow(path)
     client.get(JOIN)
@@ -114,7 +114,7 @@ def test_a_user_with_a_business_lands_in_the_joined_organization(path: str, tena
 
 
 def test_resetting_the_password_keeps_the_pending_invitation(path: str, lena: User, mailbox: Mailbox) -> None:
-    """Signed in, they are asked to join."""
+    """After signing in, the user is asked to join."""
     client = follow(path)
     client.get(JOIN)
     client.post(reverse("account_reset_password"), {"email": LENA})

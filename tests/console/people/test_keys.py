@@ -1,4 +1,4 @@
-"""The page of API keys."""
+"""The API keys page."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TOOLS = "/api/v1/tools"
 
 
 def make(client: Client, tenant: Tenant, **change: object) -> str:
-    """Make a key, and give back the page that follows."""
+    """Create a key, and return the resulting page."""
     return client.post(page_of(tenant, "api_keys"), {**FORM, **change}, follow=True).content.decode()
 
 

@@ -1,4 +1,4 @@
-"""The members' page: who sees it, who changes whom, and the owner who is always left."""
+"""The members page: visibility, role changes, and the last owner."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def roles(tenant: Tenant) -> dict[str, str]:
 
 
 def change(client: Client, tenant: Tenant, user: User, role: str) -> str:
-    """Change a role, and give back the page that follows."""
+    """Change a role, and return the resulting page."""
     url = page_of(tenant, "member_role", membership(tenant, user).pk)
     return client.post(url, {"role": role}, follow=True).content.decode()
 

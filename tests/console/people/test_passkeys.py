@@ -1,4 +1,4 @@
-"""Passkeys, as the server sees them. tests/browser has them in a browser."""
+"""Passkeys on the server. tests/browser covers them in a browser."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def after_password(user: User, host: str = HERE) -> Client:
 
 
 def sure(user: User, host: str = HERE) -> Client:
-    """A browser whose person has just written the password once more."""
+    """A recently reauthenticated client."""
     client = visitor(host)
     client.force_login(user)
     client.post(reverse("account_reauthenticate"), {"password": PASSWORD})
@@ -45,7 +45,7 @@ def sure(user: User, host: str = HERE) -> Client:
 
 
 def question(client: Client, url: str) -> dict[str, Any]:
-    """What the page asks the browser; of the page of signing in with the question that goes back with the answer."""
+    """The page's challenge; on the sign-in page with the signed state to post back."""
     if url == ALONE:
         asked = client.get(url, headers=QUESTION).json()
         return {**asked["request_options"], "question": asked["question"]}
@@ -59,7 +59,7 @@ def page(client: Client, url: str) -> str:
 
 
 def add(client: Client, key: SoftKey, **fields: str) -> str:
-    """Add a key, and give the page that follows."""
+    """Add a key, and return the resulting page."""
     answer = key.make(question(client, ADD))
     return client.post(ADD, sent(answer, **fields), follow=True).content.decode()
 
@@ -78,7 +78,7 @@ def passkeys(user: User) -> list[Authenticator]:
 
 @pytest.fixture
 def key(tenant: Tenant) -> SoftKey:
-    """The owner's, which opens their account alone."""
+    """The owner's passwordless passkey."""
     key = SoftKey()
     add(sure(tenant.owner), key, passwordless="on", name="Blue key")
     return key
@@ -105,7 +105,7 @@ def test_an_unverified_passkey_only_works_after_the_password(tenant: Tenant, key
 def test_a_second_factor_challenge_cannot_be_used_for_passwordless_sign_in(
     tenant: Tenant, stranger: Tenant, key: SoftKey
 ) -> None:
-    """A stolen key, answering what the thief's own account was asked after its password."""
+    """A stolen key answers the second-factor challenge of the thief's own account."""
     thief = visitor()
     add(sure(stranger.owner), SoftKey(id=b"the-thief's"), name="Mine")
     thief.post(reverse("account_login"), {"login": stranger.owner.email, "password": PASSWORD})
@@ -120,7 +120,7 @@ def test_a_second_factor_challenge_cannot_be_used_for_passwordless_sign_in(
     ("known", "said", "opens"), [(0, 0, True), (0, 1, True), (7, 8, True), (7, 7, False), (7, 3, False), (7, 0, False)]
 )
 def test_a_non_increasing_sign_count_is_refused_as_a_copy(tenant: Tenant, known: int, said: int, opens: bool) -> None:
-    """WebAuthn, section 6.1.1. A key that never counts is trusted as it is. What was refused is not kept."""
+    """WebAuthn, section 6.1.1. Keys that never count are trusted. Refused counts aren't stored."""
     key = SoftKey(count=known)
     add(sure(tenant.owner), key, passwordless="on")
     key.count = said - 1
@@ -189,7 +189,7 @@ def test_unknown_and_foreign_passkeys_are_refused_alike(tenant: Tenant, stranger
     ],
 )
 def test_a_passkey_belongs_to_the_requested_host(tenant: Tenant, settings, host: str, origin: str, opens: bool) -> None:
-    """Any of ALLOWED_HOSTS; without TLS on this computer only."""
+    """Any host in ALLOWED_HOSTS; without TLS only localhost."""
     settings.ALLOWED_HOSTS = ["chat.example", "localhost"]
     add(sure(tenant.owner, host), SoftKey(origin=origin))
     assert len(passkeys(tenant.owner)) == opens
@@ -221,7 +221,7 @@ ANSWERS = [
 
 @pytest.mark.parametrize("answer", ANSWERS, ids=range(len(ANSWERS)))
 def test_a_malformed_answer_is_refused_with_a_message(tenant: Tenant, key: SoftKey, answer: str) -> None:
-    """At each of the doors that take one."""
+    """At every endpoint that takes an answer."""
     again = reverse("mfa_reauthenticate_webauthn")
     for client, url in (
         (visitor(), ALONE),
@@ -282,7 +282,7 @@ def test_another_users_passkey_is_not_found(tenant: Tenant, stranger: Tenant, ke
 
 @pytest.mark.parametrize("page_name", ["mfa_add_webauthn", "mfa_edit_webauthn", "mfa_remove_webauthn"])
 def test_changing_passkeys_requires_reauthentication(tenant: Tenant, key: SoftKey, page_name: str) -> None:
-    """Also whoever came in with a passkey alone."""
+    """Even after a passwordless sign-in."""
     client = visitor()
     use(client, ALONE, key)
     url = reverse(page_name, args=[passkeys(tenant.owner)[0].pk] if page_name != "mfa_add_webauthn" else [])
@@ -290,7 +290,7 @@ def test_changing_passkeys_requires_reauthentication(tenant: Tenant, key: SoftKe
 
 
 def test_reauthentication_keeps_the_destination_after_a_refusal(tenant: Tenant, key: SoftKey) -> None:
-    """Whoever shows that it is them goes on, also after an answer that was refused."""
+    """A later valid answer continues to the original destination."""
     client = visitor()
     use(client, ALONE, key)
     again = f"{reverse('mfa_reauthenticate_webauthn')}?next={ADD}"
@@ -308,7 +308,7 @@ def test_sign_in_keeps_the_destination_after_a_refusal(key: SoftKey, wanted: str
 
 
 def test_removing_the_last_factor_removes_the_recovery_codes(tenant: Tenant, key: SoftKey) -> None:
-    """The page says so of the last one only."""
+    """The warning appears for the last factor only."""
     client = sure(tenant.owner)
     first = reverse("mfa_remove_webauthn", args=[passkeys(tenant.owner)[0].pk])
     assert "recovery codes stop working" in page(client, first)
@@ -331,7 +331,7 @@ def test_challenges_are_rate_limited(tenant: Tenant, settings) -> None:
 
 
 def test_neither_a_challenge_nor_a_refused_answer_creates_a_session(tenant: Tenant, key: SoftKey) -> None:
-    """Every page of signing in puts one by itself."""
+    """Every sign-in page requests a challenge automatically."""
     sessions = Session.objects.count()
     use(visitor(), ALONE, SoftKey(id=b"nobody's", owner=key.owner))
     assert Session.objects.count() == sessions

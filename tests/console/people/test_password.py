@@ -1,4 +1,4 @@
-"""A new password: changed by its owner, or set through a link in an e-mail."""
+"""Changing and resetting passwords."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ RESET = "account_reset_password"
 
 
 def ask(email: str, client: Client | None = None, **extra: str) -> str:
-    """Ask for a link, and give back the page that follows."""
+    """Request a reset link, and return the resulting page."""
     answer = (client or Client()).post(reverse(RESET), {"email": email}, follow=True, **extra)  # type: ignore[arg-type]
     return re.sub(r'value="\w{64}"|\w{64}', "", answer.content.decode())
 
@@ -50,7 +50,7 @@ def test_the_link_works_once(tenant: Tenant, mailbox: Mailbox) -> None:
 
 
 def test_a_reset_is_confirmed_by_e_mail_and_prefills_the_address(tenant: Tenant, mailbox: Mailbox, settings) -> None:
-    """In our words, with what to do if it was somebody else."""
+    """The e-mail says what to do if it wasn't the user."""
     settings.ACCOUNT_EMAIL_NOTIFICATIONS = True
     ask(tenant.owner.email)
     client = set_password(link_in(mailbox.last_text()))

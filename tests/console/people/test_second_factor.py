@@ -1,4 +1,4 @@
-"""Signing in with a code from the phone."""
+"""Authenticator app and recovery codes."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from tests.console.people.conftest import is_signed_in, sign_in
 
 
 def code_of(secret: str) -> str:
-    """What the app on the phone shows now."""
+    """The current TOTP code."""
     return format_hotp_value(hotp_value(secret, next(iter(yield_hotp_counters_from_time()))))
 
 
 def sure(email: str) -> Client:
-    """A browser whose person has just written the password once more."""
+    """A recently reauthenticated client."""
     client = sign_in(email)
     client.post(reverse("account_reauthenticate"), {"password": PASSWORD})
     return client
 
 
 def turn_on(client: Client) -> str:
-    """Turn the second factor on; gives back its secret."""
+    """Turn on the authenticator app, and return its secret."""
     url = reverse("mfa_activate_totp")
     client.get(url)
     secret = client.session["mfa.totp.secret"]
@@ -40,7 +40,7 @@ def turn_on(client: Client) -> str:
 
 @pytest.fixture
 def protected(tenant: Tenant) -> tuple[User, str]:
-    """A person with a second factor, and its secret."""
+    """A user with an authenticator app, and its secret."""
     return tenant.owner, turn_on(sure(tenant.owner.email))
 
 
@@ -102,7 +102,7 @@ def test_code_attempts_are_rate_limited(protected: tuple[User, str]) -> None:
 
 
 def test_the_secrets_are_encrypted_at_rest(protected: tuple[User, str]) -> None:
-    """Neither the key of the app nor what the recovery codes grow from."""
+    """Both the TOTP secret and the recovery seed."""
     stored = str(list(Authenticator.objects.values_list("data", flat=True)))
     assert protected[1] not in stored
     assert stored.count("gAAAA") == 2
@@ -110,7 +110,7 @@ def test_the_secrets_are_encrypted_at_rest(protected: tuple[User, str]) -> None:
 
 @pytest.mark.parametrize("seconds", [0, 3600])
 def test_turning_it_on_requires_reauthentication(tenant: Tenant, monkeypatch: pytest.MonkeyPatch, seconds: int) -> None:
-    """Always, and once more when that was a while ago."""
+    """Also when the last authentication is too old."""
     client = sure(tenant.owner.email) if seconds else sign_in(tenant.owner.email)
     now = time.time()
     monkeypatch.setattr(time, "time", lambda: now + seconds)

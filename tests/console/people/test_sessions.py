@@ -1,4 +1,4 @@
-"""Sessions that have ended leave no rows behind."""
+"""Cleanup of expired sessions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def kept() -> set[str]:
 
 
 def test_the_sweep_deletes_expired_sessions(tenant: Tenant) -> None:
-    """Whoever is signed in stays so."""
+    """Active sessions stay."""
     client = browser(tenant.owner)
     keep("gone", days=-1)
     sweep()

@@ -1,4 +1,4 @@
-"""Signing up, and naming the business."""
+"""Sign-up and onboarding."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_sign_up_signs_in_and_leads_to_onboarding(database: None) -> None:
 
 
 def test_sign_up_rotates_the_session(database: None) -> None:
-    """A session that somebody planted before is not the one that is signed in."""
+    """Prevents session fixation."""
     client = Client()
     client.get(reverse("account_signup"))
     client.session.save()
@@ -188,7 +188,7 @@ def test_verification_can_be_required(database: None, mailbox: Mailbox, settings
 
 
 def test_concurrent_sign_ups_create_one_account(database: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The other, who may have pressed twice, is led to the sign-in."""
+    """The other request, perhaps a double click, is redirected to sign-in."""
 
     def after_another(email: str) -> None:
         monkeypatch.undo()

@@ -1,4 +1,4 @@
-"""The four templates: whole, plausible, and named after the business."""
+"""The four business templates: complete, plausible, and renamed to the business."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_a_name_may_contain_json_and_template_syntax(name: str) -> None:
 
 @by_name
 def test_a_template_lists_its_example_facts(name: str) -> None:
-    """Every line with an address, a number, an e-mail or a price has at least one of the facts that are true of nobody."""
+    """Every line with an address, number, e-mail or price contains a listed example fact."""
     starter = starters()[name]
     context = starter.config["business_context"]
     assert [fact for fact in starter.made_up if fact not in context] == []

@@ -1,4 +1,4 @@
-"""The sign-in pages reveal to nobody who has an account, and keep sessions apart."""
+"""No account enumeration, and no session fixation, on the sign-in pages."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SIGN_UP, SIGN_IN = "account_signup", "account_login"
 
 @pytest.fixture
 def hashed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """A password that was hashed, which is all that takes long, for each time that one was."""
+    """Recorded password hashes, the only slow operation."""
     passwords: list[str] = []
     encode = MD5PasswordHasher.encode
 
@@ -34,7 +34,7 @@ def hashed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def answer_to(email: str, *, page: str = SIGN_UP, password: str = NEW_PASSWORD) -> tuple[object, ...]:
-    """Everything that a visitor sees who gives this address, but for the address itself."""
+    """Everything a visitor sees for this address, except the address itself."""
     client = Client()
     form = {"email": email, "password1": password} if page == SIGN_UP else {"login": email, "password": password}
     answer = client.post(reverse(page), form, follow=True)
@@ -43,7 +43,7 @@ def answer_to(email: str, *, page: str = SIGN_UP, password: str = NEW_PASSWORD) 
 
 
 def test_sign_up_does_not_reveal_accounts(tenant: Tenant, verifies: Mailbox) -> None:
-    """But whose account it is."""
+    """Only the owner of the address learns of it, by e-mail."""
     assert answer_to(tenant.owner.email) == answer_to(NOBODY)
     told = [message for message in verifies.messages if message["To"] == tenant.owner.email]
     assert [message["Subject"] for message in told] == ["You already have a Makegood account"]
@@ -77,7 +77,7 @@ def test_response_times_do_not_reveal_accounts(page: str, tenant: Tenant, verifi
 
 
 def test_sign_in_rotates_the_session(tenant: Tenant) -> None:
-    """Who planted a session in a browser has nothing of who signs in there."""
+    """Prevents session fixation."""
     victim, thief = Client(), Client()
     victim.session.save()
     planted = victim.cookies["sessionid"].value

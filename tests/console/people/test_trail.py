@@ -1,4 +1,4 @@
-"""The audit trail: each change of people, keys and connections leaves an entry that nobody changes."""
+"""The audit log: every change leaves an immutable entry."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MAIL = {"host": "smtp.example.com", "from_address": "hello@nello.example"}
 
 
 def entries(tenant: Tenant) -> list[AuditEntry]:
-    """The oldest first, without what the fixtures did."""
+    """Entries, oldest first, without those of the fixtures."""
     with tenant.tx():
         return list(AuditEntry.objects.exclude(actor_id=None).order_by("id"))
 
@@ -118,7 +118,7 @@ def ways(tenant: Tenant) -> list[tuple[str, str]]:
 
 
 def test_passkeys_are_logged_by_name(tenant: Tenant) -> None:
-    """A name that stays is no change."""
+    """Renaming to the same name is not logged."""
     client = has_shown_who(tenant.owner)
     add(client, SoftKey(), name="Blue key")
     [passkey] = passkeys(tenant.owner)
@@ -163,14 +163,14 @@ def test_failed_changes_are_not_logged(tenant: Tenant, monkeypatch: pytest.Monke
 
 
 def test_overlong_names_are_truncated_in_the_log(tenant: Tenant) -> None:
-    """A person's name and address may have more characters; the change itself is not refused for it."""
+    """Names and addresses may be longer; the change itself isn't refused."""
     someone = User(pk=tenant.owner.pk, first_name="A" * 150, last_name="B" * 150, email=f"{'c' * 240}@nello.example")
     with tenant.tx():
         note_change(AuditAction.LEFT, organization_id=tenant.organization.pk, by=someone, subject="s" * 500)
     assert (len(entries(tenant)[-1].actor), len(entries(tenant)[-1].subject)) == (400, 400)
 
 
-def test_admin_revocations_are_logged(tenant: Tenant) -> None:
+def test_removing_a_factor_in_the_admin_is_logged(tenant: Tenant) -> None:
     add(has_shown_who(tenant.owner), SoftKey(), name="Blue key")
     platform = User.objects.create_superuser("platform@makegood.example", PASSWORD)
     page = reverse("admin:mfa_authenticator_delete", args=[passkeys(tenant.owner)[0].pk])
@@ -217,7 +217,7 @@ def test_older_entries_are_paginated(owner: Client, tenant: Tenant) -> None:
 
 
 def test_viewers_cannot_read_the_log(tenant: Tenant, viewer: User) -> None:
-    """Its addresses of invited people are shown to those who invite."""
+    """The log contains addresses of invited people."""
     client = browser(viewer)
     assert client.get(page_of(tenant, "member_history")).status_code == 403
     assert page_of(tenant, "member_history") not in client.get(page_of(tenant, "members")).content.decode()

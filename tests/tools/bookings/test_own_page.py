@@ -1,4 +1,4 @@
-"""The customer's page: its link, what it shows, and what it lets the customer do."""
+"""The customer's booking page: link, contents, actions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tools.services.signed_links import booking_token, manage_url, read_booking_
 
 @pytest.fixture
 def booking(desk: Desk) -> Booking:
-    """For four, two weeks from now, at a time that is open."""
+    """A table for four, two weeks from now, during opening hours."""
     desk.configure(hours={}, holidays=[])
     start = timezone.now().replace(hour=18, minute=0, second=0, microsecond=0) + timedelta(days=14)
     return desk.book(start, now=timezone.now(), wish=Wish(4))
@@ -30,7 +30,7 @@ def booking(desk: Desk) -> Booking:
 
 @pytest.fixture(autouse=True)
 def _unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing of one test is counted in another."""
+    """Reset the rate limits between tests."""
     monkeypatch.setattr(customer, "seconds_to_wait", lambda bucket, *, per_minute: 0)
 
 
@@ -129,7 +129,7 @@ def test_the_customer_moves_the_booking(desk: Desk, booking: Booking) -> None:
 
 
 def test_a_meeting_stays_with_the_same_person(desk: Desk, booking: Booking) -> None:
-    """An appointment with Dr. Weber is moved to a time of Dr. Weber's; a table at that time isn't one."""
+    """A meeting with Dr. Weber moves to another of Dr. Weber's times, not to a table."""
     desk.stock(("Two", "table", 2, 30), ("Dr. Adler", "person", 2, 30), ("Dr. Weber", "person", 2, 30))
     now_, dr_weber = timezone.now(), Wish(1, name="Dr. Weber")
     met = desk.book(booking.starts_at, now=now_, wish=dr_weber)
@@ -148,7 +148,7 @@ def test_a_meeting_stays_with_the_same_person(desk: Desk, booking: Booking) -> N
 
 
 def test_a_room_booking_stays_in_a_room_if_one_fits(desk: Desk, booking: Booking) -> None:
-    """Who has booked a room isn't given the smaller table, nor offered its times; ten people fit nowhere else."""
+    """A room booking isn't moved to a smaller table or offered its times; ten people fit nowhere else."""
     desk.stock(("Corner", "table", 2, 30), ("Salon", "room", 4, 30), ("Long", "table", 10, 30))
     now_, salon = timezone.now(), Wish(2, name="Salon")
     mine = desk.book(booking.starts_at, now=now_, wish=salon)
@@ -168,7 +168,7 @@ def test_a_room_booking_stays_in_a_room_if_one_fits(desk: Desk, booking: Booking
 
 @pytest.mark.parametrize("asked", ["0", "21", "00205000", "0002" + "9" * 5000])
 def test_an_impossible_party_size_is_not_searched(desk: Desk, booking: Booking, asked: str) -> None:
-    """The choice of sizes ends at twenty; with thousands the page took seconds, with more it broke."""
+    """Sizes end at twenty; thousands took seconds, larger numbers failed."""
     text = page(booking, people=asked)
     assert "<option>20</option>" in text
     assert ">21<" not in text
@@ -223,7 +223,7 @@ def test_cross_site_posts_are_refused(desk: Desk, booking: Booking) -> None:
 
 
 def test_views_and_changes_are_rate_limited(booking: Booking, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Looks by address, changes by booking."""
+    """Views per IP address, changes per booking."""
     asked: list[str] = []
 
     def wait(bucket: str, *, per_minute: int) -> float:
@@ -239,7 +239,7 @@ def test_views_and_changes_are_rate_limited(booking: Booking, monkeypatch: pytes
 
 @pytest.mark.usefixtures("_schema")
 def test_token_guessing_is_rate_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By the real bucket, in Redis."""
+    """Uses the real bucket in Redis."""
     monkeypatch.undo()
     monkeypatch.setattr(customer, "VIEWS_PER_MINUTE", 3)
     client = Client(REMOTE_ADDR="203.0.113.9")

@@ -1,4 +1,4 @@
-"""The staff's pages of the book."""
+"""Staff pages for bookings and resources."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def owner(tenant: Tenant) -> Client:
 
 @pytest.fixture
 def booking(desk: Desk) -> Booking:
-    """For four, at 19:00 in Rome two weeks from now."""
+    """A table for four at 19:00 in Rome, two weeks from now."""
     desk.configure(hours={}, holidays=[])
     with desk.tenant.tx():
         opening = Opening(config_of(desk.project))
@@ -65,7 +65,7 @@ def board(desk: Desk, day: date, *, now: datetime, bookings: list[Booking] | Non
 
 
 def test_only_future_open_cells_can_be_booked(desk: Desk) -> None:
-    """From the hour that it is on, until it closes."""
+    """From the current hour until closing."""
     desk.configure(hours={"fri": [["12:00", "14:00"], ["18:00", "20:00"]]}, holidays=[])
     shown = board(desk, rome(27, "12:00").date(), now=rome(27, "13:30"))
     cells = shown.rows[0].cells
@@ -75,7 +75,7 @@ def test_only_future_open_cells_can_be_booked(desk: Desk) -> None:
 
 
 def test_a_partial_quarter_counts_as_taken(desk: Desk) -> None:
-    """What the board shows as free is."""
+    """A cell shown as free is free."""
     desk.configure(hours={}, holidays=[])
     desk.stock(("Two", "table", 2, 50))
     late, early = desk.book(rome(27, "19:00")), desk.book(rome(27, "18:00"))
@@ -85,7 +85,7 @@ def test_a_partial_quarter_counts_as_taken(desk: Desk) -> None:
 
 
 def test_a_booking_past_midnight_appears_on_both_days(owner: Client, desk: Desk, booking: Booking) -> None:
-    """Who sits until one is there on the day that begins at midnight."""
+    """A booking until 1:00 also appears on the day that starts at midnight."""
     late = desk.book(
         booking.starts_at.astimezone(ZoneInfo("Europe/Rome")).replace(hour=23, minute=30), now=timezone.now()
     )
@@ -168,7 +168,7 @@ def test_a_time_skipped_by_dst_is_refused_at_its_field(owner: Client, desk: Desk
 
 
 def test_the_customers_day_strip_starts_today(desk: Desk) -> None:
-    """What is past is offered to nobody."""
+    """Past days are not offered."""
     with desk.tenant.tx():
         opening = Opening(config_of(desk.project))
     today = NOW.date()
@@ -304,14 +304,14 @@ def remove_meanwhile(desk: Desk, resource: Resource) -> Any:
 
 
 def test_removing_a_resource_twice_succeeds(owner: Client, desk: Desk, two: Resource) -> None:
-    """Whoever clicked twice, or at once with a colleague, has what they wanted."""
+    """After a double click, or a simultaneous one by a colleague."""
     with remove_meanwhile(desk, two):
         response = owner.post(address(desk, "resource_remove", two.pk), follow=True)
     assert (response.status_code, "Two removed." in response.content.decode()) == (200, True)
 
 
 def test_a_concurrently_removed_resource_is_not_found(owner: Client, api: Client, desk: Desk, two: Resource) -> None:
-    """At the page and at the API."""
+    """On the page and in the API."""
     form = {"name": "Two", "kind": "table", "capacity": 3, "slot_minutes": 90}
     with remove_meanwhile(desk, two):
         assert owner.post(address(desk, "resource_change", two.pk), form).status_code == 404
