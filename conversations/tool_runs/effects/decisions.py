@@ -13,11 +13,11 @@ from jobs.enqueue import enqueue
 from projects.common.crypto import WrongSecret
 from projects.models import Project
 from todos.executor import resume
-from tools.engine import ledger
+from tools.engine import effect_decisions, ledger
 from tools.engine.custom.secrets import WebhookSecrets, secrets_of
 from tools.engine.execution.callback import is_token_of
 from tools.engine.execution.outcome import Ending, Outcome
-from tools.engine.execution.webhook import Reply, hidden_from, reply_of, result_of
+from tools.engine.execution.webhook import Reply, known_secrets, reply_of, result_of
 from tools.engine.presenters import effect_payload
 from tools.engine.promises import settle_promises
 from tools.models import AfterActionState, Effect, EffectState
@@ -39,11 +39,11 @@ def resolve(project: Project, effect_id: UUID, *, happened: bool, by: UUID | Non
         return resume.resolve(effect, happened=happened, by=by)
     with open_log(conversation_of(effect)) as log:
         if happened:
-            ledger.confirm(effect, by=by)
+            effect_decisions.confirm(effect, by=by)
             settle_promises(effect)
             tell_end(log, effect)
         else:
-            ledger.send_again(effect, by=by)
+            effect_decisions.send_again(effect, by=by)
             enqueue([ledger.job_for(effect, reason=f"resolved:{effect.attempts}")])
         log.add_event("effect_resolved", payload=effect_payload(effect), type=EventType.EFFECT)
     return effect
@@ -55,7 +55,7 @@ def release(project: Project, effect_id: UUID, *, by: UUID | None) -> Effect:
     if resume.is_of_todo(effect):
         return resume.release(effect, by=by)
     with open_log(conversation_of(effect)) as log:
-        ledger.release(effect, by=by)
+        effect_decisions.release(effect, by=by)
         enqueue([ledger.job_for(effect, reason="released")])
         log.add_event("effect_released", payload=effect_payload(effect), type=EventType.EFFECT)
     return effect
@@ -88,7 +88,7 @@ def _without_secrets(effect: Effect, body: bytes) -> Reply:
         secrets = secrets_of(effect.project_id, effect.tool)
     except WrongSecret:
         secrets = WebhookSecrets()
-    return reply_of(body, hidden=hidden_from(effect.pk, secrets))
+    return reply_of(body, hidden=known_secrets(effect.pk, secrets))
 
 
 def _outcome(effect: Effect, reply: Reply) -> Outcome:

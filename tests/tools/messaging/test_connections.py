@@ -1,4 +1,4 @@
-"""A project's connections: typed settings, a secret that only goes in, and the state of the sign-in."""
+"""A project's connections: typed settings, a write-only secret, and the state of the sign-in."""
 
 from __future__ import annotations
 
@@ -58,18 +58,18 @@ def test_the_secret_is_encrypted_and_stays_out_of_the_repr(tenant: Tenant) -> No
     assert TOKEN not in f"{opened!r}{source.settings}"
 
 
-def test_people_see_the_last_four_of_a_secret(tenant: Tenant) -> None:
+def test_the_last_four_characters_of_a_secret_are_shown(tenant: Tenant) -> None:
     source = connect(tenant, "smtp", MAIL, TOKEN)
     assert secret_hint(source) == f"••••{TOKEN[-4:]}"
 
 
 @pytest.mark.parametrize(("secret", "hint"), [("short", "••••"), ("a-secret-11", "••••"), ("a-secret-012", "••••-012")])
-def test_of_a_short_secret_people_see_nothing(tenant: Tenant, secret: str, hint: str) -> None:
+def test_nothing_of_a_short_secret_is_shown(tenant: Tenant, secret: str, hint: str) -> None:
     assert secret_hint(connect(tenant, "smtp", MAIL, secret)) == hint
 
 
 @pytest.mark.parametrize("secret", ["x" * 501, "two\nlines", "a\x00zero"])
-def test_what_no_service_takes_for_a_secret_is_refused(tenant: Tenant, secret: str) -> None:
+def test_an_impossible_secret_is_refused(tenant: Tenant, secret: str) -> None:
     with pytest.raises(SettingsRefused, match="At most 500 characters") as refused:
         connect(tenant, "smtp", MAIL, secret)
     assert list(refused.value.errors) == ["secret"]
@@ -86,14 +86,14 @@ def test_an_empty_secret_keeps_the_stored_one(tenant: Tenant) -> None:
 
 
 @pytest.mark.parametrize("change", [{"host": "smtp.elsewhere.example"}, {"port": 465}])
-def test_a_stored_secret_goes_to_no_other_server(tenant: Tenant, change: dict[str, Any]) -> None:
+def test_a_stored_secret_is_not_sent_to_another_server(tenant: Tenant, change: dict[str, Any]) -> None:
     """Its owner could read it there."""
     connect(tenant, "smtp", MAIL, TOKEN)
     with pytest.raises(SettingsRefused, match="The stored password is for another address"):
         connect(tenant, "smtp", {**MAIL, **change})
 
 
-def test_connecting_again_forgets_that_the_sign_in_was_refused(tenant: Tenant) -> None:
+def test_reconnecting_clears_a_rejected_sign_in(tenant: Tenant) -> None:
     source = connect(tenant, "twilio", TEXTS, TOKEN)
     with tenant.tx():
         mark_needs_reauth(source.pk)
@@ -103,7 +103,7 @@ def test_connecting_again_forgets_that_the_sign_in_was_refused(tenant: Tenant) -
 
 
 @pytest.mark.requirement("F17")
-def test_a_refused_sign_in_is_noted_once(tenant: Tenant) -> None:
+def test_a_rejected_sign_in_is_recorded_once(tenant: Tenant) -> None:
     source = connect(tenant, "twilio", TEXTS, TOKEN)
     with tenant.tx():
         assert [mark_needs_reauth(source.pk), mark_needs_reauth(source.pk)] == [True, False]
@@ -111,8 +111,8 @@ def test_a_refused_sign_in_is_noted_once(tenant: Tenant) -> None:
 
 
 @pytest.mark.requirement("F17")
-def test_only_what_stands_in_this_project_is_to_be_connected_again(tenant: Tenant) -> None:
-    """Not what another project has, nor what the operator has switched off."""
+def test_only_this_projects_enabled_connections_need_reauth(tenant: Tenant) -> None:
+    """Not another project's, nor those that the operator disabled."""
     source = connect(tenant, "twilio", TEXTS, TOKEN)
     with tenant.tx():
         mark_needs_reauth(source.pk)
@@ -123,7 +123,7 @@ def test_only_what_stands_in_this_project_is_to_be_connected_again(tenant: Tenan
         assert not to_connect_again(tenant.project).exists()
 
 
-def test_disconnecting_forgets_everything(tenant: Tenant) -> None:
+def test_disconnecting_deletes_everything(tenant: Tenant) -> None:
     connect(tenant, "smtp", MAIL, TOKEN)
     with tenant.tx():
         assert disconnect_source(tenant.project, KINDS["smtp"], by=tenant.owner)
@@ -131,8 +131,8 @@ def test_disconnecting_forgets_everything(tenant: Tenant) -> None:
         assert not Source.objects.exists()
 
 
-def test_a_secret_opens_for_its_own_kind_only(tenant: Tenant) -> None:
-    """Whoever could move it in the database would have it sent to a server of theirs."""
+def test_a_secret_decrypts_only_for_its_own_type(tenant: Tenant) -> None:
+    """Otherwise, somebody who moves it in the database could have it sent to their own server."""
     texts = connect(tenant, "twilio", TEXTS, TOKEN)
     connect(tenant, "smtp", MAIL, "a-password-of-mine")
     with tenant.tx():
@@ -141,8 +141,8 @@ def test_a_secret_opens_for_its_own_kind_only(tenant: Tenant) -> None:
             open_source(tenant.project.pk, "smtp")
 
 
-def test_of_two_who_connect_at_once_the_later_holds(tenant: Tenant) -> None:
-    """One waits for the other, and neither is told of a mistake of ours."""
+def test_the_later_of_two_concurrent_connects_wins(tenant: Tenant) -> None:
+    """One waits for the other, and neither gets an error."""
     with meanwhile("projects_source", lambda: connect(tenant, "smtp", MAIL, "a-later-password")) as other:
         connect(tenant, "smtp", MAIL, "an-earlier-password")
     other[0].result()
@@ -152,8 +152,8 @@ def test_of_two_who_connect_at_once_the_later_holds(tenant: Tenant) -> None:
     assert opened.secret == "a-later-password"
 
 
-def test_who_disconnects_waits_for_who_is_connecting(tenant: Tenant) -> None:
-    """What was ended is forgotten, and nothing of it comes back."""
+def test_disconnecting_waits_for_a_concurrent_connect(tenant: Tenant) -> None:
+    """The connection is then deleted completely."""
 
     def end() -> bool:
         with tenant.tx():
@@ -167,8 +167,8 @@ def test_who_disconnects_waits_for_who_is_connecting(tenant: Tenant) -> None:
         assert not Source.objects.exists()
 
 
-def test_a_connection_that_the_operator_has_switched_off_is_none(tenant: Tenant) -> None:
-    """Whoever connects it again enters the secret again."""
+def test_a_disabled_connection_is_not_used(tenant: Tenant) -> None:
+    """To connect it again, the secret must be entered again."""
     connect(tenant, "twilio", TEXTS, TOKEN)
     with tenant.tx():
         Source.objects.update(is_enabled=False)
@@ -177,14 +177,14 @@ def test_a_connection_that_the_operator_has_switched_off_is_none(tenant: Tenant)
         connect(tenant, "twilio", TEXTS)
     with tenant.tx():
         edit = SourceEdit(TEXTS, "another-token")
-        # The page has shown none.
+        # The page never showed it.
         connect_source(tenant.project, KINDS["twilio"], edit, by=tenant.owner, seen=what_is_seen(None))
         opened = open_source(tenant.project.pk, "twilio")
     assert opened is not None
     assert opened.secret == "another-token"
 
 
-def test_a_connection_is_the_projects_alone(tenant: Tenant, stranger: Tenant) -> None:
+def test_a_connection_belongs_to_one_project(tenant: Tenant, stranger: Tenant) -> None:
     connect(tenant, "smtp", MAIL, TOKEN)
     with stranger.tx():
         assert open_source(tenant.project.pk, "smtp") is None
@@ -209,14 +209,12 @@ def test_a_connection_is_the_projects_alone(tenant: Tenant, stranger: Tenant) ->
         ),
     ],
 )
-def test_a_mail_server_that_cannot_work_is_refused_with_the_way(
-    change: dict[str, Any], field: str, sentence: str
-) -> None:
+def test_an_invalid_mail_server_is_refused_with_a_hint(change: dict[str, Any], field: str, sentence: str) -> None:
     assert refusal("smtp", {**MAIL, **change}) == {field: sentence}
 
 
 @pytest.mark.parametrize("port", [25, 465, 587, 2525])
-def test_mail_servers_listen_where_mail_servers_do(port: int) -> None:
+def test_only_mail_ports_are_allowed(port: int) -> None:
     assert checked_settings(KINDS["smtp"], {**MAIL, "port": port}).server == f"smtp.example.com:{port}"
 
 
@@ -230,11 +228,11 @@ def test_mail_servers_listen_where_mail_servers_do(port: int) -> None:
         ({"sender": "A name that is too long"}, "sender"),
         ({"base_url": "ftp://api.twilio.com"}, "base_url"),
         ({"base_url": "http://169.254.169.254"}, "base_url"),
-        # The token and the texts would be read on the way.
+        # The token and the texts could be intercepted.
         ({"base_url": "http://sms.example.com"}, "base_url"),
     ],
 )
-def test_a_twilio_account_that_cannot_work_is_refused(change: dict[str, Any], field: str) -> None:
+def test_an_invalid_twilio_account_is_refused(change: dict[str, Any], field: str) -> None:
     assert list(refusal("twilio", {**TEXTS, **change})) == [field]
 
 
@@ -250,8 +248,8 @@ def test_a_sender_is_a_number_a_name_or_a_service(sender: str) -> None:
 
 
 @pytest.mark.requirement("F17")
-def test_a_refusal_of_the_sign_in_before_says_nothing_of_the_new_one(tenant: Tenant) -> None:
-    """A message that was on its way with the old password comes back refused after the new one was connected."""
+def test_a_late_rejection_of_old_credentials_does_not_mark_the_new_ones(tenant: Tenant) -> None:
+    """A message on its way with the old password is rejected after the new one was saved."""
     connect(tenant, "smtp", MAIL, "old and wrong")
     with tenant.tx():
         tried = open_source(tenant.project.pk, "smtp")

@@ -1,4 +1,4 @@
-"""One reading of a turn for the flows that follow it: shared for a moment, never across tenants, changed by nobody."""
+"""The cache of a turn for its flows: shared briefly, never across tenants, never modified."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from django.db import OperationalError, models
 
 from conversations.context import turn_context_cache
 from conversations.context.turn_context import TurnContext
-from conversations.context.turn_context_cache import SHARED_SECONDS, Reading, read_after_reply
+from conversations.context.turn_context_cache import SHARED_SECONDS, LoadedTurn, load_after_reply
 from conversations.flows import observer
 from conversations.flows.group_commit import commit
 from conversations.live.event_log import open_log
@@ -35,7 +35,7 @@ FLOWS = ("observer", "thoughts", "tool_caller")
 
 @pytest.fixture
 def replied(talk: Talk) -> Turn:
-    """A turn whose reply is sent."""
+    """A turn whose reply has been sent."""
     return reply_to(talk)
 
 
@@ -49,29 +49,29 @@ def reply_to(talk: Talk) -> Turn:
 
 
 def read(job: ClaimedJob) -> TurnContext:
-    return asyncio.run(read_after_reply(job)).turn_context
+    return asyncio.run(load_after_reply(job)).turn_context
 
 
 def age(seconds: float) -> None:
-    """Let time pass for the readings that are kept."""
-    for key, reading in turn_context_cache._readings.items():
-        turn_context_cache._readings[key] = replace(reading, begun_at=reading.begun_at - seconds)
+    """Make cache entries older."""
+    for key, reading in turn_context_cache._loads.items():
+        turn_context_cache._loads[key] = replace(reading, started_at=reading.started_at - seconds)
 
 
-def test_flows_of_a_turn_share_one_reading(replied):
-    async def read_both() -> list[Reading]:
+def test_flows_of_a_turn_share_one_load(replied):
+    async def read_both() -> list[LoadedTurn]:
         return await asyncio.gather(
-            *(read_after_reply(job_of(replied, lane=lane)) for lane in ("observer", "thoughts"))
+            *(load_after_reply(job_of(replied, lane=lane)) for lane in ("observer", "thoughts"))
         )
 
     first, second = asyncio.run(read_both())
     assert first is second
 
 
-def test_a_flow_that_is_cancelled_takes_the_reading_from_no_other(replied):
-    async def cancel_the_first() -> Reading:
+def test_canceling_one_flow_keeps_the_load_for_the_others(replied):
+    async def cancel_the_first() -> LoadedTurn:
         first, second = (
-            asyncio.create_task(read_after_reply(job_of(replied, lane=lane))) for lane in ("thoughts", "observer")
+            asyncio.create_task(load_after_reply(job_of(replied, lane=lane))) for lane in ("thoughts", "observer")
         )
         await asyncio.sleep(0)
         first.cancel()
@@ -80,15 +80,15 @@ def test_a_flow_that_is_cancelled_takes_the_reading_from_no_other(replied):
     assert asyncio.run(cancel_the_first()).turn_context.turn == replied
 
 
-def test_a_reading_that_failed_is_not_shared_with_who_comes_later(replied, monkeypatch):
+def test_a_failed_load_is_not_cached(replied, monkeypatch):
     with monkeypatch.context() as broken:
-        broken.setattr(turn_context_cache, "scene_after", Mock(side_effect=OperationalError))
+        broken.setattr(turn_context_cache, "context_after", Mock(side_effect=OperationalError))
         with pytest.raises(OperationalError):
             read(job_of(replied))
     assert read(job_of(replied)).turn == replied
 
 
-def test_a_flow_that_runs_again_later_reads_anew(tenant, talk, replied):
+def test_a_later_run_of_a_flow_loads_again(tenant, talk, replied):
     first = read(job_of(replied))
     with tenant.tx(), open_log(talk.conversation.pk) as log:
         log.conversation.recovery = "The customer waits."
@@ -99,35 +99,37 @@ def test_a_flow_that_runs_again_later_reads_anew(tenant, talk, replied):
     assert again.conversation.recovery == "The customer waits."
 
 
-def test_each_turn_has_its_own(tenant, talk, replied):
+def test_each_turn_is_loaded_separately(tenant, talk, replied):
     second = reply_to(talk)
     assert read(job_of(replied)).turn == replied
     assert read(job_of(second)).turn == second
 
 
-def test_another_organization_never_gets_it(tenant, stranger, replied):
-    """The same conversation and turn, asked for by another tenant's job, are read anew, behind its own walls."""
+def test_a_cached_turn_is_never_shared_across_organizations(tenant, stranger, replied):
+    """The same conversation and turn, requested by another tenant's job, are loaded again under its own row-level
+    security.
+    """
     read(job_of(replied))
     other = replace(job_of(replied), organization_id=stranger.organization.pk)
     with pytest.raises(ValueError, match="not enough values"):
         read(other)
 
 
-def test_another_organizations_turn_is_its_own(tenant, stranger, replied):
+def test_another_organizations_turn_is_loaded_separately(tenant, stranger, replied):
     theirs = reply_to(begin(stranger))
     assert read(job_of(replied)).conversation.organization_id == tenant.organization.pk
     assert read(job_of(theirs)).conversation.organization_id == stranger.organization.pk
 
 
-def test_old_readings_are_forgotten(tenant, talk, monkeypatch):
-    monkeypatch.setattr(turn_context_cache, "KEPT", 2)
+def test_old_cache_entries_are_evicted(tenant, talk, monkeypatch):
+    monkeypatch.setattr(turn_context_cache, "MAX_LOADS", 2)
     for turn in (reply_to(talk), reply_to(talk), reply_to(talk)):
         read(job_of(turn))
-    assert len(turn_context_cache._readings) == 2
+    assert len(turn_context_cache._loads) == 2
 
 
-def test_no_flow_changes_what_it_shares(tenant, talk, replied):
-    """A change would be seen by the flow beside it, in the middle of its work."""
+def test_no_flow_modifies_the_shared_turn(tenant, talk, replied):
+    """Another flow would see the change in the middle of its work."""
     job = claimed(tenant, talk, replied)["observer"]
     context = read(job)
     before = contents(context)
@@ -136,8 +138,8 @@ def test_no_flow_changes_what_it_shares(tenant, talk, replied):
     assert contents(context) == before
 
 
-def test_the_projects_own_key_is_read_with_the_surroundings(tenant, replied):
-    """No flow that only shares them opens a transaction for it."""
+def test_the_projects_model_key_is_loaded_with_the_turn(tenant, replied):
+    """Flows that only share the load open no transaction for it."""
     configure(tenant, model_base_url="https://models.example/v1")
     with tenant.tx():
         set_attribute(tenant.project, KEY_ATTRIBUTE, "sk-of-the-project", type=AttributeType.SECRET)
@@ -150,7 +152,7 @@ FACT = {"quote": "a table for four", "field": "name", "value": "Ada", "confidenc
 
 
 def claimed(tenant: Tenant, talk: Talk, turn: Turn) -> dict[str, ClaimedJob]:
-    """The turn's three jobs in a worker's hands."""
+    """The turn's three jobs, claimed by a worker."""
     with tenant.tx():
         enqueue(
             [
@@ -162,7 +164,7 @@ def claimed(tenant: Tenant, talk: Talk, turn: Turn) -> dict[str, ClaimedJob]:
 
 
 def contents(context: TurnContext) -> dict[str, Any]:
-    """Every column of every row in the scene."""
+    """Every column of every row in the context."""
     rows = [context.turn, context.turn.reply, context.conversation, context.project, *context.fields, *context.effects]
     return {f"{type(row).__name__} {row.pk}": columns(row) for row in rows if row is not None}
 

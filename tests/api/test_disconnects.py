@@ -1,4 +1,4 @@
-"""A client that leaves in the middle of its own request: served to its end or not at all, and no error of ours."""
+"""A client that disconnects during its request: it runs to the end or not at all, without a server error."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.urls("tests.api.edge")
 
 
 class Visit:
-    """A server, and a client whose request is stopped in the view, before the body is read."""
+    """A server, and a client whose request is stopped in the view before the body is read."""
 
     def __init__(self, tenant: Tenant) -> None:
         self.tenant = tenant
@@ -39,7 +39,7 @@ class Visit:
         return _parse(parser, stream, *rest)
 
     def leave(self, body: bytes) -> None:
-        """Ask, and hang up while the view has the request; the server notices before the view goes on."""
+        """Send a request and disconnect while the view holds it. The server notices before the view continues."""
         with serve(self) as address, closing(socket.create_connection(address, timeout=30)) as connection:
             head = f"POST /api/v1/notes HTTP/1.1\r\nHost: testserver\r\nAuthorization: Bearer {self.tenant.key}\r\n"
             length = f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
@@ -65,7 +65,7 @@ def visit(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> Iterator[Visit]:
     visit.go_on.set()
 
 
-def test_a_request_that_was_begun_is_served_though_its_client_left(
+def test_a_started_request_finishes_after_its_client_disconnects(
     visit: Visit, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.WARNING)

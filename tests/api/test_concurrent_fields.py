@@ -1,4 +1,4 @@
-"""Two programs that write one customer's fields at the same moment."""
+"""Two clients that write one customer's fields at the same time."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from tests.conftest import Tenant
 from tests.conversations.threads import in_thread, until_waiting
 
 
-def test_fields_are_written_in_one_order_by_everybody(tenant: Tenant) -> None:
-    """Two that name the same fields in another order wait for each other, and not in a circle."""
+def test_concurrent_writers_of_the_same_fields_do_not_deadlock(tenant: Tenant) -> None:
+    """They name the fields in different orders; both are written in one."""
     with tenant.tx():
         persona = Persona.objects.create(project=tenant.project, external_id="ada")
         give_fields(persona, {"colour": "", "size": ""})

@@ -1,4 +1,4 @@
-"""A shop as a connection: what is refused when it is saved, and the trial of it."""
+"""Shop connections: validation on save, and the connection check."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ Try = Callable[[str], dict[str, Any]]
         ({"consumer_key": ""}, "consumer_key", "begins with ck_"),
     ],
 )
-def test_a_shop_that_cannot_be_called_is_refused(typed: dict[str, str], field: str, sentence: str) -> None:
-    """When it is saved, with a sentence at its field; a name is looked up at the call."""
+def test_an_invalid_shop_is_refused(typed: dict[str, str], field: str, sentence: str) -> None:
+    """On save, with an error at the field; host names are resolved per request."""
     whole = {"store_url": "https://shop.example.com", "consumer_key": KEY, **typed}
     with pytest.raises(SettingsRefused) as refused:
         checked_settings(SHOP, whole)
@@ -47,8 +47,8 @@ def test_a_shop_that_cannot_be_called_is_refused(typed: dict[str, str], field: s
     assert sentence in refused.value.errors[field]
 
 
-def test_plain_http_goes_where_the_operator_allows_it(settings: Any) -> None:
-    """For a shop in a test network, and for no other."""
+def test_plain_http_is_allowed_only_where_the_operator_allows_it(settings: Any) -> None:
+    """For example, in a test network."""
     settings.OUTBOUND_ALLOW = ["127.0.0.1:8099", "shop.local"]
     for url in ("http://127.0.0.1:8099", "http://shop.local/wp"):
         assert checked_settings(SHOP, {"store_url": f"{url}/", "consumer_key": KEY}).server == url
@@ -84,8 +84,8 @@ def shown(page: Client, tenant: Tenant) -> str:
     return page.get(address).content.decode()
 
 
-def test_a_shop_is_connected_on_the_page_and_its_secret_never_shown(tenant: Tenant, page: Client) -> None:
-    """The form is made of the kind's own settings."""
+def test_a_shop_is_connected_on_the_page_without_showing_its_secret(tenant: Tenant, page: Client) -> None:
+    """The form is built from the integration type's settings."""
     address = reverse("agent", kwargs={"project_slug": tenant.project.slug, "section": "integrations"})
     typed = {"settings.store_url": "https://shop.example.com/", "settings.consumer_key": KEY, "secret": SECRET}
     assert page.post(address, {"kind": SHOP.name, **typed}).status_code == 302
@@ -95,12 +95,12 @@ def test_a_shop_is_connected_on_the_page_and_its_secret_never_shown(tenant: Tena
     assert SECRET not in text
 
 
-def test_a_shop_that_answers_is_told_as_one(tenant: Tenant, shop: WooCommerceServer, page: Client, try_it: Try) -> None:
-    """One order is asked for, and nothing of it is shown."""
+def test_checking_a_working_shop_succeeds(tenant: Tenant, shop: WooCommerceServer, page: Client, try_it: Try) -> None:
+    """One order is requested, and nothing of it is shown."""
     source = connect_shop(tenant, shop.url)
     with tenant.tx():
         mark_needs_reauth(source.pk)
-    assert try_it(SHOP.name) == {"ok": True, "sentence": "The shop answers, and lets its orders be read."}
+    assert try_it(SHOP.name) == {"ok": True, "sentence": "The shop responded, and its orders can be read."}
     assert "Needs attention" not in shown(page, tenant)
 
 
@@ -108,17 +108,20 @@ def test_a_shop_that_answers_is_told_as_one(tenant: Tenant, shop: WooCommerceSer
 @pytest.mark.parametrize(
     ("answer", "sentence"),
     [
-        (refusal(401, "woocommerce_rest_authentication_error", "Consumer key is invalid."), "refuses the consumer key"),
+        (
+            refusal(401, "woocommerce_rest_authentication_error", "Consumer key is invalid."),
+            "rejected the consumer key",
+        ),
         (refusal(404, "rest_no_route", "No route"), "permalinks"),
         ((301, b"", {"Location": "https://www.shop.example/"}), "another address"),
-        ((200, b"<html>", {}), "no JSON"),
-        ((200, b'{"code": "maintenance"}', {}), "no list of orders"),
+        ((200, b"<html>", {}), "not JSON"),
+        ((200, b'{"code": "maintenance"}', {}), "not a list of orders"),
     ],
 )
-def test_what_is_wrong_with_a_shop_is_said(
+def test_checking_a_failing_shop_says_why(
     tenant: Tenant, shop: WooCommerceServer, page: Client, try_it: Try, answer: Any, sentence: str
 ) -> None:
-    """A refused sign-in is what needs attention, and nothing else is."""
+    """Only a rejected sign-in marks the connection."""
     connect_shop(tenant, shop.url)
     shop.script.answer = answer
     tried = try_it(SHOP.name)

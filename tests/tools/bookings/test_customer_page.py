@@ -1,4 +1,4 @@
-"""The customer's booking page: link, contents, actions."""
+"""The customer's booking page: its link, its content, and its actions."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from django.utils.formats import date_format
 from django.utils.translation import get_language_bidi, gettext, override
 
 from console.bookings import customer
-from tests.tools.bookings.conftest import Desk
+from tests.tools.bookings.conftest import Bookings
 from tools.models import Booking, BookingState, Resource
-from tools.services.bookings.booking_request import Wish
+from tools.services.bookings.booking_request import BookingRequest
 from tools.services.bookings.day_schedule import STEP
 from tools.services.signed_links import booking_token, manage_url, read_booking_token
 
 
 @pytest.fixture
-def booking(desk: Desk) -> Booking:
-    """A table for four, two weeks from now, during opening hours."""
-    desk.configure(hours={}, holidays=[])
+def booking(bookings: Bookings) -> Booking:
+    """A booking for four, two weeks from now, at a time when the business is open."""
+    bookings.configure(hours={}, holidays=[])
     start = timezone.now().replace(hour=18, minute=0, second=0, microsecond=0) + timedelta(days=14)
-    return desk.book(start, now=timezone.now(), wish=Wish(4))
+    return bookings.book(start, now=timezone.now(), request=BookingRequest(4))
 
 
 @pytest.fixture(autouse=True)
 def _unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Reset the rate limits between tests."""
+    """Disable rate limits, so that tests don't affect each other."""
     monkeypatch.setattr(customer, "seconds_to_wait", lambda bucket, *, per_minute: 0)
 
 
@@ -38,8 +38,8 @@ def path_of(booking: Booking) -> str:
     return f"/b/{booking_token(booking)}"
 
 
-def now(desk: Desk, booking: Booking) -> Booking:
-    with desk.tenant.tx():
+def now(bookings: Bookings, booking: Booking) -> Booking:
+    with bookings.tenant.tx():
         return Booking.objects.get(pk=booking.pk)
 
 
@@ -63,7 +63,7 @@ SHOWN = ("Your booking", "Change the time", "Show times", "Move booking", "Cance
 
 
 @pytest.mark.parametrize("language", [code for code, _ in settings.LANGUAGES])
-def test_the_page_is_in_each_language(language: str, booking: Booking) -> None:
+def test_the_page_is_available_in_each_language(language: str, booking: Booking) -> None:
     browser = Client(headers={"Accept-Language": language})
     text = unescape(browser.get(path_of(booking)).content.decode())
     with override(language):
@@ -74,7 +74,7 @@ def test_the_page_is_in_each_language(language: str, booking: Booking) -> None:
         assert gettext("You canceled this booking.") in cancelled
 
 
-def test_the_days_are_in_the_page_s_language(booking: Booking) -> None:
+def test_days_are_written_in_the_language_of_the_page(booking: Booking) -> None:
     text = Client(headers={"Accept-Language": "it"}).get(path_of(booking)).content.decode()
     with override("it"):
         assert f"<span>{date_format(booking.starts_at, 'l')}</span>" in text
@@ -87,7 +87,7 @@ def test_the_page_is_never_cached(booking: Booking) -> None:
     assert headers["Referrer-Policy"] == "same-origin"
 
 
-def test_a_tampered_token_is_not_found(booking: Booking) -> None:
+def test_a_token_with_one_changed_letter_is_invalid(booking: Booking) -> None:
     token = booking_token(booking)
     for at in (0, 30, 50, 63):
         other = "A" if token[at] != "A" else "Q"
@@ -97,7 +97,7 @@ def test_a_tampered_token_is_not_found(booking: Booking) -> None:
         assert read_booking_token(forged) is None
 
 
-def test_a_token_signed_with_an_older_key_still_works(booking: Booking, settings) -> None:
+def test_a_token_signed_with_an_older_key_still_opens(booking: Booking, settings) -> None:
     path, settings.SECRET_KEY_FALLBACKS = path_of(booking), [settings.SECRET_KEY]
     settings.SECRET_KEY = "y" * 50
     assert Client().get(path).status_code == 200
@@ -105,12 +105,12 @@ def test_a_token_signed_with_an_older_key_still_works(booking: Booking, settings
     assert Client().get(path).status_code == 404
 
 
-def test_a_link_expires_a_day_after_its_booking(desk: Desk, booking: Booking) -> None:
-    with desk.tenant.tx():
+def test_a_link_expires_a_day_after_its_booking(bookings: Bookings, booking: Booking) -> None:
+    with bookings.tenant.tx():
         ended = timezone.now() - timedelta(hours=23)
         Booking.objects.filter(pk=booking.pk).update(starts_at=ended - timedelta(hours=1), ends_at=ended)
     assert "This booking can no longer be changed here." in page(booking)
-    with desk.tenant.tx():
+    with bookings.tenant.tx():
         ended = timezone.now() - timedelta(hours=25)
         Booking.objects.filter(pk=booking.pk).update(starts_at=ended - timedelta(hours=1), ends_at=ended)
     response = Client().get(path_of(booking))
@@ -119,111 +119,111 @@ def test_a_link_expires_a_day_after_its_booking(desk: Desk, booking: Booking) ->
     assert booking.code not in response.content.decode()
 
 
-def test_the_customer_moves_the_booking(desk: Desk, booking: Booking) -> None:
+def test_the_customer_moves_the_booking(bookings: Bookings, booking: Booking) -> None:
     later = booking.starts_at + timedelta(hours=2)
     response = Client().post(
         path_of(booking), {"do": "move", "starts_at": later.isoformat(), "people": "3"}, follow=True
     )
     assert "Booking moved: " in response.content.decode()
-    assert (now(desk, booking).starts_at, now(desk, booking).party_size) == (later, 3)
+    assert (now(bookings, booking).starts_at, now(bookings, booking).party_size) == (later, 3)
 
 
-def test_a_meeting_stays_with_the_same_person(desk: Desk, booking: Booking) -> None:
-    """A meeting with Dr. Weber moves to another of Dr. Weber's times, not to a table."""
-    desk.stock(("Two", "table", 2, 30), ("Dr. Adler", "person", 2, 30), ("Dr. Weber", "person", 2, 30))
-    now_, dr_weber = timezone.now(), Wish(1, name="Dr. Weber")
-    met = desk.book(booking.starts_at, now=now_, wish=dr_weber)
+def test_a_moved_appointment_keeps_its_person(bookings: Bookings, booking: Booking) -> None:
+    """An appointment with Dr. Weber moves only to a time when Dr. Weber is free; a free table does not count."""
+    bookings.stock(("Two", "table", 2, 30), ("Dr. Adler", "person", 2, 30), ("Dr. Weber", "person", 2, 30))
+    now_, dr_weber = timezone.now(), BookingRequest(1, name="Dr. Weber")
+    met = bookings.book(booking.starts_at, now=now_, request=dr_weber)
     free, taken = (booking.starts_at + timedelta(hours=hours) for hours in (2, 4))
-    desk.book(taken, now=now_, wish=dr_weber)
+    bookings.book(taken, now=now_, request=dr_weber)
     Client().post(path_of(met), {"starts_at": free.isoformat(), "people": "1"})
-    assert (now(desk, met).starts_at, now(desk, met).resource_id) == (free, met.resource_id)
-    with desk.tenant.tx():
-        clock = desk.search().opening.local(taken).isoformat()
+    assert (now(bookings, met).starts_at, now(bookings, met).resource_id) == (free, met.resource_id)
+    with bookings.tenant.tx():
+        clock = bookings.search().opening.local(taken).isoformat()
     assert f'value="{clock}"' not in page(met)
     answer = Client().post(path_of(met), {"starts_at": taken.isoformat(), "people": "1"}, follow=True)
     assert "no appointment" in answer.content.decode()
-    with desk.tenant.tx():
+    with bookings.tenant.tx():
         Resource.objects.filter(pk=met.resource_id).update(is_active=False)
     assert "That table, room or person takes no bookings." in page(met)
 
 
-def test_a_room_booking_stays_in_a_room_if_one_fits(desk: Desk, booking: Booking) -> None:
-    """A room booking isn't moved to a smaller table or offered its times; ten people fit nowhere else."""
-    desk.stock(("Corner", "table", 2, 30), ("Salon", "room", 4, 30), ("Long", "table", 10, 30))
-    now_, salon = timezone.now(), Wish(2, name="Salon")
-    mine = desk.book(booking.starts_at, now=now_, wish=salon)
+def test_a_moved_booking_keeps_its_room_if_it_is_large_enough(bookings: Bookings, booking: Booking) -> None:
+    """A guest who booked a room is neither given the smaller table nor offered its times. Ten people fit nowhere else."""
+    bookings.stock(("Corner", "table", 2, 30), ("Salon", "room", 4, 30), ("Long", "table", 10, 30))
+    now_, salon = timezone.now(), BookingRequest(2, name="Salon")
+    mine = bookings.book(booking.starts_at, now=now_, request=salon)
     free, taken = (booking.starts_at + timedelta(hours=hours) for hours in (2, 4))
-    desk.book(taken, now=now_, wish=salon)
+    bookings.book(taken, now=now_, request=salon)
     Client().post(path_of(mine), {"starts_at": free.isoformat(), "people": "2"})
-    assert (now(desk, mine).starts_at, now(desk, mine).resource_id) == (free, mine.resource_id)
-    with desk.tenant.tx():
-        clock = desk.search().opening.local(taken).isoformat()
+    assert (now(bookings, mine).starts_at, now(bookings, mine).resource_id) == (free, mine.resource_id)
+    with bookings.tenant.tx():
+        clock = bookings.search().opening.local(taken).isoformat()
     assert f'value="{clock}"' not in page(mine)
     answer = Client().post(path_of(mine), {"starts_at": taken.isoformat(), "people": "2"}, follow=True)
     assert "no room for 2 is free" in answer.content.decode()
     Client().post(path_of(mine), {"starts_at": free.isoformat(), "people": "10"})
-    with desk.tenant.tx():
+    with bookings.tenant.tx():
         assert Booking.objects.select_related("resource").get(pk=mine.pk).resource.name == "Long"
 
 
 @pytest.mark.parametrize("asked", ["0", "21", "00205000", "0002" + "9" * 5000])
-def test_an_impossible_party_size_is_not_searched(desk: Desk, booking: Booking, asked: str) -> None:
-    """Sizes end at twenty; thousands took seconds, larger numbers failed."""
+def test_a_party_size_beyond_the_choices_is_not_searched(bookings: Bookings, booking: Booking, asked: str) -> None:
+    """The choices end at twenty. With thousands the page took seconds, with more it failed."""
     text = page(booking, people=asked)
     assert "<option>20</option>" in text
     assert ">21<" not in text
 
 
-def test_a_just_taken_time_is_reported(desk: Desk, booking: Booking) -> None:
+def test_a_time_that_was_just_taken_is_reported(bookings: Bookings, booking: Booking) -> None:
     later = booking.starts_at + timedelta(hours=2)
-    desk.book(later, now=timezone.now(), wish=Wish(4))
+    bookings.book(later, now=timezone.now(), request=BookingRequest(4))
     response = Client().post(path_of(booking), {"starts_at": later.isoformat(), "people": "4"}, follow=True)
     assert "no table for 4 is free" in response.content.decode()
-    assert now(desk, booking).starts_at == booking.starts_at
+    assert now(bookings, booking).starts_at == booking.starts_at
 
 
-def test_the_page_offers_free_times_and_the_current_one(desk: Desk, booking: Booking) -> None:
+def test_the_page_offers_free_times_and_the_current_one(bookings: Bookings, booking: Booking) -> None:
     text = page(booking)
     for shift, is_offered in ((STEP, True), (timedelta(hours=1), True)):
-        moment = desk_time(desk, booking, shift)
+        moment = desk_time(bookings, booking, shift)
         assert (f'value="{moment}"' in text) is is_offered
     assert "<small>yours</small>" in text
 
 
-def desk_time(desk: Desk, booking: Booking, shift: timedelta) -> str:
-    with desk.tenant.tx():
-        return desk.search(4).opening.local(booking.starts_at + shift).isoformat()
+def desk_time(bookings: Bookings, booking: Booking, shift: timedelta) -> str:
+    with bookings.tenant.tx():
+        return bookings.search(4).opening.local(booking.starts_at + shift).isoformat()
 
 
 @pytest.mark.parametrize("starts_at", ["", "tomorrow", "2026-12-01T19:00", "0001-01-01T00:00+00:00"])
-def test_moving_requires_a_time(desk: Desk, booking: Booking, starts_at: str) -> None:
+def test_an_invalid_time_moves_nothing(bookings: Bookings, booking: Booking, starts_at: str) -> None:
     response = Client().post(path_of(booking), {"starts_at": starts_at}, follow=True)
     assert "Choose a time." in response.content.decode()
-    assert now(desk, booking).starts_at == booking.starts_at
+    assert now(bookings, booking).starts_at == booking.starts_at
 
 
 @pytest.mark.parametrize(
     "query", [{"day": "x", "people": "-1"}, {"day": "9999-12-31", "people": "9" * 30}, {"people": "0"}]
 )
-def test_an_invalid_query_shows_the_booking(booking: Booking, query: dict[str, str]) -> None:
+def test_invalid_query_parameters_still_show_the_booking(booking: Booking, query: dict[str, str]) -> None:
     assert booking.code in page(booking, **query)
 
 
-def test_the_customer_cancels(desk: Desk, booking: Booking) -> None:
+def test_the_customer_cancels(bookings: Bookings, booking: Booking) -> None:
     response = Client().post(path_of(booking), {"do": "cancel"}, follow=True)
     assert "Booking canceled." in response.content.decode()
     assert "You canceled this booking." in response.content.decode()
-    assert (now(desk, booking).state, now(desk, booking).cancelled_by) == (BookingState.CANCELLED, "customer")
+    assert (now(bookings, booking).state, now(bookings, booking).cancelled_by) == (BookingState.CANCELLED, "customer")
 
 
-def test_cross_site_posts_are_refused(desk: Desk, booking: Booking) -> None:
+def test_cross_site_posts_are_rejected(bookings: Bookings, booking: Booking) -> None:
     client = Client(enforce_csrf_checks=True)
     assert client.post(path_of(booking), {"do": "cancel"}).status_code == 403
-    assert now(desk, booking).state == BookingState.CONFIRMED
+    assert now(bookings, booking).state == BookingState.CONFIRMED
 
 
 def test_views_and_changes_are_rate_limited(booking: Booking, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Views per IP address, changes per booking."""
+    """Views by IP address, changes by booking."""
     asked: list[str] = []
 
     def wait(bucket: str, *, per_minute: int) -> float:
@@ -238,8 +238,8 @@ def test_views_and_changes_are_rate_limited(booking: Booking, monkeypatch: pytes
 
 
 @pytest.mark.usefixtures("_schema")
-def test_token_guessing_is_rate_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Uses the real bucket in Redis."""
+def test_guessing_tokens_is_rate_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the real bucket, in Redis."""
     monkeypatch.undo()
     monkeypatch.setattr(customer, "VIEWS_PER_MINUTE", 3)
     client = Client(REMOTE_ADDR="203.0.113.9")

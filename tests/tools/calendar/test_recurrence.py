@@ -1,4 +1,4 @@
-"""Series that a server leaves to us are found to be when a real server says they are."""
+"""Recurrences expanded by us match those expanded by a real server."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from tests.tools.bookings.conftest import Desk
+from tests.tools.bookings.conftest import Bookings
 from tests.tools.calendar.radicale import Calendar
 from tests.tools.calendar.scripted import document
-from tests.tools.calendar.test_reading import AUTUMN, ROME, SPRING, taken
+from tests.tools.calendar.test_busy_times import AUTUMN, ROME, SPRING, taken
 from tools.services.bookings.opening import Span
-from tools.services.calendar.busy import NotUnderstood, busy_spans
+from tools.services.calendar.busy import UnreadableCalendar, busy_spans
 from tools.services.calendar.recurrence import Rule, read_rule
 
 NINE = (f"DTSTART;{ROME}:20260903T090000", "DURATION:PT1H")
@@ -46,34 +46,34 @@ RULES = [
 ]
 
 
-def ours(desk: Desk, text: str, window: Span) -> list[str]:
-    """When a document as it is written is taken, found out by ourselves."""
+def ours(bookings: Bookings, text: str, window: Span) -> list[str]:
+    """Return the busy times of an unexpanded document, as we expand it."""
     zone = ZoneInfo("Europe/Rome")
-    spans = busy_spans([text], window, zone=zone, project_id=desk.tenant.project.pk)
+    spans = busy_spans([text], window, zone=zone, project_id=bookings.tenant.project.pk)
     return [
         f"{span.starts_at.astimezone(zone):%d.%m %H:%M}-{span.ends_at.astimezone(zone):%d.%m %H:%M}" for span in spans
     ]
 
 
 @pytest.mark.parametrize(("lines", "rule"), RULES)
-def test_a_rule_falls_on_the_days_that_a_real_server_names(
-    desk: Desk, calendar: Calendar, lines: tuple[str, ...], rule: str
+def test_a_rule_matches_a_real_server(
+    bookings: Bookings, calendar: Calendar, lines: tuple[str, ...], rule: str
 ) -> None:
-    """Around both days on which clocks change."""
+    """Around both clock changes."""
     calendar.add(*lines, f"RRULE:{rule}")
     for window in (AUTUMN, SPRING):
-        assert ours(desk, calendar.whole(), window) == taken(desk, window)
+        assert ours(bookings, calendar.whole(), window) == taken(bookings, window)
 
 
-def test_a_night_ends_by_the_clock_when_the_clocks_go_back(desk: Desk) -> None:
+def test_a_nightly_event_keeps_its_local_times_when_the_clocks_go_back(bookings: Bookings) -> None:
     """Seven hours in that night, six in any other."""
-    assert ours(desk, document(*NIGHT, "RRULE:FREQ=WEEKLY"), AUTUMN) == [
+    assert ours(bookings, document(*NIGHT, "RRULE:FREQ=WEEKLY"), AUTUMN) == [
         "24.10 23:00-25.10 05:00",
         "31.10 23:00-01.11 05:00",
     ]
 
 
-def test_exceptions_are_left_out_and_moved_times_stand_where_they_are(desk: Desk, calendar: Calendar) -> None:
+def test_exceptions_are_left_out_and_moved_occurrences_kept(bookings: Bookings, calendar: Calendar) -> None:
     calendar.add(
         *NINE,
         "RRULE:FREQ=WEEKLY",
@@ -87,7 +87,7 @@ def test_exceptions_are_left_out_and_moved_times_stand_where_they_are(desk: Desk
         "DURATION:PT2H",
         uid="weekly",
     )
-    assert ours(desk, calendar.whole(), AUTUMN) == taken(desk, AUTUMN) == ["30.10 15:00-30.10 17:00"]
+    assert ours(bookings, calendar.whole(), AUTUMN) == taken(bookings, AUTUMN) == ["30.10 15:00-30.10 17:00"]
 
 
 @pytest.mark.parametrize(
@@ -104,72 +104,72 @@ def test_exceptions_are_left_out_and_moved_times_stand_where_they_are(desk: Desk
         "INTERVAL=2",
     ],
 )
-def test_a_rule_that_is_not_understood_refuses_the_reading(desk: Desk, rule: str) -> None:
-    """What it hides isn't known."""
-    with pytest.raises(NotUnderstood):
-        ours(desk, document("DTSTART:20261020T090000Z", "DURATION:PT1H", f"RRULE:{rule}"), AUTUMN)
+def test_an_unsupported_rule_is_an_error(bookings: Bookings, rule: str) -> None:
+    """Its busy times are unknown."""
+    with pytest.raises(UnreadableCalendar):
+        ours(bookings, document("DTSTART:20261020T090000Z", "DURATION:PT1H", f"RRULE:{rule}"), AUTUMN)
 
 
-def test_a_series_without_a_zone_ends_by_the_clocks_of_the_business(desk: Desk) -> None:
-    """Eleven at night in UTC is eight the next morning in Tokyo, which is its last time."""
+def test_a_series_without_a_zone_ends_in_the_business_zone(bookings: Bookings) -> None:
+    """23:00 UTC is 08:00 the next morning in Tokyo, the last occurrence."""
     tokyo = ZoneInfo("Asia/Tokyo")
     event = document("DTSTART:20261020T080000", "DURATION:PT1H", "RRULE:FREQ=DAILY;UNTIL=20261026T230000Z")
-    found = busy_spans([event], AUTUMN, zone=tokyo, project_id=desk.tenant.project.pk)
+    found = busy_spans([event], AUTUMN, zone=tokyo, project_id=bookings.tenant.project.pk)
     assert found[-1].starts_at.astimezone(tokyo) == datetime(2026, 10, 27, 8, tzinfo=tokyo)
 
 
-def test_an_exception_for_all_times_after_it_refuses_the_reading(desk: Desk) -> None:
-    """The times before it would be taken, and those that it moved to free."""
+def test_an_exception_for_all_later_occurrences_is_an_error(bookings: Bookings) -> None:
+    """Its original times would count as busy, and the moved ones as free."""
     moved = (
         f"RECURRENCE-ID;RANGE=THISANDFUTURE;{ROME}:20261022T090000",
         f"DTSTART;{ROME}:20261022T150000",
         "DURATION:PT1H",
     )
     series = document(*NINE, "RRULE:FREQ=WEEKLY", "END:VEVENT", "BEGIN:VEVENT", "UID:x", *moved)
-    with pytest.raises(NotUnderstood):
-        ours(desk, series, AUTUMN)
+    with pytest.raises(UnreadableCalendar):
+        ours(bookings, series, AUTUMN)
 
 
-def test_a_series_may_have_many_exceptions(desk: Desk) -> None:
-    """A weekly meeting of years has been called off thirty times."""
+def test_a_series_can_have_many_exceptions(bookings: Bookings) -> None:
+    """A weekly meeting over years has thirty cancellations."""
     off = (f"EXDATE;{ROME}:2026{month:02}{day:02}T090000" for month in (9, 10) for day in range(1, 22))
-    assert ours(desk, document(*NINE, "RRULE:FREQ=WEEKLY", *off), AUTUMN)[0] == "22.10 09:00-22.10 10:00"
+    assert ours(bookings, document(*NINE, "RRULE:FREQ=WEEKLY", *off), AUTUMN)[0] == "22.10 09:00-22.10 10:00"
 
 
-def test_an_alarm_that_repeats_makes_its_event_no_shorter(desk: Desk) -> None:
-    """What stands inside an event is none of its lines."""
+def test_a_repeating_alarm_does_not_change_its_event(bookings: Bookings) -> None:
+    """Lines of nested components are not the event's."""
     alarm = ("BEGIN:VALARM", "ACTION:DISPLAY", "TRIGGER:-PT15M", "REPEAT:2", "DURATION:PT5M", "END:VALARM")
     event = document(f"DTSTART;{ROME}:20261022T090000", *alarm, "DURATION:PT1H")
-    assert ours(desk, event, AUTUMN) == ["22.10 09:00-22.10 10:00"]
+    assert ours(bookings, event, AUTUMN) == ["22.10 09:00-22.10 10:00"]
 
 
-def test_every_no_days_is_every_day(desk: Desk) -> None:
-    """Nonsense of one program makes no look at the whole calendar fail."""
+def test_an_interval_of_zero_counts_as_one(bookings: Bookings) -> None:
+    """A malformed interval does not fail the whole calendar."""
     taken_daily = ours(
-        desk, document("DTSTART:20261020T090000Z", "DURATION:PT1H", "RRULE:FREQ=DAILY;INTERVAL=0"), AUTUMN
+        bookings, document("DTSTART:20261020T090000Z", "DURATION:PT1H", "RRULE:FREQ=DAILY;INTERVAL=0"), AUTUMN
     )
     assert len(taken_daily) == 16
 
 
-def test_so_many_times_that_counting_them_takes_long_are_not_counted(desk: Desk) -> None:
-    """Since 2010 every day, and 9,000 times."""
-    with pytest.raises(NotUnderstood):
-        ours(desk, document("DTSTART:20100101T090000Z", "DURATION:PT1H", "RRULE:FREQ=DAILY;COUNT=9000"), AUTUMN)
+def test_a_count_that_is_too_expensive_is_an_error(bookings: Bookings) -> None:
+    """Daily since 2010, 9,000 times."""
+    with pytest.raises(UnreadableCalendar):
+        ours(bookings, document("DTSTART:20100101T090000Z", "DURATION:PT1H", "RRULE:FREQ=DAILY;COUNT=9000"), AUTUMN)
 
 
-def test_a_weekday_that_is_named_again_costs_nothing() -> None:
-    """A hundred hostile series may each name it a hundred times."""
+def test_repeated_weekdays_cost_nothing() -> None:
+    """A hundred hostile series may each repeat it a hundred times."""
     parts = {"FREQ": ["MONTHLY"], "BYDAY": ["5MO"] * 100}
     assert len(read_rule(parts, first=AUTUMN.starts_at, zone=ZoneInfo("UTC")).weekdays) == 1
 
 
-def test_a_rule_that_never_falls_on_any_day_is_asked_for_the_days_of_the_window_alone(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+def test_a_rule_that_never_matches_is_evaluated_only_within_the_window(
+    bookings: Bookings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """30 February isn't looked for until the end of time."""
+    """30 February is not searched forever."""
     asked = []
     falls_on = Rule.falls_on
     monkeypatch.setattr(Rule, "falls_on", lambda rule, day: asked.append(day) or falls_on(rule, day))
     never = document("DTSTART:19700102T090000Z", "DURATION:PT1H", "RRULE:FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30")
-    assert ours(desk, never, AUTUMN) == []
+    assert ours(bookings, never, AUTUMN) == []
     assert 16 <= len(asked) <= 20

@@ -1,4 +1,4 @@
-"""What the tools of verification have before them: the project, and the customer as they are on file."""
+"""Verification cases: the project, the customer on file, and the shared outcomes of the verification tools."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from projects.models.agent_config import CallerVerification
 from tools.engine.execution.handler import Contact, ToolContext
 from tools.engine.execution.outcome import Outcome
 from tools.engine.hooks import read_contact
-from tools.services.verification.codes import Holder
-from tools.services.verification.services import is_verified, level_of
+from tools.services.verification.codes import CodeHolder
+from tools.services.verification.services import is_verified, verification_level
 
 NOT_NEEDED = "You don't have to prove who you are here."
 VERIFIED = "Thank you, you are verified."
@@ -22,12 +22,12 @@ NOTHING_ON_FILE = (
 
 @dataclass(frozen=True)
 class Case:
-    """One customer who is to be verified."""
+    """A customer to verify."""
 
     project: Project
     level: CallerVerification
     contact: Contact
-    holder: Holder
+    holder: CodeHolder
     is_verified: bool
 
     @property
@@ -40,33 +40,33 @@ class Case:
 
 
 def open_case(context: ToolContext) -> Case | None:
-    """Who is to be verified, read anew inside the tenant's transaction; None outside of a conversation with a customer."""
+    """Read the case in the tenant's transaction. Returns None outside of a conversation with a customer."""
     project = Project.objects.select_related("agent_version").get(pk=context.project_id)
     contact = read_contact(context.contact.persona_id) if context.contact else None
     if contact is None or context.conversation_id is None:
         return None
     return Case(
         project=project,
-        level=level_of(project),
+        level=verification_level(project),
         contact=contact,
-        holder=Holder(project, contact.persona_id, context.conversation_id),
+        holder=CodeHolder(project, contact.persona_id, context.conversation_id),
         is_verified=is_verified(project, persona_id=contact.persona_id),
     )
 
 
-def settled(case: Case | None) -> Outcome | None:
-    """The answer where nothing is left to be proved, or nothing can be; None where there is something to do."""
+def final_outcome(case: Case | None) -> Outcome | None:
+    """Return the outcome if nothing is left to verify, or nothing can be; else None."""
     if case is None:
-        return unproved(NOTHING_ON_FILE)
+        return unverified_outcome(NOTHING_ON_FILE)
     if case.is_verified:
-        return proved(NOT_NEEDED if case.level == "none" else VERIFIED)
-    return None if case.is_on_file else unproved(NOTHING_ON_FILE)
+        return verified_outcome(NOT_NEEDED if case.level == "none" else VERIFIED)
+    return None if case.is_on_file else unverified_outcome(NOTHING_ON_FILE)
 
 
-def proved(told: str = VERIFIED) -> Outcome:
+def verified_outcome(told: str = VERIFIED) -> Outcome:
     return Outcome.done(told, result={"verified": True}, adapter="makegood")
 
 
-def unproved(told: str, **result: bool) -> Outcome:
-    """Not verified, which is an answer and no error."""
+def unverified_outcome(told: str, **result: bool) -> Outcome:
+    """Not verified, which is a result and not an error."""
     return Outcome.done(told, result={"verified": False, **result}, adapter="makegood")

@@ -1,4 +1,4 @@
-"""Ending and transferring: what the tools signal, and what the conversation does with it."""
+"""Ending and transferring: the signals of the tools, and how the conversation obeys them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from conversations.followups.follow_ups import fire_follow_ups
 from conversations.followups.proactive import say_proactively
 from conversations.live.event_log import open_log
 from conversations.models import Conversation, Event, Turn
-from conversations.turns.channel_signals import ConversationOver, obey_signal
+from conversations.turns.channel_signals import ConversationOver, apply_signal
 from jobs.models import Job
 from projects.records.attributes import set_attribute
 from tests.conftest import Tenant
@@ -32,13 +32,13 @@ def run(name: str, arguments: dict[str, Any], tenant: Tenant) -> Outcome:
 
 
 @pytest.mark.requirement("F18")
-def test_the_goodbye_signals_the_end_and_says_nothing(tenant: Tenant) -> None:
+def test_the_goodbye_signals_the_end_without_words(tenant: Tenant) -> None:
     outcome = run("end_conversation_tool", {}, tenant)
     assert (outcome.signal, outcome.result, outcome.told) == (Signal.END, {"ended": True}, "")
 
 
 @pytest.mark.requirement("L07")
-def test_a_call_goes_to_the_number_whose_name_was_said(tenant: Tenant) -> None:
+def test_a_call_goes_to_the_named_number(tenant: Tenant) -> None:
     with tenant.tx():
         set_attribute(tenant.project, TRANSFER_NUMBERS, f"front desk: {DESK}, the kitchen: {KITCHEN}")
     outcome = run("transfer_call_tool", {"to": "someone in the kitchen"}, tenant)
@@ -56,14 +56,14 @@ def test_a_call_goes_to_the_number_whose_name_was_said(tenant: Tenant) -> None:
         ("whoever is in", "the kitchen"),
     ],
 )
-def test_a_call_goes_by_the_words_that_tell_the_numbers_apart(wanted: str, name: str) -> None:
+def test_a_call_is_matched_by_distinctive_words(wanted: str, name: str) -> None:
     """“the” is nobody's name."""
     numbers = [TransferNumber(one, KITCHEN) for one in ("the kitchen", "front desk", "Bar")]
     assert choose_number(numbers, wanted).name == name
 
 
 @pytest.mark.requirement("L07")
-def test_a_number_without_its_country_is_one_of_the_business(tenant: Tenant) -> None:
+def test_a_transfer_number_without_a_country_code_uses_the_projects_region(tenant: Tenant) -> None:
     """An impossible number is left out."""
     with tenant.tx():
         set_attribute(tenant.project, TRANSFER_NUMBERS, "12, 06 8765 4321")
@@ -72,14 +72,14 @@ def test_a_number_without_its_country_is_one_of_the_business(tenant: Tenant) -> 
 
 @pytest.mark.requirement("L07")
 @pytest.mark.parametrize("wanted", ["", "the manager", "+900123456"])
-def test_a_call_for_nobody_known_goes_to_the_first_number(tenant: Tenant, wanted: str) -> None:
-    """A number that a model names is none of ours."""
+def test_a_call_for_an_unknown_person_goes_to_the_first_number(tenant: Tenant, wanted: str) -> None:
+    """A number given by the model is ignored."""
     with tenant.tx():
         set_attribute(tenant.project, TRANSFER_NUMBERS, {"desk": DESK, "kitchen": KITCHEN})
     assert (run("transfer_call_tool", {"to": wanted}, tenant)).result["number"] == DESK
 
 
-def test_without_a_number_the_agent_is_told_what_to_offer(tenant: Tenant) -> None:
+def test_without_a_number_the_agent_reads_what_to_offer(tenant: Tenant) -> None:
     outcome = run("transfer_call_tool", {"to": ""}, tenant)
     assert (outcome.ending, outcome.signal) == (Ending.FAILED, None)
     assert "Offer to take a message" in outcome.told
@@ -89,7 +89,7 @@ def test_without_a_number_the_agent_is_told_what_to_offer(tenant: Tenant) -> Non
     "value",
     [f"{DESK}, kitchen: {KITCHEN}", [DESK, f"kitchen = {KITCHEN}"], f"06 8765 4321\nkitchen: {KITCHEN}; nonsense"],
 )
-def test_numbers_are_read_however_they_are_written(value: object) -> None:
+def test_numbers_are_accepted_in_any_notation(value: object) -> None:
     found = [(one.name, one.number) for one in read_numbers(value, region="IT")]
     assert found == [("", DESK), ("kitchen", KITCHEN)]
 
@@ -105,9 +105,9 @@ def chat(tenant: Tenant) -> Talk:
 
 
 def signal(talk: Talk, kind: Signal, turn: Turn) -> bool:
-    """Obey a signal of an effect of this turn, as the effect's commit does."""
+    """Obey a signal of this turn's effect, as the effect's commit does."""
     with talk.tenant.tx(), open_log(talk.conversation.pk) as log:
-        return obey_signal(log, kind, turn_id=turn.pk, result={"mark": True})
+        return apply_signal(log, kind, turn_id=turn.pk, result={"mark": True})
 
 
 def answered(talk: Talk) -> Turn:
@@ -134,15 +134,15 @@ def turns(talk: Talk) -> list[tuple[str, str]]:
     ("kind", "status", "idn"),
     [(Signal.END, "ended", "conversation_ended"), (Signal.TRANSFER, "transferred", "conversation_transferred")],
 )
-def test_a_signal_sets_the_status_and_stands_in_the_log(call: Talk, kind: Signal, status: str, idn: str) -> None:
+def test_a_signal_sets_the_status_and_is_logged(call: Talk, kind: Signal, status: str, idn: str) -> None:
     assert signal(call, kind, answered(call))
     assert call.reload().status == status
     assert idns(call)[-1] == idn
 
 
 @pytest.mark.requirement("F18")
-def test_a_goodbye_hangs_up_on_nobody_who_was_put_through(call: Talk) -> None:
-    """“I'll put you through. Goodbye!” is both, and the two end in either order."""
+def test_a_goodbye_does_not_end_a_transferred_call(call: Talk) -> None:
+    """“I'll put you through. Goodbye!” is both, and the two can finish in either order."""
     turn = answered(call)
     assert signal(call, Signal.TRANSFER, turn)
     assert signal(call, Signal.END, turn)
@@ -152,8 +152,8 @@ def test_a_goodbye_hangs_up_on_nobody_who_was_put_through(call: Talk) -> None:
 
 @pytest.mark.requirement("F18")
 @pytest.mark.parametrize(("state", "status"), [("planned", "open"), ("sending", "open"), ("failed", "ended")])
-def test_a_goodbye_that_is_done_first_waits_for_the_transfer(state: str, status: str, call: Talk) -> None:
-    """A call isn't hung up while it is being put through; one that couldn't be is over."""
+def test_a_goodbye_that_finishes_first_waits_for_the_transfer(state: str, status: str, call: Talk) -> None:
+    """A call is not ended during a transfer; if the transfer fails, it ends."""
     turn = answered(call)
     with call.tenant.tx():
         Effect.objects.create(
@@ -173,8 +173,8 @@ def test_a_goodbye_that_is_done_first_waits_for_the_transfer(state: str, status:
 
 @pytest.mark.requirement("F18")
 @pytest.mark.parametrize("kind", list(Signal))
-def test_nothing_more_is_said_by_itself(chat: Talk, kind: Signal) -> None:
-    """Neither an urgent message nor a follow-up makes the agent speak."""
+def test_nothing_is_said_proactively_after_the_end(chat: Talk, kind: Signal) -> None:
+    """Neither an urgent message nor a follow-up."""
     turn = answered(chat)
     with chat.tenant.tx():
         Conversation.objects.filter(pk=chat.conversation.pk).update(follow_up_at="2026-01-01T00:00Z")
@@ -187,8 +187,7 @@ def test_nothing_more_is_said_by_itself(chat: Talk, kind: Signal) -> None:
 
 
 @pytest.mark.requirement("F18")
-def test_a_reply_that_was_not_sent_before_a_transfer_is_given_up(call: Talk) -> None:
-    """No reply after it."""
+def test_an_unsent_reply_is_dropped_after_a_transfer(call: Talk) -> None:
     turn = answered(call)
     call.say("Are you there?")
     signal(call, Signal.TRANSFER, turn)
@@ -197,7 +196,7 @@ def test_a_reply_that_was_not_sent_before_a_transfer_is_given_up(call: Talk) -> 
         assert not Job.objects.filter(lane="reply", state__in=("queued", "running")).exists()
 
 
-def test_a_reply_of_the_agents_own_that_was_not_sent_before_the_end_is_given_up(chat: Talk) -> None:
+def test_an_unsent_proactive_reply_is_dropped_after_the_end(chat: Talk) -> None:
     turn = answered(chat)
     with chat.tenant.tx(), open_log(chat.conversation.pk) as log:
         say_proactively(log, "The table is free.", {})
@@ -205,7 +204,7 @@ def test_a_reply_of_the_agents_own_that_was_not_sent_before_the_end_is_given_up(
     assert turns(chat) == [("message", "done"), ("urgent", "superseded")]
 
 
-def test_a_customer_who_speaks_after_the_goodbye_is_answered(call: Talk) -> None:
+def test_a_customer_who_writes_after_the_goodbye_is_answered(call: Talk) -> None:
     turn = answered(call)
     call.say("One more thing")
     assert not signal(call, Signal.END, turn)
@@ -214,7 +213,7 @@ def test_a_customer_who_speaks_after_the_goodbye_is_answered(call: Talk) -> None
     assert turns(call)[-1] == ("message", "queued")
 
 
-def test_a_new_message_opens_an_ended_chat_again(chat: Talk) -> None:
+def test_a_new_message_reopens_an_ended_chat(chat: Talk) -> None:
     signal(chat, Signal.END, answered(chat))
     chat.say("Me again")
     assert chat.reload().status == "open"
@@ -223,14 +222,14 @@ def test_a_new_message_opens_an_ended_chat_again(chat: Talk) -> None:
 
 
 @pytest.mark.parametrize("kind", list(Signal))
-def test_a_call_that_is_over_takes_no_message(call: Talk, kind: Signal) -> None:
+def test_an_ended_call_accepts_no_message(call: Talk, kind: Signal) -> None:
     signal(call, kind, answered(call))
     with pytest.raises(ConversationOver):
         call.say("Hello?")
     assert len(turns(call)) == 1
 
 
-def test_the_api_says_that_a_call_is_over(tenant: Tenant, api: Any, call: Talk) -> None:
+def test_the_api_reports_that_a_call_has_ended(tenant: Tenant, api: Any, call: Talk) -> None:
     signal(call, Signal.TRANSFER, answered(call))
     response = api.post(
         f"/api/v1/conversations/{call.conversation.pk}/messages", {"content": "Hi"}, content_type="application/json"

@@ -1,4 +1,4 @@
-"""Busy times read from a real calendar: recurring events, whole days, time zones and both clock changes."""
+"""Busy times of a real calendar: recurring events, whole days, time zones and both clock changes."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from projects.connections.integrations import open_source
-from tests.tools.bookings.conftest import Desk, rome
+from tests.tools.bookings.conftest import Bookings, rome
 from tests.tools.calendar.conftest import CALDAV
 from tests.tools.calendar.radicale import Calendar
 from tools.services.bookings.opening import Span
-from tools.services.calendar.availability import calendar_over
+from tools.services.calendar.availability import calendar_client
 from tools.services.calendar.event import event_uid
 
 ROME = "TZID=Europe/Rome"
@@ -24,13 +24,13 @@ SPRING = Span(datetime(2027, 3, 22, tzinfo=UTC), datetime(2027, 4, 5, tzinfo=UTC
 NOVEMBER = Span(datetime(2026, 11, 20, tzinfo=UTC), datetime(2026, 12, 8, tzinfo=UTC))
 
 
-def taken(desk: Desk, window: Span) -> list[str]:
-    """When the connected calendar is taken, by Rome's clocks."""
-    with desk.tenant.tx():
-        connection = open_source(desk.tenant.project.pk, CALDAV.name)
+def taken(bookings: Bookings, window: Span) -> list[str]:
+    """Return the connected calendar's busy times, in Rome's local time."""
+    with bookings.tenant.tx():
+        connection = open_source(bookings.tenant.project.pk, CALDAV.name)
     assert connection is not None
     zone = ZoneInfo("Europe/Rome")
-    asked = calendar_over(connection).busy(window, zone=zone, project_id=desk.tenant.project.pk)
+    asked = calendar_client(connection).busy(window, zone=zone, project_id=bookings.tenant.project.pk)
     return [f"{_local(span.starts_at)}-{_local(span.ends_at)}" for span in asyncio.run(asked)]
 
 
@@ -91,14 +91,14 @@ def _local(moment: datetime) -> str:
         "a whole day of 23 hours",
     ],
 )
-def test_an_event_takes_its_time(
-    desk: Desk, calendar: Calendar, lines: tuple[str, ...], window: Span, found: list[str]
+def test_an_event_blocks_its_time(
+    bookings: Bookings, calendar: Calendar, lines: tuple[str, ...], window: Span, found: list[str]
 ) -> None:
     calendar.add(*lines)
-    assert taken(desk, window) == found
+    assert taken(bookings, window) == found
 
 
-def test_one_time_of_a_series_may_be_moved(desk: Desk, calendar: Calendar) -> None:
+def test_an_occurrence_of_a_series_can_be_moved(bookings: Bookings, calendar: Calendar) -> None:
     calendar.add(
         f"DTSTART;{ROME}:20261022T090000",
         "DURATION:PT1H",
@@ -112,21 +112,21 @@ def test_one_time_of_a_series_may_be_moved(desk: Desk, calendar: Calendar) -> No
         "DURATION:PT2H",
         uid="weekly",
     )
-    assert taken(desk, AUTUMN) == ["22.10 09:00-22.10 10:00", "29.10 15:00-29.10 17:00"]
+    assert taken(bookings, AUTUMN) == ["22.10 09:00-22.10 10:00", "29.10 15:00-29.10 17:00"]
 
 
-def test_events_that_meet_are_one_time(desk: Desk, calendar: Calendar) -> None:
+def test_adjacent_events_are_merged(bookings: Bookings, calendar: Calendar) -> None:
     calendar.add("DTSTART:20261127T180000Z", "DTEND:20261127T200000Z")
     calendar.add("DTSTART:20261127T190000Z", "DTEND:20261127T193000Z")
     calendar.add("DTSTART:20261127T200000Z", "DTEND:20261127T210000Z")
-    assert taken(desk, NOVEMBER) == ["27.11 19:00-27.11 22:00"]
+    assert taken(bookings, NOVEMBER) == ["27.11 19:00-27.11 22:00"]
 
 
-def test_our_own_bookings_take_nothing_and_another_projects_do(desk: Desk, calendar: Calendar) -> None:
-    """The book is the truth about its own; two projects may share a calendar."""
-    booking = desk.book(rome(27, "19:00"))
+def test_our_own_events_are_ignored_but_another_projects_are_not(bookings: Bookings, calendar: Calendar) -> None:
+    """Our bookings come from the database. Two projects may share a calendar."""
+    booking = bookings.book(rome(27, "19:00"))
     calendar.add("DTSTART:20261127T180000Z", "DTEND:20261127T193000Z", uid=event_uid(booking))
-    assert taken(desk, NOVEMBER) == []
+    assert taken(bookings, NOVEMBER) == []
     booking.project_id = uuid4()
     calendar.add("DTSTART:20261128T180000Z", "DTEND:20261128T193000Z", uid=event_uid(booking))
-    assert taken(desk, NOVEMBER) == ["28.11 19:00-28.11 20:30"]
+    assert taken(bookings, NOVEMBER) == ["28.11 19:00-28.11 20:30"]

@@ -1,4 +1,4 @@
-"""The customer's page of a booking goes by the calendar too: what it shows, and what it moves to."""
+"""The calendar on the customer's booking page: offered times and moves."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from datetime import date, timedelta
 from django.test import Client
 from django.utils import timezone
 
-from tests.tools.bookings.conftest import Desk, rome
+from tests.tools.bookings.conftest import Bookings, rome
 from tests.tools.calendar.radicale import Calendar
 from tests.tools.calendar.scripted import ScriptedCalendar
-from tests.tools.calendar.test_writing import to_come
+from tests.tools.calendar.test_event_sync import to_come
 from tools.models import Booking
 from tools.services.signed_links import booking_token
 
@@ -20,7 +20,7 @@ def day_of(booking: Booking) -> date:
 
 
 def take(calendar: Calendar, day: date) -> None:
-    """Something from 12:00 to 15:00 by Rome's clocks."""
+    """Block 12:00 to 15:00 in Rome."""
     calendar.add(f"DTSTART;TZID=Europe/Rome:{day:%Y%m%d}T120000", "DURATION:PT3H")
 
 
@@ -28,8 +28,8 @@ def page_of(booking: Booking) -> str:
     return Client().get(f"/b/{booking_token(booking)}").content.decode()
 
 
-def test_a_taken_time_is_not_shown(desk: Desk, calendar: Calendar) -> None:
-    booking = to_come(desk)
+def test_a_busy_time_is_not_shown(bookings: Bookings, calendar: Calendar) -> None:
+    booking = to_come(bookings)
     assert ">13:00<" in page_of(booking)
     take(calendar, day_of(booking))
     page = page_of(booking)
@@ -37,24 +37,24 @@ def test_a_taken_time_is_not_shown(desk: Desk, calendar: Calendar) -> None:
     assert ">20:00<" in page
 
 
-def test_a_booking_is_not_moved_to_a_taken_time(desk: Desk, calendar: Calendar) -> None:
-    """Taken after the page was shown."""
-    booking = to_come(desk)
+def test_a_booking_is_not_moved_to_a_busy_time(bookings: Bookings, calendar: Calendar) -> None:
+    """The time was taken after the page was shown."""
+    booking = to_come(bookings)
     day = day_of(booking)
     take(calendar, day)
     lunch = rome(day.day, "13:00", month=day.month, year=day.year)
     answer = Client().post(f"/b/{booking_token(booking)}", {"starts_at": lunch.isoformat(), "people": "2"}, follow=True)
     assert "no table for 2 is free" in answer.content.decode()
-    with desk.tenant.tx():
+    with bookings.tenant.tx():
         assert Booking.objects.get().starts_at == booking.starts_at
 
 
-def test_it_goes_by_the_book_while_the_calendar_is_down(desk: Desk, scripted: ScriptedCalendar) -> None:
-    """For a booking in the past no calendar is asked."""
+def test_the_page_works_while_the_calendar_is_down(bookings: Bookings, scripted: ScriptedCalendar) -> None:
+    """For past bookings, the calendar is not checked."""
     scripted.answer(503)
-    booking = to_come(desk)
+    booking = to_come(bookings)
     assert ">13:00<" in page_of(booking)
-    with desk.tenant.tx():
+    with bookings.tenant.tx():
         begun = timezone.now() - timedelta(hours=1)
         Booking.objects.update(starts_at=begun, ends_at=begun + timedelta(hours=2))
     scripted.requests.clear()

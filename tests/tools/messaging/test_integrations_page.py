@@ -1,4 +1,4 @@
-"""The page of integrations: connecting, what is shown of it, a test message, and disconnecting."""
+"""The integrations page: connecting, status, connection checks and disconnecting."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MAIL = {
 
 
 class Person:
-    """A member at the page in a browser."""
+    """A member on the page, in a browser."""
 
     def __init__(self, tenant: Tenant, user: User) -> None:
         self.tenant = tenant
@@ -43,16 +43,16 @@ class Person:
         return html.unescape(self.client.get(self.address).content.decode())
 
     def connect(self, **changes: str) -> Any:
-        """Open the page, type, and save."""
+        """Open the page, fill in the form, and save."""
         return self.save(self.seen("smtp"), **changes)
 
     def save(self, seen: str, **changes: str) -> Any:
-        """Save a form that was opened when this was seen."""
+        """Save a form that was opened with the values `seen`."""
         typed = {name.replace("__", "."): value for name, value in changes.items()}
         return self.client.post(self.address, {**MAIL, "seen": seen, **typed})
 
     def seen(self, kind: str) -> str:
-        """What the form of a kind begins with, as a browser sends it back; none where the page has no such form."""
+        """Return a form's initial values, as a browser submits them; none if the page has no such form."""
         found = re.search(
             rf'name="kind" value="{kind}"><input type="hidden" name="seen" value="([^"]*)"', self.markup()
         )
@@ -75,14 +75,14 @@ def owner(tenant: Tenant) -> Person:
     return Person(tenant, tenant.owner)
 
 
-def test_what_is_not_connected_goes_to_the_outbox(owner: Person) -> None:
+def test_without_a_connection_messages_go_to_the_outbox(owner: Person) -> None:
     page = owner.page()
     assert "Until connected, text messages go to the outbox" in page
     assert "Until connected, e-mails go to the outbox" in page
     assert "Send a test" not in page
 
 
-def test_a_connection_is_made_and_shown_without_its_secret(owner: Person) -> None:
+def test_a_saved_connection_is_shown_without_its_secret(owner: Person) -> None:
     assert owner.connect().status_code == 302
     page = owner.page()
     assert "smtp.example.com" in page
@@ -90,7 +90,7 @@ def test_a_connection_is_made_and_shown_without_its_secret(owner: Person) -> Non
     assert PASSWORD not in page
 
 
-def test_what_is_wrong_stands_beside_its_field_and_what_was_typed_stays(owner: Person) -> None:
+def test_an_error_is_shown_at_its_field_and_the_input_is_kept(owner: Person) -> None:
     response = owner.connect(settings__host="10.0.0.5", settings__from_name="Nello")
     page = response.content.decode()
     assert response.status_code == 422
@@ -101,31 +101,31 @@ def test_what_is_wrong_stands_beside_its_field_and_what_was_typed_stays(owner: P
     assert source_of(owner.tenant, "smtp") is None
 
 
-def test_a_refusal_of_the_whole_is_shown(owner: Person) -> None:
+def test_a_form_wide_error_is_shown(owner: Person) -> None:
     assert "A password is only sent over TLS" in owner.connect(settings__security="none").content.decode()
 
 
-def test_a_secret_that_no_key_opens_any_more_is_written_again(
+def test_an_undecryptable_secret_must_be_entered_again(
     owner: Person, settings: Any, local: None, twilio_api: TwilioServer
 ) -> None:
-    """After the operator's key was lost the page says so, and takes a new secret; an old one is kept for nothing."""
+    """If the operator's key was lost, the page says so and accepts a new secret; the old one is useless."""
     connect_twilio(owner.tenant, twilio_api.url)
     owner.connect()
     settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
     assert "can’t be read any more: write it again" in owner.page()
     assert owner.test("twilio", "+393331234567") == {
         "ok": False,
-        "sentence": "The stored auth token can’t be read any more; write it again.",
+        "sentence": "The stored auth token can’t be read. Enter it again.",
     }
     refused = owner.connect(secret="")
     assert refused.status_code == 422
-    assert "The stored password can’t be read any more; write it again." in html.unescape(refused.content.decode())
+    assert "The stored password can’t be read" in html.unescape(refused.content.decode())
     assert owner.connect().status_code == 302
     assert f"••••{PASSWORD[-4:]}" in owner.page()
 
 
 @pytest.mark.requirement("F17")
-def test_a_refused_sign_in_is_a_banner(owner: Person) -> None:
+def test_a_rejected_sign_in_shows_a_banner(owner: Person) -> None:
     source = connect_twilio(owner.tenant, "https://api.twilio.com")
     with owner.tenant.tx():
         mark_needs_reauth(source.pk)
@@ -135,11 +135,11 @@ def test_a_refused_sign_in_is_a_banner(owner: Person) -> None:
     assert "1 to reconnect under Integrations" in page
 
 
-def test_a_test_goes_to_the_number_that_was_typed(owner: Person, local: None, twilio_api: TwilioServer) -> None:
+def test_a_test_text_goes_to_the_entered_number(owner: Person, local: None, twilio_api: TwilioServer) -> None:
     connect_twilio(owner.tenant, twilio_api.url)
     assert owner.test("twilio", "333 765 4321") == {
         "ok": True,
-        "sentence": "Sent to 333 765 4321. Look whether it arrives.",
+        "sentence": "Sent to 333 765 4321. Check that it arrives.",
     }
     form = twilio_api.script.calls[0].form
     assert (form["To"], form["From"]) == ("+393337654321", FROM)
@@ -147,33 +147,31 @@ def test_a_test_goes_to_the_number_that_was_typed(owner: Person, local: None, tw
         assert not Effect.objects.exists()
 
 
-def test_a_test_goes_to_the_address_that_was_typed(owner: Person, mail: MailServer, settings: Any) -> None:
+def test_a_test_email_goes_to_the_entered_address(owner: Person, mail: MailServer, settings: Any) -> None:
     settings.OUTBOUND_ALLOW = [f"127.0.0.1:{mail.port}"]
     port = str(mail.port)
     owner.connect(
         settings__host="127.0.0.1", settings__port=port, settings__security="none", settings__user="", secret=""
     )
     assert owner.test("smtp", "me@example.org")["ok"]
-    assert mail.post.letters[0].recipients == ["me@example.org"]
+    assert mail.post.messages[0].recipients == ["me@example.org"]
 
 
 @pytest.mark.requirement("F17")
-def test_a_test_that_is_refused_says_why_and_marks_the_source(
-    owner: Person, local: None, twilio_api: TwilioServer
-) -> None:
+def test_a_failed_test_says_why_and_marks_the_connection(owner: Person, local: None, twilio_api: TwilioServer) -> None:
     connect_twilio(owner.tenant, twilio_api.url, token="wrong-canary")
     answer = owner.test("twilio", "333 765 4321")
     source = source_of(owner.tenant, "twilio")
     assert answer == {
         "ok": False,
-        "sentence": "Twilio refuses the account SID or the auth token; connect it again.",
+        "sentence": "Twilio rejected the account SID or auth token; connect it again.",
     }
     assert source is not None
     assert source.needs_reauth
 
 
 @pytest.mark.requirement("F17")
-def test_a_test_that_works_ends_the_banner(owner: Person, local: None, twilio_api: TwilioServer) -> None:
+def test_a_successful_test_removes_the_banner(owner: Person, local: None, twilio_api: TwilioServer) -> None:
     source = connect_twilio(owner.tenant, twilio_api.url)
     with owner.tenant.tx():
         mark_needs_reauth(source.pk)
@@ -181,13 +179,13 @@ def test_a_test_that_works_ends_the_banner(owner: Person, local: None, twilio_ap
     assert "Needs attention" not in owner.page()
 
 
-def test_a_test_to_no_number_is_sent_nowhere(owner: Person, local: None, twilio_api: TwilioServer) -> None:
+def test_a_test_to_an_invalid_number_is_not_sent(owner: Person, local: None, twilio_api: TwilioServer) -> None:
     connect_twilio(owner.tenant, twilio_api.url)
     assert "is no phone number" in owner.test("twilio", "me")["sentence"]
     assert twilio_api.script.calls == []
 
 
-def test_without_the_script_the_page_says_how_it_went(owner: Person, local: None, twilio_api: TwilioServer) -> None:
+def test_the_page_shows_the_result_without_javascript(owner: Person, local: None, twilio_api: TwilioServer) -> None:
     connect_twilio(owner.tenant, twilio_api.url)
     url = reverse("integration_test", args=[owner.tenant.project.slug, "twilio"])
     assert "Sent to +393337654321" in owner.client.post(url, {"to": "+393337654321"}).content.decode()
@@ -201,11 +199,11 @@ def test_disconnecting_forgets_the_secret(owner: Person) -> None:
 
 
 @pytest.mark.parametrize("kind", ["smtp", "no-such-kind"])
-def test_what_is_not_connected_cannot_be_disconnected(owner: Person, kind: str) -> None:
+def test_only_a_connected_service_can_be_disconnected(owner: Person, kind: str) -> None:
     assert owner.disconnect(kind).status_code == 404
 
 
-def test_a_viewer_sees_the_state_and_changes_nothing(owner: Person, viewer: User) -> None:
+def test_a_viewer_can_see_the_status_but_not_change_it(owner: Person, viewer: User) -> None:
     owner.connect()
     looker = Person(owner.tenant, viewer)
     assert "smtp.example.com" in looker.page()
@@ -229,7 +227,7 @@ def test_the_outbox_shows_what_would_have_been_sent(owner: Person) -> None:
     assert "Friday at &lt;b&gt;20:00&lt;/b&gt;" in owner.client.get(owner.address).content.decode()
 
 
-def test_a_token_stays_out_of_the_pages_and_the_admin(owner: Person) -> None:
+def test_a_token_never_appears_on_pages_or_in_the_admin(owner: Person) -> None:
     source = connect_twilio(owner.tenant, "https://api.twilio.com")
     admin = reverse("admin:projects_source_change", args=[source.pk])
     entered = owner.client.get(reverse("admin:enter", args=[owner.tenant.organization.pk]), follow=True)
@@ -252,8 +250,8 @@ def settings_of(person: Person) -> dict[str, Any]:
     return source.settings
 
 
-def test_a_connection_that_was_changed_meanwhile_is_not_saved_over(owner: Person, second: Person) -> None:
-    """The difference is shown, with what both changed, and a second save stands."""
+def test_a_concurrent_change_is_not_overwritten(owner: Person, second: Person) -> None:
+    """The difference is shown with both versions, and a second save succeeds."""
     owner.connect()
     seen = second.seen("smtp")
     owner.connect(settings__from_name="Anna", settings__port="465", settings__security="tls")
@@ -270,7 +268,7 @@ def test_a_connection_that_was_changed_meanwhile_is_not_saved_over(owner: Person
     assert settings_of(owner)["from_name"] == "Bruno"
 
 
-def test_a_secret_that_two_write_is_told_of_and_shown_to_neither(owner: Person, second: Person) -> None:
+def test_a_concurrent_secret_change_is_reported_without_showing_it(owner: Person, second: Person) -> None:
     owner.connect()
     seen = second.seen("smtp")
     owner.connect(secret="theirs-canary-123")
@@ -282,8 +280,8 @@ def test_a_secret_that_two_write_is_told_of_and_shown_to_neither(owner: Person, 
     assert second.save(second.seen("smtp"), secret="mine-canary-456").status_code == 302
 
 
-def test_a_password_goes_to_no_server_that_it_was_not_written_beside(owner: Person, second: Person) -> None:
-    """Somebody else has changed the server since the form was opened."""
+def test_a_password_is_not_sent_to_a_concurrently_changed_server(owner: Person, second: Person) -> None:
+    """Somebody changed the server after the form was opened."""
     owner.connect()
     seen = second.seen("smtp")
     owner.connect(settings__host="other.example.com")
@@ -291,7 +289,7 @@ def test_a_password_goes_to_no_server_that_it_was_not_written_beside(owner: Pers
     assert settings_of(owner)["host"] == "other.example.com"
 
 
-def test_who_changed_nothing_takes_back_nothing_of_another(owner: Person, second: Person) -> None:
+def test_an_unchanged_form_reverts_nothing(owner: Person, second: Person) -> None:
     owner.connect()
     seen = second.seen("smtp")
     owner.connect(settings__from_name="Anna")
@@ -299,8 +297,8 @@ def test_who_changed_nothing_takes_back_nothing_of_another(owner: Person, second
     assert settings_of(owner)["from_name"] == "Anna"
 
 
-def test_who_saved_what_stood_there_is_in_nobodys_way(owner: Person, second: Person) -> None:
-    """Neither with the same password, nor with none."""
+def test_saving_unchanged_values_causes_no_conflict(owner: Person, second: Person) -> None:
+    """Neither with the same password nor without one."""
     owner.connect()
     seen = second.seen("smtp")
     owner.connect()
@@ -309,7 +307,7 @@ def test_who_saved_what_stood_there_is_in_nobodys_way(owner: Person, second: Per
     assert settings_of(owner)["from_name"] == "Bruno"
 
 
-def test_what_was_disconnected_meanwhile_is_not_connected_again_unseen(owner: Person, second: Person) -> None:
+def test_a_concurrently_disconnected_service_is_not_silently_reconnected(owner: Person, second: Person) -> None:
     owner.connect()
     seen = second.seen("smtp")
     owner.disconnect("smtp")
@@ -319,8 +317,8 @@ def test_what_was_disconnected_meanwhile_is_not_connected_again_unseen(owner: Pe
     assert source_of(owner.tenant, "smtp") is None
 
 
-def test_a_connection_that_was_changed_meanwhile_is_not_ended_unseen(owner: Person, second: Person) -> None:
-    """What another has just written would be forgotten."""
+def test_a_concurrently_changed_connection_is_not_silently_disconnected(owner: Person, second: Person) -> None:
+    """The other member's change would be lost."""
     owner.connect()
     seen = second.seen("smtp")
     owner.connect(secret="theirs-canary-123")

@@ -1,4 +1,4 @@
-"""A calendar that is connected, in whole turns: an event blocks a time, a booking appears, a refusal ends nothing."""
+"""A connected calendar in whole turns: events block times, bookings appear, and a rejected sign-in ends no turn."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.conversations.tool_runs.turns import Turns
 from tests.tools.calendar.conftest import connect, open_day, source_of
 from tests.tools.calendar.radicale import PASSWORD, Calendar, Radicale
 from tools.models import EffectState
-from tools.services.calendar.availability import BY_THE_BOOK
+from tools.services.calendar.availability import NOT_CHECKED
 
 __all__ = ["turns"]
 
@@ -24,7 +24,7 @@ def tenant(database: None) -> Tenant:
 
 @pytest.fixture
 def agent(turns: Turns, caldav_server: Radicale) -> tuple[Turns, Calendar]:
-    """An agent that may use every tool, and the business's calendar."""
+    """An agent with every tool, and the business's calendar."""
     turns.configure(enabled_tools=None)
     calendar = caldav_server.calendar()
     connect(turns.tenant, calendar.url)
@@ -36,7 +36,7 @@ def evening(turns: Turns) -> dict[str, Any]:
 
 
 def ask(turns: Turns, tool: str, arguments: dict[str, Any]) -> tuple[str, str]:
-    """What the model is told of its call, and the reply."""
+    """Return what the model reads from its call, and the reply."""
     turns.calls_tool(tool, arguments)
     turns.says("There you are.")
     turn = turns.say("At seven, for two, please.")
@@ -59,12 +59,12 @@ def test_an_event_blocks_a_time_and_a_booking_appears(agent: tuple[Turns, Calend
 
 
 @pytest.mark.requirement("F17")
-def test_a_refused_sign_in_ends_no_turn(agent: tuple[Turns, Calendar]) -> None:
-    """The model reads a sentence, the customer gets a reply, the connection is marked, the effect is done."""
+def test_a_rejected_sign_in_ends_no_turn(agent: tuple[Turns, Calendar]) -> None:
+    """The model reads a sentence, the customer gets a reply, the connection is marked, and the effect is done."""
     turns, calendar = agent
     connect(turns.tenant, calendar.url, password=f"{PASSWORD}-of-old")
     told, reply = ask(turns, "check_availability", evening(turns))
-    assert told.endswith(BY_THE_BOOK)
+    assert told.endswith(NOT_CHECKED)
     assert PASSWORD not in told
     assert reply == "There you are."
     assert source_of(turns.tenant).needs_reauth is True

@@ -1,10 +1,10 @@
-"""The state of a booking's calendar event, as staff read it."""
+"""The sync status of a booking's calendar event."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.tools.bookings.conftest import Desk, rome
+from tests.tools.bookings.conftest import Bookings, rome
 from tests.tools.calendar.scripted import ScriptedCalendar
 from tools.models import BookingState, Effect, EffectState
 from tools.services.calendar.sync_status import sync_status_of
@@ -13,19 +13,19 @@ from tools.services.calendar.sync_status import sync_status_of
 @pytest.mark.parametrize(
     ("state", "tone", "confirmed", "cancelled"),
     [
-        (EffectState.DONE, "ok", "In the calendar", "Taken out of the calendar"),
-        (EffectState.PLANNED, "act", "On its way to the calendar", "Being taken out of the calendar"),
-        (EffectState.SENDING, "act", "On its way to the calendar", "Being taken out of the calendar"),
-        (EffectState.UNKNOWN, "warn", "Perhaps not in the calendar", "Perhaps still in the calendar"),
+        (EffectState.DONE, "ok", "In the calendar", "Removed from the calendar"),
+        (EffectState.PLANNED, "act", "Being added to the calendar", "Being removed from the calendar"),
+        (EffectState.SENDING, "act", "Being added to the calendar", "Being removed from the calendar"),
+        (EffectState.UNKNOWN, "warn", "May not be in the calendar", "May still be in the calendar"),
         (EffectState.FAILED, "bad", "Not in the calendar", "Still in the calendar"),
         (EffectState.CANCELLED, "bad", "Not in the calendar", "Still in the calendar"),
     ],
 )
-def test_it_says_how_the_event_stands_and_whether_it_is_to(
-    state: EffectState, tone: str, confirmed: str, cancelled: str, desk: Desk, scripted: ScriptedCalendar
+def test_the_status_depends_on_the_effect_and_the_booking(
+    state: EffectState, tone: str, confirmed: str, cancelled: str, bookings: Bookings, scripted: ScriptedCalendar
 ) -> None:
-    booking = desk.book(rome(27, "19:00"))
-    with desk.tenant.tx():
+    booking = bookings.book(rome(27, "19:00"))
+    with bookings.tenant.tx():
         Effect.objects.filter(pk=booking.calendar_effect_id).update(state=state, error="why")
         for booking.state, words in ((BookingState.CONFIRMED, confirmed), (BookingState.CANCELLED, cancelled)):
             standing = sync_status_of(booking)
@@ -33,7 +33,7 @@ def test_it_says_how_the_event_stands_and_whether_it_is_to(
             assert (standing.tone, standing.words, standing.why) == (tone, words, "why")
 
 
-def test_of_a_booking_that_no_calendar_was_told_of_it_says_nothing(desk: Desk) -> None:
-    booking = desk.book(rome(27, "19:00"))
-    with desk.tenant.tx():
+def test_a_booking_that_was_never_synced_has_no_status(bookings: Bookings) -> None:
+    booking = bookings.book(rome(27, "19:00"))
+    with bookings.tenant.tx():
         assert sync_status_of(booking) is None

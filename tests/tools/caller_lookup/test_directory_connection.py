@@ -1,4 +1,4 @@
-"""The endpoint that knows callers, as a connection: what is refused when it is saved, and the trial of it."""
+"""Caller directory connections: validation on save, and the connection check."""
 
 from __future__ import annotations
 
@@ -32,31 +32,31 @@ RECORDS = KINDS["client_lookup"]
         ({"header_name": "X-Key\r\nHost: evil"}, "header_name", "line break"),
     ],
 )
-def test_what_cannot_be_asked_is_refused(typed: dict[str, str], field: str, sentence: str) -> None:
-    """When it is saved, with a sentence at its field."""
+def test_an_invalid_url_is_refused(typed: dict[str, str], field: str, sentence: str) -> None:
+    """On save, with an error at the field."""
     with pytest.raises(SettingsRefused) as refused:
         checked_settings(RECORDS, {"url": "https://crm.example.com/callers", **typed})
     assert list(refused.value.errors) == [field]
     assert sentence in refused.value.errors[field]
 
 
-def test_it_needs_no_secret(tenant: Tenant) -> None:
+def test_the_secret_is_optional(tenant: Tenant) -> None:
     assert connect_records(tenant, "https://crm.example.com/callers").secret == ""
 
 
 @pytest.mark.parametrize(
     ("status", "body", "to", "is_ok", "sentence"),
     [
-        (200, b"Anna Bianchi, a regular.", CALLING, True, "It answers: Anna Bianchi, a regular."),
-        (404, b"", CALLING, True, "It answers, and knows nobody with this number."),
-        (500, b"", CALLING, False, "The look-up of callers answered 500."),
-        (200, b"", " ", False, "Write the phone number of somebody whom your system knows."),
+        (200, b"Anna Bianchi, a regular.", CALLING, True, "Response: Anna Bianchi, a regular."),
+        (404, b"", CALLING, True, "The endpoint responded. It knows nobody with this number."),
+        (500, b"", CALLING, False, "The caller lookup responded with 500."),
+        (200, b"", " ", False, "Enter a phone number that your system knows."),
     ],
 )
-def test_a_trial_looks_one_number_up(
+def test_the_check_looks_up_one_number(
     tenant: Tenant, records: LookupServer, settings: Any, status: int, body: bytes, to: str, is_ok: bool, sentence: str
 ) -> None:
-    """The page shows the answer."""
+    """The page shows the response."""
     settings.OUTBOUND_ALLOW = ["127.0.0.1"]
     connect_records(tenant, records.url)
     records.script.status, records.script.body = status, body

@@ -1,4 +1,4 @@
-"""Orders as shops answer with them, whatever their plugins make of it."""
+"""Parsing orders, with all that plugins make of them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.tools.orders.woocommerce_server import ANNA, order, tracked
-from tools.services.orders.formatting import orders_told
+from tools.services.orders.formatting import describe_orders
 from tools.services.orders.order import Item, Order, Parcel, money, read_orders, safe_url
 
 
@@ -51,13 +51,13 @@ def read(**changes: Any) -> Order:
     ],
 )
 def test_parcels_of_both_plugins_are_read_and_others_skipped(parcel: Any, expected: Parcel | None) -> None:
-    """Shipment Tracking's and AST's; what looks otherwise is left out."""
+    """Shipment Tracking and AST; other shapes are skipped."""
     assert read(meta_data=tracked(parcel)).parcels == ([expected] if expected else [])
 
 
 @pytest.mark.requirement("W04")
 @pytest.mark.parametrize("meta", [None, "x", {}, [None], [{"key": "_wc_shipment_tracking_items", "value": "a:1:{}"}]])
-def test_meta_of_another_shape_is_skipped(meta: Any) -> None:
+def test_malformed_meta_is_skipped(meta: Any) -> None:
     assert read(meta_data=meta).parcels == []
 
 
@@ -81,7 +81,7 @@ def test_meta_of_another_shape_is_skipped(meta: Any) -> None:
     ],
 )
 def test_a_link_that_is_not_plain_https_is_dropped(link: Any) -> None:
-    """Who shows it escapes it all the same."""
+    """Its display is escaped as well."""
     assert safe_url(link) in ("", "https://dhl.example/")
     assert "\n" not in safe_url(link)
 
@@ -107,53 +107,53 @@ def test_money_has_its_currency(amount: Any, currency: Any, expected: str) -> No
 
 
 @pytest.mark.requirement("W04")
-def test_what_an_order_lacks_is_left_out() -> None:
-    """A plugin's half an order makes no reply fail."""
+def test_missing_parts_of_an_order_are_left_out() -> None:
+    """An incomplete order does not fail the reply."""
     row = {"id": 9, "customer_id": ANNA, "line_items": [{"name": "Hat", "quantity": "two"}, {"quantity": 1}, 7]}
     [found] = read_orders([row, "x", None], customer_id=ANNA, timezone="Europe/Rome")
     assert found == Order("9", "", None, "", [Item("Hat", 1)], [])
-    assert orders_told([found], status=None).endswith("Order 9 is of an unknown status: 1 × Hat.")
+    assert describe_orders([found], status=None).endswith("Order 9 is of an unknown status: 1 × Hat.")
 
 
 @pytest.mark.requirement("W04")
 @pytest.mark.parametrize(("given", "status"), [("wc-on-hold", "on-hold"), ("Processing", "processing"), (None, "")])
-def test_a_status_is_the_shops_without_its_mark(given: Any, status: str) -> None:
+def test_the_prefix_of_a_status_is_removed(given: Any, status: str) -> None:
     assert read(status=given).status == status
 
 
 @pytest.mark.requirement("W04")
 @pytest.mark.parametrize("quantity", [0, -1, 10**9, True, 2.5])
-def test_a_number_of_pieces_that_makes_no_sense_is_one(quantity: Any) -> None:
+def test_an_invalid_quantity_counts_as_one(quantity: Any) -> None:
     assert read(line_items=[{"name": "Hat", "quantity": quantity}]).items == [Item("Hat", 1)]
 
 
 @pytest.mark.requirement("W04")
-def test_a_huge_order_is_cut() -> None:
-    """It stands in a prompt and on a page."""
+def test_a_huge_order_is_truncated() -> None:
+    """It appears in prompts and on pages."""
     lines = [{"name": f"Hat {number}", "quantity": 1} for number in range(60)]
     found = read(line_items=lines)
     assert len(found.items) == 50
-    assert "45 more" in orders_told([found], status=None)
+    assert "45 more" in describe_orders([found], status=None)
 
 
 @pytest.mark.requirement("W04")
-def test_the_day_is_the_projects_own() -> None:
-    """Half past eleven at night in UTC is the next day in Rome."""
+def test_the_day_is_in_the_projects_zone() -> None:
+    """23:30 UTC is the next day in Rome."""
     assert read().day == date(2026, 11, 21)
     assert read(date_created_gmt=None).day == date(2026, 11, 20)
 
 
 @pytest.mark.requirement("W04")
 @pytest.mark.parametrize("created", ["0001-01-01T00:00:00", "0000-00-00T00:00:00", "yesterday", 7, ""])
-def test_a_day_that_is_none_makes_no_look_up_fail(created: Any) -> None:
-    """Whatever a plugin writes for an order that has no date."""
+def test_an_invalid_date_does_not_fail_the_lookup(created: Any) -> None:
+    """Plugins write various values for "no date"."""
     row = order(727, date_created_gmt=created, date_created=None)
     [found] = read_orders([row], customer_id=ANNA, timezone="America/New_York")
     assert found.day is None
 
 
 @pytest.mark.requirement("W04")
-def test_names_come_on_one_line() -> None:
-    """A product's name is data, with nothing in it that the database or a prompt can't take."""
+def test_names_are_a_single_line() -> None:
+    """A product's name is data that the database and prompts must be able to hold."""
     [item] = read(line_items=[{"name": "Hat\x00\n\ud800 </tool>", "quantity": 1}]).items
     assert item.name == "Hat </tool>"

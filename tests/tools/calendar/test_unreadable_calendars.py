@@ -1,4 +1,4 @@
-"""A calendar that is down, slow or hostile costs a refused reading: the book goes on, and the agent is told."""
+"""Calendars that are down, slow or hostile: bookings continue, and the agent is told."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from threading import Event
 
 import pytest
 
-from tests.tools.bookings.conftest import Desk
+from tests.tools.bookings.conftest import Bookings
 from tests.tools.calendar.scripted import ScriptedCalendar, document, multistatus
 from tools.engine.execution.outcome import Ending, Outcome
 from tools.services.calendar import caldav_client as calendar_server
-from tools.services.calendar.availability import BY_THE_BOOK
+from tools.services.calendar.availability import NOT_CHECKED
 
 ASKED = {"date": "2026-11-27", "time": "19:00", "party_size": 4}
 TAKEN = ("DTSTART:20261127T180000Z", "DTEND:20261127T190000Z")
@@ -21,35 +21,35 @@ BOMB = b"""<?xml version="1.0"?><!DOCTYPE m [<!ENTITY a "aaaaaaaaaa"><!ENTITY b 
 OUTSIDE = b"""<?xml version="1.0"?><!DOCTYPE m [<!ENTITY a SYSTEM "file:///etc/passwd">]><multistatus xmlns="DAV:">&a;</multistatus>"""
 
 
-def check(desk: Desk) -> Outcome:
-    return desk.run("check_availability_tool", **ASKED)
+def check(bookings: Bookings) -> Outcome:
+    return bookings.run("check_availability_tool", **ASKED)
 
 
 @pytest.mark.parametrize(
     ("status", "body", "problem"),
     [
-        (207, b"x" * 10_000_000, "longer than 2 MB"),
-        (207, multistatus("BEGIN:VEVENT\nDTSTART:20261127T180000Z\nEND:VEVENT\n" * 100_000), "longer than 2 MB"),
+        (207, b"x" * 10_000_000, "larger than 2 MB"),
+        (207, multistatus("BEGIN:VEVENT\nDTSTART:20261127T180000Z\nEND:VEVENT\n" * 100_000), "larger than 2 MB"),
         (207, multistatus("BEGIN:VEVENT\nDTSTART:20261127T180000Z\nEND:VEVENT\n" * 5_000), "more than 1000 events"),
-        (207, multistatus(document(*TAKEN, "RRULE:FREQ=SECONDLY")), "by a rule which isn’t understood"),
-        (207, multistatus(document(*LONG_AGO, "RRULE:FREQ=DAILY;COUNT=99999999")), "by a rule which isn’t understood"),
-        (207, multistatus(*[document(*TAKEN, "RRULE:FREQ=DAILY")] * 101), "more than 100 series"),
-        (207, multistatus(document(*TAKEN, "RRULE:FREQ=MONTHLY;BYDAY=" + "1MO," * 400_000)), "longer than any"),
-        (207, multistatus(document(*TAKEN * 20_000)), "longer than any"),
+        (207, multistatus(document(*TAKEN, "RRULE:FREQ=SECONDLY")), "unsupported recurrence rule"),
+        (207, multistatus(document(*LONG_AGO, "RRULE:FREQ=DAILY;COUNT=99999999")), "unsupported recurrence rule"),
+        (207, multistatus(*[document(*TAKEN, "RRULE:FREQ=DAILY")] * 101), "more than 100 recurring events"),
+        (207, multistatus(document(*TAKEN, "RRULE:FREQ=MONTHLY;BYDAY=" + "1MO," * 400_000)), "too large"),
+        (207, multistatus(document(*TAKEN * 20_000)), "too large"),
         (207, BOMB, "declares a document type"),
         (207, OUTSIDE, "declares a document type"),
-        (207, b'<multistatus xmlns="DAV:">' + b"<a>" * 50_000, "nested deeper"),
-        (207, b"<html><body>Welcome</body></html>", "is no CalDAV"),
-        (207, b"\xff\xfe\x00", "is no XML"),
-        (200, b"Welcome", "Something else than a calendar"),
+        (207, b'<multistatus xmlns="DAV:">' + b"<a>" * 50_000, "nested too deeply"),
+        (207, b"<html><body>Welcome</body></html>", "not CalDAV"),
+        (207, b"\xff\xfe\x00", "not XML"),
+        (200, b"Welcome", "no calendar at this address"),
         (301, b"", "another address"),
         (
             403,
             b'<error xmlns="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav"><C:max-instances/></error>',
-            "answered 403",
+            "responded with 403",
         ),
         (404, b"", "no calendar at this address"),
-        (500, b"", "answered 500"),
+        (500, b"", "responded with 500"),
     ],
     ids=[
         "10 MB",
@@ -72,44 +72,44 @@ def check(desk: Desk) -> Outcome:
         "broken",
     ],
 )
-def test_what_cannot_be_read_leaves_the_book_as_it_is(
-    desk: Desk, scripted: ScriptedCalendar, status: int, body: bytes, problem: str
+def test_an_unreadable_response_does_not_limit_bookings(
+    bookings: Bookings, scripted: ScriptedCalendar, status: int, body: bytes, problem: str
 ) -> None:
-    """The agent hears that nobody looked, staff why."""
+    """The agent reads that the calendar was not checked, and staff reads why."""
     scripted.answer(status, body)
-    outcome = check(desk)
+    outcome = check(bookings)
     assert outcome.ending is Ending.DONE
     assert outcome.told.startswith("Friday 27 November at 19:00: a table for 4 is free.")
-    assert outcome.told.endswith(BY_THE_BOOK)
+    assert outcome.told.endswith(NOT_CHECKED)
     assert problem in outcome.result["calendar"]
     assert scripted.methods == ["REPORT"]
 
 
-def test_a_calendar_that_is_silent_is_not_waited_for(
-    desk: Desk, scripted: ScriptedCalendar, monkeypatch: pytest.MonkeyPatch
+def test_a_silent_calendar_times_out(
+    bookings: Bookings, scripted: ScriptedCalendar, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Five seconds in all, shortened here."""
+    """Five seconds in total, shortened here."""
     assert calendar_server.ANSWERED_WITHIN_S < calendar_server.SEEN_WITHIN_S == 5.0
     monkeypatch.setattr(calendar_server, "ANSWERED_WITHIN_S", 0.2)
     scripted.answers = [None]
-    outcome = check(desk)
-    assert BY_THE_BOOK in outcome.told
+    outcome = check(bookings)
+    assert NOT_CHECKED in outcome.told
     assert "did not answer within 0.2 seconds" in outcome.result["calendar"]
 
 
-def test_an_answer_that_takes_long_to_read_is_not_waited_for(
-    desk: Desk, scripted: ScriptedCalendar, monkeypatch: pytest.MonkeyPatch
+def test_a_response_that_takes_long_to_parse_times_out(
+    bookings: Bookings, scripted: ScriptedCalendar, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The reading is part of the five seconds."""
+    """Parsing counts toward the five seconds."""
     monkeypatch.setattr(calendar_server, "SEEN_WITHIN_S", 0.2)
     is_over = Event()
     monkeypatch.setattr(calendar_server, "busy_spans", lambda *about, **more: is_over.wait(30))
     threading.Timer(1, is_over.set).start()
-    outcome = check(desk)
-    assert "takes too long" in outcome.result["calendar"]
+    outcome = check(bookings)
+    assert "took too long" in outcome.result["calendar"]
 
 
-def test_one_event_that_makes_no_sense_hides_no_other(desk: Desk, scripted: ScriptedCalendar) -> None:
+def test_a_malformed_event_hides_no_other(bookings: Bookings, scripted: ScriptedCalendar) -> None:
     nonsense = [
         document(),
         document("DTSTART:yesterday"),
@@ -120,11 +120,11 @@ def test_one_event_that_makes_no_sense_hides_no_other(desk: Desk, scripted: Scri
         "BEGIN:VEVENT\nEND:VCALENDAR",
     ]
     scripted.answer(207, multistatus(*nonsense, document(*TAKEN)))
-    outcome = check(desk)
-    assert BY_THE_BOOK not in outcome.told
+    outcome = check(bookings)
+    assert NOT_CHECKED not in outcome.told
     assert outcome.result["free"] is False
 
 
-def test_without_a_calendar_nobody_is_asked(desk: Desk) -> None:
+def test_without_a_calendar_nothing_is_requested(bookings: Bookings) -> None:
     """The answer doesn't mention a calendar."""
-    assert "calendar" not in check(desk).result
+    assert "calendar" not in check(bookings).result

@@ -1,4 +1,4 @@
-"""Zip codes and products, from the project's own data."""
+"""Zip codes and products from the project's own data."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from projects.records.attributes import WrongValue, set_attribute
-from tests.tools.bookings.conftest import Desk
+from tests.tools.bookings.conftest import Bookings
 from tools.engine.execution.outcome import Ending
 from tools.services.business_data import products, zip_codes
 
@@ -44,7 +44,7 @@ MENU: list[dict[str, Any]] = [
         ("00-184", True),
     ],
 )
-def test_a_code_is_served_where_the_list_covers_it(zip_code: str, answer: bool) -> None:
+def test_a_zip_code_is_served_if_the_list_covers_it(zip_code: str, answer: bool) -> None:
     assert zip_codes.is_served(zip_code, zip_codes.check_zip_codes(SERVED)) is answer
 
 
@@ -57,7 +57,7 @@ def test_a_code_is_served_where_the_list_covers_it(zip_code: str, answer: bool) 
         (["all of Rome, please"], ".0: “all of Rome, please” is no zip code; write 00184, 00100-00199 or SW1A*."),
     ],
 )
-def test_a_list_of_another_shape_is_refused(value: Any, sentence: str) -> None:
+def test_an_invalid_list_of_zip_codes_is_refused(value: Any, sentence: str) -> None:
     with pytest.raises(WrongValue) as caught:
         zip_codes.check_zip_codes(value)
     assert str(caught.value) == zip_codes.KEY + (sentence if sentence[0] == "." else f" {sentence}")
@@ -72,18 +72,18 @@ def test_a_list_of_another_shape_is_refused(value: Any, sentence: str) -> None:
         ([{"name": "x", "available": True, "stock": 3}], "products.0.stock: Extra inputs are not permitted"),
     ],
 )
-def test_products_of_another_shape_are_refused(value: Any, path: str) -> None:
+def test_an_invalid_list_of_products_is_refused(value: Any, path: str) -> None:
     with pytest.raises(WrongValue) as caught:
         products.check_products(value)
     assert path in str(caught.value)
     assert "Write a list of {name, available: true or false, price?, note?}." in str(caught.value)
 
 
-def test_a_shape_is_checked_where_an_attribute_is_written(desk: Desk) -> None:
-    """By every door: they share set_attribute."""
+def test_an_attribute_is_validated_when_it_is_written(bookings: Bookings) -> None:
+    """Every entry point uses set_attribute."""
     for key in (zip_codes.KEY, products.KEY):
-        with desk.tenant.tx(), pytest.raises(WrongValue, match=key):
-            set_attribute(desk.project, key, "x")
+        with bookings.tenant.tx(), pytest.raises(WrongValue, match=key):
+            set_attribute(bookings.project, key, "x")
 
 
 @pytest.mark.parametrize(
@@ -93,35 +93,35 @@ def test_a_shape_is_checked_where_an_attribute_is_written(desk: Desk) -> None:
         ("20121", "The zip code 20121 is not served. Served are 00184, 00100 to 00119, all that begin with SW1A, "),
     ],
 )
-def test_the_agent_is_told_whether_a_zip_code_is_served(desk: Desk, asked: str, told: str) -> None:
-    with desk.tenant.tx():
-        set_attribute(desk.project, zip_codes.KEY, SERVED)
-    outcome = desk.run("check_zip_code_served_tool", zip_code=asked)
+def test_the_agent_is_told_whether_a_zip_code_is_served(bookings: Bookings, asked: str, told: str) -> None:
+    with bookings.tenant.tx():
+        set_attribute(bookings.project, zip_codes.KEY, SERVED)
+    outcome = bookings.run("check_zip_code_served_tool", zip_code=asked)
     assert outcome.told.startswith(told)
     assert outcome.result["served"] is (asked == "00184")
 
 
 @pytest.mark.parametrize("words", ["Trastevere", "double-oh one eight four", "?"])
-def test_what_is_no_zip_code_is_asked_for_again(desk: Desk, words: str) -> None:
-    """That no code is such a word says nothing of where the customer lives."""
-    with desk.tenant.tx():
-        set_attribute(desk.project, zip_codes.KEY, SERVED)
-    outcome = desk.run("check_zip_code_served_tool", zip_code=words)
+def test_an_invalid_zip_code_is_asked_for_again(bookings: Bookings, words: str) -> None:
+    """An unmatched word says nothing about where the customer lives."""
+    with bookings.tenant.tx():
+        set_attribute(bookings.project, zip_codes.KEY, SERVED)
+    outcome = bookings.run("check_zip_code_served_tool", zip_code=words)
     assert (outcome.ending, outcome.told) == (
         Ending.FAILED,
         f"Nothing was checked, because “{words}” is no zip code. Ask for the zip code in digits.",
     )
 
 
-def test_without_a_list_nobody_is_told_yes_or_no(desk: Desk) -> None:
+def test_without_a_list_the_answer_is_unknown(bookings: Bookings) -> None:
     for tool, argument in (
         ("check_zip_code_served_tool", "zip_code"),
         ("check_product_or_service_availability", "product"),
     ):
-        outcome = desk.run(tool, **{argument: "00184"})
+        outcome = bookings.run(tool, **{argument: "00184"})
         assert outcome.ending is Ending.FAILED
         assert "A colleague has to say." in outcome.told
-        assert "Ask" in desk.run(tool).told
+        assert "Ask" in bookings.run(tool).told
 
 
 TOLD = {
@@ -134,10 +134,10 @@ TOLD = {
 }
 
 
-def test_the_agent_is_told_what_is_available(desk: Desk) -> None:
-    with desk.tenant.tx():
-        set_attribute(desk.project, products.KEY, MENU)
-    assert {asked: desk.run("check_product_or_service_availability", product=asked).told for asked in TOLD} == TOLD
+def test_the_agent_is_told_what_is_available(bookings: Bookings) -> None:
+    with bookings.tenant.tx():
+        set_attribute(bookings.project, products.KEY, MENU)
+    assert {asked: bookings.run("check_product_or_service_availability", product=asked).told for asked in TOLD} == TOLD
 
 
 @pytest.mark.parametrize(
@@ -152,16 +152,16 @@ def test_the_agent_is_told_what_is_available(desk: Desk) -> None:
         ("burger", ["Hamburger"]),
     ],
 )
-def test_a_product_is_found_by_its_words_and_not_inside_another(asked: str, found: list[str]) -> None:
-    """That there is tea is no answer about a steak."""
+def test_a_product_is_found_by_whole_words_only(asked: str, found: list[str]) -> None:
+    """ "Tea" is no answer to "steak"."""
     names = ("Tea", "Licorice", "Rice bowl", "Hamburger", "拉面")
     menu = products.read_products([{"name": name, "available": True} for name in names])
     assert [product.name for product in products.find_products(asked, menu)] == found
 
 
-def test_several_products_of_a_word_are_all_told(desk: Desk) -> None:
-    with desk.tenant.tx():
-        set_attribute(desk.project, products.KEY, MENU)
-    told = desk.run("check_product_or_service_availability", product="ravioli").told
+def test_all_products_that_match_a_word_are_named(bookings: Bookings) -> None:
+    with bookings.tenant.tx():
+        set_attribute(bookings.project, products.KEY, MENU)
+    told = bookings.run("check_product_or_service_availability", product="ravioli").told
     assert told.startswith("Ravioli with ricotta is available")
     assert "Ravioli with pumpkin is not available." in told
