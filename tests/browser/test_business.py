@@ -225,7 +225,7 @@ def test_what_was_typed_beside_a_saved_resource_still_stands(page: Page, app: Ap
     expect(page.get_by_label("Name of Table 1", exact=True)).to_have_value("Veranda")
     page.get_by_label("Name of Table 1", exact=True).fill("Table 2")
     page.get_by_role("button", name="Save Table 1", exact=True).click()
-    expect(page.get_by_role("alert")).to_contain_text("a resource of this name already")
+    expect(page.get_by_role("alert")).to_contain_text("Another resource has this name")
     expect(page.get_by_label("Name of Table 1", exact=True)).to_have_value("Table 2")
 
 
