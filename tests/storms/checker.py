@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from jobs.attempt import BROKE_OFF
 from jobs.models import Job, State
 from tests.conftest import Tenant
-from tests.conversations.effects.outside import violations
+from tests.conversations.effects.ledger_check import violations
 from tests.storms.world import CLEAR, World
 from tools.engine.execution.outcome_policy import MAX_ATTEMPTS, WORKER_DIED
 from tools.models import AfterAction, AfterActionState, Effect, EffectState

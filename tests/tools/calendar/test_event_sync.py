@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from conversations.tool_runs.effects.decisions import resolve
+from conversations.tool_runs.effects.resolution import resolve
 from jobs.attempt import FAULT
 from jobs.models import Job, State
 from jobs.services import run_again

@@ -1,4 +1,4 @@
-"""What people and late results decide about an effect that workers left open (E2, E6, W6)."""
+"""Decisions by people, and late callbacks, about effects that workers left open."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ CALLED_BACK = (EffectState.SENDING, EffectState.UNKNOWN)
 
 
 def resolve(project: Project, effect_id: UUID, *, happened: bool, by: UUID | None) -> Effect:
-    """Say whether an unknown effect happened. If not, it is sent again under the same key: that is a new approval.
+    """Record whether an unknown effect happened. If not, it is sent again under the same key, which is a new approval.
 
-    Raises Http404, and WrongState unless it is unknown. Two people at once: one wins.
+    Raises Http404, and WrongState unless the effect is unknown. Of two concurrent calls one wins.
     """
     effect = _effect(project, effect_id)
     if is_calendar_event(effect):
@@ -50,7 +50,7 @@ def resolve(project: Project, effect_id: UUID, *, happened: bool, by: UUID | Non
 
 
 def release(project: Project, effect_id: UUID, *, by: UUID | None) -> Effect:
-    """Let a held repeat go out after all. Raises Http404, and WrongState unless it is held."""
+    """Send a held repeat after all. Raises Http404, and WrongState unless it is held."""
     effect = _effect(project, effect_id)
     if resume.is_of_todo(effect):
         return resume.release(effect, by=by)
@@ -61,10 +61,10 @@ def release(project: Project, effect_id: UUID, *, by: UUID | None) -> Effect:
     return effect
 
 
-def take_result(effect_id: UUID, *, token: str, body: bytes) -> bool:
-    """A tool calls back with its result: an object with a text under `error` says that it failed (W6).
+def store_callback(effect_id: UUID, *, token: str, body: bytes) -> bool:
+    """Store a tool's callback result; an object with a string under `error` means failure.
 
-    Inside the tenant's transaction. A token that was used up changes nothing; False for one that isn't the effect's.
+    Runs in the tenant's transaction. A used token changes nothing. Return False if the token is not the effect's.
     """
     effect = Effect.objects.get(pk=effect_id)
     if not is_token_of(token, effect.callback_hash):
@@ -83,7 +83,7 @@ def take_result(effect_id: UUID, *, token: str, body: bytes) -> bool:
 
 
 def _without_secrets(effect: Effect, body: bytes) -> Reply:
-    """What was called back, without what the tool was called with; a secret that can't be read any more can't be looked for."""
+    """The callback's body without the tool's secrets; secrets that can no longer be decrypted are not searched for."""
     try:
         secrets = secrets_of(effect.project_id, effect.tool)
     except WrongSecret:

@@ -1,4 +1,4 @@
-"""The blocks of a reply as the customer's page shows them; a type that it doesn't know is dropped (W12)."""
+"""Cards: the blocks of a reply as the portal shows them. Unknown block types are dropped."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ MOST_LINES = 10
 
 @dataclass(frozen=True)
 class Card:
-    """One block: a title, what stands below it, where it leads, and the request for a person that its button makes.
+    """One block: a title, the lines below it, a link, and the request for a person made by its button.
 
-    `word` is the page's word that stands where it has no title of its own.
+    `word` names the page's own title for a block without one.
     """
 
     title: str = ""
@@ -23,8 +23,8 @@ class Card:
     word: str = ""
 
 
-def cards_of(blocks: Iterable[Mapping[str, Any]]) -> list[Card]:
-    """The cards of a message, in its order."""
+def build_cards(blocks: Iterable[Mapping[str, Any]]) -> list[Card]:
+    """The cards of a message, in block order."""
     looks = ((CARDS.get(str(block.get("type"))), block) for block in blocks)
     return [look(block) for look, block in looks if look is not None]
 
