@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from conversations.api.serializers import EffectResolution
-from conversations.tool_runs.effects.decisions import release, resolve, take_result
+from conversations.tool_runs.effects.resolution import release, resolve, store_callback
 from projects.api.schema import Schema
 from projects.api.typed_responses import TypedResponse
 from projects.api.views import JsonAlways, ProjectView
@@ -78,6 +78,6 @@ class ToolResult(APIView):
         if place is None:
             raise Http404
         with tenant_tx(place.organization_id):
-            if not take_result(place.effect_id, token=token, body=request._request.body):
+            if not store_callback(place.effect_id, token=token, body=request._request.body):
                 raise Http404
         return TypedResponse({"received": True})

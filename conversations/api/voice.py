@@ -21,8 +21,8 @@ from conversations.api.views import ConversationView
 from conversations.common.payloads import TurnSummaryPayload
 from conversations.common.turn_detail import turn_summary
 from conversations.common.voice_session import is_voice_call
-from conversations.voice.reports import NoVoice, Report, ReportType, take_reports
-from conversations.voice.updates import UpdatesCursor, place_of, update_frames
+from conversations.voice.reports import NoVoice, Report, ReportType, process_reports
+from conversations.voice.updates import UpdatesCursor, cursor_for, update_frames
 from projects.api.async_views import Continued, continues
 from projects.api.authentication import Caller
 from projects.api.serializers import StrictSerializer, TextField
@@ -85,7 +85,7 @@ class SessionReports(ConversationView):
         self.bare_conversation(conversation_id)
         data = self.valid(ReportsInput)
         reports = [Report(**{**report, "type": ReportType(report["type"])}) for report in data["reports"]]
-        accepted = take_reports(conversation_id, reports, project_id=self.project.pk)
+        accepted = process_reports(conversation_id, reports, project_id=self.project.pk)
         return Accepted({"repeated": accepted.repeated, "turns": [turn_summary(turn) for turn in accepted.turns]})
 
 
@@ -114,7 +114,7 @@ class SessionUpdates(ConversationView):
         known = (
             last_id.isascii() and last_id.isdigit() and len(last_id) < 10 and int(last_id) <= conversation.last_event
         )
-        return Continued((self.caller, place_of(conversation, int(last_id) if known else None)))
+        return Continued((self.caller, cursor_for(conversation, int(last_id) if known else None)))
 
 
 @continues(SessionUpdates)

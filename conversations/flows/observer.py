@@ -1,4 +1,4 @@
-"""CAObserverFlow: learns who the customer is, one turn after the other (T10-T12, T17), and from what a colleague answers."""
+"""The observer (CAObserverFlow): learns customer facts from each turn, in order, and from what operators answer."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from conversations.models import Turn
 from conversations.prompts.observer import Observation, RatedObservation, build_request, output_of
 from conversations.turns.after_reply import observed_message
 from conversations.turns.customer_fields import refused_fact, store_facts
-from conversations.turns.quality import store_quality
+from conversations.turns.flags import store_quality
 from jobs.failpoints import failpoint
 from jobs.fence import job_tx, reading
 from jobs.lanes import ClaimedJob
@@ -25,8 +25,8 @@ from tenancy.threads import in_db
 
 
 async def run_observer(job: ClaimedJob) -> None:
-    """Read the latest exchange, and keep what it reveals."""
-    context = await _scene_of(job)
+    """Read the latest exchange, and store the facts it reveals."""
+    context = await _load_context(job)
     if context is None:
         await in_db(_skip, job)
         return
@@ -43,15 +43,15 @@ async def run_observer(job: ClaimedJob) -> None:
     failpoint("lane.committed")
 
 
-async def _scene_of(job: ClaimedJob) -> TurnContext | None:
-    """The turn's, or that of a message which no turn answers."""
+async def _load_context(job: ClaimedJob) -> TurnContext | None:
+    """Context of the job's turn, or of a message without a turn. None if the agent answers that message after all."""
     message_id = observed_message(job.key)
     if message_id is None:
         return (await load_after_reply(job)).turn_context
-    return await in_db(_scene_at, job, message_id)
+    return await in_db(_load_observed, job, message_id)
 
 
-def _scene_at(job: ClaimedJob, message_id: UUID) -> TurnContext | None:
+def _load_observed(job: ClaimedJob, message_id: UUID) -> TurnContext | None:
     with reading(job):
         return context_at_message(message_id)
 

@@ -1,4 +1,7 @@
-"""CAThoughtsFlow: the directives for the next turn; a newer turn cancels it, an older one never overwrites (T13-T15)."""
+"""Thoughts (CAThoughtsFlow): write the directives for the next turn.
+
+A newer turn cancels the job of an older one, and older directives never replace newer ones.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from conversations.common.presenters import directives_payload
 from conversations.context.turn_context import TurnContext, context_after
 from conversations.context.turn_context_cache import load_after_reply
 from conversations.flows.group_commit import commit
-from conversations.followups.waits import SKIPPED_WAITING, comes_after_wait, is_waiting
+from conversations.followups.waits import SKIPPED_WAITING, is_after_wait, is_waiting
 from conversations.live.event_log import ConversationLog
 from conversations.live.model_calls import add_calls, as_job_error, store_calls
 from conversations.models import Conversation, Directives
@@ -25,17 +28,17 @@ from llm.types import CallRecord
 from tenancy.prepared_queries import PreparedQuery
 from tenancy.threads import in_db
 
-NEWEST = PreparedQuery(
+NEWEST_DIRECTIVES = PreparedQuery(
     lambda conversation: Directives.objects.filter(conversation_id=conversation).order_by("-version")[:1], kinds=(UUID,)
 )
 
 
 class Waiting(RuntimeError):
-    """A tool's result is awaited: directives without it would be stale before they are read."""
+    """Directives are not written while a tool's result is awaited: they would be stale before use."""
 
 
 async def run_thoughts(job: ClaimedJob) -> None:
-    """Write the directives that the next reply will follow; not while a tool's result is awaited (T22, W4)."""
+    """Write the directives for the next reply, unless a tool's result is awaited."""
     try:
         await _think(job)
     except Waiting:
@@ -43,7 +46,7 @@ async def run_thoughts(job: ClaimedJob) -> None:
 
 
 async def _think(job: ClaimedJob) -> None:
-    context = await _scene_of(job)
+    context = await _load_context(job)
     records: list[CallRecord] = []
     try:
         directives = await model_client().structured(
@@ -64,13 +67,13 @@ async def _think(job: ClaimedJob) -> None:
     failpoint("lane.committed")
 
 
-async def _scene_of(job: ClaimedJob) -> TurnContext:
-    """The reading that is shared may be older than the end of a wait, and knows no result then (T24)."""
+async def _load_context(job: ClaimedJob) -> TurnContext:
+    """The shared reading may predate the end of a wait, and then lacks the result; read again in that case."""
     context = (await load_after_reply(job)).turn_context
-    return await in_db(_scene_now, job) if context.waits or comes_after_wait(job.key) else context
+    return await in_db(_read_context, job) if context.waits or is_after_wait(job.key) else context
 
 
-def _scene_now(job: ClaimedJob) -> TurnContext:
+def _read_context(job: ClaimedJob) -> TurnContext:
     with reading(job):
         context = context_after(job)
     if context.waits:
@@ -95,7 +98,7 @@ def _skip(job: ClaimedJob) -> None:
 
 
 def _replace_directives(log: ConversationLog, context: TurnContext, written: KeyDirectives) -> None:
-    """The next version, for a turn that is newer than the standing one's (M7): the log's lock keeps it so."""
+    """Add a version. The conversation's lock guarantees that an older turn never replaces a newer one's directives."""
     conversation = log.conversation
     directives = Directives(
         conversation_id=conversation.pk,
@@ -109,8 +112,8 @@ def _replace_directives(log: ConversationLog, context: TurnContext, written: Key
 
 
 def _newest_version(conversation: Conversation, context: TurnContext) -> int:
-    """Of the locked conversation's directives; those that the scene was read with mostly stand still."""
-    standing: Directives | None = context.conversation.directives
-    if standing is None or standing.pk != conversation.directives_id:
-        standing = next(iter(NEWEST(conversation.pk)), None)
-    return standing.version if standing else 0
+    """Newest version under the lock; usually the one in the context, which saves a query."""
+    current: Directives | None = context.conversation.directives
+    if current is None or current.pk != conversation.directives_id:
+        current = next(iter(NEWEST_DIRECTIVES(conversation.pk)), None)
+    return current.version if current else 0

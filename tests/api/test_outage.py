@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
 import pytest
 from django.conf import settings
@@ -29,8 +29,14 @@ def crashed_postgres(api: Client, servers: EmbeddedServices) -> Iterator[Embedde
 
 def forget_connections() -> None:
     """Drop every connection to the server that died, those of the database threads too."""
-    threads._pool.shutdown()
-    threads._pool = ThreadPoolExecutor(max_workers=settings.DB_THREADS, thread_name_prefix="db")
+    everyone = Barrier(settings.DB_THREADS)
+
+    def close() -> None:
+        everyone.wait()
+        connections.close_all()
+
+    for closed in [threads._pool.submit(close) for _ in range(settings.DB_THREADS)]:
+        closed.result()
     for connection in connections.all():
         connection.close()
         connection.close_pool()  # type: ignore[attr-defined]

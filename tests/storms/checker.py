@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jobs.attempt import BROKE_OFF
 from jobs.models import Job, State
+from jobs.runner import BROKE_OFF
 from tests.conftest import Tenant
-from tests.conversations.effects.outside import violations
+from tests.conversations.effects.ledger_check import violations
 from tests.storms.world import CLEAR, World
 from tools.engine.execution.outcome_policy import MAX_ATTEMPTS, WORKER_DIED
 from tools.models import AfterAction, AfterActionState, Effect, EffectState

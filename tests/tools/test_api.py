@@ -185,7 +185,7 @@ def test_the_attribute_returns_the_custom_tools(api: Client) -> None:
 @pytest.mark.requirement("N50", "N15")
 @pytest.mark.parametrize("value", [registration(), REGISTRATION_TEXT], ids=["json", "text"])
 def test_writing_the_attribute_saves_custom_tools(api: Client, tenant: Tenant, value: Any) -> None:
-    """As JSON, or as text that holds JSON."""
+    """The value may be JSON or JSON text."""
     assert send(api, "put", ATTRIBUTE, {"value": value}).status_code == 200
     assert api.get(ONE).json()["definition"] == webhook()
 

@@ -30,7 +30,7 @@ from tests.api.documented import DocumentedClient
 from tests.conftest import Tenant
 from tests.conversations.effects.target import Answers, target_server
 from tests.conversations.tool_runs.probe import Probe, offered
-from tests.conversations.tool_runs.test_own import CALLED, STOCK, definition
+from tests.conversations.tool_runs.test_custom_tools import CALLED, STOCK, definition
 from tests.conversations.tool_runs.turns import Turns
 from tests.processes import ScriptedModel
 from todos.content.lifecycle import Actor

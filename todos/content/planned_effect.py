@@ -7,7 +7,7 @@ from uuid import UUID
 
 from jobs.errors import WrongState
 from projects.common.api_error import ApiError
-from tools.engine import ledger
+from tools.engine import effect_decisions, ledger
 from tools.models import Effect, EffectState
 
 # The reason why the arguments are fixed, by the effect's state.
@@ -54,9 +54,9 @@ def plan_again(effect: Effect, *, is_wanted: bool, by: UUID | None) -> None:
     is wanted while its outcome is unknown.
     """
     if effect.state == EffectState.FAILED:
-        ledger.plan_again(effect)
+        effect_decisions.plan_again(effect)
     elif effect.state == EffectState.HELD and is_wanted:
-        ledger.release(effect, by=by)
+        effect_decisions.release(effect, by=by)
     elif effect.state == EffectState.UNKNOWN and is_wanted:
         message = f"repeats: we don't know whether {effect.tool} went through. Confirm the outcome first."
         raise ApiError("invalid_repeats", message, field="repeats")

@@ -15,7 +15,7 @@ from todos.executor.results import reopen_call
 from todos.executor.run_context import load_run, lock_todo
 from todos.hooks import todo_changed
 from todos.models import Todo, TodoCall, TodoStatus
-from tools.engine import ledger
+from tools.engine import effect_decisions, ledger
 from tools.engine.execution.outcome import Outcome
 from tools.models import Effect, EffectState
 
@@ -65,15 +65,15 @@ def resolve(effect: Effect, *, happened: bool, by: UUID | None) -> Effect:
     todo, call = _locked(effect)
     current = settle.effect_of(call)
     if happened:
-        ledger.confirm(current, by=by)
+        effect_decisions.confirm(current, by=by)
         settle.close(todo, call)
         _continue(todo, call, answer="resolved", by=by)
     elif _is_running(todo, call):
-        ledger.send_again(current, by=by)
+        effect_decisions.send_again(current, by=by)
         _reopen(todo, call, answer="resolved", by=by)
     elif current.pk == todo.effect_id and todo.status in AWAITING:
         # The pending approval executes the effect; a rejection cancels it.
-        ledger.send_again(current, by=by)
+        effect_decisions.send_again(current, by=by)
         settle.close(todo, call)
     else:
         _require_unknown(current)
@@ -87,7 +87,7 @@ def release(effect: Effect, *, by: UUID | None) -> Effect:
     current = settle.effect_of(call)
     if not _is_running(todo, call):
         raise WrongState(_why_over(todo))
-    ledger.release(current, by=by)
+    effect_decisions.release(current, by=by)
     _reopen(todo, call, answer="released", by=by)
     return current
 

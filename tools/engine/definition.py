@@ -30,7 +30,7 @@ class ConflictPolicy(Part):
 
 
 class RetryPolicy(StrEnum):
-    """Whether an effect with an unknown outcome is retried: never, or with the same idempotency key."""
+    """Retry behavior of an effect with an unknown outcome: never, or again with the same idempotency key."""
 
     ONCE = "once"
     IDEMPOTENT = "idempotent"

@@ -132,7 +132,7 @@ def test_a_commit_canceled_while_waiting_is_not_written(tenant, jobs):
 def test_a_commit_canceled_while_writing_lets_the_others_proceed(tenant, jobs):
     assert commit_together(jobs, {"thoughts": add_event_write("thoughts")}, cancelled="summary") == [None]
     assert [event.idn for event in emitted(tenant, *WAITERS)] == ["thoughts"]
-    assert not group_commit._lines
+    assert not group_commit._queues
 
 
 def test_a_database_error_fails_every_waiting_commit(tenant, jobs, monkeypatch):
@@ -148,4 +148,4 @@ def test_a_database_error_fails_every_waiting_commit(tenant, jobs, monkeypatch):
         return await asyncio.gather(*every, return_exceptions=True)
 
     assert [type(end) for end in asyncio.run(run())] == [OSError] * 3
-    assert not group_commit._lines
+    assert not group_commit._queues

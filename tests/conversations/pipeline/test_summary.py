@@ -18,7 +18,7 @@ from conversations.context.transcript import (
 )
 from conversations.context.turn_context import context_after
 from conversations.flows import summary as flow
-from conversations.flows.single_call import Calls
+from conversations.flows.single_call import PendingCalls
 from conversations.models import Message, Summary
 from conversations.prompts.summary import ConversationSummary
 from jobs.claims import claim
@@ -132,9 +132,11 @@ def test_a_summary_covers_exactly_the_messages_it_was_made_of(talk) -> None:
     with talk.tenant.tx():
         enqueue([JobRequest("summary", talk.tenant.project.pk, talk.conversation.pk, turn.seq, key="summary:1")])
     [job] = claim([lane_of("summary")], limit=1)
-    begun = flow._begin(job)
+    begun = flow._prepare(job)
     assert begun is not None
-    flow._commit(job, begun, ConversationSummary(facts=[], text="They counted."), Calls(job, talk.tenant.project.pk))
+    flow._commit(
+        job, begun, ConversationSummary(facts=[], text="They counted."), PendingCalls(job, talk.tenant.project.pk)
+    )
     read = begun.request.messages[-1]["content"]
     spoken = "".join(prompts_of(talk, talk.say("And now?")))
     assert [one for one in words if (one in read) is (one in spoken)] == []

@@ -10,7 +10,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from conversations.models import PersonaField
-from conversations.tool_runs.effects.decisions import release, resolve, take_result
+from conversations.tool_runs.effects.resolution import release, resolve, store_callback
 from conversations.turns.services import give_fields
 from jobs.errors import WrongState
 from jobs.models import Job, State
@@ -35,7 +35,7 @@ SEEN = {"type": "set_persona_attribute", "options": {"attribute": "crew", "path"
 
 
 def answer(runs: Runs, effect: Effect, body: bytes = b'{"crew": "came"}') -> bool:
-    return runs.do(take_result, effect.pk, token=callback_token(effect.pk), body=body)
+    return runs.do(store_callback, effect.pk, token=callback_token(effect.pk), body=body)
 
 
 def says(runs: Runs, effect: Effect, *, happened: bool) -> None:

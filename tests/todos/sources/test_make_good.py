@@ -70,7 +70,7 @@ def test_an_unknown_outcome_is_not_reported_as_undone(desk: Desk) -> None:
     late(desk)
     break_overdue_promises()
     [todo] = make_goods(desk)
-    assert "it is not known whether that happened" in todo.description
+    assert "we don't know whether that happened" in todo.description
     assert "did not happen." not in todo.description
     assert not desk.model.requests("make_good")
 
@@ -88,7 +88,7 @@ def test_an_empty_or_overlong_draft_is_replaced_by_fixed_sentences(desk: Desk, w
     broke(desk)
     drafts(desk, **words)
     [todo] = make_goods(desk)
-    assert "apologise in one sentence" in todo.description
+    assert "apologize in one sentence" in todo.description
     assert f"Next step: {SMS} did not do it" in todo.description
 
 
@@ -96,7 +96,7 @@ def test_a_refusal_of_the_model_is_replaced_by_fixed_sentences(desk: Desk) -> No
     broke(desk)
     desk.model.script("make_good", fault="content_filter")
     [todo] = make_goods(desk)
-    assert (todo.status, "apologise in one sentence" in todo.description) == (TodoStatus.PENDING_REVIEW, True)
+    assert (todo.status, "apologize in one sentence" in todo.description) == (TodoStatus.PENDING_REVIEW, True)
 
 
 def test_a_permanently_failed_job_is_replaced_by_fixed_sentences(desk: Desk) -> None:
@@ -111,7 +111,7 @@ def test_a_permanently_failed_job_is_replaced_by_fixed_sentences(desk: Desk) -> 
         ClaimedJob(organization_id=organization_id, token=1, attempt=5, max_attempts=5, **values), reason="It broke."
     )
     [todo] = make_goods(desk)
-    assert "apologise in one sentence" in todo.description
+    assert "apologize in one sentence" in todo.description
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import Any
 
 
 class Ending(StrEnum):
-    """How an attempt ended.
+    """The end of an attempt.
 
     `NOT_SENT` had no effect and may be retried; `LATER` was accepted and will be answered by callback.
     """

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar, cast
+from uuid import UUID
 
 from django import forms
 from django.contrib import admin, messages
@@ -16,13 +18,19 @@ from django.views.decorators.http import require_POST
 
 from projects.admin.pages import PlatformAdmin
 from projects.models import Project
-from tools.engine.platform.preview import CHANNELS, preview_of
+from tenancy.scope import tenant_tx
+from tools.engine.business_state import read_state
+from tools.engine.catalogue import compile_builtin
+from tools.engine.execution.schemas import NO_PARAMETERS
+from tools.engine.function_calling.offer import AgentToolDefinition
 from tools.engine.platform.seeds import is_edited
 from tools.engine.platform.stored import StoredDefinition, invalidate_definitions
 from tools.engine.platform.validation import called_tools, definition_problems
+from tools.engine.registry import builtin_tools
 from tools.models import PlatformDefinition
 
 FIELDS = ("name", "category", "description", "section", "parameters")
+CHANNELS = (("chat", "chat"), ("phone", "phone"), ("portal", "portal"), ("whatsapp", "whatsapp"), ("sms", "sms"))
 PARAMETERS = "JSON Schema of an object. Leave empty for the defaults."
 
 
@@ -142,3 +150,24 @@ def flush_definitions() -> None:
     newest = PlatformDefinition.objects.order_by("-updated_at").values_list("pk", flat=True).first()
     PlatformDefinition.objects.filter(pk=newest).update(updated_at=Now())
     invalidate_definitions()
+
+
+@dataclass(frozen=True)
+class Preview:
+    """A tool as one project's model reads it; `why_not` is the reason why it isn't offered."""
+
+    project: str
+    channel: str
+    why_not: str
+    function: str
+    section: str
+
+
+def preview_of(name: str, words: StoredDefinition, project: Project, *, channel: str) -> Preview:
+    """Compile the definition for a project, inside its tenant."""
+    with tenant_tx(cast(UUID, project.organization_id)):
+        own = Project.objects.select_related("agent_version").get(pk=project.pk)
+        tool = compile_builtin(builtin_tools()[name], read_state(own, channel=channel), {name: words})
+    definition = AgentToolDefinition(tool.name, tool.definition.description, tool.parameters or NO_PARAMETERS)
+    function = json.dumps(definition.as_openai(), ensure_ascii=False, indent=2)
+    return Preview(project.name, channel, tool.why_not, function, tool.section)

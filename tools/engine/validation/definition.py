@@ -10,9 +10,8 @@ from typing import Any
 from projects.api.parsers import check_value
 from projects.common.api_error import ApiError
 from projects.records.attributes import type_name
-from tools.engine.definition import ActionType, ToolDefinition
+from tools.engine.definition import CALLED, ActionType, ToolDefinition, Trigger
 from tools.engine.validation.after_actions import after_action_problems
-from tools.engine.validation.moments import is_promised, moment_problems
 from tools.engine.validation.options import option_problems
 from tools.engine.validation.problem import DefinitionRefused, Problem, join
 from tools.engine.validation.values import boolean_problems, choice_problems, object_problems, shown, text_problems
@@ -34,6 +33,13 @@ MAX_TAG_LENGTH = 64
 MAX_CONDITIONS = 20
 CONDITION_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 HISTORY = "true to read the whole conversation, false to read the latest answer only"
+MOMENTS = "moments"
+EXAMPLE = '["turn", "commitment"]'
+WEBHOOKS_ONLY = '{path}: only webhooks can use moments other than commitment. Write ["commitment"], or remove moments.'
+ANSWERS_LATER = (
+    '{path}: a webhook with callback answers later, but "{moment}" needs the answer at once. Remove one of the two.'
+)
+NO_TASK = 'requires_approval: an approved tool runs as a task; add "task" to moments, or remove requires_approval.'
 
 
 def checked_definition(document: Any) -> ToolDefinition:
@@ -60,12 +66,12 @@ def _problems(document: Mapping[str, Any]) -> Iterator[Problem]:
     yield from object_problems(document, path="", known=FIELDS)
     yield from text_problems(document.get("description", ""), path="description", max_length=MAX_DESCRIPTION_LENGTH)
     # A tool that no commitment fires needs no conditions.
-    if is_promised(document) or document.get("conditions", {}) != {}:
+    if _fires_on_commitments(document) or document.get("conditions", {}) != {}:
         yield from _conditions_problems(document.get("conditions"))
     yield from _history_problems(document)
     if document.get("conflictPolicy") is not None:
         yield from _policy_problems(document["conflictPolicy"])
-    yield from moment_problems(document, type=_type_of(document))
+    yield from _moment_problems(document, type=_type_of(document))
     yield from _action_problems(document.get("action", {}))
     yield from after_action_problems(document.get("after_actions", []), action=_type_of(document), path="after_actions")
     yield from boolean_problems(document.get("requires_approval", False), path="requires_approval")
@@ -124,3 +130,42 @@ def _type_of(document: Mapping[str, Any]) -> Any:
     """The action's type; `send_event` by default."""
     action = document.get("action", {})
     return action.get("type", ActionType.SEND_EVENT) if isinstance(action, Mapping) else shown(action)
+
+
+def _moment_problems(document: Mapping[str, Any], *, type: Any) -> Iterator[Problem]:
+    """Problems of `moments`, given the type of the action; none if it isn't set."""
+    moments = document.get(MOMENTS)
+    if moments is None:
+        return
+    if not isinstance(moments, list):
+        yield Problem(MOMENTS, f"{MOMENTS} must be a list such as {EXAMPLE}, not {type_name(moments)}.")
+        return
+    if not moments:
+        yield Problem(MOMENTS, f"{MOMENTS} is empty; list when the tool may run, such as {EXAMPLE}, or remove it.")
+    for index, moment in enumerate(moments):
+        path = join(MOMENTS, str(index))
+        found = list(choice_problems(moment, path=path, choices=[*Trigger]))
+        if not found and moment in moments[:index]:
+            found.append(Problem(path, f'{path}: "{moment}" is listed twice; remove one.'))
+        yield from found or _trigger_problems(document, moment, path=path, type=type)
+    if document.get("requires_approval") is True and type == ActionType.SEND_WEBHOOK and Trigger.TASK not in moments:
+        yield Problem("requires_approval", NO_TASK)
+
+
+def _trigger_problems(document: Mapping[str, Any], moment: str, *, path: str, type: Any) -> Iterator[Problem]:
+    if moment != Trigger.COMMITMENT and type != ActionType.SEND_WEBHOOK:
+        yield Problem(path, WEBHOOKS_ONLY.format(path=path))
+    elif moment in CALLED and _answers_later(document):
+        yield Problem(path, ANSWERS_LATER.format(path=path, moment=moment))
+
+
+def _answers_later(document: Mapping[str, Any]) -> bool:
+    action = document.get("action", {})
+    options = action.get("options", {}) if isinstance(action, Mapping) else {}
+    return isinstance(options, Mapping) and options.get("callback") is True
+
+
+def _fires_on_commitments(document: Mapping[str, Any]) -> bool:
+    """True if commitments fire the tool, which then needs conditions."""
+    moments = document.get(MOMENTS)
+    return not isinstance(moments, list) or not moments or Trigger.COMMITMENT in moments

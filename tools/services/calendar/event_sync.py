@@ -15,7 +15,7 @@ from django.utils import timezone
 from jobs.enqueue import JobRequest, enqueue
 from projects.models import Project, Source
 from tenancy.postgresql.prepared import Prepared
-from tools.engine import ledger
+from tools.engine import effect_decisions, ledger
 from tools.engine.definition import RetryPolicy, ToolDefinition
 from tools.engine.execution.outcome import Outcome
 from tools.models import Booking, BookingState, Effect, EffectOrigin, EffectState
@@ -142,9 +142,9 @@ def is_calendar_event(effect: Effect) -> bool:
 def resolve(effect: Effect, *, happened: bool, by: UUID | None) -> Effect:
     """Record whether the calendar matches the booking, as staff found. If not, write it again. Raises WrongState."""
     if happened:
-        ledger.confirm(effect, by=by)
+        effect_decisions.confirm(effect, by=by)
         return effect
-    ledger.send_again(effect, by=by)
+    effect_decisions.send_again(effect, by=by)
     booking = Booking.objects.filter(calendar_effect_id=effect.pk).first()
     if booking is None:
         ledger.cancel(effect, reason=SUPERSEDED)

@@ -1,4 +1,4 @@
-"""The table of outcomes: what each end of an attempt means, over real sockets."""
+"""The outcome table: the result of each kind of attempt, over real sockets."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 NOT_EXECUTED = (NextStep.AGAIN, NextStep.AGAIN)
 DONE = (NextStep.DONE, NextStep.DONE)
 FAILED = (NextStep.FAILED, NextStep.FAILED)
-# Never again where once is the law; again under the same key where the endpoint honours it.
+# Never sent again under the "once" policy; sent again under the same key if the endpoint supports it.
 UNKNOWN = (NextStep.UNKNOWN, NextStep.AGAIN)
 
 ANSWERED = [
@@ -88,7 +88,7 @@ def in_memory(**fields: Any) -> Effect:
 
 
 def courses(outcome: Outcome, *, is_uncertain: bool = False) -> tuple[NextStep, NextStep]:
-    """What becomes of the first attempt, of an effect that is done once and of one that may be repeated."""
+    """The state after the first attempt, for a once effect and for an idempotent one."""
     effects = (
         in_memory(delivery=delivery, attempts=1, is_uncertain=is_uncertain) for delivery in ("once", "idempotent")
     )
@@ -97,36 +97,38 @@ def courses(outcome: Outcome, *, is_uncertain: bool = False) -> tuple[NextStep, 
 
 
 @pytest.mark.parametrize(("answer", "expected"), ANSWERED, ids=lambda value: str(getattr(value, "status", "")))
-async def test_an_answer_means(answer: Answers, expected: tuple[NextStep, NextStep], target: Target) -> None:
+async def test_the_response_decides_the_outcome(
+    answer: Answers, expected: tuple[NextStep, NextStep], target: Target
+) -> None:
     target.answers(answer)
     assert courses(await call(target.url)) == expected
     assert len(target.log) == 1
 
 
-async def test_nobody_listens() -> None:
+async def test_a_refused_connection_is_retried() -> None:
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
         outcome = await call(f"http://127.0.0.1:{closed.getsockname()[1]}/")
     assert courses(outcome) == NOT_EXECUTED
 
 
-async def test_a_name_that_is_nobodys() -> None:
+async def test_an_unknown_host_is_retried() -> None:
     assert courses(await call("https://no-such-host.invalid/")) == NOT_EXECUTED
 
 
-async def test_a_failed_handshake(target: Target) -> None:
+async def test_a_failed_tls_handshake_is_retried(target: Target) -> None:
     assert courses(await call(target.url.replace("http://", "https://"))) == NOT_EXECUTED
 
 
 @pytest.mark.parametrize("url", ["http://169.254.169.254/", "http://127.1:6379/", "http://[64:ff9b::a9fe:a9fe]/"])
-async def test_an_address_that_may_never_be_called_is_not_tried_again(url: str) -> None:
-    """The address is checked at the call too."""
+async def test_a_forbidden_address_is_not_retried(url: str) -> None:
+    """The address is checked again at the call."""
     outcome = await call(url)
     assert courses(outcome) == FAILED
 
 
-async def test_a_name_that_leads_inside_may_lead_elsewhere_later(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is sent, and it is looked up again at the next attempt."""
+async def test_a_host_that_resolves_to_a_private_address_is_retried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is sent, and the name is resolved again at the next attempt."""
 
     async def inside(host: str, port: int) -> list[str]:
         return ["10.0.0.1"]
@@ -135,21 +137,21 @@ async def test_a_name_that_leads_inside_may_lead_elsewhere_later(monkeypatch: py
     assert courses(await call("https://crew.example/")) == NOT_EXECUTED
 
 
-async def test_what_no_header_holds_is_not_tried_again(target: Target) -> None:
-    """It stays as it was read off the conversation."""
+async def test_an_invalid_header_value_is_not_retried(target: Target) -> None:
+    """The arguments stay as they were extracted."""
     options = WebhookOptions(url=target.url)
     said = {"headers": {"X-Guest": "村上"}}
     assert courses(await call_webhook(options, said, tool_context(), secrets=WebhookSecrets())) == FAILED
     assert target.log == []
 
 
-async def test_a_tool_that_answers_later(target: Target) -> None:
+async def test_a_202_response_waits_for_the_callback(target: Target) -> None:
     target.answers(Answers(202))
     assert courses(await call(target.url, callback=True)) == (NextStep.LATER, NextStep.LATER)
 
 
-def test_it_is_tried_again_after_longer_and_longer_pauses() -> None:
-    """5 s, 30 s, 2 min, 10 min, each with a little more by chance; then no more."""
+def test_retry_delays_grow() -> None:
+    """5 s, 30 s, 2 min, 10 min, each with some jitter; then no more."""
     outcome = Outcome.not_sent("x")
     pauses = []
     for attempts in range(1, 6):
@@ -161,15 +163,15 @@ def test_it_is_tried_again_after_longer_and_longer_pauses() -> None:
 
 
 @pytest.mark.parametrize(("told", "seconds"), [(7, 7), (86_400, 600), (0, 0)])
-def test_it_is_tried_again_when_it_was_told_but_soon(told: float, seconds: float) -> None:
+def test_retry_after_is_honored_within_the_limit(told: float, seconds: float) -> None:
     due_at = next_attempt_at(in_memory(attempts=1), Outcome.not_sent("x", retry_after_seconds=told), now=NOW)
     assert due_at is not None
     assert seconds <= (due_at - NOW).total_seconds() <= seconds * 1.1
 
 
 @pytest.mark.parametrize("zone", ["GMT", "+0000", "-0000", ""])
-async def test_a_date_says_when_to_try_again_whether_it_names_its_zone_or_not(zone: str, target: Target) -> None:
-    """Of HTTP's dates all are Greenwich's."""
+async def test_a_retry_after_date_is_read_with_or_without_a_time_zone(zone: str, target: Target) -> None:
+    """HTTP dates are in GMT."""
     due_at = datetime.now(UTC) + timedelta(minutes=5)
     target.answers(Answers(429, headers={"Retry-After": f"{due_at:%a, %d %b %Y %H:%M:%S} {zone}".strip()}))
     outcome = await call(target.url)
@@ -177,20 +179,20 @@ async def test_a_date_says_when_to_try_again_whether_it_names_its_zone_or_not(zo
     assert 200 < (outcome.retry_after_seconds or 0) <= 300
 
 
-def test_after_its_deadline_it_is_given_up() -> None:
+def test_an_effect_is_not_retried_after_its_deadline() -> None:
     effect = in_memory(attempts=1, delivery="once", deadline_at=NOW + timedelta(seconds=4))
     assert next_step(effect, Outcome.not_sent("x"), now=NOW) is NextStep.FAILED
 
 
 @pytest.mark.parametrize("ending", [Ending.FAILED, Ending.UNKNOWN])
-def test_what_may_have_happened_before_is_never_called_failed(ending: Ending) -> None:
-    """An earlier attempt left it open."""
+def test_an_effect_that_may_have_happened_is_never_called_failed(ending: Ending) -> None:
+    """An earlier attempt left its outcome open."""
     once, _ = courses(Outcome(ending, error="x"), is_uncertain=True)
     assert once is NextStep.UNKNOWN
 
 
-def test_who_has_let_an_effect_go_is_not_asked_again() -> None:
-    """A released repeat, and what was sent again, have their yes."""
+def test_an_effect_that_staff_released_needs_no_second_approval() -> None:
+    """A released repeat and an approved retry are approved already."""
     asks = {"requires_approval": True}
     assert needs_approval(in_memory(definition=asks))
     assert not needs_approval(in_memory(definition=asks, resolved_at=NOW))

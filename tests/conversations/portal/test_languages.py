@@ -1,4 +1,4 @@
-"""The customer's page in their language."""
+"""The portal in the customer's language."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def look(chat: Conversation, browser: str = "") -> str:
     return Client(headers={"Accept-Language": browser}).get(f"/c/{token_of(chat)}").content.decode()
 
 
-def test_the_browser_s_language_is_taken_until_a_better_is_known(chat: Conversation, tenant: Tenant) -> None:
-    """What the business chose for its widget comes before it, and the customer's own before both."""
+def test_the_browsers_language_is_used_until_a_better_one_is_known(chat: Conversation, tenant: Tenant) -> None:
+    """The widget's language takes precedence over it, and the customer's own over both."""
     assert LABEL["it"] in look(chat, "it-CH,en;q=0.5")
     with tenant.tx():
         save_widget(tenant.project, WidgetEdit(origins=[], theme={"language": "fr"}, is_enabled=True), by=None)
@@ -37,20 +37,20 @@ def test_the_browser_s_language_is_taken_until_a_better_is_known(chat: Conversat
     assert LABEL["he"] in page
 
 
-def test_a_language_without_words_is_answered_in_english(chat: Conversation, tenant: Tenant) -> None:
+def test_an_unsupported_language_falls_back_to_english(chat: Conversation, tenant: Tenant) -> None:
     with tenant.tx():
         give_fields(chat.persona, {"language": "ja"})
     assert 'lang="en" dir="ltr"' in (page := look(chat, "xx"))
     assert LABEL["en"] in page
 
 
-def test_what_a_form_says_for_the_customer_is_in_their_language(chat: Conversation, tenant: Tenant) -> None:
+def test_the_verification_forms_message_is_in_the_customers_language(chat: Conversation, tenant: Tenant) -> None:
     """The agent then answers in that language."""
     Client(headers={"Accept-Language": "de"}).post(f"/c/{token_of(chat)}", {"code": "sms"})
     assert "Bitte senden Sie mir einen Code per SMS." in look(chat)
 
 
-def test_a_link_that_is_over_says_so_in_the_browser_s_language(chat: Conversation) -> None:
+def test_an_expired_link_is_explained_in_the_browsers_language(chat: Conversation) -> None:
     answer = Client(headers={"Accept-Language": "nl"}).get(f"/c/{token_of(chat, until=20_000)}")
     assert "Deze link werkt niet" in answer.content.decode()
 

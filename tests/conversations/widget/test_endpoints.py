@@ -1,4 +1,4 @@
-"""The widget's doors: whose pages may ask, and whom a visitor's token lets in."""
+"""The widget's endpoints: allowed pages, and visitor tokens."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ DOORS = (("POST", "session"), ("POST", "messages"), ("GET", "events"), ("POST", 
 
 
 @pytest.mark.requirement("W13")
-def test_a_session_tells_the_page_how_the_agent_looks_and_stores_nothing(placed: Placed) -> None:
-    """The capabilities are the server's; whoever only looks at a page leaves no row."""
+def test_a_session_returns_the_agents_appearance_and_stores_nothing(placed: Placed) -> None:
+    """The server decides the capabilities, and viewing a page stores nothing."""
     answer = Visitor(placed).open()
     assert answer["Access-Control-Allow-Origin"] == SHOP
     assert answer.json()["conversation"] is None
@@ -35,8 +35,8 @@ def test_a_session_tells_the_page_how_the_agent_looks_and_stores_nothing(placed:
         assert not Persona.objects.exists()
 
 
-def test_a_page_that_the_business_has_not_named_is_refused(visitor: Visitor) -> None:
-    """At every door, and its browser is told nothing, for the answer allows no origin."""
+def test_a_page_the_business_has_not_allowed_is_refused(visitor: Visitor) -> None:
+    """At every endpoint, and without CORS headers for the page's browser."""
     near = ("https://shop.example.evil.example", "http://shop.example", "https://shop.example:8443", "null")
     cases = {**dict.fromkeys(("https://evil.example", *near), "origin_not_allowed"), "": "origin_missing"}
     for method, door in DOORS:
@@ -46,19 +46,19 @@ def test_a_page_that_the_business_has_not_named_is_refused(visitor: Visitor) -> 
             assert "Access-Control-Allow-Origin" not in answer
 
 
-def test_our_own_pages_may_show_it(visitor: Visitor) -> None:
-    """Of a GET to its own origin a browser names the page only."""
+def test_our_own_pages_may_show_the_widget(visitor: Visitor) -> None:
+    """With a same-origin GET a browser sends only the Referer."""
     for headers in ({"Origin": "http://testserver"}, {"Origin": "", "Referer": "http://testserver/x"}):
         assert refusal(visitor.ask("GET", "events", **headers), 404) == "no_conversation"
 
 
-def test_a_page_whose_address_cannot_be_read_is_none(visitor: Visitor) -> None:
-    """Whoever writes the header by hand is refused as one who sends none."""
+def test_a_page_with_an_invalid_address_is_refused(visitor: Visitor) -> None:
+    """A forged header is refused like a missing one."""
     answer = visitor.ask("GET", "events", Origin="", Referer="http://[::1")
     assert refusal(answer, 403) == "origin_missing"
 
 
-def test_a_browser_asks_beforehand_and_needs_no_token(placed: Placed) -> None:
+def test_a_cors_preflight_needs_no_token(placed: Placed) -> None:
     for method, door in DOORS:
         asked = {"Access-Control-Request-Method": method, "Access-Control-Request-Headers": "authorization"}
         answer = Visitor(placed).ask("OPTIONS", door, **asked)
@@ -68,8 +68,8 @@ def test_a_browser_asks_beforehand_and_needs_no_token(placed: Placed) -> None:
         assert "Access-Control-Allow-Credentials" not in answer
 
 
-def test_a_widget_that_is_not_there_and_one_that_is_off_are_the_same(visitor: Visitor, placed: Placed) -> None:
-    """Nobody learns whether a key exists."""
+def test_an_unknown_widget_and_a_disabled_one_are_indistinguishable(visitor: Visitor, placed: Placed) -> None:
+    """Nobody can find out whether a key exists."""
     with placed.tenant.tx():
         Widget.objects.update(is_enabled=False)
     for method, door in DOORS:
@@ -78,40 +78,41 @@ def test_a_widget_that_is_not_there_and_one_that_is_off_are_the_same(visitor: Vi
             Client().generic(method, f"/widget/{key}/{door}", b"{}", headers={"Origin": SHOP})
             for key in ("pk_" + "A" * 24, "pk_x", "x%00")
         ]
-        answers = [(answer.status_code, answer.json()["error"]["message"]) for answer in (off, *unknown)]
-        assert set(answers) == {(404, "This widget doesn't exist or is switched off.")}
+        errors = [answer.json()["error"] for answer in (off, *unknown)]
+        assert {answer.status_code for answer in (off, *unknown)} == {404}
+        assert {(error["code"], error["message"]) for error in errors} == {("no_widget", errors[0]["message"])}
 
 
 def tampered(token: str) -> str:
     return token[:-2] + ("AA" if token[-2:] != "AA" else "BB")
 
 
-def test_a_token_that_we_did_not_sign_opens_nothing(visitor: Visitor) -> None:
+def test_a_forged_token_is_refused(visitor: Visitor) -> None:
     for token in ("", "x", "x" * 5000, tampered(visitor.token)):
         visitor.token = token
         assert refusal(visitor.say("Hello"), 401) == "visitor_unknown"
 
 
 def test_a_token_of_another_project_is_refused(visitor: Visitor, stranger: Tenant) -> None:
-    """Signed by us, for somebody else's widget."""
+    """Signed by us, for another widget."""
     theirs = Visitor(place_widget(stranger), token=visitor.token)
     assert refusal(theirs.say("Hello"), 401) == "visitor_unknown"
 
 
-def test_a_token_is_over_after_its_time(visitor: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_token_expires(visitor: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(visitors.time, "time", lambda: 4_000_000_000.0)
     assert refusal(visitor.say("Hello"), 401) == "visitor_unknown"
 
 
-def test_what_the_token_says_can_be_read_by_no_other_salt(visitor: Visitor) -> None:
-    """One of our own signatures that was made for something else is no token."""
+def test_a_token_signed_for_another_purpose_is_refused(visitor: Visitor) -> None:
+    """A signature we made for another purpose is not a visitor token."""
     forged = signing.dumps(signing.loads(visitor.token, salt=visitors.SALT), salt="another")
     visitor.token = forged
     assert refusal(visitor.say("Hello"), 401) == "visitor_unknown"
 
 
 def test_a_conversation_begins_with_the_first_message_and_is_found_again(visitor: Visitor, placed: Placed) -> None:
-    """Resume: the next session, in the same browser, knows it; another browser does not."""
+    """The next session in the same browser finds it; another browser does not."""
     first, second = visitor.say("Hello"), visitor.say("Are you there?")
     assert first.status_code == 202
     assert first.json()["message"]["content"] == "Hello"
@@ -122,15 +123,15 @@ def test_a_conversation_begins_with_the_first_message_and_is_found_again(visitor
         assert Conversation.objects.get().channel == "chat"
 
 
-def test_the_same_message_twice_counts_once(visitor: Visitor, placed: Placed) -> None:
-    """A script that got no answer asks again under the same key."""
+def test_a_message_sent_twice_with_one_key_is_stored_once(visitor: Visitor, placed: Placed) -> None:
+    """A script without a response retries under the same key."""
     answers = [visitor.say("Hello", **{"Idempotency-Key": "k1"}).json() for _ in range(2)]
     assert answers[0] == answers[1]
     with placed.tenant.tx():
         assert Message.objects.count() == 1
 
 
-def test_a_message_that_is_none_is_refused_with_its_field(visitor: Visitor) -> None:
+def test_an_invalid_message_is_refused_by_field(visitor: Visitor) -> None:
     said: list[object] = [None, " ", "\u200b", 5, "x" * 4001]
     bodies: list[dict[str, object]] = [{}, *({"content": content} for content in said)]
     for body in bodies:
@@ -139,11 +140,11 @@ def test_a_message_that_is_none_is_refused_with_its_field(visitor: Visitor) -> N
         assert answer["Access-Control-Allow-Origin"] == SHOP
 
 
-def test_a_body_larger_than_a_message_can_be_is_refused(visitor: Visitor) -> None:
+def test_a_body_over_the_size_limit_is_refused(visitor: Visitor) -> None:
     assert refusal(visitor.say("x" * 17_000), 413) == "body_too_large"
 
 
-def test_more_than_a_person_would_ask_is_too_much(visitor: Visitor) -> None:
+def test_requests_are_rate_limited_per_visitor(visitor: Visitor) -> None:
     """Counted per visitor, with the seconds to wait."""
     answers = [
         visitor.ask("POST", "person", {"escalation": visitor.placed.widget.pk.hex, "lead": {}}) for _ in range(6)
@@ -152,8 +153,8 @@ def test_more_than_a_person_would_ask_is_too_much(visitor: Visitor) -> None:
     assert 0 < int(answers[-1]["Retry-After"]) <= 60
 
 
-def test_an_address_is_counted_whoever_asks_from_it(placed: Placed, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A new visitor each time is one address all the same."""
+def test_requests_are_rate_limited_per_address(placed: Placed, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A new visitor for each request still comes from one address."""
     asked: list[str] = []
 
     def wait(bucket: str, *, per_minute: int) -> float:

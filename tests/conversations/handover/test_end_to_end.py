@@ -1,4 +1,4 @@
-"""The whole path: the agent offers a person, the customer asks, an operator claims, answers, and hands back."""
+"""End to end: the agent offers a person, the customer asks, an operator claims, answers, and hands back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Truthful status: a claim of something done is held until its end and guard; everything else flows on."""
+"""The claim guard: a claim of a completed action is held and checked; all other text streams on."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ DONE_SMS = [Entry("sms", EffectState.DONE)]
 
 
 def told(text: str, entries: Sequence[Entry] = (), *, pieces: int = 5, **ledger) -> str:
-    """A reply as the customer gets it, written in pieces of so many characters."""
+    """The text the customer receives if a reply is written in pieces of this size."""
     released: list[str] = []
-    guard = ClaimGuard(released.append, Ledger(entries, **ledger))
+    checked = ClaimGuard(released.append, Ledger(entries, **ledger))
     for piece in re.findall(f"(?s).{{1,{pieces}}}", text):
-        guard.write(piece)
-    guard.close()
+        checked.write(piece)
+    checked.close()
     return "".join(released)
 
 
@@ -48,7 +48,7 @@ def told(text: str, entries: Sequence[Entry] = (), *, pieces: int = 5, **ledger)
         ("One moment.\nI've transferred you.", f"One moment.\n{NOT_YET}"),
     ],
 )
-def test_a_claim_that_nothing_stands_behind_is_replaced(text: str, expected: str, pieces: int) -> None:
+def test_an_unbacked_claim_is_replaced(text: str, expected: str, pieces: int) -> None:
     assert told(text, pieces=pieces) == expected
 
 
@@ -75,7 +75,7 @@ def test_a_claim_that_nothing_stands_behind_is_replaced(text: str, expected: str
         "Your",
     ],
 )
-def test_everything_else_is_passed_on_as_it_is(text: str, pieces: int) -> None:
+def test_all_other_text_passes_unchanged(text: str, pieces: int) -> None:
     assert told(text, pieces=pieces) == text
 
 
@@ -92,7 +92,7 @@ def test_everything_else_is_passed_on_as_it_is(text: str, pieces: int) -> None:
         ([Entry("email", EffectState.DONE)], NOT_YET),
     ],
 )
-def test_the_ledger_says_what_may_be_said(entries: list[Entry], expected: str) -> None:
+def test_the_replacement_follows_the_effects_state(entries: list[Entry], expected: str) -> None:
     assert told("I've sent you the SMS.", entries) == expected
 
 
@@ -107,33 +107,33 @@ def test_the_ledger_says_what_may_be_said(entries: list[Entry], expected: str) -
         ("it", "La tua prenotazione è confermata.", "Non è ancora fatto."),
     ],
 )
-def test_claims_are_known_in_five_languages(language: str, text: str, expected: str) -> None:
+def test_claims_are_recognized_in_five_languages(language: str, text: str, expected: str) -> None:
     assert told(text, language=language) == expected
 
 
-def test_two_claims_are_answered_once() -> None:
+def test_two_equal_claims_get_one_replacement() -> None:
     assert told("I've sent the SMS. I've booked the table. Bye!").split() == [*NOT_YET.split(), "Bye!"]
 
 
-def test_where_staff_has_spoken_nobody_s_word_is_doubted() -> None:
+def test_after_an_operators_message_no_claim_is_replaced() -> None:
     assert told("Your table is booked.", by_hand=True) == "Your table is booked."
 
 
-def test_the_first_word_of_any_other_sentence_is_not_held_back() -> None:
+def test_the_first_word_of_another_sentence_is_not_delayed() -> None:
     released: list[str] = []
-    guard = ClaimGuard(released.append, Ledger())
-    guard.write("Good")
+    checked = ClaimGuard(released.append, Ledger())
+    checked.write("Good")
     assert released == ["Good"]
 
 
-def test_a_claim_is_not_seen_before_it_is_checked() -> None:
+def test_a_claim_is_not_streamed_before_it_is_checked() -> None:
     released: list[str] = []
-    guard = ClaimGuard(released.append, Ledger(DONE_SMS))
+    checked = ClaimGuard(released.append, Ledger(DONE_SMS))
     for piece in ("I", "'ve", " sent", " you the SMS"):
-        guard.write(piece)
+        checked.write(piece)
     assert released == []
-    guard.write(". ")
-    guard.write("Anything else?")
+    checked.write(". ")
+    checked.write("Anything else?")
     assert "".join(released) == "I've sent you the SMS. Anything else?"
 
 
@@ -142,13 +142,13 @@ def reply(desk: Desk, text: str) -> str:
     return str(desk.talk.exchange("Have you sent it?")["reply"]["content"])
 
 
-def test_the_customer_gets_the_checked_reply_and_staff_sees_what_was_withheld(desk: Desk, worker) -> None:
+def test_the_customer_gets_the_checked_reply_and_staff_sees_the_withheld_claim(desk: Desk, worker) -> None:
     assert reply(desk, "I've sent you the SMS. Anything else?") == f"{NOT_YET} Anything else?"
     with desk.tenant.tx():
         event = desk.talk.conversation.events.get(idn="claim_withheld")
     assert event.payload["text"] == "I've sent you the SMS."
 
 
-def test_a_project_may_leave_its_agent_unchecked(desk: Desk, worker) -> None:
+def test_a_project_can_disable_the_claim_guard(desk: Desk, worker) -> None:
     configure(desk.tenant, truthful_status=False)
     assert reply(desk, "I've sent you the SMS.") == "I've sent you the SMS."

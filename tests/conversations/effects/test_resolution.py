@@ -1,4 +1,4 @@
-"""Staff's decisions about effects: did it happen, and should it go out after all?"""
+"""Staff resolve unknown effects and release held repeats."""
 
 from __future__ import annotations
 
@@ -26,15 +26,16 @@ def resolve(api: Client, effect: Effect, body: Any) -> Any:
     return api.post(f"/api/v1/effects/{effect.pk}/resolve", body, content_type="application/json")
 
 
-def test_it_happened(api: Client, bench: Bench, unknown: Effect) -> None:
-    """Now the agent may say so."""
+def test_confirming_an_effect_lets_the_agent_say_so(api: Client, bench: Bench, unknown: Effect) -> None:
     answer = resolve(api, unknown, {"happened": True})
     assert (answer.status_code, answer.json()["state"]) == (200, "done")
     assert bench.urgent()[-1] == "A colleague has checked it: it was done."
 
 
-def test_it_did_not_send_again(api: Client, bench: Bench, unknown: Effect, target: Target) -> None:
-    """Staff's word is a new approval; the same key goes out, so that an endpoint may still see that it's the same."""
+def test_an_effect_that_did_not_happen_is_sent_again_under_the_same_key(
+    api: Client, bench: Bench, unknown: Effect, target: Target
+) -> None:
+    """Confirming it did not happen is a new approval; the same key lets the endpoint detect a duplicate."""
     answer = resolve(api, unknown, {"happened": False})
     assert (answer.status_code, answer.json()["state"]) == (200, "planned")
     bench.run()
@@ -43,10 +44,10 @@ def test_it_did_not_send_again(api: Client, bench: Bench, unknown: Effect, targe
 
 
 @pytest.mark.parametrize(("answers", "state"), [([Answers(404)], "failed"), ([Answers(429), Answers(200)], "done")])
-def test_what_staff_has_let_go_again_begins_anew(
+def test_an_approved_retry_starts_a_new_series_of_attempts(
     answers: list[Answers], state: str, api: Client, bench: Bench, target: Target
 ) -> None:
-    """Nothing is left of what wasn't known, and it is tried as long as any other."""
+    """The uncertainty is cleared, and the retry count starts again."""
     target.answers(Answers(500), *answers)
     bench.tool("notify", webhook(target.url))
     effect = bench.execute("notify")
@@ -58,10 +59,8 @@ def test_what_staff_has_let_go_again_begins_anew(
 
 
 @pytest.mark.requirement("N21")
-def test_what_follows_an_effect_follows_the_attempt_that_staff_approved(
-    api: Client, bench: Bench, target: Target
-) -> None:
-    """While nobody knows whether it happened, nothing follows, and nothing is left out."""
+def test_after_actions_follow_the_attempt_that_staff_approved(api: Client, bench: Bench, target: Target) -> None:
+    """While the outcome is unknown, no after-action runs or is skipped."""
     target.answers(Answers(500), Answers(body="on the way"))
     tell = {"type": "send_urgent_message", "options": {"prefix": "Crew says"}}
     bench.tool("notify", webhook(target.url, after_actions=[tell]))
@@ -79,12 +78,12 @@ def test_only_an_unknown_effect_is_resolved(api: Client, bench: Bench, unknown: 
 
 
 @pytest.mark.parametrize("body", [{}, {"happened": "maybe"}, {"happened": True, "by": "me"}])
-def test_an_answer_that_is_none_is_refused(body: Any, api: Client, bench: Bench, unknown: Effect) -> None:
+def test_an_invalid_resolution_is_refused(body: Any, api: Client, bench: Bench, unknown: Effect) -> None:
     assert resolve(api, unknown, body).status_code == 400
     assert bench.effect(unknown).state == "unknown"
 
 
-def test_two_answers_at_once_are_one(tenant: Tenant, bench: Bench, unknown: Effect, target: Target) -> None:
+def test_two_concurrent_resolutions_count_once(tenant: Tenant, bench: Bench, unknown: Effect, target: Target) -> None:
     def answer(happened: bool) -> int:
         try:
             return int(resolve(Client(headers=tenant.headers), unknown, {"happened": happened}).status_code)
@@ -98,7 +97,7 @@ def test_two_answers_at_once_are_one(tenant: Tenant, bench: Bench, unknown: Effe
     assert len(target.log) == 2
 
 
-def test_a_strangers_effect_is_not_found(stranger: Tenant, unknown: Effect) -> None:
+def test_another_tenants_effect_is_not_found(stranger: Tenant, unknown: Effect) -> None:
     answer = resolve(Client(headers=stranger.headers), unknown, {"happened": True})
     assert answer.status_code == 404
 
@@ -117,7 +116,7 @@ def test_only_a_held_effect_is_released(api: Client, unknown: Effect) -> None:
     assert api.post(f"/api/v1/effects/{unknown.pk}/release").status_code == 409
 
 
-def test_a_promise_stays_open_while_it_is_unknown(api: Client, bench: Bench, target: Target) -> None:
+def test_a_promise_stays_open_while_its_effect_is_unknown(api: Client, bench: Bench, target: Target) -> None:
     target.answers(Answers(500))
     bench.tool("notify", webhook(target.url))
     [effect] = bench.plan("notify")

@@ -1,4 +1,4 @@
-"""The checker of effects: what our ledger says, held against the outside world's own log."""
+"""Checks our ledger of effects against the outside world's own log."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FINAL = (EffectState.DONE, EffectState.FAILED, EffectState.UNKNOWN, EffectState.
 
 
 def violations(tenant: Tenant, keys: Iterable[str]) -> list[str]:
-    """Everything that is wrong, in sentences. `keys` are the Idempotency-Keys of all requests that reached the target."""
+    """All inconsistencies, as sentences. `keys` are the Idempotency-Keys of all requests that reached the target."""
     reached = Counter(keys)
     with tenant.tx():
         effects = list(Effect.objects.prefetch_related("after_actions"))
@@ -46,7 +46,7 @@ def _of_after_actions(effect: Effect, rows: list[AfterAction], told: int) -> Ite
         yield f"has {len(rows)} after-actions"
     if any(row.state == AfterActionState.PLANNED for row in rows):
         yield "has an after-action that never ran"
-    # One that failed is told by the effect's end instead.
+    # A failed one is told by the effect's end instead.
     has_told = any(row.type == "send_urgent_message" and row.state != AfterActionState.SKIPPED for row in rows)
     if told != (1 if has_told or effect.state in (EffectState.FAILED, EffectState.UNKNOWN) else 0):
         yield f"was told {told} times, being {effect.state}"

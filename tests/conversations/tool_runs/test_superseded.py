@@ -1,4 +1,4 @@
-"""A newer message while a tool runs inside the turn: what has begun is finished and known, and the reply is withdrawn."""
+"""A newer message arrives while a tool runs: the call finishes and is recorded, and the reply is withdrawn."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tools.models import Effect, EffectState
 
 @pytest.fixture
 def overtaken(turns: Turns, bell: Probe) -> tuple[Turn, Turn]:
-    """A turn that was overtaken while its tool ran, and the one that took over."""
+    """A turn superseded while its tool ran, and the turn that superseded it."""
     bell.until = threading.Event()
     turns.calls_tool(NAME)
     turns.says("You wrote again; the bell was rung.")
@@ -33,32 +33,34 @@ def overtaken(turns: Turns, bell: Probe) -> tuple[Turn, Turn]:
     return turns.now(first), turns.now(second)
 
 
-def test_what_had_begun_is_put_down(overtaken: tuple[Turn, Turn], turns: Turns) -> None:
+def test_a_started_call_is_recorded_although_its_reply_is_superseded(
+    overtaken: tuple[Turn, Turn], turns: Turns
+) -> None:
     """It happened, and the ledger says so."""
     [effect] = turns.effects(overtaken[0])
     assert (effect.state, overtaken[0].status) == (EffectState.DONE, TurnStatus.SUPERSEDED)
 
 
-def test_the_reply_that_takes_over_is_told_of_it(overtaken: tuple[Turn, Turn], turns: Turns) -> None:
-    """What its tools already did stays done and stands in the prompt of the merged reply."""
+def test_the_newer_reply_knows_the_superseded_replys_actions(overtaken: tuple[Turn, Turn], turns: Turns) -> None:
+    """Completed actions are in the prompt of the merged reply."""
     [messages] = turns.sent(overtaken[1])
     assert f"- {NAME}: " in messages[-1]["content"]
 
 
-def test_nothing_of_the_overtaken_reply_is_sent(overtaken: tuple[Turn, Turn], turns: Turns) -> None:
-    """One agent message, by the turn that took over."""
+def test_nothing_of_the_superseded_reply_is_sent(overtaken: tuple[Turn, Turn], turns: Turns) -> None:
+    """One agent message, from the newer turn."""
     with turns.tenant.tx():
         assert [one.turn_id for one in Message.objects.filter(role="agent")] == [overtaken[1].pk]
 
 
-def test_what_nobody_is_at_any_more_is_for_staff_to_find_out(turns: Turns, bell: Probe) -> None:
-    """Its worker died between the tool and the ledger, and the reply was never taken up again."""
+def test_an_orphaned_call_is_left_to_staff(turns: Turns, bell: Probe) -> None:
+    """Its worker died between the tool and the ledger, and the reply was never resumed."""
     turns.calls_tool(NAME)
     turns.says("It rang.")
     turns.say("Ring the bell")
     with turns.tenant.tx():
         Effect.objects.update(state=EffectState.SENDING, started_at="2020-01-01T00:00:00Z", finished_at=None)
         TurnCall.objects.update(finished_at=None)
-    orphans.end_left_behind()
+    orphans.end_orphans()
     with turns.tenant.tx():
         assert Effect.objects.get().state == EffectState.UNKNOWN

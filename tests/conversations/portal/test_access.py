@@ -1,4 +1,4 @@
-"""Access to the customer's page by link, depending on the verification level of the project."""
+"""Access to the portal by the project's verification level."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from conversations.models import Conversation, Message, Persona
-from conversations.portal.chat_start import Beginning, beginning_of
+from conversations.portal.chat_start import ChatState, load_chat_state
 from conversations.portal.session import open_visit
 from conversations.turns.services import give_fields, post_message
 from tests.conftest import Tenant
@@ -36,7 +36,7 @@ SAID, CODE_SAID = "Do you have a table on Friday?", "My booking is under Lovelac
 
 @dataclass
 class Page:
-    """The page of a customer who has called and who has booked a table."""
+    """The portal of a customer who has called and has booked a table."""
 
     turns: Turns
     link: str
@@ -54,7 +54,7 @@ class Page:
             record_verification(project, persona_id=self.persona_id, conversation_id=conversation_id, method=method)
 
     def shows(self) -> tuple[bool, bool]:
-        """Whether the booking is seen, and what was said on the phone."""
+        """Whether the booking and the phone transcript are visible."""
         page = self.look()
         return "/b/" in page, SAID in page
 
@@ -69,14 +69,14 @@ def page(turns: Turns) -> Page:
     return Page(turns, f"/c/{token_of(phone.conversation)}", phone.conversation.persona_id)
 
 
-def test_without_a_level_whoever_has_the_link_sees_it(page: Page) -> None:
-    """Nobody is asked, here as little as in a conversation."""
+def test_without_a_level_the_link_alone_opens_the_portal(page: Page) -> None:
+    """No verification is asked for, as in a conversation."""
     assert page.shows() == (True, True)
 
 
 @pytest.mark.parametrize(("level", "proofs"), [("basic", ("basic", "code")), ("code", ("code",))])
-def test_with_a_level_only_somebody_who_has_proved_it(page: Page, level: str, proofs: tuple[str, ...]) -> None:
-    """By the same proofs as the tools ask for, and for as long."""
+def test_with_a_level_only_a_verified_customer_sees_the_data(page: Page, level: str, proofs: tuple[str, ...]) -> None:
+    """By the same verification as the tools, for the same time."""
     page.turns.configure(caller_verification=level)
     assert page.shows() == (False, False)
     assert "Confirm it’s you" in page.look()
@@ -88,8 +88,8 @@ def test_with_a_level_only_somebody_who_has_proved_it(page: Page, level: str, pr
         assert page.shows() == (False, False)
 
 
-def test_the_chat_of_somebody_who_was_verified_is_gone_with_it(page: Page) -> None:
-    """For the page, for its stream, and for the agent, which goes on in a new conversation."""
+def test_a_verified_customers_chat_is_hidden_when_the_verification_expires(page: Page) -> None:
+    """For the page, for its stream, and for the agent, which continues in a new conversation."""
     page.turns.configure(caller_verification="code")
     page.prove("code")
     page.say(CODE_SAID)
@@ -99,7 +99,7 @@ def test_the_chat_of_somebody_who_was_verified_is_gone_with_it(page: Page) -> No
         Conversation.objects.filter(channel="portal").update(created_at=Now() - OVER)
     assert CODE_SAID not in page.look()
     place = PortalTarget(page.turns.tenant.organization.pk, page.persona_id)
-    assert beginning_of(place) == Beginning(chat=None, begun=1)
+    assert load_chat_state(place) == ChatState(chat=None, chat_count=1)
     page.say("What did I say?")
     with page.turns.tenant.tx():
         said = Message.objects.filter(conversation__channel="portal").order_by("pk")
@@ -107,8 +107,8 @@ def test_the_chat_of_somebody_who_was_verified_is_gone_with_it(page: Page) -> No
     assert "What did I say?" in page.look()
 
 
-def test_somebody_who_never_proved_it_keeps_their_chat(page: Page) -> None:
-    """Nothing in it was told to anybody who is more than they are."""
+def test_an_unverified_customer_keeps_their_chat(page: Page) -> None:
+    """It contains nothing that needed verification."""
     page.turns.configure(caller_verification="basic")
     page.say("Hello?")
     with page.turns.tenant.tx():
@@ -118,8 +118,8 @@ def test_somebody_who_never_proved_it_keeps_their_chat(page: Page) -> None:
     assert "Anybody?" in seen
 
 
-def test_what_was_said_is_read_at_once(page: Page) -> None:
-    """However many conversations there were: one statement for the messages of all."""
+def test_all_transcripts_are_read_in_one_query(page: Page) -> None:
+    """One statement for the messages of any number of conversations."""
     with CaptureQueriesContext(connection) as one:
         page.look()
     for number in range(4):
@@ -147,8 +147,8 @@ def test_the_newest_two_hundred_messages_of_each_are_shown(page: Page, tenant: T
     assert "Line 5." not in seen
 
 
-def test_a_booking_stands_there_in_the_page_s_language(page: Page) -> None:
-    """In the page, and in what it is told later."""
+def test_bookings_are_shown_in_the_pages_language(page: Page) -> None:
+    """On the page and in its updates."""
     page.turns.configure(caller_verification="none")
     for headers in ({"Accept": "application/json"}, {}):
         said = {language: _book_of(page, {**headers, "Accept-Language": language}) for language in ("en", "it")}
@@ -167,7 +167,7 @@ def test_a_booking_stands_there_in_the_page_s_language(page: Page) -> None:
     ],
     ids=["theirs", "nobody has to prove it", "another name", "another number"],
 )
-def test_what_staff_wrote_down_stands_there_for_who_has_proved_it(
+def test_bookings_entered_by_staff_are_shown_to_a_verified_customer(
     guest: Guest, level: str, is_seen: bool, page: Page
 ) -> None:
     """Under their name and the number on file, as the agent finds it."""
@@ -185,7 +185,7 @@ def test_what_staff_wrote_down_stands_there_for_who_has_proved_it(
 
 
 def _book_of(page: Page, headers: dict[str, str]) -> str:
-    """The lines of the bookings alone."""
+    """The bookings section only."""
     answer = Client(headers=headers).get(page.link)
     if "application/json" in headers.values():
         return " ".join(one["words"] for one in answer.json()["bookings"])
@@ -193,8 +193,8 @@ def _book_of(page: Page, headers: dict[str, str]) -> str:
 
 
 @pytest.mark.requirement("F20")
-def test_the_page_asks_for_the_proof_and_the_agent_checks_it(page: Page) -> None:
-    """By what is on file; what is wrong counts as a try, in the chat as everywhere."""
+def test_the_page_asks_for_verification_and_the_agent_checks_it(page: Page) -> None:
+    """Against the details on file; a wrong answer counts as a try, as in any chat."""
     page.turns.configure(caller_verification="basic")
     form = {"proof": "+39 347 555 0142"}
     assert 'name="proof"' in page.look()
@@ -213,16 +213,18 @@ def test_the_page_asks_for_the_proof_and_the_agent_checks_it(page: Page) -> None
     ("level", "rest", "asked"),
     [("code", {}, 'name="code"'), ("basic", {"enabled_tools": ["search_knowledge"]}, "Ask for a person")],
 )
-def test_the_page_asks_as_the_agent_can(page: Page, level: str, rest: dict[str, object], asked: str) -> None:
-    """A code by the button, which says so in the chat; nothing where the agent has no tool for it."""
+def test_the_page_asks_by_the_level_and_tools_of_the_project(
+    page: Page, level: str, rest: dict[str, object], asked: str
+) -> None:
+    """A button that asks for a code in the chat; nothing if the agent has no tool for it."""
     page.turns.configure(caller_verification=level, **rest)
     assert asked in page.look()
     Client().post(page.link, {"code": "sms"})
     assert "Please send me a code by text." in page.look()
 
 
-def test_a_proof_that_comes_while_the_page_looks_loses_no_chat(page: Page) -> None:
-    """The stream of a chat is opened in the moment in which somebody proves who they are in it."""
+def test_a_verification_between_two_reads_loses_no_chat(page: Page) -> None:
+    """A chat's stream opens at the moment the customer is verified in it."""
     page.turns.configure(caller_verification="basic")
     page.say("I would like to see my bookings.")
     came: list[str] = []

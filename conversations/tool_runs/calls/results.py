@@ -1,4 +1,4 @@
-"""A call's result, with everything that follows from it, in the transaction that stores it (E4, W11)."""
+"""Results of tool calls, stored with all their consequences in one transaction."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tools.models import Effect, EffectState
 
 logger = logging.getLogger(__name__)
 
-# Inside a turn nothing is tried a second time behind the customer's back: what did not happen is said at once.
+# Nothing is retried inside a turn: the agent reports a failure at once.
 STATES = {
     Ending.DONE: EffectState.DONE,
     Ending.FAILED: EffectState.FAILED,
@@ -32,7 +32,7 @@ STATES = {
 
 
 def settle_call(log: ConversationLog, call: TurnCall, outcome: Outcome) -> None:
-    """Put down what became of a call that was carried out; a call that was over stays as it is."""
+    """Store a call's outcome; a finished call does not change."""
     call.refresh_from_db()
     if call.finished_at is not None:
         return
@@ -43,24 +43,24 @@ def settle_call(log: ConversationLog, call: TurnCall, outcome: Outcome) -> None:
 
 
 def end_with_effect(log: ConversationLog, call: TurnCall, outcome: Outcome) -> None:
-    """End the call's effect as its outcome says, and the call with it."""
+    """End the call's effect with its outcome, and the call with it."""
     effect = call.effect
     if effect is None:
-        raise ValueError("This call leaves no effect.")
-    # The channel obeys a signal when the reply is sent: it is the reply's own, and would end it here.
+        raise ValueError("This call has no effect.")
+    # The reply obeys the signal when it is sent; doing it here would end the conversation before the reply.
     end_effect(log, effect, replace(outcome, signal=None), state=state_of(effect, outcome))
     enqueue_after_actions(effect)
     end_call(log, call, result_of(effect), is_error=effect.state != EffectState.DONE, outcome=outcome)
 
 
 def enqueue_after_actions(effect: Effect) -> None:
-    """What follows a request of a project's own tool runs in the effects' lane: the answer is not kept waiting for it (N21)."""
+    """Queue the after-actions of a project's own tool in the effects' lane, so that the answer does not wait for them."""
     if effect.definition.get("after_actions") and next_after_action(effect) is not None:
         enqueue([ledger.job_for(effect, reason="after")])
 
 
 def state_of(effect: Effect, outcome: Outcome) -> EffectState:
-    """What an outcome makes of an effect inside a turn. What only looked something up has failed, whatever it was."""
+    """The state an outcome gives an effect inside a turn. A read-only tool never ends unknown: it failed."""
     state = STATES[outcome.ending]
     is_harmless = effect.delivery == RetryPolicy.IDEMPOTENT and not effect.repeat_key
     return EffectState.FAILED if state == EffectState.UNKNOWN and is_harmless else state
@@ -69,7 +69,7 @@ def state_of(effect: Effect, outcome: Outcome) -> EffectState:
 def end_call(
     log: ConversationLog, call: TurnCall, result: str, *, is_error: bool, outcome: Outcome | None = None
 ) -> None:
-    """Give the call its result, and show its block. Errors are logged (L19)."""
+    """Store the call's result and publish its block. Errors are logged."""
     if is_error:
         logger.error("%s of turn %s: %s", call.name, call.step.turn_id, result)
     call.result, call.is_error = result, is_error

@@ -1,4 +1,4 @@
-"""The product's own sentences to customers, in their language."""
+"""The product's own messages to customers, in their language."""
 
 from __future__ import annotations
 
@@ -22,8 +22,7 @@ def come_and_go(turns: Turns, by: User) -> None:
         operators.hand_back(turns.conversation.pk, by=by)
 
 
-def test_a_customer_reads_of_colleagues_in_their_own_language(turns: Turns, lucia: User) -> None:
-    """The language stored for the customer."""
+def test_notices_are_in_the_customers_language(turns: Turns, lucia: User) -> None:
     asked = offer(turns)["escalation"]
     with turns.tenant.tx():
         give_fields(turns.conversation.persona, {"language": "it-CH"})
@@ -39,16 +38,17 @@ def test_a_customer_reads_of_colleagues_in_their_own_language(turns: Turns, luci
 @pytest.mark.parametrize(
     ("chosen", "joined"), [("de", "Lucia ist dazugekommen."), ("", "Lucia joined the conversation.")]
 )
-def test_of_whom_no_language_is_known_in_the_widget_s(turns: Turns, lucia: User, chosen: str, joined: str) -> None:
-    """English if the widget has none either."""
+def test_without_a_customer_language_notices_use_the_widgets(
+    turns: Turns, lucia: User, chosen: str, joined: str
+) -> None:
+    """English if the widget has no language either."""
     with turns.tenant.tx():
         Widget.objects.update_or_create(project=turns.tenant.project, defaults={"theme": {"language": chosen}})
     come_and_go(turns, lucia)
     assert told(turns)[0] == joined
 
 
-def test_programs_read_a_notice_as_a_block(turns: Turns, lucia: User) -> None:
-    """Whatever its language."""
+def test_a_notice_has_a_language_independent_block(turns: Turns, lucia: User) -> None:
     come_and_go(turns, lucia)
     notices = [message.blocks for message in turns.messages() if message.role == "system"]
     assert notices == [
@@ -57,7 +57,7 @@ def test_programs_read_a_notice_as_a_block(turns: Turns, lucia: User) -> None:
     ]
 
 
-def test_a_colleague_s_name_is_no_template(turns: Turns, lucia: User) -> None:
+def test_a_colleagues_name_is_not_interpreted_as_a_template(turns: Turns, lucia: User) -> None:
     lucia.first_name = "%(who)s {0.__class__}"
     lucia.save()
     come_and_go(turns, lucia)

@@ -1,4 +1,4 @@
-"""An effect's life: each step is committed before the next, and what stands is never done again."""
+"""The lifecycle of an effect: each step is committed before the next, and no completed step is repeated."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ BODY = {
 
 
 def test_sending_is_committed_before_the_first_byte_leaves(bench: Bench, target: Target) -> None:
-    """The outside world sees no request of an effect that isn't `sending` in the ledger."""
+    """The target sees no request of an effect that is not `sending` in the ledger."""
     seen = []
     bench.tool("notify", webhook(target.url))
     [effect] = bench.plan("notify")
@@ -42,19 +42,19 @@ def test_sending_is_committed_before_the_first_byte_leaves(bench: Bench, target:
 
 
 def test_arguments_are_asked_for_once(bench: Bench, target: Target, model: ScriptedModel) -> None:
-    """What a model decided is a fact: later attempts send what stands."""
+    """Later attempts send what the model decided first."""
     target.answers(Answers(429), Answers(200))
     bench.tool("notify", webhook(target.url, body=BODY))
     effect = bench.execute("notify", hears="I'm Giulia Ferri")
     assert (effect.state, effect.attempts, len(target.log)) == ("done", 2, 2)
-    # Counted from the first attempt, not from each.
+    # The deadline counts from the first attempt.
     assert effect.deadline_at - effect.started_at < RETRY_WINDOW
     assert len(model.requests("arguments")) == 1
     assert target.log[0].body == target.log[1].body
 
 
-def test_once_is_never_sent_again_when_its_outcome_is_unknown(bench: Bench, target: Target) -> None:
-    """Staff is asked, and the agent says that it is being checked."""
+def test_a_once_effect_with_an_unknown_outcome_is_never_sent_again(bench: Bench, target: Target) -> None:
+    """Staff is asked, and the agent says it is being checked."""
     target.answers(Answers(500))
     bench.tool("notify", webhook(target.url))
     effect = bench.execute("notify")
@@ -63,7 +63,7 @@ def test_once_is_never_sent_again_when_its_outcome_is_unknown(bench: Bench, targ
     assert "a colleague is checking it" in told
 
 
-def test_idempotent_is_repeated_under_the_same_key(bench: Bench, target: Target) -> None:
+def test_an_idempotent_effect_is_retried_under_the_same_key(bench: Bench, target: Target) -> None:
     target.answers(Answers(500), Answers(drops=True), Answers(200))
     bench.tool("notify", webhook(target.url, delivery="idempotent"))
     effect = bench.execute("notify")
@@ -71,7 +71,7 @@ def test_idempotent_is_repeated_under_the_same_key(bench: Bench, target: Target)
     assert target.keys() == [effect.effect_key] * 3
 
 
-def test_attempts_are_numbered_and_end(bench: Bench, target: Target) -> None:
+def test_attempts_are_counted_and_limited(bench: Bench, target: Target) -> None:
     """After the fifth attempt it is left to staff, not called failed."""
     target.answers(Answers(500))
     bench.tool("notify", webhook(target.url, delivery="idempotent"))
@@ -79,8 +79,8 @@ def test_attempts_are_numbered_and_end(bench: Bench, target: Target) -> None:
     assert (effect.state, effect.attempts, len(target.log)) == ("unknown", 5, 5)
 
 
-def test_a_refusal_is_failed_for_certain_and_told(bench: Bench, target: Target) -> None:
-    """The endpoint's answer is kept for staff."""
+def test_a_refusal_fails_the_effect_and_is_told(bench: Bench, target: Target) -> None:
+    """The endpoint's response is kept for staff."""
     target.answers(Answers(404, body='{"why": "closed"}'))
     bench.tool("notify", webhook(target.url))
     effect = bench.execute("notify")
@@ -89,7 +89,7 @@ def test_a_refusal_is_failed_for_certain_and_told(bench: Bench, target: Target) 
     assert bench.urgent() == ["notify was not done: The endpoint refused it (404)."]
 
 
-def test_it_waits_before_it_is_tried_again(bench: Bench, target: Target) -> None:
+def test_retries_are_delayed(bench: Bench, target: Target) -> None:
     target.answers(Answers(429, headers={"Retry-After": "4"}))
     bench.tool("notify", webhook(target.url))
     effect = bench.execute("notify", hurry=False)
@@ -99,10 +99,10 @@ def test_it_waits_before_it_is_tried_again(bench: Bench, target: Target) -> None
     assert 3.5 <= (job.run_after - effect.started_at).total_seconds() <= 6
 
 
-def test_the_job_of_an_attempt_ends_with_the_plan_of_the_next(
+def test_planning_the_next_attempt_finishes_the_current_job(
     bench: Bench, target: Target, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A worker that dies right after it leaves no second job, which would not wait as long as it should."""
+    """A worker that dies right after it leaves no second job that would run too early."""
 
     def die(label: str) -> None:
         if label == "effect.committed_pre_after_actions":
@@ -117,8 +117,7 @@ def test_the_job_of_an_attempt_ends_with_the_plan_of_the_next(
     assert left.key.endswith(":attempt:2")
 
 
-def test_an_attempt_that_died_is_unknown_for_once(bench: Bench, target: Target) -> None:
-    """Nobody knows what the dead worker did."""
+def test_a_once_effect_whose_worker_died_is_unknown(bench: Bench, target: Target) -> None:
     bench.tool("notify", webhook(target.url))
     [effect] = bench.plan("notify")
     left_behind(bench, effect)
@@ -126,7 +125,7 @@ def test_an_attempt_that_died_is_unknown_for_once(bench: Bench, target: Target) 
     assert (bench.effect(effect).state, target.log) == ("unknown", [])
 
 
-def test_an_attempt_that_died_is_repeated_if_idempotent(bench: Bench, target: Target) -> None:
+def test_an_idempotent_effect_whose_worker_died_is_retried(bench: Bench, target: Target) -> None:
     bench.tool("notify", webhook(target.url, delivery="idempotent"))
     [effect] = bench.plan("notify")
     left_behind(bench, effect)
@@ -135,8 +134,8 @@ def test_an_attempt_that_died_is_repeated_if_idempotent(bench: Bench, target: Ta
     assert (found.state, found.is_uncertain, target.keys()) == ("done", True, [effect.effect_key])
 
 
-def test_attempts_that_died_are_counted(bench: Bench, target: Target) -> None:
-    """At most five requests, whoever made them."""
+def test_attempts_of_dead_workers_count_toward_the_limit(bench: Bench, target: Target) -> None:
+    """At most five requests in total."""
     bench.tool("notify", webhook(target.url, delivery="idempotent"))
     [effect] = bench.plan("notify")
     left_behind(bench, effect)
@@ -147,7 +146,7 @@ def test_attempts_that_died_are_counted(bench: Bench, target: Target) -> None:
 
 
 def left_behind(bench: Bench, effect: Effect) -> None:
-    """As a worker leaves an effect that dies while it sends."""
+    """The state a worker leaves when it dies while sending."""
     with bench.tenant.tx():
         Effect.objects.filter(pk=effect.pk).update(
             state=EffectState.SENDING, attempts=1, arranged_at="2026-01-01T00:00:00Z", started_at="2026-01-01T00:00:00Z"
@@ -165,7 +164,7 @@ def test_a_tool_that_was_removed_is_not_executed(bench: Bench, target: Target) -
     assert bench.urgent() == ["notify was not done: The tool notify was removed."]
 
 
-def test_what_may_have_happened_before_the_tool_was_removed_is_not_called_cancelled(
+def test_an_effect_that_may_have_happened_is_not_cancelled_when_its_tool_is_removed(
     bench: Bench, target: Target
 ) -> None:
     """Between two attempts; staff finds out."""
@@ -188,7 +187,7 @@ def test_a_tool_that_was_switched_off_is_not_executed(bench: Bench, target: Targ
     assert (bench.effect(effect).state, target.log) == ("cancelled", [])
 
 
-def test_a_built_in_tool_whose_gate_closed_is_not_executed(bench: Bench) -> None:
+def test_a_built_in_tool_whose_requirements_are_no_longer_met_is_not_executed(bench: Bench) -> None:
     bench.switch_on("sms_send_information_enabled")
     [effect] = bench.plan("send_sms_tool")
     with bench.tenant.tx():
@@ -200,7 +199,7 @@ def test_a_built_in_tool_whose_gate_closed_is_not_executed(bench: Bench) -> None
 
 
 def test_a_tool_that_was_edited_runs_as_planned(bench: Bench, target: Target) -> None:
-    """The snapshot decides."""
+    """The planned snapshot decides."""
     for place in ("oldest", "old"):
         bench.tool("notify", webhook(f"{target.url}/{place}"))
     [effect] = bench.plan("notify")
@@ -211,7 +210,7 @@ def test_a_tool_that_was_edited_runs_as_planned(bench: Bench, target: Target) ->
 
 
 @pytest.mark.requirement("N44")
-def test_the_event_of_the_tools_name_is_in_the_log(bench: Bench) -> None:
+def test_a_built_in_tools_event_is_in_the_log(bench: Bench) -> None:
     """EventIdn is the tool's name, connectorIdn is "system", and the flow of that name has run."""
     bench.switch_on("sms_send_information_enabled")
     give(bench, phone=PHONE)
@@ -223,8 +222,8 @@ def test_the_event_of_the_tools_name_is_in_the_log(bench: Bench) -> None:
 
 
 @pytest.mark.requirement("N44")
-def test_the_event_is_in_the_log_once_however_often_it_is_tried(bench: Bench) -> None:
-    """Whoever reads the log for it takes a second one for a second deed."""
+def test_the_tools_event_is_logged_once_despite_retries(bench: Bench) -> None:
+    """A reader of the log would take a second event for a second action."""
     bench.switch_on("booking_check_availability_enabled")
     [effect] = bench.plan("check_availability_tool")
     left_behind(bench, effect)
@@ -238,8 +237,8 @@ def give(bench: Bench, **fields: str) -> None:
 
 
 @pytest.mark.requirement("N44", "N49")
-def test_an_event_nobody_is_subscribed_to_is_passed_on(bench: Bench) -> None:
-    """A tool of the tenant's own with send_event."""
+def test_an_event_without_subscribers_succeeds(bench: Bench) -> None:
+    """A tenant's own tool with send_event."""
     definition = webhook("https://example.com/")
     bench.tool("open_case", {**definition, "action": {"type": "send_event"}})
     effect = bench.execute("open_case")
@@ -252,8 +251,8 @@ def test_an_event_nobody_is_subscribed_to_is_passed_on(bench: Bench) -> None:
     ("options", "told"),
     [({"message": "Mention the late bus."}, "Mention the late bus."), ({}, "I'll look at the bus.")],
 )
-def test_an_urgent_message_is_the_action(options: dict[str, str], told: str, bench: Bench) -> None:
-    """The next reply reads it as `prefix: text`, with the agent's own words if it has none."""
+def test_an_urgent_message_tool_tells_the_agent(options: dict[str, str], told: str, bench: Bench) -> None:
+    """The next reply reads it as `prefix: text`, or the agent's own words if the tool has no text."""
     action = {"type": "send_urgent_message", "options": {"prefix": "Desk", **options}}
     bench.tool("remind", {**webhook("https://example.com/"), "action": action})
     assert bench.execute("remind", quote="I'll look at the bus.").state == "done"
@@ -261,8 +260,7 @@ def test_an_urgent_message_is_the_action(options: dict[str, str], told: str, ben
 
 
 @pytest.mark.requirement("T24")
-def test_the_agent_speaks_by_itself_three_times_at_most(bench: Bench, target: Target) -> None:
-    """After that nothing fires without a message of the customer."""
+def test_the_agent_speaks_proactively_at_most_three_times(bench: Bench, target: Target) -> None:
     target.answers(Answers(404))
     bench.tool("notify", webhook(target.url))
     for number in range(5):
@@ -272,8 +270,7 @@ def test_the_agent_speaks_by_itself_three_times_at_most(bench: Bench, target: Ta
     assert len(bench.urgent()) == 5
 
 
-def test_a_malformed_plan_executes_nothing(bench: Bench, target: Target) -> None:
-    """The call is refused: its schema was never checked."""
+def test_a_malformed_schema_executes_nothing(bench: Bench, target: Target) -> None:
     bench.tool("notify", webhook(target.url))
     [effect] = bench.plan("notify")
     hostile = {"type": "object", "properties": {"a": {"$ref": "http://169.254.169.254/"}}}
@@ -284,7 +281,7 @@ def test_a_malformed_plan_executes_nothing(bench: Bench, target: Target) -> None
 
 
 @pytest.mark.parametrize("broken", [{}, {"action": {"type": "send_webhook", "options": {}}}, {"action": 7}])
-def test_a_definition_that_cannot_be_read_executes_nothing(broken: object, bench: Bench, target: Target) -> None:
+def test_an_invalid_definition_executes_nothing(broken: object, bench: Bench, target: Target) -> None:
     bench.tool("notify", webhook(target.url))
     [effect] = bench.plan("notify")
     with bench.tenant.tx():
@@ -293,7 +290,7 @@ def test_a_definition_that_cannot_be_read_executes_nothing(broken: object, bench
     assert (bench.effect(effect).state, target.log) == ("failed", [])
 
 
-def test_after_a_goodbye_that_the_customer_answered_the_conversation_goes_on(bench: Bench) -> None:
+def test_a_conversation_continues_if_the_customer_answers_the_goodbye(bench: Bench) -> None:
     [effect] = bench.plan("end_conversation_tool", quote="Goodbye!")
     bench.talk.say("One more thing")
     bench.run()
@@ -303,8 +300,8 @@ def test_after_a_goodbye_that_the_customer_answered_the_conversation_goes_on(ben
 
 
 @pytest.mark.requirement("N21", "N45")
-def test_the_api_shows_an_effect_whole(api: Client, bench: Bench, target: Target) -> None:
-    """The request without secrets, the response, and each after-action with its own status."""
+def test_the_api_shows_the_complete_effect(api: Client, bench: Bench, target: Target) -> None:
+    """The request without secrets, the response, and each after-action's status."""
     tell = {"type": "send_urgent_message", "options": {"prefix": "Crew says"}}
     bench.tool("notify", webhook(target.url, headers={"X-Api-Key": "k-1234567890"}, after_actions=[tell]))
     effect = bench.execute("notify")
@@ -323,8 +320,8 @@ def test_effects_are_listed_by_state_and_conversation(api: Client, bench: Bench,
     assert api.get("/api/v1/effects?state=over").status_code == 400
 
 
-def test_a_booking_that_died_while_sending_is_never_lost(bench: Bench, target: Target) -> None:
-    """What was begun is carried on, whatever else was promised meanwhile."""
+def test_a_booking_interrupted_while_sending_is_completed(bench: Bench, target: Target) -> None:
+    """It resumes regardless of what else was promised meanwhile."""
     bench.tool("notify", webhook(target.url, delivery="idempotent"))
     [first, second] = [*bench.plan("notify"), *bench.plan("notify")]
     left_behind(bench, first)
@@ -339,10 +336,10 @@ def test_a_booking_that_died_while_sending_is_never_lost(bench: Bench, target: T
     ("delivery", "is_begun", "state"),
     [("once", True, "unknown"), ("once", False, "failed"), ("idempotent", True, "unknown")],
 )
-def test_a_job_that_fails_for_good_leaves_the_effect_to_staff(
+def test_a_permanently_failed_job_leaves_the_effect_to_staff(
     delivery: str, is_begun: bool, state: str, bench: Bench, target: Target
 ) -> None:
-    """Workers that died at it five times; what has begun may have happened."""
+    """Workers died five times; what has begun may have happened."""
     tell = {"type": "send_urgent_message", "options": {"prefix": "Crew says"}}
     bench.tool("notify", webhook(target.url, delivery=delivery, after_actions=[tell]))
     [effect] = bench.plan("notify")
@@ -354,7 +351,7 @@ def test_a_job_that_fails_for_good_leaves_the_effect_to_staff(
     assert "died" not in bench.urgent()[0]
 
 
-def test_after_actions_whose_job_fails_for_good_are_told_without_them(bench: Bench, target: Target) -> None:
+def test_the_agent_is_told_the_end_if_the_after_actions_fail_permanently(bench: Bench, target: Target) -> None:
     bench.tool("notify", webhook(target.url))
     [effect] = bench.plan("notify")
     with bench.tenant.tx():
@@ -378,10 +375,10 @@ TELL = {"type": "send_urgent_message", "options": {"prefix": "Crew says"}}
         (Answers(body="on the way"), [], "result", "on the way"),
     ],
 )
-def test_who_waits_for_an_effect_is_told_its_end_once(
+def test_the_agent_is_told_the_end_of_an_awaited_effect_once(
     answer: Answers, after: list[object], outcome: str, told: str, bench: Bench, target: Target
 ) -> None:
-    """However it ends, and whoever tells it."""
+    """However it ends and whatever tells it."""
     target.answers(answer)
     bench.tool("notify", webhook(target.url, after_actions=after))
     [effect] = bench.plan("notify")
@@ -391,8 +388,8 @@ def test_who_waits_for_an_effect_is_told_its_end_once(
 
 
 @pytest.mark.parametrize(("status", "state"), [(200, "kept"), (404, "broken"), (500, "open")])
-def test_a_promise_is_as_good_as_what_was_done(status: int, state: str, bench: Bench, target: Target) -> None:
-    """In the commit of the end."""
+def test_a_promise_is_settled_with_its_effect(status: int, state: str, bench: Bench, target: Target) -> None:
+    """In the commit that ends the effect."""
     target.answers(Answers(status))
     bench.tool("notify", webhook(target.url))
     effect = bench.execute("notify")
@@ -401,8 +398,7 @@ def test_a_promise_is_as_good_as_what_was_done(status: int, state: str, bench: B
 
 
 @pytest.mark.requirement("T22")
-def test_who_waits_for_a_repeat_is_told_that_it_was_done(bench: Bench, target: Target) -> None:
-    """A held effect has no result to wait for."""
+def test_a_wait_for_a_held_repeat_ends_at_once(bench: Bench, target: Target) -> None:
     bench.tool("notify", webhook(target.url))
     bench.execute("notify")
     [repeat] = bench.plan("notify")
@@ -413,7 +409,7 @@ def test_who_waits_for_a_repeat_is_told_that_it_was_done(bench: Bench, target: T
 
 
 def await_end(bench: Bench, effect: Effect) -> None:
-    """As the tool caller's commit does for a tool that is waited for."""
+    """Open a wait for the effect, as the tool caller's commit does."""
     with bench.tenant.tx(), open_log(bench.conversation.pk) as log:
         open_wait(log, reason=effect.tool, seconds=30, effect_id=effect.pk)
 
@@ -424,7 +420,7 @@ def ends(bench: Bench, effect: Effect) -> str:
 
 
 @pytest.mark.requirement("T24")
-def test_a_tool_made_to_tell_tells_where_nobody_waits(bench: Bench) -> None:
+def test_a_telling_tool_tells_its_result_without_a_wait(bench: Bench) -> None:
     bench.switch_on("booking_check_availability_enabled")
     bench.execute("check_availability_tool", hears="A table for two on 27 November 2026 at 19:00, please.")
     assert len(bench.urgent()) == 1

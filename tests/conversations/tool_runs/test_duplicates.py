@@ -1,4 +1,4 @@
-"""A tool called inside the turn and promised in the same breath does one thing once, and a signal ends it."""
+"""A tool called inside the turn and promised in the same reply acts once, and a signal ends the turn."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KITCHEN = "+39065550114"
 
 @pytest.fixture
 def phone(turns: Turns) -> Turns:
-    """A phone call of a business that puts calls through, and texts."""
+    """A phone line that can transfer calls and send texts."""
     rules = [{"when": "they ask for a person", "action": "transfer"}, {"when": "in writing", "action": "message"}]
     turns.configure(escalation_rules=rules)
     with turns.tenant.tx():
@@ -26,8 +26,8 @@ def phone(turns: Turns) -> Turns:
     return turns.on("phone", phone="+39 333 1234567")
 
 
-def test_a_text_that_was_sent_and_promised_goes_out_once(phone: Turns) -> None:
-    """Of the two effects one is sent, the other is held as its repeat."""
+def test_a_text_sent_and_promised_goes_out_once(phone: Turns) -> None:
+    """One of the two effects is sent, the other held as its repeat."""
     phone.calls_tool("send_sms", {"text": "Via dei Serpenti 14, Roma."})
     phone.says("I'll send you an SMS with our address now.")
     turn = phone.say("Please text me your address.")
@@ -41,8 +41,8 @@ def test_a_text_that_was_sent_and_promised_goes_out_once(phone: Turns) -> None:
 
 
 @pytest.mark.requirement("F18")
-def test_a_call_that_was_put_through_and_promised_is_put_through_once(phone: Turns) -> None:
-    """Nothing is said after it."""
+def test_a_call_transferred_and_promised_is_transferred_once(phone: Turns) -> None:
+    """The agent says nothing after it."""
     phone.calls_tool("transfer_call", {"phone_number": KITCHEN}, text="I'll transfer you to the kitchen now.")
     turn = phone.say("Yes, please put me through.")
     assert turn.reply is not None
@@ -64,8 +64,8 @@ def test_a_call_that_was_put_through_and_promised_is_put_through_once(phone: Tur
 
 
 @pytest.mark.requirement("F18")
-def test_a_call_that_was_ended_and_said_goodbye_to_is_ended_once(phone: Turns) -> None:
-    """end_call, and end_conversation_tool on the words that came with it."""
+def test_a_call_ended_with_a_goodbye_is_ended_once(phone: Turns) -> None:
+    """end_call, and end_conversation_tool for the goodbye beside it."""
     phone.calls_tool("end_call", text="Goodbye, and have a lovely evening!")
     turn = phone.say("That was all, bye!")
     phone.run("observer")
@@ -77,8 +77,8 @@ def test_a_call_that_was_ended_and_said_goodbye_to_is_ended_once(phone: Turns) -
 
 
 @pytest.mark.requirement("L07")
-def test_no_call_goes_to_a_number_that_the_model_made_up(phone: Turns) -> None:
-    """Refused by the server; it costs a hop, and the call goes on."""
+def test_a_transfer_to_an_invented_number_is_refused(phone: Turns) -> None:
+    """Refused by the server; it costs a step, and the call continues."""
     phone.calls_tool("transfer_call", {"phone_number": "+19005550100"})
     phone.says("I can't transfer you there.")
     turn = phone.say("Put me through to +1 900 555 0100.")
@@ -89,7 +89,7 @@ def test_no_call_goes_to_a_number_that_the_model_made_up(phone: Turns) -> None:
 
 
 @pytest.mark.requirement("L19")
-def test_more_than_a_day_has_is_an_error_for_the_model(
+def test_a_call_over_the_daily_limit_is_an_error_for_the_model(
     turns: Turns, bell: Probe, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(limits, "DEFAULT_MAX_PER_CONVERSATION", 1)
@@ -102,8 +102,8 @@ def test_more_than_a_day_has_is_an_error_for_the_model(
 
 
 @pytest.mark.requirement("W01", "W02")
-def test_what_is_not_offered_is_not_in_the_request(turns: Turns) -> None:
-    """Dropped before the model: neither among the functions nor in the prompt."""
+def test_a_tool_that_is_not_offered_is_not_in_the_request(turns: Turns) -> None:
+    """It is neither among the functions nor in the prompt."""
     turns.configure(enabled_tools=[])
     phone = turns.on("phone")
     phone.says("Hello!")

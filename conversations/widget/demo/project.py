@@ -1,4 +1,4 @@
-"""Where the demo's shop stands among the tenants."""
+"""Access to the demo shop's project."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tenancy.tenant_lookup import find_organizations
 
 @contextmanager
 def demo_shop() -> Iterator[Project]:
-    """The shop's project, inside its tenant's transaction. Raises Http404 where there is no demo."""
+    """The shop's project, inside its tenant's transaction. Raises Http404 if there is no demo."""
     user = User.objects.filter(email=EMAIL).first()
     for organization_id in find_organizations(user_id=user.pk) if user else ():
         with tenant_tx(organization_id):

@@ -1,4 +1,4 @@
-"""What people and late results decide about an effect that workers left open (E2, E6, W6)."""
+"""Decisions by people, and late callbacks, about effects that workers left open."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from jobs.enqueue import enqueue
 from projects.common.crypto import WrongSecret
 from projects.models import Project
 from todos.executor import resume
-from tools.engine import ledger
+from tools.engine import effect_decisions, ledger
 from tools.engine.custom.secrets import WebhookSecrets, secrets_of
 from tools.engine.execution.callback import is_token_of
 from tools.engine.execution.outcome import Ending, Outcome
@@ -28,9 +28,9 @@ CALLED_BACK = (EffectState.SENDING, EffectState.UNKNOWN)
 
 
 def resolve(project: Project, effect_id: UUID, *, happened: bool, by: UUID | None) -> Effect:
-    """Say whether an unknown effect happened. If not, it is sent again under the same key: that is a new approval.
+    """Record whether an unknown effect happened. If not, it is sent again under the same key, which is a new approval.
 
-    Raises Http404, and WrongState unless it is unknown. Two people at once: one wins.
+    Raises Http404, and WrongState unless the effect is unknown. Of two concurrent calls one wins.
     """
     effect = _effect(project, effect_id)
     if is_calendar_event(effect):
@@ -39,32 +39,32 @@ def resolve(project: Project, effect_id: UUID, *, happened: bool, by: UUID | Non
         return resume.resolve(effect, happened=happened, by=by)
     with open_log(conversation_of(effect)) as log:
         if happened:
-            ledger.confirm(effect, by=by)
+            effect_decisions.confirm(effect, by=by)
             settle_promises(effect)
             tell_end(log, effect)
         else:
-            ledger.send_again(effect, by=by)
+            effect_decisions.send_again(effect, by=by)
             enqueue([ledger.job_for(effect, reason=f"resolved:{effect.attempts}")])
         log.add_event("effect_resolved", payload=effect_payload(effect), type=EventType.EFFECT)
     return effect
 
 
 def release(project: Project, effect_id: UUID, *, by: UUID | None) -> Effect:
-    """Let a held repeat go out after all. Raises Http404, and WrongState unless it is held."""
+    """Send a held repeat after all. Raises Http404, and WrongState unless it is held."""
     effect = _effect(project, effect_id)
     if resume.belongs_to_todo(effect):
         return resume.release(effect, by=by)
     with open_log(conversation_of(effect)) as log:
-        ledger.release(effect, by=by)
+        effect_decisions.release(effect, by=by)
         enqueue([ledger.job_for(effect, reason="released")])
         log.add_event("effect_released", payload=effect_payload(effect), type=EventType.EFFECT)
     return effect
 
 
-def take_result(effect_id: UUID, *, token: str, body: bytes) -> bool:
-    """A tool calls back with its result: an object with a text under `error` says that it failed (W6).
+def store_callback(effect_id: UUID, *, token: str, body: bytes) -> bool:
+    """Store a tool's callback result; an object with a string under `error` means failure.
 
-    Inside the tenant's transaction. A token that was used up changes nothing; False for one that isn't the effect's.
+    Runs in the tenant's transaction. A used token changes nothing. Return False if the token is not the effect's.
     """
     effect = Effect.objects.get(pk=effect_id)
     if not is_token_of(token, effect.callback_hash):
@@ -83,7 +83,7 @@ def take_result(effect_id: UUID, *, token: str, body: bytes) -> bool:
 
 
 def _without_secrets(effect: Effect, body: bytes) -> Reply:
-    """What was called back, without what the tool was called with; a secret that can't be read any more can't be looked for."""
+    """The callback's body without the tool's secrets; secrets that can no longer be decrypted are not searched for."""
     try:
         secrets = secrets_of(effect.project_id, effect.tool)
     except WrongSecret:

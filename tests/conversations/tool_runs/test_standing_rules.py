@@ -1,16 +1,16 @@
-"""A tool that needs a yes, called while the agent answers, where a standing rule has given it beforehand."""
+"""A tool that needs approval, called inside a turn and approved by a standing rule."""
 
 from __future__ import annotations
 
 from projects.models import Member
-from tests.conversations.tool_runs.test_own import CALLED, STOCK, Stock, stock, target
+from tests.conversations.tool_runs.test_custom_tools import CALLED, STOCK, Stock, stock, target
 from todos.models import StandingRule
 
 __all__ = ["stock", "target"]
 
 
-def test_the_model_is_told_that_a_rule_allows_it(stock: Stock) -> None:
-    """Nobody is asked, and nothing is done yet."""
+def test_the_model_is_told_that_a_rule_approved_the_call(stock: Stock) -> None:
+    """Nobody is asked, and nothing has run yet."""
     stock.define(moments=["turn", "task"], requires_approval=True)
     tenant = stock.turns.tenant
     with tenant.tx():

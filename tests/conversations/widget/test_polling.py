@@ -1,4 +1,4 @@
-"""Streams that miss a message of Redis read it from the database: one query for all streams of a tenant."""
+"""Streams that miss a Redis message read it from the database, with one query for all streams of a tenant."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ from django.db import OperationalError
 
 from conversations.live import hub as hub_module
 from conversations.live.event_log import open_log
-from conversations.live.hub import hub
-from conversations.live.last_events import StreamPosition, load_stream_positions
+from conversations.live.hub import StreamPosition, hub, load_stream_positions
 from conversations.live.stream import EventStream, Frame, StreamCursor
 from conversations.models import Channel, Conversation, MessageRole
-from conversations.portal.chat_start import Beginning, frames_until_another, frames_until_begun
+from conversations.portal.chat_start import ChatState, frames_until_begun, frames_until_replaced
 from conversations.turns.services import start_conversation
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
@@ -30,9 +29,9 @@ PATIENCE = 20
 
 @pytest.fixture(autouse=True)
 def _quickly_and_deaf(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Redis tells nothing, and a round begins at once."""
+    """Suppress Redis messages and start a polling round at once."""
     monkeypatch.setattr(hub_module, "POLL_SECONDS", 0.02)
-    monkeypatch.setattr("conversations.live.publish.publish", lambda *command: None)
+    monkeypatch.setattr("conversations.live.client.publish", lambda *command: None)
 
 
 def begin(tenant: Tenant, guest: str, channel: Channel = Channel.CHAT) -> Conversation:
@@ -46,7 +45,7 @@ def say(organization_id: UUID, conversation_id: UUID, words: str) -> None:
 
 
 async def heard(conversations: list[Conversation], words: str) -> None:
-    """Have something said in all of them while a stream of each waits, and return when every stream has shown it."""
+    """Post to all conversations while a stream of each waits, and return when every stream has shown the message."""
     reading = [asyncio.create_task(_shows(one, words)) for one in conversations]
     try:
         async with asyncio.timeout(PATIENCE):
@@ -68,18 +67,18 @@ async def _shows(conversation: Conversation, words: str) -> None:
 
 
 def _all_wait(count: int) -> bool:
-    """Whether every stream has caught up, and waits for what it is told."""
+    """True if every stream has caught up and is waiting."""
     waiting = [one._queue._getters for listeners in hub()._listeners.values() for one in listeners]  # type: ignore[attr-defined]
     return len(waiting) == count and all(waiting)
 
 
-def test_what_was_not_told_is_seen_all_the_same(tenant: Tenant, stranger: Tenant) -> None:
+def test_a_message_without_notification_is_found(tenant: Tenant, stranger: Tenant) -> None:
     """In conversations of one tenant and of another."""
     asyncio.run(heard([begin(tenant, "ada"), begin(tenant, "bob"), begin(stranger, "eve")], "Here I am."))
 
 
-def test_a_chat_that_begins_on_another_page_is_seen_all_the_same(tenant: Tenant) -> None:
-    """By the pages of its customer, and by nobody else's."""
+def test_a_chat_that_begins_on_another_page_is_found(tenant: Tenant) -> None:
+    """By that customer's pages only."""
     first, other = begin(tenant, "ada"), begin(tenant, "eve")
 
     async def wait_for_it() -> None:
@@ -101,17 +100,17 @@ def test_a_chat_that_begins_on_another_page_is_seen_all_the_same(tenant: Tenant)
 
 async def _begun(conversation: Conversation) -> bool:
     place = PortalTarget(conversation.organization_id, conversation.persona_id)
-    async with aclosing(frames_until_begun(place, Beginning(chat=None, begun=0))) as stream:
+    async with aclosing(frames_until_begun(place, ChatState(chat=None, chat_count=0))) as stream:
         return [frames[-1].event == "begun" async for frames in stream][-1]
 
 
-def test_a_page_with_a_chat_is_told_of_the_one_that_takes_its_place(tenant: Tenant) -> None:
-    """On another page of the customer's, which shows what was said there until then."""
+def test_a_page_with_a_chat_is_told_of_its_replacement(tenant: Tenant) -> None:
+    """On another page of the customer, which showed the previous chat until then."""
     chat = begin(tenant, "ada", Channel.PORTAL)
 
     async def wait_for_it() -> tuple[list[Frame], Frame]:
         place = PortalTarget(chat.organization_id, chat.persona_id)
-        following = frames_until_another(place, StreamCursor(chat.organization_id, chat.pk, after=0))
+        following = frames_until_replaced(place, StreamCursor(chat.organization_id, chat.pk, after=0))
         try:
             async with asyncio.timeout(PATIENCE), aclosing(following) as stream:
                 await anext(stream)
@@ -128,8 +127,8 @@ def test_a_page_with_a_chat_is_told_of_the_one_that_takes_its_place(tenant: Tena
     assert told == [expected]
 
 
-def test_many_streams_of_a_tenant_are_one_look(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
-    """So that open streams cost next to nothing while nothing is said."""
+def test_all_streams_of_a_tenant_share_one_query(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Open streams cost next to nothing while nothing happens."""
     looks: list[int] = []
 
     def counted(organization_id: UUID, conversation_ids: Collection[UUID]) -> dict[UUID, StreamPosition]:
@@ -141,8 +140,8 @@ def test_many_streams_of_a_tenant_are_one_look(tenant: Tenant, monkeypatch: pyte
     assert 10 in looks
 
 
-def test_an_outage_ends_no_stream(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The next round finds what the failed one didn't."""
+def test_a_database_outage_does_not_end_a_stream(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next round finds what the failed one missed."""
     failures: list[Exception] = [OperationalError("gone"), ValueError("a bug")]
 
     def failing(*place: Any) -> dict[UUID, StreamPosition]:
@@ -155,8 +154,8 @@ def test_an_outage_ends_no_stream(tenant: Tenant, monkeypatch: pytest.MonkeyPatc
     assert failures == []
 
 
-def test_a_round_ends_with_the_last_stream(tenant: Tenant) -> None:
-    """Nothing goes on for nobody."""
+def test_polling_ends_with_the_last_stream(tenant: Tenant) -> None:
+    """No polling without a stream."""
     conversation = begin(tenant, "ada")
 
     async def open_and_leave() -> None:
