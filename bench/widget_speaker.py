@@ -1,7 +1,7 @@
 """The operator who answers in many widget conversations, started by `bench.widget` as a separate process.
 
 Reads conversation ids from standard input, one per line. Each message contains the time it was started, by the
-machine's monotonic clock.
+machine's performance counter.
 """
 
 from __future__ import annotations

@@ -26,5 +26,5 @@ def waiting_todos(project: Project) -> QuerySet[Todo]:
 
 
 def failed_todos(project: Project) -> QuerySet[Todo]:
-    """Todos whose run failed within NEWS and that nobody has sent back to review since; newest first."""
+    """Todos whose run failed within FAILED_LISTED_FOR and that nobody has sent back to review since; newest first."""
     return Todo.objects.filter(HAS_FAILED, project=project).order_by("-status_at")

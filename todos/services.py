@@ -133,7 +133,7 @@ def edit_todo(
     version.
 
     An edit without a difference changes nothing, unless `is_contact_changed`: somebody changed the customer's address in
-    the running transaction. Raises Http404, Changed if `version` is not the current one, WrongState unless the todo is
+    the running transaction. Raises Http404, TodoChanged if `version` is not the current one, WrongState unless the todo is
     pending or approved, and ApiError that names the field.
     """
     todo = get_for_update(todo_id)
@@ -154,7 +154,7 @@ def edit_todo(
 
 
 def reject_todo(todo_id: UUID, *, actor: Actor, reason: str = "", version: int | None = None) -> Todo:
-    """Reject a pending todo. Raises Http404, WrongState, Changed."""
+    """Reject a pending todo. Raises Http404, WrongState, TodoChanged."""
     todo = get_for_update(todo_id)
     if todo.status == S.PENDING_REVIEW:
         require_seen(todo, content_of(todo), version=version, content_hash=None)
@@ -212,7 +212,7 @@ def return_to_review(todo: Todo, *, reason: str, actor: Actor, recipients: Seque
 def expire_todo(todo: Todo) -> None:
     """Expire a todo that was not approved, or whose approval was not used, in time. Raises WrongState."""
     current = get_for_update(todo.pk)
-    reason = "It was not approved in time." if current.status == S.PENDING_REVIEW else "It was not started in time."
+    reason = "Nobody approved it in time." if current.status == S.PENDING_REVIEW else "It was not started in time."
     _end(current, S.EXPIRED, what="expired", actor=CLOCK, reason=reason)
     todo.refresh_from_db()
 

@@ -79,7 +79,7 @@ def test_a_todo_without_approval_is_not_valid(desk: Desk) -> None:
     assert void(desk, desk.refund()).reason == "This todo is to review."
 
 
-# What was seen, and what it is now
+# The approved and the current content
 
 
 def test_changed_arguments_void_the_approval(desk: Desk, owner: Member) -> None:
@@ -233,7 +233,7 @@ def test_values_that_cannot_be_compared_need_two_approvals(desk: Desk, owner: Me
     assert not desk.approve(desk.refund(type=kind, tool="", arguments=None), owner).is_complete
 
 
-# What stands where the amount is looked for, and whether two people have to say yes above 50.
+# The value at the amount's path, and True if two people have to approve above 50.
 AMOUNTS: list[tuple[dict[str, Any], bool]] = [
     ({"body": {"amount": 50}}, False),
     ({"body": {"amount": "50"}}, False),
@@ -325,7 +325,7 @@ def test_requiring_two_approvals_voids_a_single_one(desk: Desk, owner: Member) -
     assert void(desk, todo).reason == "A second person has to approve this."
 
 
-# Who may
+# Permissions
 
 
 def test_a_viewer_may_not_approve(desk: Desk) -> None:
@@ -415,7 +415,7 @@ def test_a_todo_of_another_tenant_is_not_found(desk: Desk, owner: Member, strang
         services.approve_todo(todo.pk, version=None, content_hash=None, actor=Actor("x"), member=owner)
 
 
-# What can't be carried out
+# Todos that can't run
 
 
 def test_a_todo_with_a_deleted_tool_cannot_be_approved(desk: Desk, owner: Member) -> None:

@@ -308,7 +308,7 @@ def test_a_pending_todo_expires(desk: Desk) -> None:
     with pytest.raises(WrongState, match="This todo was not approved in time"):
         desk.approve(todo, desk.owner)
     expire_overdue_todos()
-    assert (desk.now(todo).status, desk.now(todo).reason) == ("expired", "It was not approved in time.")
+    assert (desk.now(todo).status, desk.now(todo).reason) == ("expired", "Nobody approved it in time.")
     assert desk.now(fresh).status == "pending_review"
 
 

@@ -22,7 +22,7 @@ from todos.models import Approval, StandingRule
 
 UP_TO_50 = {"body.amount": {"at_most": 50}}
 
-# What a rule allows, the arguments, and whether it lets them through.
+# A rule's limits, the arguments, and True if it allows them.
 CASES: list[tuple[dict[str, Any], dict[str, Any], bool]] = [
     ({"amount": {"at_most": 50}}, {"amount": 50}, True),
     ({"amount": {"at_most": 50}}, {"amount": 50.01}, False),

@@ -80,7 +80,7 @@ def approve_todo(
     """Approve exactly the content that was shown; its job is queued in the same transaction.
 
     If the same version is already approved, that approval is returned. Where two approvals are needed, the first leaves
-    the todo pending. Raises Http404, Changed, WrongState, Conflict if the todo can't run, and PermissionDenied.
+    the todo pending. Raises Http404, TodoChanged, WrongState, Conflict if the todo can't run, and PermissionDenied.
     """
     return _approve(Choice(todo_id, version, content_hash), Approver(actor, member=member, key=key)).approval
 
@@ -151,12 +151,12 @@ def require_in_time(todo: Todo) -> None:
 
 
 def approval_period(todo: Todo) -> timedelta:
-    """How long a todo may wait for approval, and how long its approval may wait to be used."""
+    """The time limit for approving a todo, and for using its approval."""
     return timedelta(hours=todo.type.expires_after_hours if todo.type else DEFAULT_HOURS)
 
 
 def _existing_approval(todo: Todo, *, version: int | None, content_hash: str | None) -> Approval:
-    """The current approval, if the caller saw the same content. Raises Changed or WrongState."""
+    """The current approval, if the caller saw the same content. Raises TodoChanged or WrongState."""
     current = current_approval(todo)
     if current is None:
         raise WrongState(_status_sentence(todo))

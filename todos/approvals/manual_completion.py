@@ -47,7 +47,7 @@ def take_todo(
 ) -> Todo:
     """Assign a todo to the caller, so that no worker runs it. If they already have it, it is returned unchanged.
 
-    Raises Http404, Changed unless the caller saw the current content, WrongState (also while an effect's outcome is
+    Raises Http404, TodoChanged unless the caller saw the current content, WrongState (also while an effect's outcome is
     open), Conflict if a second person has to approve it first, and PermissionDenied if the caller may not approve a
     pending todo.
     """

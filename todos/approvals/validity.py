@@ -42,7 +42,7 @@ def check(todo: Todo, approval: Approval | None, *, context: ApprovalContext) ->
     """Return the approval if it is valid for the todo and its context, which the current transaction has just read. The
     effects that follow use these same tools and this customer.
 
-    Raises Void if the content differs from the approved one; if the approval is missing, expired, ended or incomplete;
+    Raises InvalidApproval if the content differs from the approved one; if the approval is missing, expired, ended or incomplete;
     if a giver has lost permission; if a tool is unavailable; and if the todo is neither approved nor in progress.
     """
     if todo.status not in RUNNABLE:
@@ -107,7 +107,9 @@ def _why_blocked(
     contacts: Mapping[UUID, Contact] | None,
     text_refusal: TextRefusal | None = None,
 ) -> str:
-    """The reason from `_why_unavailable`, or that all the tools do is send undeliverable messages; empty if the todo can run."""
+    """The reason why the todo can't run: something is unavailable, or its tools would only send undeliverable messages.
+    Empty if it can run.
+    """
     if gone := _why_unavailable(todo, tools):
         return gone
     named = [tools[name] for name in tools_of(todo)]

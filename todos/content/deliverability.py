@@ -17,7 +17,7 @@ from tools.engine.hooks import read_contact
 
 
 class MissingContact(StrEnum):
-    """What a message lacks to be delivered."""
+    """Contact details that a message lacks."""
 
     ADDRESSES = "addresses"
     CUSTOMER = "customer"

@@ -84,7 +84,7 @@ def end_approvals(todo: Todo) -> None:
 
 
 def require_seen(todo: Todo, content: Mapping[str, Any], *, version: int | None, content_hash: str | None) -> None:
-    """Raise Changed unless `version` and `content_hash` match the current content. None matches anything."""
+    """Raise TodoChanged unless `version` and `content_hash` match the current content. None matches anything."""
     if version in (None, todo.version) and content_hash in (None, hash_of(dict(content))):
         return
     raise TodoChanged(changes_since(todo, content, version=version, content_hash=content_hash))

@@ -75,8 +75,8 @@ async def execute_calls(
 ) -> AttemptedCall | None:
     """Make one attempt at each due call. A call may end, be postponed, be held back, or find its approval void.
 
-    `locked_conversation_id` is the todo's conversation; `first` is the started first call, if any. The last attempt is returned
-    unrecorded, so that it is recorded in one commit with the next move.
+    `locked_conversation_id` is the todo's conversation; `first` is the first call if it has been started. The last
+    attempt is returned unrecorded, so that it is recorded in one commit with the next move.
     """
     attempted: AttemptedCall | None = None
     for at, call_id in enumerate(calls):

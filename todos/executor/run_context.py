@@ -106,8 +106,8 @@ def todo_tx(
     """A worker's transaction on its todo, which is locked before the job proves its lease (jobs.fence). Raises
     LeaseLost.
 
-    Pass the conversation as `conversation_id` to log changes of effects in the same commit, or as `locked_conversation_id` if an
-    effect may start. Either way it is locked first.
+    Pass the conversation as `conversation_id` to log changes of effects in the same commit, or as
+    `locked_conversation_id` if an effect may start. Either way it is locked first.
     """
     with tenant_tx(job.organization_id, plans_once=True), hold(conversation_id):
         if conversation_id is None:

@@ -22,7 +22,7 @@ from todos.services import make_todo
 
 __all__ = ["mailbox"]
 NOTICE = "todo_notice"
-# Whether the answer of the model was stored when the worker died: what wasn't stored nobody acted on, so it is asked again.
+# True if the model's response was stored before the worker died. An unstored response is requested again.
 ASKED = {"lane.llm_done_pre_commit": 2, "lane.committed": 1}
 
 
