@@ -1,4 +1,4 @@
-"""What the pages know of a customer: the facts, and the message that each comes from."""
+"""Customer facts for display, each with its source message."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ANSWERS = {"true": "Agreed", "false": "Declined"}
 
 @dataclass(frozen=True)
 class Fact:
-    """One thing known. `message` is the number of the message it comes from, when that is of this conversation."""
+    """A customer fact. `message` is the number of its source message if that is in this conversation."""
 
     label: str
     value: str
@@ -37,7 +37,7 @@ class Fact:
 
 
 def facts_of(conversation: Conversation) -> list[Fact]:
-    """Everything known of the conversation's customer, the usual fields first."""
+    """All facts about the conversation's customer, common fields first."""
     fields = list(PersonaField.objects.filter(persona_id=conversation.persona_id))
     fields.sort(key=lambda field: (FIRST.index(field.key) if field.key in FIRST else len(FIRST), field.key))
     sources = [field.message_id for field in fields if field.message_id]

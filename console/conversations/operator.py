@@ -1,4 +1,4 @@
-"""The operator's part of a conversation's page: who has it, what the customer asked for, and what is done there."""
+"""The operator bar of a conversation's page: takeover, handback and requests for a person."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MOST_RESULTS = 10
 
 
 def operator_context(entry: Entry, row: Conversation) -> dict[str, Any]:
-    """What the page shows of the operator's part."""
+    """Context for the operator bar."""
     zone, request = zone_of(entry), open_request(row.pk)
     is_asked = request is not None and request.state in (EscalationState.WAITING, EscalationState.CLAIMED)
     return {
@@ -53,7 +53,7 @@ def operator_context(entry: Entry, row: Conversation) -> dict[str, Any]:
 
 
 def act(request: HttpRequest, entry: Entry, row: Conversation) -> None:
-    """Do what a button asks for. What can't be done any more is a sentence on the page; Http404 for no such button."""
+    """Perform the posted action. A conflict becomes a message on the page. Raises Http404 for an unknown action."""
     deed = DEEDS.get(request.POST.get("do", ""))
     if deed is None:
         raise Http404
@@ -64,7 +64,7 @@ def act(request: HttpRequest, entry: Entry, row: Conversation) -> None:
 
 
 def _results(row: Conversation) -> list[str]:
-    """What came in while an operator has the conversation, which the agent would have told."""
+    """Tool results that arrived since the takeover, which the agent would have passed on."""
     if row.operator_since is None:
         return []
     events = Event.objects.filter(conversation=row, idn=URGENT, created_at__gte=row.operator_since)

@@ -1,4 +1,4 @@
-"""The conversations of a project: found, filtered, paged, and one of them as it goes on."""
+"""Views for the list of conversations and for one live conversation."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ UNNAMED = "Unnamed customer"
 
 @dataclass(frozen=True)
 class Row:
-    """A conversation as the list shows it. `pieces` are its last words, or those that were looked for."""
+    """A conversation in the list. `pieces` is its last message or the search match."""
 
     id: UUID
     name: str
@@ -71,7 +71,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Around:
-    """What rows are told of besides their own columns, read for all of them together."""
+    """Data shared by all rows, loaded in bulk."""
 
     names: Mapping[UUID, str]
     reasons: Mapping[UUID, Sequence[Reason]]
@@ -80,7 +80,10 @@ class Around:
 
 @dataclass(frozen=True)
 class ListQuery:
-    """What the address asks for. `view` is `waiting` for those that need a person, `mine` for those one has taken over."""
+    """Search and filters from the query string.
+
+    `view` is `waiting` for conversations that need a person and `mine` for those the member has taken over.
+    """
 
     text: str
     view: str
@@ -89,7 +92,7 @@ class ListQuery:
     before: UUID | None
 
     def address(self, **changes: str) -> str:
-        """The query of this list with changes; an empty value leaves a parameter out."""
+        """Query string with changes applied; empty values are left out."""
         known = {
             "q": self.text,
             "view": self.view,
@@ -103,7 +106,7 @@ class ListQuery:
 @login_required
 @require_safe
 def conversations(request: HttpRequest, project_slug: str) -> HttpResponse:
-    """The list, or what a search finds."""
+    """The list or the search results."""
     entry = enter(request, project_slug, verb=Scope.READ)
     asked = _asked(request.GET)
     with tenant_tx(entry.project.organization.pk):
@@ -127,7 +130,7 @@ def conversations(request: HttpRequest, project_slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def conversation(request: HttpRequest, project_slug: str, conversation_id: UUID) -> HttpResponse:
-    """One conversation, live; POST takes its flag down, or does what an operator does in it."""
+    """One conversation, live. POST clears its flag or performs an operator action."""
     is_post = request.method == "POST"
     entry = enter(request, project_slug, verb=Scope.OPERATE if is_post else Scope.READ)
     with tenant_tx(entry.project.organization.pk):
@@ -150,13 +153,13 @@ def _found(entry: Entry, asked: ListQuery, chosen: Mapping[str, list[UUID]]) -> 
 
 
 def _mine(entry: Entry) -> list[UUID]:
-    """The conversations that whoever looks has taken over."""
+    """Conversations that the member has taken over."""
     rows = Conversation.objects.filter(project=entry.project, operator_id=entry.member.user_id).order_by("-updated_at")
     return list(rows.values_list("pk", flat=True)[:MOST])
 
 
 def _chosen(entry: Entry, ids: list[UUID]) -> dict[str, Any]:
-    """These conversations, in this order."""
+    """Context for these conversations, in the given order."""
     rows = Conversation.objects.filter(pk__in=ids).select_related("persona", "operator")
     found = {row.pk: row for row in rows}
     return {"rows": _with_last_words(entry, [found[id] for id in ids if id in found]), "next": ""}
@@ -231,7 +234,7 @@ def _list(entry: Entry, asked: ListQuery) -> dict[str, Any]:
 
 
 def _search(entry: Entry, asked: ListQuery) -> dict[str, Any]:
-    """Customers first, on the first page; then messages, page by page."""
+    """Matching customers on the first page, and matching messages on every page."""
     zone = zone_of(entry)
     people = [] if asked.before else find_by_customer(entry.project, asked.text, asked.filters)
     said = find_by_words(entry.project, asked.text, asked.filters, before=asked.before)
@@ -292,7 +295,7 @@ def _cursor(place: Cursor) -> str:
 
 
 def _place(text: str) -> Cursor | None:
-    """The place that a cursor means; one that we didn't give begins at the top."""
+    """The decoded cursor, or None if it is invalid, which starts the list from the top."""
     try:
         id, _, updated_at = urlsafe_b64decode(text).decode().partition(" ")
         place = Cursor(updated_at=datetime.fromisoformat(updated_at), id=UUID(id))

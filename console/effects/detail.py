@@ -1,4 +1,4 @@
-"""One effect from within: its trail, what was sent, what came back, and what followed."""
+"""Detail of one effect: trail, request, response and after-actions."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ DELIVERY = {
 
 @dataclass(frozen=True)
 class Point:
-    """One point of the trail; a fact that is empty has not happened yet."""
+    """A point of the trail. An empty `fact` means that it hasn't happened yet."""
 
     name: str
     fact: str
@@ -42,7 +42,7 @@ class Point:
 
 @dataclass(frozen=True)
 class After:
-    """An after-action, and what became of it."""
+    """An after-action with its result."""
 
     title: str
     standing: StateLabel
@@ -51,7 +51,7 @@ class After:
 
 
 def inside_of(effect: Effect, *, zone: str) -> dict[str, Any]:
-    """Everything `effects/effect.html` shows of an effect, in a few queries."""
+    """Context for `effects/effect.html`."""
     turn = Turn.objects.filter(pk=effect.turn_id).first() if effect.turn_id else None
     conversation = Conversation.objects.filter(pk=effect.conversation_id).first() if effect.conversation_id else None
     names = customer_names([conversation.persona_id]) if conversation else {}
@@ -79,7 +79,7 @@ def inside_of(effect: Effect, *, zone: str) -> dict[str, Any]:
 
 
 def _trail(effect: Effect, turn: Turn | None, *, zone: str) -> list[Point]:
-    """Said, understood, done, told."""
+    """The trail from the agent's words to the result."""
     standing = standing_of(effect)
     said = turn.replied_at if turn else None
     done = effect.state == EffectState.DONE and not is_in_outbox(effect)
@@ -123,7 +123,7 @@ def _target(options: dict[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class Resolved:
-    """Who said whether it happened, and when."""
+    """The answer to an unknown outcome: by whom and when."""
 
     by: str
     at: Moment

@@ -1,4 +1,4 @@
-"""Effects in words: what one does, how it stands, and what it sent."""
+"""Labels for effects: titles, states and requests."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OUTBOX = "outbox"
 
 @dataclass(frozen=True)
 class StateLabel:
-    """A state as the pages show it, and what it means, where that isn't plain."""
+    """A state for display, with an explanation if it needs one."""
 
     tone: str
     icon: str
@@ -88,7 +88,7 @@ KINDS = {
 
 
 def is_in_outbox(effect: Effect) -> bool:
-    """Whether it only got as far as the outbox, because no service is connected."""
+    """Return True if the effect only reached the outbox because no service is connected."""
     return effect.state == EffectState.DONE and (effect.adapter == OUTBOX or bool((effect.result or {}).get(OUTBOX)))
 
 
@@ -99,7 +99,7 @@ def standing_of(effect: Effect) -> StateLabel:
 
 
 def title_of(effect: Effect) -> str:
-    """What it does in a few words: its kind, and to whom or where."""
+    """A short title: the kind of effect and its recipient, host or arguments."""
     own = effect.tool.removesuffix("_tool").replace("_", " ").capitalize()
     kind = KINDS.get(effect.kind) or own
     request: Mapping[str, Any] = effect.request or {}
@@ -112,7 +112,7 @@ def title_of(effect: Effect) -> str:
 
 
 def _detail(value: str | int) -> str:
-    """A day as people write it, anything else as it stands."""
+    """A date in readable form, anything else unchanged."""
     try:
         day = date.fromisoformat(str(value)) if len(str(value)) == len("2026-11-25") else None
     except ValueError:
@@ -121,7 +121,7 @@ def _detail(value: str | int) -> str:
 
 
 def request_lines(request: Mapping[str, Any] | None) -> str:
-    """What was sent, as it goes over the wire where it is HTTP, else its fields."""
+    """The request as text: HTTP as it goes over the wire, anything else as fields."""
     if not request:
         return ""
     if "url" not in request:
@@ -135,7 +135,7 @@ def request_lines(request: Mapping[str, Any] | None) -> str:
 
 
 def pretty(value: Any) -> str:
-    """JSON for reading; empty for nothing."""
+    """Indented JSON, or an empty string for an empty value."""
     return json.dumps(value, ensure_ascii=False, indent=2) if value else ""
 
 

@@ -1,4 +1,4 @@
-"""Effects of unknown outcome, as questions to a person: did this happen?"""
+"""Questions to staff about effects of unknown outcome."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ SHOWN = 5
 
 @dataclass(frozen=True)
 class Question:
-    """One effect that may have happened. `why` says how its outcome got lost; `is_sent_again` if somebody says that it didn't."""
+    """An effect that may have happened. `why` tells how the outcome got lost.
+
+    `is_sent_again` is True if the answer "it did not happen" sends it again.
+    """
 
     id: UUID
     title: str
@@ -32,7 +35,7 @@ class Question:
 
 
 def questions_of(project: Project, *, zone: str) -> dict[str, Any]:
-    """The newest questions, and how many there are, for `effects/_questions.html`."""
+    """Context for `effects/_questions.html`: the newest questions and their total."""
     rows = unanswered_effects(project)
     return {"questions": ask(list(rows[:SHOWN]), zone=zone), "questions_count": rows.count()}
 

@@ -1,4 +1,4 @@
-"""Effects: everything that tools did, what is not certain of it, and one of them in full."""
+"""Views for the list of effects and for one effect."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from tools.models import Effect, EffectState
 
 PAGE = 40
 UNNAMED = "Unnamed customer"
-# Tabs by the address's word: the states that each holds.
+# Tabs by query parameter: label and states.
 TABS: Mapping[str, tuple[str, tuple[EffectState, ...]]] = {
     "": ("All", tuple(EffectState)),
     "unknown": ("Unknown", (EffectState.UNKNOWN,)),
@@ -51,20 +51,20 @@ ANSWERED = {
     "not": "It is sent again now.",
     "release": "It is released, and runs now.",
 }
-# Of what is not sent again by itself, because its todo's run is over
+# The todo's run is over, so that nothing is sent again.
 NOT_SENT_AGAIN = "It counts as not done."
 
 
 @dataclass(frozen=True)
 class ListQuery:
-    """What the address asks for; empty means anything."""
+    """Filters from the query string; an empty value means no filter."""
 
     tab: str
     tool: str
     before: UUID | None
 
     def address(self, **changes: Any) -> str:
-        """The query of this list with changes; an empty value leaves a parameter out."""
+        """Query string with changes applied; empty values are left out."""
         known = {"state": self.tab, "tool": self.tool}
         return "?" + urlencode({name: value for name, value in (known | changes).items() if value})
 
@@ -80,7 +80,7 @@ class Tab:
 
 @dataclass(frozen=True)
 class Row:
-    """One effect as the list shows it."""
+    """An effect in the list."""
 
     id: UUID
     title: str
@@ -95,7 +95,7 @@ class Row:
 @login_required
 @require_safe
 def effects(request: HttpRequest, project_slug: str) -> HttpResponse:
-    """The ledger, newest first."""
+    """All effects, newest first."""
     entry = enter(request, project_slug, verb=Scope.READ)
     asked = _asked(request.GET)
     with tenant_tx(entry.project.organization.pk):
@@ -106,7 +106,7 @@ def effects(request: HttpRequest, project_slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def effect(request: HttpRequest, project_slug: str, effect_id: UUID) -> HttpResponse:
-    """One effect with all that is known of it; POST answers its question, or releases it."""
+    """One effect in detail. POST resolves an unknown outcome or releases a held effect."""
     is_post = request.method == "POST"
     entry = enter(request, project_slug, verb=Scope.OPERATE if is_post else Scope.READ)
     with tenant_tx(entry.project.organization.pk):
@@ -144,7 +144,7 @@ def _answer(request: HttpRequest, entry: Entry, row: Effect) -> None:
 
 
 def _way_back(request: HttpRequest) -> str:
-    """The page of this site that the answer was given on, if it says so."""
+    """The submitted return URL if it is local, otherwise an empty string."""
     address = request.POST.get("back", "")
     return address if url_has_allowed_host_and_scheme(address, allowed_hosts=None) else ""
 

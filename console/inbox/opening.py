@@ -1,4 +1,4 @@
-"""Staff opens a ticket, about a conversation or about none (W06)."""
+"""The form for a new ticket, with or without a conversation."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ FIELDS = {"subject": "Subject", "body": "Text", "priority": "Priority"}
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def new_ticket(request: HttpRequest, project_slug: str) -> HttpResponse:
-    """The form; POST opens the ticket, or says beside each field what is wrong with it."""
+    """The form. POST opens the ticket, or shows an error next to each invalid field."""
     entry = enter(request, project_slug, verb=Scope.OPERATE)
     typed, errors = _typed(request), dict[str, str]()
     with tenant_tx(entry.project.organization.pk):
@@ -48,7 +48,7 @@ def new_ticket(request: HttpRequest, project_slug: str) -> HttpResponse:
 
 
 def tickets_beside(conversation_id: UUID) -> dict[str, Any]:
-    """The tickets of a conversation, as its page shows them beside it."""
+    """Tickets shown next to a conversation's transcript."""
     rows = list(Ticket.objects.filter(conversation_id=conversation_id).order_by("-number"))
     newest = [
         {"id": row.pk, "number": row.number, "subject": row.subject, "state": LABELS[row.state]}
@@ -58,13 +58,13 @@ def tickets_beside(conversation_id: UUID) -> dict[str, Any]:
 
 
 def _typed(request: HttpRequest) -> dict[str, str]:
-    """What stands in the form: nothing yet, or what was written, with the line ends of any machine."""
+    """Form values, with normalized line endings."""
     texts = {name: request.POST.get(name, "").replace("\x00", "").replace("\r\n", "\n") for name in FIELDS}
     return {**texts, "subject": texts["subject"].strip(), "priority": texts["priority"] or TicketPriority.NORMAL.value}
 
 
 def _problems(typed: dict[str, str]) -> dict[str, str]:
-    """What the API would refuse, in a sentence for each field."""
+    """Validation errors of the API's serializer, by field."""
     read = TicketInput(data=typed)
     read.is_valid()
     return {name: f"{FIELDS[name]} {_words(found[0])}" for name, found in read.errors.items()}
@@ -75,7 +75,7 @@ def _words(error: ErrorDetail) -> str:
 
 
 def _about(entry: Entry, request: HttpRequest) -> Conversation | None:
-    """The conversation that the ticket is about. Raises Http404 for another project's as for none."""
+    """The conversation the ticket is about. Raises Http404 if it doesn't exist in this project."""
     asked = request.POST.get("conversation") or request.GET.get("conversation")
     if not asked:
         return None

@@ -1,4 +1,4 @@
-"""Promises as the ledger shows them: the exact words, who they were said to, and what became of them."""
+"""Rows of the promise list, grouped by day."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ON_ITS_WAY = frozenset({EffectState.PLANNED, EffectState.SENDING})
 
 @dataclass(frozen=True)
 class Row:
-    """One promise. `tone`, `icon` and `word` say its state, `time` what is worth knowing of when, in `time_tone`."""
+    """A promise. `tone`, `icon` and `word` show its state; `time` summarizes the timing, in `time_tone`."""
 
     id: UUID
     quote: str
@@ -57,7 +57,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Day:
-    """The promises of one day."""
+    """Promises made on one day."""
 
     name: str
     rows: list[Row]
@@ -65,7 +65,7 @@ class Day:
 
 @dataclass(frozen=True)
 class Listed:
-    """A page of the ledger, newest first, and where the next one begins."""
+    """A page of promises, newest first, and the cursor of the next page."""
 
     days: list[Day]
     next: UUID | None
@@ -82,7 +82,7 @@ def list_promises(
     channel: str = "",
     before: UUID | None = None,
 ) -> Listed:
-    """Promises made since a day, narrowed by what isn't empty. `tool` may be "none": what no tool serves."""
+    """Promises made since a day, filtered by the non-empty arguments. `tool="none"` selects promises without a tool."""
     start = datetime(since.year, since.month, since.day, tzinfo=ZoneInfo(zone))
     rows = Promise.objects.filter(project_id=project.pk, created_at__gte=start).select_related("effect")
     if state:
@@ -157,7 +157,7 @@ def _row(
 
 
 def _time(promise: Promise, zone: str, now: datetime) -> tuple[str, str]:
-    """What is worth knowing of the time: until when, how fast, how late."""
+    """A short text on timing and its tone: time left, time taken or delay."""
     left, closed = promise.due_at - now, promise.closed_at
     if promise.state == PromiseState.OPEN:
         return (f"due in {span_of(left)}", "warn" if left < SOON else "") if left > timedelta() else ("overdue", "bad")

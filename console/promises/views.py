@@ -1,4 +1,4 @@
-"""Promises: what the agent said it would do, what became of it, and how often it keeps its word."""
+"""The promise page: kept rate, chart and list."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ from tools.models import Promise, PromiseState
 
 PERIODS = (7, 30, 90)
 USUAL = 30
-# An axis has room for so many dates.
+# Dates that fit on the axis.
 MOST_LABELS = 6
 TOLD = {PromiseState.KEPT: "It counts as kept now.", PromiseState.WITHDRAWN: "It is withdrawn."}
 
 
 @dataclass(frozen=True)
 class ListQuery:
-    """What the address asks for; empty means anything."""
+    """Period and filters from the query string; an empty value means no filter."""
 
     days: int
     state: str
@@ -47,7 +47,7 @@ class ListQuery:
     before: UUID | None
 
     def address(self, **changes: Any) -> str:
-        """The query of this page with changes; an empty value leaves a parameter out."""
+        """Query string with changes applied; empty values are left out."""
         days = "" if self.days == USUAL else self.days
         known = {"days": days, "state": self.state, "tool": self.tool, "channel": self.channel}
         return "?" + urlencode({name: value for name, value in (known | changes).items() if value})
@@ -55,8 +55,6 @@ class ListQuery:
 
 @dataclass(frozen=True)
 class Tab:
-    """One state to look at."""
-
     label: str
     count: int
     address: str
@@ -66,7 +64,7 @@ class Tab:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def promises(request: HttpRequest, project_slug: str) -> HttpResponse:
-    """The ledger and its figures; POST says that a promise was kept by a person, or withdraws it."""
+    """Promises with their metrics. POST marks a promise as kept or withdraws it."""
     is_post = request.method == "POST"
     entry = enter(request, project_slug, verb=Scope.OPERATE if is_post else Scope.READ)
     with tenant_tx(entry.project.organization.pk):
@@ -151,7 +149,7 @@ def _tools_of(project: Project) -> list[str]:
 
 
 def _rate(counts: PromiseCounts) -> str:
-    """The kept rate with one decimal, which never rounds a broken promise away."""
+    """The kept rate with one decimal; shows 100 only if no promise was broken or late."""
     rate = counts.kept_rate
     if rate is None:
         return "–"
@@ -159,7 +157,7 @@ def _rate(counts: PromiseCounts) -> str:
 
 
 def change_of(figures: PromiseFigures) -> str:
-    """The kept rate against the period before, in words."""
+    """A sentence that compares the kept rate with the period before; empty if either is unknown."""
     now, before = figures.now.kept_rate, figures.before.kept_rate
     if now is None or before is None:
         return ""
@@ -169,7 +167,7 @@ def change_of(figures: PromiseFigures) -> str:
 
 
 def chart_of(figures: PromiseFigures) -> Chart:
-    """Promises by day, what became of them one on top of the other."""
+    """Stacked chart of promises by day and outcome."""
     counts = [figures.by_day.get(day, PromiseCounts()) for day in figures.days]
     series = [
         Series("kept", "c-okl", [day.kept + day.late for day in counts]),
@@ -183,7 +181,7 @@ def chart_of(figures: PromiseFigures) -> Chart:
 
 
 def _spaced(chart: Chart) -> list[Any]:
-    """As many dates as there is room for, today's among them."""
+    """Evenly spaced labels, including today's."""
     step = -(-len(chart.labels) // MOST_LABELS)
     return chart.labels[::-1][::step][::-1]
 

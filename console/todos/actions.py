@@ -1,4 +1,4 @@
-"""What a page's forms do to todos: each a service, and a sentence on what came of it."""
+"""Actions posted by the todo pages. Each calls a service and returns a message for the user."""
 
 from __future__ import annotations
 
@@ -31,19 +31,22 @@ from todos.services import (
 )
 
 LONGEST_REASON = 300
-# After these the next one is shown, for whoever decides one after the other.
+# After one of these the next pending todo is shown, so that todos can be reviewed in sequence.
 DECISIONS = ("approve", "reject")
-# Does it, and answers with what to say of it. Raises ApiError, PermissionDenied.
+# Performs the action and returns the success message. Raises ApiError and PermissionDenied.
 Verb = Callable[[Todo, Entry, QueryDict], str]
 
 
 def actor_of(entry: Entry) -> Actor:
-    """The member, as the history names them."""
+    """The member as recorded in the history."""
     return Actor(entry.member.user.name, id=entry.member.pk)
 
 
 def act(request: HttpRequest, entry: Entry, todo: Todo) -> bool:
-    """Do what the form of one todo asks for, and say so. True when the next one may be shown: it was decided."""
+    """Perform the posted action and add a message. Return True if the todo was approved or rejected.
+
+    Raises Http404 for an unknown action.
+    """
     wish = request.POST.get("do", "")
     verb = VERBS.get(wish)
     if verb is None:
@@ -58,12 +61,12 @@ def act(request: HttpRequest, entry: Entry, todo: Todo) -> bool:
 
 
 def choices_of(posted: QueryDict) -> list[Choice]:
-    """The todos that were ticked, each as it was shown. Raises Http404 for what no page of ours sends."""
+    """The selected todos, each with the version and content hash that was shown. Raises Http404 for malformed values."""
     return [_choice(text) for text in posted.getlist("choice")]
 
 
 def approve_chosen(request: HttpRequest, entry: Entry, choices: list[Choice]) -> None:
-    """Approve every one of them by itself, and say what became of them."""
+    """Approve each todo separately and add messages that summarize the results."""
     confirmed = request.POST.get("confirmed") == "yes"
     answers = approve_many(choices, actor=actor_of(entry), member=entry.member, confirmed=confirmed)
     refused = [answer for answer in answers if answer.refused]
@@ -124,14 +127,14 @@ def _fail(todo: Todo, entry: Entry, posted: QueryDict) -> str:
 
 
 def _add_recipient(todo: Todo, entry: Entry, posted: QueryDict) -> str:
-    """One address more that its tools may write to, as a new version."""
+    """Allow one more recipient, as a new version."""
     address = posted.get("address", "")
     edit_todo(todo.pk, {"recipients": [*recipients_of(todo), address]}, actor=actor_of(entry), version=_version(posted))
     return f"{address} is one of its recipients now. Approve that."
 
 
 def _end_rule(todo: Todo, entry: Entry, posted: QueryDict) -> str:
-    """The rule that approved this todo; what it let through and hasn't begun is to be reviewed."""
+    """End the rule that approved this todo. Todos it approved that haven't started go back to review."""
     rule = uuid_of(posted.get("rule", ""))
     if rule is None or not todo.approvals.filter(rule=rule).exists():
         raise Http404
@@ -164,7 +167,7 @@ def _review_again(todo: Todo, entry: Entry, posted: QueryDict) -> str:
 
 
 def _version(posted: QueryDict) -> int:
-    """The version that was shown. Raises Http404 for what no page of ours sends."""
+    """The version that was shown. Raises Http404 for a malformed number."""
     version = posted.get("version", "")
     if not _is_number(version):
         raise Http404

@@ -1,4 +1,4 @@
-"""What whoever looks at a todo may do to it now. The services decide again; this is for what is offered."""
+"""Actions offered on a todo to the current member. The services check permissions again."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ S = TodoStatus
 
 @dataclass(frozen=True)
 class SuggestedFix:
-    """What helps a todo whose letters reach nobody: `field` is where it is filled in, on the page that edits the todo."""
+    """A fix for a todo with an undeliverable message. `field` is the anchor on the edit page."""
 
     words: str
     icon: str
@@ -37,7 +37,7 @@ WAYS_OUT: Mapping[MissingContact, SuggestedFix] = {
 
 @dataclass(frozen=True)
 class AllowedActions:
-    """`way_out` is there where a letter reaches nobody, `take` and `finish` are a person's own work."""
+    """`way_out` is set if a message is undeliverable. `take` and `finish` are for manual work."""
 
     approve: bool
     edit: bool
@@ -60,7 +60,7 @@ def allowed_actions(
     unsent: Sequence[Undeliverable],
     effects: Iterable[Effect],
 ) -> AllowedActions:
-    """`approval` is the one that stands, `problem` keeps the todo from being approved, `unsent` is what of it reaches nobody."""
+    """Actions the member may take. `approval` is the valid one, if any; a non-empty `problem` prevents approval."""
     status, operates = TodoStatus(todo.status), entry.may(Scope.OPERATE)
     is_pending, is_taken = status == S.PENDING_REVIEW, status == S.IN_PROGRESS and bool(todo.taker)
     may_agree = is_pending and may_approve(todo, entry.member.role)

@@ -1,4 +1,4 @@
-"""The board: what waits for a yes, what is in motion, what went wrong, and what is over."""
+"""The board: todos in four columns by status."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from projects.models import Project
 from todos.content.snapshot import compiled_tools
 from todos.models import Todo, TodoStatus
 
-# Cards of a state on the board; the rest is in the list.
+# Cards per column; the list shows the rest.
 MOST_CARDS = 20
-# Beyond this nobody reads the number, and counting would read every todo there ever was.
+# Counting stops here: an exact count would scan every todo of the project.
 MOST_COUNTED = 1_000
 COUNTS = """
 select state, (select count(*) from (
@@ -29,7 +29,7 @@ S = TodoStatus
 
 @dataclass(frozen=True)
 class ColumnSpec:
-    """One column: its states, and what it says while it is empty."""
+    """A column's statuses and its text while empty."""
 
     name: str
     standing: StateLabel
@@ -67,7 +67,7 @@ PLACES = (
 
 @dataclass(frozen=True)
 class Column:
-    """A place with its newest cards."""
+    """A column with its newest cards."""
 
     place: ColumnSpec
     cards: list[Card]
@@ -84,7 +84,7 @@ class Column:
 
 
 def board_of(project: Project, *, zone: str, with_done: bool) -> dict[str, Any]:
-    """The columns. What is over is counted only, unless it is to be shown."""
+    """Context for the board. The Done column has a count but no cards unless `with_done` is set."""
     counts = status_counts(project)
     shown = [place for place in PLACES if with_done or place.name != "done"]
     newest = {place.name: _newest(project, place, counts) for place in shown}
@@ -107,19 +107,19 @@ def board_of(project: Project, *, zone: str, with_done: bool) -> dict[str, Any]:
 
 
 def status_counts(project: Project) -> Mapping[str, int]:
-    """How many todos stand in each state in which one does; no more than MOST_COUNTED are counted."""
+    """Todo counts by status, without zeros. Each count stops at MOST_COUNTED."""
     with connection.cursor() as cursor:
         cursor.execute(COUNTS, [project.organization_id, project.pk, MOST_COUNTED, [*TodoStatus]])
         return {status: count for status, count in cursor.fetchall() if count}
 
 
 def count_text(count: int) -> str:
-    """A number of todos for the eye."""
+    """A count for display, such as "12" or "999+"."""
     return f"{MOST_COUNTED - 1}+" if count >= MOST_COUNTED else str(count)
 
 
 def _newest(project: Project, place: ColumnSpec, counts: Mapping[str, int]) -> list[Todo]:
-    """The newest of each state, as the index has them, then all in order."""
+    """The newest todos of a column. One query per status, so that each uses the index."""
     found: list[Todo] = []
     for state in place.states:
         if counts.get(state):
@@ -131,6 +131,6 @@ def _newest(project: Project, place: ColumnSpec, counts: Mapping[str, int]) -> l
 
 
 def _parts(place: ColumnSpec, counts: Mapping[str, int]) -> list[tuple[StateLabel, int]]:
-    """The states of a column that holds more than one, with their numbers."""
+    """Counts by status for a column with several statuses; empty for the others."""
     parts = [(STANDINGS[state], counts[state]) for state in place.states if counts.get(state)]
     return parts if len(place.states) > 1 else []

@@ -1,4 +1,4 @@
-"""Todos as the board and the list show them: what it is, whom it reaches, and what is to be known of it."""
+"""Todo summaries for the board and the list."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ from tools.engine.execution.handler import Contact
 LONGEST_TITLE = 110
 NOBODY = "Nobody to write to yet"
 NO_ADDRESS = {"email": "No e-mail address", "sms": "No phone number"}
-# States of which the reason is worth a line.
+# Statuses whose reason is shown on the card.
 REASONED = frozenset({TodoStatus.NEEDS_ATTENTION, TodoStatus.FAILED, TodoStatus.REJECTED, TodoStatus.CANCELLED})
 
 
 @dataclass(frozen=True)
 class Card:
-    """One todo in brief. `remark` is a state that differs from its column's, `reason` why it stands there."""
+    """Summary of a todo. `remark` adds to the column's status; `reason` explains the status."""
 
     id: UUID
     title: str
@@ -66,7 +66,7 @@ class Card:
 
 
 def cards_of(todos: Sequence[Todo], *, tools: Mapping[str, CompiledTool], zone: str) -> list[Card]:
-    """A card for each, in five queries however many they are. The todos have their types with them."""
+    """A card for each todo, in at most five queries. `type` must be prefetched with `select_related`."""
     contacts = contacts_of({todo.persona_id for todo in todos})
     remarks = _remarks(todos)
     steps = _steps(todos)
@@ -84,7 +84,7 @@ def cards_of(todos: Sequence[Todo], *, tools: Mapping[str, CompiledTool], zone: 
 
 
 def recipient_of(todo: Todo, contact: Contact | None, tools: Mapping[str, CompiledTool]) -> tuple[str, str]:
-    """Whom it reaches, and a sign for how: an address where one stands, else the tool or the customer."""
+    """The recipient and an icon: an address if one is known, otherwise the tool or the customer."""
     names = tools_of(todo)
     if todo.taker or not names:
         return "By hand", "hand-grab"
@@ -105,7 +105,7 @@ def recipient_of(todo: Todo, contact: Contact | None, tools: Mapping[str, Compil
 
 
 def _named_by(todo: Todo, tools: Mapping[str, CompiledTool]) -> str | None:
-    """Whom a frozen letter goes to, where that stands among its arguments."""
+    """The recipient among the arguments of a fixed tool call."""
     tool = tools.get(todo.tool)
     address = (todo.arguments or {}).get(addressee_of(tool)) if tool else None
     return str(address) if address else None
@@ -141,7 +141,7 @@ def _card(
 
 
 def _remarks(todos: Sequence[Todo]) -> dict[UUID, StateLabel]:
-    """What is to be known of a todo beside its column's state."""
+    """Remarks by todo: a pending second approval, an edit, or manual work."""
     half, began = _half_approved(todos), _beginnings(todos)
     found: dict[UUID, StateLabel] = {}
     for todo in todos:
@@ -157,8 +157,8 @@ def _remarks(todos: Sequence[Todo]) -> dict[UUID, StateLabel]:
 
 
 def _beginnings(todos: Sequence[Todo]) -> dict[tuple[UUID, int], StateLabel]:
-    """How the (todo, version) to be reviewed began, where that is another than the first. That the agent itself has filled in
-    what it had left open, such as the type, is no change to anybody.
+    """The event that created each pending (todo, version) after the first. Edits by the agent itself are ignored: it only
+    fills in what it had left open, such as the type.
     """
     pending = [todo.pk for todo in todos if todo.status == TodoStatus.PENDING_REVIEW and todo.version > 1]
     if not pending:
@@ -168,7 +168,7 @@ def _beginnings(todos: Sequence[Todo]) -> dict[tuple[UUID, int], StateLabel]:
 
 
 def _half_approved(todos: Sequence[Todo]) -> set[tuple[UUID, int]]:
-    """The (todo, version) that one person said yes to, and that a second one has to, as its type asks for it now."""
+    """Each (todo, version) that has a first approval and needs a second under its current type."""
     pending = [todo.pk for todo in todos if todo.status == TodoStatus.PENDING_REVIEW and needs_second(todo)]
     waiting = Approval.objects.filter(
         todo_id__in=pending, needs_second=True, second_by__isnull=True, ended_at__isnull=True
@@ -177,7 +177,7 @@ def _half_approved(todos: Sequence[Todo]) -> set[tuple[UUID, int]]:
 
 
 def _steps(todos: Sequence[Todo]) -> dict[UUID, int]:
-    """How many steps each running one has begun, within its newest approval."""
+    """Steps started by each running todo under its current approval."""
     running = [todo.pk for todo in todos if todo.status == TodoStatus.IN_PROGRESS]
     if not running:
         return {}

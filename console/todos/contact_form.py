@@ -1,4 +1,4 @@
-"""How a todo's customer is reached: the address or number that its tools write to, filled in or put right with the todo (L10)."""
+"""Contact fields in the todo form: the customer's address or number that the todo's tools write to."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from todos.content.deliverability import needs_contact
 from tools.engine.catalogue import CompiledTool
 
 CONTACT = "contact."
-# By the kind of letter: the customer's field that it goes to, and what that is called.
+# Message kind: the customer field it is sent to, and the field's label.
 REACHED_AT = {"email": ("email", "E-mail address"), "sms": ("phone", "Phone number")}
 HINT = "It is kept with the customer, for whatever comes after this."
 
 
 @dataclass(frozen=True)
 class Reach:
-    """One way to the customer, by which the todo's tools write to them."""
+    """A form field for one of the customer's contact details."""
 
     box: Box
     label: str
@@ -37,7 +37,7 @@ class Reach:
 def reaches_of(
     persona_id: UUID | None, tools: Iterable[CompiledTool], typed: Mapping[str, str], boxes: Boxes
 ) -> list[Reach]:
-    """A field for each address or number of the customer that the tools write to, as it was typed, else as it is known."""
+    """A field for each contact detail the tools need, with the submitted value or else the stored one."""
     contact = read_contact(persona_id) if persona_id else None
     if contact is None:
         return []
@@ -53,7 +53,10 @@ def reaches_of(
 
 
 def give_contact(project: Project, persona_id: UUID | None, typed: Mapping[str, str]) -> bool:
-    """Keep what is another than was known, by staff's word. Whether anything is. Raises ApiError that names the field."""
+    """Store submitted contact details that differ from the known ones, as given by staff.
+
+    Return True if anything changed. Raises ApiError that names the form field.
+    """
     persona = Persona.objects.filter(project=project, pk=persona_id).first() if typed and persona_id else None
     known = read_contact(persona.pk) if persona else None
     wanted = {

@@ -1,4 +1,4 @@
-"""Making a todo by hand, and changing one: its words, its type, its tool with what it is given, and whom it may write to."""
+"""The forms to create and edit a todo."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from todos.models import Todo, TodoSource, TodoStatus, TodoType
 from todos.services import Changed, edit_todo, get_todo, make_todo
 from tools.engine.catalogue import CompiledTool
 
-# Customers to choose from, the newest first.
+# Customers offered for selection, newest first.
 MOST_CUSTOMERS = 100
 ARGUMENT = "arguments."
 EDITABLE = (TodoStatus.PENDING_REVIEW, TodoStatus.APPROVED)
@@ -48,7 +48,7 @@ EDITABLE = (TodoStatus.PENDING_REVIEW, TodoStatus.APPROVED)
 
 @dataclass(frozen=True)
 class Argument:
-    """One argument of a tool. What is no text is written as JSON."""
+    """A tool argument in the form. Values other than text are edited as JSON."""
 
     box: Box
     label: str
@@ -58,7 +58,7 @@ class Argument:
 
 @dataclass(frozen=True)
 class Typed:
-    """What stands in the form: as it is kept, or as it was typed."""
+    """Form values, either stored or submitted."""
 
     description: str
     type: str
@@ -76,7 +76,7 @@ class Typed:
 
 @dataclass(frozen=True)
 class Problem:
-    """Why nothing was saved: beside a field, or at the top; and what somebody else changed meanwhile."""
+    """Why nothing was saved. Without a `field` it is shown at the top. `changes` are concurrent edits by someone else."""
 
     message: str
     field: str = ""
@@ -84,7 +84,7 @@ class Problem:
 
 
 def addresses_in(text: str) -> list[str]:
-    """The addresses that were typed, one on each line or with commas between."""
+    """Addresses separated by line breaks or commas."""
     return [address for line in text.replace(",", "\n").splitlines() if (address := line.strip())]
 
 
@@ -92,7 +92,7 @@ def addresses_in(text: str) -> list[str]:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def new_todo(request: HttpRequest, project_slug: str) -> HttpResponse:
-    """A todo that a person makes. It waits for a yes like any other."""
+    """Create a todo by hand. It needs approval like any other."""
     entry = enter(request, project_slug, verb=Scope.OPERATE)
     typed = _typed(request.POST or request.GET)
     problem = None
@@ -108,7 +108,7 @@ def new_todo(request: HttpRequest, project_slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def edit(request: HttpRequest, project_slug: str, todo_id: UUID) -> HttpResponse:
-    """A todo that isn't begun, to be changed. It is reviewed again as a new version."""
+    """Edit a todo that hasn't started. The new version needs approval again."""
     entry = enter(request, project_slug, verb=Scope.OPERATE)
     with tenant_tx(entry.project.organization.pk):
         todo = get_todo(entry.project, todo_id)
@@ -162,7 +162,7 @@ def _change(entry: Entry, todo: Todo, typed: Typed, *, version: str) -> Problem 
                 changes |= {"tool": typed.tool, "arguments": _arguments(entry.project, typed)}
             if todo.conversation_id is None:
                 changes["persona_id"] = _persona(entry.project, typed)
-            # What stands in the form is of the customer that the todo was about.
+            # The submitted contact details belong to the customer shown in the form, so skip them if the customer changed.
             is_same = changes.get("persona_id", todo.persona_id) == todo.persona_id
             is_reached = is_same and give_contact(entry.project, todo.persona_id, typed.contact)
             edit_todo(todo.pk, changes, actor=actor_of(entry), version=int(version), is_reached_anew=is_reached)
@@ -231,7 +231,7 @@ def _kept(todo: Todo) -> Typed:
 
 
 def _reaches(todo: Todo, tools: Mapping[str, CompiledTool], typed: Typed, boxes: Boxes) -> list[Reach]:
-    """Where the chosen tools reach the todo's customer."""
+    """Contact fields that the selected tools need."""
     wanted = uuid_of(typed.type)
     kind = TodoType.objects.filter(project=todo.project, pk=wanted).first() if wanted else None
     names = [typed.tool] if typed.tool else list(kind.tools) if kind else []
@@ -244,12 +244,12 @@ def _written(value: Any) -> str:
 
 
 def _why_fixed(todo: Todo) -> str:
-    """Why the arguments of what the agent has arranged stay what they are; empty where they can be changed."""
+    """Why the arguments of a planned effect can't be changed; empty if they can."""
     return in_titles(why_fixed(todo.effect), [todo.effect.tool]) if todo.effect else ""
 
 
 def _boxes(tool: CompiledTool | None, typed: Typed, boxes: Boxes) -> list[Argument]:
-    """What the tool takes, and what stands there although it doesn't."""
+    """The tool's arguments, plus submitted values it doesn't take."""
     properties = properties_of(tool) if tool else {}
     return [
         Argument(
@@ -263,7 +263,7 @@ def _boxes(tool: CompiledTool | None, typed: Typed, boxes: Boxes) -> list[Argume
 
 
 def _arguments(project: Project, typed: Typed) -> dict[str, Any] | None:
-    """The arguments as typed; an empty field is left out. Raises ApiError for what is no JSON."""
+    """The submitted arguments without empty fields. Raises ApiError for invalid JSON."""
     if not typed.tool:
         return None
     tool = compiled_tools(project).get(typed.tool)
@@ -320,7 +320,7 @@ def _persona(project: Project, typed: Typed) -> UUID | None:
 
 
 def _customers(entry: Entry, todo: Todo | None) -> list[tuple[UUID, str]]:
-    """The newest customers who have a name, a number or an address, and whose the todo is."""
+    """The newest identifiable customers, plus the todo's own."""
     newest = Persona.objects.filter(project=entry.project).order_by("-id").values_list("pk", flat=True)[:MOST_CUSTOMERS]
     mine = [todo.persona_id] if todo and todo.persona_id else []
     known = {**dict.fromkeys(mine, UNNAMED), **customer_names([*newest, *mine])}

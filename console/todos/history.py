@@ -1,4 +1,4 @@
-"""The history of a todo, in words."""
+"""A todo's history for display."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ WORDS = {
     "handed_back": "Handed back",
     "first_approval_void": "Changed between the two approvals",
 }
-# What an edit changed, by the names of the fields.
+# Edited fields, as named in the history.
 EDITED = {
     "description": "what is to be done",
     "type": "the type",
@@ -43,7 +43,7 @@ BY_HAND = {"completed": "Done by hand", "failed": "Not done, by hand"}
 
 @dataclass(frozen=True)
 class Happening:
-    """One entry: what, by whom, when, and why."""
+    """One history entry."""
 
     tone: str
     icon: str
@@ -55,13 +55,13 @@ class Happening:
 
     @property
     def sentence(self) -> str:
-        """All of it in one sentence or two."""
+        """The entry as one or two sentences."""
         by = f" by {self.by}" if self.by else ""
         return f"{self.words}{by} on {self.at.date}.{f' {self.reason}' if self.reason else ''}"
 
 
 def story_of(todo: Todo, *, tools: Iterable[str], zone: str) -> list[Happening]:
-    """Everything that ever happened to the todo, the oldest first; with the titles of `tools` for their names."""
+    """All events of the todo, oldest first. Names of `tools` are replaced by their titles."""
     return [
         happening_of(event, tools=tools, zone=zone)
         for event in TodoEvent.objects.filter(todo=todo).order_by("at", "id")
@@ -69,7 +69,6 @@ def story_of(todo: Todo, *, tools: Iterable[str], zone: str) -> list[Happening]:
 
 
 def happening_of(event: TodoEvent, *, tools: Iterable[str], zone: str) -> Happening:
-    """One entry in words."""
     standing = STANDINGS.get(event.to_status)
     return Happening(
         tone=standing.tone if standing else "mute",
@@ -83,7 +82,7 @@ def happening_of(event: TodoEvent, *, tools: Iterable[str], zone: str) -> Happen
 
 
 def _changed(event: TodoEvent) -> str:
-    """What an edit changed, as a sentence; empty for anything else."""
+    """A sentence that lists the edited fields; empty for other events."""
     fields = [EDITED.get(name, name) for name in event.detail.get("fields", [])]
     return f"Changed: {', '.join(fields)}." if fields else ""
 

@@ -1,4 +1,4 @@
-"""Todos in words: where one stands, where it came from, and what happened to it."""
+"""Labels for todo statuses, sources and tools."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ STANDINGS: Mapping[str, StateLabel] = {
 }
 CHANGED = StateLabel("warn", "hourglass", "Changed meanwhile")
 RETURNED = StateLabel("warn", "arrow-back-up", "Back in review")
-# What is to be known of a version, by how it began.
+# Label of a version by the event that created it.
 BEGINNINGS: Mapping[str, StateLabel] = {
     "edited": CHANGED,
     "first_approval_void": CHANGED,
@@ -53,18 +53,18 @@ TOOL_ICONS = {
     "transfer": "phone",
 }
 SPELLED = {"sms": "SMS", "url": "link", "email": "e-mail", "zip": "postal"}
-# What went out by these is read by somebody.
+# Tool kinds that send a message to a person.
 LETTERS = ("email", "sms")
 LETTER_WORDS = {"email": "e-mail", "sms": "text"}
 
 
 def unreached(kind: str) -> str:
-    """That a letter of this kind would reach nobody."""
+    """Warning for an undeliverable message of this kind."""
     return f"Its {LETTER_WORDS[kind]} would reach nobody."
 
 
 def approved_unreached(kind: str, number: int) -> str:
-    """That a letter of each of so many that were approved reaches nobody."""
+    """Warning after approving `number` todos with an undeliverable message of this kind."""
     letter = LETTER_WORDS[kind]
     if number == 1:
         return f"One was approved whose {letter} reaches nobody; the rest of it is done."
@@ -72,30 +72,30 @@ def approved_unreached(kind: str, number: int) -> str:
 
 
 def capitalised(words: str) -> str:
-    """With a capital letter to begin with."""
+    """The text with its first letter in upper case and the rest unchanged."""
     return words[:1].upper() + words[1:]
 
 
 def first_word(name: str) -> str:
-    """Who did something, at the beginning of a sentence: "The API key Till", but an address as it is written."""
+    """An actor's name at the beginning of a sentence: "The API key Till", but an address stays as written."""
     return capitalised(name) if name.startswith("the ") else name
 
 
 def icon_of(kind: str) -> str:
-    """The sign of what a kind of tool does."""
+    """Icon for a kind of tool."""
     return TOOL_ICONS.get(kind, "tool")
 
 
 def title_of_tool(name: str) -> str:
-    """A tool's name as people say it: "Send e-mail to caller"."""
+    """A tool's name as a title, such as "Send e-mail to caller"."""
     words = name.removesuffix("_tool").split("_")
     title = " ".join(SPELLED.get(word, word) for word in words)
     return capitalised(title)
 
 
 def in_titles(sentence: str, names: Iterable[str]) -> str:
-    """A sentence in which tools have their titles; programs read it with their names."""
-    # A name of one word reads as well, and may be a word of the sentence's own.
+    """The sentence with tool names replaced by their titles."""
+    # Single-word names stay: they read well, and may be ordinary words of the sentence.
     technical = [re.escape(name) for name in names if "_" in name]
     if not sentence or not technical:
         return sentence
@@ -103,5 +103,5 @@ def in_titles(sentence: str, names: Iterable[str]) -> str:
 
 
 def approvers_of(role: str) -> str:
-    """Who has at least this role."""
+    """Members with at least this role, as a phrase."""
     return {Role.OPERATOR: "an operator, admin or owner", Role.ADMIN: "an admin or owner"}.get(Role(role), "an owner")

@@ -1,4 +1,4 @@
-"""Todos as a list: narrowed by state, type and source, a page at a time, with boxes to approve several."""
+"""The todo list, filtered by status, type and source, with bulk approval."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ LIST = "list"
 
 @dataclass(frozen=True)
 class ListQuery:
-    """What the address asks for; empty means anything."""
+    """Filters from the query string; an empty value means no filter."""
 
     state: str
     type: UUID | None
@@ -44,15 +44,13 @@ class ListQuery:
         return bool(self.state or self.type or self.source)
 
     def address(self, **changes: Any) -> str:
-        """The query of this list with changes; an empty value leaves a parameter out."""
+        """Query string with changes applied; empty values are left out."""
         known = {"view": LIST, "state": self.state, "type": self.type, "source": self.source}
         return "?" + urlencode({name: value for name, value in (known | changes).items() if value})
 
 
 @dataclass(frozen=True)
 class Tab:
-    """One state to look at."""
-
     label: str
     standing: StateLabel | None
     count: str
@@ -62,8 +60,8 @@ class Tab:
 
 @dataclass(frozen=True)
 class Row:
-    """A todo in the list. `choice` is what its box sends, and is empty for what can't be approved from here; `unreached` is
-    what of one that can be would reach nobody.
+    """A todo in the list. `choice` is its checkbox value, empty if it can't be approved from here. `unreached` holds
+    warnings about undeliverable messages.
     """
 
     card: Card
@@ -82,7 +80,7 @@ def asked_of(query: QueryDict) -> ListQuery:
 
 
 def list_of(entry: Entry, asked: ListQuery, *, zone: str) -> dict[str, Any]:
-    """Everything `todos/list.html` shows. Inside the tenant's transaction."""
+    """Context for `todos/list.html`. Requires the tenant's transaction."""
     project, tools = entry.project, compiled_tools(entry.project)
     found = list(_narrowed(project, asked)[: PAGE + 1])
     shown = found[:PAGE]
@@ -102,7 +100,7 @@ def list_of(entry: Entry, asked: ListQuery, *, zone: str) -> dict[str, Any]:
 
 
 def rows_of(todos: Sequence[Todo], entry: Entry, *, tools: Mapping[str, CompiledTool], zone: str) -> list[Row]:
-    """A row for each, in the same order."""
+    """A row for each todo, in the same order."""
     cards = cards_of(todos, tools=tools, zone=zone)
     contacts = contacts_of({todo.persona_id for todo in todos})
     not_texted = TextRules(entry.project).refusal
@@ -138,7 +136,7 @@ def _choice(
     contacts: Mapping[UUID, Contact],
     not_texted: Refusal,
 ) -> str:
-    """The todo as it is shown: its id, its version and the hash of its content."""
+    """The checkbox value `id:version:hash`, or an empty string if the member can't approve the todo as it is."""
     if todo.status != TodoStatus.PENDING_REVIEW or not may_approve(todo, entry.member.role):
         return ""
     if why_not_runnable(todo, tools=tools, contacts=contacts, not_texted=not_texted):

@@ -1,4 +1,4 @@
-"""What a customer doesn't want to get, said before somebody approves a letter to them (T11, L10)."""
+"""Warnings about customers who opted out of e-mails or texts. They don't block approval."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from todos.content.deliverability import needs_contact
 from todos.models import Todo
 from tools.engine.catalogue import CompiledTool
 
-# By the kind of letter: the field in which the observer keeps the wish, and what is not wanted.
+# Message kind: the customer field with the preference, and the noun for the warning.
 WISHES = {"email": ("email_opt_in", "e-mails"), "sms": ("sms_opt_in", "texts")}
 UNWANTED = "false"
 
 
 def wishes_against(todo: Todo, tools: Iterable[CompiledTool]) -> list[Note]:
-    """A note for each kind of letter among the tools that the todo's customer has said no to. Whether it goes is up to staff."""
+    """A warning for each kind of message that the tools may send and the customer has opted out of."""
     words = dict(WISHES[tool.kind] for tool in tools if needs_contact(tool))
     if todo.persona_id is None or not words:
         return []

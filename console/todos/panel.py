@@ -1,4 +1,4 @@
-"""One todo with all that is known of it, and all that an approval of it would cover."""
+"""The detail panel of a todo: content to approve, approvals, runs, effects and history."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ from tools.models import Effect, EffectState
 
 S = TodoStatus
 SHORT_HASH = 6
-# What failed is tried again anyway.
+# Failed effects are not listed: they are retried anyway.
 REPEATABLE = (EffectState.DONE, EffectState.UNKNOWN, EffectState.HELD)
 
 
 @dataclass(frozen=True)
 class ApprovalSummary:
-    """An approval in words; `holds` until a moment, or not any more. `rule` is the standing rule that gave it, if it hasn't ended."""
+    """An approval for display. `holds` is False once it has ended. `rule` is the active standing rule that gave it."""
 
     by: str
     rule: UUID | None
@@ -57,7 +57,7 @@ class ApprovalSummary:
 
 @dataclass(frozen=True)
 class Done:
-    """An effect that the todo had; `id` is what a repeat is asked for by."""
+    """An effect of the todo. `id` is submitted to request a repeat."""
 
     id: Any
     title: str
@@ -67,8 +67,8 @@ class Done:
 
 @dataclass(frozen=True)
 class Read:
-    """What was read for one todo. `approval` is the standing one of its version, `said` the one that the page tells of, `before`
-    what its content is compared with, `problem` why it couldn't run, `unsent` which letters of it reach nobody.
+    """Data loaded for one todo. `approval` is the valid one of the current version, `said` the one displayed, `before` the
+    content to compare with. `problem` explains why the todo can't run; `unsent` lists undeliverable messages.
     """
 
     todo: Todo
@@ -84,7 +84,7 @@ class Read:
 
     @property
     def tool_names(self) -> set[str]:
-        """Those that a sentence about it may name, the ones that are gone among them."""
+        """Names of tools that a message about the todo may contain, including removed tools."""
         return {*self.tools, *self.content["tools"], *(effect.tool for effect in self.effects)}
 
     @property
@@ -99,7 +99,7 @@ class Read:
 
 
 def panel_of(todo: Todo, entry: Entry, *, zone: str) -> dict[str, Any]:
-    """Everything `todos/_panel.html` shows. Inside the tenant's transaction."""
+    """Context for `todos/_panel.html`. Requires the tenant's transaction."""
     read = _read(todo, compiled_tools(entry.project))
     made = moment_of(todo.created_at, zone=zone)
     return {
@@ -138,7 +138,7 @@ def _read(todo: Todo, tools: Mapping[str, CompiledTool]) -> Read:
 
 
 def _asked(read: Read) -> dict[str, Any]:
-    """What an approval covers: the words, the fields, and the hash of it all."""
+    """The content that an approval covers, with its hash."""
     description = read.todo.description.strip()
     title = revealed(shortened(description, longest=LONGEST_TITLE))
     plan = plan_of(
@@ -160,7 +160,7 @@ def _asked(read: Read) -> dict[str, Any]:
 
 
 def _decision(read: Read, entry: Entry, *, zone: str) -> dict[str, Any]:
-    """Who has said yes or may say it, and what has to be known before."""
+    """The approval so far, notes for the reviewer, and the actions they may take."""
     before, todo = read.before, read.todo
     notes = notes_of(
         todo,
@@ -188,7 +188,7 @@ def _decision(read: Read, entry: Entry, *, zone: str) -> dict[str, Any]:
 
 
 def _done(read: Read, *, zone: str) -> dict[str, Any]:
-    """What has become of it so far: its runs, its effects, and what nobody knows of them."""
+    """Runs, history, effects and unknown outcomes."""
     todo, effects = read.todo, read.effects
     questions = ask([row for row in effects if row.state == EffectState.UNKNOWN], zone=zone)
     return {
@@ -207,13 +207,15 @@ def _done(read: Read, *, zone: str) -> dict[str, Any]:
 
 
 def _is_repeatable(todo: Todo, effect: Effect) -> bool:
-    """Of what the agent arranged nobody ticks what may have happened: the question whether it did stands beside it."""
+    """Return True if a repeat of the effect can be requested. A planned effect of unknown outcome can't: the panel already
+    asks whether it happened.
+    """
     is_asked = effect.pk == todo.effect_id and effect.state == EffectState.UNKNOWN
     return effect.state in REPEATABLE and not is_asked
 
 
 def _heading(todo: Todo, plan: Plan, *, was_approved: bool) -> str:
-    """What the fields are: what would happen, or, once it is over or a person does it, what was to."""
+    """Heading above the fields: what will happen, or what was proposed or approved once the todo is over or done by hand."""
     is_open = todo.effect is None or todo.effect.state in (*OPEN, EffectState.HELD)
     if todo.status in (S.PENDING_REVIEW, S.APPROVED, S.IN_PROGRESS) and not todo.taker and is_open:
         return plan.heading
@@ -221,7 +223,10 @@ def _heading(todo: Todo, plan: Plan, *, was_approved: bool) -> str:
 
 
 def _before(todo: Todo, approvals: Sequence[Approval]) -> Content | None:
-    """What the current version is to be compared with: what was approved last, else what was proposed. None where that is it."""
+    """Content to compare the current version with: the last approved one, otherwise the proposal.
+
+    None for the first version and for the proposal itself.
+    """
     if todo.version == 1:
         return None
     older = [approval.content for approval in approvals if approval.version < todo.version]
@@ -232,7 +237,7 @@ def _before(todo: Todo, approvals: Sequence[Approval]) -> Content | None:
 
 
 def _proposal(todo: Todo) -> TodoEvent | None:
-    """How it was first put before people: as it was made, with what the agent itself has filled in since."""
+    """The event that holds the first proposal, including details that the agent filled in afterwards."""
     proposed: TodoEvent | None = None
     for event in TodoEvent.objects.filter(todo=todo, detail__has_key="content").order_by("at", "id"):
         if proposed is not None and (event.what, event.actor) != ("edited", AGENT.name):
@@ -242,12 +247,12 @@ def _proposal(todo: Todo) -> TodoEvent | None:
 
 
 def _without_repeats(content: Content) -> Content:
-    """What is to be done once more is asked for beside the content, and is said there."""
+    """The content without requested repeats, which are displayed separately."""
     return {**content, "repeats": None}
 
 
 def _effects(todo: Todo) -> list[Effect]:
-    """What the todo did or is to do: its own effect, and those of its calls."""
+    """The todo's planned effect and the effects of its calls."""
     wanted = Q(todo_calls__step__todo=todo) | Q(pk=todo.effect_id)
     return list(Effect.objects.filter(wanted).distinct().order_by("created_at", "id"))
 
@@ -266,7 +271,7 @@ def _yes(approval: Approval, todo: Todo, zone: str) -> ApprovalSummary:
 
 
 def _origin(todo: Todo) -> Mapping[str, Any]:
-    """The conversation and the turn that it comes from, and what to call the customer."""
+    """The conversation and turn that the todo comes from, and the customer's name."""
     conversation = Conversation.objects.filter(pk=todo.conversation_id).first() if todo.conversation_id else None
     turn = Turn.objects.filter(pk=todo.turn_id).first() if todo.turn_id else None
     persona = todo.persona_id or (conversation.persona_id if conversation else None)

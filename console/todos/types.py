@@ -1,4 +1,4 @@
-"""Types of todos and standing rules: a tab of the agent's settings."""
+"""The Todos tab of the agent's settings: todo types and standing rules."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ NEW: Mapping[str, Any] = {
 
 @dataclass(frozen=True)
 class Choice:
-    """A tool that a type may be given. `problem` says why it can't run now."""
+    """A tool offered in the type form. `problem` explains why it can't run now."""
 
     name: str
     title: str
@@ -67,7 +67,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Card:
-    """One type with its form; `type` is None for a new one."""
+    """The form of one type; `type` is None for a new one."""
 
     type: TodoType | None
     values: Mapping[str, Any]
@@ -83,7 +83,7 @@ class Card:
 
 @dataclass(frozen=True)
 class RuleSummary:
-    """A standing rule in words."""
+    """A standing rule for display."""
 
     id: UUID
     tool: str
@@ -100,7 +100,7 @@ class RuleSummary:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def types(request: HttpRequest, project_slug: str, section: str) -> HttpResponse:
-    """The types and the rules; POST saves or removes a type, or ends a rule."""
+    """Todo types and standing rules. POST saves or removes a type, or ends a rule."""
     is_post = request.method == "POST"
     entry = enter(request, project_slug, verb=Scope.CONFIGURE if is_post else Scope.READ)
     if not is_post:
@@ -131,7 +131,7 @@ def _change(entry: Entry, wish: str, wanted: UUID | None, posted: QueryDict) -> 
 
 
 def _fields(posted: QueryDict) -> dict[str, Any]:
-    """What the form says, as the service takes it."""
+    """The submitted values, converted for `save_type`."""
     values = _values(posted)
     return {
         **values,
@@ -157,7 +157,7 @@ def _number(text: str) -> int | str:
 
 
 def _decimal(text: str) -> Decimal | str | None:
-    """A number, with a comma or a point; what is none is left for the service to refuse."""
+    """A number with a decimal comma or point. Invalid text is returned as it is, for the service to reject."""
     try:
         return Decimal(text.replace(",", ".")) if text else None
     except InvalidOperation:
@@ -210,7 +210,7 @@ def _kept(kind: TodoType) -> dict[str, Any]:
 
 
 def _choices(tools: Mapping[str, CompiledTool], chosen: list[str]) -> list[Choice]:
-    """What may be chosen, and what was chosen and can't run any more."""
+    """Tools that can be selected, plus selected ones that can no longer run."""
     known = {name: tool_problem(tool, name) for name, tool in tools.items()}
     gone = {name: tool_problem(None, name) for name in chosen if name not in known}
     return [
@@ -248,7 +248,7 @@ def _rules(project: Project, *, zone: str) -> list[RuleSummary]:
 
 
 def _limit(limit: Mapping[str, Any]) -> str:
-    """What an argument may be, in words."""
+    """A rule's limit on one argument, as a phrase."""
     [(kind, bound)] = limit.items()
     if kind == "anything":
         return "anything"

@@ -1,4 +1,4 @@
-"""The board with its panel, the list, and what their forms do."""
+"""Views for the todo board, its detail panel and the list."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from todos.services import Choice, get_todo
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def todos(request: HttpRequest, project_slug: str) -> HttpResponse:
-    """The board, or the list; POST approves what is ticked in the list."""
+    """The board or the list. POST approves the todos selected in the list."""
     is_post = request.method == "POST"
     entry = enter(request, project_slug, verb=Scope.OPERATE if is_post else Scope.READ)
     if is_post:
@@ -54,7 +54,7 @@ def todos(request: HttpRequest, project_slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def todo(request: HttpRequest, project_slug: str, todo_id: UUID) -> HttpResponse:
-    """One todo beside the board; POST does what its form says (`verbs`)."""
+    """The board with one todo open. POST performs an action on it."""
     is_post = request.method == "POST"
     entry = enter(request, project_slug, verb=Scope.OPERATE if is_post else Scope.READ)
     with tenant_tx(entry.project.organization.pk):
@@ -77,7 +77,7 @@ def todo(request: HttpRequest, project_slug: str, todo_id: UUID) -> HttpResponse
 @login_required
 @require_safe
 def news(request: HttpRequest, project_slug: str) -> HttpResponse:
-    """The stamp of what a page shows, asked for every few seconds."""
+    """The change token of a page, polled every few seconds."""
     entry = enter(request, project_slug, verb=Scope.READ)
     beside = uuid_of(request.GET.get("conversation", ""))
     with tenant_tx(entry.project.organization.pk):
@@ -90,7 +90,7 @@ def _list(request: HttpRequest, entry: Entry) -> dict[str, Any]:
 
 
 def _board(entry: Entry, *, with_done: bool, open_id: UUID | None = None) -> dict[str, Any]:
-    # The stamp first: what happens while the rows are read is seen at the next look.
+    # Read the token first, so that a change during the query is noticed at the next poll.
     return {
         "stamp": stamp_of(open_id),
         "offer": offer_of(entry),
@@ -113,7 +113,7 @@ def _approve_chosen(request: HttpRequest, entry: Entry) -> HttpResponse:
 
 
 def _ask_to_confirm(request: HttpRequest, entry: Entry, choices: list[Choice]) -> HttpResponse:
-    """More than twenty at once: each is named, with whom it reaches, and asked for once more (T12)."""
+    """Ask to confirm a large bulk approval. The page lists each todo with its recipient."""
     with tenant_tx(entry.project.organization.pk):
         rows = list(_of(entry.project, choices))
         shown = rows_of(rows, entry, tools=compiled_tools(entry.project), zone=zone_of(entry))
@@ -131,7 +131,7 @@ def _of(project: Project, choices: list[Choice]) -> Any:
 
 
 def _following(project: Project, row: Todo) -> UUID | None:
-    """The next one to review after this one, as the board has them; from the top again when it was the last."""
+    """The next pending todo in board order, wrapping around at the end. None if this one isn't pending."""
     if row.status != TodoStatus.PENDING_REVIEW:
         return None
     pending = Todo.objects.filter(project=project, status=row.status).exclude(pk=row.pk).order_by("-status_at", "-id")

@@ -1,4 +1,4 @@
-"""What is to be known of one todo before anything is decided."""
+"""Notes shown above a todo in the panel."""
 
 from __future__ import annotations
 
@@ -42,9 +42,11 @@ def notes_of(
     tools: Iterable[str],
     zone: str,
 ) -> list[Note]:
-    """In order. `problem` keeps it from being approved, `unsent` would reach nobody though it can be, and `reason` is why it stands
-    where it does; it `differs` from what was approved last, or else was proposed, unless it `is_proposal`. Of the names of `tools`
-    none is shown.
+    """Notes in display order.
+
+    `problem` prevents approval; `unsent` lists undeliverable messages, which don't. `reason` explains the status. `differs`
+    compares the content with the last approved or proposed one, unless this `is_proposal`. Names of `tools` are replaced by
+    their titles.
     """
     if todo.status == S.PENDING_REVIEW:
         changed = [] if is_proposal else [_changed(todo, approvals, differs=differs, tools=tools, zone=zone)]
@@ -91,7 +93,7 @@ def _pending(
 
 
 def _changed(todo: Todo, approvals: Sequence[Approval], *, differs: bool, tools: Iterable[str], zone: str) -> Note:
-    """What began the version that stands, and that nothing of it happens yet."""
+    """A note on how the current version came about."""
     event = TodoEvent.objects.filter(todo=todo, version=todo.version).order_by("at", "id").first()
     by = f"{happening_of(event, tools=tools, zone=zone).sentence} " if event else ""
     was_approved = any(approval.version < todo.version for approval in approvals)

@@ -1,4 +1,4 @@
-"""The catalogue as people read it: which tools there are, whether each is on, and why not."""
+"""The tool catalogue for display: availability, settings and usage."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ MOMENTS = {
     Trigger.COMMITMENT: "When it has promised it",
     Trigger.TASK: "For an approved todo",
 }
-# What opens and closes a gate; other settings say how a tool works.
+# Setting types that switch a tool on or off; other settings configure it.
 SWITCHED = (AttributeType.BOOL, AttributeType.ENUM)
 RECENT = timedelta(days=30)
-# A tool fails when its newest effect of these days did.
+# A tool is failing if its newest effect within this period failed.
 FAILING = timedelta(days=7)
 
 
 @dataclass(frozen=True)
 class Gate:
-    """A setting that a built-in tool depends on, to be switched where the tool is shown."""
+    """A setting that switches a built-in tool, editable on the tool's page."""
 
     key: str
     label: str
@@ -57,7 +57,7 @@ class Gate:
 
 @dataclass(frozen=True)
 class Entry:
-    """One tool in the list. `beneath` says what is worth knowing at a glance."""
+    """A tool in the list. `beneath` is the line under its name."""
 
     name: str
     beneath: str
@@ -76,7 +76,7 @@ class Group:
 
 @dataclass(frozen=True)
 class There:
-    """A built-in tool on one channel; `why_not` is empty where it is offered."""
+    """Availability of a built-in tool on one channel. `why_not` is empty if it is offered."""
 
     label: str
     why_not: str
@@ -84,7 +84,7 @@ class There:
 
 @dataclass(frozen=True)
 class Argument:
-    """What a model fills in when it calls a tool."""
+    """An argument that the model fills in."""
 
     name: str
     description: str
@@ -94,7 +94,7 @@ class Argument:
 
 @dataclass(frozen=True)
 class Usage:
-    """What became of a tool's effects in the last 30 days."""
+    """Counts of a tool's effects over the last 30 days."""
 
     fired: int = 0
     unknown: int = 0
@@ -102,7 +102,7 @@ class Usage:
 
 
 def catalogue_of(project: Project, *, channel: str) -> dict[str, Any]:
-    """The groups of the list on a channel, and how many tools there are and are offered."""
+    """Context for the catalogue on one channel: groups of tools and counts."""
     compiled = compile_tools(project, channel=channel)
     attributes = resolve_attributes(project)
     errors = failing_tools(project)
@@ -121,12 +121,12 @@ def catalogue_of(project: Project, *, channel: str) -> dict[str, Any]:
 
 
 def is_used(tool: CompiledTool) -> bool:
-    """Whether a model calls the tool itself, and nothing that the agent says fires it."""
+    """Return True for a built-in tool that the model calls itself, as opposed to one triggered by a promise."""
     return tool.origin == BUILT_IN and is_called(tool)
 
 
 def by_channel(project: Project, name: str) -> list[There]:
-    """Where a built-in tool is offered, and why it isn't elsewhere; the state is read once."""
+    """Availability of a built-in tool on each channel. The business state is read once for all."""
     tool, stored = builtin_tools()[name], stored_definitions()
     state = read_state(project, channel="chat")
     compiled = ((label, compile_builtin(tool, replace(state, channel=channel), stored)) for channel, label in CHANNELS)
@@ -134,7 +134,7 @@ def by_channel(project: Project, name: str) -> list[There]:
 
 
 def arguments_of(tool: CompiledTool) -> list[Argument]:
-    """What a model fills in, in the order of the schema."""
+    """Arguments that the model fills in, in schema order."""
     schema = tool.parameters or {}
     needed = schema.get("required", [])
     return [
@@ -144,13 +144,13 @@ def arguments_of(tool: CompiledTool) -> list[Argument]:
 
 
 def gates_of(name: str, attributes: Mapping[str, Resolved]) -> list[Gate]:
-    """The settings that a built-in tool stands behind, with the values that they have."""
+    """Settings that switch a built-in tool, with their current values."""
     settings = (setting for setting in KNOWN_SETTINGS if name in setting.tools and setting.type in SWITCHED)
     return [_gate(setting, attributes.get(setting.key)) for setting in settings]
 
 
 def approvals_of(tool: CompiledTool, attributes: Mapping[str, Resolved]) -> list[Gate]:
-    """The switch that asks for a person's yes before each use; a tool of the project's own says so in its definition."""
+    """The approval switch of a built-in tool. Custom tools set `requires_approval` in their definition."""
     if tool.origin != BUILT_IN or Trigger.TASK not in tool.moments:
         return []
     key = approval_setting(tool.name)
@@ -158,7 +158,7 @@ def approvals_of(tool: CompiledTool, attributes: Mapping[str, Resolved]) -> list
 
 
 def usage_of(project: Project, name: str) -> Usage:
-    """What one tool did of late."""
+    """Usage of one tool over the last 30 days."""
     rows = Effect.objects.filter(project_id=project.pk, tool=name, created_at__gt=timezone.now() - RECENT)
     return Usage(
         **rows.aggregate(
@@ -170,7 +170,10 @@ def usage_of(project: Project, name: str) -> Usage:
 
 
 def failing_tools(project: Project) -> dict[str, str]:
-    """Tools whose newest effect failed on the other side, with the reason. That no table is free is no failing."""
+    """Tools whose newest effect failed at the external service, with the reason.
+
+    A refusal by our own rules, such as a fully booked evening, doesn't count.
+    """
     rows = Effect.objects.filter(
         project_id=project.pk,
         created_at__gt=timezone.now() - FAILING,
@@ -185,7 +188,7 @@ def _is_refused(effect: Effect) -> bool:
 
 
 def reason_of(tool: CompiledTool, attributes: Mapping[str, Resolved]) -> str:
-    """Why a tool isn't offered, in words; empty when it is."""
+    """Reason why a tool isn't offered; empty if it is."""
     if tool.is_offered or tool.origin != BUILT_IN:
         return tool.why_not
     gates = gates_of(tool.name, attributes)

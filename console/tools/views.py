@@ -1,4 +1,4 @@
-"""Tools: the catalogue, one of them with its editor, and the history of a project's own."""
+"""Views for the tool catalogue, one tool, the editor and the history."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from tools.engine.definition import ActionType
 from tools.engine.validation.definition import FIELDS
 from tools.models import CustomTool, CustomToolVersion
 
-# What a new tool begins as: it can be saved, and says what to change.
+# The draft of a new tool. It is valid and can be saved as it is.
 TEMPLATE: Mapping[str, Any] = {
     "description": "Tells the kitchen about an allergy or a diet.",
     "conditions": {
@@ -65,7 +65,7 @@ TEMPLATE: Mapping[str, Any] = {
         },
     },
 }
-# Names inside a definition, in the order in which they are read. static/js/tools/draft.js has them too.
+# Display order of keys inside a definition. Keep in sync with static/js/tools/draft.js.
 PARTS = (
     "type",
     "description",
@@ -89,7 +89,7 @@ ACTIONS = {
 @login_required
 @require_safe
 def tools(request: HttpRequest, project_slug: str) -> HttpResponse:
-    """The catalogue on a channel."""
+    """The catalogue on one channel."""
     entry = enter(request, project_slug, verb=Scope.READ)
     with tenant_tx(entry.project.organization.pk):
         shown = _list(request, entry.project)
@@ -99,7 +99,7 @@ def tools(request: HttpRequest, project_slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def tool(request: HttpRequest, project_slug: str, tool_name: str) -> HttpResponse:
-    """One tool; POST switches it, changes a setting that it depends on, or removes it."""
+    """One tool. POST switches it on or off, changes a setting or removes it."""
     is_post = request.method == "POST"
     entry = enter(request, project_slug, verb=Scope.CONFIGURE if is_post else Scope.READ)
     with tenant_tx(entry.project.organization.pk):
@@ -116,7 +116,7 @@ def tool(request: HttpRequest, project_slug: str, tool_name: str) -> HttpRespons
 @login_required
 @require_safe
 def new_tool(request: HttpRequest, project_slug: str) -> HttpResponse:
-    """An editor for a tool that isn't there yet; `?from=` begins with the definition of another one."""
+    """The editor for a new tool. `?from=` copies the definition of an existing one."""
     entry = enter(request, project_slug, verb=Scope.CONFIGURE)
     with tenant_tx(entry.project.organization.pk):
         shown = _list(request, entry.project)
@@ -139,7 +139,7 @@ def new_tool(request: HttpRequest, project_slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def tool_history(request: HttpRequest, project_slug: str, tool_name: str) -> HttpResponse:
-    """The versions of a project's own tool, what differs between two; POST restores one."""
+    """The versions of a custom tool and a diff between two. POST restores a version."""
     is_post = request.method == "POST"
     entry = enter(request, project_slug, verb=Scope.CONFIGURE if is_post else Scope.READ)
     with tenant_tx(entry.project.organization.pk):
@@ -150,7 +150,7 @@ def tool_history(request: HttpRequest, project_slug: str, tool_name: str) -> Htt
 
 
 def as_text(definition: Mapping[str, Any]) -> str:
-    """A definition as its editor shows it: the database keeps no order of names, so they stand in the schema's."""
+    """A definition as JSON, with keys in schema order because the database doesn't preserve their order."""
     return json.dumps(_in_order(definition, FIELDS), ensure_ascii=False, indent=2)
 
 
@@ -200,7 +200,7 @@ def _one(request: HttpRequest, entry: Entry, name: str) -> dict[str, Any]:
 
 
 def _used(project: Project, compiled: CompiledTool) -> dict[str, Any]:
-    """What is shown of a tool that the model calls itself."""
+    """Context for a built-in tool that the model calls itself."""
     there = by_channel(project, compiled.name)
     return {"is_used": True, "there": there, "arguments": arguments_of(compiled)}
 
@@ -230,7 +230,7 @@ def _built_in_text(compiled: CompiledTool | None) -> dict[str, Any]:
 
 
 def _change(request: HttpRequest, entry: Entry, name: str) -> str:
-    """Do what the form asks for; answers with where to go then."""
+    """Perform the posted action. Return the URL name to redirect to. Raises Http404 for an unknown action."""
     project, wish = entry.project, request.POST.get("do", "")
     try:
         if wish == "gate":
@@ -267,7 +267,7 @@ def _switch_gate(request: HttpRequest, project: Project, name: str) -> None:
 
 
 def _restore(request: HttpRequest, entry: Entry, name: str) -> bool:
-    """Make the chosen version the newest. False when it was refused; the sentence says why."""
+    """Restore the chosen version as the newest. Return False if it was refused, with a message that says why."""
     number, stands = request.POST.get("restore", ""), request.POST.get("started_from", "")
     if not (_is_number(number) and _is_number(stands)):
         raise Http404
@@ -313,7 +313,7 @@ def _history(request: HttpRequest, entry: Entry, name: str) -> dict[str, Any]:
 
 
 def _comparison(request: HttpRequest, versions: Mapping[int, CustomToolVersion]) -> dict[str, Any]:
-    """The two that the address names, otherwise the newest against the one before."""
+    """The diff between the two requested versions, by default the newest and the one before."""
     numbers = sorted(versions, reverse=True)
     asked = [request.GET.get(side, "") for side in ("from", "to")]
     chosen = [int(text) if _is_number(text) else 0 for text in asked]
@@ -325,7 +325,7 @@ def _comparison(request: HttpRequest, versions: Mapping[int, CustomToolVersion])
 
 
 def _authors(versions: list[CustomToolVersion]) -> dict[Any, str]:
-    """Names by the member's id; a version that an API key saved has none."""
+    """Author names by member id; None stands for an API key."""
     wanted = {version.author_id for version in versions if version.author_id}
     found = {row.pk: row.user.name for row in Member.objects.select_related("user").filter(pk__in=wanted)}
     return {None: "an API key", **{member_id: found.get(member_id, "a former member") for member_id in wanted}}
