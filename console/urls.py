@@ -11,6 +11,7 @@ from console.effects import views as effects
 from console.inbox import escalations, opening, tickets
 from console.promises import views as promises
 from console.tools import views as tools
+from console.tools.history import tool_history
 
 urlpatterns = [
     path("", playground.home, name="home"),
@@ -30,5 +31,5 @@ urlpatterns = [
     path("p/<slug:project_slug>/tools", tools.tools, name="tools"),
     path("p/<slug:project_slug>/tools/custom/new", tools.new_tool, name="new_tool"),
     path("p/<slug:project_slug>/tools/<str:tool_name>", tools.tool, name="tool"),
-    path("p/<slug:project_slug>/tools/<str:tool_name>/history", tools.tool_history, name="tool_history"),
+    path("p/<slug:project_slug>/tools/<str:tool_name>/history", tool_history, name="tool_history"),
 ]

@@ -19,7 +19,7 @@ from console.access import enter, zone_of
 from console.agent.form_fields import Box, Boxes
 from console.agent.page import page_context, tab_url
 from console.timestamps import Moment, moment_of
-from console.todos.editing import addresses_in
+from console.todos.form import addresses_in
 from console.todos.labels import icon_of, title_of_tool
 from console.todos.listing import uuid_of
 from console.todos.plan import plain

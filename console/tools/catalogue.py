@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.db.models import Count, Q
+from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.text import capfirst
 
@@ -101,7 +102,14 @@ class Usage:
     failed: int = 0
 
 
-def catalogue_of(project: Project, *, channel: str) -> dict[str, Any]:
+def catalogue_context(request: HttpRequest, project: Project) -> dict[str, Any]:
+    """Context for the catalogue on the channel requested in the query string, by default chat."""
+    asked = request.GET.get("channel", "")
+    channel = asked if asked in dict(CHANNELS) else "chat"
+    return {**_catalogue_of(project, channel=channel), "channel": channel, "channels": CHANNELS}
+
+
+def _catalogue_of(project: Project, *, channel: str) -> dict[str, Any]:
     """Context for the catalogue on one channel: groups of tools and counts."""
     compiled = compile_tools(project, channel=channel)
     attributes = resolve_attributes(project)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from console.tools.views import TEMPLATE
+from console.tools.definition_text import TEMPLATE
 from projects.agents.services import save_agent
 from projects.models.agent_config import AgentConfig
 from tests.browser.conftest import App, open_page

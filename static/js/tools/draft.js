@@ -49,7 +49,7 @@ export class Draft {
   }
 }
 
-// The order in which names are read; console/tools/views.py has it too. The server keeps none.
+// The order in which names are read; console/tools/definition_text.py has it too. The server keeps none.
 const FIELDS = [
   "description",
   "conditions",

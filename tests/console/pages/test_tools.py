@@ -10,7 +10,7 @@ from django.test import Client
 from django.urls import reverse
 
 from console.text_diff import line_differences
-from console.tools.views import TEMPLATE
+from console.tools.definition_text import TEMPLATE
 from projects.agents.services import save_agent
 from projects.models.agent_config import AgentConfig
 from projects.records.attributes import resolve_attributes, set_attribute
