@@ -15,6 +15,7 @@ from django.http import QueryDict
 from console.access import zone_of
 from console.conversations.attention_reasons import MOST, Reason, reasons_of
 from console.conversations.snippets import excerpt
+from console.parameters import parse_uuid
 from console.search import (
     Cursor,
     Filters,
@@ -87,27 +88,27 @@ class ListQuery:
         return "?" + urlencode({name: value for name, value in (known | changes).items() if value})
 
 
-def parse_query(query: QueryDict) -> ListQuery:
-    channel, status = query.get("channel", ""), query.get("status", "")
+def parse_query(parameters: QueryDict) -> ListQuery:
+    channel, status = parameters.get("channel", ""), parameters.get("status", "")
     filters = Filters(
         channel=channel if channel in Channel else "",
         status=status if status in ConversationStatus else "",
-        flagged=query.get("flagged") == "1",
+        flagged=parameters.get("flagged") == "1",
     )
-    text = query.get("q", "").replace("\x00", "").strip()[:LONGEST_SEARCH]
+    text = parameters.get("q", "").replace("\x00", "").strip()[:LONGEST_SEARCH]
     return ListQuery(
         text=text,
-        view=query.get("view", "") if query.get("view") in VIEWS and not text else "",
+        view=parameters.get("view", "") if parameters.get("view") in VIEWS and not text else "",
         filters=filters,
-        after=_decode_cursor(query.get("after", "")),
-        before=_uuid(query.get("before", "")),
+        after=_decode_cursor(parameters.get("after", "")),
+        before=parse_uuid(parameters.get("before", "")),
     )
 
 
-def list_context(entry: Entry, asked: ListQuery, chosen: Mapping[str, list[UUID]]) -> dict[str, Any]:
-    if asked.view:
-        return _chosen(entry, chosen[asked.view])
-    return _search(entry, asked) if asked.text else _page(entry, asked)
+def list_context(entry: Entry, query: ListQuery, chosen: Mapping[str, list[UUID]]) -> dict[str, Any]:
+    if query.view:
+        return _chosen(entry, chosen[query.view])
+    return _search(entry, query) if query.text else _page(entry, query)
 
 
 def taken_over(entry: Entry) -> list[UUID]:
@@ -123,24 +124,24 @@ def _chosen(entry: Entry, ids: list[UUID]) -> dict[str, Any]:
     return {"rows": _rows(entry, [found[id] for id in ids if id in found]), "next": ""}
 
 
-def _page(entry: Entry, asked: ListQuery) -> dict[str, Any]:
-    page = list_conversations(entry.project, asked.filters, after=asked.after)
+def _page(entry: Entry, query: ListQuery) -> dict[str, Any]:
+    page = list_conversations(entry.project, query.filters, after=query.after)
     return {
         "rows": _rows(entry, page.conversations),
-        "next": asked.address(after=_encode_cursor(page.next)) if page.next else "",
+        "next": query.address(after=_encode_cursor(page.next)) if page.next else "",
     }
 
 
-def _search(entry: Entry, asked: ListQuery) -> dict[str, Any]:
+def _search(entry: Entry, query: ListQuery) -> dict[str, Any]:
     """Matching customers on the first page, and matching messages on every page."""
     zone = zone_of(entry)
-    people = [] if asked.before else find_by_customer(entry.project, asked.text, asked.filters)
-    said = find_by_words(entry.project, asked.text, asked.filters, before=asked.before)
+    people = [] if query.before else find_by_customer(entry.project, query.text, query.filters)
+    said = find_by_words(entry.project, query.text, query.filters, before=query.before)
     return {
         "people": _rows(entry, people),
-        "rows": _match_rows(entry, said, words=asked.text.split()),
+        "rows": _match_rows(entry, said, words=query.text.split()),
         "back_to": moment_of(said.back_to, zone=zone) if said.back_to else None,
-        "next": asked.address(before=str(said.next)) if said.next else "",
+        "next": query.address(before=str(said.next)) if said.next else "",
     }
 
 
@@ -200,10 +201,3 @@ def _decode_cursor(text: str) -> Cursor | None:
     except ValueError:
         return None
     return place if place.updated_at.tzinfo else None
-
-
-def _uuid(text: str) -> UUID | None:
-    try:
-        return UUID(text)
-    except ValueError:
-        return None

@@ -54,11 +54,11 @@ def operator_context(entry: Entry, row: Conversation) -> dict[str, Any]:
 
 def act(request: HttpRequest, entry: Entry, row: Conversation) -> None:
     """Perform the posted action. A conflict becomes a message on the page. Raises Http404 for an unknown action."""
-    deed = DEEDS.get(request.POST.get("do", ""))
-    if deed is None:
+    action = ACTIONS.get(request.POST.get("do", ""))
+    if action is None:
         raise Http404
     try:
-        deed(entry, row, cast(User, request.user))
+        action(entry, row, cast(User, request.user))
     except WrongState as error:
         messages.warning(request, error.message)
 
@@ -91,7 +91,7 @@ def _unflag(entry: Entry, row: Conversation, user: User) -> None:
     clear_caller_flag(row.pk, by=user)
 
 
-DEEDS: Mapping[str, Callable[[Entry, Conversation, User], None]] = {
+ACTIONS: Mapping[str, Callable[[Entry, Conversation, User], None]] = {
     "take-over": _take_over,
     "hand-back": _hand_back,
     "claim": _claim,

@@ -16,7 +16,7 @@ from console.conversations.attention_reasons import find_waiting
 from console.conversations.customer import facts_of
 from console.conversations.listing import UNNAMED, initials, list_context, parse_query, taken_over
 from console.conversations.operator import act, operator_context
-from console.inbox.opening import tickets_beside
+from console.inbox.ticket_form import related_tickets
 from console.layout import shell_context
 from console.search import (
     PAGE,
@@ -24,7 +24,7 @@ from console.search import (
     customer_names,
 )
 from console.timestamps import moment_of
-from console.todos.related import todos_beside
+from console.todos.related import related_todos
 from conversations.common.presenters import directives_payload
 from conversations.models import Channel, Conversation, ConversationStatus
 from conversations.turns.flags import clear_flag, flag_reasons
@@ -40,21 +40,21 @@ from tenancy.scope import tenant_tx
 def conversations(request: HttpRequest, project_slug: str) -> HttpResponse:
     """The list or the search results."""
     entry = enter(request, project_slug, verb=Scope.READ)
-    asked = parse_query(request.GET)
+    query = parse_query(request.GET)
     with tenant_tx(entry.project.organization.pk):
         chosen = {"waiting": find_waiting(entry.project), "mine": taken_over(entry)}
-        found = list_context(entry, asked, chosen)
+        found = list_context(entry, query, chosen)
     context = {
         **shell_context(request, entry),
         **found,
-        "asked": asked,
+        "query": query,
         "numbers": {view: len(ids) for view, ids in chosen.items()},
         "channels": Channel.choices,
         "statuses": ConversationStatus.choices,
         "page_length": PAGE,
-        "is_narrowed": asked.filters != Filters(),
-        "is_first": asked.after is None and asked.before is None,
-        "first": asked.address() if asked.text or asked.filters != Filters() else "?",
+        "is_narrowed": query.filters != Filters(),
+        "is_first": query.after is None and query.before is None,
+        "first": query.address() if query.text or query.filters != Filters() else "?",
     }
     return render(request, "conversations/list.html", context)
 
@@ -115,7 +115,7 @@ def _detail_context(row: Conversation, entry: Entry, *, zone: str) -> dict[str, 
         },
         "flag_reasons": flag_reasons(row),
         "facts": facts_of(row),
-        "todos": todos_beside(entry.project, row.pk, zone=zone),
-        "tickets": tickets_beside(row.pk),
+        "todos": related_todos(entry.project, row.pk, zone=zone),
+        "tickets": related_tickets(row.pk),
         "directives": {**directives_payload(directives), "seq": directives.turn.seq} if directives else None,
     }

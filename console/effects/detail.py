@@ -9,13 +9,13 @@ from uuid import UUID
 from console.durations import span_of
 from console.effects.labels import (
     AFTER,
-    AFTER_TITLES,
+    AFTER_ACTION_TITLES,
     StateLabel,
     is_in_outbox,
     pretty,
     request_lines,
     shortened,
-    standing_of,
+    state_label,
     title_of,
 )
 from console.search import customer_names
@@ -45,12 +45,12 @@ class After:
     """An after-action with its result."""
 
     title: str
-    standing: StateLabel
+    state: StateLabel
     detail: str
     error: str
 
 
-def inside_of(effect: Effect, *, zone: str) -> dict[str, Any]:
+def detail_context(effect: Effect, *, zone: str) -> dict[str, Any]:
     """Context for `effects/effect.html`."""
     turn = Turn.objects.filter(pk=effect.turn_id).first() if effect.turn_id else None
     conversation = Conversation.objects.filter(pk=effect.conversation_id).first() if effect.conversation_id else None
@@ -58,7 +58,7 @@ def inside_of(effect: Effect, *, zone: str) -> dict[str, Any]:
     return {
         "effect": effect,
         "title": title_of(effect),
-        "standing": standing_of(effect),
+        "state": state_label(effect),
         "is_outbox": is_in_outbox(effect),
         "is_held": effect.state == EffectState.HELD,
         "turn": turn,
@@ -80,18 +80,18 @@ def inside_of(effect: Effect, *, zone: str) -> dict[str, Any]:
 
 def _trail(effect: Effect, turn: Turn | None, *, zone: str) -> list[Point]:
     """The trail from the agent's words to the result."""
-    standing = standing_of(effect)
+    state = state_label(effect)
     said = turn.replied_at if turn else None
     done = effect.state == EffectState.DONE and not is_in_outbox(effect)
     return [
         Point("Said", _clock(moment_of(said, zone=zone)) if said else "by an event", "ok"),
         Point("Understood", f"{span_of(effect.created_at - said)} later" if said else _at(effect, zone), "ok"),
-        Point("Done" if done else standing.word, _done(effect), standing.tone),
+        Point("Done" if done else state.word, _outcome_context(effect), state.tone),
         Point("Told", shortened(effect.told, longest=LONGEST_TOLD), "ok"),
     ]
 
 
-def _done(effect: Effect) -> str:
+def _outcome_context(effect: Effect) -> str:
     if effect.state == EffectState.UNKNOWN:
         return "asks you"
     if effect.finished_at is None:
@@ -110,8 +110,8 @@ def _clock(moment: Moment) -> str:
 
 def _after(action: AfterAction) -> After:
     return After(
-        title=AFTER_TITLES.get(action.type, action.type),
-        standing=AFTER[AfterActionState(action.state)],
+        title=AFTER_ACTION_TITLES.get(action.type, action.type),
+        state=AFTER[AfterActionState(action.state)],
         detail=shortened(action.value or _target(action.options), longest=400),
         error=action.error,
     )

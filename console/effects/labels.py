@@ -61,7 +61,7 @@ AFTER = {
     AfterActionState.FAILED: StateLabel("bad", "alert-triangle", "Failed"),
     AfterActionState.SKIPPED: StateLabel("mute", "circle-minus", "Skipped"),
 }
-AFTER_TITLES = {
+AFTER_ACTION_TITLES = {
     "send_urgent_message": "Tell the agent",
     "set_persona_attribute": "Set a field of the customer",
     "set_prompt_section": "Set a section of the prompt",
@@ -92,7 +92,7 @@ def is_in_outbox(effect: Effect) -> bool:
     return effect.state == EffectState.DONE and (effect.adapter == OUTBOX or bool((effect.result or {}).get(OUTBOX)))
 
 
-def standing_of(effect: Effect) -> StateLabel:
+def state_label(effect: Effect) -> StateLabel:
     if effect.state == EffectState.PLANNED and effect.arranged_at is not None and needs_approval(effect):
         return AWAITS_APPROVAL
     return IN_OUTBOX if is_in_outbox(effect) else STATE_LABELS[effect.state]

@@ -34,13 +34,13 @@ class Question:
     at: Moment
 
 
-def questions_of(project: Project, *, zone: str) -> dict[str, Any]:
+def open_questions(project: Project, *, zone: str) -> dict[str, Any]:
     """Context for `effects/_questions.html`: the newest questions and their total."""
     rows = unanswered_effects(project)
-    return {"questions": ask(list(rows[:SHOWN]), zone=zone), "questions_count": rows.count()}
+    return {"questions": questions_for(list(rows[:SHOWN]), zone=zone), "questions_count": rows.count()}
 
 
-def ask(effects: list[Effect], *, zone: str) -> list[Question]:
+def questions_for(effects: list[Effect], *, zone: str) -> list[Question]:
     """A question for each effect."""
     wanted = {effect.conversation_id for effect in effects if effect.conversation_id}
     personas = dict(Conversation.objects.filter(pk__in=wanted).values_list("pk", "persona_id"))

@@ -87,9 +87,9 @@ def escalation(request: HttpRequest, project_slug: str, escalation_id: UUID) -> 
         if found is None:
             raise Http404
         is_claim = request.POST.get("do") == "claim"
-        deed = operators.claim_request if is_claim else operators.resolve_request
+        action = operators.claim_request if is_claim else operators.resolve_request
         try:
-            deed(found.conversation_id, by=cast(User, request.user))
+            action(found.conversation_id, by=cast(User, request.user))
         except WrongState as error:
             messages.warning(request, error.message)
             is_claim = False

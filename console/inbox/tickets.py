@@ -135,7 +135,7 @@ def _shown(entry: Entry, found: Ticket) -> dict[str, Any]:
         "states": LABELS.items(),
         "priorities": TicketPriority.choices,
         "assignees": _assignees(found),
-        "history": [_told(change, zone=zone) for change in found.changes.order_by("-created_at", "-id")],
+        "history": [_history_entry(change, zone=zone) for change in found.changes.order_by("-created_at", "-id")],
     }
 
 
@@ -148,7 +148,7 @@ def _assignees(found: Ticket) -> list[User]:
     return [*people, *gone]
 
 
-def _told(change: TicketChange, *, zone: str) -> Change:
+def _history_entry(change: TicketChange, *, zone: str) -> Change:
     before, after = change.before, change.after
     words = [
         f"{FIELDS[name]}: {_word(name, before[name])} → {_word(name, after[name])}" for name in WORDS if name in before

@@ -40,7 +40,7 @@ class PromiseCounts:
 
 
 @dataclass(frozen=True)
-class PromiseFigures:
+class PromiseMetrics:
     """Metrics for a period of calendar days that ends today, and totals for the period before."""
 
     days: Sequence[date]
@@ -49,7 +49,7 @@ class PromiseFigures:
     before: PromiseCounts
 
 
-def promise_figures(project: Project, *, days: int, now: datetime, timezone: str) -> PromiseFigures:
+def promise_metrics(project: Project, *, days: int, now: datetime, timezone: str) -> PromiseMetrics:
     """Promises made in the last `days` calendar days of a time zone, by the day they were made."""
     zone = ZoneInfo(timezone)
     local = now.astimezone(zone)
@@ -57,7 +57,7 @@ def promise_figures(project: Project, *, days: int, now: datetime, timezone: str
     since, earlier = midnight - timedelta(days=days - 1), midnight - timedelta(days=2 * days - 1)
     rows = Promise.objects.filter(project_id=project.pk)
     current = rows.filter(created_at__gte=since)
-    return PromiseFigures(
+    return PromiseMetrics(
         days=[(since + timedelta(days=number)).date() for number in range(days)],
         by_day=_by_day(current, zone),
         now=_counts(current.aggregate(**_sums())),

@@ -64,7 +64,7 @@ class Day:
 
 
 @dataclass(frozen=True)
-class Listed:
+class PromisePage:
     """A page of promises, newest first, and the cursor of the next page."""
 
     days: list[Day]
@@ -81,7 +81,7 @@ def list_promises(
     tool: str = "",
     channel: str = "",
     before: UUID | None = None,
-) -> Listed:
+) -> PromisePage:
     """Promises made since a day, filtered by the non-empty arguments. `tool="none"` selects promises without a tool."""
     start = datetime(since.year, since.month, since.day, tzinfo=ZoneInfo(zone))
     rows = Promise.objects.filter(project_id=project.pk, created_at__gte=start).select_related("effect")
@@ -95,7 +95,7 @@ def list_promises(
     if before:
         rows = rows.filter(pk__lt=before)
     found = list(rows.order_by("-id")[: PAGE + 1])
-    return Listed(
+    return PromisePage(
         days=_by_day(_rows(found[:PAGE], zone=zone, now=now), found[:PAGE], zone=zone, now=now),
         next=found[PAGE - 1].pk if len(found) > PAGE else None,
     )

@@ -10,8 +10,8 @@ from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.http import Http404, HttpRequest, QueryDict
 
-from console.todos.labels import approved_unreached, in_titles
-from console.todos.listing import uuid_of
+from console.parameters import parse_uuid
+from console.todos.labels import approved_undeliverable, with_tool_titles
 from projects.common.api_error import ApiError
 from projects.models.key import Scope
 from projects.models.permissions import Entry
@@ -47,20 +47,20 @@ def act(request: HttpRequest, entry: Entry, todo: Todo) -> bool:
 
     Raises Http404 for an unknown action.
     """
-    wish = request.POST.get("do", "")
-    verb = VERBS.get(wish)
+    action = request.POST.get("do", "")
+    verb = VERBS.get(action)
     if verb is None:
         raise Http404
     try:
         with transaction.atomic():
             messages.success(request, verb(todo, entry, request.POST))
     except (ApiError, PermissionDenied) as error:
-        messages.warning(request, in_titles(str(error), tools_of(todo)))
+        messages.warning(request, with_tool_titles(str(error), tools_of(todo)))
         return False
-    return wish in DECISIONS
+    return action in DECISIONS
 
 
-def choices_of(posted: QueryDict) -> list[Choice]:
+def parse_choices(posted: QueryDict) -> list[Choice]:
     """The selected todos, each with the version and content hash that was shown. Raises Http404 for malformed values."""
     return [_choice(text) for text in posted.getlist("choice")]
 
@@ -77,13 +77,13 @@ def approve_chosen(request: HttpRequest, entry: Entry, choices: list[Choice]) ->
         messages.warning(request, f"{number} not approved: {sentence}")
     unsent = Counter(one for answer in answers for one in answer.unsent)
     for one, number in unsent.items():
-        messages.warning(request, f"{approved_unreached(one.kind, number)} {one.reason}")
+        messages.warning(request, f"{approved_undeliverable(one.kind, number)} {one.reason}")
 
 
 def _choice(text: str) -> Choice:
     todo_id, _, rest = text.partition(":")
     version, _, content_hash = rest.partition(":")
-    found = uuid_of(todo_id)
+    found = parse_uuid(todo_id)
     if found is None or not _is_number(version):
         raise Http404
     return Choice(found, int(version), content_hash)
@@ -135,7 +135,7 @@ def _add_recipient(todo: Todo, entry: Entry, posted: QueryDict) -> str:
 
 def _end_rule(todo: Todo, entry: Entry, posted: QueryDict) -> str:
     """End the rule that approved this todo. Todos it approved that haven't started go back to review."""
-    rule = uuid_of(posted.get("rule", ""))
+    rule = parse_uuid(posted.get("rule", ""))
     if rule is None or not todo.approvals.filter(rule=rule).exists():
         raise Http404
     if not entry.may(Scope.CONFIGURE):
@@ -159,7 +159,7 @@ def _cancel(todo: Todo, entry: Entry, posted: QueryDict) -> str:
 
 
 def _review_again(todo: Todo, entry: Entry, posted: QueryDict) -> str:
-    repeats = [found for text in posted.getlist("repeat") if (found := uuid_of(text))]
+    repeats = [found for text in posted.getlist("repeat") if (found := parse_uuid(text))]
     review_again(todo.pk, actor=actor_of(entry), repeats=repeats)
     if todo.taker and todo.status == TodoStatus.IN_PROGRESS:
         return "Handed back: it waits for a yes again."

@@ -26,7 +26,7 @@ class SuggestedFix:
     field: str
 
 
-WAYS_OUT: Mapping[MissingContact, SuggestedFix] = {
+FIXES: Mapping[MissingContact, SuggestedFix] = {
     MissingContact.ADDRESSES: SuggestedFix("Name the addresses", "mail", "recipients"),
     MissingContact.CUSTOMER: SuggestedFix("Choose the customer", "user", "persona"),
     MissingContact.EMAIL: SuggestedFix("Fill in the e-mail address", "mail", "contact-email"),
@@ -37,11 +37,11 @@ WAYS_OUT: Mapping[MissingContact, SuggestedFix] = {
 
 @dataclass(frozen=True)
 class AllowedActions:
-    """`way_out` is set if a message is undeliverable. `take` and `finish` are for manual work."""
+    """`fix` is set if a message is undeliverable. `take` and `finish` are for manual work."""
 
     approve: bool
     edit: bool
-    way_out: SuggestedFix | None
+    fix: SuggestedFix | None
     reject: bool
     cancel: bool
     take: bool
@@ -70,7 +70,7 @@ def allowed_actions(
     return AllowedActions(
         approve=may_agree and not problem and not (is_first and needs_second(todo)),
         edit=operates and status in (S.PENDING_REVIEW, S.APPROVED),
-        way_out=WAYS_OUT[unsent[0].lack] if unsent and operates and is_pending else None,
+        fix=FIXES[unsent[0].lack] if unsent and operates and is_pending else None,
         reject=operates and is_pending,
         cancel=operates and not is_pending and S.CANCELLED in AFTER[status],
         take=operates and is_settled and status in TAKEABLE and (not is_pending or has_agreed),

@@ -24,12 +24,12 @@ def properties_of(tool: CompiledTool) -> Mapping[str, Any]:
 
 def in_order(arguments: Mapping[str, Any], tool: CompiledTool | None) -> dict[str, Any]:
     """The arguments in schema order, recipient first. JSON columns don't preserve key order."""
-    named = [addressee_of(tool), *properties_of(tool)] if tool else []
+    named = [recipient_argument(tool), *properties_of(tool)] if tool else []
     known = [name for name in named if name in arguments]
     return {name: arguments[name] for name in dict.fromkeys([*known, *arguments])}
 
 
-def addressee_of(tool: CompiledTool) -> str:
+def recipient_argument(tool: CompiledTool) -> str:
     """Name of the argument that holds the recipient, or an empty string."""
     handler = handler_of(tool.name, tool.definition)
     return handler.addressee if handler else ""

@@ -10,7 +10,7 @@ from django.db import connection
 
 from console.effects.labels import StateLabel
 from console.todos.cards import Card, cards_of
-from console.todos.labels import STANDINGS
+from console.todos.labels import STATUS_LABELS
 from projects.models import Project
 from todos.content.snapshot import compiled_tools
 from todos.models import Todo, TodoStatus
@@ -32,15 +32,15 @@ class ColumnSpec:
     """A column's statuses and its text while empty."""
 
     name: str
-    standing: StateLabel
+    state: StateLabel
     states: Sequence[TodoStatus]
     empty: str
 
 
-PLACES = (
+COLUMNS = (
     ColumnSpec(
         "review",
-        STANDINGS[S.PENDING_REVIEW],
+        STATUS_LABELS[S.PENDING_REVIEW],
         (S.PENDING_REVIEW,),
         "Nothing waits for your yes. What conversations, tools and promises leave to be done comes here first.",
     ),
@@ -52,7 +52,7 @@ PLACES = (
     ),
     ColumnSpec(
         "attention",
-        STANDINGS[S.NEEDS_ATTENTION],
+        STATUS_LABELS[S.NEEDS_ATTENTION],
         (S.NEEDS_ATTENTION, S.FAILED),
         "Failures, and sends whose answer was lost, come here. They wait for a person.",
     ),
@@ -69,7 +69,7 @@ PLACES = (
 class Column:
     """A column with its newest cards."""
 
-    place: ColumnSpec
+    spec: ColumnSpec
     cards: list[Card]
     count: int
     parts: list[tuple[StateLabel, int]]
@@ -86,8 +86,8 @@ class Column:
 def board_of(project: Project, *, zone: str, with_done: bool) -> dict[str, Any]:
     """Context for the board. The Done column has a count but no cards unless `with_done` is set."""
     counts = status_counts(project)
-    shown = [place for place in PLACES if with_done or place.name != "done"]
-    newest = {place.name: _newest(project, place, counts) for place in shown}
+    shown = [spec for spec in COLUMNS if with_done or spec.name != "done"]
+    newest = {spec.name: _newest(project, spec, counts) for spec in shown}
     cards = {
         card.id: card
         for card in cards_of(
@@ -96,12 +96,12 @@ def board_of(project: Project, *, zone: str, with_done: bool) -> dict[str, Any]:
     }
     columns = [
         Column(
-            place,
-            [cards[todo.pk] for todo in newest.get(place.name, [])],
-            min(MOST_COUNTED, sum(counts.get(state, 0) for state in place.states)),
-            _parts(place, counts),
+            spec,
+            [cards[todo.pk] for todo in newest.get(spec.name, [])],
+            min(MOST_COUNTED, sum(counts.get(state, 0) for state in spec.states)),
+            _parts(spec, counts),
         )
-        for place in PLACES
+        for spec in COLUMNS
     ]
     return {"columns": columns, "has_any": bool(counts), "done_is_shown": with_done}
 
@@ -118,19 +118,19 @@ def count_text(count: int) -> str:
     return f"{MOST_COUNTED - 1}+" if count >= MOST_COUNTED else str(count)
 
 
-def _newest(project: Project, place: ColumnSpec, counts: Mapping[str, int]) -> list[Todo]:
+def _newest(project: Project, spec: ColumnSpec, counts: Mapping[str, int]) -> list[Todo]:
     """The newest todos of a column. One query per status, so that each uses the index."""
     found: list[Todo] = []
-    for state in place.states:
+    for state in spec.states:
         if counts.get(state):
             rows = Todo.objects.filter(project=project, status=state).select_related("type")
             found += rows.order_by("-status_at", "-id")[:MOST_CARDS]
-    if place.name == "motion":
+    if spec.name == "motion":
         return found
     return sorted(found, key=lambda todo: (todo.status_at, todo.pk), reverse=True)[:MOST_CARDS]
 
 
-def _parts(place: ColumnSpec, counts: Mapping[str, int]) -> list[tuple[StateLabel, int]]:
+def _parts(spec: ColumnSpec, counts: Mapping[str, int]) -> list[tuple[StateLabel, int]]:
     """Counts by status for a column with several statuses; empty for the others."""
-    parts = [(STANDINGS[state], counts[state]) for state in place.states if counts.get(state)]
-    return parts if len(place.states) > 1 else []
+    parts = [(STATUS_LABELS[state], counts[state]) for state in spec.states if counts.get(state)]
+    return parts if len(spec.states) > 1 else []

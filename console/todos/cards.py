@@ -10,20 +10,20 @@ from django.db.models import Max
 
 from console.effects.labels import StateLabel, shortened
 from console.timestamps import Moment, moment_of
-from console.todos.arguments import addressee_of
+from console.todos.arguments import recipient_argument
 from console.todos.contacts import contacts_of, name_of
-from console.todos.invisible_characters import Piece, revealed
+from console.todos.invisible_characters import Piece, mark_hidden
 from console.todos.labels import (
-    BEGINNINGS,
-    HALF_APPROVED,
+    AWAITING_SECOND,
     LETTERS,
     SOURCES,
-    STANDINGS,
-    UNTAKEN,
-    first_word,
+    STATUS_LABELS,
+    UNCLAIMED,
+    VERSION_LABELS,
     icon_of,
-    in_titles,
+    sentence_start,
     title_of_tool,
+    with_tool_titles,
 )
 from todos.approvals.permissions import needs_second
 from todos.content.lifecycle import AGENT
@@ -52,7 +52,7 @@ class Card:
     to_icon: str
     type: str
     customer: str
-    standing: StateLabel
+    state: StateLabel
     remark: StateLabel | None
     reason: str
     source: str
@@ -107,7 +107,7 @@ def recipient_of(todo: Todo, contact: Contact | None, tools: Mapping[str, Compil
 def _named_by(todo: Todo, tools: Mapping[str, CompiledTool]) -> str | None:
     """The recipient among the arguments of a fixed tool call."""
     tool = tools.get(todo.tool)
-    address = (todo.arguments or {}).get(addressee_of(tool)) if tool else None
+    address = (todo.arguments or {}).get(recipient_argument(tool)) if tool else None
     return str(address) if address else None
 
 
@@ -125,14 +125,14 @@ def _card(
     return Card(
         id=todo.pk,
         title=title,
-        pieces=revealed(title),
+        pieces=mark_hidden(title),
         to=to,
         to_icon=icon,
         type=todo.type.name if todo.type else "",
         customer=name_of(contact),
-        standing=STANDINGS[todo.status],
+        state=STATUS_LABELS[todo.status],
         remark=remark,
-        reason=in_titles(todo.reason, {*tools, *tools_of(todo)}) if todo.status in REASONED else "",
+        reason=with_tool_titles(todo.reason, {*tools, *tools_of(todo)}) if todo.status in REASONED else "",
         source=SOURCES[todo.source],
         steps=steps if todo.status == TodoStatus.IN_PROGRESS else 0,
         version=todo.version,
@@ -142,32 +142,34 @@ def _card(
 
 def _remarks(todos: Sequence[Todo]) -> dict[UUID, StateLabel]:
     """Remarks by todo: a pending second approval, an edit, or manual work."""
-    half, began = _half_approved(todos), _beginnings(todos)
+    half, began = _awaiting_second(todos), _version_labels(todos)
     found: dict[UUID, StateLabel] = {}
     for todo in todos:
         if todo.status == TodoStatus.PENDING_REVIEW and (todo.pk, todo.version) in half:
-            found[todo.pk] = HALF_APPROVED
+            found[todo.pk] = AWAITING_SECOND
         elif remark := began.get((todo.pk, todo.version)):
             found[todo.pk] = remark
         elif todo.status == TodoStatus.APPROVED and not tools_of(todo):
-            found[todo.pk] = UNTAKEN
+            found[todo.pk] = UNCLAIMED
         elif todo.status == TodoStatus.IN_PROGRESS and todo.taker:
-            found[todo.pk] = StateLabel("act", "user", f"{first_word(todo.taker)} is at it")
+            found[todo.pk] = StateLabel("act", "user", f"{sentence_start(todo.taker)} is at it")
     return found
 
 
-def _beginnings(todos: Sequence[Todo]) -> dict[tuple[UUID, int], StateLabel]:
+def _version_labels(todos: Sequence[Todo]) -> dict[tuple[UUID, int], StateLabel]:
     """The event that created each pending (todo, version) after the first. Edits by the agent itself are ignored: it only
     fills in what it had left open, such as the type.
     """
     pending = [todo.pk for todo in todos if todo.status == TodoStatus.PENDING_REVIEW and todo.version > 1]
     if not pending:
         return {}
-    rows = TodoEvent.objects.filter(todo_id__in=pending, what__in=BEGINNINGS).exclude(what="edited", actor=AGENT.name)
-    return {(row.todo_id, row.version): BEGINNINGS[row.what] for row in rows.defer("detail")}
+    rows = TodoEvent.objects.filter(todo_id__in=pending, what__in=VERSION_LABELS).exclude(
+        what="edited", actor=AGENT.name
+    )
+    return {(row.todo_id, row.version): VERSION_LABELS[row.what] for row in rows.defer("detail")}
 
 
-def _half_approved(todos: Sequence[Todo]) -> set[tuple[UUID, int]]:
+def _awaiting_second(todos: Sequence[Todo]) -> set[tuple[UUID, int]]:
     """Each (todo, version) that has a first approval and needs a second under its current type."""
     pending = [todo.pk for todo in todos if todo.status == TodoStatus.PENDING_REVIEW and needs_second(todo)]
     waiting = Approval.objects.filter(

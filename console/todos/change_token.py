@@ -10,20 +10,20 @@ from todos.models import TodoCall, TodoEvent, TodoStep
 from tools.models import Effect
 
 
-def stamp_of(todo_id: UUID | None) -> str:
+def change_token(todo_id: UUID | None) -> str:
     """Token for the tenant's board and, if given, one todo in detail. Each part is an index lookup."""
     event = TodoEvent.objects.order_by("-id").values_list("id", flat=True).first()
     step = TodoStep.objects.order_by("-id").values_list("id", flat=True).first()
-    return "-".join(str(part) for part in (event, step, *(_inside(todo_id) if todo_id else ())))
+    return "-".join(str(part) for part in (event, step, *(_detail_token(todo_id) if todo_id else ())))
 
 
-def stamp_beside(conversation_id: UUID) -> str:
+def conversation_token(conversation_id: UUID) -> str:
     """Token for the todos of one conversation."""
     events = TodoEvent.objects.filter(todo__conversation_id=conversation_id).order_by("-id")
     return str(events.values_list("id", flat=True).first())
 
 
-def _inside(todo_id: UUID) -> tuple[object, ...]:
+def _detail_token(todo_id: UUID) -> tuple[object, ...]:
     """The todo's calls and the states of their effects."""
     calls = TodoCall.objects.filter(step__todo_id=todo_id)
     counted = calls.aggregate(made=Count("id"), ended=Count("finished_at"), last=Max("step__finished_at"))

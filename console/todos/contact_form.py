@@ -21,12 +21,12 @@ from tools.engine.catalogue import CompiledTool
 
 CONTACT = "contact."
 # Message kind: the customer field it is sent to, and the field's label.
-REACHED_AT = {"email": ("email", "E-mail address"), "sms": ("phone", "Phone number")}
+CONTACT_FIELDS = {"email": ("email", "E-mail address"), "sms": ("phone", "Phone number")}
 HINT = "It is kept with the customer, for whatever comes after this."
 
 
 @dataclass(frozen=True)
-class Reach:
+class ContactField:
     """A form field for one of the customer's contact details."""
 
     box: Box
@@ -34,16 +34,16 @@ class Reach:
     hint: str
 
 
-def reaches_of(
+def contact_fields(
     persona_id: UUID | None, tools: Iterable[CompiledTool], typed: Mapping[str, str], boxes: Boxes
-) -> list[Reach]:
+) -> list[ContactField]:
     """A field for each contact detail the tools need, with the submitted value or else the stored one."""
     contact = read_contact(persona_id) if persona_id else None
     if contact is None:
         return []
-    wanted = {REACHED_AT[tool.kind] for tool in tools if needs_contact(tool)}
+    wanted = {CONTACT_FIELDS[tool.kind] for tool in tools if needs_contact(tool)}
     return [
-        Reach(
+        ContactField(
             boxes.box(f"{CONTACT}{field}", typed.get(field, getattr(contact, field))),
             f"{label} of {name_of(contact)}",
             HINT,
@@ -52,7 +52,7 @@ def reaches_of(
     ]
 
 
-def give_contact(project: Project, persona_id: UUID | None, typed: Mapping[str, str]) -> bool:
+def save_contact(project: Project, persona_id: UUID | None, typed: Mapping[str, str]) -> bool:
     """Store submitted contact details that differ from the known ones, as given by staff.
 
     Return True if anything changed. Raises ApiError that names the form field.
@@ -61,7 +61,7 @@ def give_contact(project: Project, persona_id: UUID | None, typed: Mapping[str, 
     known = read_contact(persona.pk) if persona else None
     wanted = {
         field: typed[field]
-        for field, _ in REACHED_AT.values()
+        for field, _ in CONTACT_FIELDS.values()
         if typed.get(field) and known and typed[field] != getattr(known, field)
     }
     if persona is None or not wanted:

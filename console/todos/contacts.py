@@ -17,8 +17,8 @@ def contacts_of(personas: Collection[UUID | None]) -> Mapping[UUID, Contact]:
     wanted = {persona for persona in personas if persona is not None}
     if not wanted:
         return {}
-    standing = Persona.objects.filter(pk__in=wanted).values_list("pk", flat=True)
-    known: dict[UUID, dict[str, str]] = {persona: {} for persona in standing}
+    existing = Persona.objects.filter(pk__in=wanted).values_list("pk", flat=True)
+    known: dict[UUID, dict[str, str]] = {persona: {} for persona in existing}
     for row in PersonaField.objects.filter(persona_id__in=known, key__in=FIELDS):
         known[row.persona_id][row.key] = row.value
     return {persona: contact_with(persona, fields) for persona, fields in known.items()}

@@ -18,9 +18,10 @@ from django.views.decorators.http import require_http_methods
 from console.access import enter
 from console.agent.form_fields import Boxes
 from console.layout import shell_context
+from console.parameters import parse_uuid
 from console.search import customer_names
 from console.todos.actions import actor_of
-from console.todos.contact_form import Reach, give_contact, reaches_of
+from console.todos.contact_form import ContactField, contact_fields, save_contact
 from console.todos.contacts import UNNAMED
 from console.todos.form import (
     Problem,
@@ -34,8 +35,7 @@ from console.todos.form import (
     require_description,
     stored_form,
 )
-from console.todos.labels import in_titles, title_of_tool
-from console.todos.listing import uuid_of
+from console.todos.labels import title_of_tool, with_tool_titles
 from conversations.models import Persona
 from projects.common.api_error import ApiError
 from projects.models.key import Scope
@@ -129,7 +129,7 @@ def _change(entry: Entry, todo: Todo, form: TodoForm, *, version: str) -> Proble
                 changes["persona_id"] = find_persona(entry.project, form)
             # The submitted contact details belong to the customer shown in the form, so skip them if the customer changed.
             is_same = changes.get("persona_id", todo.persona_id) == todo.persona_id
-            is_reached = is_same and give_contact(entry.project, todo.persona_id, form.contact)
+            is_reached = is_same and save_contact(entry.project, todo.persona_id, form.contact)
             edit_todo(todo.pk, changes, actor=actor_of(entry), version=int(version), is_reached_anew=is_reached)
     except Changed as error:
         return Problem(
@@ -159,7 +159,7 @@ def _render(
             "tool_is_fixed": todo is not None and todo.effect_id is not None,
             "why_fixed": _why_fixed(todo) if todo else "",
             "arguments": argument_fields(tools.get(form.tool), form, boxes) if form.tool else [],
-            "reaches": _contact_fields(todo, tools, form, boxes) if todo else [],
+            "contact_fields": _contact_fields(todo, tools, form, boxes) if todo else [],
             "customers": [] if form.conversation or (todo and todo.conversation_id) else _customers(entry, todo),
             "conversation": find_conversation(entry.project, form) if form.conversation else None,
         }
@@ -169,18 +169,18 @@ def _render(
     return render(request, "todos/form.html", {**shell_context(request, entry), **shown}, status=status)
 
 
-def _contact_fields(todo: Todo, tools: Mapping[str, CompiledTool], form: TodoForm, boxes: Boxes) -> list[Reach]:
+def _contact_fields(todo: Todo, tools: Mapping[str, CompiledTool], form: TodoForm, boxes: Boxes) -> list[ContactField]:
     """Contact fields that the selected tools need."""
-    wanted = uuid_of(form.type)
+    wanted = parse_uuid(form.type)
     kind = TodoType.objects.filter(project=todo.project, pk=wanted).first() if wanted else None
     names = [form.tool] if form.tool else list(kind.tools) if kind else []
-    persona = todo.persona_id if todo.conversation_id else uuid_of(form.persona)
-    return reaches_of(persona, [tools[name] for name in names if name in tools], form.contact, boxes)
+    persona = todo.persona_id if todo.conversation_id else parse_uuid(form.persona)
+    return contact_fields(persona, [tools[name] for name in names if name in tools], form.contact, boxes)
 
 
 def _why_fixed(todo: Todo) -> str:
     """Why the arguments of a planned effect can't be changed; empty if they can."""
-    return in_titles(why_fixed(todo.effect), [todo.effect.tool]) if todo.effect else ""
+    return with_tool_titles(why_fixed(todo.effect), [todo.effect.tool]) if todo.effect else ""
 
 
 def _customers(entry: Entry, todo: Todo | None) -> list[tuple[UUID, str]]:

@@ -11,9 +11,9 @@ from uuid import UUID
 from django.http import QueryDict
 
 from console.agent.form_fields import Box, Boxes
+from console.parameters import parse_uuid
 from console.todos.arguments import properties_of
 from console.todos.contact_form import CONTACT
-from console.todos.listing import uuid_of
 from conversations.models import Conversation, Persona
 from projects.common.api_error import ApiError
 from projects.common.differences import Change, label_of
@@ -150,7 +150,7 @@ def require_description(form: TodoForm) -> str:
 
 
 def find_type(project: Project, form: TodoForm) -> TodoType | None:
-    wanted = uuid_of(form.type)
+    wanted = parse_uuid(form.type)
     if wanted is None:
         return None
     found = TodoType.objects.filter(project=project, pk=wanted).first()
@@ -160,10 +160,10 @@ def find_type(project: Project, form: TodoForm) -> TodoType | None:
 
 
 def find_conversation(project: Project, form: TodoForm) -> Conversation | None:
-    wanted = uuid_of(form.conversation)
+    wanted = parse_uuid(form.conversation)
     return Conversation.objects.filter(project=project, pk=wanted).first() if wanted else None
 
 
 def find_persona(project: Project, form: TodoForm) -> UUID | None:
-    wanted = uuid_of(form.persona)
+    wanted = parse_uuid(form.persona)
     return Persona.objects.filter(project=project, pk=wanted).values_list("pk", flat=True).first() if wanted else None

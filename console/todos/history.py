@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from console.timestamps import Moment, moment_of
-from console.todos.labels import STANDINGS, in_titles
+from console.todos.labels import STATUS_LABELS, with_tool_titles
 from todos.models import Todo, TodoEvent
 
 WORDS = {
@@ -42,7 +42,7 @@ BY_HAND = {"completed": "Done by hand", "failed": "Not done, by hand"}
 
 
 @dataclass(frozen=True)
-class Happening:
+class HistoryEntry:
     """One history entry."""
 
     tone: str
@@ -60,22 +60,22 @@ class Happening:
         return f"{self.words}{by} on {self.at.date}.{f' {self.reason}' if self.reason else ''}"
 
 
-def story_of(todo: Todo, *, tools: Iterable[str], zone: str) -> list[Happening]:
+def history_of(todo: Todo, *, tools: Iterable[str], zone: str) -> list[HistoryEntry]:
     """All events of the todo, oldest first. Names of `tools` are replaced by their titles."""
     return [
-        happening_of(event, tools=tools, zone=zone)
+        history_entry(event, tools=tools, zone=zone)
         for event in TodoEvent.objects.filter(todo=todo).order_by("at", "id")
     ]
 
 
-def happening_of(event: TodoEvent, *, tools: Iterable[str], zone: str) -> Happening:
-    standing = STANDINGS.get(event.to_status)
-    return Happening(
-        tone=standing.tone if standing else "mute",
-        icon=standing.icon if standing else "pencil",
+def history_entry(event: TodoEvent, *, tools: Iterable[str], zone: str) -> HistoryEntry:
+    state = STATUS_LABELS.get(event.to_status)
+    return HistoryEntry(
+        tone=state.tone if state else "mute",
+        icon=state.icon if state else "pencil",
         words=_words(event),
         by=event.actor,
-        reason=in_titles(str(event.detail.get("reason", "")), tools) or _changed(event),
+        reason=with_tool_titles(str(event.detail.get("reason", "")), tools) or _changed(event),
         version=event.version,
         at=moment_of(event.at, zone=zone),
     )

@@ -29,7 +29,7 @@ class Piece:
     kind: str = "same"
 
 
-def revealed(text: str, *, kind: str = "same") -> list[Piece]:
+def mark_hidden(text: str, *, kind: str = "same") -> list[Piece]:
     """Split the text so that every invisible or lookalike character is a piece of its own."""
     doubtful = {at: _name(text[at]) for at in _doubtful(text)}
     pieces, start = [], 0

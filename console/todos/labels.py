@@ -10,7 +10,7 @@ from projects.models import Role
 from todos.models import TodoSource, TodoStatus
 
 S = TodoStatus
-STANDINGS: Mapping[str, StateLabel] = {
+STATUS_LABELS: Mapping[str, StateLabel] = {
     S.PENDING_REVIEW: StateLabel("warn", "hourglass", "To review"),
     S.APPROVED: StateLabel("act", "circle-check", "Approved"),
     S.IN_PROGRESS: StateLabel("act", "loader-2", "In progress"),
@@ -24,15 +24,15 @@ STANDINGS: Mapping[str, StateLabel] = {
 CHANGED = StateLabel("warn", "hourglass", "Changed meanwhile")
 RETURNED = StateLabel("warn", "arrow-back-up", "Back in review")
 # Label of a version by the event that created it.
-BEGINNINGS: Mapping[str, StateLabel] = {
+VERSION_LABELS: Mapping[str, StateLabel] = {
     "edited": CHANGED,
     "first_approval_void": CHANGED,
     "put_back": RETURNED,
     "reviewed_again": RETURNED,
     "handed_back": RETURNED,
 }
-UNTAKEN = StateLabel("warn", "hand-grab", "Waits for a person")
-HALF_APPROVED = StateLabel("warn", "users", "Waits for a second person")
+UNCLAIMED = StateLabel("warn", "hand-grab", "Waits for a person")
+AWAITING_SECOND = StateLabel("warn", "users", "Waits for a second person")
 SOURCES: Mapping[str, str] = {
     TodoSource.EXTRACTION: "from a conversation",
     TodoSource.TOOL: "from a tool that asks first",
@@ -58,12 +58,12 @@ LETTERS = ("email", "sms")
 LETTER_WORDS = {"email": "e-mail", "sms": "text"}
 
 
-def unreached(kind: str) -> str:
+def undeliverable_warning(kind: str) -> str:
     """Warning for an undeliverable message of this kind."""
     return f"Its {LETTER_WORDS[kind]} would reach nobody."
 
 
-def approved_unreached(kind: str, number: int) -> str:
+def approved_undeliverable(kind: str, number: int) -> str:
     """Warning after approving `number` todos with an undeliverable message of this kind."""
     letter = LETTER_WORDS[kind]
     if number == 1:
@@ -71,14 +71,14 @@ def approved_unreached(kind: str, number: int) -> str:
     return f"{number} were approved whose {letter}s reach nobody; the rest of each is done."
 
 
-def capitalised(words: str) -> str:
+def capitalized(words: str) -> str:
     """The text with its first letter in upper case and the rest unchanged."""
     return words[:1].upper() + words[1:]
 
 
-def first_word(name: str) -> str:
+def sentence_start(name: str) -> str:
     """An actor's name at the beginning of a sentence: "The API key Till", but an address stays as written."""
-    return capitalised(name) if name.startswith("the ") else name
+    return capitalized(name) if name.startswith("the ") else name
 
 
 def icon_of(kind: str) -> str:
@@ -90,10 +90,10 @@ def title_of_tool(name: str) -> str:
     """A tool's name as a title, such as "Send e-mail to caller"."""
     words = name.removesuffix("_tool").split("_")
     title = " ".join(SPELLED.get(word, word) for word in words)
-    return capitalised(title)
+    return capitalized(title)
 
 
-def in_titles(sentence: str, names: Iterable[str]) -> str:
+def with_tool_titles(sentence: str, names: Iterable[str]) -> str:
     """The sentence with tool names replaced by their titles."""
     # Single-word names stay: they read well, and may be ordinary words of the sentence.
     technical = [re.escape(name) for name in names if "_" in name]

@@ -11,11 +11,11 @@ from uuid import UUID
 from django.db.models import QuerySet
 from django.http import QueryDict
 
-from console.effects.labels import StateLabel
+from console.parameters import parse_uuid
 from console.todos.board import MOST_COUNTED, count_text, status_counts
 from console.todos.cards import Card, cards_of
 from console.todos.contacts import contacts_of
-from console.todos.labels import SOURCES, STANDINGS, capitalised, unreached
+from console.todos.labels import SOURCES, STATUS_LABELS, capitalized, undeliverable_warning
 from projects.models import Project
 from projects.models.permissions import Entry
 from todos.approvals.validity import may_approve, undeliverable_of, why_not_runnable
@@ -39,10 +39,6 @@ class ListQuery:
     source: str
     before: UUID | None
 
-    @property
-    def is_narrowed(self) -> bool:
-        return bool(self.state or self.type or self.source)
-
     def address(self, **changes: Any) -> str:
         """Query string with changes applied; empty values are left out."""
         known = {"view": LIST, "state": self.state, "type": self.type, "source": self.source}
@@ -52,7 +48,6 @@ class ListQuery:
 @dataclass(frozen=True)
 class Tab:
     label: str
-    standing: StateLabel | None
     count: str
     address: str
     is_open: bool
@@ -60,41 +55,41 @@ class Tab:
 
 @dataclass(frozen=True)
 class Row:
-    """A todo in the list. `choice` is its checkbox value, empty if it can't be approved from here. `unreached` holds
-    warnings about undeliverable messages.
+    """A todo in the list. `choice` is its checkbox value, empty if it can't be approved from here. `warnings` is about
+    undeliverable messages.
     """
 
     card: Card
     choice: str
-    unreached: Sequence[str] = ()
+    warnings: Sequence[str] = ()
 
 
-def asked_of(query: QueryDict) -> ListQuery:
-    state, source = query.get("state", ""), query.get("source", "")
+def parse_query(parameters: QueryDict) -> ListQuery:
+    state, source = parameters.get("state", ""), parameters.get("source", "")
     return ListQuery(
         state=state if state in TodoStatus else "",
-        type=uuid_of(query.get("type", "")),
+        type=parse_uuid(parameters.get("type", "")),
         source=source if source in TodoSource else "",
-        before=uuid_of(query.get("before", "")),
+        before=parse_uuid(parameters.get("before", "")),
     )
 
 
-def list_of(entry: Entry, asked: ListQuery, *, zone: str) -> dict[str, Any]:
+def list_of(entry: Entry, query: ListQuery, *, zone: str) -> dict[str, Any]:
     """Context for `todos/list.html`. Requires the tenant's transaction."""
     project, tools = entry.project, compiled_tools(entry.project)
-    found = list(_narrowed(project, asked)[: PAGE + 1])
+    found = list(_narrowed(project, query)[: PAGE + 1])
     shown = found[:PAGE]
     counts = status_counts(project)
     rows = rows_of(shown, entry, tools=tools, zone=zone)
     return {
-        "asked": asked,
-        "tabs": _tabs(asked, counts),
+        "query": query,
+        "tabs": _tabs(query, counts),
         "types": list(TodoType.objects.filter(project=project, is_removed=False)),
-        "sources": [(value, capitalised(words)) for value, words in SOURCES.items()],
+        "sources": [(value, capitalized(words)) for value, words in SOURCES.items()],
         "rows": rows,
         "can_choose": any(row.choice for row in rows),
-        "next": asked.address(before=shown[-1].pk) if len(found) > PAGE else "",
-        "is_first": asked.before is None,
+        "next": query.address(before=shown[-1].pk) if len(found) > PAGE else "",
+        "is_first": query.before is None,
         "has_any": bool(counts),
     }
 
@@ -108,24 +103,17 @@ def rows_of(todos: Sequence[Todo], entry: Entry, *, tools: Mapping[str, Compiled
     for todo, card in zip(todos, cards, strict=True):
         choice = _choice(todo, entry, tools, contacts, not_texted)
         unsent = undeliverable_of(todo, tools=tools, contacts=contacts, not_texted=not_texted) if choice else []
-        rows.append(Row(card, choice, [unreached(one.kind) for one in unsent]))
+        rows.append(Row(card, choice, [undeliverable_warning(one.kind) for one in unsent]))
     return rows
 
 
-def uuid_of(text: str) -> UUID | None:
-    try:
-        return UUID(text)
-    except ValueError:
-        return None
-
-
-def _narrowed(project: Project, asked: ListQuery) -> QuerySet[Todo]:
+def _narrowed(project: Project, query: ListQuery) -> QuerySet[Todo]:
     rows = (
         Todo.objects.filter(project=project).select_related("type", "project", "effect").order_by("-created_at", "-id")
     )
-    wanted = {"status": asked.state, "type_id": asked.type, "source": asked.source}
+    wanted = {"status": query.state, "type_id": query.type, "source": query.source}
     rows = rows.filter(**{name: value for name, value in wanted.items() if value})
-    after = Todo.objects.filter(project=project, pk=asked.before).first() if asked.before else None
+    after = Todo.objects.filter(project=project, pk=query.before).first() if query.before else None
     return rows.filter(created_at__lte=after.created_at, pk__lt=after.pk) if after else rows
 
 
@@ -144,24 +132,22 @@ def _choice(
     return f"{todo.pk}:{todo.version}:{hash_of(content_of(todo, tools=tools, contacts=contacts))}"
 
 
-def _tabs(asked: ListQuery, counts: Mapping[str, int]) -> list[Tab]:
+def _tabs(query: ListQuery, counts: Mapping[str, int]) -> list[Tab]:
     every = Tab(
         "All",
-        None,
         count_text(min(MOST_COUNTED, sum(counts.values()))),
-        asked.address(state=""),
-        is_open=not asked.state,
+        query.address(state=""),
+        is_open=not query.state,
     )
     return [
         every,
         *(
             Tab(
-                standing.word,
-                standing,
-                count_text(counts.get(state, 0)),
-                asked.address(state=state),
-                is_open=state == asked.state,
+                label.word,
+                count_text(counts.get(status, 0)),
+                query.address(state=status),
+                is_open=status == query.state,
             )
-            for state, standing in STANDINGS.items()
+            for status, label in STATUS_LABELS.items()
         ),
     ]

@@ -11,13 +11,13 @@ from todos.models import Todo
 from tools.engine.catalogue import CompiledTool
 
 # Message kind: the customer field with the preference, and the noun for the warning.
-WISHES = {"email": ("email_opt_in", "e-mails"), "sms": ("sms_opt_in", "texts")}
+PREFERENCES = {"email": ("email_opt_in", "e-mails"), "sms": ("sms_opt_in", "texts")}
 UNWANTED = "false"
 
 
-def wishes_against(todo: Todo, tools: Iterable[CompiledTool]) -> list[Note]:
+def opt_out_notes(todo: Todo, tools: Iterable[CompiledTool]) -> list[Note]:
     """A warning for each kind of message that the tools may send and the customer has opted out of."""
-    words = dict(WISHES[tool.kind] for tool in tools if needs_contact(tool))
+    words = dict(PREFERENCES[tool.kind] for tool in tools if needs_contact(tool))
     if todo.persona_id is None or not words:
         return []
     said_no = PersonaField.objects.filter(persona_id=todo.persona_id, key__in=words, value=UNWANTED).order_by("key")

@@ -9,16 +9,16 @@ from uuid import UUID
 
 from django.db.models import Q
 
-from console.effects.labels import StateLabel, shortened, standing_of, title_of
-from console.effects.unknown_outcomes import ask
+from console.effects.labels import StateLabel, shortened, state_label, title_of
+from console.effects.unknown_outcomes import questions_for
 from console.search import customer_names
 from console.timestamps import Moment, moment_of
 from console.todos.allowed_actions import allowed_actions
 from console.todos.cards import LONGEST_TITLE
-from console.todos.history import story_of
-from console.todos.invisible_characters import hidden_count, revealed
-from console.todos.labels import SOURCES, STANDINGS, approvers_of, first_word, in_titles
-from console.todos.opt_outs import wishes_against
+from console.todos.history import history_of
+from console.todos.invisible_characters import hidden_count, mark_hidden
+from console.todos.labels import SOURCES, STATUS_LABELS, approvers_of, sentence_start, with_tool_titles
+from console.todos.opt_outs import opt_out_notes
 from console.todos.plan import Content, Plan, plan_of
 from console.todos.run_log import runs_of
 from console.todos.warnings import notes_of
@@ -61,12 +61,12 @@ class Done:
 
     id: Any
     title: str
-    standing: StateLabel
+    state: StateLabel
     error: str
 
 
 @dataclass(frozen=True)
-class Read:
+class PanelData:
     """Data loaded for one todo. `approval` is the valid one of the current version, `said` the one displayed, `before` the
     content to compare with. `problem` explains why the todo can't run; `unsent` lists undeliverable messages.
     """
@@ -100,109 +100,110 @@ class Read:
 
 def panel_of(todo: Todo, entry: Entry, *, zone: str) -> dict[str, Any]:
     """Context for `todos/_panel.html`. Requires the tenant's transaction."""
-    read = _read(todo, compiled_tools(entry.project))
+    data = _load(todo, compiled_tools(entry.project))
     made = moment_of(todo.created_at, zone=zone)
     return {
         "todo": todo,
-        "standing": STANDINGS[todo.status],
+        "state": STATUS_LABELS[todo.status],
         "source": SOURCES[todo.source],
-        "quote": revealed(todo.quote.strip()),
+        "quote": mark_hidden(todo.quote.strip()),
         "made": made,
         "expires": moment_of(todo.expires_at, zone=zone),
         "promise": todo.promise,
-        **_asked(read),
-        **_decision(read, entry, zone=zone),
-        **_done(read, zone=zone),
-        **_origin(todo),
+        **_content_context(data),
+        **_review_context(data, entry, zone=zone),
+        **_outcome_context(data, zone=zone),
+        **_origin_context(todo),
     }
 
 
-def _read(todo: Todo, tools: Mapping[str, CompiledTool]) -> Read:
+def _load(todo: Todo, tools: Mapping[str, CompiledTool]) -> PanelData:
     approvals = list(Approval.objects.filter(todo=todo).select_related("rule").order_by("created_at"))
     approval = next((one for one in approvals[::-1] if one.version == todo.version and one.ended_at is None), None)
     complete = next((one for one in approvals[::-1] if one.is_complete), None)
     is_in_review = todo.status == S.PENDING_REVIEW
     problem = why_not_runnable(todo, tools=tools) if is_in_review else ""
-    return Read(
+    return PanelData(
         todo=todo,
         tools=tools,
         content=content_of(todo, tools=tools),
         approvals=approvals,
         approval=approval,
         said=approval if is_in_review else complete,
-        before=_before(todo, approvals),
+        before=_previous_content(todo, approvals),
         problem=problem,
         unsent=undeliverable_of(todo, tools=tools) if is_in_review else [],
         effects=_effects(todo),
     )
 
 
-def _asked(read: Read) -> dict[str, Any]:
+def _content_context(data: PanelData) -> dict[str, Any]:
     """The content that an approval covers, with its hash."""
-    description = read.todo.description.strip()
-    title = revealed(shortened(description, longest=LONGEST_TITLE))
+    description = data.todo.description.strip()
+    title = mark_hidden(shortened(description, longest=LONGEST_TITLE))
     plan = plan_of(
-        read.content,
-        read.before if read.is_in_review else None,
-        tools=read.tools,
+        data.content,
+        data.before if data.is_in_review else None,
+        tools=data.tools,
         is_titled=len(description) <= LONGEST_TITLE,
     )
-    digest = hash_of(read.content)
+    digest = hash_of(data.content)
     return {
         "title": title,
         "plan": plan,
-        "heading": _heading(read.todo, plan, was_approved=read.said is not None),
+        "heading": _heading(data.todo, plan, was_approved=data.said is not None),
         "hidden": plan.hidden + (0 if plan.has_task else hidden_count(title)),
         "hash": digest,
         "short_hash": digest[:SHORT_HASH],
-        "wanted": [(one, revealed(one)) for one in wanted_recipients(read.todo, tools=read.tools)],
+        "wanted": [(one, mark_hidden(one)) for one in wanted_recipients(data.todo, tools=data.tools)],
     }
 
 
-def _decision(read: Read, entry: Entry, *, zone: str) -> dict[str, Any]:
+def _review_context(data: PanelData, entry: Entry, *, zone: str) -> dict[str, Any]:
     """The approval so far, notes for the reviewer, and the actions they may take."""
-    before, todo = read.before, read.todo
+    before, todo = data.before, data.todo
     notes = notes_of(
         todo,
-        read.approvals,
-        problem=in_titles(read.problem, read.tool_names),
-        reason=in_titles(todo.reason, read.tool_names),
-        unsent=[] if read.problem else read.unsent,
-        is_by_hand=read.is_by_hand,
+        data.approvals,
+        problem=with_tool_titles(data.problem, data.tool_names),
+        reason=with_tool_titles(todo.reason, data.tool_names),
+        unsent=[] if data.problem else data.unsent,
+        is_by_hand=data.is_by_hand,
         is_proposal=before is None,
-        differs=before is not None and _without_repeats(before) != _without_repeats(read.content),
-        tools=read.tool_names,
+        differs=before is not None and _without_repeats(before) != _without_repeats(data.content),
+        tools=data.tool_names,
         zone=zone,
     )
-    named = [read.tools[name] for name in read.content["tools"] if name in read.tools]
+    named = [data.tools[name] for name in data.content["tools"] if name in data.tools]
     return {
-        "yes": _yes(read.said, todo, zone) if read.said else None,
-        "notes": [*notes, *(wishes_against(todo, named) if read.is_in_review else [])],
-        "problem": read.problem,
-        "is_by_hand": read.is_by_hand,
-        "may": allowed_actions(
-            todo, entry, read.approval, problem=read.problem, unsent=read.unsent, effects=read.effects
+        "approval": _approval_summary(data.said, todo, zone) if data.said else None,
+        "notes": [*notes, *(opt_out_notes(todo, named) if data.is_in_review else [])],
+        "problem": data.problem,
+        "is_by_hand": data.is_by_hand,
+        "allowed": allowed_actions(
+            todo, entry, data.approval, problem=data.problem, unsent=data.unsent, effects=data.effects
         ),
         "approvers": approvers_of(wanted_role(todo)),
     }
 
 
-def _done(read: Read, *, zone: str) -> dict[str, Any]:
+def _outcome_context(data: PanelData, *, zone: str) -> dict[str, Any]:
     """Runs, history, effects and unknown outcomes."""
-    todo, effects = read.todo, read.effects
-    questions = ask([row for row in effects if row.state == EffectState.UNKNOWN], zone=zone)
+    todo, effects = data.todo, data.effects
+    questions = questions_for([row for row in effects if row.state == EffectState.UNKNOWN], zone=zone)
     return {
-        "runs": runs_of(todo, tools=read.tools, zone=zone),
-        "story": story_of(todo, tools=read.tool_names, zone=zone),
+        "runs": runs_of(todo, tools=data.tools, zone=zone),
+        "history": history_of(todo, tools=data.tool_names, zone=zone),
         "effects": [
-            Done(row.pk, title_of(row), standing_of(row), in_titles(row.error, read.tool_names)) for row in effects
+            Done(row.pk, title_of(row), state_label(row), with_tool_titles(row.error, data.tool_names))
+            for row in effects
         ],
         "repeatable": [
-            Done(row.pk, title_of(row), standing_of(row), "") for row in effects if _is_repeatable(todo, row)
+            Done(row.pk, title_of(row), state_label(row), "") for row in effects if _is_repeatable(todo, row)
         ],
         "questions": questions,
         "questions_count": len(questions),
-        "once_more": [title_of(row) for row in effects if str(row.pk) in todo.repeats],
+        "repeats": [title_of(row) for row in effects if str(row.pk) in todo.repeats],
     }
 
 
@@ -222,7 +223,7 @@ def _heading(todo: Todo, plan: Plan, *, was_approved: bool) -> str:
     return "What was approved" if was_approved else "What was proposed"
 
 
-def _before(todo: Todo, approvals: Sequence[Approval]) -> Content | None:
+def _previous_content(todo: Todo, approvals: Sequence[Approval]) -> Content | None:
     """Content to compare the current version with: the last approved one, otherwise the proposal.
 
     None for the first version and for the proposal itself.
@@ -257,9 +258,9 @@ def _effects(todo: Todo) -> list[Effect]:
     return list(Effect.objects.filter(wanted).distinct().order_by("created_at", "id"))
 
 
-def _yes(approval: Approval, todo: Todo, zone: str) -> ApprovalSummary:
+def _approval_summary(approval: Approval, todo: Todo, zone: str) -> ApprovalSummary:
     return ApprovalSummary(
-        by=first_word(approval.approver),
+        by=sentence_start(approval.approver),
         rule=approval.rule_id if approval.rule is not None and approval.rule.ended_at is None else None,
         second_by=approval.second_approver,
         version=approval.version,
@@ -270,7 +271,7 @@ def _yes(approval: Approval, todo: Todo, zone: str) -> ApprovalSummary:
     )
 
 
-def _origin(todo: Todo) -> Mapping[str, Any]:
+def _origin_context(todo: Todo) -> Mapping[str, Any]:
     """The conversation and turn that the todo comes from, and the customer's name."""
     conversation = Conversation.objects.filter(pk=todo.conversation_id).first() if todo.conversation_id else None
     turn = Turn.objects.filter(pk=todo.turn_id).first() if todo.turn_id else None

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from console.todos.arguments import in_order
-from console.todos.invisible_characters import Piece, hidden_count, revealed
+from console.todos.invisible_characters import Piece, hidden_count, mark_hidden
 from console.todos.labels import LETTERS
 from projects.common import differences
 from projects.common.differences import Change, label_of
@@ -94,10 +94,10 @@ def _field(new: Line | None, old: Line | None) -> Field | None:
         return None
     before, after = old.text if old else "", new.text if new else ""
     if before == after:
-        pieces = revealed(after)
+        pieces = mark_hidden(after)
     else:
         change = Change(line.label, before, after)
-        pieces = [mark for piece in _joined(change.pieces) for mark in revealed(piece.text, kind=piece.kind)]
+        pieces = [mark for piece in _joined(change.pieces) for mark in mark_hidden(piece.text, kind=piece.kind)]
     return Field(line.label, pieces, line.origin, line.is_missing, is_changed=before != after)
 
 

@@ -16,7 +16,7 @@ ENOUGH = 10
 
 
 @dataclass(frozen=True)
-class Offer:
+class RuleSuggestion:
     """A tool whose todos a member approved `count` times without changes. `todo_id` is the newest of them."""
 
     tool: str
@@ -25,7 +25,7 @@ class Offer:
     todo_id: UUID
 
 
-def offer_of(entry: Entry) -> Offer | None:
+def suggest_rule(entry: Entry) -> RuleSuggestion | None:
     """The tool that the member approves most and that has no rule yet. None for members who can't create rules."""
     if not entry.may(Scope.CONFIGURE):
         return None
@@ -38,4 +38,4 @@ def offer_of(entry: Entry) -> Offer | None:
     tool, count = max(counts.items(), key=lambda item: item[1], default=("", 0))
     if count < ENOUGH:
         return None
-    return Offer(tool, title_of_tool(tool), count, next(row[0] for row in mine if row[1] == tool))
+    return RuleSuggestion(tool, title_of_tool(tool), count, next(row[0] for row in mine if row[1] == tool))

@@ -10,10 +10,10 @@ from itertools import groupby
 from uuid import UUID
 
 from console.durations import span_of
-from console.effects.labels import StateLabel, shortened, standing_of
+from console.effects.labels import StateLabel, shortened, state_label
 from console.timestamps import Moment, moment_of
 from console.todos.arguments import in_order
-from console.todos.invisible_characters import Piece, revealed
+from console.todos.invisible_characters import Piece, mark_hidden
 from console.todos.plan import plain
 from projects.common.differences import label_of
 from todos.models import Todo, TodoCall, TodoStatus, TodoStep
@@ -124,12 +124,12 @@ def _step(
 
 
 def _call(row: TodoCall, tools: Mapping[str, CompiledTool], *, is_running: bool) -> Call:
-    effect = standing_of(row.effect) if row.effect else None
+    effect = state_label(row.effect) if row.effect else None
     arguments = in_order(row.arguments or {}, tools.get(row.name))
     return Call(
         name=row.name,
-        arguments=[(label_of(name), revealed(plain(value))) for name, value in arguments.items()],
-        raw=revealed(row.arguments_text) if row.arguments is None else [],
+        arguments=[(label_of(name), mark_hidden(plain(value))) for name, value in arguments.items()],
+        raw=mark_hidden(row.arguments_text) if row.arguments is None else [],
         result=shortened(row.result.strip(), longest=LONGEST_RESULT),
         tone=_tone(row, effect, is_running=is_running),
         effect_id=row.effect_id,

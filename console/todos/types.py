@@ -18,10 +18,10 @@ from django.views.decorators.http import require_http_methods
 from console.access import enter, zone_of
 from console.agent.form_fields import Box, Boxes
 from console.agent.page import page_context, tab_url
+from console.parameters import parse_uuid
 from console.timestamps import Moment, moment_of
 from console.todos.form import addresses_in
 from console.todos.labels import icon_of, title_of_tool
-from console.todos.listing import uuid_of
 from console.todos.plan import plain
 from projects.common.api_error import ApiError
 from projects.models import Member, Project, Role
@@ -105,25 +105,25 @@ def types(request: HttpRequest, project_slug: str, section: str) -> HttpResponse
     entry = enter(request, project_slug, verb=Scope.CONFIGURE if is_post else Scope.READ)
     if not is_post:
         return _show(request, entry)
-    wish, wanted = request.POST.get("do", ""), uuid_of(request.POST.get("id", ""))
+    action, wanted = request.POST.get("do", ""), parse_uuid(request.POST.get("id", ""))
     try:
         with tenant_tx(entry.project.organization.pk):
-            messages.success(request, _change(entry, wish, wanted, request.POST))
+            messages.success(request, _change(entry, action, wanted, request.POST))
     except ApiError as error:
         return _show(request, entry, refused=error, wanted=wanted)
     return redirect(tab_url(project_slug, TAB))
 
 
-def _change(entry: Entry, wish: str, wanted: UUID | None, posted: QueryDict) -> str:
-    is_new = wish == "save" and not {"id", "saved_at"} & posted.keys()
+def _change(entry: Entry, action: str, wanted: UUID | None, posted: QueryDict) -> str:
+    is_new = action == "save" and not {"id", "saved_at"} & posted.keys()
     if wanted is None and not is_new:
         raise Http404
-    if wish == "save":
+    if action == "save":
         saved = save_type(entry.project, _fields(posted), type_id=wanted, started_from=posted.get("saved_at"))
         return f"{saved.name} is saved. Approvals that it changes have to be given again."
-    if wanted is None or wish not in ("remove", "end"):
+    if wanted is None or action not in ("remove", "end"):
         raise Http404
-    if wish == "remove":
+    if action == "remove":
         remove_type(entry.project, wanted)
         return "Removed. Its todos stay, and need another type before they can be approved."
     end_rule(entry.project, wanted, by=entry.member.pk)

@@ -16,12 +16,13 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from console.access import enter, zone_of
 from console.layout import shell_context
-from console.todos.actions import act, approve_chosen, choices_of
+from console.parameters import parse_uuid
+from console.todos.actions import act, approve_chosen, parse_choices
 from console.todos.board import board_of
-from console.todos.change_token import stamp_beside, stamp_of
-from console.todos.listing import LIST, asked_of, list_of, rows_of, uuid_of
+from console.todos.change_token import change_token, conversation_token
+from console.todos.listing import LIST, list_of, parse_query, rows_of
 from console.todos.panel import panel_of
-from console.todos.rule_suggestions import offer_of
+from console.todos.rule_suggestions import suggest_rule
 from projects.accounts.accounts import ask_for_password, signed_in_of_late
 from projects.common.api_error import ApiError
 from projects.models import Project
@@ -79,27 +80,27 @@ def todo(request: HttpRequest, project_slug: str, todo_id: UUID) -> HttpResponse
 def news(request: HttpRequest, project_slug: str) -> HttpResponse:
     """The change token of a page, polled every few seconds."""
     entry = enter(request, project_slug, verb=Scope.READ)
-    beside = uuid_of(request.GET.get("conversation", ""))
+    beside = parse_uuid(request.GET.get("conversation", ""))
     with tenant_tx(entry.project.organization.pk):
-        stamp = stamp_beside(beside) if beside else stamp_of(uuid_of(request.GET.get("todo", "")))
+        stamp = conversation_token(beside) if beside else change_token(parse_uuid(request.GET.get("todo", "")))
     return HttpResponse(stamp, content_type="text/plain")
 
 
 def _list(request: HttpRequest, entry: Entry) -> dict[str, Any]:
-    return {"stamp": stamp_of(None), **list_of(entry, asked_of(request.GET), zone=zone_of(entry))}
+    return {"stamp": change_token(None), **list_of(entry, parse_query(request.GET), zone=zone_of(entry))}
 
 
 def _board(entry: Entry, *, with_done: bool, open_id: UUID | None = None) -> dict[str, Any]:
     # Read the token first, so that a change during the query is noticed at the next poll.
     return {
-        "stamp": stamp_of(open_id),
-        "offer": offer_of(entry),
+        "stamp": change_token(open_id),
+        "suggestion": suggest_rule(entry),
         **board_of(entry.project, zone=zone_of(entry), with_done=with_done),
     }
 
 
 def _approve_chosen(request: HttpRequest, entry: Entry) -> HttpResponse:
-    choices = choices_of(request.POST)
+    choices = parse_choices(request.POST)
     if "confirmed" in request.POST and len(choices) > MOST_UNCONFIRMED and not signed_in_of_late(request):
         return ask_for_password(request)
     try:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from console.timestamps import moment_of
-from console.todos.history import happening_of
-from console.todos.labels import STANDINGS, first_word, unreached
+from console.todos.history import history_entry
+from console.todos.labels import STATUS_LABELS, sentence_start, undeliverable_warning
 from todos.approvals.validity import needs_second
 from todos.content.deliverability import Undeliverable
 from todos.models import Approval, Todo, TodoEvent, TodoStatus
@@ -54,25 +54,30 @@ def notes_of(
     if todo.status == S.IN_PROGRESS and todo.taker:
         since = moment_of(todo.status_at, zone=zone).date
         return [
-            Note("act", "user", f"{first_word(todo.taker)} does this by hand.", f"Since {since}. No tool runs for it.")
+            Note(
+                "act",
+                "user",
+                f"{sentence_start(todo.taker)} does this by hand.",
+                f"Since {since}. No tool runs for it.",
+            )
         ]
     if todo.status == S.APPROVED and is_by_hand:
         sentence = "It is approved, and no tool can do it."
         return [Note("warn", "hand-grab", "It waits for somebody to take it on.", sentence)]
-    standing = STANDINGS[todo.status]
-    return [Note(standing.tone, standing.icon, standing.word, reason)] if reason else []
+    state = STATUS_LABELS[todo.status]
+    return [Note(state.tone, state.icon, state.word, reason)] if reason else []
 
 
 def _pending(
     todo: Todo, approvals: Sequence[Approval], *, problem: str, unsent: Sequence[Undeliverable], is_by_hand: bool
 ) -> list[Note]:
     notes = list[Note]()
-    standing_yes = next((one for one in approvals if one.version == todo.version and one.ended_at is None), None)
-    if standing_yes is not None and needs_second(todo):
-        sentence = f"{standing_yes.approver} said yes. Nothing happens before a second person does."
+    first_approval = next((one for one in approvals if one.version == todo.version and one.ended_at is None), None)
+    if first_approval is not None and needs_second(todo):
+        sentence = f"{first_approval.approver} said yes. Nothing happens before a second person does."
         notes.append(Note("act", "users", "Two people have to approve this.", sentence))
-    elif standing_yes is not None:
-        sentence = f"{standing_yes.approver} said yes when two people had to. Approve it once more, and it goes on."
+    elif first_approval is not None:
+        sentence = f"{first_approval.approver} said yes when two people had to. Approve it once more, and it goes on."
         notes.append(Note("act", "user", "One person is enough now.", sentence))
     elif not problem and needs_second(todo):
         notes.append(Note("mute", "users", "Two people have to approve this.", "Whoever says yes now is the first."))
@@ -88,14 +93,14 @@ def _pending(
         notes.append(Note("bad", "alert-circle", "It can’t be approved as it is.", problem))
     for one in unsent:
         sentence = f"{one.reason} Approved as it is, the rest of it is done."
-        notes.append(Note("warn", "alert-triangle", unreached(one.kind), sentence))
+        notes.append(Note("warn", "alert-triangle", undeliverable_warning(one.kind), sentence))
     return notes
 
 
 def _changed(todo: Todo, approvals: Sequence[Approval], *, differs: bool, tools: Iterable[str], zone: str) -> Note:
     """A note on how the current version came about."""
     event = TodoEvent.objects.filter(todo=todo, version=todo.version).order_by("at", "id").first()
-    by = f"{happening_of(event, tools=tools, zone=zone).sentence} " if event else ""
+    by = f"{history_entry(event, tools=tools, zone=zone).sentence} " if event else ""
     was_approved = any(approval.version < todo.version for approval in approvals)
     before = "approved" if was_approved else "proposed"
     title = f"It changed after it was {before}." if differs else f"It is again as it was {before}."

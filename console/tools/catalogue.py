@@ -24,14 +24,14 @@ from tools.engine.registry import builtin_tools
 from tools.models import Effect, EffectState
 
 CHANNELS = (("chat", "Chat"), ("phone", "Phone"), ("portal", "Portal"), ("sms", "SMS"), ("whatsapp", "WhatsApp"))
-MOMENTS = {
+TRIGGER_LABELS = {
     Trigger.TURN: "While it answers",
     Trigger.LIVE: "In a live call",
     Trigger.COMMITMENT: "When it has promised it",
     Trigger.TASK: "For an approved todo",
 }
 # Setting types that switch a tool on or off; other settings configure it.
-SWITCHED = (AttributeType.BOOL, AttributeType.ENUM)
+SWITCH_TYPES = (AttributeType.BOOL, AttributeType.ENUM)
 RECENT = timedelta(days=30)
 # A tool is failing if its newest effect within this period failed.
 FAILING = timedelta(days=7)
@@ -57,11 +57,11 @@ class Gate:
 
 
 @dataclass(frozen=True)
-class Entry:
-    """A tool in the list. `beneath` is the line under its name."""
+class ListedTool:
+    """A tool in the list. `summary` is the line under its name."""
 
     name: str
-    beneath: str
+    summary: str
     tone: str
     icon: str
     word: str
@@ -72,11 +72,11 @@ class Entry:
 @dataclass(frozen=True)
 class Group:
     label: str
-    entries: list[Entry]
+    entries: list[ListedTool]
 
 
 @dataclass(frozen=True)
-class There:
+class Availability:
     """Availability of a built-in tool on one channel. `why_not` is empty if it is offered."""
 
     label: str
@@ -117,8 +117,11 @@ def _catalogue_of(project: Project, *, channel: str) -> dict[str, Any]:
     entries = {tool.name: _entry(tool, attributes, errors.get(tool.name)) for tool in compiled}
     groups = [
         Group("Yours", [entries[tool.name] for tool in compiled if tool.origin != BUILT_IN]),
-        Group("Used while it answers", [entries[tool.name] for tool in compiled if is_used(tool)]),
-        Group("Built in", [entries[tool.name] for tool in compiled if tool.origin == BUILT_IN and not is_used(tool)]),
+        Group("Used while it answers", [entries[tool.name] for tool in compiled if is_model_called(tool)]),
+        Group(
+            "Built in",
+            [entries[tool.name] for tool in compiled if tool.origin == BUILT_IN and not is_model_called(tool)],
+        ),
     ]
     return {
         "groups": [group for group in groups if group.entries],
@@ -128,17 +131,17 @@ def _catalogue_of(project: Project, *, channel: str) -> dict[str, Any]:
     }
 
 
-def is_used(tool: CompiledTool) -> bool:
+def is_model_called(tool: CompiledTool) -> bool:
     """Return True for a built-in tool that the model calls itself, as opposed to one triggered by a promise."""
     return tool.origin == BUILT_IN and is_called(tool)
 
 
-def by_channel(project: Project, name: str) -> list[There]:
+def availability_of(project: Project, name: str) -> list[Availability]:
     """Availability of a built-in tool on each channel. The business state is read once for all."""
     tool, stored = builtin_tools()[name], stored_definitions()
     state = read_state(project, channel="chat")
     compiled = ((label, compile_builtin(tool, replace(state, channel=channel), stored)) for channel, label in CHANNELS)
-    return [There(label, one.why_not) for label, one in compiled]
+    return [Availability(label, one.why_not) for label, one in compiled]
 
 
 def arguments_of(tool: CompiledTool) -> list[Argument]:
@@ -153,7 +156,7 @@ def arguments_of(tool: CompiledTool) -> list[Argument]:
 
 def gates_of(name: str, attributes: Mapping[str, Resolved]) -> list[Gate]:
     """Settings that switch a built-in tool, with their current values."""
-    settings = (setting for setting in KNOWN_SETTINGS if name in setting.tools and setting.type in SWITCHED)
+    settings = (setting for setting in KNOWN_SETTINGS if name in setting.tools and setting.type in SWITCH_TYPES)
     return [_gate(setting, attributes.get(setting.key)) for setting in settings]
 
 
@@ -203,7 +206,7 @@ def reason_of(tool: CompiledTool, attributes: Mapping[str, Resolved]) -> str:
     closed = [gate for gate in gates if gate.is_switch and not gate.is_on]
     if closed:
         return f"“{closed[0].label}” is off"
-    if _is_of_the_phone(tool):
+    if _is_phone_only(tool):
         return "Only on the phone"
     chosen = next((gate for gate in gates if not gate.is_switch and gate.key in tool.why_not), None)
     return f"“{chosen.label}” is {chosen.value or 'not set'}" if chosen else capfirst(tool.why_not)
@@ -215,11 +218,11 @@ def _gate(setting: KnownSetting, found: Resolved | None) -> Gate:
     return Gate(setting.key, setting.label, is_on=value is True, value=str(value or ""), choices=choices)
 
 
-def _entry(tool: CompiledTool, attributes: Mapping[str, Resolved], error: str | None) -> Entry:
+def _entry(tool: CompiledTool, attributes: Mapping[str, Resolved], error: str | None) -> ListedTool:
     tone, icon, word = _state(tool, error)
-    return Entry(
+    return ListedTool(
         name=tool.name,
-        beneath=error or reason_of(tool, attributes) or _beneath(tool),
+        summary=error or reason_of(tool, attributes) or _summary(tool),
         tone=tone,
         icon=icon,
         word=word,
@@ -232,15 +235,15 @@ def _entry(tool: CompiledTool, attributes: Mapping[str, Resolved], error: str | 
 
 def _state(tool: CompiledTool, error: str | None) -> tuple[str, str, str]:
     if not tool.is_offered:
-        return "mute", "lock", "Phone only" if _is_of_the_phone(tool) else "Off"
+        return "mute", "lock", "Phone only" if _is_phone_only(tool) else "Off"
     return ("bad", "alert-circle", "Failing") if error else ("ok", "circle-check", "On")
 
 
-def _is_of_the_phone(tool: CompiledTool) -> bool:
+def _is_phone_only(tool: CompiledTool) -> bool:
     return tool.why_not.startswith("phone only")
 
 
-def _beneath(tool: CompiledTool) -> str:
+def _summary(tool: CompiledTool) -> str:
     if tool.overrides:
         return f"replaces the built-in one, version {tool.version}"
     if tool.origin != BUILT_IN and is_called(tool):

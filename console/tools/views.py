@@ -14,13 +14,13 @@ from console.access import enter, zone_of
 from console.layout import shell_context
 from console.timestamps import moment_of
 from console.tools.catalogue import (
-    MOMENTS,
+    TRIGGER_LABELS,
     approvals_of,
     arguments_of,
-    by_channel,
+    availability_of,
     catalogue_context,
     gates_of,
-    is_used,
+    is_model_called,
     reason_of,
     usage_of,
 )
@@ -118,8 +118,8 @@ def _tool_context(request: HttpRequest, entry: Entry, name: str) -> dict[str, An
         "gates": gates_of(name, attributes),
         "approvals": approvals_of(compiled, attributes) if compiled else [],
         "usage": usage_of(project, name),
-        "moments": [MOMENTS[moment] for moment in compiled.moments] if compiled else [],
-        **(_model_called_context(project, compiled) if compiled and is_used(compiled) else {}),
+        "moments": [TRIGGER_LABELS[moment] for moment in compiled.moments] if compiled else [],
+        **(_model_called_context(project, compiled) if compiled and is_model_called(compiled) else {}),
         "tab": request.GET.get("tab", "definition"),
         **(_custom_context(row, zone=zone) if row is not None and is_custom else _builtin_context(compiled)),
         "steps": steps_left_without(project, name),
@@ -128,8 +128,8 @@ def _tool_context(request: HttpRequest, entry: Entry, name: str) -> dict[str, An
 
 def _model_called_context(project: Project, compiled: CompiledTool) -> dict[str, Any]:
     """Context for a built-in tool that the model calls itself."""
-    there = by_channel(project, compiled.name)
-    return {"is_used": True, "there": there, "arguments": arguments_of(compiled)}
+    availability = availability_of(project, compiled.name)
+    return {"is_model_called": True, "availability": availability, "arguments": arguments_of(compiled)}
 
 
 def _custom_context(row: CustomTool, *, zone: str) -> dict[str, Any]:
@@ -158,15 +158,15 @@ def _builtin_context(compiled: CompiledTool | None) -> dict[str, Any]:
 
 def _change(request: HttpRequest, entry: Entry, name: str) -> str:
     """Perform the posted action. Return the URL name to redirect to. Raises Http404 for an unknown action."""
-    project, wish = entry.project, request.POST.get("do", "")
+    project, action = entry.project, request.POST.get("do", "")
     try:
-        if wish == "gate":
+        if action == "gate":
             _switch_gate(request, project, name)
-        elif wish in ("on", "off"):
-            switch = service.enable if wish == "on" else service.disable
+        elif action in ("on", "off"):
+            switch = service.enable if action == "on" else service.disable
             switch(project, name, author=entry.member)
-            messages.success(request, f"{name} is {wish}, from the next turn on.")
-        elif wish == "remove":
+            messages.success(request, f"{name} is {action}, from the next turn on.")
+        elif action == "remove":
             service.remove(project, name, author=entry.member)
             messages.success(
                 request, f"{name} is removed. Its versions stay under History, where it can be brought back."
@@ -175,7 +175,7 @@ def _change(request: HttpRequest, entry: Entry, name: str) -> str:
             raise Http404
     except ApiError as error:
         messages.error(request, error.message)
-    return "tools" if wish == "remove" else "tool"
+    return "tools" if action == "remove" else "tool"
 
 
 def _switch_gate(request: HttpRequest, project: Project, name: str) -> None:

@@ -10,7 +10,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from console.promises.metrics import PromiseCounts, promise_figures
+from console.promises.metrics import PromiseCounts, promise_metrics
 from conversations.models import Channel
 from jobs.errors import WrongState
 from tests.concurrent import meanwhile
@@ -110,7 +110,7 @@ def test_the_rate_counts_what_was_kept_in_time_of_all_that_is_over(tenant: Tenan
     add_promise(tenant, row, state=PromiseState.WITHDRAWN, at=NOW)
     add_promise(tenant, row, at=NOW)
     with tenant.tx():
-        figures = promise_figures(tenant.project, days=30, now=NOW, timezone="UTC")
+        figures = promise_metrics(tenant.project, days=30, now=NOW, timezone="UTC")
     assert figures.now == PromiseCounts(kept=3, late=1, open=1, broken=1, withdrawn=1)
     assert figures.now.kept_rate == 60
 
@@ -119,8 +119,8 @@ def test_a_day_ends_at_midnight_of_the_business(tenant: Tenant) -> None:
     row = talk(tenant, "Hi")
     add_promise(tenant, row, at=datetime(2026, 11, 19, 23, 30, tzinfo=UTC), state=PromiseState.KEPT)
     with tenant.tx():
-        rome = promise_figures(tenant.project, days=7, now=NOW, timezone="Europe/Rome")
-        utc = promise_figures(tenant.project, days=7, now=NOW, timezone="UTC")
+        rome = promise_metrics(tenant.project, days=7, now=NOW, timezone="Europe/Rome")
+        utc = promise_metrics(tenant.project, days=7, now=NOW, timezone="UTC")
     assert [day.day for day in rome.by_day] == [20]
     assert [day.day for day in utc.by_day] == [19]
 

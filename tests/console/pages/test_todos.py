@@ -12,7 +12,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from console.todos.invisible_characters import revealed
+from console.todos.invisible_characters import mark_hidden
 from conversations.models import Channel, Persona, PersonaField
 from conversations.turns.services import start_conversation
 from projects.models import Member, Role, User
@@ -235,7 +235,7 @@ def test_hidden_and_lookalike_characters_are_marked(owner: Client, tenant: Tenan
     ],
 )
 def test_only_what_hides_something_is_marked(text: str, signs: list[str]) -> None:
-    assert [piece.hidden for piece in revealed(text) if piece.hidden] == signs
+    assert [piece.hidden for piece in mark_hidden(text) if piece.hidden] == signs
 
 
 def test_approving_is_bound_to_what_was_shown(owner: Client, tenant: Tenant, make: Make) -> None:

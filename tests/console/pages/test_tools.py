@@ -45,7 +45,7 @@ def test_the_catalogue_says_of_each_tool_whether_it_is_on_and_why_not(owner: Cli
     with tenant.tx():
         set_attribute(tenant.project, SMS, False)
     found = entries(owner, tenant)
-    assert (found["send_sms_tool"].word, found["send_sms_tool"].beneath) == ("Off", "“Send texts” is off")
+    assert (found["send_sms_tool"].word, found["send_sms_tool"].summary) == ("Off", "“Send texts” is off")
     assert found["end_conversation_tool"].word == "On"
 
 
@@ -70,7 +70,7 @@ def test_a_tool_whose_last_call_failed_is_failing(owner: Client, tenant: Tenant)
     add_effect(tenant, row, state=EffectState.DONE)
     add_effect(tenant, row, state=EffectState.FAILED, error="401 from the parking service.", request={"to": "+39"})
     found = entries(owner, tenant)["send_sms_tool"]
-    assert (found.word, found.beneath) == ("Failing", "401 from the parking service.")
+    assert (found.word, found.summary) == ("Failing", "401 from the parking service.")
 
 
 def test_that_no_table_is_free_is_no_failing(owner: Client, tenant: Tenant) -> None:
