@@ -27,7 +27,7 @@ class Reason:
 
 
 ASKED = Reason("Asked for a person", "bad", "message-user")
-UNKNOWN = Reason("Did it happen?", "warn", "help-circle")
+UNKNOWN = Reason("Unknown outcome", "warn", "help-circle")
 TO_REVIEW = Reason("Todo to review", "warn", "checklist")
 FAILED = Reason("Todo failed", "bad", "alert-triangle")
 BROKEN = Reason("Promise broken", "bad", "circle-x")

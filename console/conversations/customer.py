@@ -21,7 +21,7 @@ LABELS = {
     "call_opt_in": "Calls",
 }
 FIRST = tuple(LABELS)
-ANSWERS = {"true": "Agreed", "false": "Declined"}
+ANSWERS = {"true": "Opted in", "false": "Opted out"}
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def _value(field: PersonaField) -> str:
 
 def _source(field: PersonaField, *, is_here: bool) -> str:
     if field.strength == Strength.GIVEN:
-        return "given by staff or the API"
+        return "set by staff or the API"
     if is_here:
         return ""
     return "from an earlier conversation" if field.message_id else ""

@@ -84,7 +84,7 @@ def _clear_flag(request: HttpRequest, row: Conversation) -> None:
     except WrongState as error:
         messages.warning(request, str(error))
     else:
-        messages.success(request, "The flag is down. The log keeps who took it down, and why it was up.")
+        messages.success(request, "Flag cleared.")
 
 
 def _find(entry: Entry, conversation_id: UUID) -> Conversation:
@@ -108,7 +108,7 @@ def _detail_context(row: Conversation, entry: Entry, *, zone: str) -> dict[str, 
             "is_ended": row.status == ConversationStatus.ENDED,
             "is_test": row.is_test,
             "flag": row.flag,
-            "caller_flag": (row.persona.flag_reason or "No reason was given.") if row.persona.flagged else "",
+            "caller_flag": (row.persona.flag_reason or "No reason given.") if row.persona.flagged else "",
             "last_event": row.last_event,
             "started": moment_of(row.created_at, zone=zone),
             "others": Conversation.objects.filter(persona_id=row.persona_id).exclude(pk=row.pk).count(),

@@ -24,10 +24,9 @@ from conversations.models import Conversation, Turn
 from projects.models import User
 from tools.models import AfterAction, AfterActionState, Effect, EffectState, Promise
 
-LONGEST_TOLD = 90
 DELIVERY = {
-    "once": "Once: it is never repeated by itself",
-    "idempotent": "Idempotent: trying again is safe, whoever gets it knows it by its key",
+    "once": "Never: it is sent once",
+    "idempotent": "Safe: the receiver recognizes repeats by the key",
 }
 
 
@@ -84,16 +83,16 @@ def _trail(effect: Effect, turn: Turn | None, *, zone: str) -> list[Point]:
     said = turn.replied_at if turn else None
     done = effect.state == EffectState.DONE and not is_in_outbox(effect)
     return [
-        Point("Said", _clock(moment_of(said, zone=zone)) if said else "by an event", "ok"),
+        Point("Said", _clock(moment_of(said, zone=zone)) if said else "By an event", "ok"),
         Point("Understood", f"{span_of(effect.created_at - said)} later" if said else _at(effect, zone), "ok"),
         Point("Done" if done else state.word, _outcome_context(effect), state.tone),
-        Point("Told", shortened(effect.told, longest=LONGEST_TOLD), "ok"),
+        Point("Reported", "To the agent" if effect.told else "", "ok"),
     ]
 
 
 def _outcome_context(effect: Effect) -> str:
     if effect.state == EffectState.UNKNOWN:
-        return "asks you"
+        return "Needs your answer"
     if effect.finished_at is None:
         return ""
     attempts = "1 attempt" if effect.attempts == 1 else f"{effect.attempts} attempts"

@@ -30,31 +30,29 @@ STATE_LABELS: Mapping[str, StateLabel] = {
     EffectState.SENDING: StateLabel("act", "loader-2", "Sending"),
     EffectState.DONE: StateLabel("ok", "circle-check", "Done"),
     EffectState.FAILED: StateLabel(
-        "bad", "alert-triangle", "Failed", "It did not happen, and the customer is not told that it did."
+        "bad", "alert-triangle", "Failed", "It didn’t happen. The customer wasn’t told that it did."
     ),
     EffectState.UNKNOWN: StateLabel(
         "warn",
         "help-circle",
         "Unknown",
-        "It was sent, and no answer came. Nothing is repeated until you say what happened.",
+        "It was sent, but no response arrived. It isn’t repeated until you confirm what happened.",
     ),
     EffectState.HELD: StateLabel(
         "warn",
         "hand-stop",
         "Held back",
-        "The same was already done for this customer, so it waits until somebody releases it.",
+        "The same was already done for this customer. Release it to run it again.",
     ),
-    EffectState.CANCELLED: StateLabel("mute", "circle-minus", "Cancelled", "It was taken back before it began."),
+    EffectState.CANCELLED: StateLabel("mute", "circle-minus", "Canceled", "It was canceled before it started."),
 }
 IN_OUTBOX = StateLabel(
     "mute",
     "inbox",
-    "Not sent: outbox",
-    "No service is connected for this, so nothing has left. This is what would have been sent.",
+    "Not sent",
+    "No service is connected, so this stayed in the outbox.",
 )
-AWAITS_APPROVAL = StateLabel(
-    "warn", "hand-stop", "Waits for approval", "It stands as a todo, and begins when somebody has said yes to it."
-)
+AWAITS_APPROVAL = StateLabel("warn", "hand-stop", "Needs approval", "It runs once its todo is approved.")
 AFTER = {
     AfterActionState.PLANNED: StateLabel("act", "calendar-time", "Planned"),
     AfterActionState.DONE: StateLabel("ok", "circle-check", "Done"),
@@ -63,15 +61,15 @@ AFTER = {
 }
 AFTER_ACTION_TITLES = {
     "send_urgent_message": "Tell the agent",
-    "set_persona_attribute": "Set a field of the customer",
-    "set_prompt_section": "Set a section of the prompt",
+    "set_persona_attribute": "Set a customer field",
+    "set_prompt_section": "Set a prompt section",
 }
 KINDS = {
     "sms": "Text message",
     "email": "E-mail",
     "availability": "Look up free times",
     "booking": "Booking",
-    "booking_search": "Look for a booking",
+    "booking_search": "Find a booking",
     "booking_cancel": "Cancellation",
     "meeting": "Meeting",
     "calendar_event": "Calendar event",

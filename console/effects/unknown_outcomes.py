@@ -52,7 +52,7 @@ def questions_for(effects: list[Effect], *, zone: str) -> list[Question]:
             title=title_of(effect),
             customer=names.get(personas[effect.conversation_id], "") if effect.conversation_id in personas else "",
             quote=effect.quote.strip(),
-            why=effect.error or "It was begun, and its end was not recorded.",
+            why=effect.error or "It started, but its result wasn’t recorded.",
             is_sent_again=effect.pk not in over,
             at=moment_of(effect.started_at or effect.created_at, zone=zone),
         )

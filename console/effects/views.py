@@ -41,19 +41,19 @@ TABS: Mapping[str, tuple[str, tuple[EffectState, ...]]] = {
     "": ("All", tuple(EffectState)),
     "unknown": ("Unknown", (EffectState.UNKNOWN,)),
     "held": ("Held back", (EffectState.HELD,)),
-    "under_way": ("Under way", (EffectState.PLANNED, EffectState.SENDING)),
+    "under_way": ("In progress", (EffectState.PLANNED, EffectState.SENDING)),
     "done": ("Done", (EffectState.DONE,)),
     "failed": ("Failed", (EffectState.FAILED,)),
-    "cancelled": ("Cancelled", (EffectState.CANCELLED,)),
+    "cancelled": ("Canceled", (EffectState.CANCELLED,)),
 }
 HOT = {"unknown", "held"}
 CONFIRMATIONS = {
-    "happened": "It counts as done.",
-    "not": "It is sent again now.",
-    "release": "It is released, and runs now.",
+    "happened": "Marked as done.",
+    "not": "Sending it again.",
+    "release": "Released. Running now.",
 }
 # The todo's run is over, so that nothing is sent again.
-NOT_SENT_AGAIN = "It counts as not done."
+NOT_SENT_AGAIN = "Marked as not done."
 
 
 @dataclass(frozen=True)

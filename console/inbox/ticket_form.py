@@ -27,7 +27,7 @@ from tools.models import Ticket, TicketPriority
 from tools.services.support.tickets import open_ticket
 
 MOST_RELATED = 5
-FIELDS = {"subject": "Subject", "body": "Text", "priority": "Priority"}
+FIELDS = {"subject": "Subject", "body": "Description", "priority": "Priority"}
 
 
 @login_required
@@ -40,7 +40,7 @@ def new_ticket(request: HttpRequest, project_slug: str) -> HttpResponse:
         about = _about(entry, request)
         if request.method == "POST" and not (errors := _errors(form)):
             opened = _open(entry, cast(User, request.user), form, about=about)
-            messages.success(request, f"Ticket #{opened.number} is open.")
+            messages.success(request, f"Ticket #{opened.number} created.")
             return redirect("ticket", project_slug=project_slug, ticket_id=opened.pk)
         shown = _shown(form, errors, about=about)
     context = {**shell_context(request, entry), **shown}
@@ -71,7 +71,7 @@ def _errors(form: dict[str, str]) -> dict[str, str]:
 
 
 def _words(error: ErrorDetail) -> str:
-    return "is empty." if error.code == "blank" else str(error)
+    return "is required." if error.code == "blank" else str(error)
 
 
 def _about(entry: Entry, request: HttpRequest) -> Conversation | None:

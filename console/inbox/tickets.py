@@ -35,7 +35,13 @@ TONES = {"urgent": ("bad", "alert-triangle"), "high": ("warn", "chevron-up")}
 PRIORITIES = dict(TicketPriority.choices)
 # Fields whose change fits one line of the history, and fields shown as a diff.
 WORDS, TEXTS = ("state", "priority", "assignee"), ("subject", "body")
-FIELDS = {"state": "State", "priority": "Priority", "assignee": "Assignee", "subject": "Subject", "body": "Text"}
+FIELDS = {
+    "state": "Status",
+    "priority": "Priority",
+    "assignee": "Assignee",
+    "subject": "Subject",
+    "body": "Description",
+}
 
 
 @dataclass(frozen=True)
@@ -119,7 +125,7 @@ def _change(request: HttpRequest, found: Ticket) -> None:
         messages.warning(request, error.message)
         return
     change_ticket(found.pk, changes, by=user, actor=user.name)
-    messages.success(request, f"Ticket #{found.number} is saved.")
+    messages.success(request, f"Ticket #{found.number} saved.")
 
 
 def _shown(entry: Entry, found: Ticket) -> dict[str, Any]:
@@ -155,14 +161,14 @@ def _history_entry(change: TicketChange, *, zone: str) -> Change:
     ]
     return Change(
         change.actor,
-        words if before else ["Opened the ticket"],
+        words if before else ["Created the ticket"],
         [FieldChange(FIELDS[name], before[name], after[name]) for name in TEXTS if name in before],
         moment_of(change.created_at, zone=zone),
     )
 
 
 def _word(name: str, value: str) -> str:
-    return {"state": LABELS, "priority": PRIORITIES}.get(name, {}).get(value, value) or "nobody"
+    return {"state": LABELS, "priority": PRIORITIES}.get(name, {}).get(value, value) or "Unassigned"
 
 
 def _rows(entry: Entry, found: list[Ticket]) -> list[Row]:

@@ -132,7 +132,7 @@ def _row(
     is_unknown = is_open and effect is not None and effect.state == EffectState.UNKNOWN
     is_undecided = effect is not None and (is_unknown or effect.state in ON_ITS_WAY)
     tone, icon, word = UNKNOWN if is_unknown else STATES[promise.state]
-    time, time_tone = ("asks you", "warn") if is_unknown else _time(promise, zone, now)
+    time, time_tone = ("needs your answer", "warn") if is_unknown else _time(promise, zone, now)
     return Row(
         id=promise.pk,
         quote=promise.quote.strip(),

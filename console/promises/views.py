@@ -34,7 +34,7 @@ PERIODS = (7, 30, 90)
 USUAL = 30
 # Dates that fit on the axis.
 MOST_LABELS = 6
-CONFIRMATIONS = {PromiseState.KEPT: "It counts as kept now.", PromiseState.WITHDRAWN: "It is withdrawn."}
+CONFIRMATIONS = {PromiseState.KEPT: "Marked as kept.", PromiseState.WITHDRAWN: "Withdrawn."}
 
 
 @dataclass(frozen=True)
@@ -163,8 +163,8 @@ def change_of(metrics: PromiseMetrics) -> str:
     if now is None or before is None:
         return ""
     if abs(now - before) < 0.05:
-        return f"As in the {len(metrics.days)} days before."
-    return f"{'Up' if now > before else 'Down'} from {before:.1f} % in the {len(metrics.days)} days before."
+        return f"Same as the previous {len(metrics.days)} days."
+    return f"{'Up' if now > before else 'Down'} from {before:.1f} % in the previous {len(metrics.days)} days."
 
 
 def chart_of(metrics: PromiseMetrics) -> Chart:

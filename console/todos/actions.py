@@ -95,10 +95,10 @@ def _approve(todo: Todo, entry: Entry, posted: QueryDict) -> str:
         todo.pk, version=version, content_hash=posted.get("hash", ""), actor=actor_of(entry), member=entry.member
     )
     if not approval.is_complete:
-        return f"Version {version} is approved by you. A second person has to say yes too."
+        return f"Approved version {version}. It needs a second approval."
     if approval.is_by_hand:
-        return f"Version {version} is approved, and waits for somebody to take it on."
-    return f"Version {version} is approved, and runs now."
+        return f"Approved version {version}. It is unassigned."
+    return f"Approved version {version}. Running now."
 
 
 def _take(todo: Todo, entry: Entry, posted: QueryDict) -> str:
@@ -109,28 +109,28 @@ def _take(todo: Todo, entry: Entry, posted: QueryDict) -> str:
         actor=actor_of(entry),
         member=entry.member,
     )
-    return "It is yours. No tool runs for it; say how it ended when it has."
+    return "Assigned to you. Mark it as done or failed when you’re finished."
 
 
 def _complete(todo: Todo, entry: Entry, posted: QueryDict) -> str:
     complete_todo(todo.pk, actor=actor_of(entry), note=_reason(posted))
-    return "Done, by hand."
+    return "Marked as done."
 
 
 def _fail(todo: Todo, entry: Entry, posted: QueryDict) -> str:
     reason = _reason(posted)
     if not reason:
-        raise ApiError("required", "Say why it couldn’t be done.", field="reason")
+        raise ApiError("required", "Enter a reason.", field="reason")
     fail_todo(todo.pk, actor=actor_of(entry), reason=reason)
     is_promised = todo.promise_id is not None or todo.effect_id is not None
-    return f"Put down as failed.{' What was promised by it is broken, and is to be made good.' if is_promised else ''}"
+    return f"Marked as failed.{' Its promise is now broken.' if is_promised else ''}"
 
 
 def _add_recipient(todo: Todo, entry: Entry, posted: QueryDict) -> str:
     """Allow one more recipient, as a new version."""
     address = posted.get("address", "")
     edit_todo(todo.pk, {"recipients": [*recipients_of(todo), address]}, actor=actor_of(entry), version=_version(posted))
-    return f"{address} is one of its recipients now. Approve that."
+    return f"Added {address}. Approve the new version."
 
 
 def _end_rule(todo: Todo, entry: Entry, posted: QueryDict) -> str:
@@ -139,31 +139,31 @@ def _end_rule(todo: Todo, entry: Entry, posted: QueryDict) -> str:
     if rule is None or not todo.approvals.filter(rule=rule).exists():
         raise Http404
     if not entry.may(Scope.CONFIGURE):
-        raise PermissionDenied("An admin or owner ends standing rules.")
+        raise PermissionDenied("Only owners and admins can end rules.")
     end_rule(entry.project, rule, by=entry.member.pk)
-    return "The rule has ended. From now on such todos wait for a person."
+    return "Rule ended. These todos need approval again."
 
 
 def _reject(todo: Todo, entry: Entry, posted: QueryDict) -> str:
     version = posted.get("version", "")
     number = int(version) if _is_number(version) else None
     reject_todo(todo.pk, actor=actor_of(entry), reason=_reason(posted), version=number)
-    return "Rejected. Nothing of it happens."
+    return "Rejected."
 
 
 def _cancel(todo: Todo, entry: Entry, posted: QueryDict) -> str:
     cancel_todo(todo.pk, actor=actor_of(entry), reason=_reason(posted))
     if todo.status == TodoStatus.IN_PROGRESS and not todo.taker:
-        return "Cancelled. It stops before its next step; what is done stays done."
-    return "Cancelled. Nothing of it happens any more."
+        return "Canceled. It stops before the next step. Completed steps aren’t undone."
+    return "Canceled."
 
 
 def _review_again(todo: Todo, entry: Entry, posted: QueryDict) -> str:
     repeats = [found for text in posted.getlist("repeat") if (found := parse_uuid(text))]
     review_again(todo.pk, actor=actor_of(entry), repeats=repeats)
     if todo.taker and todo.status == TodoStatus.IN_PROGRESS:
-        return "Handed back: it waits for a yes again."
-    return "It is to be reviewed again. What was done before is not repeated, but for what you ticked."
+        return "Handed back. It needs approval again."
+    return "Back in review. Only what you selected is repeated." if repeats else "Back in review. Nothing is repeated."
 
 
 def _version(posted: QueryDict) -> int:

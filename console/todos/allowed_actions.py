@@ -27,11 +27,11 @@ class SuggestedFix:
 
 
 FIXES: Mapping[MissingContact, SuggestedFix] = {
-    MissingContact.ADDRESSES: SuggestedFix("Name the addresses", "mail", "recipients"),
-    MissingContact.CUSTOMER: SuggestedFix("Choose the customer", "user", "persona"),
-    MissingContact.EMAIL: SuggestedFix("Fill in the e-mail address", "mail", "contact-email"),
-    MissingContact.PHONE: SuggestedFix("Fill in the phone number", "phone", "contact-phone"),
-    MissingContact.OTHER_PHONE: SuggestedFix("Change the phone number", "phone", "contact-phone"),
+    MissingContact.ADDRESSES: SuggestedFix("Add recipients", "mail", "recipients"),
+    MissingContact.CUSTOMER: SuggestedFix("Choose a customer", "user", "persona"),
+    MissingContact.EMAIL: SuggestedFix("Add e-mail address", "mail", "contact-email"),
+    MissingContact.PHONE: SuggestedFix("Add phone number", "phone", "contact-phone"),
+    MissingContact.OTHER_PHONE: SuggestedFix("Change phone number", "phone", "contact-phone"),
 }
 
 

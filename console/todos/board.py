@@ -42,25 +42,25 @@ COLUMNS = (
         "review",
         STATUS_LABELS[S.PENDING_REVIEW],
         (S.PENDING_REVIEW,),
-        "Nothing waits for your yes. What conversations, tools and promises leave to be done comes here first.",
+        "Nothing to review. Todos from conversations, tools and promises appear here.",
     ),
     ColumnSpec(
         "motion",
-        StateLabel("act", "loader-2", "In motion"),
+        StateLabel("act", "loader-2", "In progress"),
         (S.IN_PROGRESS, S.APPROVED),
-        "What you approve runs here, step by step.",
+        "Approved todos run here.",
     ),
     ColumnSpec(
         "attention",
         STATUS_LABELS[S.NEEDS_ATTENTION],
         (S.NEEDS_ATTENTION, S.FAILED),
-        "Failures, and sends whose answer was lost, come here. They wait for a person.",
+        "Failures and unknown outcomes appear here.",
     ),
     ColumnSpec(
         "done",
         StateLabel("ok", "circle-check", "Done"),
         (S.COMPLETED, S.REJECTED, S.EXPIRED, S.CANCELLED),
-        "What is over comes here: completed, rejected, expired or cancelled.",
+        "Completed, rejected, expired and canceled todos appear here.",
     ),
 )
 

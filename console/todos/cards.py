@@ -21,7 +21,6 @@ from console.todos.labels import (
     UNCLAIMED,
     VERSION_LABELS,
     icon_of,
-    sentence_start,
     title_of_tool,
     with_tool_titles,
 )
@@ -35,7 +34,7 @@ from tools.engine.catalogue import CompiledTool
 from tools.engine.execution.handler import Contact
 
 LONGEST_TITLE = 110
-NOBODY = "Nobody to write to yet"
+NOBODY = "No recipient yet"
 NO_ADDRESS = {"email": "No e-mail address", "sms": "No phone number"}
 # Statuses whose reason is shown on the card.
 REASONED = frozenset({TodoStatus.NEEDS_ATTENTION, TodoStatus.FAILED, TodoStatus.REJECTED, TodoStatus.CANCELLED})
@@ -152,7 +151,7 @@ def _remarks(todos: Sequence[Todo]) -> dict[UUID, StateLabel]:
         elif todo.status == TodoStatus.APPROVED and not tools_of(todo):
             found[todo.pk] = UNCLAIMED
         elif todo.status == TodoStatus.IN_PROGRESS and todo.taker:
-            found[todo.pk] = StateLabel("act", "user", f"{sentence_start(todo.taker)} is at it")
+            found[todo.pk] = StateLabel("act", "user", f"Assigned to {todo.taker}")
     return found
 
 

@@ -22,7 +22,7 @@ from tools.engine.catalogue import CompiledTool
 CONTACT = "contact."
 # Message kind: the customer field it is sent to, and the field's label.
 CONTACT_FIELDS = {"email": ("email", "E-mail address"), "sms": ("phone", "Phone number")}
-HINT = "It is kept with the customer, for whatever comes after this."
+HINT = "Saved with the customer’s details."
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,7 @@ def new_todo(request: HttpRequest, project_slug: str) -> HttpResponse:
     if request.method == "POST" and "choose" not in request.POST:
         made, problem = _create(entry, form)
         if made is not None:
-            messages.success(request, "Made. Nothing happens until it is approved.")
+            messages.success(request, "Todo created. It needs approval before anything happens.")
             return redirect("todo", project_slug=project_slug, todo_id=made.pk)
     return _render(request, entry, form, problem)
 
@@ -132,9 +132,7 @@ def _change(entry: Entry, todo: Todo, form: TodoForm, *, version: str) -> Proble
             is_reached = is_same and save_contact(entry.project, todo.persona_id, form.contact)
             edit_todo(todo.pk, changes, actor=actor_of(entry), version=int(version), is_reached_anew=is_reached)
     except Changed as error:
-        return Problem(
-            "Somebody changed it while you were writing. Save again to put yours in place.", "", error.changes
-        )
+        return Problem("Someone else edited this todo. Save again to overwrite their changes.", "", error.changes)
     except (ApiError, PermissionDenied) as error:
         return Problem(str(error), getattr(error, "field", None) or "")
     return None

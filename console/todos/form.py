@@ -137,14 +137,14 @@ def _json(name: str, text: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
         where = f"{ARGUMENT}{name}"
-        raise ApiError("invalid_arguments", f"{where}: write a number, true, false, or JSON.", field=where) from error
+        raise ApiError("invalid_arguments", f"{where}: enter a number, true, false or JSON.", field=where) from error
 
 
 def require_description(form: TodoForm) -> str:
     if not form.description:
-        raise ApiError("required", "Say what is to be done.", field="description")
+        raise ApiError("required", "Enter a description.", field="description")
     if len(form.description) > LONGEST_DESCRIPTION:
-        message = f"It has {len(form.description):,} characters; the limit is {LONGEST_DESCRIPTION:,}."
+        message = f"Use at most {LONGEST_DESCRIPTION:,} characters. This has {len(form.description):,}."
         raise ApiError("too_long", message, field="description")
     return form.description
 
@@ -155,7 +155,7 @@ def find_type(project: Project, form: TodoForm) -> TodoType | None:
         return None
     found = TodoType.objects.filter(project=project, pk=wanted).first()
     if found is None:
-        raise ApiError("invalid_type", "This type doesn’t exist any more.", field="type")
+        raise ApiError("invalid_type", "This type no longer exists.", field="type")
     return found
 
 

@@ -10,35 +10,35 @@ from console.todos.labels import STATUS_LABELS, with_tool_titles
 from todos.models import Todo, TodoEvent
 
 WORDS = {
-    "made": "Made",
+    "made": "Created",
     "edited": "Edited",
-    "approved_first": "Approved by the first of two",
+    "approved_first": "First approval",
     "approved": "Approved",
     "approval_void": "Approval ended",
     "rejected": "Rejected",
-    "cancelled": "Cancelled",
+    "cancelled": "Canceled",
     "expired": "Expired",
-    "started": "Begun",
-    "taken": "Taken on",
+    "started": "Started",
+    "taken": "Taken",
     "completed": "Completed",
     "failed": "Failed",
     "needs_attention": "Needs attention",
-    "reviewed_again": "Brought back to review",
-    "put_back": "Brought back to review",
+    "reviewed_again": "Returned to review",
+    "put_back": "Returned to review",
     "handed_back": "Handed back",
-    "first_approval_void": "Changed between the two approvals",
+    "first_approval_void": "Edited before the second approval",
 }
 # Edited fields, as named in the history.
 EDITED = {
-    "description": "what is to be done",
-    "type": "the type",
-    "tool": "the tool",
-    "arguments": "what the tool is given",
-    "recipients": "the addresses",
-    "persona": "the customer",
-    "contact": "how the customer is reached",
+    "description": "description",
+    "type": "type",
+    "tool": "tool",
+    "arguments": "arguments",
+    "recipients": "recipients",
+    "persona": "customer",
+    "contact": "contact details",
 }
-BY_HAND = {"completed": "Done by hand", "failed": "Not done, by hand"}
+BY_HAND = {"completed": "Done by hand", "failed": "Marked as failed"}
 
 
 @dataclass(frozen=True)

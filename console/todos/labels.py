@@ -19,9 +19,9 @@ STATUS_LABELS: Mapping[str, StateLabel] = {
     S.COMPLETED: StateLabel("ok", "circle-check", "Completed"),
     S.REJECTED: StateLabel("mute", "circle-x", "Rejected"),
     S.EXPIRED: StateLabel("mute", "clock-off", "Expired"),
-    S.CANCELLED: StateLabel("mute", "circle-minus", "Cancelled"),
+    S.CANCELLED: StateLabel("mute", "circle-minus", "Canceled"),
 }
-CHANGED = StateLabel("warn", "hourglass", "Changed meanwhile")
+CHANGED = StateLabel("warn", "hourglass", "Edited")
 RETURNED = StateLabel("warn", "arrow-back-up", "Back in review")
 # Label of a version by the event that created it.
 VERSION_LABELS: Mapping[str, StateLabel] = {
@@ -31,15 +31,15 @@ VERSION_LABELS: Mapping[str, StateLabel] = {
     "reviewed_again": RETURNED,
     "handed_back": RETURNED,
 }
-UNCLAIMED = StateLabel("warn", "hand-grab", "Waits for a person")
-AWAITING_SECOND = StateLabel("warn", "users", "Waits for a second person")
+UNCLAIMED = StateLabel("warn", "hand-grab", "Unassigned")
+AWAITING_SECOND = StateLabel("warn", "users", "Needs a second approval")
 SOURCES: Mapping[str, str] = {
     TodoSource.EXTRACTION: "from a conversation",
-    TodoSource.TOOL: "from a tool that asks first",
-    TodoSource.PROMISE: "from a promise that no tool keeps",
+    TodoSource.TOOL: "from a tool",
+    TodoSource.PROMISE: "from a promise",
     TodoSource.MAKE_GOOD: "from a broken promise",
-    TodoSource.PERSON: "made by a person",
-    TodoSource.API: "made by the API",
+    TodoSource.PERSON: "created by a person",
+    TodoSource.API: "created by the API",
 }
 TOOL_ICONS = {
     "email": "mail",
@@ -60,15 +60,15 @@ LETTER_WORDS = {"email": "e-mail", "sms": "text"}
 
 def undeliverable_warning(kind: str) -> str:
     """Warning for an undeliverable message of this kind."""
-    return f"Its {LETTER_WORDS[kind]} would reach nobody."
+    return f"Its {LETTER_WORDS[kind]} can’t be delivered."
 
 
 def approved_undeliverable(kind: str, number: int) -> str:
     """Warning after approving `number` todos with an undeliverable message of this kind."""
     letter = LETTER_WORDS[kind]
     if number == 1:
-        return f"One was approved whose {letter} reaches nobody; the rest of it is done."
-    return f"{number} were approved whose {letter}s reach nobody; the rest of each is done."
+        return f"1 approved todo has an undeliverable {letter}. Its other actions run."
+    return f"{number} approved todos have undeliverable {letter}s. Their other actions run."
 
 
 def capitalized(words: str) -> str:

@@ -22,11 +22,11 @@ def opt_out_notes(todo: Todo, tools: Iterable[CompiledTool]) -> list[Note]:
         return []
     said_no = PersonaField.objects.filter(persona_id=todo.persona_id, key__in=words, value=UNWANTED).order_by("key")
     return [
-        Note("warn", "alert-triangle", f"The customer wants no {words[field.key]}.", _because(field.quote))
+        Note("warn", "alert-triangle", f"The customer opted out of {words[field.key]}.", _because(field.quote))
         for field in said_no
     ]
 
 
 def _because(quote: str) -> str:
     said = f"They said: “{quote}” " if quote else ""
-    return f"{said}Approved as it is, it is sent all the same. To do it another way, edit it."
+    return f"{said}If you approve it, it is sent anyway."

@@ -220,7 +220,7 @@ def _heading(todo: Todo, plan: Plan, *, was_approved: bool) -> str:
     is_open = todo.effect is None or todo.effect.state in (*OPEN, EffectState.HELD)
     if todo.status in (S.PENDING_REVIEW, S.APPROVED, S.IN_PROGRESS) and not todo.taker and is_open:
         return plan.heading
-    return "What was approved" if was_approved else "What was proposed"
+    return "Approved content" if was_approved else "Proposed content"
 
 
 def _previous_content(todo: Todo, approvals: Sequence[Approval]) -> Content | None:

@@ -20,9 +20,9 @@ Content = Mapping[str, Any]
 ADDRESSES = ("to", "recipient", "email", "address")
 # Shown as a field only if it changed or is too long for the title.
 TASK = "Task"
-NOBODY = "Nobody yet"
-NO_ADDRESS = "No address: nothing can be sent"
-NO_NUMBER = "No number: nothing can be sent"
+NOBODY = "No recipient yet"
+NO_ADDRESS = "No e-mail address"
+NO_NUMBER = "No phone number"
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def plan_of(
 def _heading(content: Content, tools: Mapping[str, CompiledTool]) -> str:
     tool = tools.get(content["tool"] or "")
     if tool is None and not content["tools"]:
-        return "A person does this"
+        return "To be done by hand"
     if tool is None:
         return "This will run" if content["tool"] else "The agent may do this"
     return "This will be sent" if tool.kind in LETTERS else "This will run"
@@ -140,7 +140,7 @@ def _frozen(content: Content, tools: Mapping[str, CompiledTool]) -> Iterator[Lin
         yield from _to(content, _kinds([content["tool"]], tools))
     for name, value in arguments.items():
         yield Line(f"argument.{name}", label_of(name), plain(value))
-    yield Line("tools", "By", _tools(content))
+    yield Line("tools", "Tool", _tools(content))
 
 
 def _open(content: Content, tools: Mapping[str, CompiledTool]) -> Iterator[Line]:
@@ -149,22 +149,22 @@ def _open(content: Content, tools: Mapping[str, CompiledTool]) -> Iterator[Line]
     yield from _to(content, {tool.kind for tool in offered if not names_addressee(tool)})
     if offered and not content["recipients"] and all(map(names_addressee, offered)):
         yield Line("recipients", "To", NOBODY, is_missing=True)
-    yield Line("tools", "With", _tools(content) or "No tool: by hand")
+    yield Line("tools", "Tools", _tools(content) or "None, by hand")
     yield Line("model", "Model", content["model"])
 
 
 def _to(content: Content, kinds: set[str]) -> Iterator[Line]:
     contact = content["contact"] or {}
     if content["recipients"]:
-        yield Line("recipients", "To", "\n".join(content["recipients"]), origin="only these addresses")
+        yield Line("recipients", "To", "\n".join(content["recipients"]), origin="these addresses only")
     elif "email" in kinds:
         yield _own_address("To", contact.get("email", ""))
     if "sms" in kinds:
-        yield _own_address("To the phone", contact.get("phone", ""), nothing=NO_NUMBER)
+        yield _own_address("Phone", contact.get("phone", ""), nothing=NO_NUMBER)
 
 
 def _own_address(label: str, address: str, *, nothing: str = NO_ADDRESS) -> Line:
-    return Line(label, label, address or nothing, "from the contact" if address else "", is_missing=not address)
+    return Line(label, label, address or nothing, "contact details" if address else "", is_missing=not address)
 
 
 def _about(content: Content) -> Iterator[Line]:
@@ -178,7 +178,7 @@ def _about(content: Content) -> Iterator[Line]:
 def _tools(content: Content) -> str:
     """Tools with version and fingerprint: an approval covers one version of a tool."""
     return "\n".join(
-        f"{name} version {mark.split(':')[0]} ({mark.split(':')[1][:6]})" if mark else f"{name}, not offered"
+        f"{name} version {mark.split(':')[0]} ({mark.split(':')[1][:6]})" if mark else f"{name}, unavailable"
         for name, mark in content["tools"].items()
     )
 

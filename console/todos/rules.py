@@ -80,7 +80,7 @@ def new_rule(request: HttpRequest, project_slug: str, todo_id: UUID) -> HttpResp
         if is_made:
             keep_rule(shown["rule"])
     if is_made:
-        messages.success(request, f"{title_of_tool(todo.tool)} is allowed within these limits from now on.")
+        messages.success(request, f"{title_of_tool(todo.tool)} now runs without approval within these limits.")
         return redirect(tab_url(project_slug, "todos"))
     return render(request, "todos/rule.html", {**shell_context(request, entry), **shown})
 
@@ -135,7 +135,7 @@ def _number(name: str, text: str) -> int | float:
     try:
         number = float(text.replace(",", "."))
     except ValueError as error:
-        raise ApiError("invalid_allowed", f"{name}: at most needs a number.", field=name) from error
+        raise ApiError("invalid_allowed", f"{name}: enter a number.", field=name) from error
     return int(number) if number.is_integer() else number
 
 

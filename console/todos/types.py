@@ -120,14 +120,14 @@ def _change(entry: Entry, action: str, wanted: UUID | None, posted: QueryDict) -
         raise Http404
     if action == "save":
         saved = save_type(entry.project, _fields(posted), type_id=wanted, started_from=posted.get("saved_at"))
-        return f"{saved.name} is saved. Approvals that it changes have to be given again."
+        return f"{saved.name} saved. Approvals it affects have to be given again."
     if wanted is None or action not in ("remove", "end"):
         raise Http404
     if action == "remove":
         remove_type(entry.project, wanted)
-        return "Removed. Its todos stay, and need another type before they can be approved."
+        return "Type removed. Its todos need another type before they can be approved."
     end_rule(entry.project, wanted, by=entry.member.pk)
-    return "The rule has ended. What it let through and hasn’t begun is to be reviewed."
+    return "Rule ended. Todos it approved that haven’t started need review."
 
 
 def _fields(posted: QueryDict) -> dict[str, Any]:

@@ -15,9 +15,9 @@ from tools.models import EffectState
 
 S = TodoStatus
 TITLES = {
-    "put_back": "It came back to review.",
-    "reviewed_again": "It is reviewed again.",
-    "handed_back": "It was handed back.",
+    "put_back": "Returned to review.",
+    "reviewed_again": "Reopened for review.",
+    "handed_back": "Handed back for review.",
 }
 
 
@@ -57,13 +57,13 @@ def notes_of(
             Note(
                 "act",
                 "user",
-                f"{sentence_start(todo.taker)} does this by hand.",
-                f"Since {since}. No tool runs for it.",
+                f"{sentence_start(todo.taker)} is doing this by hand.",
+                f"Since {since}.",
             )
         ]
     if todo.status == S.APPROVED and is_by_hand:
-        sentence = "It is approved, and no tool can do it."
-        return [Note("warn", "hand-grab", "It waits for somebody to take it on.", sentence)]
+        sentence = "It is approved, but no tool can do it. Someone has to take it."
+        return [Note("warn", "hand-grab", "Unassigned.", sentence)]
     state = STATUS_LABELS[todo.status]
     return [Note(state.tone, state.icon, state.word, reason)] if reason else []
 
@@ -74,25 +74,25 @@ def _pending(
     notes = list[Note]()
     first_approval = next((one for one in approvals if one.version == todo.version and one.ended_at is None), None)
     if first_approval is not None and needs_second(todo):
-        sentence = f"{first_approval.approver} said yes. Nothing happens before a second person does."
-        notes.append(Note("act", "users", "Two people have to approve this.", sentence))
+        sentence = f"{first_approval.approver} approved it. It runs once a second person approves it."
+        notes.append(Note("act", "users", "Needs a second approval.", sentence))
     elif first_approval is not None:
-        sentence = f"{first_approval.approver} said yes when two people had to. Approve it once more, and it goes on."
-        notes.append(Note("act", "user", "One person is enough now.", sentence))
-    elif not problem and needs_second(todo):
-        notes.append(Note("mute", "users", "Two people have to approve this.", "Whoever says yes now is the first."))
-    if is_by_hand:
         sentence = (
-            "Take it on yourself, or approve it for a colleague. To leave it to the agent, give it a type or a tool."
+            f"{first_approval.approver} approved it when two approvals were required. Approve it again to continue."
         )
+        notes.append(Note("act", "user", "One approval is enough now.", sentence))
+    elif not problem and needs_second(todo):
+        notes.append(Note("mute", "users", "Needs two approvals.", "Yours would be the first."))
+    if is_by_hand:
+        sentence = "Take it yourself, or approve it for a colleague. For the agent to do it, choose a type or a tool."
         notes.append(Note("mute", "hand-grab", "No tool can do this.", sentence))
     if todo.effect is not None and todo.effect.state == EffectState.DONE:
-        sentence = "What the agent arranged has happened. Approve it, and nothing more is done."
-        notes.append(Note("ok", "check", "It is done already.", sentence))
+        sentence = "The action has happened. Approving it does nothing more."
+        notes.append(Note("ok", "check", "Already done.", sentence))
     if problem:
-        notes.append(Note("bad", "alert-circle", "It can’t be approved as it is.", problem))
+        notes.append(Note("bad", "alert-circle", "Can’t be approved yet.", problem))
     for one in unsent:
-        sentence = f"{one.reason} Approved as it is, the rest of it is done."
+        sentence = f"{one.reason} If you approve it, only its other actions run."
         notes.append(Note("warn", "alert-triangle", undeliverable_warning(one.kind), sentence))
     return notes
 
@@ -103,8 +103,8 @@ def _changed(todo: Todo, approvals: Sequence[Approval], *, differs: bool, tools:
     by = f"{history_entry(event, tools=tools, zone=zone).sentence} " if event else ""
     was_approved = any(approval.version < todo.version for approval in approvals)
     before = "approved" if was_approved else "proposed"
-    title = f"It changed after it was {before}." if differs else f"It is again as it was {before}."
+    title = f"Edited since it was {before}." if differs else f"Unchanged since it was {before}."
     if event is not None and not differs:
         title = TITLES.get(event.what, title)
     icon = "pencil" if differs else "arrow-back-up"
-    return Note("warn", icon, title, f"{by}Nothing happens until version {todo.version} is approved.")
+    return Note("warn", icon, title, f"{by}Version {todo.version} needs approval.")

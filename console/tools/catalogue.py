@@ -25,10 +25,10 @@ from tools.models import Effect, EffectState
 
 CHANNELS = (("chat", "Chat"), ("phone", "Phone"), ("portal", "Portal"), ("sms", "SMS"), ("whatsapp", "WhatsApp"))
 TRIGGER_LABELS = {
-    Trigger.TURN: "While it answers",
-    Trigger.LIVE: "In a live call",
-    Trigger.COMMITMENT: "When it has promised it",
-    Trigger.TASK: "For an approved todo",
+    Trigger.TURN: "During a reply",
+    Trigger.LIVE: "During a live call",
+    Trigger.COMMITMENT: "After a promise",
+    Trigger.TASK: "For approved todos",
 }
 # Setting types that switch a tool on or off; other settings configure it.
 SWITCH_TYPES = (AttributeType.BOOL, AttributeType.ENUM)
@@ -116,8 +116,8 @@ def _catalogue_of(project: Project, *, channel: str) -> dict[str, Any]:
     errors = failing_tools(project)
     entries = {tool.name: _entry(tool, attributes, errors.get(tool.name)) for tool in compiled}
     groups = [
-        Group("Yours", [entries[tool.name] for tool in compiled if tool.origin != BUILT_IN]),
-        Group("Used while it answers", [entries[tool.name] for tool in compiled if is_model_called(tool)]),
+        Group("Custom", [entries[tool.name] for tool in compiled if tool.origin != BUILT_IN]),
+        Group("Called during a reply", [entries[tool.name] for tool in compiled if is_model_called(tool)]),
         Group(
             "Built in",
             [entries[tool.name] for tool in compiled if tool.origin == BUILT_IN and not is_model_called(tool)],
@@ -165,7 +165,7 @@ def approvals_of(tool: CompiledTool, attributes: Mapping[str, Resolved]) -> list
     if tool.origin != BUILT_IN or Trigger.TASK not in tool.moments:
         return []
     key = approval_setting(tool.name)
-    return [Gate(key, "A colleague approves each use first", is_on=is_on(attributes, key), value="", choices=())]
+    return [Gate(key, "Require approval", is_on=is_on(attributes, key), value="", choices=())]
 
 
 def usage_of(project: Project, name: str) -> Usage:
@@ -207,7 +207,7 @@ def reason_of(tool: CompiledTool, attributes: Mapping[str, Resolved]) -> str:
     if closed:
         return f"“{closed[0].label}” is off"
     if _is_phone_only(tool):
-        return "Only on the phone"
+        return "Phone only"
     chosen = next((gate for gate in gates if not gate.is_switch and gate.key in tool.why_not), None)
     return f"“{chosen.label}” is {chosen.value or 'not set'}" if chosen else capfirst(tool.why_not)
 
@@ -245,7 +245,7 @@ def _is_phone_only(tool: CompiledTool) -> bool:
 
 def _summary(tool: CompiledTool) -> str:
     if tool.overrides:
-        return f"replaces the built-in one, version {tool.version}"
+        return f"Replaces the built-in tool, version {tool.version}"
     if tool.origin != BUILT_IN and is_called(tool):
-        return f"Called while it answers. {tool.definition.description}"
+        return f"Called during a reply. {tool.definition.description}"
     return tool.definition.description

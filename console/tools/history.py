@@ -49,7 +49,7 @@ def _restore(request: HttpRequest, entry: Entry, name: str) -> bool:
     except ApiError as error:
         messages.error(request, error.message)
         return False
-    messages.success(request, f"Version {number} is back, as version {saved.tool.version}.")
+    messages.success(request, f"Version {number} restored as version {saved.tool.version}.")
     return True
 
 

@@ -40,9 +40,9 @@ from tools.engine.definition import ActionType
 from tools.models import CustomTool
 
 ACTIONS = {
-    ActionType.SEND_EVENT: "The system event of its name",
-    ActionType.SEND_WEBHOOK: "A webhook",
-    ActionType.SEND_URGENT_MESSAGE: "A message to the agent, at once",
+    ActionType.SEND_EVENT: "Sends the system event of the same name",
+    ActionType.SEND_WEBHOOK: "Calls a webhook",
+    ActionType.SEND_URGENT_MESSAGE: "Sends the agent a message",
 }
 
 
@@ -165,12 +165,10 @@ def _change(request: HttpRequest, entry: Entry, name: str) -> str:
         elif action in ("on", "off"):
             switch = service.enable if action == "on" else service.disable
             switch(project, name, author=entry.member)
-            messages.success(request, f"{name} is {action}, from the next turn on.")
+            messages.success(request, f"{name} is {action} from the next turn.")
         elif action == "remove":
             service.remove(project, name, author=entry.member)
-            messages.success(
-                request, f"{name} is removed. Its versions stay under History, where it can be brought back."
-            )
+            messages.success(request, f"{name} removed. You can restore it from its history.")
         else:
             raise Http404
     except ApiError as error:
@@ -190,4 +188,4 @@ def _switch_gate(request: HttpRequest, project: Project, name: str) -> None:
     except WrongValue as error:
         messages.error(request, str(error))
     else:
-        messages.success(request, f"“{gate.label}” is set, from the next turn on.")
+        messages.success(request, f"“{gate.label}” saved. It applies from the next turn.")

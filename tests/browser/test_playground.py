@@ -111,7 +111,7 @@ def test_named_test_customer_is_the_persona_of_the_next_conversation(page: Page,
     open_page(page, app, "playground")
     page.get_by_role("button", name="Test customer").click()
     page.get_by_label("Name").fill("Marta Bianchi")
-    page.get_by_role("button", name="Start with this customer").click()
+    page.get_by_role("button", name="Start conversation").click()
     expect(composer(page)).to_have_attribute("placeholder", "Write as Marta…")
     send(page, "Hello")
     expect(page.locator("#chat")).to_contain_text("Conversation started")

@@ -36,7 +36,7 @@ def state_of(tenant: Tenant, effect: Effect) -> str:
 
 
 def test_no_effect_yet_says_what_appears(owner: Client, tenant: Tenant) -> None:
-    assert "What tools do appears here" in owner.get(list_of(tenant)).content.decode()
+    assert "No effects yet" in owner.get(list_of(tenant)).content.decode()
 
 
 def test_states_are_tabs_with_their_counts(owner: Client, tenant: Tenant) -> None:
@@ -44,22 +44,22 @@ def test_states_are_tabs_with_their_counts(owner: Client, tenant: Tenant) -> Non
     for state in (EffectState.DONE, EffectState.DONE, EffectState.FAILED, EffectState.PLANNED, EffectState.SENDING):
         add_effect(tenant, row, state=state)
     tabs = {tab.label: tab.count for tab in owner.get(list_of(tenant)).context["tabs"]}
-    assert tabs == {"All": 5, "Unknown": 0, "Held back": 0, "Under way": 2, "Done": 2, "Failed": 1, "Cancelled": 0}
+    assert tabs == {"All": 5, "Unknown": 0, "Held back": 0, "In progress": 2, "Done": 2, "Failed": 1, "Canceled": 0}
     assert len(owner.get(list_of(tenant, "?state=under_way")).context["rows"]) == 2
 
 
 def test_an_effect_of_the_outbox_was_not_sent(owner: Client, tenant: Tenant) -> None:
     effect = add_effect(tenant, talk(tenant, "Hi"), **OUTBOX)
-    assert "Not sent: outbox" in owner.get(list_of(tenant)).content.decode()
+    assert "Not sent" in owner.get(list_of(tenant)).content.decode()
     text = owner.get(url_of(tenant, effect)).content.decode()
-    assert "What would have been sent" in text
+    assert "Unsent request" in text
     assert "See you Friday" in text
 
 
 def test_an_effect_that_somebody_has_to_approve_says_so(owner: Client, tenant: Tenant) -> None:
     asks = {"description": "Sends a text.", "requires_approval": True}
     add_effect(tenant, talk(tenant, "Hi"), state=EffectState.PLANNED, definition=asks, arranged_at=timezone.now())
-    assert "Waits for approval" in owner.get(list_of(tenant)).content.decode()
+    assert "Needs approval" in owner.get(list_of(tenant)).content.decode()
 
 
 def test_one_effect_shows_what_was_sent_and_what_came_back(owner: Client, tenant: Tenant) -> None:
@@ -91,7 +91,7 @@ def test_one_effect_shows_what_was_sent_and_what_came_back(owner: Client, tenant
         "version 3",
         "2 attempts",
         "Giulia Ferri",
-        "Set a field of the customer",
+        "Set a customer field",
         "Sends a text.",
     ):
         assert words in text
@@ -111,7 +111,7 @@ def test_a_held_effect_is_released(owner: Client, tenant: Tenant) -> None:
     effect = add_effect(tenant, talk(tenant, "Hi"), state=EffectState.HELD)
     assert "Release" in owner.get(url_of(tenant, effect)).content.decode()
     text = owner.post(url_of(tenant, effect), {"answer": "release"}, follow=True).content.decode()
-    assert "It is released, and runs now." in text
+    assert "Released. Running now." in text
     with tenant.tx():
         assert Job.objects.filter(lane="effect", subject_id=effect.pk).exists()
 
@@ -141,7 +141,7 @@ def test_operators_answer_and_viewers_look(role: str, tenant: Tenant, request: p
     client: Client = browser(request.getfixturevalue(role))
     effect = add_effect(tenant, talk(tenant, "Hi"), state=EffectState.UNKNOWN)
     text = client.get(list_of(tenant)).content.decode()
-    assert ("It did not: send again" in text) is (role == "operator")
+    assert ("Didn’t happen, send again" in text) is (role == "operator")
     assert client.post(url_of(tenant, effect), {"answer": "happened"}).status_code == (
         302 if role == "operator" else 403
     )

@@ -23,7 +23,7 @@ def url_of(tenant: Tenant) -> str:
 
 
 def test_nothing_failed_is_said_as_such(owner: Client, tenant: Tenant) -> None:
-    assert "Nothing has failed" in owner.get(url_of(tenant)).content.decode()
+    assert "No failures" in owner.get(url_of(tenant)).content.decode()
 
 
 def test_a_row_says_why_what_it_means_and_where(owner: Client, tenant: Tenant, failed_job: MakeJob) -> None:

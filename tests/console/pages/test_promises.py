@@ -33,7 +33,7 @@ def page(client: Client, tenant: Tenant, **query: Any) -> str:
 
 def test_no_promise_yet_says_how_the_first_one_comes(owner: Client, tenant: Tenant) -> None:
     text = page(owner, tenant)
-    assert "Promises appear here" in text
+    assert "No promises yet" in text
     assert "Talk to the agent" in text
 
 
@@ -55,7 +55,7 @@ def test_what_no_tool_can_do_is_shown_as_such(owner: Client, tenant: Tenant) -> 
         tenant, talk(tenant, "Hi"), "I’ll put flowers on the table.", reason="No tool can do this; somebody has to."
     )
     text = page(owner, tenant, tool="none")
-    assert "No tool serves it" in text
+    assert "No tool" in text
     assert "somebody has to" in text
 
 
@@ -66,7 +66,7 @@ def test_a_promise_of_an_unknown_effect_asks(owner: Client, tenant: Tenant) -> N
     text = page(owner, tenant)
     assert "Did this happen?" in text
     assert "The connection broke after 1.9 s." in text
-    assert "asks you" in text
+    assert "needs your answer" in text
 
 
 @pytest.mark.parametrize(
@@ -132,14 +132,14 @@ def test_the_period_before_is_compared(owner: Client, tenant: Tenant) -> None:
     for state in (PromiseState.KEPT, PromiseState.BROKEN):
         add_promise(tenant, row, state=state, at=earlier)
     text = page(owner, tenant, days=7)
-    assert "Up from 50.0 % in the 7 days before." in text
+    assert "Up from 50.0 % in the previous 7 days." in text
 
 
 def test_a_person_who_did_it_keeps_a_broken_promise(operator: Any, tenant: Tenant) -> None:
     promise = add_promise(tenant, talk(tenant, "Hi"), state=PromiseState.BROKEN)
     client = browser(operator)
     text = client.post(url_of(tenant), {"promise": promise.pk, "answer": "kept"}, follow=True).content.decode()
-    assert "It counts as kept now." in text
+    assert "Marked as kept." in text
     with tenant.tx():
         promise.refresh_from_db()
     assert (promise.state, promise.reason) == (PromiseState.KEPT, f"{operator.name} did it.")

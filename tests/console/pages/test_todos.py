@@ -129,8 +129,8 @@ def column(text: str, name: str) -> str:
 
 def test_no_todo_yet_says_how_the_first_one_comes(owner: Client, tenant: Tenant) -> None:
     text = page(owner, tenant)
-    assert "Todos appear here" in text
-    assert "Set up types of todos" in text
+    assert "No todos yet" in text
+    assert "Set up todo types" in text
 
 
 def test_every_state_has_its_column(owner: Client, tenant: Tenant, make: Make) -> None:
@@ -190,7 +190,7 @@ def test_the_panel_shows_exactly_what_would_be_sent(owner: Client, tenant: Tenan
     """The recipient is the contact's own address, and stands there before anyone approves."""
     todo = make()
     text = page(owner, tenant, todo)
-    for words in ("This will be sent", "marta@example.com", "from the contact", *LETTER.values(), MAIL):
+    for words in ("This will be sent", "marta@example.com", "contact details", *LETTER.values(), MAIL):
         assert words in text
     assert f'version 1, <code title="{seen(tenant, todo)["hash"]}">' in text
     assert "No hidden characters." in text
@@ -205,7 +205,7 @@ def test_addresses_that_a_todo_may_write_to_are_shown_before_approval(
     todo = make(type=kind, tool="", arguments=None, recipients=["office@bianchi.example"])
     text = page(owner, tenant, todo)
     assert "office@bianchi.example" in text
-    assert "only these addresses" in text
+    assert "these addresses only" in text
 
 
 def test_hidden_and_lookalike_characters_are_marked(owner: Client, tenant: Tenant, make: Make) -> None:
@@ -299,7 +299,7 @@ def test_an_edit_shows_what_differs_from_what_was_approved(owner: Client, tenant
         url_of(tenant, todo, "edit_todo"), {**form, "arguments.body": "The tiramisù has hazelnuts."}, follow=True
     )
     text = response.content.decode()
-    assert "It changed after it was approved." in text
+    assert "Edited since it was approved." in text
     assert "<del>no nuts</del><ins>hazelnuts</ins>" in text
     assert "Approve version 2" in text
 
@@ -310,9 +310,9 @@ def test_what_the_agent_filled_in_before_anybody_looked_is_no_change(owner: Clie
     for by, words, is_changed in ((AGENT, "Write to Marta", False), (Actor("Ada"), "Write to Paolo", True)):
         with tenant.tx():
             services.edit_todo(todo.pk, {"description": words}, actor=by, version=None)
-        assert ("Changed meanwhile" in page(owner, tenant)) is is_changed
+        assert ("Edited" in page(owner, tenant)) is is_changed
         text = page(owner, tenant, todo)
-        assert ("It changed after it was proposed." in text, "<del>Marta</del>" in text) == (is_changed, is_changed)
+        assert ("Edited since it was proposed." in text, "<del>Marta</del>" in text) == (is_changed, is_changed)
 
 
 @pytest.mark.requirement("L10")
@@ -330,7 +330,7 @@ def test_a_customer_without_an_address_is_given_one_with_the_todo(owner: Client,
     owner.post(address, {**form, "contact.email": "marta@example.org"})
     text = page(owner, tenant, todo)
     assert ("marta@example.org" in text, 'value="approve"' in text, "Approve version 2" in text) == (True, True, True)
-    assert "Changed: what is to be done, how the customer is reached." in text
+    assert "Changed: description, contact details." in text
     form["version"] = 2
     assert 'name="contact.email" value="marta@example.org"' in owner.get(address).content.decode()
     owner.post(address, {**form, "contact.email": "marta@example.net"})
@@ -355,9 +355,9 @@ def test_what_reaches_nobody_of_a_todo_that_does_more_is_said_beside_the_button(
             persona_id=row.persona_id, key="sms_opt_in", value="false", quote="No texts, please", strength=row.strength
         )
     text = page(owner, tenant, todo)
-    assert "Its e-mail would reach nobody." in text
+    assert "Its e-mail can’t be delivered." in text
     assert f'class="btn btn-quiet" href="{url_of(tenant, todo, "edit_todo")}#contact-email"' in text
-    assert ("The customer wants no texts." in text, "“No texts, please”" in text) == (True, True)
+    assert ("The customer opted out of texts." in text, "“No texts, please”" in text) == (True, True)
     assert 'value="approve"' in text
 
 
@@ -403,12 +403,12 @@ def test_a_second_person_is_asked_for_and_the_first_is_not_offered_it_again(
         colleague = User.objects.create_user("grace@nello.example", "correct horse battery")
         Member.objects.create(user=colleague, role=Role.OPERATOR)
     todo = make(type=kind)
-    assert "Two people have to approve this." in page(owner, tenant, todo)
+    assert "Needs two approvals." in page(owner, tenant, todo)
     owner.post(url_of(tenant, todo), {"do": "approve", **seen(tenant, todo)})
     text = page(owner, tenant, todo)
-    assert "Nothing happens before a second person does." in text
+    assert "It runs once a second person approves it." in text
     assert 'value="approve"' not in text
-    assert "Waits for a second person" in column(text, "review")
+    assert "Needs a second approval" in column(text, "review")
     browser(colleague).post(url_of(tenant, todo), {"do": "approve", **seen(tenant, todo)})
     assert state(tenant, todo) == TodoStatus.APPROVED
 
@@ -425,9 +425,9 @@ def test_the_first_is_offered_it_again_once_nobody_has_to_be_the_second(
     with tenant.tx():
         types.save_type(tenant.project, {"second_approver": SecondApprover.NEVER}, type_id=kind.pk)
     text = page(owner, tenant, todo)
-    assert ('value="approve"' in text, "Nothing happens before a second person does." in text) == (True, False)
-    assert "One person is enough now." in text
-    assert [words for words in ("Waits for a second person", "One more person has to.") if words in text] == []
+    assert ('value="approve"' in text, "It runs once a second person approves it." in text) == (True, False)
+    assert "One approval is enough now." in text
+    assert [words for words in ("Needs a second approval", "Needs a second approval.") if words in text] == []
     owner.post(url_of(tenant, todo), {"do": "approve", **seen(tenant, todo)})
     assert state(tenant, todo) == TodoStatus.APPROVED
 
@@ -442,7 +442,7 @@ def test_who_may_not_approve_is_told_who_may(owner: Client, tenant: Tenant, make
     todo = make(type=kind)
     theirs = browser(operator)
     text = page(theirs, tenant, todo)
-    assert "Waits for an admin or owner" in text
+    assert "Needs approval by an admin or owner" in text
     assert 'value="approve"' not in text
     response = theirs.post(url_of(tenant, todo), {"do": "approve", **seen(tenant, todo)}, follow=True)
     assert "at least an admin" in response.content.decode()
@@ -471,11 +471,11 @@ def test_what_no_tool_does_is_taken_on_and_marked_as_done(owner: Client, tenant:
     """By whom, and how it went; the main button says what to do where nothing can be run."""
     todo = make(tool="", arguments=None)
     main = page(owner, tenant, todo).partition('class="btn btn-primary"')[2].partition("</button>")[0]
-    assert "Take it on" in main
+    assert "Assign to me" in main
     text = owner.post(url_of(tenant, todo), {"do": "take", **seen(tenant, todo)}, follow=True).content.decode()
-    assert "owner is at it" in column(text, "motion")
+    assert "Assigned to owner" in column(text, "motion")
     refused = owner.post(url_of(tenant, todo), {"do": "fail", "reason": " "}, follow=True).content.decode()
-    assert "Say why it couldn’t be done." in refused
+    assert "Enter a reason." in refused
     done = owner.post(url_of(tenant, todo), {"do": "complete", "reason": "She has it."}, follow=True).content.decode()
     assert state(tenant, todo) == TodoStatus.COMPLETED
     assert "Done by hand" in done
@@ -491,13 +491,13 @@ def test_what_was_only_put_back_is_not_called_changed(owner: Client, tenant: Ten
             Todo.objects.get(pk=todo.pk), reason="Ada may not approve this any more.", actor=Actor("Ada")
         )
     text = page(owner, tenant, todo)
-    assert "It came back to review." in text
+    assert "Returned to review." in text
     assert "Ada may not approve this any more." in text
-    assert "It changed" not in text
+    assert "Edited since" not in text
     assert "Back in review" in column(text, "review")
     with tenant.tx():
         services.edit_todo(todo.pk, {"description": "Send Marta the menu"}, actor=Actor("Ada"), version=None)
-    assert "It changed after it was approved." in page(owner, tenant, todo)
+    assert "Edited since it was approved." in page(owner, tenant, todo)
 
 
 @pytest.mark.requirement("L11")
@@ -515,14 +515,14 @@ def test_an_address_that_the_agent_wanted_is_added_with_one_click(owner: Client,
             Todo.objects.get(pk=todo.pk), reason="chef@nello.example isn't approved.", actor=Actor("Ada")
         )
     text = page(owner, tenant, todo)
-    assert "The agent wanted to write to" in text
+    assert "The agent tried to write to" in text
     assert 'name="address" value="chef@nello.example"' in text
     owner.post(url_of(tenant, todo), {"do": "add_recipient", "version": 2, "address": "chef@nello.example"})
     with tenant.tx():
         row = Todo.objects.get(pk=todo.pk)
     assert (row.version, row.status) == (3, TodoStatus.PENDING_REVIEW)
     assert row.recipients == ["crew@nello.example", "chef@nello.example"]
-    assert "The agent wanted to write to" not in page(owner, tenant, todo)
+    assert "The agent tried to write to" not in page(owner, tenant, todo)
 
 
 @pytest.mark.requirement("L11")
@@ -624,7 +624,7 @@ def test_steps_are_shown_as_they_happen_with_calls_results_and_cost(owner: Clien
     todo = make()
     run(tenant, todo, "Sent to marta@example.com.", "")
     text = page(owner, tenant, todo)
-    for words in ("2 of 10 steps, $0.0042", "Sent to marta@example.com.", "not answered yet", 'data-step="2"'):
+    for words in ("2 of 10 steps, $0.0042", "Sent to marta@example.com.", "waiting for a result", 'data-step="2"'):
         assert words in text
     assert "step 2 of 10" in column(text, "motion")
 
@@ -652,7 +652,7 @@ def test_an_unknown_outcome_asks_whether_it_happened_and_offers_a_repeat(
     assert "Whether the e-mail left isn’t known." in text
     assert f'name="repeat" value="{effect.pk}"' in text
     owner.post(url_of(tenant, todo), {"do": "review_again", "repeat": str(effect.pk)})
-    assert "Once more" in page(owner, tenant, todo)
+    assert "<dt>Repeat</dt>" in page(owner, tenant, todo)
     assert state(tenant, todo) == TodoStatus.PENDING_REVIEW
 
 
@@ -686,13 +686,13 @@ def test_what_belongs_to_a_todo_that_is_over_is_not_offered_to_be_sent_again(
     put(tenant, todo, status)
     for one in (address, reverse("effects", args=[tenant.project.slug])):
         text = owner.get(one).content.decode()
-        assert ("send again" in text, "It did not happen" in text) == (False, True)
-    assert "It counts as not done." in owner.post(address, {"answer": "not"}, follow=True).content.decode()
+        assert ("send again" in text, "Didn’t happen" in text) == (False, True)
+    assert "Marked as not done." in owner.post(address, {"answer": "not"}, follow=True).content.decode()
     with tenant.tx():
         Effect.objects.filter(pk=effect.pk).update(state=EffectState.HELD)
     text = owner.get(address).content.decode()
     why = f"Its todo is {status.label.lower()}, and nothing more of it is done: make another todo for this."
-    assert ("Release: do it again" in text, why in text) == (False, True)
+    assert ("Release and run" in text, why in text) == (False, True)
     refused = api.post(f"/api/v1/effects/{effect.pk}/release")
     assert (refused.status_code, refused.json()["error"]["message"]) == (409, why)
 
@@ -715,7 +715,7 @@ def test_what_failed_is_not_ticked_to_be_tried_anew(owner: Client, tenant: Tenan
         TodoCall.objects.filter(step=step).update(effect=effect)
     put(tenant, todo, TodoStatus.FAILED, reason="The number is dear.")
     text = page(owner, tenant, todo)
-    assert ('name="repeat"' in text, "what failed is tried anew" in text) == (False, True)
+    assert ('name="repeat"' in text, "Failed actions are retried" in text) == (False, True)
 
 
 def test_a_todo_leads_to_its_conversation_its_turn_and_its_promise(owner: Client, tenant: Tenant, make: Make) -> None:
@@ -819,11 +819,11 @@ def test_what_reaches_nobody_of_several_is_said_before_they_are_approved_and_aft
     todos = [make(f"todo {number}", tool="", arguments=None, type=kind) for number in range(2)]
     with tenant.tx():
         PersonaField.objects.filter(key="email").delete()
-    assert page(owner, tenant, query="?view=list").count("Its e-mail would reach nobody.") == 2
+    assert page(owner, tenant, query="?view=list").count("Its e-mail can’t be delivered.") == 2
     response = owner.post(url_of(tenant), {"choice": [choice(tenant, todo) for todo in todos]}, follow=True)
     text = response.content.decode()
     assert "2 todos approved." in text
-    assert "2 were approved whose e-mails reach nobody; the rest of each is done. The customer has no e-mail" in text
+    assert "2 approved todos have undeliverable e-mails. Their other actions run. The customer has no e-mail" in text
 
 
 def test_above_twenty_each_is_named_and_asked_for_once_more(owner: Client, tenant: Tenant, make: Make) -> None:
@@ -833,7 +833,7 @@ def test_above_twenty_each_is_named_and_asked_for_once_more(owner: Client, tenan
     response = owner.post(url_of(tenant), {"choice": choices})
     text = response.content.decode()
     assert response.status_code == 409
-    assert "You are about to approve 21 todos at once." in text
+    assert "Approve 21 todos?" in text
     assert all(f'value="{one}"' in text for one in choices)
     assert state(tenant, todos[0]) == TodoStatus.PENDING_REVIEW
     asked = owner.post(url_of(tenant), {"choice": choices, "confirmed": "yes"})
@@ -859,8 +859,8 @@ def test_a_person_makes_a_todo_with_a_tool_and_its_arguments(owner: Client, tena
 @pytest.mark.parametrize(
     ("form", "sentence"),
     [
-        ({"description": ""}, "Say what is to be done."),
-        ({"description": "x" * 8_001}, "It has 8,001 characters; the limit is 8,000."),
+        ({"description": ""}, "Enter a description."),
+        ({"description": "x" * 8_001}, "Use at most 8,000 characters. This has 8,001."),
         ({"description": "x", "recipients": "nobody"}, "is no e-mail address"),
         ({"description": "x", "tool": "no_such_tool"}, "There is no tool"),
         ({"description": "x", "tool": MAIL}, "arguments"),
@@ -884,7 +884,7 @@ def test_two_who_edit_the_same_todo_see_what_differs(owner: Client, tenant: Tena
     response = owner.post(url_of(tenant, todo, "edit_todo"), {**form, "version": 1})
     text = response.content.decode()
     assert response.status_code == 422
-    assert "Somebody changed it while you were writing." in text
+    assert "Someone else edited this todo." in text
     assert "Send Marta flowers" in text
     assert '<input type="hidden" name="version" value="2">' in text
 
@@ -911,7 +911,7 @@ def test_what_happened_after_all_is_not_said_to_be_sent(owner: Client, tenant: T
     """Somebody has said so while it waited for a second yes."""
     todo = make(effect=add_effect(tenant, talk(tenant, "Hi"), tool=MAIL, kind="email", arguments=LETTER))
     text = page(owner, tenant, todo)
-    assert ["It is done already." in text, "This will be sent" in text] == [True, False]
+    assert ["Already done." in text, "This will be sent" in text] == [True, False]
 
 
 # Standing rules
@@ -1045,5 +1045,5 @@ def test_the_offer_of_a_rule_comes_after_many_unchanged_approvals(owner: Client,
         approve(tenant, todo)
         newest = todo.pk
     text = page(owner, tenant)
-    assert "You approved 10 of 10 with “Send SMS”, all unchanged." in text
+    assert "You approved 10 “Send SMS” todos without changes." in text
     assert reverse("allow_todo", args=[tenant.project.slug, newest]) in text

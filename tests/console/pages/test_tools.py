@@ -62,7 +62,7 @@ def test_who_replaces_whom_is_said(owner: Client, tenant: Tenant) -> None:
         service.save(tenant.project, name="send_sms_tool", document=TEMPLATE)
     assert entries(owner, tenant)["send_sms_tool"].overrides
     text = owner.get(url_of(tenant, "tool", "send_sms_tool")).content.decode()
-    assert "Replaces the built-in tool of this name." in text
+    assert "Replaces the built-in tool." in text
 
 
 def test_a_tool_whose_last_call_failed_is_failing(owner: Client, tenant: Tenant) -> None:
@@ -85,7 +85,7 @@ def test_a_built_in_tool_is_switched_where_it_is_shown(owner: Client, tenant: Te
     owner.post(address, {"do": "gate", "key": SMS, "value": "False"})
     with tenant.tx():
         assert resolve_attributes(tenant.project)[SMS].value is False
-    assert "Not offered here." in owner.get(address).content.decode()
+    assert "Not available." in owner.get(address).content.decode()
 
 
 def test_a_built_in_tool_is_made_to_ask_for_approval_where_it_is_shown(owner: Client, tenant: Tenant) -> None:
@@ -94,7 +94,7 @@ def test_a_built_in_tool_is_made_to_ask_for_approval_where_it_is_shown(owner: Cl
     with tenant.tx():
         compiled = {tool.name: tool for tool in compile_tools(tenant.project, channel="chat")}
     assert compiled["send_sms_tool"].definition.requires_approval
-    assert "A colleague approves each use first" in owner.get(address).content.decode()
+    assert "Require approval" in owner.get(address).content.decode()
 
 
 @pytest.mark.parametrize("key", ["greeting", "project_attributes_setting_booking_enabled", ""])

@@ -226,7 +226,7 @@ def test_an_event_stands_among_the_effects(desk: Desk, calendar: Calendar) -> No
     client = Client()
     client.force_login(desk.tenant.owner)
     page = client.get(reverse("effect", args=[desk.tenant.project.slug, effect.pk])).content.decode()
-    assert "A change in the booking book" in page
+    assert "Booking change" in page
     assert "/tools/calendar_event" not in page
     assert "The agent was told" not in page
 
