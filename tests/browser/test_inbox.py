@@ -56,7 +56,7 @@ def messages(app: App, conversation_id: str) -> list[str]:
         return [f"{row['role']}: {row['content']}" for row in json.load(answer)["results"]]
 
 
-def test_the_keys_of_a_page_are_listed_and_can_be_switched_off(page: Page, app: App) -> None:
+def test_keyboard_shortcuts_are_listed_and_can_be_turned_off(page: Page, app: App) -> None:
     """WCAG 2.1.4: on every page that has some, and by the menu where “?” is switched off with the others."""
     ask_for_a_person(app)
     for path in ("tickets", "escalations", "todos", "tools", "playground", "knowledge/new", "agent/hours"):
@@ -117,7 +117,7 @@ def test_an_operator_takes_over_answers_and_hands_back(page: Page, app: App) -> 
 
 
 @pytest.mark.requirement("W03")
-def test_who_comes_second_reads_who_has_it(page: Page, app: App, complaints: Complaints) -> None:
+def test_a_second_takeover_shows_who_has_the_conversation(page: Page, app: App, complaints: Complaints) -> None:
     """The page was open before another took over."""
     conversation_id = ask_for_a_person(app)
     open_page(page, app, f"conversations/{conversation_id}")
@@ -133,7 +133,7 @@ def test_who_comes_second_reads_who_has_it(page: Page, app: App, complaints: Com
 
 
 @pytest.mark.requirement("W03")
-def test_a_request_appears_while_one_looks_and_is_claimed_on_a_phone(phone_page: Page, app: App) -> None:
+def test_a_new_request_appears_live_and_is_claimed_on_a_phone(phone_page: Page, app: App) -> None:
     """The list updates by itself, also at 390 px."""
     page = phone_page
     open_page(page, app, "escalations")
@@ -153,7 +153,7 @@ def test_a_request_appears_while_one_looks_and_is_claimed_on_a_phone(phone_page:
     until(has_come, what="the operator's message")
 
 
-def test_a_form_that_is_sent_twice_in_a_hurry_goes_out_once(page: Page, app: App) -> None:
+def test_a_form_submitted_twice_is_sent_once(page: Page, app: App) -> None:
     """Who presses again before the answer is there opens one ticket."""
     open_page(page, app, "tickets/new")
     page.get_by_label("Subject").fill("Charged twice for order 727")
@@ -167,7 +167,9 @@ def test_a_form_that_is_sent_twice_in_a_hurry_goes_out_once(page: Page, app: App
         assert Ticket.objects.count() == 1
 
 
-def test_an_operators_words_whose_answer_was_lost_are_said_once(page: Page, app: App, complaints: Complaints) -> None:
+def test_an_operator_message_is_not_duplicated_after_a_lost_response(
+    page: Page, app: App, complaints: Complaints
+) -> None:
     """They have arrived, and the page can't know it; who sends them again says nothing twice."""
     complaints.provoke("ERR_FAILED")
     app.model.script("reply", text="Good evening.")

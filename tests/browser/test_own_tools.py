@@ -18,7 +18,7 @@ pytestmark = pytest.mark.browser
 NAME = "ask_stock_tool"
 
 
-def test_a_tool_that_the_agent_calls_itself_is_made_in_the_form(page: Page, app: App, tenant: Tenant) -> None:
+def test_the_form_creates_a_tool_that_the_agent_calls(page: Page, app: App, tenant: Tenant) -> None:
     """It needs no conditions; what hinders it stands beside the choice; a try shows what it would send."""
     open_page(page, app, "tools/custom/new")
     page.get_by_label("Name", exact=True).fill(NAME)
@@ -48,7 +48,7 @@ def test_a_tool_that_the_agent_calls_itself_is_made_in_the_form(page: Page, app:
         assert not Effect.objects.exists()
 
 
-def test_a_tool_that_a_step_names_is_not_switched_off_unasked(page: Page, app: App, tenant: Tenant) -> None:
+def test_turning_off_a_tool_used_by_a_step_asks_first(page: Page, app: App, tenant: Tenant) -> None:
     """The step is named with the way there; who keeps the tool finds the switch as it was."""
     action = {"type": "send_event"}
     step = {"text": "Tell the kitchen", "collects": [], "tools": [NAME]}

@@ -62,7 +62,7 @@ def make(app: App, **details: Any) -> Todo:
 
 
 @pytest.mark.requirement("L10", "L13")
-def test_what_was_promised_is_approved_runs_and_is_sent_exactly_once(page: Page, app: App, mail: MailServer) -> None:
+def test_a_promised_email_is_approved_and_sent_exactly_once(page: Page, app: App, mail: MailServer) -> None:
     """Found when the conversation ends, approved with one key, sent by the real server once."""
     connect(app, mail)
     give_type(app)
@@ -86,7 +86,7 @@ def test_what_was_promised_is_approved_runs_and_is_sent_exactly_once(page: Page,
     assert letter.recipients == [MARTA["email"]]
 
 
-def test_what_changes_under_the_readers_eyes_is_not_approved_by_a_key(page: Page, app: App) -> None:
+def test_a_todo_that_changes_while_being_read_is_not_approved(page: Page, app: App) -> None:
     """The newer version is offered, not put in the place of the one that is being read."""
     todo = make(app, tool=TOOL, arguments={"subject": "The menu", "body": "Dear Marta."})
     open_page(page, app, f"todos/{todo.pk}")
@@ -99,7 +99,7 @@ def test_what_changes_under_the_readers_eyes_is_not_approved_by_a_key(page: Page
     expect(page.locator(".td-mail ins")).to_have_text("Eve")
 
 
-def test_a_person_takes_a_todo_on_and_says_how_it_ended(page: Page, app: App) -> None:
+def test_a_person_takes_a_todo_and_marks_it_as_done(page: Page, app: App) -> None:
     """By keyboard and a dialog; the next who looks sees who has it, and then what came of it."""
     todo = make(app)
     open_page(page, app, f"todos/{todo.pk}")
@@ -115,7 +115,7 @@ def test_a_person_takes_a_todo_on_and_says_how_it_ended(page: Page, app: App) ->
     expect(page.locator("#toasts")).not_to_contain_text("can’t be reached")
 
 
-def test_the_list_follows_what_happens_and_keeps_what_is_ticked(page: Page, app: App) -> None:
+def test_the_list_updates_live_and_keeps_the_selection(page: Page, app: App) -> None:
     """A tick is for what was seen; what changed has to be ticked again."""
     letter = {"tool": TOOL, "arguments": {"subject": "The menu", "body": "Dear Marta."}}
     first, second = make(app, **letter), make(app, **letter)
@@ -134,7 +134,7 @@ def test_the_list_follows_what_happens_and_keeps_what_is_ticked(page: Page, app:
     expect(page.locator(f'[name=choice][value^="{third.pk}"]')).not_to_be_checked()
 
 
-def test_a_conversations_todos_stand_beside_it(page: Page, app: App) -> None:
+def test_a_conversation_shows_its_todos(page: Page, app: App) -> None:
     """Where one looks at what was said, and in the playground; both without loading the page again."""
     conversation = converse(app, "Could you send me the menu?", **MARTA)
     open_page(page, app, f"conversations/{conversation}")

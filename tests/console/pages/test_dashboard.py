@@ -31,20 +31,20 @@ def test_the_front_page_leads_to_the_dashboard(owner: Client, tenant: Tenant) ->
     assert owner.get("/").headers["Location"] == url_of(tenant)
 
 
-def test_a_fresh_project_is_told_what_to_do_next(owner: Client, tenant: Tenant) -> None:
+def test_a_new_project_shows_its_next_steps(owner: Client, tenant: Tenant) -> None:
     text = owner.get(url_of(tenant)).content.decode()
     assert "The week appears here" in text
     assert "Talk to the agent" in text
 
 
-def test_the_figures_appear_with_the_first_conversation(owner: Client, tenant: Tenant) -> None:
+def test_metrics_appear_with_the_first_conversation(owner: Client, tenant: Tenant) -> None:
     talk(tenant, "Hi")
     text = owner.get(url_of(tenant)).content.decode()
     assert "Turns by day" in text
     assert "The week appears here" not in text
 
 
-def test_what_is_done_is_ticked(owner: Client, tenant: Tenant) -> None:
+def test_completed_steps_are_checked(owner: Client, tenant: Tenant) -> None:
     talk(tenant, "Hi")
     steps = {step.title: step.is_done for step in owner.get(url_of(tenant)).context["steps"]}
     assert steps == {
@@ -63,7 +63,7 @@ def test_hidden_steps_stay_hidden_for_everyone(owner: Client, tenant: Tenant) ->
         assert "first-steps" not in client.get(url_of(tenant)).content.decode()
 
 
-def test_steps_that_are_all_done_do_not_come_back(owner: Client, tenant: Tenant) -> None:
+def test_completed_steps_stay_gone(owner: Client, tenant: Tenant) -> None:
     talk(tenant, "Hi")
     member_of(tenant, Role.VIEWER)
     with tenant.tx():
@@ -74,7 +74,7 @@ def test_steps_that_are_all_done_do_not_come_back(owner: Client, tenant: Tenant)
     assert owner.get(url_of(tenant)).context["steps"] == []
 
 
-def test_a_templates_made_up_address_is_no_description(tenant: Tenant) -> None:
+def test_a_templates_sample_address_does_not_count_as_a_description(tenant: Tenant) -> None:
     """It is undone until the text is the owner's own, and the page of the settings says why."""
     locale = Locale(timezone="Europe/Rome", region="IT")
     project = start_business("Da Gina", starter=starters()["restaurant"], owner=tenant.owner, locale=locale)
@@ -92,7 +92,7 @@ def test_a_templates_made_up_address_is_no_description(tenant: Tenant) -> None:
     assert [step.is_done for step in client.get(here).context["steps"] if step.title == "Say who you are"] == [True]
 
 
-def test_a_templates_hours_are_set_when_a_person_saves_them(tenant: Tenant) -> None:
+def test_template_hours_count_once_a_person_saves_them(tenant: Tenant) -> None:
     """As they are, if they are the business's own; until then the step is open and leads to them."""
     locale = Locale(timezone="Europe/Rome", region="IT")
     project = start_business("Da Gina", starter=starters()["restaurant"], owner=tenant.owner, locale=locale)
@@ -122,7 +122,7 @@ def test_a_templates_hours_are_set_when_a_person_saves_them(tenant: Tenant) -> N
     assert "A person has saved the opening hours" in attributes.content.decode()
 
 
-def test_hours_that_are_no_templates_are_set(tenant: Tenant) -> None:
+def test_custom_hours_count_as_set(tenant: Tenant) -> None:
     """Whoever wrote them: a program, or a person before it was noted who saved them."""
     locale = Locale(timezone="Europe/Rome", region="IT")
     project = start_business("Da Gina", starter=starters()["agency"], owner=tenant.owner, locale=locale)
@@ -133,18 +133,18 @@ def test_hours_that_are_no_templates_are_set(tenant: Tenant) -> None:
 
 
 @pytest.mark.parametrize("who", ["operator", "viewer"])
-def test_who_cannot_configure_sees_no_steps_and_hides_none(who: str, request: Any, tenant: Tenant) -> None:
+def test_members_who_cannot_configure_neither_see_nor_hide_steps(who: str, request: Any, tenant: Tenant) -> None:
     user: User = request.getfixturevalue(who)
     client = browser(user)
     assert client.get(url_of(tenant)).context["steps"] == []
     assert client.post(url_of(tenant)).status_code == 403
 
 
-def test_a_stranger_hides_nothing(tenant: Tenant, stranger: Tenant) -> None:
+def test_a_stranger_cannot_hide_steps(tenant: Tenant, stranger: Tenant) -> None:
     assert browser(stranger.owner).post(url_of(tenant)).status_code == 404
 
 
-def test_flagged_conversations_and_failed_jobs_need_you(
+def test_flagged_conversations_and_failed_jobs_need_attention(
     owner: Client, tenant: Tenant, failed_job: Callable[..., Any]
 ) -> None:
     row = talk(tenant, "A person, now", flag="asked for a person", name="Jonas Weber")
@@ -158,12 +158,12 @@ def test_flagged_conversations_and_failed_jobs_need_you(
     assert response.context["matters_count"] == 3
 
 
-def test_nothing_that_waits_is_said_as_such(owner: Client, tenant: Tenant) -> None:
+def test_the_dashboard_shows_when_nothing_waits(owner: Client, tenant: Tenant) -> None:
     talk(tenant, "Hi")
     assert "Nothing waits for you" in owner.get(url_of(tenant)).content.decode()
 
 
-def test_unknown_effects_and_broken_promises_need_a_person(owner: Client, tenant: Tenant) -> None:
+def test_unknown_effects_and_broken_promises_need_attention(owner: Client, tenant: Tenant) -> None:
     row = talk(tenant, "Hi")
     add_effect(tenant, row, state=EffectState.UNKNOWN)
     add_promise(tenant, row, "I’ll call you back.", state=PromiseState.BROKEN)
@@ -174,12 +174,12 @@ def test_unknown_effects_and_broken_promises_need_a_person(owner: Client, tenant
         assert f'href="{reverse(page, args=[tenant.project.slug])}?state={state}"' in text
 
 
-def test_a_promise_that_broke_long_ago_is_history(owner: Client, tenant: Tenant) -> None:
+def test_old_broken_promises_need_no_attention(owner: Client, tenant: Tenant) -> None:
     add_promise(tenant, talk(tenant, "Hi"), state=PromiseState.BROKEN, at=timezone.now() - timedelta(days=8))
     assert owner.get(url_of(tenant)).context["matters_count"] == 0
 
 
-def test_a_page_whose_figures_are_being_counted_says_so_and_shows_none(
+def test_the_page_shows_when_metrics_are_still_being_counted(
     owner: Client, tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(metrics_cache, "BUSY", 1)
@@ -194,7 +194,7 @@ def test_a_page_whose_figures_are_being_counted_says_so_and_shows_none(
     assert "aria-busy" not in text
 
 
-def test_figures_say_as_of_when_they_are_on_the_clock_of_the_business(
+def test_metrics_show_their_time_in_the_business_time_zone(
     owner: Client, tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     talk(tenant, "Hi")

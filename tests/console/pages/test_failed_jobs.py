@@ -22,11 +22,13 @@ def url_of(tenant: Tenant) -> str:
     return reverse("failed_jobs", args=[tenant.project.slug])
 
 
-def test_nothing_failed_is_said_as_such(owner: Client, tenant: Tenant) -> None:
+def test_the_page_shows_when_nothing_failed(owner: Client, tenant: Tenant) -> None:
     assert "No failures" in owner.get(url_of(tenant)).content.decode()
 
 
-def test_a_row_says_why_what_it_means_and_where(owner: Client, tenant: Tenant, failed_job: MakeJob) -> None:
+def test_a_row_shows_the_reason_its_meaning_and_the_conversation(
+    owner: Client, tenant: Tenant, failed_job: MakeJob
+) -> None:
     conversation = talk(tenant, "Hi", name="Giulia Ferri")
     failed_job(lane="thoughts", conversation=conversation)
     text = owner.get(url_of(tenant)).content.decode()
@@ -35,11 +37,11 @@ def test_a_row_says_why_what_it_means_and_where(owner: Client, tenant: Tenant, f
     assert reverse("conversation", args=[tenant.project.slug, conversation.pk]) in text
 
 
-def test_whatever_may_fail_has_words_that_staff_understands() -> None:
+def test_every_lane_has_a_label() -> None:
     assert [lane.name for lane in lanes() if lane.name not in LANES] == []
 
 
-def test_a_fault_in_the_code_is_not_blamed_on_the_settings(owner: Client, tenant: Tenant, failed_job: MakeJob) -> None:
+def test_a_server_error_is_not_blamed_on_the_settings(owner: Client, tenant: Tenant, failed_job: MakeJob) -> None:
     failed_job(error="'NoneType' object is not subscriptable")
     assert "A fault of this server" in owner.get(url_of(tenant)).content.decode()
 
@@ -53,7 +55,7 @@ def test_run_again_queues_the_job_with_fresh_attempts(owner: Client, tenant: Ten
     assert (job.state, job.attempts) == (State.QUEUED, 0)
 
 
-def test_a_job_that_did_not_fail_is_refused_in_a_sentence(owner: Client, tenant: Tenant, failed_job: MakeJob) -> None:
+def test_a_job_that_has_not_failed_is_not_run_again(owner: Client, tenant: Tenant, failed_job: MakeJob) -> None:
     """Two people at once: the second one is told."""
     job = failed_job()
     owner.post(url_of(tenant), {"job": job.pk})
@@ -61,9 +63,7 @@ def test_a_job_that_did_not_fail_is_refused_in_a_sentence(owner: Client, tenant:
     assert "Only a failed job can run again; this one is queued." in text
 
 
-def test_a_job_of_a_lane_that_is_gone_is_refused_in_a_sentence(
-    owner: Client, tenant: Tenant, failed_job: MakeJob
-) -> None:
+def test_a_job_of_a_removed_lane_is_not_run_again(owner: Client, tenant: Tenant, failed_job: MakeJob) -> None:
     job = failed_job(lane="gone")
     text = owner.post(url_of(tenant), {"job": job.pk}, follow=True).content.decode()
     assert "No app has registered the lane" in text
@@ -74,7 +74,9 @@ def test_a_job_that_does_not_exist_is_not_found(job: str, owner: Client, tenant:
     assert owner.post(url_of(tenant), {"job": job}).status_code == 404
 
 
-def test_another_tenants_job_is_not_run(owner: Client, tenant: Tenant, stranger: Tenant, failed_job: MakeJob) -> None:
+def test_another_tenants_job_is_not_run_again(
+    owner: Client, tenant: Tenant, stranger: Tenant, failed_job: MakeJob
+) -> None:
     job = failed_job()
     client = browser(stranger.owner)
     assert client.post(url_of(stranger), {"job": job.pk}).status_code == 404
@@ -83,7 +85,7 @@ def test_another_tenants_job_is_not_run(owner: Client, tenant: Tenant, stranger:
         assert Job.objects.get(pk=job.pk).state == State.FAILED
 
 
-def test_a_viewer_sees_the_reason_and_no_button(viewer: Any, tenant: Tenant, failed_job: MakeJob) -> None:
+def test_a_viewer_sees_the_reason_but_cannot_run_it_again(viewer: Any, tenant: Tenant, failed_job: MakeJob) -> None:
     job = failed_job()
     client = browser(viewer)
     text = client.get(url_of(tenant)).content.decode()

@@ -27,7 +27,7 @@ def said(tenant: Tenant, text: str, filters: Filters = ANY) -> list[str]:
         return [hit.content for hit in find_by_words(tenant.project, text, filters, before=None).messages]
 
 
-def test_pages_follow_one_another_without_a_gap(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pages_have_no_gaps_or_overlaps(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where two have their news at the same moment."""
     monkeypatch.setattr(search, "PAGE", 2)
     now = timezone.now()
@@ -76,12 +76,14 @@ def test_words_are_found_in_any_order_and_case(tenant: Tenant) -> None:
 
 
 @pytest.mark.parametrize("text", ["100%", "a_b", "back\\slash"])
-def test_signs_of_a_pattern_are_looked_for_as_they_are(text: str, tenant: Tenant) -> None:
+def test_pattern_characters_are_searched_literally(text: str, tenant: Tenant) -> None:
     talk(tenant, f"It is {text}", "It is 1000, axb, backslash")
     assert said(tenant, text) == [f"It is {text}"]
 
 
-def test_a_search_reads_its_share_and_goes_on_from_there(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_search_reads_a_limited_number_of_messages_and_continues(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(search, "WINDOW", 2)
     talk(tenant, "the oldest says marzipan", "two", "three", "four")
     with tenant.tx():
@@ -91,7 +93,7 @@ def test_a_search_reads_its_share_and_goes_on_from_there(tenant: Tenant, monkeyp
     assert [hit.content for hit in second.messages] == ["the oldest says marzipan"]
 
 
-def test_more_hits_than_a_page_are_gone_through_one_by_one(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_matches_are_paged(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search, "PAGE", 2)
     talk(tenant, "table 1", "table 2", "table 3")
     with tenant.tx():
@@ -101,7 +103,7 @@ def test_more_hits_than_a_page_are_gone_through_one_by_one(tenant: Tenant, monke
     assert ([hit.content for hit in second.messages], second.next) == (["table 1"], None)
 
 
-def test_a_search_keeps_to_its_filters(tenant: Tenant) -> None:
+def test_filters_apply_to_a_search(tenant: Tenant) -> None:
     talk(tenant, "table", name="Giulia Ferri", channel=Channel.PHONE)
     assert said(tenant, "table", Filters(channel="chat")) == []
     assert found_by(tenant, "giulia", Filters(channel="chat")) == []
