@@ -32,7 +32,7 @@ class ColumnSpec:
     """A column's statuses and its text while empty."""
 
     name: str
-    state: StateLabel
+    label: StateLabel
     states: Sequence[TodoStatus]
     empty: str
 

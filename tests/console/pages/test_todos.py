@@ -140,6 +140,8 @@ def test_every_status_has_a_column(owner: Client, tenant: Tenant, make: Make) ->
     for word, name in COLUMNS.items():
         assert f"It is {word}." in column(text, name)
         assert text.count(f"It is {word}.") == 1
+    headings = {"review": "To review", "motion": "In progress", "attention": "Needs attention", "done": "Done"}
+    assert all(heading in column(text, name).partition("</h2>")[0] for name, heading in headings.items())
 
 
 def test_a_card_shows_its_recipient_and_source(owner: Client, tenant: Tenant, make: Make) -> None:
