@@ -1,4 +1,4 @@
-"""Answers to questions about the business, from its own words."""
+"""Answers to questions about the business, from its own description."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from offline_model.business import (
     opening_hours,
     week_groups,
 )
-from offline_model.contact import DAY_NAMES, WEEKDAYS, find_day
+from offline_model.entities import DAY_NAMES, WEEKDAYS, find_day
 from offline_model.phrases import day_word, days_in, hours_in, phrase
-from offline_model.scene import Scene
+from offline_model.reply_context import ReplyContext
 
 HOURS = re.compile(
     r"\b(?:open|opening|hours|close[sd]?|closing|aperti|aperto|orari\w*|chius\w+|geöffnet|öffnungszeiten|"
@@ -40,15 +40,6 @@ QUESTION = re.compile(
     r"what(?:'s| is)|where|how much|quanto|dove|wo|où|dónde|was kostet|combien|cuánto)\b",
     re.IGNORECASE,
 )
-WORD_LISTS = {
-    "starters": "starter",
-    "pasta": "pasta",
-    "mains": "main",
-    "desserts": "dessert",
-    "dolci": "dessert",
-    "drinks": "drink",
-    "wine": "wine",
-}
 TRANSLATED = {
     "dove": "address",
     "indirizzo": "address",
@@ -84,44 +75,44 @@ TRANSLATED = {
 }
 
 
-def answer_question(scene: Scene) -> str:
-    """The answer to what the customer asks; empty when they ask nothing or the business says nothing of it."""
-    text = scene.said
+def answer_question(turn: ReplyContext) -> str:
+    """Answer to the customer's question, or an empty string."""
+    text = turn.said
     for answer in (_hours, _diet, _dishes):
-        if found := answer(scene, text):
+        if found := answer(turn, text):
             return found
     if not QUESTION.search(text):
         return ""
-    return _menu(scene, text) or _from_context(scene, text)
+    return _menu(turn, text) or _from_context(turn, text)
 
 
-def is_answered(scene: Scene) -> bool:
-    """Whether the business says just what is asked: its hours, a diet, a dish, or a sentence that takes up most of it."""
-    text = scene.said
-    is_exact = any(answer(scene, text) for answer in (_hours, _diet, _dishes, _menu))
-    return is_exact or is_about(_from_context(scene, text), text)
+def is_answered(turn: ReplyContext) -> bool:
+    """True if the business context answers the question directly."""
+    text = turn.said
+    is_exact = any(answer(turn, text) for answer in (_hours, _diet, _dishes, _menu))
+    return is_exact or is_about(_from_context(turn, text), text)
 
 
-def _hours(scene: Scene, text: str) -> str:
-    week = opening_hours(scene.context)
+def _hours(turn: ReplyContext, text: str) -> str:
+    week = opening_hours(turn.context)
     if not week or not HOURS.search(text) or HOLIDAY.search(text):
         return ""
-    day = _day_of(text, scene.clock[0])
+    day = _day_of(text, turn.clock[0])
     if day is None:
-        return phrase("hours_all", scene.language, hours=_week(scene))
-    name = day_word(WEEKDAYS[day].title(), scene.language)
+        return phrase("hours_all", turn.language, hours=_week(turn))
+    name = day_word(WEEKDAYS[day].title(), turn.language)
     said = week.get(day, "")
     if not said:
         return ""
     if said == "closed":
-        return phrase("closed_day", scene.language, day=name)
-    return phrase("hours_day", scene.language, day=name, hours=hours_in(said, scene.language))
+        return phrase("closed_day", turn.language, day=name)
+    return phrase("hours_day", turn.language, day=name, hours=hours_in(said, turn.language))
 
 
-def _week(scene: Scene) -> str:
+def _week(turn: ReplyContext) -> str:
     parts = (
-        days_in(first, last, scene.language) + " " + hours_in(said, scene.language)
-        for first, last, said in week_groups(scene.context)
+        days_in(first, last, turn.language) + " " + hours_in(said, turn.language)
+        for first, last, said in week_groups(turn.context)
     )
     return ", ".join(parts)
 
@@ -141,33 +132,33 @@ def _day_of(text: str, today: str) -> int | None:
     return DAY_NAMES.get(singular)
 
 
-def _diet(scene: Scene, text: str) -> str:
-    found = diet_items(scene.context, text)
+def _diet(turn: ReplyContext, text: str) -> str:
+    found = diet_items(turn.context, text)
     if found is None or not (QUESTION.search(text) or HOURS.search(text)):
         return ""
     diet, fit = found
-    if not items(scene.context):
+    if not items(turn.context):
         return ""
     if not fit:
-        return phrase("diet_none", scene.language, diet=diet)
-    answer = phrase("diet", scene.language, diet=diet, items=_listed(fit[:4], scene.language))
-    traces = _traces(scene) if diet == "gluten-free" and scene.language == "en" else ""
+        return phrase("diet_none", turn.language, diet=diet)
+    answer = phrase("diet", turn.language, diet=diet, items=_listed(fit[:4], turn.language))
+    traces = _traces(turn) if diet == "gluten-free" and turn.language == "en" else ""
     return f"{answer} {traces}".strip()
 
 
-def _traces(scene: Scene) -> str:
-    return next((s for s in best_sentences([scene.context], "traces") if "trace" in s), "")
+def _traces(turn: ReplyContext) -> str:
+    return next((s for s in best_sentences([turn.context], "traces") if "trace" in s), "")
 
 
-def _dishes(scene: Scene, text: str) -> str:
+def _dishes(turn: ReplyContext, text: str) -> str:
     if not QUESTION.search(text):
         return ""
-    found = asked_items(scene.context, text)[:3]
+    found = asked_items(turn.context, text)[:3]
     if not found:
         return ""
-    if scene.language == "en" and re.search(r"\b(?:nuts?|allerg\w+|traces|contain)\b", text, re.IGNORECASE):
-        return f"{_dish_line(found[0])} {_traces(scene)}".strip()
-    return phrase("items", scene.language, items=_listed(found, scene.language))
+    if turn.language == "en" and re.search(r"\b(?:nuts?|allerg\w+|traces|contain)\b", text, re.IGNORECASE):
+        return f"{_dish_line(found[0])} {_traces(turn)}".strip()
+    return phrase("items", turn.language, items=_listed(found, turn.language))
 
 
 def _dish_line(item: Item) -> str:
@@ -175,13 +166,13 @@ def _dish_line(item: Item) -> str:
     return f"For {item.name.split(',')[0]} the menu says: {notes}."
 
 
-def _menu(scene: Scene, text: str) -> str:
-    offered = items(scene.context)
+def _menu(turn: ReplyContext, text: str) -> str:
+    offered = items(turn.context)
     if not offered or not MENU.search(text):
         return ""
     chosen = [*offered[:2], *offered[len(offered) // 3 : len(offered) // 3 + 2]]
     more = {"en": " among others", "it": " e altro", "de": " und mehr", "fr": " et plus", "es": " y más"}
-    return phrase("items", scene.language, items=_listed(chosen, scene.language) + more.get(scene.language, ""))
+    return phrase("items", turn.language, items=_listed(chosen, turn.language) + more.get(turn.language, ""))
 
 
 def _listed(found: list[Item], language: str) -> str:
@@ -191,8 +182,8 @@ def _listed(found: list[Item], language: str) -> str:
     return ", ".join(lines[:-1]) + phrase("and", language) + lines[-1]
 
 
-def _from_context(scene: Scene, text: str) -> str:
-    """The sentences of the business that answer best; said as they stand, in the business's language."""
+def _from_context(turn: ReplyContext, text: str) -> str:
+    """Best matching sentences of the business context, verbatim."""
     words = " ".join(TRANSLATED.get(word.lower(), word) for word in re.findall(r"[\w'’-]+", text))
-    found = best_sentences(scene.sources, words)
+    found = best_sentences(turn.sources, words)
     return " ".join(sentence if sentence.endswith((".", "!")) else f"{sentence}." for sentence in found)

@@ -1,4 +1,4 @@
-"""What a business says about itself: hours, dishes and prices, and the sentence that answers a question best."""
+"""Parser for business descriptions: opening hours, items, prices and matching sentences."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 
-from offline_model.contact import DAY_NAMES
+from offline_model.entities import DAY_NAMES
 from offline_model.wordlist import words
 
 DAY_PATTERN = r"(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?s?"
@@ -23,7 +23,7 @@ ITEM = re.compile(
     rf"(?:^|(?<=[.;]\s))\s*[-*•]?\s*(?P<name>[^:.;\n€$£]{{3,90}}?)\s*(?::|–|—|\.\.+|-)\s*(?P<price>{PRICE})\s*(?:\((?P<notes>[^)]*)\))?",
     re.MULTILINE,
 )
-# A dot within a number or an address ends nothing, nor does that of a title.
+# A dot in a number, an address or a title doesn't end the sentence.
 SENTENCE = re.compile(r"(?=[^.!?\n])(?:\b(?:Dr|Mrs?|Ms|Prof|St)\.|\.(?=\w)|[^.!?\n])+[.!?]?")
 STOP = words(
     """
@@ -106,7 +106,7 @@ def items(context: str) -> tuple[Item, ...]:
 
 @lru_cache(maxsize=64)
 def opening_hours(context: str) -> dict[int, str]:
-    """What the context says of each weekday (0 is Monday): the hours as written, or "closed"."""
+    """Opening hours by weekday (0 is Monday), verbatim, or "closed"."""
     hours: dict[int, str] = {}
     for line in re.split(r"[\n;]|(?<=[a-z\d])\.(?=\s)", context):
         spans = list(DAY_SPAN.finditer(line))
@@ -119,7 +119,7 @@ def opening_hours(context: str) -> dict[int, str]:
 
 
 def _parts(line: str, spans: list[re.Match[str]], every: bool) -> list[tuple[list[int], str]]:
-    """The line cut at its day names: which days, and what holds on them."""
+    """Days and hours of a line, split at its day names."""
     if not spans:
         said = _hours_in(line)
         return [(list(range(7)), said)] if every and said else []
@@ -169,7 +169,7 @@ def content_words(text: str) -> set[str]:
 
 
 def is_about(answer: str, question: str) -> bool:
-    """Whether an answer takes up at least half of what the question names; words are compared by how they begin."""
+    """True if an answer covers at least half of the question's content words, compared by prefix."""
     asked, said = ({word[:4] for word in content_words(text)} for text in (question, answer))
     return bool(answer) and 2 * len(asked & said) >= len(asked)
 
@@ -208,7 +208,7 @@ def diet_items(context: str, question: str) -> tuple[str, list[Item]] | None:
 
 
 def best_sentences(texts: list[str], question: str, *, limit: int = 2) -> list[str]:
-    """The sentences that answer the question best; empty when none speaks of it."""
+    """Sentences that answer the question best; empty if none matches."""
     asked = content_words(question)
     topics = [topic for topic in TOPICS if plain_words(question) & topic or asked & {_singular(w) for w in topic}]
     scored = []

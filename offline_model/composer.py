@@ -1,4 +1,4 @@
-"""Which skill a request is about, and the answer of that skill."""
+"""Skill dispatch: identifies the skill of a request and composes its answer."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from offline_model.skills.make_good import make_good
 from offline_model.skills.observer import observe
 from offline_model.skills.reply import reply
 from offline_model.skills.rerank import rank
-from offline_model.skills.summary import summarise
+from offline_model.skills.summary import summarize
 from offline_model.skills.thoughts import think
 from offline_model.wire import Answer, ChatCall
 
@@ -25,7 +25,7 @@ STRUCTURED: dict[str, Callable[[ChatCall], dict[str, Any]]] = {
     "observer": observe,
     "thoughts": think,
     "detect": detect,
-    "summary": summarise,
+    "summary": summarize,
     "rerank": rank,
     "extract": extract,
     "make_good": make_good,
@@ -44,7 +44,7 @@ OUTPUT_TITLES = {
 
 
 def skill_of(call: ChatCall) -> str:
-    """The skill's name: the schema's, or that of a schema in the prompt, else `reply`."""
+    """Name of the skill, by the output schema or the prompt; `reply` by default."""
     if call.schema_name:
         return OUTPUT_TITLES.get(call.schema_name, call.schema_name)
     if call.system.startswith(OPENING):
@@ -57,7 +57,7 @@ def skill_of(call: ChatCall) -> str:
 
 
 def compose(call: ChatCall) -> Answer:
-    """The answer to a request, by the rules of its skill."""
+    """Compose the answer of the request's skill."""
     skill = skill_of(call)
     if skill in STRUCTURED:
         return Answer(json.dumps(STRUCTURED[skill](call), ensure_ascii=False))
@@ -69,7 +69,7 @@ def compose(call: ChatCall) -> Answer:
 
 
 def fallback(call: ChatCall) -> Answer:
-    """A valid answer that says as little as possible."""
+    """Minimal valid answer for a prompt that can't be parsed."""
     if call.schema is not None:
         return Answer(json.dumps(instance_of(call.schema)))
     return Answer("I'm sorry, I don't know that. I can pass your question on to my colleagues.")

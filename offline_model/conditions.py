@@ -1,13 +1,13 @@
-"""Judges a tool's conditions beside the commitment itself, from the words of the conversation."""
+"""Evaluation of a tool's conditions against the conversation."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 
-from offline_model.matters.vocabulary import EMPTY
+from offline_model.action_kinds.lexicon import EMPTY
 from offline_model.prompt_reader import Condition, Line, last_of
-from offline_model.tool_profile import COMMON, stem
+from offline_model.tool_matching import COMMON, stem
 from offline_model.wordlist import words
 
 COMMITTING = re.compile(
@@ -82,8 +82,8 @@ SYNONYMS = {
 
 
 @dataclass(frozen=True)
-class Scene:
-    """What a condition is judged by. `is_committed` is whether the agent commits to the tool now."""
+class ConditionContext:
+    """Input of a condition check. `is_committed` is true if the agent commits to the tool."""
 
     answer: str
     messages: tuple[Line, ...]
@@ -97,22 +97,22 @@ class Scene:
         return " ".join([*(line.content for line in self.messages), self.answer])
 
 
-def is_met(condition: Condition, scene: Scene) -> bool:
-    """Whether the condition holds."""
+def is_met(condition: Condition, context: ConditionContext) -> bool:
+    """True if the condition holds."""
     text = f"{condition.name} {condition.description}"
     if ASKING_NOTHING.search(text):
-        return "?" not in scene.answer
+        return "?" not in context.answer
     if FAREWELL.search(text):
-        return scene.is_last_goodbye or scene.is_committed
+        return context.is_last_goodbye or context.is_committed
     if EXISTING.search(text) and _is_negative(condition):
-        return not (scene.is_of_booking or MANAGING.search(scene.quote))
+        return not (context.is_of_booking or MANAGING.search(context.quote))
     if _is_about_customer(condition):
-        return _has_confirmed(scene)
+        return _has_confirmed(context)
     if COMMITTING.search(text):
-        return scene.is_committed
+        return context.is_committed
     if CONFIRMING.search(text):
-        return _has_confirmed(scene)
-    return _is_named(condition, scene) is not _is_negative(condition)
+        return _has_confirmed(context)
+    return _is_named(condition, context) is not _is_negative(condition)
 
 
 def _is_negative(condition: Condition) -> bool:
@@ -134,19 +134,19 @@ def _is_about_customer(condition: Condition) -> bool:
     return bool((subject or named) and CONFIRMING.search(f"{condition.name} {condition.description}"))
 
 
-def _has_confirmed(scene: Scene) -> bool:
-    """The customer said yes to the agent's last question, or asked for it outright; without a history the promise stands for it."""
-    said = last_of(list(scene.messages), "customer")
+def _has_confirmed(context: ConditionContext) -> bool:
+    """True if the customer agreed or asked for it; without a history, if the agent commits."""
+    said = last_of(list(context.messages), "customer")
     if not said:
-        return scene.is_committed
+        return context.is_committed
     if REFUSED.match(said) or (NO.search(said) and not YES.search(said)):
         return False
-    return bool(YES.search(said) or WANTS.search(said)) or not scene.answer.strip().endswith("?")
+    return bool(YES.search(said) or WANTS.search(said)) or not context.answer.strip().endswith("?")
 
 
-def _is_named(condition: Condition, scene: Scene) -> bool:
-    """Whether what the condition speaks of occurs in the conversation."""
-    said = set(re.findall(r"[\w'+@-]+", scene.everything.lower()))
+def _is_named(condition: Condition, context: ConditionContext) -> bool:
+    """True if the conversation mentions the condition's subject."""
+    said = set(re.findall(r"[\w'+@-]+", context.everything.lower()))
     stems = {stem(word) for word in said}
     wanted = [
         w
@@ -154,10 +154,10 @@ def _is_named(condition: Condition, scene: Scene) -> bool:
         if w not in EMPTY | COMMON | FILLERS and len(w) > 2
     ]
     if not wanted:
-        return scene.is_committed
+        return context.is_committed
     for word in wanted:
         key = next((k for k in SYNONYMS if stem(k) == stem(word)), "")
-        if stem(word) in stems or (key and (SYNONYMS[key] & said or _has_pattern(key, scene.everything))):
+        if stem(word) in stems or (key and (SYNONYMS[key] & said or _has_pattern(key, context.everything))):
             return True
     return False
 

@@ -1,11 +1,11 @@
-"""Days as people name them, as dates."""
+"""Conversion of spoken days to calendar dates."""
 
 from __future__ import annotations
 
 import re
 from datetime import date, datetime, timedelta
 
-from offline_model.contact import DAY_NAMES, MONTHS, RELATIVE
+from offline_model.entities import DAY_NAMES, MONTHS, RELATIVE
 
 NOW_FORMAT = "%A %d %B %Y, %H:%M"
 TOMORROW = frozenset({"tomorrow", "domani", "morgen", "demain", "mañana"})
@@ -16,7 +16,7 @@ NUMERIC = re.compile(r"^(\d{1,2})[./](\d{1,2})(?:[./](\d{2,4}))?$")
 
 
 def read_now(text: str) -> datetime | None:
-    """The moment of a prompt: "Friday 20 November 2026, 21:00"."""
+    """Timestamp of a prompt: "Friday 20 November 2026, 21:00"."""
     found = re.search(r"[A-Z][a-z]+ \d{1,2} [A-Z][a-z]+ \d{4}, \d\d:\d\d", text)
     try:
         return datetime.strptime(found[0], NOW_FORMAT) if found else None  # noqa: DTZ007 - local to the business

@@ -1,4 +1,4 @@
-"""Goodbyes: formulas, which have no clause to judge."""
+"""Farewell detection."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ HEDGED = re.compile(
 
 
 def farewell(answer: str) -> tuple[str, bool] | None:
-    """The words of a goodbye and whether it stands last with nothing asked; None when there is none."""
+    """Farewell words and a flag for a final farewell without questions; None if there is no farewell."""
     sentences = [m[0] for m in SENTENCE.finditer(answer) if m[0].strip(" \t\"'”)")]
     found = [goodbye for at in range(len(sentences)) if (goodbye := _goodbye_in(sentences, at))]
     return next((goodbye for goodbye in found if goodbye[1]), found[0] if found else None)
 
 
 def _goodbye_in(sentences: list[str], at: int) -> tuple[str, bool] | None:
-    """The goodbye of one sentence, and whether it is the last thing said; a question anywhere takes that from it."""
+    """Farewell of one sentence, and a flag for a final one; a question anywhere clears the flag."""
     sentence = sentences[at]
     found = FAREWELL.search(sentence)
     if not found or SPOKEN_OF.search(sentence[: found.start()]):

@@ -1,4 +1,4 @@
-"""Which language a customer writes in, by its small words and its script."""
+"""Language detection by function words and script."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ GREETINGS = {
 
 
 def language_of(text: str) -> str | None:
-    """The ISO 639-1 code, or None when the words don't tell (a name, a number)."""
+    """ISO 639-1 code, or None if the text is inconclusive (a name, a number)."""
     for code, pattern in SCRIPTS:
         if len(pattern.findall(text)) >= 3:
             return code

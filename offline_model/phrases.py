@@ -1,4 +1,4 @@
-"""What the agent says, in the five languages it greets in; the words are in phrases.json."""
+"""Phrase book in five languages, loaded from phrases.json."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ DAY_WORDS: dict[str, list[str]] = BOOK["days"]
 RANGE_WORDS: dict[str, list[str]] = BOOK["ranges"]
 CLOSED: dict[str, str] = BOOK["closed"]
 DAY_RANGES: dict[str, list[str]] = BOOK["day_ranges"]
-LETTERS: dict[str, str] = BOOK["letters"]
+SALUTATIONS: dict[str, str] = BOOK["salutations"]
 MAKE_GOOD: dict[str, list[str]] = BOOK["make_good"]
-LEFT_TO_DO: dict[str, dict[str, list[str]]] = BOOK["left_to_do"]
+COMMITMENT_PATTERNS: dict[str, dict[str, list[str]]] = BOOK["commitment_patterns"]
 
 
 def phrase(key: str, language: str, **values: str) -> str:
-    """A phrase in the language, in English when it isn't one of the five."""
+    """A phrase in the given language, falling back to English."""
     book = PHRASES.get(language, PHRASES["en"])
     return book.get(key, PHRASES["en"][key]).format(**values)
 
 
 def salutation(language: str) -> str:
-    """How a letter begins."""
-    return LETTERS.get(language, LETTERS["en"])
+    """Salutation of an e-mail."""
+    return SALUTATIONS.get(language, SALUTATIONS["en"])
 
 
 def make_good_in(language: str) -> tuple[str, str]:
-    """An apology for a promise that broke, and what a colleague does next; `{promise}` stands for its words."""
+    """Apology for a broken promise and the colleague's next step, with a `{promise}` placeholder."""
     correction, step = MAKE_GOOD.get(language, MAKE_GOOD["en"])
     return correction, step
 

@@ -1,4 +1,4 @@
-"""Reads the product's prompts back into their parts, as plain text."""
+"""Parser for the product's prompts."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _section_pattern(tag: str) -> re.Pattern[str]:
 
 
 def section(text: str, tag: str) -> str:
-    """What stands between `<tag>` and `</tag>`; empty when there is no such section."""
+    """Body of the section `<tag>`, or an empty string."""
     match = _section_pattern(tag).search(text)
     return match["body"].strip("\n") if match else ""
 
@@ -86,7 +86,7 @@ def attribute(text: str, *, tag: str, name: str) -> str:
 
 
 def transcript(text: str) -> list[Line]:
-    """The messages of a section; a line without a role goes on with the message before it."""
+    """Messages of a section; a line without a role continues the previous message."""
     lines: list[Line] = []
     for raw in text.splitlines():
         match = LINE.match(raw)
@@ -110,8 +110,8 @@ def facts(text: str) -> dict[str, str]:
 
 def summary(text: str) -> tuple[str, dict[str, str]]:
     """The section Summary: the text, and the facts that follow it."""
-    told, _, known = section(text, "Summary").partition("\n")
-    return told, facts(known)
+    described, _, known = section(text, "Summary").partition("\n")
+    return described, facts(known)
 
 
 def actions(text: str) -> list[Action]:
@@ -181,7 +181,7 @@ class ToolText:
 
 
 CONDITION = re.compile(r"^- `([^`]+)`: ?(.*)$", re.MULTILINE)
-# A condition that an earlier tool has in the same words
+# Reference to the same condition of an earlier tool
 AS_ABOVE = "as above"
 
 
@@ -189,12 +189,12 @@ AS_ABOVE = "as above"
 def tools(system: str) -> tuple[ToolText, ...]:
     """The tools under the heading `# Tools` of a detection prompt."""
     _, _, listed = system.partition("\n# Tools\n")
-    found, told = [], dict[str, str]()
+    found, seen = [], dict[str, str]()
     for part in re.split(r"^## ", listed, flags=re.MULTILINE)[1:]:
         name, _, rest = part.partition("\n")
         described = CONDITION.split(rest, maxsplit=1)[0]
-        named = {m[1]: told.get(m[1], "") if m[2] == AS_ABOVE else m[2] for m in CONDITION.finditer(rest)}
-        told |= named
+        named = {m[1]: seen.get(m[1], "") if m[2] == AS_ABOVE else m[2] for m in CONDITION.finditer(rest)}
+        seen |= named
         found.append(
             ToolText(name.strip(), described.strip(), tuple(Condition(key, text) for key, text in named.items()))
         )

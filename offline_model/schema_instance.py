@@ -1,4 +1,4 @@
-"""A minimal valid instance of a JSON schema, of the keywords that structured outputs allow."""
+"""Minimal valid instances of a JSON Schema."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ def instance_of(
     Only required properties are given, or all of them with `every_property`. With `only_found` what `fill` gives a value is
     given too, and a required one that it doesn't is null or an empty text where that is allowed.
     """
-    return _Maker(schema, fill, every_property, only_found).make(schema, name="", depth=0)
+    return _InstanceBuilder(schema, fill, every_property, only_found).make(schema, name="", depth=0)
 
 
-class _Maker:
+class _InstanceBuilder:
     def __init__(self, root: dict[str, Any], fill: Filler, every_property: bool, only_found: bool) -> None:
         self._root = root
         self._fill = fill

@@ -1,4 +1,4 @@
-"""The script of a test: what the next calls of each skill are answered with."""
+"""Scripted answers: tests queue the next response of each skill."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 
 
 class BadStep(Exception):
-    """The step can't be read."""
+    """Raised for an invalid step."""
 
 
 class Fault(StrEnum):
-    """A way in which a provider fails."""
+    """Provider failures that a script can simulate."""
 
     RATE_LIMIT = "429"
     SERVER_ERROR = "500"
@@ -40,7 +40,7 @@ class Fault(StrEnum):
 
 
 class Mode(StrEnum):
-    """What happens to a request that no step fits."""
+    """Handling of requests without a matching step."""
 
     FREE = "free"
     STRICT = "strict"

@@ -12,9 +12,9 @@ from typing import Any
 from urllib.parse import parse_qs
 
 from offline_model.composer import compose, fallback, skill_of
-from offline_model.journal import Journal, Record, named
-from offline_model.plan import Plan, json_plan, plan_answer
-from offline_model.player import ClientGone, Message, Player, Receive, Send
+from offline_model.request_log import Record, RequestLog, named
+from offline_model.response_sender import ClientGone, Message, Receive, ResponseSender, Send
+from offline_model.responses import Response, build_response, json_response
 from offline_model.script import BadStep, Mode, Script, Step
 from offline_model.wire import (
     Answer,
@@ -41,13 +41,13 @@ class Latency:
 
 
 class OfflineModel:
-    """One server's state and its doors."""
+    """ASGI application of the offline model; holds its state and its routes."""
 
     def __init__(self, *, ttft_ms: float = 0.0, gap_ms: float = 0.0) -> None:
         self._configured = Latency(ttft_ms, gap_ms)
         self.latency = replace(self._configured)
         self.script = Script()
-        self.journal = Journal()
+        self.request_log = RequestLog()
         self._last_prompts: dict[str, str] = {}
         self._doors = {
             ("GET", "/healthz"): self._health,
@@ -63,40 +63,40 @@ class OfflineModel:
             return
         body = await _read_body(receive)
         method, path = scope["method"], scope["path"].rstrip("/")
-        player = Player(receive=receive, send=send, on_first_byte=lambda: None)
+        sender = ResponseSender(receive=receive, send=send, on_first_byte=lambda: None)
         if method == "POST" and path in ("/v1/chat/completions", "/chat/completions"):
             await self._chat(scope, body, receive, send)
         elif door := self._doors.get((method, path)):
-            await player.play(door(body, parse_qs(scope["query_string"].decode("latin-1"))))
+            await sender.play(door(body, parse_qs(scope["query_string"].decode("latin-1"))))
         else:
             message = f"Unknown request URL: {method} {scope['path']}."
-            await player.play(json_plan(error_body(message, code="unknown_url"), status=404))
+            await sender.play(json_response(error_body(message, code="unknown_url"), status=404))
 
     async def _chat(self, scope: Message, body: bytes, receive: Receive, send: Send) -> None:
         try:
             call = read_call(body)
         except BadRequest as error:
-            player = Player(receive=receive, send=send, on_first_byte=lambda: None)
-            await player.play(json_plan(error_body(str(error), code="invalid_request"), status=400))
+            sender = ResponseSender(receive=receive, send=send, on_first_byte=lambda: None)
+            await sender.play(json_response(error_body(str(error), code="invalid_request"), status=400))
             return
         record = self._open_record(call, size=len(body), scope=scope)
         cancelled = True
         try:
-            plan = self._plan(call, record)
-            record.status = plan.status
+            response = self._respond(call, record)
+            record.status = response.status
 
             def first_byte() -> None:
                 record.first_byte = time.time()
 
-            await Player(receive=receive, send=send, on_first_byte=first_byte).play(plan)
+            await ResponseSender(receive=receive, send=send, on_first_byte=first_byte).play(response)
             cancelled = False
         except ClientGone:
             pass
         finally:
-            self.journal.close(record, cancelled=cancelled)
+            self.request_log.close(record, cancelled=cancelled)
 
     def _open_record(self, call: ChatCall, *, size: int, scope: Message) -> Record:
-        return self.journal.open(
+        return self.request_log.open(
             skill=skill_of(call),
             model=call.model,
             stream=call.stream,
@@ -107,19 +107,19 @@ class OfflineModel:
             authorization=any(name == b"authorization" for name, _ in scope["headers"]),
         )
 
-    def _plan(self, call: ChatCall, record: Record) -> Plan:
+    def _respond(self, call: ChatCall, record: Record) -> Response:
         prompt = call.whole_text
         step = self.script.take(skill=record.skill, text=prompt)
         if step is None and self.script.mode is Mode.STRICT:
             message = f"Strict script: no step fits request {record.n} of skill {record.skill!r}."
-            return json_plan(error_body(message, code="unscripted_request", kind="server_error"), status=500)
+            return json_response(error_body(message, code="unscripted_request", kind="server_error"), status=500)
         answer = _scripted(step) or _composed(call)
         usage = self._usage(record.skill, prompt, answer)
         envelope = Envelope(record.n, call.model)
-        plan = plan_answer(answer, call=call, envelope=envelope, usage=usage, step=step)
-        return self._timed(plan, step=step, tokens=usage.completion_tokens, is_stream=call.stream)
+        response = build_response(answer, call=call, envelope=envelope, usage=usage, step=step)
+        return self._timed(response, step=step, tokens=usage.completion_tokens, is_stream=call.stream)
 
-    def _timed(self, plan: Plan, *, step: Step | None, tokens: int, is_stream: bool) -> Plan:
+    def _timed(self, response: Response, *, step: Step | None, tokens: int, is_stream: bool) -> Response:
         first, gap = self.latency.ttft_ms, self.latency.gap_ms
         if step and step.ttft_ms is not None:
             first = step.ttft_ms
@@ -127,7 +127,7 @@ class OfflineModel:
             gap = step.gap_ms
         if not is_stream:
             first += gap * max(0, tokens - 1)
-        return replace(plan, first_s=first / 1000, gap_s=gap / 1000) if first or gap else plan
+        return replace(response, first_s=first / 1000, gap_s=gap / 1000) if first or gap else response
 
     def _usage(self, skill: str, prompt: str, answer: Answer) -> Usage:
         shared = shared_prefix(self._last_prompts.get(skill, ""), prompt)
@@ -136,40 +136,40 @@ class OfflineModel:
         count = max(len(pieces_of(answer.text)), said // 4) if said else 0
         return Usage(len(prompt) // 4, shared // 4, count)
 
-    def _health(self, _body: bytes, _query: dict[str, list[str]]) -> Plan:
-        return json_plan(dump({"status": "ok", "pid": os.getpid()}))
+    def _health(self, _body: bytes, _query: dict[str, list[str]]) -> Response:
+        return json_response(dump({"status": "ok", "pid": os.getpid()}))
 
-    def _models(self, _body: bytes, _query: dict[str, list[str]]) -> Plan:
+    def _models(self, _body: bytes, _query: dict[str, list[str]]) -> Response:
         models = [{"id": name, "object": "model", "created": 0, "owned_by": "offline"} for name in MODELS]
-        return json_plan(dump({"object": "list", "data": models}))
+        return json_response(dump({"object": "list", "data": models}))
 
-    def _log(self, _body: bytes, query: dict[str, list[str]]) -> Plan:
+    def _log(self, _body: bytes, query: dict[str, list[str]]) -> Response:
         since = query.get("since", ["0"])[0]
-        requests = self.journal.since(int(since) if since.isdigit() else 0)
-        shown = {"requests": requests, "unused": self.script.unused(), "in_flight": self.journal.in_flight}
-        return json_plan(dump(shown))
+        requests = self.request_log.since(int(since) if since.isdigit() else 0)
+        shown = {"requests": requests, "unused": self.script.unused(), "in_flight": self.request_log.in_flight}
+        return json_response(dump(shown))
 
-    def _script(self, body: bytes, _query: dict[str, list[str]]) -> Plan:
+    def _script(self, body: bytes, _query: dict[str, list[str]]) -> Response:
         try:
             added = self.script.add(json.loads(body))
         except (BadStep, ValueError, TypeError) as error:
-            return json_plan(error_body(str(error), code="bad_step"), status=400)
-        return json_plan(dump({"added": added, "queued": len(self.script.steps), "mode": self.script.mode}))
+            return json_response(error_body(str(error), code="bad_step"), status=400)
+        return json_response(dump({"added": added, "queued": len(self.script.steps), "mode": self.script.mode}))
 
-    def _reset(self, _body: bytes, _query: dict[str, list[str]]) -> Plan:
+    def _reset(self, _body: bytes, _query: dict[str, list[str]]) -> Response:
         self.script = Script()
-        self.journal.clear()
+        self.request_log.clear()
         self.latency = replace(self._configured)
         self._last_prompts.clear()
-        return json_plan(dump({"status": "ok"}))
+        return json_response(dump({"status": "ok"}))
 
-    def _latency(self, body: bytes, _query: dict[str, list[str]]) -> Plan:
+    def _latency(self, body: bytes, _query: dict[str, list[str]]) -> Response:
         try:
             asked = {k: float(v) for k, v in json.loads(body).items() if k in ("ttft_ms", "gap_ms")}
         except (ValueError, TypeError, AttributeError) as error:
-            return json_plan(error_body(str(error), code="bad_latency"), status=400)
+            return json_response(error_body(str(error), code="bad_latency"), status=400)
         self.latency = replace(self.latency, **asked)
-        return json_plan(dump({"ttft_ms": self.latency.ttft_ms, "gap_ms": self.latency.gap_ms}))
+        return json_response(dump({"ttft_ms": self.latency.ttft_ms, "gap_ms": self.latency.gap_ms}))
 
 
 def _scripted(step: Step | None) -> Answer | None:
@@ -192,7 +192,7 @@ def _composed(call: ChatCall) -> Answer:
 
 
 def shared_prefix(a: str, b: str) -> int:
-    """How many characters two prompts have in common at their start, by bisection."""
+    """Length of the common prefix of two prompts, by bisection."""
     low, high = 0, min(len(a), len(b))
     while low < high:
         middle = (low + high + 1) // 2

@@ -1,4 +1,4 @@
-"""Tools inside the turn: whether the customer's words ask for one, and what its results say."""
+"""Tool selection during a reply, and spoken tool results."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from offline_model.contact import find_email, find_phone
-from offline_model.fields import FieldFinder
-from offline_model.guest import read_guest
-from offline_model.looking_up import CARD, LOOK_UPS, is_of_knowledge, look_up, told_of_knowledge
+from offline_model.entities import find_email, find_phone
+from offline_model.knowledge_lookup import CARD, LOOK_UPS, is_knowledge_result, knowledge_call, summarize_article
 from offline_model.prompt_reader import Line, facts, section, transcript
+from offline_model.schema_fields import FieldFinder
 from offline_model.schema_instance import instance_of
-from offline_model.tool_profile import stem
+from offline_model.slots import fill_slots
+from offline_model.tool_matching import stem
 from offline_model.wire import ChatCall, Tool, ToolUse
 from offline_model.wordlist import words
 
@@ -43,14 +43,14 @@ WORDS_FOR: dict[str, str] = {
     "sms": r"\b(?:sms|text)\b",
 }
 MIN_OVERLAP = 2
-# A business whose scenarios have the agent promise its bookings wants them promised.
+# Not called where the scenarios have the agent promise bookings.
 APPOINTMENTS = frozenset({"check_availability", "book_appointment", "lookup_appointment", "cancel_appointment"})
 PROMISES_BOOKINGS = "Let me check availability"
-# Called when another tool has said so, never by a customer's words.
-WHEN_TOLD = frozenset({"verify_caller"})
+# Called only when another tool's result asks for it.
+FOLLOW_UP_TOOLS = frozenset({"verify_caller"})
 
 
-def choose_tool(call: ChatCall, *, is_stumped: Callable[[], bool]) -> ToolUse | None:
+def choose_tool(call: ChatCall, *, lacks_answer: Callable[[], bool]) -> ToolUse | None:
     """The tool that the customer's words ask for, with its arguments; None for none, or when it has been called in this turn.
 
     The knowledge base is asked only by one who `is_stumped`: what the prompt answers needs no look-up.
@@ -59,34 +59,38 @@ def choose_tool(call: ChatCall, *, is_stumped: Callable[[], bool]) -> ToolUse | 
         return None
     newest, lines = _newest(call)
     left = [tool for tool in call.tools if tool.name not in call.answered_tools]
-    if (first := _before_anything_else(left, lines, call)) is not None:
+    if (first := _mandatory_tool(left, lines, call)) is not None:
         proof = _proof_in(newest) if first.name == "verify_caller" else {}
         return ToolUse(first.name, {**(_arguments(first, newest, lines, call) or {}), **proof})
-    kept_out = _kept_out(call)
-    asked_for = [tool for tool in left if tool.name not in kept_out]
-    scored = sorted(((_score(tool, newest), -i) for i, tool in enumerate(asked_for)), reverse=True)
+    excluded = _excluded_tools(call)
+    candidates = [tool for tool in left if tool.name not in excluded]
+    scored = sorted(((_score(tool, newest), -i) for i, tool in enumerate(candidates)), reverse=True)
     for score, index in scored:
         if score < MIN_OVERLAP:
             break
-        tool = asked_for[-index]
+        tool = candidates[-index]
         arguments = _arguments(tool, newest, lines, call)
         if arguments is not None:
             return ToolUse(tool.name, arguments)
-    use = look_up(call, left, newest)
-    return use if use is not None and is_stumped() else None
+    use = knowledge_call(call, left, newest)
+    return use if use is not None and lacks_answer() else None
 
 
-def _kept_out(call: ChatCall) -> set[str]:
-    """The tools that the customer's words alone don't set off."""
-    told = " ".join(text for role, text in call.messages if role == "tool")
-    waiting = {name for name in WHEN_TOLD if f"`{name}`" not in told}
+def _excluded_tools(call: ChatCall) -> set[str]:
+    """Tools that a customer message alone never triggers."""
+    described = " ".join(text for role, text in call.messages if role == "tool")
+    waiting = {name for name in FOLLOW_UP_TOOLS if f"`{name}`" not in described}
     promised = APPOINTMENTS if PROMISES_BOOKINGS in call.system else frozenset()
     return {*LOOK_UPS, CARD, *waiting, *promised}
 
 
 MAX_CALLS = 3
-# What they find is for the agent, and isn't read out.
-UNSAID = frozenset({"lookup_caller"})
+INSTRUCTION = re.compile(
+    r"\b(?:(?:Do not|Never) say|Say (?:so|that)|Staff sees|Tell (?:the (?:customer|caller)|them)|"
+    r"Ask (?:the (?:customer|caller)|them)|Offer to|(?:Call|Use) `)\b[^.]*\.?(?=\s|$)"
+)
+# Tools whose results are not read out.
+SILENT_TOOLS = frozenset({"lookup_caller"})
 NAMED = re.compile(r"`(\w+)`")
 ORDERS = re.compile(
     r"(?P<count>\d+) orders were found, the newest first\. Order (?P<number>\S+)(?P<day> of \d+ \w+)? \d{4} is (?P<status>[\w -]+)"
@@ -95,21 +99,19 @@ ASKED_FOR_PROOF = "that we have on file for you"
 GIVES_PROOF = "have on file for me"
 
 
-def _before_anything_else(left: list[Tool], lines: list[Line], call: ChatCall) -> Tool | None:
-    """What is called whatever the words are: who is calling, before the first answer, the tool that a result asks for, and the
-    one that was asked to be answered.
-    """
+def _mandatory_tool(left: list[Tool], lines: list[Line], call: ChatCall) -> Tool | None:
+    """Tool that is called regardless of the message: the caller lookup, or one that a result or question asks for."""
     begins = not any(line.role == "agent" for line in lines)
     asked = NAMED.findall(call.messages[-1][1]) if call.messages[-1][0] == "tool" else []
     last = next((line.content for line in reversed(lines) if line.role == "agent"), "")
     said = _newest(call)[0]
     proves = ASKED_FOR_PROOF in last or GIVES_PROOF in said
-    wanted = {*asked, *(UNSAID if begins else ()), *({"verify_caller"} if proves else ())}
+    wanted = {*asked, *(SILENT_TOOLS if begins else ()), *({"verify_caller"} if proves else ())}
     return next((tool for tool in left if tool.name in wanted and not tool.parameters.get("required")), None)
 
 
 def _proof_in(newest: str) -> dict[str, str]:
-    """What the customer says is on file: their own words of just now, and nothing that the prompt knows of them."""
+    """Contact details stated in the latest message only."""
     found = {"phone": find_phone(newest), "email": find_email(newest)}
     return {name: one.value for name, one in found.items() if one is not None}
 
@@ -146,7 +148,7 @@ def _score(tool: Tool, text: str) -> int:
 def _arguments(tool: Tool, newest: str, lines: list[Line], call: ChatCall) -> dict[str, Any] | None:
     """The arguments the text holds; None when a required one can't be found."""
     finder = FieldFinder(
-        guest=read_guest(facts(section(call.last_user, "Customer")), lines),
+        slots=fill_slots(facts(section(call.last_user, "Customer")), lines),
         newest=newest,
         everything=" ".join([*(line.content for line in lines), newest]),
     )
@@ -168,8 +170,8 @@ def _has_default(schema: Any) -> bool:
     )
 
 
-def tell_results(call: ChatCall) -> str:
-    """What the tools of this turn have answered, as a sentence; empty when none was called."""
+def describe_results(call: ChatCall) -> str:
+    """Tool results of this turn as a sentence, or an empty string."""
     if not call.answered_tools or call.messages[-1][0] != "tool":
         return ""
     last_user = (
@@ -181,30 +183,36 @@ def tell_results(call: ChatCall) -> str:
     results = [
         text
         for name, text in zip(call.answered_tools, answers, strict=False)
-        if name not in UNSAID and not {*NAMED.findall(text)} & {*call.answered_tools}
+        if name not in SILENT_TOOLS and not {*NAMED.findall(text)} & {*call.answered_tools}
     ]
     question = _newest(call)[0]
-    told = [told_of_knowledge(text, question) if is_of_knowledge(text) else _told_of_orders(text) for text in results]
-    if all(is_of_knowledge(text) for text in results):
-        return " ".join(one for one in told if one)
+    described = [
+        summarize_article(text, question) if is_knowledge_result(text) else _summarize_orders(text) for text in results
+    ]
+    if all(is_knowledge_result(text) for text in results):
+        return " ".join(one for one in described if one)
     return (
-        " ".join(one for one in told if one)
+        " ".join(one for one in described if one)
         or "It's done as far as I can see. Is there anything else I can do for you?"
     )
 
 
-def _told_of_orders(text: str) -> str:
-    """Of a list of orders, which the customer sees beside the words, the newest only; of anything else all of it."""
+def _summarize_orders(text: str) -> str:
+    """Latest order of a list, since the customer sees the list as well; other results in full."""
     found = ORDERS.search(text)
     if found is None:
-        return _told(text)
+        return _plain_text(text)
     return f"Here are your {found['count']} newest orders. The last one, {found['number']}{found['day']}, is {found['status']}."
 
 
-def _told(text: str) -> str:
+def without_instructions(text: str) -> str:
+    """A tool result without the sentences addressed to the agent."""
+    return " ".join(INSTRUCTION.sub("", text).split())
+
+
+def _plain_text(text: str) -> str:
     inner = re.sub(r"</?[\w ]+(?:\s[^>]*)?>", " ", text).strip().removeprefix("Error: ")
-    # What the agent is told to do isn't for the customer.
-    inner = re.sub(r" (?:Do not|Never) say [^.]*\.", "", inner)
+    inner = without_instructions(inner)
     try:
         data = json.loads(inner)
     except ValueError:

@@ -1,4 +1,4 @@
-"""The Chat Completions wire format: what a request says, and the bytes of an answer."""
+"""Chat Completions wire format: request parsing and response encoding."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class ToolUse:
 
 @dataclass(frozen=True)
 class Answer:
-    """What the model says: text or tool calls, and how it stopped."""
+    """Model output: text or tool calls, and the finish reason."""
 
     text: str = ""
     tool_calls: tuple[ToolUse, ...] = ()
@@ -81,7 +81,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Usage:
-    """Counts of the provider's kind: a token is four characters."""
+    """Token usage; a token counts as four characters."""
 
     prompt_tokens: int
     cached_tokens: int
@@ -174,7 +174,7 @@ def pieces_of(text: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Envelope:
-    """What is the same in every chunk of one answer."""
+    """Fields shared by every chunk of one response."""
 
     number: int
     model: str

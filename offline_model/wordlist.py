@@ -1,4 +1,4 @@
-"""Sets of words, written as one text."""
+"""Word sets written as plain text."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from console.timestamps import Moment, moment_of
 from conversations.models import Conversation
 from projects.models import Project
 from todos.executor.resume import why_not_again
-from tools.engine.attention import unanswered_effects
+from tools.engine.attention import unknown_effects
 from tools.models import Effect
 
 SHOWN = 5
@@ -36,7 +36,7 @@ class Question:
 
 def open_questions(project: Project, *, zone: str) -> dict[str, Any]:
     """Context for `effects/_questions.html`: the newest questions and their total."""
-    rows = unanswered_effects(project)
+    rows = unknown_effects(project)
     return {"questions": questions_for(list(rows[:SHOWN]), zone=zone), "questions_count": rows.count()}
 
 

@@ -17,7 +17,14 @@ from projects.models.attribute import AttributeType
 from projects.models.attribute_catalogue import KNOWN_SETTINGS, KnownSetting
 from projects.records.attributes import ENUMS, Resolved, is_on, resolve_attributes
 from tools.engine.business_state import read_state
-from tools.engine.catalogue import BUILT_IN, CompiledTool, approval_setting, compile_builtin, compile_tools, is_called
+from tools.engine.catalogue import (
+    BUILT_IN,
+    CompiledTool,
+    approval_setting,
+    compile_builtin,
+    compile_tools,
+    is_called_by_model,
+)
 from tools.engine.definition import Trigger
 from tools.engine.platform import stored_definitions
 from tools.engine.registry import builtin_tools
@@ -133,7 +140,7 @@ def _catalogue_of(project: Project, *, channel: str) -> dict[str, Any]:
 
 def is_model_called(tool: CompiledTool) -> bool:
     """Return True for a built-in tool that the model calls itself, as opposed to one triggered by a promise."""
-    return tool.origin == BUILT_IN and is_called(tool)
+    return tool.origin == BUILT_IN and is_called_by_model(tool)
 
 
 def availability_of(project: Project, name: str) -> list[Availability]:
@@ -246,6 +253,6 @@ def _is_phone_only(tool: CompiledTool) -> bool:
 def _summary(tool: CompiledTool) -> str:
     if tool.overrides:
         return f"Replaces the built-in tool, version {tool.version}"
-    if tool.origin != BUILT_IN and is_called(tool):
+    if tool.origin != BUILT_IN and is_called_by_model(tool):
         return f"Called during a reply. {tool.definition.description}"
     return tool.definition.description

@@ -31,7 +31,7 @@ class AfterActionContext:
     effect: Effect
     persona: Persona
     config: AgentConfig
-    surroundings: ExtractionContext
+    extraction_context: ExtractionContext
     model: ModelSpec
 
 
@@ -60,12 +60,12 @@ def _read(job: ClaimedJob) -> AfterActionContext:
             effect=effect,
             persona=persona,
             config=config,
-            surroundings=_surroundings(persona, config),
+            extraction_context=_extraction_context(persona, config),
             model=model_for(todo.project, config, SKILL),
         )
 
 
-def _surroundings(persona: Persona, config: AgentConfig) -> ExtractionContext:
+def _extraction_context(persona: Persona, config: AgentConfig) -> ExtractionContext:
     fields = PersonaField.objects.filter(persona=persona).order_by("key")
     return ExtractionContext(
         business_name=config.business_name,

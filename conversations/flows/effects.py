@@ -40,14 +40,12 @@ from tools.engine import ledger
 from tools.engine.definition import ActionType, RetryPolicy
 from tools.engine.execution.after_actions import next_or_finish, tells
 from tools.engine.execution.callback import callback_token, digest_of
-from tools.engine.execution.deduplication import same_thing
-from tools.engine.execution.limits import cap_of, recipient_of
+from tools.engine.execution.deduplication import effect_repeat_key, find_recent_duplicate
+from tools.engine.execution.limits import recipient_of, why_over_limit
 from tools.engine.execution.outcome import Outcome
-from tools.engine.execution.outcome_policy import DIED, MOST_ATTEMPTS
-from tools.engine.execution.repeats import find_repeated
-from tools.engine.execution.run import definition_of, execute
-from tools.engine.execution.schemas import MalformedTool, wanted_arguments
-from tools.engine.execution.still_allowed import why_not_now
+from tools.engine.execution.outcome_policy import MAX_ATTEMPTS, WORKER_DIED
+from tools.engine.execution.run import definition_of, execute, why_not_now
+from tools.engine.execution.schemas import MalformedTool, arguments_schema
 from tools.models import Effect, EffectState
 
 OBSERVER_PATIENCE_SECONDS = 15.0
@@ -65,7 +63,7 @@ class Begin(Enum):
 async def run_effect(job: ClaimedJob) -> None:
     """Carry on one effect from wherever it stands. What stands is never done again."""
     failpoint("effect.planned")
-    if ledger.is_alone(job.key):
+    if ledger.is_after_actions_job(job.key):
         await run_alone(job)
         return
     work = await _read_when_observed(job)
@@ -80,7 +78,7 @@ async def run_effect(job: ClaimedJob) -> None:
 def fail_effect(job: ClaimedJob, reason: str) -> None:
     """The job has failed for good; staff sees the effect with the reason, and the agent is told."""
     effect = Effect.objects.get(pk=job.subject_id)
-    if ledger.is_alone(job.key):
+    if ledger.is_after_actions_job(job.key):
         fail_alone(effect, reason)
         return
     with open_log(conversation_of(effect)) as log:
@@ -144,7 +142,7 @@ async def _arrange(job: ClaimedJob, work: EffectContext) -> bool:
     """Step 1: read off the conversation what the tool needs, and commit it: it is never asked for again."""
     try:
         definition = definition_of(work.effect)
-        schema = wanted_arguments(work.effect.tool, definition)
+        schema = arguments_schema(work.effect.tool, definition)
     except (ValidationError, MalformedTool) as error:
         reason = str(error) if isinstance(error, MalformedTool) else "The tool can't be read as it was saved."
         await in_db(_fail, job, work.effect, reason)
@@ -167,10 +165,10 @@ def _keep_arguments(job: ClaimedJob, work: EffectContext, arguments: dict[str, A
 
 def _put_arguments(work: EffectContext, arguments: dict[str, Any]) -> None:
     effect, context = work.effect, work.tool_context
-    ledger.keep_arguments(
+    ledger.store_arguments(
         effect,
         arguments,
-        repeat_key=same_thing(effect, arguments, context),
+        repeat_key=effect_repeat_key(effect, arguments, context),
         recipient=recipient_of(effect.kind, context.contact),
     )
 
@@ -185,9 +183,9 @@ def _begin(job: ClaimedJob, work: EffectContext, asked_again: bool | None) -> Be
         if effect.arranged_at is None:
             _put_arguments(work, {})
         if effect.state == EffectState.SENDING and (
-            effect.delivery == RetryPolicy.ONCE or effect.attempts >= MOST_ATTEMPTS
+            effect.delivery == RetryPolicy.ONCE or effect.attempts >= MAX_ATTEMPTS
         ):
-            record_failure(log, effect, DIED)
+            record_failure(log, effect, WORKER_DIED)
             return Begin.OVER
         if why_not := why_not_now(effect, work.conversation.project, channel=work.conversation.channel):
             _stop(log, effect, why_not)
@@ -203,13 +201,13 @@ def _begin(job: ClaimedJob, work: EffectContext, asked_again: bool | None) -> Be
 def _keep_back(log: ConversationLog, effect: Effect, asked_again: bool | None) -> Begin | None:
     """A repeat is held (E6), and what is too much fails (threat 8). None: nothing keeps it back."""
     is_looked_for = effect.resolved_at is None and not asked_again
-    earlier = (find_repeated(effect) or waiting_for(effect)) if is_looked_for else None
+    earlier = (find_recent_duplicate(effect) or waiting_for(effect)) if is_looked_for else None
     if earlier is not None and asked_again is None and has_asked_since(effect, earlier):
         return Begin.ASKS
     if earlier is not None and hold_repeat(effect, earlier):
         tell_held(log, effect)
         return Begin.OVER
-    if too_much := cap_of(effect):
+    if too_much := why_over_limit(effect):
         settle(log, effect, Outcome.failed(too_much))
         return Begin.OVER
     return None

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from conversations.context.turn_context import TurnContext, scene_of
+from conversations.context.turn_context import TurnContext, load_context
 from conversations.flows.single_call import Calls, ask_once, skip
 from conversations.live.event_log import job_log
 from conversations.models import Turn
-from conversations.turns.conversation_end import is_of_the_end
+from conversations.turns.conversation_end import searches_whole_conversation
 from jobs.failpoints import failpoint
 from jobs.fence import reading
 from jobs.lanes import ClaimedJob
@@ -49,10 +49,10 @@ def _begin(job: ClaimedJob) -> ExtractionInput | None:
         newest = Turn.objects.filter(conversation_id=job.subject_id).order_by("-seq").first()
         if newest is None:
             return None
-        turn_context = scene_of(job.subject_id, newest.seq)
+        turn_context = load_context(job.subject_id, newest.seq)
         types, todos = list(extracted_types(turn_context.project.pk)), todos_of(job.subject_id)
         undecided = [" ".join(todo.quote.split()) for todo in todos if is_undecided(todo)]
-        if not types or not (undecided or is_of_the_end(job.key)):
+        if not types or not (undecided or searches_whole_conversation(job.key)):
             return None
         context = ExtractContext(
             business_name=turn_context.config.business_name,
@@ -80,5 +80,5 @@ def _source(turn_context: TurnContext) -> Source:
 def _commit(job: ClaimedJob, begun: ExtractionInput, found: Findings, calls: Calls) -> None:
     with job_log(job, job.subject_id, finish=State.DONE) as log:
         log.writes.insert(calls.rows())
-        kept = keep_findings(begun.source, found.todos, types=begun.types, is_over=is_of_the_end(job.key))
+        kept = keep_findings(begun.source, found.todos, types=begun.types, is_over=searches_whole_conversation(job.key))
         log.add_event("todos_extracted", payload={"todos": [str(todo.pk) for todo in kept]})

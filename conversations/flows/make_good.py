@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from conversations.common.business_hours import working_status
 from conversations.common.prompt_shapes import Fact, Line
-from conversations.context.todo_transcript import read_told
+from conversations.context.todo_transcript import read_todo_transcript
 from conversations.flows.single_call import Calls, ask_once, skip
 from conversations.models import Conversation, PersonaField
 from conversations.promises.make_good import broken_promise, day_of, is_unsure, make_good
@@ -76,7 +76,7 @@ def _begin(job: ClaimedJob) -> MakeGoodInput | None:
             return MakeGoodInput(promise, conversation, None)
         config = conversation.project.agent_version.config
         known = {field.key: field.value for field in PersonaField.objects.filter(persona_id=conversation.persona_id)}
-        told = read_told(conversation.pk)
+        told = read_todo_transcript(conversation.pk)
         context = MakeGoodContext(
             business_name=config.business_name,
             business_context=config.business_context,

@@ -12,19 +12,19 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from conversations.claim_check.claim_guard import text_of
+from conversations.claim_check.claim_guard import guard_for
 from conversations.common.translations import apology_for
 from conversations.context.turn_context import TurnContext, context_before
 from conversations.followups.follow_ups import next_follow_up
 from conversations.live.event_log import job_log, open_log
-from conversations.live.model_calls import add_calls, keep_calls
+from conversations.live.model_calls import add_calls, store_calls
 from conversations.live.tokens import TokenWriter
 from conversations.models import Freshness, MessageRole, Origin, Turn, TurnStatus
 from conversations.models.event import EventType
 from conversations.prompts.reply import build_request
 from conversations.tool_runs.calls.tool_loop import LoopEnd, ReplyText, ToolLoop, run_tool_loop, stored_steps
-from conversations.turns.after_reply import queue_analysis, tell_replied
-from conversations.turns.channel_signals import obey_signal
+from conversations.turns.after_reply import add_reply_events, queue_analysis
+from conversations.turns.channel_signals import apply_signal
 from conversations.turns.flags import no_reply
 from jobs.errors import GiveUp, WrongState
 from jobs.failpoints import failpoint
@@ -103,7 +103,7 @@ async def _write(loop: ToolLoop, records: list[CallRecord]) -> WrittenReply:
 
 async def _stream(loop: ToolLoop, records: list[CallRecord], *, attempt: int) -> WrittenReply:
     writer = TokenWriter(conversation_id=loop.job.subject_id, turn_id=loop.turn_context.turn.pk, attempt=attempt)
-    text = ReplyText(text_of(loop.turn_context, writer.write), writer)
+    text = ReplyText(guard_for(loop.turn_context, writer.write), writer)
     first = len(records)
     try:
         end = await run_tool_loop(loop, text=text, records=records)
@@ -138,19 +138,19 @@ def _commit(loop: ToolLoop, written: WrittenReply, records: list[CallRecord]) ->
             log.conversation.correction = ""
         for claim in written.withheld:
             log.add_event("claim_withheld", payload={"turn": str(turn.pk), "text": claim})
-        tell_replied(log, turn)
+        add_reply_events(log, turn)
         if (last := loop.signal) is not None:
             result = (last.effect.result if last.effect else None) or {"turn": str(turn.pk)}
-            obey_signal(log, Signal(last.signal), turn_id=turn.pk, result=result)
+            apply_signal(log, Signal(last.signal), turn_id=turn.pk, result=result)
         transaction.on_commit(partial(failpoint, "turn.committed_pre_wake"))
         log.conversation.follow_up_at = next_follow_up(log, context.config, after=turn)
-        queue_analysis(log, turn, said=context.messages)
+        queue_analysis(log, turn, unsummarized=context.messages)
 
 
 def _keep_partial(loop: ToolLoop, text: str, records: list[CallRecord]) -> None:
     """Keep what was written of a reply that is not sent, and the calls it cost."""
     turn = loop.turn_context.turn
-    keep_calls(loop.job, turn, records)
+    store_calls(loop.job, turn, records)
     if text:
         with tenant_tx(loop.job.organization_id):
             Turn.objects.filter(pk=turn.pk, reply=None).update(partial=text)

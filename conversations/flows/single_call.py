@@ -9,7 +9,7 @@ from uuid import UUID
 
 from pydantic import BaseModel
 
-from conversations.live.model_calls import as_failure
+from conversations.live.model_calls import as_job_error
 from jobs.failpoints import failpoint
 from jobs.fence import job_tx
 from jobs.lanes import ClaimedJob
@@ -54,7 +54,7 @@ async def ask_once(request: ChatRequest, *, output: type[Output], calls: Calls) 
         answer = await model_client().structured(request, output=output, record=calls.records.append)
     except LlmError as error:
         await in_db(calls.keep)
-        raise as_failure(error) from error
+        raise as_job_error(error) from error
     failpoint("lane.llm_done_pre_commit")
     return answer
 

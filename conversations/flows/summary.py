@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from conversations.context.summaries import is_due, keep_summary, to_fold
+from conversations.context.summaries import is_due, messages_to_fold, store_summary
 from conversations.context.transcript import TranscriptMessage, read_since
-from conversations.context.turn_context import TurnContext, scene_after
+from conversations.context.turn_context import TurnContext, context_after
 from conversations.flows.single_call import Calls, ask_once, skip
 from conversations.live.event_log import job_log
 from conversations.models import Summary
@@ -44,10 +44,10 @@ async def run_summary(job: ClaimedJob) -> None:
 
 def _begin(job: ClaimedJob) -> SummaryInput | None:
     with job_tx(job):
-        context = scene_after(job)
+        context = context_after(job)
         previous = context.conversation.summary
         messages = read_since(context.conversation.pk, after=previous.until_seq if previous else 0)
-        folded = to_fold(messages)
+        folded = messages_to_fold(messages)
         if not is_due(messages) or not folded:
             return None
         request = build_request(context, messages=folded, previous=previous)
@@ -58,7 +58,7 @@ def _commit(job: ClaimedJob, begun: SummaryInput, written: ConversationSummary, 
     """The lane runs one job of a conversation at a time: the standing summary is still the one this builds on."""
     with job_log(job, job.subject_id, finish=State.DONE) as log:
         log.writes.insert(calls.rows())
-        kept = keep_summary(
+        kept = store_summary(
             log.conversation,
             until_seq=max(message.seq for message in begun.folded),
             text=written.text,

@@ -6,12 +6,12 @@ import asyncio
 from uuid import UUID
 
 from conversations.common.presenters import directives_payload
-from conversations.context.turn_context import TurnContext, scene_after
-from conversations.context.turn_context_cache import read_after_reply
+from conversations.context.turn_context import TurnContext, context_after
+from conversations.context.turn_context_cache import load_after_reply
 from conversations.flows.group_commit import commit
 from conversations.followups.waits import SKIPPED_WAITING, comes_after_wait, is_waiting
 from conversations.live.event_log import ConversationLog
-from conversations.live.model_calls import add_calls, as_failure, keep_calls
+from conversations.live.model_calls import add_calls, as_job_error, store_calls
 from conversations.models import Conversation, Directives
 from conversations.models.event import EventType
 from conversations.prompts.thoughts import KeyDirectives, build_request
@@ -50,29 +50,29 @@ async def _think(job: ClaimedJob) -> None:
             build_request(context), output=KeyDirectives, record=records.append
         )
     except asyncio.CancelledError:
-        await asyncio.shield(in_db(keep_calls, job, context.turn, records))
+        await asyncio.shield(in_db(store_calls, job, context.turn, records))
         raise
     except LlmError as error:
-        await in_db(keep_calls, job, context.turn, records)
-        raise as_failure(error) from error
+        await in_db(store_calls, job, context.turn, records)
+        raise as_job_error(error) from error
     failpoint("lane.llm_done_pre_commit")
     try:
         await commit(job, lambda log: _write(log, job, context, directives, records), finish=State.DONE)
     except Waiting:
-        await in_db(keep_calls, job, context.turn, records)
+        await in_db(store_calls, job, context.turn, records)
         raise
     failpoint("lane.committed")
 
 
 async def _scene_of(job: ClaimedJob) -> TurnContext:
     """The reading that is shared may be older than the end of a wait, and knows no result then (T24)."""
-    context = (await read_after_reply(job)).turn_context
+    context = (await load_after_reply(job)).turn_context
     return await in_db(_scene_now, job) if context.waits or comes_after_wait(job.key) else context
 
 
 def _scene_now(job: ClaimedJob) -> TurnContext:
     with reading(job):
-        context = scene_after(job)
+        context = context_after(job)
     if context.waits:
         raise Waiting
     return context

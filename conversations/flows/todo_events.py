@@ -28,7 +28,7 @@ from tools.engine import ledger
 from tools.engine.definition import ActionType
 from tools.engine.execution.after_actions import tells
 from tools.engine.presenters import effect_payload
-from tools.engine.promises import break_promises, close_promise, note_made_good, same_promises, settle_promises
+from tools.engine.promises import break_promises, close_promise, identical_promises, note_made_good, settle_promises
 from tools.models import AfterActionState, Effect, EffectOrigin, EffectState, Promise, PromiseState
 
 LANE = "todo_news"
@@ -68,7 +68,7 @@ def on_todo_changed(todo: Todo, what: str) -> None:
     elif status is TodoStatus.COMPLETED and todo.source == TodoSource.MAKE_GOOD and todo.promise_id is not None:
         note_made_good(todo.promise_id)
     elif status in ENDS and todo.source == TodoSource.PROMISE and todo.promise_id is not None:
-        for promise_id in same_promises(todo.promise_id):
+        for promise_id in identical_promises(todo.promise_id):
             close_promise(promise_id, state=ENDS[status], reason=_reason(todo))
     if (log := _held_of(todo)) is not None:
         _tell_todo(log, todo, what=what, status=status)

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from conversations.context.turn_context import TurnContext, scene_after
-from conversations.context.turn_context_cache import channel_of, read_after_reply
+from conversations.context.turn_context import TurnContext, context_after
+from conversations.context.turn_context_cache import channel_of, load_after_reply
 from conversations.flows.group_commit import commit
 from conversations.followups.waits import is_waiting
 from conversations.live.event_log import ConversationLog, open_log
-from conversations.live.model_calls import add_calls, as_failure, keep_calls
+from conversations.live.model_calls import add_calls, as_job_error, store_calls
 from conversations.models import Analysis
 from conversations.promises.apply_verdicts import execute, is_waited_for, put_claims_right, source_of, update_follow_up
 from conversations.promises.unsupported_promises import make_todos
@@ -26,12 +26,17 @@ from llm.types import CallRecord, ModelSpec
 from tenancy.prepared_queries import PreparedQuery
 from tenancy.threads import in_db
 from tools.engine.analysis import steps
-from tools.engine.analysis.conflicts import Conflicts, Settled, identify_conflicts, resolve_conflicts, settle
-from tools.engine.analysis.exchange import Detections, Groups, detect_side_by_side, group_tools
-from tools.engine.analysis.steps import StepDocument, held_by, in_order
-from tools.engine.analysis.stored import candidates, compiled_object, contested_of
+from tools.engine.analysis.conflicts import (
+    Conflicts,
+    Resolution,
+    identify_conflicts,
+    resolve_conflict,
+    resolve_conflicts,
+)
+from tools.engine.analysis.exchange import Detections, Groups, detect_commitments, group_tools
+from tools.engine.analysis.steps import StepDocument, candidates, compiled_object, contested_of, merge_steps, step_data
 from tools.engine.catalogue import CompiledTool
-from tools.engine.promises import add_broken, open_unserved
+from tools.engine.promises import add_broken_promises, open_unsupported_promises
 from tools.engine.skills.detect import Detection
 from tools.engine.skills.exchange import Exchange, TranscriptLine
 from tools.engine.verdicts import Judgement, judge
@@ -92,7 +97,7 @@ async def run_tool_caller(job: ClaimedJob) -> None:
 
 
 async def _begin(job: ClaimedJob) -> AnalysisInput:
-    reading = await read_after_reply(job)
+    reading = await load_after_reply(job)
     standing = await in_db(_standing, job, reading.turn_context) if job.ran_before else None
     return AnalysisInput(reading.turn_context, channel_of(reading.turn_context), reading.tools, standing)
 
@@ -112,12 +117,12 @@ async def _decide(job: ClaimedJob, begun: AnalysisInput) -> Contested:
     records: list[CallRecord] = []
     groups, exchange = group_tools(begun.offered), begun.exchange
     try:
-        detections = await detect_side_by_side(
+        detections = await detect_commitments(
             model_client(), begun.model, groups=groups, exchange=exchange, record=records.append
         )
     except LlmError as error:
-        await in_db(keep_calls, job, begun.turn_context.turn, records)
-        raise as_failure(error) from error
+        await in_db(store_calls, job, begun.turn_context.turn, records)
+        raise as_job_error(error) from error
     failpoint("lane.llm_done_pre_commit")
     judgements = judge(detections.all, tools=begun.offered, exchange=exchange)
     read = Read(groups, detections, judgements, identify_conflicts(judgements))
@@ -136,8 +141,8 @@ async def _rank(job: ClaimedJob, begun: AnalysisInput, contested: Contested) -> 
             model_client(), begun.model, contested=contested, exchange=begun.exchange, record=records.append
         )
     except LlmError as error:
-        await in_db(keep_calls, job, begun.turn_context.turn, records)
-        raise as_failure(error) from error
+        await in_db(store_calls, job, begun.turn_context.turn, records)
+        raise as_job_error(error) from error
     await commit(job, lambda log: _write_ranked(log, job, begun.turn_context, settled, records), finish=State.DONE)
 
 
@@ -149,8 +154,8 @@ def _write_decided(
     executed = execute(log, context, read.conflicts.decided)
     put_claims_right(log, context.turn, read.judgements)
     unserved = read.detections.unserved(begun.exchange.answer, served=[one.quote for one in read.judgements])
-    make_todos(log, open_unserved(unserved, source=source_of(log, context)))
-    trace = [*_reading_steps(begun, read), steps.EXECUTE.held(effects=executed.document)]
+    make_todos(log, open_unsupported_promises(unserved, source=source_of(log, context)))
+    trace = [*_reading_steps(begun, read), steps.EXECUTE.document(effects=executed.document)]
     analysis = Analysis(conversation=log.conversation, turn=context.turn, steps=trace)
     if not read.conflicts.contested:
         _finish(log, context, analysis, settled={})
@@ -161,7 +166,7 @@ def _write_ranked(
     log: ConversationLog,
     job: ClaimedJob,
     context: TurnContext,
-    settled: Mapping[str, Settled],
+    settled: Mapping[str, Resolution],
     records: list[CallRecord],
 ) -> None:
     add_calls(log.writes, job, context.turn, records)
@@ -170,57 +175,59 @@ def _write_ranked(
 
 def fail_ranking(job: ClaimedJob, reason: str) -> None:
     """No ranking could be had for good: of the tools that still compete none runs, and the trace says so (E7)."""
-    context = scene_after(job)
+    context = context_after(job)
     standing = Analysis.objects.filter(turn=context.turn, finished_at=None).first()
     if standing is None:
         return
     with open_log(job.subject_id) as log:
-        _go_on(log, context, {tag: settle(tag, rivals, None) for tag, rivals in _left_of(standing).items()})
+        _go_on(log, context, {tag: resolve_conflict(tag, rivals, None) for tag, rivals in _left_of(standing).items()})
 
 
-def _go_on(log: ConversationLog, context: TurnContext, settled: Mapping[str, Settled]) -> None:
+def _go_on(log: ConversationLog, context: TurnContext, settled: Mapping[str, Resolution]) -> None:
     """The rest of the steps for what was ranked."""
     analysis = Analysis.objects.get(turn=context.turn)
     executed = execute(log, context, [judgement for one in settled.values() for judgement in one.judgements])
     for one in settled.values():
         if one.winner is None:
-            add_broken([one.judgements[0].quote], reason=one.why, source=source_of(log, context))
-    before = held_by(analysis.steps, steps.EXECUTE)["effects"]
-    analysis.steps = [*analysis.steps, steps.EXECUTE.held(effects=[*before, *executed.document])]
+            add_broken_promises([one.judgements[0].quote], reason=one.why, source=source_of(log, context))
+    before = step_data(analysis.steps, steps.EXECUTE)["effects"]
+    analysis.steps = [*analysis.steps, steps.EXECUTE.document(effects=[*before, *executed.document])]
     _finish(log, context, analysis, settled=settled)
     log.writes.update(analysis, ("steps", "finished_at"))
 
 
-def _finish(log: ConversationLog, context: TurnContext, analysis: Analysis, *, settled: Mapping[str, Settled]) -> None:
+def _finish(
+    log: ConversationLog, context: TurnContext, analysis: Analysis, *, settled: Mapping[str, Resolution]
+) -> None:
     """Step 6's winners, and steps 8 and 9; the trace is complete."""
-    tags = held_by(analysis.steps, steps.IDENTIFY)["tags"]
+    tags = step_data(analysis.steps, steps.IDENTIFY)["tags"]
     winners = {tag: settled[tag].winner if tag in settled else names[0] for tag, names in tags.items()}
     undecided = {tag: one.why for tag, one in settled.items() if one.winner is None}
-    fired = [effect["tool"] for effect in held_by(analysis.steps, steps.EXECUTE)["effects"]]
+    fired = [effect["tool"] for effect in step_data(analysis.steps, steps.EXECUTE)["effects"]]
     waits = is_waiting(log.conversation.pk)
     ending = [
-        steps.RESOLVE.held(winners=winners, ranked=list(settled), undecided=undecided),
-        steps.FOLLOW_UP.held(**update_follow_up(log, context.turn, fired=fired)),
-        steps.STATE.held(tools_called=bool(fired), waiting=waits),
+        steps.RESOLVE.document(winners=winners, ranked=list(settled), undecided=undecided),
+        steps.FOLLOW_UP.document(**update_follow_up(log, context.turn, fired=fired)),
+        steps.STATE.document(tools_called=bool(fired), waiting=waits),
     ]
-    analysis.steps, analysis.finished_at = in_order([*analysis.steps, *ending]), log.now
+    analysis.steps, analysis.finished_at = merge_steps([*analysis.steps, *ending]), log.now
     log.add_turn_event(context.turn, lane="tool_caller", state="done", fired=fired)
 
 
 def _reading_steps(begun: AnalysisInput, read: Read) -> list[StepDocument]:
     return [
-        steps.COMPILE.held(
+        steps.COMPILE.document(
             channel=begun.turn_context.conversation.channel,
             evaluated_as=begun.channel,
             tools=compiled_object(begun.compiled),
         ),
-        steps.GROUP.held(
+        steps.GROUP.document(
             without_history=[tool.name for tool in read.groups.without_history],
             with_history=[tool.name for tool in read.groups.with_history],
         ),
-        steps.WITHOUT_HISTORY.held(**_seen(read.detections.without_history)),
-        steps.WITH_HISTORY.held(**_seen(read.detections.with_history)),
-        steps.IDENTIFY.held(tags=read.conflicts.tags, contested=candidates(read.conflicts.contested)),
+        steps.WITHOUT_HISTORY.document(**_seen(read.detections.without_history)),
+        steps.WITH_HISTORY.document(**_seen(read.detections.with_history)),
+        steps.IDENTIFY.document(tags=read.conflicts.tags, contested=candidates(read.conflicts.contested)),
     ]
 
 
@@ -233,5 +240,5 @@ def _left_of(standing: Analysis) -> Contested:
     """What an earlier attempt left to be ranked."""
     if standing.finished_at is not None:
         return {}
-    compiled = held_by(standing.steps, steps.COMPILE)["tools"]
-    return contested_of(held_by(standing.steps, steps.IDENTIFY)["contested"], compiled)
+    compiled = step_data(standing.steps, steps.COMPILE)["tools"]
+    return contested_of(step_data(standing.steps, steps.IDENTIFY)["contested"], compiled)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from conversations.common.voice_session import is_held_by_a_voice
+from conversations.common.voice_session import has_live_voice
 from conversations.live.event_log import ConversationLog
 from conversations.models import ConversationStatus, Origin, Turn, TurnStatus
 from conversations.models.event import URGENT
@@ -30,7 +30,7 @@ def say_proactively(log: ConversationLog, text: str, details: Mapping[str, Any])
 
 
 def _teller(log: ConversationLog) -> Turn | None:
-    if log.conversation.status != ConversationStatus.OPEN or is_held_by_a_voice(log.conversation):
+    if log.conversation.status != ConversationStatus.OPEN or has_live_voice(log.conversation):
         return None
     if (unbegun := _unbegun(log)) is not None:
         return unbegun

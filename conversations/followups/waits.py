@@ -23,7 +23,7 @@ from jobs.failpoints import failpoint
 from jobs.sweep import sweep_tenants
 from projects.common.api_error import ApiError
 from tenancy.prepared_queries import PreparedQuery
-from tools.engine.validation.options import LONGEST_MESSAGE
+from tools.engine.validation.options import MAX_MESSAGE_LENGTH
 
 ACTIVATE = "convoagent_activate_waiting_mode"
 ENDED = "waiting_ended"
@@ -147,10 +147,10 @@ def _seconds(value: Any) -> float:
 
 
 def _words(text: Any) -> str:
-    if not isinstance(text, str) or len(text) > LONGEST_MESSAGE:
+    if not isinstance(text, str) or len(text) > MAX_MESSAGE_LENGTH:
         raise ApiError(
             "invalid",
-            f"Write what the agent is to be told: a text of at most {LONGEST_MESSAGE:,} characters.",
+            f"Write what the agent is to be told: a text of at most {MAX_MESSAGE_LENGTH:,} characters.",
             field="payload.text",
         )
     return text.strip()

@@ -23,7 +23,7 @@ from projects.models.key import Scope
 from projects.models.permissions import VERBS
 from tenancy.scope import tenant_tx
 from tools.services.support import escalations, tickets
-from tools.services.support.notices import tell_operators_again
+from tools.services.support.notices import notify_operators_again
 
 A_COLLEAGUE = "A colleague"
 A_CALL = "This is a call: a person comes into it by a transfer. Claim the request, and call the customer back."
@@ -128,8 +128,8 @@ def _name_of(user: User) -> str:
 
 def _free(conversation_id: UUID, user: User) -> None:
     with open_log(conversation_id) as log:
-        if (waiting := escalations.give_back_request(conversation_id)) is not None:
-            tell_operators_again(waiting)
+        if (waiting := escalations.release_request(conversation_id)) is not None:
+            notify_operators_again(waiting)
         if log.conversation.operator_id == user.pk:
             log.add_event("operator_gone", payload={"operator": user.pk, "name": user.name})
             _go_on(log)

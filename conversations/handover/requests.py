@@ -21,7 +21,7 @@ from projects.models import AgentVersion, Project
 from projects.models.agent_config import AgentConfig
 from tools.models import Escalation, EscalationState
 from tools.services.support.escalations import make_request
-from tools.services.support.notices import tell_operators
+from tools.services.support.notices import notify_operators
 
 LONGEST: Mapping[str, int] = {"name": 80, "email": 254, "phone": 40, "note": 1_000}
 ANSWERED = "This request was answered already. Write what you need, and a person can be asked again."
@@ -43,7 +43,7 @@ def request_person(conversation: Conversation, escalation_id: UUID, lead: Mappin
         if make_request(escalation, {**escalation.lead, **left}):
             add_notice(log, Notice.ASKED)
             log.add_event("escalation_waiting", payload={"escalation": str(escalation.pk)})
-            tell_operators(escalation)
+            notify_operators(escalation)
         _keep_lead(log.conversation.persona_id, left)
         escalation.refresh_from_db()
         return escalation

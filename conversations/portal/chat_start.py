@@ -18,7 +18,7 @@ from conversations.models import Channel, Conversation
 from conversations.portal.session import open_visit
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
-from tools.services.signed_links import PortalPlace
+from tools.services.signed_links import PortalTarget
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Beginning:
     begun: int
 
 
-async def frames_until_begun(place: PortalPlace, beginning: Beginning) -> Frames:
+async def frames_until_begun(place: PortalTarget, beginning: Beginning) -> Frames:
     """Frames until the chat begins, the last of which names it. `beginning` is what was read when the page asked."""
     room = Room(place.organization_id, place.persona_id, is_awaited=True)
     async with hub().listen(room, after=beginning.begun) as listener:
@@ -41,7 +41,7 @@ async def frames_until_begun(place: PortalPlace, beginning: Beginning) -> Frames
         yield [Frame("begun", {"chat": str(now.chat)})]
 
 
-async def frames_until_another(place: PortalPlace, chat: StreamCursor) -> Frames:
+async def frames_until_another(place: PortalTarget, chat: StreamCursor) -> Frames:
     """The chat's own frames until another begins after it, the last of which names that."""
     room = Room(place.organization_id, place.persona_id, is_awaited=True)
     # Of none is known how many there were: the hub's first round has them counted, and who began meanwhile is seen.
@@ -56,7 +56,7 @@ async def frames_until_another(place: PortalPlace, chat: StreamCursor) -> Frames
         yield [Frame("begun", {"chat": str(await told)})]
 
 
-async def _another(place: PortalPlace, chat: UUID, listener: Listener) -> UUID:
+async def _another(place: PortalTarget, chat: UUID, listener: Listener) -> UUID:
     """The chat that takes this one's place, as soon as there is one."""
     while True:
         await listener.next()
@@ -83,7 +83,7 @@ async def _while_waiting(stream: Frames, told: asyncio.Future[UUID]) -> Frames:
                     await coming
 
 
-def beginning_of(place: PortalPlace) -> Beginning:
+def beginning_of(place: PortalTarget) -> Beginning:
     """Raises Http404 for a customer who is no more."""
     with tenant_tx(place.organization_id):
         chat = open_visit(place).chat()

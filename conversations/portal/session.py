@@ -30,10 +30,10 @@ from tools.engine.business_state import read_state
 from tools.engine.catalogue import why_not
 from tools.engine.registry import builtin_tools
 from tools.models import Escalation
-from tools.services.bookings.finding import Clue, standing_bookings
-from tools.services.bookings.translations import own_line
-from tools.services.signed_links import PortalPlace, manage_url, read_portal_token
-from tools.services.verification.services import RECENT, Proof, last_proof, level_of
+from tools.services.bookings.finding import BookingLookup, find_upcoming_bookings
+from tools.services.bookings.translations import customer_line
+from tools.services.signed_links import PortalTarget, manage_url, read_portal_token
+from tools.services.verification.services import RECENT, Proof, last_proof, verification_level
 
 MOST_CONVERSATIONS = 5
 MOST_MESSAGES = 200
@@ -66,7 +66,9 @@ class Visit:
     @cached_property
     def is_known(self) -> bool:
         """Whether whoever came by the link may see what is the customer's, by the rule of the tools (D14)."""
-        return level_of(self.project) == "none" or (self._last_proof is not None and self._last_proof.is_recent)
+        return verification_level(self.project) == "none" or (
+            self._last_proof is not None and self._last_proof.is_recent
+        )
 
     def chat(self) -> Conversation | None:
         """Their newest conversation on this page.
@@ -122,7 +124,7 @@ class ToCome:
     url: str
 
 
-def open_visit(place: PortalPlace) -> Visit:
+def open_visit(place: PortalTarget) -> Visit:
     """The page's customer, inside the tenant's transaction. Raises Http404 for one who is no more."""
     persona = Persona.objects.filter(pk=place.persona_id).first()
     if persona is None:
@@ -131,7 +133,7 @@ def open_visit(place: PortalPlace) -> Visit:
     return Visit(persona, project)
 
 
-def place_of(token: str) -> PortalPlace:
+def place_of(token: str) -> PortalTarget:
     """Whose page a link opens. Raises Http404 for one that we never signed, or that is over."""
     place = read_portal_token(token)
     if place is None:
@@ -169,16 +171,16 @@ def bookings_to_come(visit: Visit) -> list[ToCome]:
     if not visit.is_known:
         return []
     now = timezone.now()
-    found = standing_bookings(visit.project, _clue(visit), now=now)
-    return [ToCome(own_line(one, visit.project, now=now), manage_url(one)) for one in found]
+    found = find_upcoming_bookings(visit.project, _clue(visit), now=now)
+    return [ToCome(customer_line(one, visit.project, now=now), manage_url(one)) for one in found]
 
 
-def _clue(visit: Visit) -> Clue:
+def _clue(visit: Visit) -> BookingLookup:
     """What is theirs: what they booked; and, for somebody who has proved who they are, what is under their name and the number on
     file, as the tools find it (D14). A link alone, where nobody has to prove anything, opens no more than their own.
     """
-    mine = Clue(persona_id=visit.persona.pk)
-    contact = read_contact(visit.persona.pk) if level_of(visit.project) != "none" else None
+    mine = BookingLookup(persona_id=visit.persona.pk)
+    contact = read_contact(visit.persona.pk) if verification_level(visit.project) != "none" else None
     if contact is None:
         return mine
     return replace(mine, phone=contact.phone_on_file, name=contact.name)
@@ -186,11 +188,11 @@ def _clue(visit: Visit) -> Clue:
 
 def proof_asked_of(visit: Visit) -> str:
     """How somebody who isn't known proves who they are: the project's level; "" where the agent has no tool for it (F08)."""
-    tool = PROVED_BY.get(level_of(visit.project))
+    tool = PROVED_BY.get(verification_level(visit.project))
     if visit.is_known or tool is None:
         return ""
     closed = why_not(builtin_tools()[tool], read_state(visit.project, channel=Channel.PORTAL))
-    return "" if closed else level_of(visit.project)
+    return "" if closed else verification_level(visit.project)
 
 
 def say(visit: Visit, content: str) -> Posted:

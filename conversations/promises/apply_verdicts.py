@@ -17,12 +17,11 @@ from conversations.models import Turn, Wait
 from conversations.models.event import EventType
 from conversations.turns.flags import broken_claim
 from jobs.enqueue import enqueue
-from tools.engine.claims import unbacked_claims
+from tools.engine.catalogue import wait_seconds
 from tools.engine.ledger import job_for, plan_effects, store_verdicts
 from tools.engine.presenters import effect_payload
-from tools.engine.promises import Source, open_promises
-from tools.engine.verdicts import Judgement
-from tools.engine.wait_seconds import wait_seconds
+from tools.engine.promises import PromiseSource, open_promises
+from tools.engine.verdicts import Judgement, unbacked_claims
 from tools.models import Effect
 
 UNBACKED = "claim_unbacked"
@@ -51,10 +50,10 @@ def is_waited_for(judgements: Iterable[Judgement]) -> bool:
     return any(judgement.fired and wait_seconds(judgement.tool) for judgement in judgements)
 
 
-def source_of(log: ConversationLog, context: TurnContext) -> Source:
+def source_of(log: ConversationLog, context: TurnContext) -> PromiseSource:
     """The reply that promises are found in."""
     assert context.turn.reply is not None
-    return Source(
+    return PromiseSource(
         project_id=log.conversation.project_id,
         conversation_id=log.conversation.pk,
         turn_id=context.turn.pk,

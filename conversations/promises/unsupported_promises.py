@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from conversations.live.event_log import ConversationLog
-from conversations.turns.conversation_end import queue_decision
+from conversations.turns.conversation_end import queue_type_choice
 from tenancy.prepared_queries import PreparedValues
 from todos.content.lifecycle import AGENT
 from todos.models import Todo, TodoSource, TodoStatus
@@ -54,4 +54,4 @@ def make_todos(log: ConversationLog, promises: Sequence[Promise]) -> None:
             quote=promise.quote,
             source_key=f"promise:{promise.pk}",
         )
-    queue_decision(log, turn_id=promises[0].turn_id)
+    queue_type_choice(log, turn_id=promises[0].turn_id)

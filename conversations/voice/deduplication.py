@@ -12,7 +12,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from conversations.common.business_hours import working_status
-from conversations.evaluation.dry_run import keep_calls
+from conversations.evaluation.dry_run import store_calls
 from conversations.models import Event
 from conversations.tool_runs.effects.argument_extraction import AskedAgain
 from llm.client import Client
@@ -86,13 +86,13 @@ async def has_caller_asked_again(repeat: Repeat, *, heard: str) -> bool:
 
     No transaction may be open.
     """
-    surroundings, model = await in_db(_surroundings, repeat, heard)
+    extraction_context, model = await in_db(_extraction_context, repeat, heard)
     records: list[CallRecord] = []
 
     async def ask(client: Client) -> dict[str, Any]:
         task = TASK.format(tool=repeat.earlier.tool)
         return await generate_object_by_schema(
-            client, model, schema=AskedAgain, task=task, surroundings=surroundings, record=records.append
+            client, model, schema=AskedAgain, task=task, extraction_context=extraction_context, record=records.append
         )
 
     try:
@@ -100,15 +100,15 @@ async def has_caller_asked_again(repeat: Repeat, *, heard: str) -> bool:
     except LlmError:
         return False
     finally:
-        await in_db(keep_calls, repeat.organization_id, repeat.earlier.project_id, records)
+        await in_db(store_calls, repeat.organization_id, repeat.earlier.project_id, records)
 
 
-def _surroundings(repeat: Repeat, heard: str) -> tuple[ExtractionContext, ModelSpec]:
+def _extraction_context(repeat: Repeat, heard: str) -> tuple[ExtractionContext, ModelSpec]:
     earlier = repeat.earlier
     with tenant_tx(repeat.organization_id):
         project = Project.objects.select_related("agent_version").get(pk=earlier.project_id)
         config = cast(AgentVersion, project.agent_version).config
-        surroundings = ExtractionContext(
+        extraction_context = ExtractionContext(
             business_name=config.business_name,
             business_context=config.business_context,
             now=working_status(config, at=timezone.now()).clock,
@@ -116,7 +116,7 @@ def _surroundings(repeat: Repeat, heard: str) -> tuple[ExtractionContext, ModelS
             messages=[TranscriptLine(role="customer", content=heard)],
             earlier=[f"{earlier.tool}: {earlier.told}"],
         )
-        return surroundings, model_for(project, config, SKILL)
+        return extraction_context, model_for(project, config, SKILL)
 
 
 def _events(conversation_id: UUID, call_id: str, *, idn: str) -> Event | None:

@@ -11,12 +11,12 @@ from uuid import UUID
 
 from django.db import models
 
-from conversations.common.voice_session import can_have_a_voice
+from conversations.common.voice_session import is_voice_call
 from conversations.live.event_log import ConversationLog, open_log
 from conversations.models import ConversationStatus, Directives, Event, MessageRole, Turn, VoiceSession
 from conversations.models.event import EventType
-from conversations.turns.after_reply import watch
-from conversations.turns.channel_signals import obey_signal
+from conversations.turns.after_reply import queue_observation
+from conversations.turns.channel_signals import apply_signal
 from conversations.voice.turns import add_spoken_turn, unanswered
 from projects.common.api_error import ApiError
 from tools.engine.execution.outcome import Signal
@@ -70,7 +70,7 @@ class NoUpdate(ApiError):
 def take_reports(conversation_id: UUID, reports: Sequence[Report], *, project_id: UUID) -> AcceptedReports:
     """Take reports in their order, all of them or none. Raises Conversation.DoesNotExist, NoVoice, NoUpdate."""
     with open_log(conversation_id, project_id=project_id) as log:
-        if not can_have_a_voice(log.conversation):
+        if not is_voice_call(log.conversation):
             raise NoVoice(log.conversation.channel)
         session = _session(log)
         known = _known(log, reports)
@@ -139,9 +139,9 @@ def _end(log: ConversationLog, session: VoiceSession, report: Report) -> None:
     session.ended_at, session.speaking_since = log.now, None
     log.writes.send()
     for message in unanswered(log.conversation):
-        watch(log, message)
+        queue_observation(log, message)
     if log.conversation.status == ConversationStatus.OPEN:
-        obey_signal(log, Signal.END, turn_id=None, result={"reason": "The call is over."})
+        apply_signal(log, Signal.END, turn_id=None, result={"reason": "The call is over."})
 
 
 _TAKE: Mapping[ReportType, Callable[[ConversationLog, VoiceSession, Report], Turn | None]] = {

@@ -24,7 +24,7 @@ from conversations.tool_runs.calls.ending import enqueue_after_actions, state_of
 from conversations.tool_runs.calls.start import ALLOWED, APPROVAL
 from conversations.tool_runs.effects.approval import ask_for_approval, hold_repeat, is_allowed, waiting_for
 from conversations.tool_runs.effects.outcome_events import end_effect, tell_held
-from conversations.turns.channel_signals import obey_signal
+from conversations.turns.channel_signals import apply_signal
 from conversations.voice.deduplication import (
     ANSWERED,
     CALLED,
@@ -44,18 +44,17 @@ from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 from tools.engine import ledger
 from tools.engine.catalogue import CompiledTool
-from tools.engine.execution.deduplication import same_thing
+from tools.engine.execution.deduplication import effect_repeat_key, find_recent_duplicate
 from tools.engine.execution.handler import ToolContext
-from tools.engine.execution.limits import cap_of, recipient_of
+from tools.engine.execution.limits import recipient_of, why_over_limit
 from tools.engine.execution.outcome import Ending, Outcome, Signal
-from tools.engine.execution.repeats import find_repeated
 from tools.engine.execution.schemas import called_arguments
 from tools.engine.function_calling.attempt import attempt_call
 from tools.engine.function_calling.contexts import Context
-from tools.engine.function_calling.messages import LONGEST_RESULT
+from tools.engine.function_calling.messages import MAX_RESULT_BYTES
 from tools.engine.function_calling.offer import collect_agent_tools
-from tools.engine.function_calling.parse_call import Refused, read_call
-from tools.engine.function_calling.redaction import shown_arguments
+from tools.engine.function_calling.parse_call import CallRefused, read_call
+from tools.engine.function_calling.redaction import redacted_arguments
 from tools.engine.function_calling.results import error_text, result_of, result_without_effect
 from tools.models import Effect, EffectOrigin, EffectState
 
@@ -126,7 +125,7 @@ def _begin(call: LiveCall, *, asked_again: bool | None = None) -> StartedCall | 
         asked = ToolCall(call.call_id, call.name, call.arguments_json)
         try:
             tool, arguments = read_call(offer.tools, asked, index=0)
-        except Refused as refusal:
+        except CallRefused as refusal:
             logger.error("A live call of %s was refused: %s", call.conversation_id, refusal)
             return CallAnswer(error_text(str(refusal)), is_error=True)
         begun = _planned(call, log.conversation, project, tool, arguments)
@@ -152,7 +151,7 @@ def _same_as(effect: Effect | None) -> Effect | None:
     """What was done already, or waits for a yes, and is the same."""
     if effect is None:
         return None
-    return find_repeated(effect) or waiting_for(effect)
+    return find_recent_duplicate(effect) or waiting_for(effect)
 
 
 def _keep_back(log: ConversationLog, effect: Effect, *, asked_again: bool) -> CallAnswer | None:
@@ -160,7 +159,7 @@ def _keep_back(log: ConversationLog, effect: Effect, *, asked_again: bool) -> Ca
     earlier = None if asked_again else _same_as(effect)
     if earlier is not None and hold_repeat(effect, earlier):
         tell_held(log, effect)
-    elif too_much := cap_of(effect):
+    elif too_much := why_over_limit(effect):
         end_effect(log, effect, Outcome.failed(too_much), state=EffectState.FAILED)
     elif ledger.needs_approval(effect):
         ask_for_approval(log, effect)
@@ -180,11 +179,11 @@ def _settle(call: LiveCall, begun: StartedCall, outcome: Outcome) -> CallAnswer:
             answer = _answer_of(effect, signal=outcome.signal if effect.state == EffectState.DONE else None)
         else:
             is_done = outcome.ending is Ending.DONE
-            is_obeyed = outcome.signal is not None and obey_signal(
+            is_obeyed = outcome.signal is not None and apply_signal(
                 log, outcome.signal, turn_id=None, result=outcome.result
             )
             answer = CallAnswer(
-                result_without_effect(outcome)[:LONGEST_RESULT],
+                result_without_effect(outcome)[:MAX_RESULT_BYTES],
                 is_error=not is_done,
                 signal=outcome.signal if is_obeyed else None,
             )
@@ -203,7 +202,12 @@ def _told(log: ConversationLog, call: LiveCall, answer: CallAnswer, outcome: Out
 
 def _put_down(log: ConversationLog, call: LiveCall, begun: StartedCall, arguments: Mapping[str, Any]) -> None:
     tool = begun.tool.name
-    payload = {"call": call.call_id, "tool": tool, "arguments": shown_arguments(tool, arguments), "heard": call.heard}
+    payload = {
+        "call": call.call_id,
+        "tool": tool,
+        "arguments": redacted_arguments(tool, arguments),
+        "heard": call.heard,
+    }
     log.add_event(CALLED, payload={**payload, "effect": str(begun.effect.pk) if begun.effect else None})
 
 
@@ -229,7 +233,7 @@ def _answer_of(effect: Effect, *, signal: Signal | None = None) -> CallAnswer:
     ended = {name for name, value in (effect.result or {}).items() if value is True and name in SIGNALS}
     is_done = effect.state == EffectState.DONE
     return CallAnswer(
-        result_of(effect)[:LONGEST_RESULT],
+        result_of(effect)[:MAX_RESULT_BYTES],
         is_error=effect.state not in (EffectState.DONE, EffectState.HELD),
         signal=signal or next((SIGNALS[name] for name in ended if is_done), None),
     )
@@ -247,7 +251,7 @@ def _planned(
     effect = _effect(call, tool, arguments) if tool.kind else None
     tool_context = _tool_context(call, conversation, project, effect)
     if effect is not None:
-        effect.repeat_key = same_thing(effect, effect.arguments, tool_context)
+        effect.repeat_key = effect_repeat_key(effect, effect.arguments, tool_context)
         effect.recipient = recipient_of(effect.kind, tool_context.contact)[:254]
     return StartedCall(tool, arguments, tool_context, effect)
 

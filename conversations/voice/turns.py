@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import cast
 
 from conversations.common.business_hours import working_status
-from conversations.context.transcript import read_unsummarised
+from conversations.context.transcript import read_unsummarized
 from conversations.followups.waits import is_waiting
 from conversations.live.event_log import ConversationLog
 from conversations.models import (
@@ -20,7 +20,7 @@ from conversations.models import (
     VoiceSession,
 )
 from conversations.promises.apply_verdicts import UNBACKED
-from conversations.turns.after_reply import queue_analysis, tell_replied
+from conversations.turns.after_reply import add_reply_events, queue_analysis
 from projects.models import AgentVersion, Project
 
 REPLIED = ("message", "reply", "status", "working_hours", "directives_used", "freshness", "replied_at", "finished_at")
@@ -41,8 +41,8 @@ def add_spoken_turn(log: ConversationLog, session: VoiceSession, text: str) -> T
     turn.directives_used, turn.freshness = session.given_directives, freshness
     turn.working_hours = _working_hours(log)
     log.writes.update(turn, REPLIED)
-    tell_replied(log, turn)
-    queue_analysis(log, turn, said=read_unsummarised(conversation.pk))
+    add_reply_events(log, turn)
+    queue_analysis(log, turn, unsummarized=read_unsummarized(conversation.pk))
     _set_right(conversation, session)
     return turn
 

@@ -15,12 +15,11 @@ from rest_framework.request import Request
 
 from conversations.widget.errors import ForeignPage, NoPage, NoVisitor, NoWidget
 from conversations.widget.visitors import Visitor, read_visitor
-from projects.api.authentication import TenantAuthentication
-from projects.api.caller import Caller, PendingAuth
+from projects.api.authentication import Caller, PendingAuth, TenantAuthentication
 from projects.models import Widget
 from projects.models.key import Scope
 from tenancy.scope import current_organization_id
-from tenancy.tenant_lookup import WidgetPlace, find_widget
+from tenancy.tenant_lookup import WidgetRef, find_widget
 
 KEY = re.compile(r"pk_[\w-]{24}", re.ASCII)
 MAY = frozenset({Scope.READ.value, Scope.CONVERSE.value})
@@ -74,7 +73,7 @@ class VisitorAuthentication(PageAuthentication):
         return self._caller(widget, read_visitor(token, widget))
 
 
-def place_of(key: str) -> WidgetPlace:
+def place_of(key: str) -> WidgetRef:
     """Where a widget lives, which never changes. Raises NoWidget, which is not kept."""
     if not KEY.fullmatch(key):
         raise NoWidget
@@ -82,7 +81,7 @@ def place_of(key: str) -> WidgetPlace:
 
 
 @lru_cache(maxsize=KEPT_PLACES)
-def _known_place(key: str) -> WidgetPlace:
+def _known_place(key: str) -> WidgetRef:
     place = find_widget(key)
     if place is None:
         raise NoWidget

@@ -23,7 +23,7 @@ from conversations.widget.shopper import ShopperRefused, read_shopper
 from conversations.widget.visitors import Visitor, new_visitor, read_visitor, renewed, sign, signed_in
 from projects.api.async_views import Continued
 from projects.api.idempotency import idempotent
-from projects.api.project_views import ProjectView
+from projects.api.views import ProjectView
 from projects.common.api_error import ApiError
 from projects.models import Widget
 from projects.models.key import Scope

@@ -1,1 +1,1 @@
-"""English clauses, read far enough to tell a commitment from everything that only looks like one."""
+"""English clause parser that separates commitments from offers, reports and conditions."""

@@ -1,14 +1,14 @@
-"""Finds the predicates of a sentence, from left to right."""
+"""Clause parser: finds the predicates of a sentence, left to right."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from offline_model.grammar.consent import DAY_WORDS
-from offline_model.grammar.group import Group, adverb_at, read_group
 from offline_model.grammar.lexicon import CONJUNCTIONS, DETERMINERS, LINK_NOUNS
 from offline_model.grammar.predicate import Marker, Mood, Predicate, Subject
 from offline_model.grammar.subjects import NOUN_LIKE_THIRD, SubjectReader
+from offline_model.grammar.verb_group import VerbGroup, adverb_at, read_verb_group
 from offline_model.grammar.verbs import NOUN_LIKE, Form, is_third, verb_of
 from offline_model.grammar.words import Sentence
 from offline_model.wordlist import words
@@ -55,7 +55,7 @@ class _Reader(SubjectReader):
         patterns: tuple[Callable[[int], int], ...] = (
             self._boundary,
             self._let,
-            self._ask_for_agent,
+            self._permission_request,
             self._inversion,
             self._agent,
             self._other_subject,
@@ -89,11 +89,11 @@ class _Reader(SubjectReader):
         if known and known[1] is Form.BASE and self._shares_subject(i):
             return 0
         if self.text(i) == "do" and self.text(i + 1) == "not":
-            group = read_group(self.words, i + 2)
+            group = read_verb_group(self.words, i + 2)
             return self._add(i, group, Subject.YOU) if group else 0
         if (known is None and self.text(i) not in OPENERS) or (known and known[1] is Form.THIRD):
             return 0
-        group = read_group(self.words, i)
+        group = read_verb_group(self.words, i)
         if group is None or (group.form is Form.GERUND and self._is_topic(i)):
             return 0
         return self._add_opening(i, group)
@@ -109,7 +109,7 @@ class _Reader(SubjectReader):
                 return True
         return False
 
-    def _add_opening(self, i: int, group: Group) -> int:
+    def _add_opening(self, i: int, group: VerbGroup) -> int:
         if group.form is Form.BASE and group.verb_at == i:
             if self.text(i) not in IMPERATIVES or self.marker is not Marker.NONE:
                 return 0
@@ -139,7 +139,7 @@ class _Reader(SubjectReader):
         """ "A moment to check", "I need your number to text you", "To book a table, I need…"."""
         if self.text(i) != "to":
             return 0
-        group = read_group(self.words, i + 1)
+        group = read_verb_group(self.words, i + 1)
         if (
             group is None
             or group.form is not Form.BASE
@@ -170,7 +170,7 @@ class _Reader(SubjectReader):
         """ "Before booking", "without sending", "how about checking"."""
         if i != self.clause_start or self.marker is Marker.NONE or not self.text(i).endswith("ing"):
             return 0
-        group = read_group(self.words, i)
+        group = read_verb_group(self.words, i)
         return self._add(i, group, Subject.AGENT) if group else 0
 
     def _coordinated(self, i: int) -> int:

@@ -1,10 +1,10 @@
-"""Questions for leave, and promises that are put off."""
+"""Permission questions and deferred promises."""
 
 from __future__ import annotations
 
 import re
 
-from offline_model.grammar.circumstances import Circumstances
+from offline_model.grammar.adverbials import Adverbials
 from offline_model.grammar.predicate import Predicate, Subject
 from offline_model.wordlist import words
 
@@ -79,7 +79,7 @@ LATER = (
 )
 
 
-# Whatever is done, these put it off; a plain day doesn't ("cancel your table next week").
+# Deferral for any verb; a plain day defers nothing ("cancel your table next week").
 PUT_OFF = re.compile(
     r"\b(?:at the end of the|in an hour|in a few (?:hours|days)|(?<!right )after (?:the|our|this) call)\b"
     r"|\b(?:again|back) (?:tomorrow|later|next|on \w+day)\b"
@@ -117,10 +117,10 @@ CONSENT = (
 )
 
 
-class Consent(Circumstances):
-    """Whether leave is asked for it, and whether it is put off."""
+class Consent(Adverbials):
+    """Checks for permission questions and deferral."""
 
-    def asks_leave(self) -> bool:
+    def asks_permission(self) -> bool:
         """The sentence, or the next one, asks whether that's all right."""
         if self.part.sentence.is_question:
             last = self.part.predicates[-1]

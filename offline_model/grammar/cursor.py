@@ -1,12 +1,12 @@
-"""Walks through a sentence: where clauses open, and what opens them."""
+"""Parser cursor: clause boundaries and their markers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from offline_model.grammar.group import Group, adverb_at
 from offline_model.grammar.lexicon import AGENT_PRONOUNS, AUXILIARIES, CONJUNCTIONS, INTRODUCTIONS, TEAM
 from offline_model.grammar.predicate import Marker, Predicate, Subject
+from offline_model.grammar.verb_group import VerbGroup, adverb_at
 from offline_model.grammar.verbs import NOUN_LIKE, Form, verb_of
 from offline_model.grammar.words import Sentence, Word
 
@@ -185,7 +185,7 @@ class Cursor:
         return known is not None and known[1] in (Form.THIRD, Form.PAST) and text not in NOUN_LIKE
 
     def _agent_size(self, i: int) -> int:
-        """How many words name the agent's side at `i`: "we", "our team", "one of us"."""
+        """Number of words that name the agent's side at `i`: "we", "our team", "one of us"."""
         if self.text(i) in AGENT_PRONOUNS:
             return 1
         if self.text(i) in ("our", "the") and self.text(i + 1) in TEAM:
@@ -208,7 +208,7 @@ class Cursor:
     def _add(
         self,
         start: int,
-        group: Group,
+        group: VerbGroup,
         subject: Subject,
         *,
         is_question: bool = False,

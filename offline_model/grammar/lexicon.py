@@ -1,4 +1,4 @@
-"""The closed word classes the clause reader goes by."""
+"""Closed word classes of the clause parser."""
 
 from __future__ import annotations
 
@@ -189,7 +189,6 @@ CATENATIVES: dict[str, str] = {
     "attempt": "",
 }
 MOMENTS = words("moment second seconds minute minutes sec instant bit chance while mo time")
-MOMENT_NOUNS = MOMENTS - {"chance", "while", "time"}
 LINK_NOUNS = words(
     """
     link way option page form chance how where time place button url possibility ability number address website

@@ -1,4 +1,4 @@
-"""What a clause says, and in which way: who does it, in which tense and mood."""
+"""Predicates with subject, tense, mood and clause marker."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from offline_model.grammar.verbs import Form
 
 
 class Subject(StrEnum):
-    """Who does it."""
+    """Grammatical subject of a predicate."""
 
     AGENT = "agent"
     """I, we, our team; also the unsaid subject of "Sending it now"."""
@@ -19,7 +19,7 @@ class Subject(StrEnum):
 
 
 class Mood(StrEnum):
-    """How firmly it is said."""
+    """Mood of a predicate."""
 
     PLAIN = "plain"
     """No modal verb."""
@@ -34,7 +34,7 @@ class Mood(StrEnum):
 
 
 class Marker(StrEnum):
-    """What opens the clause."""
+    """Marker that opens a clause."""
 
     NONE = ""
     IF = "if"
@@ -74,7 +74,3 @@ class Predicate:
     """Adverbs that matter: still, already, then, first, later, maybe, habit, now, conj, comma."""
     governor: int | None = None
     """Index of the predicate this one depends on."""
-
-    @property
-    def is_main(self) -> bool:
-        return self.marker in (Marker.NONE, Marker.WHILE)

@@ -1,21 +1,21 @@
-"""Judges a predicate: a commitment of this moment, or the rule by which it is none."""
+"""Commitment rules: classifies a predicate as a commitment, or names the rule that excludes it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
 
+from offline_model.grammar.clause_context import SentenceClauses
 from offline_model.grammar.clauses import find_predicates
 from offline_model.grammar.consent import Consent
 from offline_model.grammar.lexicon import MOMENTS
 from offline_model.grammar.predicate import Marker, Mood, Predicate, Subject
-from offline_model.grammar.surroundings import Clauses
 from offline_model.grammar.verbs import SPEECH, Form, verb_of
 from offline_model.grammar.words import Sentence, read_sentences
 
 
 class Rule(StrEnum):
-    """Why words about a tool are no commitment; the names are those of the detection prompt."""
+    """Rules that exclude a commitment, named as in the detection prompt."""
 
     IN_PROGRESS = "in_progress"
     COMPLETED = "completed"
@@ -38,7 +38,7 @@ class Reading:
 
 def read_answer(text: str) -> list[Reading]:
     """Every predicate of the answer, judged in the light of the sentences around it."""
-    parts = [Clauses(s, find_predicates(s), i) for i, s in enumerate(read_sentences(text))]
+    parts = [SentenceClauses(s, find_predicates(s), i) for i, s in enumerate(read_sentences(text))]
     return [
         Reading(part.sentence, part.index, predicate, _Judge(parts, part, at).rule())
         for part in parts
@@ -240,12 +240,12 @@ class _Judge(Consent):
         return p.is_progressive and (is_already or "still" in p.flags)
 
     def _of_circumstances(self) -> Rule | None:
-        """The tense is right; what stands around it may still make it an offer or a later step."""
+        """Rule by context, for a predicate in a committing tense."""
         if self.is_invited():
             return Rule.OFFER
         if self.is_later_step():
             return Rule.FUTURE_STEP
-        if self.has_condition() or self.asks_leave():
+        if self.has_condition() or self.asks_permission():
             return Rule.OFFER
         if self.is_deferred():
             return Rule.FUTURE_STEP

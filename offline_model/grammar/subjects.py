@@ -1,9 +1,8 @@
-"""Clauses that name their subject: the agent's side, the customer, anything else."""
+"""Clause patterns with an explicit subject."""
 
 from __future__ import annotations
 
 from offline_model.grammar.cursor import Cursor
-from offline_model.grammar.group import read_group
 from offline_model.grammar.lexicon import (
     AGENT_PRONOUNS,
     AUXILIARIES,
@@ -14,6 +13,7 @@ from offline_model.grammar.lexicon import (
     OTHER_PRONOUNS,
 )
 from offline_model.grammar.predicate import Mood, Subject
+from offline_model.grammar.verb_group import read_verb_group
 from offline_model.grammar.verbs import FORMS, NOUN_LIKE, Form, verb_of
 from offline_model.wordlist import words
 
@@ -31,7 +31,7 @@ PREPOSITIONS = words("to for with of from about on at by like")
 
 
 ARTICLES = words("the our my their a an every each")
-# "The text messages", "our offers": what looks like a verb is the noun.
+# Nouns spelled like a verb: "the text messages", "our offers".
 NOUN_LIKE_THIRD = {spelling for spelling, (lemma, form) in FORMS.items() if form is Form.THIRD and lemma in NOUN_LIKE}
 
 
@@ -47,7 +47,7 @@ class SubjectReader(Cursor):
         if self.text(i) not in ("let", "allow", "permit", "letting") or self.text(i + 1) not in ("me", "us"):
             return 0
         start = i + 3 if self.text(i + 2) == "to" else i + 2
-        group = read_group(self.words, start)
+        group = read_verb_group(self.words, start)
         if group is None or group.lemma == "know" or (group.lemma == "have" and not self._is_look(group.verb_at)):
             return 0
         asked = bool(self.found) and self.found[-1].is_question and i - self.found[-1].verb_at <= 1
@@ -63,11 +63,11 @@ class SubjectReader(Cursor):
         """ "Could you let me check": what is asked of the customer is no promise."""
         return self.text(i - 1) in ("you", "to")
 
-    def _ask_for_agent(self, i: int) -> int:
+    def _permission_request(self, i: int) -> int:
         """ "Would you like me to send", "want us to book"."""
         if self.text(i) not in ("me", "us") or self.text(i + 1) != "to" or self.text(i - 1) not in WANTING:
             return 0
-        group = read_group(self.words, i + 2)
+        group = read_verb_group(self.words, i + 2)
         if group is None:
             return 0
         group.is_negated |= "no need" in " ".join(self._before(i, 5))
@@ -97,7 +97,7 @@ class SubjectReader(Cursor):
             "why",
         ):
             return 0
-        group = read_group(self.words, j + 1)
+        group = read_verb_group(self.words, j + 1)
         if group is None:
             return 0
         if self.text(i) in MODALS or self.text(i) in DO - {"did"}:
@@ -107,7 +107,7 @@ class SubjectReader(Cursor):
 
     def _agent(self, i: int) -> int:
         size = self._agent_size(i)
-        group = read_group(self.words, i + size) if size else None
+        group = read_verb_group(self.words, i + size) if size else None
         if group and self._before(i, 2)[-1:] in (["nobody"], ["nothing"]):
             group.is_negated = True
         return self._add(i, group, Subject.AGENT) if group else 0
@@ -118,7 +118,7 @@ class SubjectReader(Cursor):
             return 0
         if self._is_object(i):
             return 0
-        group = read_group(self.words, i + 1)
+        group = read_verb_group(self.words, i + 1)
         if group is None or (text in ("that", "this", "there") and not group.has_auxiliary):
             return 0
         if (
@@ -146,7 +146,7 @@ class SubjectReader(Cursor):
             (self.text(i) in ("have", "do", "be", "has", "had", "been", "being")) and not self._noun_before(i)
         ):
             return 0
-        group = read_group(self.words, i)
+        group = read_verb_group(self.words, i)
         if group is None:
             return 0
         if self._at_clause_start(i):
@@ -157,7 +157,7 @@ class SubjectReader(Cursor):
         return self._add(self._noun_start(i), group, Subject.OTHER)
 
     def _noun_start(self, i: int) -> int:
-        """Where the noun begins whose verb stands at `i`: at its question word or article, past the verb before it."""
+        """Start of the noun phrase before the verb at `i`."""
         earliest = self.found[-1].verb_at + 1 if self.found else 0
         if earliest <= self.clause_start:
             return self.clause_start
@@ -177,7 +177,7 @@ class SubjectReader(Cursor):
             return 0
         if self.text(i - 1) in DETERMINERS or self.text(i - 1) in CONJUNCTIONS:
             return 0
-        group = read_group(self.words, i)
+        group = read_verb_group(self.words, i)
         return self._add(self.clause_start, group, Subject.OTHER) if group else 0
 
     def _is_plain_noun_before(self, i: int) -> bool:

@@ -1,4 +1,4 @@
-"""The verbs an agent's commitments are made of, and the forms they take."""
+"""Verb lexicon and inflection."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from offline_model.wordlist import words
 
 
 class Form(StrEnum):
-    """The form a verb stands in. Past and participle are one: the auxiliary tells them apart."""
+    """Verb form; past tense and participle share one, as the auxiliary separates them."""
 
     BASE = "base"
     THIRD = "third"
@@ -134,7 +134,7 @@ def is_third(word: str) -> bool:
 
 
 def guess_verb(word: str) -> tuple[str, Form]:
-    """The lemma and form of a word that stands where only a verb can stand."""
+    """Lemma and form of a word in verb position."""
     known = FORMS.get(word)
     if known:
         return known

@@ -1,4 +1,4 @@
-"""Words with their places in the text, contractions taken apart, sentences, and what stands in quotation marks."""
+"""Tokenizer: words, contractions, sentences and quotation spans."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ END_MARKS = ".!?…"
 
 @dataclass(frozen=True)
 class Word:
-    """A word in normal form, and where it stands in the text."""
+    """Normalized word with its position."""
 
     text: str
     start: int

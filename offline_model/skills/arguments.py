@@ -1,4 +1,4 @@
-"""The arguments skill: fills in a tool's fields from the conversation, by their names and descriptions."""
+"""Arguments skill: fills a tool's fields from the conversation."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from offline_model.contact import find_day
 from offline_model.dates import date_of, read_now
-from offline_model.fields import FieldFinder
-from offline_model.guest import clock_time, read_guest
+from offline_model.entities import find_day
 from offline_model.language import language_of
-from offline_model.letter import information
+from offline_model.message_text import information
 from offline_model.prompt_reader import Line, facts, last_of, section, transcript
+from offline_model.schema_fields import FieldFinder
 from offline_model.schema_instance import instance_of
+from offline_model.slots import clock_time, fill_slots
 from offline_model.wire import ChatCall
 
 FOR_CUSTOMER = re.compile(r"customer reads|text message|e-?mail'?s", re.IGNORECASE)
@@ -35,7 +35,7 @@ WITH_WHOM = re.compile(r"\bwith ((?:(?:Dr|Mr|Mrs|Ms|Prof)\.? )?[A-Z][\w'-]+(?: [
 
 @dataclass
 class Arguments:
-    """What the prompt holds, taken apart."""
+    """Parsed arguments prompt."""
 
     system: str
     user: str
@@ -69,15 +69,15 @@ def fill_arguments(call: ChatCall) -> Any:
     user = call.last_user
     said = transcript(section(user, "Conversation"))
     arguments = Arguments(call.system, user, said)
-    guest = read_guest(facts(section(user, "KnownFacts")), said)
+    slots = fill_slots(facts(section(user, "KnownFacts")), said)
     everything = " ".join(line.content for line in said) or arguments.material
-    finder = FieldFinder(guest=guest, newest=arguments.asked or arguments.material, everything=everything)
+    finder = FieldFinder(slots=slots, newest=arguments.asked or arguments.material, everything=everything)
     schema = call.schema or {"type": "object"}
     return instance_of(schema, fill=_Filler(arguments, finder).find, only_found=True)
 
 
 class _Filler:
-    """Finds a field's value: a few fields have a meaning of their own, the rest is read as any other schema's."""
+    """Field values: a few reserved fields, the rest by schema."""
 
     def __init__(self, arguments: Arguments, finder: FieldFinder) -> None:
         self._arguments = arguments
@@ -94,7 +94,7 @@ class _Filler:
         if name == "value" and self._arguments.material:
             return self._made_of_input()
         if FOR_CUSTOMER.search(about):
-            return self._letter(about, schema)
+            return self._message(about, schema)
         if "properties" in schema:
             return None
         return self._placed(about, name, schema)
@@ -109,18 +109,18 @@ class _Filler:
         """Days and times in the form that everything else reads."""
         found = self._finder.find(name, schema)
         if IS_DAY.search(about) and schema.get("type") in (None, "string") and schema.get("format") != "date-time":
-            day = self._finder.guest.get("date") or getattr(find_day(self._finder.everything), "value", "")
+            day = self._finder.slots.get("date") or getattr(find_day(self._finder.everything), "value", "")
             return date_of(day, now=self._arguments.now) if day else found
         if schema.get("format") == "date-time" or name in ("starts_at", "start"):
             return self._moment() or found
         return found
 
     def _moment(self) -> str:
-        guest = self._finder.guest
-        day, time = guest.get("date"), guest.get("time")
+        slots = self._finder.slots
+        day, time = slots.get("date"), slots.get("time")
         return f"{date_of(day, now=self._arguments.now)}T{clock_time(time)}:00" if day and time else ""
 
-    def _letter(self, about: str, schema: dict[str, Any]) -> str:
+    def _message(self, about: str, schema: dict[str, Any]) -> str:
         """A text to the customer: the information itself, as the business says it."""
         if SUBJECT.search(about):
             return f"{self._arguments.business}: your information"[:80]
@@ -131,16 +131,16 @@ class _Filler:
         arguments = self._arguments
         wanted = f"{arguments.asked} {section(arguments.user, 'AgentsPromise')}"
         known = information(arguments.context, wanted, language_of(arguments.asked) or "en")
-        return known or self._told_last() or last_of(arguments.lines, "agent")
+        return known or self._last_statement() or last_of(arguments.lines, "agent")
 
-    def _told_last(self) -> str:
-        """What the agent stated last before its promise, without what it asked."""
-        told = (line.content for line in reversed(self._arguments.lines[:-1]) if line.role == "agent")
-        stated = (" ".join(part for part in SENTENCE.findall(words) if not part.endswith("?")) for words in told)
+    def _last_statement(self) -> str:
+        """Last statement of the agent before its promise, without questions."""
+        described = (line.content for line in reversed(self._arguments.lines[:-1]) if line.role == "agent")
+        stated = (" ".join(part for part in SENTENCE.findall(words) if not part.endswith("?")) for words in described)
         return next(filter(None, stated), "")
 
     def _made_of_input(self) -> str:
-        """What an instruction makes of an input: the number it asks for, else the first sentence."""
+        """Number requested by the task, else the first sentence of the input."""
         material, task = self._arguments.material, section(self._arguments.user, "Task")
         number = re.search(r"-?\d+(?:[.,]\d+)?", material)
         if number and WANTS_NUMBER.search(task):

@@ -1,19 +1,27 @@
-"""The detection skill: which of the listed tools the agent has just committed to, by grammar."""
+"""Detection skill: the tools that the agent commits to in an answer."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from offline_model import prompt_reader
-from offline_model.conditions import Scene, is_commitment, is_met
-from offline_model.mentions import Finder, Mention
+from offline_model.conditions import ConditionContext, is_commitment, is_met
+from offline_model.grammar.rules import read_answer
 from offline_model.prompt_reader import Line, ToolText
-from offline_model.unserved import unserved_in
+from offline_model.tool_mentions import Mention, MentionFinder
 from offline_model.wire import ChatCall
 
 ASKS_UNSERVED = "`unserved` lists"
 FIRMNESS = {None: 0, "quotation": 1, "subject": 3}
 MIDDLING = 2
+# Work done by people later; the agent's next words are no promise.
+BY_PEOPLE = re.compile(
+    r"\b(?:colleagues?|team|kitchen|chef|manager|owner|staff|boss|someone|somebody)\b"
+    r"|\b(?:call|ring|phone) you\b|\bget back to you\b|\bfind (?:it |that )?out\b|\blook into\b",
+    re.IGNORECASE,
+)
+BY_TOOL = re.compile(r"\b(?:transfer|connect|put you through|hand you over)\b", re.IGNORECASE)
 
 
 def detect(call: ChatCall) -> dict[str, Any]:
@@ -25,13 +33,13 @@ def detect(call: ChatCall) -> dict[str, Any]:
     served = [verdict["quote"] for verdict in verdicts]
     return {
         "verdicts": verdicts,
-        "unserved": unserved_in(answer, served=served) if ASKS_UNSERVED in call.system else [],
+        "unserved": unsupported_promises(answer, served=served) if ASKS_UNSERVED in call.system else [],
     }
 
 
 def judge_answer(answer: str, *, tools: tuple[ToolText, ...], messages: list[Line]) -> list[dict[str, Any]]:
     """One verdict for each tool the answer mentions."""
-    finder = Finder(answer, tools, messages)
+    finder = MentionFinder(answer, tools, messages)
     verdicts = []
     for tool in tools:
         mentions = finder.mentions_of(tool)
@@ -40,10 +48,10 @@ def judge_answer(answer: str, *, tools: tuple[ToolText, ...], messages: list[Lin
     return verdicts
 
 
-def _verdict(tool: ToolText, mentions: list[Mention], finder: Finder) -> dict[str, Any]:
-    """The firmest mention decides."""
+def _verdict(tool: ToolText, mentions: list[Mention], finder: MentionFinder) -> dict[str, Any]:
+    """Verdict by the firmest mention."""
     chosen = min(mentions, key=lambda mention: FIRMNESS.get(mention.rule, MIDDLING))
-    scene = Scene(
+    context = ConditionContext(
         answer=finder.answer,
         messages=tuple(finder.messages),
         quote=chosen.quote,
@@ -51,7 +59,7 @@ def _verdict(tool: ToolText, mentions: list[Mention], finder: Finder) -> dict[st
         is_last_goodbye=finder.ends_with_goodbye,
         is_of_booking=chosen.is_of_booking,
     )
-    readings = [{"name": c.name, "met": is_met(c, scene)} for c in tool.conditions]
+    readings = [{"name": c.name, "met": is_met(c, context)} for c in tool.conditions]
     rule = chosen.rule
     if rule is None and not all(reading["met"] for reading in readings):
         rule = "condition"
@@ -60,3 +68,14 @@ def _verdict(tool: ToolText, mentions: list[Mention], finder: Finder) -> dict[st
             {**r, "met": r["met"] and not is_commitment(c)} for r, c in zip(readings, tool.conditions, strict=True)
         ]
     return {"quote": chosen.quote, "tool": tool.name, "conditions": readings, "rule": rule}
+
+
+def unsupported_promises(answer: str, *, served: list[str]) -> list[dict[str, Any]]:
+    """Commitments of people's work that no tool covers."""
+    sentences = [reading.sentence.words for reading in read_answer(answer) if reading.rule is None]
+    texts = dict.fromkeys(answer[words[0].start : words[-1].end] for words in sentences)
+    return [
+        {"quote": text, "what": text}
+        for text in texts
+        if BY_PEOPLE.search(text) and not BY_TOOL.search(text) and not any(quote in text for quote in served)
+    ]

@@ -1,19 +1,19 @@
-"""The execute skill: carries out a todo with the tools that are offered, one call for each thing, and then says what was done."""
+"""Execute skill: runs an approved todo with the offered tools and reports the result."""
 
 from __future__ import annotations
 
 import re
 from typing import Any
 
-from offline_model import letter
+from offline_model import message_text
 from offline_model.dates import date_of, read_now
-from offline_model.fields import FieldFinder
-from offline_model.guest import read_guest
 from offline_model.language import language_of
 from offline_model.phrases import salutation
 from offline_model.prompt_reader import Line, bullets, facts, section, transcript
+from offline_model.schema_fields import FieldFinder
 from offline_model.schema_instance import instance_of
-from offline_model.tool_profile import stem
+from offline_model.slots import fill_slots
+from offline_model.tool_matching import stem
 from offline_model.wire import Answer, ChatCall, Tool, ToolUse
 
 OPENING = "You carry out one todo of "
@@ -33,7 +33,7 @@ def execute(call: ChatCall) -> Answer:
 
 
 class _Task:
-    """The todo as the prompt tells it."""
+    """Parsed todo prompt."""
 
     def __init__(self, call: ChatCall) -> None:
         user = call.last_user
@@ -44,13 +44,13 @@ class _Task:
         self._recipients = bullets(section(user, "Recipients"))
         self._now = read_now(section(user, "Now"))
         self._contact = facts(section(user, "Contact"))
-        # Whether the tool writes to somebody else than the customer.
+        # True if the tool writes to a colleague.
         self._is_internal = False
-        # What the todo leaves open was said before; its own words come last, and hold.
+        # The conversation fills gaps; the todo's own text comes last and wins.
         lines = transcript(section(user, "Conversation"))
         self._said = "\n".join(line.content for line in lines if line.role == "customer")
-        guest = read_guest(self._contact, [*lines, Line("customer", self._words)])
-        self._finder = FieldFinder(guest=guest, newest=self._words, everything=f"{self._said}\n{self._words}")
+        slots = fill_slots(self._contact, [*lines, Line("customer", self._words)])
+        self._finder = FieldFinder(slots=slots, newest=self._words, everything=f"{self._said}\n{self._words}")
 
     def next_call(self) -> ToolUse | None:
         """The tool that fits the todo's words best; the only one where there is no choice."""
@@ -62,9 +62,9 @@ class _Task:
         return ToolUse(tools[0].name, arguments if isinstance(arguments, dict) else {})
 
     def report(self) -> str:
-        """What the tools answered, in one sentence each."""
-        told = [text.strip() for role, text in self._call.messages if role == "tool"]
-        return " ".join(one if one.endswith((".", "!", "?")) else f"{one}." for one in told if one)
+        """Tool results, one sentence each."""
+        described = [text.strip() for role, text in self._call.messages if role == "tool"]
+        return " ".join(one if one.endswith((".", "!", "?")) else f"{one}." for one in described if one)
 
     def _fit(self, tool: Tool) -> int:
         said = _stems(self._words)
@@ -72,7 +72,7 @@ class _Task:
         return len(said & about) + (5 if self._names_recipient(tool) else 0)
 
     def _names_recipient(self, tool: Tool) -> bool:
-        """Whether the tool writes to an address, and the todo names one that was approved."""
+        """True if the tool takes an address and the todo names an approved one."""
         words = self._words.lower()
         return "to" in tool.parameters.get("properties", {}) and any(one.lower() in words for one in self._recipients)
 
@@ -86,27 +86,27 @@ class _Task:
         if SUBJECT.search(about):
             return self._subject()
         if BODY.search(about):
-            return self._letter(schema)
+            return self._message(schema)
         found = self._finder.find(name, schema)
-        day = self._finder.guest.get("date")
+        day = self._finder.slots.get("date")
         return date_of(day, now=self._now) if name == "date" and day else found
 
-    def _letter(self, schema: dict[str, Any]) -> str:
+    def _message(self, schema: dict[str, Any]) -> str:
         """To a colleague the todo's own words; to the customer what they are to be told."""
         name = "" if self._is_internal else self._contact.get("name", "")
         greeting = f"{salutation(self._language)} {name}".strip()
-        text = f"{greeting},\n\n{self._matter()}\n\n{self._business}"
+        text = f"{greeting},\n\n{self._content()}\n\n{self._business}"
         return text[: schema.get("maxLength", len(text))]
 
-    def _matter(self) -> str:
+    def _content(self) -> str:
         words = " ".join(self._words.split())
         if self._is_internal:
-            return letter.stated(words) or words
-        return letter.message(self._words, context=self._context, language=self._language)
+            return message_text.stated(words) or words
+        return message_text.message(self._words, context=self._context, language=self._language)
 
     def _subject(self) -> str:
         words = " ".join(self._words.split())
-        about = letter.stated(words) or letter.subject_of(words)
+        about = message_text.stated(words) or message_text.subject_of(words)
         sender = "" if self._is_internal else f"{self._business}: "
         return _cut(f"{sender}{about.rstrip('.')}", LONGEST_SUBJECT)
 

@@ -1,4 +1,4 @@
-"""The extraction skill: what the agent committed to in a conversation, under the type whose words fit it best."""
+"""Extraction skill: finds commitments in a conversation and assigns each a todo type."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from offline_model import left_to_do, prompt_reader
+from offline_model import commitment_patterns, prompt_reader
 from offline_model.business import content_words
-from offline_model.contact import EMAIL
+from offline_model.entities import EMAIL
 from offline_model.grammar.rules import Rule, read_answer
 from offline_model.prompt_reader import Line
 from offline_model.wire import ChatCall
@@ -22,9 +22,9 @@ CALL = re.compile(
     r"\b(?:call|ring|phone) (?:you|me|us|back)\b|\bcall(?:ing|ed)? (?:you )?back\b|\bcallback\b", re.IGNORECASE
 )
 TEAM = re.compile(r"\b(?:colleagues?|team|staff|manager|owner|chef|kitchen)\b", re.IGNORECASE)
-# What is promised for later is left to be done; what waits for the customer is not.
+# Conditional promises wait for the customer and make no todo.
 CONDITIONAL = re.compile(r"\b(?:once|when|whenever|after|before|if|unless|as soon as)\b", re.IGNORECASE)
-# What a customer asks a person for; what a tool can do is found in what the agent says.
+# Requests for work by a person.
 REQUEST = re.compile(
     r"\b(?:can|could|would|will|may|please|ask(?:ing)? (?:you|for)|want|like)\b.*?"
     r"\b(?:(?:call|ring|phone)(?: (?:me|us))?(?: back)?|(?:ask|tell|inform|pass)\b.*?\b(?:chef|kitchen|manager|owner|team|"
@@ -32,9 +32,9 @@ REQUEST = re.compile(
     re.IGNORECASE,
 )
 REFUSAL = re.compile(r"\b(?:can(?:'t|’t|not)|unfortunately|not able|unable|sorry, (?:but )?we)\b", re.IGNORECASE)
-# What a promise and a type are about, whichever words they say it with.
+# Topics shared by promises and todo types.
 KINDS = (("mail", MAIL), ("call", CALL), ("team", TEAM))
-# Words that every type and every promise share.
+# Words too common to match on.
 COMMON = words("customer agent promised promise asked something send sent write somebody colleague let today tomorrow")
 
 
@@ -73,7 +73,11 @@ def _commitments(lines: list[Line]) -> Iterator[str]:
                 quote = line.content[said[0].start : said[-1].end]
                 if reading.rule is None or (reading.rule is Rule.FUTURE_STEP and not CONDITIONAL.search(quote)):
                     yield quote
-            yield from (one.rstrip(".!") for one in left_to_do.sentences(line.content) if left_to_do.is_promise(one))
+            yield from (
+                one.rstrip(".!")
+                for one in commitment_patterns.sentences(line.content)
+                if commitment_patterns.is_promise(one)
+            )
 
 
 def _requests(lines: list[Line]) -> Iterator[str]:
@@ -81,13 +85,13 @@ def _requests(lines: list[Line]) -> Iterator[str]:
     for at, line in enumerate(lines):
         answer = next((later for later in lines[at + 1 :] if later.role == "agent"), None)
         if line.role == "customer" and answer is not None and not _settles(answer):
-            said = left_to_do.sentences(line.content)
-            yield from (one for one in said if REQUEST.search(one) or left_to_do.is_request(one))
+            said = commitment_patterns.sentences(line.content)
+            yield from (one for one in said if REQUEST.search(one) or commitment_patterns.is_request(one))
 
 
 def _settles(answer: Line) -> bool:
-    """Whether an answer refuses what was asked, or promises it itself."""
-    is_refusal = REFUSAL.search(answer.content) is not None or left_to_do.is_refusal(answer.content)
+    """True if an answer declines or promises the request."""
+    is_refusal = REFUSAL.search(answer.content) is not None or commitment_patterns.is_refusal(answer.content)
     return is_refusal or any(_commitments([answer]))
 
 
@@ -103,14 +107,14 @@ def _finding(quote: str, type: Type, *, lines: list[Line], known: dict[str, str]
     who = known.get("name", "The customer")
     asked = _asked_before(quote, lines)
     if any(quote in line.content for line in lines if line.role == "customer"):
-        told = f"{who} asked: “{quote}”"
+        described = f"{who} asked: “{quote}”"
     else:
-        told = f"{who} was promised: “{quote}”" + (f" They had said: “{asked}”" if asked else "")
+        described = f"{who} was promised: “{quote}”" + (f" They had said: “{asked}”" if asked else "")
     named = EMAIL.findall(f"{asked} {quote}")
     return {
         "quote": quote,
         "type": type.name,
-        "description": f"{told} Known of them: {_listed(known)}." if known else told,
+        "description": f"{described} Known of them: {_listed(known)}." if known else described,
         "recipients": [address for address in named if address.lower() != known.get("email", "").lower()],
     }
 
@@ -120,7 +124,7 @@ def _listed(known: dict[str, str]) -> str:
 
 
 def _asked_before(quote: str, lines: list[Line]) -> str:
-    """What the customer said before the agent's words."""
+    """Last customer message before the quote."""
     said_at = next((at for at, line in enumerate(lines) if line.role == "agent" and quote in line.content), len(lines))
     return prompt_reader.last_of(lines[:said_at], "customer")
 
@@ -130,5 +134,5 @@ def _is_among(quote: str, others: list[str]) -> bool:
 
 
 def _words(text: str) -> set[str]:
-    kinds = {f"#{name}" for name, pattern in KINDS if pattern.search(text) or left_to_do.is_about(name, text)}
+    kinds = {f"#{name}" for name, pattern in KINDS if pattern.search(text) or commitment_patterns.is_about(name, text)}
     return (content_words(text) - COMMON) | kinds

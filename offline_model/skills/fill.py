@@ -1,14 +1,14 @@
-"""Structured answers for schemas of which no skill knows: filled from the prompt where a field's name says with what."""
+"""Generic structured output for schemas without a skill of their own."""
 
 from __future__ import annotations
 
 import re
 from typing import Any
 
-from offline_model.fields import FieldFinder
-from offline_model.guest import read_guest
 from offline_model.prompt_reader import Line, facts, last_of, section, transcript
+from offline_model.schema_fields import FieldFinder
 from offline_model.schema_instance import instance_of
+from offline_model.slots import fill_slots
 from offline_model.wire import ChatCall
 
 SECTIONS = ("Conversation", "LatestExchange", "LatestMessages")
@@ -32,5 +32,5 @@ def _finder(call: ChatCall) -> FieldFinder:
     said = last_of(lines, "customer") or answer or plain
     everything = " ".join(line.content for line in lines) or plain
     return FieldFinder(
-        guest=read_guest(known, lines or [Line("customer", plain)]), newest=said.strip(), everything=everything
+        slots=fill_slots(known, lines or [Line("customer", plain)]), newest=said.strip(), everything=everything
     )

@@ -1,4 +1,4 @@
-"""The make-good skill: the phrase book's apology for what was promised and did not happen, and what a colleague does next."""
+"""Make-good skill: an apology for a broken promise, and the next step for a colleague."""
 
 from __future__ import annotations
 

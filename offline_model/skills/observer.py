@@ -1,4 +1,4 @@
-"""The observer's skill: facts about the customer with the words they rest on, and the quality of the conversation."""
+"""Observer skill: customer facts with their quotes, and a quality score."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import re
 from typing import Any
 
 from offline_model import prompt_reader
-from offline_model.contact import (
+from offline_model.entities import (
     NAME_QUESTION,
-    Found,
+    Entity,
     find_day,
     find_diet,
     find_email,
@@ -65,7 +65,7 @@ def observe(call: ChatCall) -> dict[str, Any]:
 def observe_facts(
     latest: list[Line], *, known: dict[str, str], messages: list[Line], extra: dict[str, str]
 ) -> list[dict[str, Any]]:
-    """What the customer's lines of the latest exchange say and KnownFacts doesn't."""
+    """New facts in the customer's latest messages."""
     facts: dict[str, dict[str, Any]] = {}
     for at, line in enumerate(latest):
         if line.role != "customer":
@@ -91,15 +91,15 @@ def _question_before(line: Line, earlier: list[Line], messages: list[Line]) -> s
     return last_of(messages[: places[-1]], "agent") if places else ""
 
 
-def _facts_of(text: str, *, question: str, extra: dict[str, str]) -> list[tuple[str, Found, bool]]:
-    found: list[tuple[str, Found, bool]] = []
+def _facts_of(text: str, *, question: str, extra: dict[str, str]) -> list[tuple[str, Entity, bool]]:
+    found: list[tuple[str, Entity, bool]] = []
     name = find_name(text, asked=bool(NAME_QUESTION.search(_last_question(question))))
     for field, value in (("name", name), ("phone", find_phone(text)), ("email", find_email(text))):
         if value:
             found.append((field, value, True))
     language = language_of(text)
     if language:
-        found.append(("language", Found(language, text.strip().splitlines()[0][:80]), False))
+        found.append(("language", Entity(language, text.strip().splitlines()[0][:80]), False))
     found += _opt_ins(text, question)
     found += [(key, value, True) for key, about in extra.items() if (value := find_extra(key, about, text))]
     return found
@@ -110,20 +110,20 @@ def _last_question(text: str) -> str:
     return questions[-1] if questions else text
 
 
-def _opt_ins(text: str, question: str) -> list[tuple[str, Found, bool]]:
+def _opt_ins(text: str, question: str) -> list[tuple[str, Entity, bool]]:
     found = []
     for field, noun in CHANNELS.items():
         said = _stated(text, noun)
         answered = None if said else _answered(text, question, noun)
         if said or answered:
-            found.append((field, said or answered or Found("", ""), True))
+            found.append((field, said or answered or Entity("", ""), True))
     return found
 
 
-def _stated(text: str, noun: str) -> Found | None:
+def _stated(text: str, noun: str) -> Entity | None:
     refused = re.search(rf"\b{REFUSAL}(?:\w+ )?{noun}\b(?: me)?", text, re.IGNORECASE)
     if refused:
-        return Found("false", refused[0])
+        return Entity("false", refused[0])
     agreed = re.search(
         rf"\b(?:you (?:can|may)|happy for you to|please(?: do)?|feel free to|fine to|okay to|i(?:'d|"
         rf" would) (?:like|love)(?: to (?:get|receive))?(?: an?)?|i agree to|go ahead and) (?:\w+ "
@@ -131,10 +131,10 @@ def _stated(text: str, noun: str) -> Found | None:
         text,
         re.IGNORECASE,
     )
-    return Found("true", agreed[0]) if agreed else None
+    return Entity("true", agreed[0]) if agreed else None
 
 
-def _answered(text: str, question: str, noun: str) -> Found | None:
+def _answered(text: str, question: str, noun: str) -> Entity | None:
     """A yes or no to "May I text you…?"."""
     asked = _last_question(question)
     if (
@@ -146,11 +146,11 @@ def _answered(text: str, question: str, noun: str) -> Found | None:
     for pattern, value in ((NO, "false"), (YES, "true")):
         match = pattern.search(text)
         if match:
-            return Found(value, match[0].strip())
+            return Entity(value, match[0].strip())
     return None
 
 
-def find_extra(key: str, about: str, text: str) -> Found | None:
+def find_extra(key: str, about: str, text: str) -> Entity | None:
     """A value for a field of the project's own, by what its key and description speak of."""
     subject = f"{key} {about}".lower().replace("_", " ")
     finders = (
@@ -167,8 +167,8 @@ def find_extra(key: str, about: str, text: str) -> Found | None:
     return _by_words(about, text)
 
 
-def _by_words(about: str, text: str) -> Found | None:
-    """A sentence of the customer's that speaks of one of the examples in a description ("birthday, anniversary…")."""
+def _by_words(about: str, text: str) -> Entity | None:
+    """Customer sentence that contains an example of the description ("birthday, anniversary…")."""
     words = {
         w
         for w in re.findall(r"[a-z]{4,}", about.lower())
@@ -194,7 +194,7 @@ def _by_words(about: str, text: str) -> Found | None:
             None,
         )
         if said:
-            return Found(said, sentence.strip())
+            return Entity(said, sentence.strip())
     return None
 
 
@@ -206,7 +206,7 @@ def _is_known(field: str, value: str, known: dict[str, str]) -> bool:
 
 
 def rate_quality(messages: list[Line]) -> dict[str, Any]:
-    """From 1 to 10, the reason first."""
+    """Quality score from 1 to 10 with its reason."""
     said = [line.content for line in messages if line.role == "customer"]
     agent = [line.content for line in messages if line.role == "agent"]
     angry = [match[0] for text in said for match in FRUSTRATION.finditer(text)]
@@ -219,7 +219,7 @@ def rate_quality(messages: list[Line]) -> dict[str, Any]:
 
 
 def _repeats(said: list[str]) -> int:
-    """How often the customer had to say nearly the same again."""
+    """Number of near-duplicate customer messages."""
     bags = [frozenset(re.findall(r"\w{3,}", text.lower())) for text in said]
     return sum(
         1

@@ -1,4 +1,4 @@
-"""The reply skill: a conversation for any business, from what its prompt says."""
+"""Reply skill: the agent's next message, for any business."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import re
 from typing import Any
 
 from offline_model.answers import QUESTION, answer_question, is_answered
+from offline_model.booking_dialog import YES, BookingDialog
 from offline_model.phrases import daytime, phrase
-from offline_model.route import intent_of
-from offline_model.scene import Scene
-from offline_model.table import YES, Steps
-from offline_model.tool_choice import choose_tool, tell_results
+from offline_model.reply_context import ReplyContext
+from offline_model.scenario_routing import detect_intent
+from offline_model.tool_choice import choose_tool, describe_results, without_instructions
 from offline_model.wire import Answer, ChatCall, ToolUse
 
 BYE = re.compile(
@@ -46,9 +46,14 @@ INJECTION = re.compile(
     r"\byour (?:instructions|prompt)\b",
     re.IGNORECASE,
 )
-# What a search says of a time that can't be had, whatever else it offers.
+# Search results that refuse a time.
 REFUSED = re.compile(
     r"\b(?:is closed|can't be booked|outside the opening hours|is past|too far ahead|no [\w' ]+ is free)\b",
+    re.IGNORECASE,
+)
+PRESENCE = re.compile(
+    r"\b(?:is )?(?:any|some)(?:body|one) (?:still )?(?:there|here)\b|\bare you (?:still )?there\b|\bc'è qualcuno\b|"
+    r"\b(?:ist|noch) (?:da |noch )*jemand\b|\by a(?:-t-il)? quelqu'un\b|\bhay alguien\b",
     re.IGNORECASE,
 )
 RUNNING_LATE = re.compile(r"\b(?:running late|be late|late by|delayed)\b", re.IGNORECASE)
@@ -56,141 +61,142 @@ RUNNING_LATE = re.compile(r"\b(?:running late|be late|late by|delayed)\b", re.IG
 
 def reply(call: ChatCall) -> Answer:
     """The next reply, or a tool call where a tool is offered that does what the customer asks."""
-    use = choose_tool(call, is_stumped=lambda: Speaker(Scene.read(call)).is_stumped())
+    use = choose_tool(call, lacks_answer=lambda: ReplyComposer(ReplyContext.read(call)).lacks_answer())
     if use is not None:
-        return Answer(_beside(use, call), tool_calls=(use,))
-    told = tell_results(call)
-    return Answer(told or Speaker(Scene.read(call)).speak())
+        return Answer(_text_with_call(use, call), tool_calls=(use,))
+    described = describe_results(call)
+    return Answer(described or ReplyComposer(ReplyContext.read(call)).speak())
 
 
-def _beside(use: ToolUse, call: ChatCall) -> str:
-    """What is said along with a call: whoever hangs up says goodbye first."""
-    return Speaker(Scene.read(call)).speak() if use.name == "end_call" else ""
+def _text_with_call(use: ToolUse, call: ChatCall) -> str:
+    """Text beside a tool call: a farewell before hanging up."""
+    return ReplyComposer(ReplyContext.read(call)).speak() if use.name == "end_call" else ""
 
 
-class Speaker:
-    """Composes one reply."""
+class ReplyComposer:
+    """Composes the agent's reply."""
 
-    def __init__(self, scene: Scene) -> None:
-        self.scene = scene
-        self.steps = Steps(scene)
+    def __init__(self, turn: ReplyContext) -> None:
+        self.turn = turn
+        self.dialog = BookingDialog(turn)
 
     def speak(self) -> str:
-        parts = self._still_there() or self._result_of_action() or self._courtesies() or self._answer()
+        parts = self._silence_prompt() or self._result_of_action() or self._courtesies() or self._answer()
         return " ".join(part for part in (self._correction(), self._recovery(), *parts) if part).strip()
 
-    def is_stumped(self) -> bool:
-        """Whether the customer asks what nothing in the prompt answers, or not well."""
-        scene = self.scene
-        if not scene.said or scene.urgent or intent_of(scene.said) not in ("", "info") or not self._is_question():
+    def lacks_answer(self) -> bool:
+        """True if the prompt doesn't answer the customer's question."""
+        turn = self.turn
+        if not turn.said or turn.urgent or detect_intent(turn.said) not in ("", "info") or not self._is_question():
             return False
-        return not self._courtesies() and not is_answered(scene)
+        return not self._courtesies() and not is_answered(turn)
 
-    def _still_there(self) -> list[str]:
-        """The customer is silent: what was asked last, once more."""
-        if not self.scene.is_follow_up or self.scene.urgent:
+    def _silence_prompt(self) -> list[str]:
+        """Follow-up for a silent customer: repeats the last question."""
+        if not self.turn.is_follow_up or self.turn.urgent:
             return []
-        asked = re.findall(r"[^.!?]+\?", self.scene.last_agent)
+        asked = re.findall(r"[^.!?]+\?", self.turn.last_agent)
         return [self._say("still_there"), asked[-1].strip() if asked else self._say("more")]
 
     def _correction(self) -> str:
-        """What was said to be done, and isn't."""
-        return self._say("correct") if self.scene.has_to_correct else ""
+        """Correction of a false statement."""
+        return self._say("correct") if self.turn.has_to_correct else ""
 
     def _recovery(self) -> str:
-        """One word of regret, not in every reply."""
+        """Apology for a poor conversation, at most every other reply."""
         regret = self._say("regret")
-        return regret if self.scene.is_going_badly and regret not in self.scene.last_agent else ""
+        return regret if self.turn.is_going_badly and regret not in self.turn.last_agent else ""
 
     def _say(self, key: str) -> str:
-        return self.steps.say(key)
+        return self.dialog.say(key)
 
     def _answer(self) -> list[str]:
         greeting = self._greeting()
-        answer = answer_question(self.scene) if self._is_question() else ""
-        next_step = self.steps.next()
+        answer = answer_question(self.turn) if self._is_question() else ""
+        next_step = self.dialog.next()
         if answer and next_step.startswith(answer):
-            # That the wanted day is a closed one answers the question, too.
+            # The closed-day notice also answers the question.
             answer = ""
         if answer or next_step:
-            noted = "" if answer or greeting or "?" not in self.scene.last_agent else self._noted(next_step)
+            noted = "" if answer or greeting or "?" not in self.turn.last_agent else self._noted(next_step)
             glad = (
                 self._say("glad_general")
-                if greeting and not answer and intent_of(self.scene.said) in ("change", "group")
+                if greeting and not answer and detect_intent(self.turn.said) in ("change", "group")
                 else ""
             )
             return [greeting, glad, answer, noted, next_step]
         if greeting:
-            opening = self._say("glad_general") if intent_of(self.scene.said) else ""
+            opening = self._say("glad_general") if detect_intent(self.turn.said) else ""
             return [greeting, opening, self._say("help") if not opening else self._unknown_or_help()]
         return [self._unknown()]
 
     def _is_question(self) -> bool:
-        """A wish for a table is no question about the business, even when it is put as one."""
-        said = self.scene.said
+        """True for a question about the business; a booking request in question form is none."""
+        said = self.turn.said
         return bool(QUESTION.search(said)) and not (
-            intent_of(said) in ("booking", "change")
+            detect_intent(said) in ("booking", "change")
             and not re.search(
                 r"\b(?:vegan|gluten|open|price|cost|how much|where|park|terrace|dog|kids|children)", said, re.IGNORECASE
             )
         )
 
     def _unknown_or_help(self) -> str:
-        return self._unknown() if "?" in self.scene.said else self._say("help")
+        return self._unknown() if "?" in self.turn.said else self._say("help")
 
     def _unknown(self) -> str:
-        if self._is_question() or len(self.scene.said.split()) > 6:
+        if self._is_question() or len(self.turn.said.split()) > 6:
             return self._say("unknown")
-        return self._say("more") if self.scene.before else self._say("help")
+        return self._say("more") if self.turn.before else self._say("help")
 
     def _noted(self, next_step: str) -> str:
-        """A short thanks before the next question."""
+        """Short thanks before the next question."""
         return self._say("noted") if next_step else ""
 
     def _greeting(self) -> str:
-        if not self.scene.is_opening:
+        if not self.turn.is_opening:
             return ""
-        language, business = self.scene.language, self.scene.business_name
-        hello = daytime(self.scene.clock[1], language)
+        language, business = self.turn.language, self.turn.business_name
+        hello = daytime(self.turn.clock[1], language)
         return phrase("greet", language, daytime=hello, business=business) if business else f"{hello}!"
 
     # Results
 
     def _result_of_action(self) -> list[str]:
-        if not self.scene.urgent:
+        if not self.turn.urgent:
             return []
-        told = [spoken_result(line) for line in self.scene.urgent]
-        answer = answer_question(self.scene) if self.scene.said and self._is_question() else ""
-        return [*told, answer, self._follow_up(" ".join(told))]
+        described = [spoken_result(line) for line in self.turn.urgent]
+        answer = answer_question(self.turn) if self.turn.said and self._is_question() else ""
+        return [*described, answer, self._follow_up(" ".join(described))]
 
-    def _follow_up(self, told: str) -> str:
-        if "?" in told:
+    def _follow_up(self, described: str) -> str:
+        if "?" in described:
             return ""
-        if REFUSED.search(told):
+        if REFUSED.search(described):
             return self._say("another")
-        free = re.search(r"\b(?:free|available|availability|open)\b", told, re.IGNORECASE)
+        free = re.search(r"\b(?:free|available|availability|open)\b", described, re.IGNORECASE)
         full = re.search(
-            r"\b(?:full|not available|unavailable|no table|booked out|fully booked)\b", told, re.IGNORECASE
+            r"\b(?:full|not available|unavailable|no table|booked out|fully booked)\b", described, re.IGNORECASE
         )
-        if full and not re.search(r"\bbut\b|\binstead\b|alternativ", told, re.IGNORECASE):
+        if full and not re.search(r"\bbut\b|\binstead\b|alternativ", described, re.IGNORECASE):
             return self._say("another")
         if free or full:
-            return "Shall I book it for you?" if self.scene.language == "en" else self._say("propose")
-        booking = self.scene.state_of("create_booking_tool")
+            return "Shall I book it for you?" if self.turn.language == "en" else self._say("propose")
+        booking = self.turn.state_of("create_booking_tool")
         return (
             self._say("details")
-            if booking and booking.is_done and re.search(r"\bbooked|reserved|confirmed", told, re.IGNORECASE)
+            if booking and booking.is_done and re.search(r"\bbooked|reserved|confirmed", described, re.IGNORECASE)
             else ""
         )
 
     # Courtesies and wishes that need no scenario
 
     def _courtesies(self) -> list[str]:
-        said = self.scene.said
+        said = self.turn.said
         if not said:
             return [self._greeting() or self._say("more")]
         for matches, answer in (
             (INJECTION, self._refuse),
+            (PRESENCE, self._presence),
             (PERSON, self._person),
             (BY_TEXT, self._text),
             (BY_MAIL, self._mail),
@@ -200,56 +206,60 @@ class Speaker:
         ):
             if matches.search(said) and (found := answer()):
                 return found
-        if NOTHING_MORE.match(said) and self._say("more") in self.scene.last_agent:
+        if NOTHING_MORE.match(said) and self._say("more") in self.turn.last_agent:
             return self._bye()
         return []
 
     def _refuse(self) -> list[str]:
         return [self._say("refuse")]
 
+    def _presence(self) -> list[str]:
+        """Answer to "Is anybody there?"; after a request for a person, it says that nobody has joined yet."""
+        asked = any(line.role == "customer" and PERSON.search(line.content) for line in self.turn.before)
+        return [self._say("present"), self._say("nobody_yet" if asked else "help")]
+
     def _person(self) -> list[str]:
-        if self.scene.channel in ("phone", "webcall"):
+        if self.turn.channel in ("phone", "webcall"):
             return [self._say("transfer")]
-        missing = self.scene.guest.missing(["phone", "name"])
-        return [self._say("person"), self.steps.ask(missing)] if missing else [self._say("pass_on")]
+        missing = self.turn.slots.missing(["phone", "name"])
+        return [self._say("person"), self.dialog.ask(missing)] if missing else [self._say("pass_on")]
 
     def _text(self) -> list[str]:
-        if YES.search(self.scene.said) and not re.search(r"\b(?:text|send|sms)\b", self.scene.said, re.IGNORECASE):
+        if YES.search(self.turn.said) and not re.search(r"\b(?:text|send|sms)\b", self.turn.said, re.IGNORECASE):
             return []
         return (
-            [self._say("sms")] if self.scene.guest.get("phone") or self.scene.channel == "sms" else [self._say("phone")]
+            [self._say("sms")] if self.turn.slots.get("phone") or self.turn.channel == "sms" else [self._say("phone")]
         )
 
     def _mail(self) -> list[str]:
-        return [self._say("mail")] if self.scene.guest.get("email") else [self._say("email")]
+        return [self._say("mail")] if self.turn.slots.get("email") else [self._say("email")]
 
     def _bye(self) -> list[str]:
-        if "?" in self.scene.said or intent_of(self.scene.said):
+        if "?" in self.turn.said or detect_intent(self.turn.said):
             return []
         return [self._say("bye")]
 
     def _thanks(self) -> list[str]:
-        rest = re.split(r"[.!,]", self.scene.said, maxsplit=1)
-        if len(self.scene.said.split()) > 6 or "?" in self.scene.said or (len(rest) > 1 and len(rest[1].split()) > 2):
+        rest = re.split(r"[.!,]", self.turn.said, maxsplit=1)
+        if len(self.turn.said.split()) > 6 or "?" in self.turn.said or (len(rest) > 1 and len(rest[1].split()) > 2):
             return []
-        if self.scene.guest.missing(["phone", "name"]) and "?" in self.scene.last_agent and self.scene.scenario:
+        if self.turn.slots.missing(["phone", "name"]) and "?" in self.turn.last_agent and self.turn.scenario:
             return []
-        if self._say("more") in self.scene.last_agent:
+        if self._say("more") in self.turn.last_agent:
             return self._bye()
         return [self._say("thanks"), self._say("more")]
 
     def _late(self) -> list[str]:
-        from_procedure = next((s for s in self.scene.sources if "late" in s.lower() and "held" in s.lower()), "")
+        from_procedure = next((s for s in self.turn.sources if "late" in s.lower() and "held" in s.lower()), "")
         held = re.search(r"[^.]*held for \d+ minutes[^.]*\.", from_procedure)
         return [f"Thank you for telling me.{held[0]}" if held else "", self._say("more")] if held else []
 
 
 def spoken_result(line: str) -> str:
-    """An urgent message as the agent says it: without the tool's name and what the agent is told to leave unsaid, JSON as a
-    sentence."""
+    """Urgent message in spoken form: without tool names and instructions, JSON as a sentence."""
     text = re.sub(r"^\s*[\w.-]+ was not done:", "That did not work:", line)
     text = re.sub(r"^\s*[\w.-]*(?:_tool|result|Result)\b[\w ]*:\s*", "", text)
-    text = re.sub(r"\b(?:Do not say|Say so|Staff sees) [^.]*\.| \(“[^”]*”\)", "", text).strip()
+    text = without_instructions(re.sub(r" \(“[^”]*”\)", "", text))
     data = _json_in(text)
     if isinstance(data, dict):
         text = _sentence_of(data)

@@ -1,4 +1,4 @@
-"""The rerank skill: which of the competing tools the answer's words mean."""
+"""Rerank skill: orders competing tools by their fit to the answer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from offline_model.skills.detect import judge_answer
 from offline_model.wire import ChatCall
 
 WORD = re.compile(r"[a-z]{4,}")
-# A tool whose conditions hold comes before any that only shares words with the answer.
+# Bonus for a tool whose conditions hold, above any word overlap.
 FIRM = 50
 
 
@@ -27,17 +27,17 @@ def rank(call: ChatCall) -> dict[str, Any]:
     ordered = sorted(scores, key=lambda scored: -scored[0])
     return {
         "ranking": [
-            {"reason": _reason(verdicts.get(name)), "tool": name, "relevance": max(0, score - place)}
-            for place, (score, name) in enumerate(ordered)
+            {"reason": _reason(verdicts.get(name)), "tool": name, "relevance": max(0, score - position)}
+            for position, (score, name) in enumerate(ordered)
         ]
     }
 
 
 def _score(tool: ToolText, answer: str, verdict: dict[str, Any] | None) -> int:
-    told = set(WORD.findall(f"{tool.name.replace('_', ' ')} {tool.description}".lower()))
+    described = set(WORD.findall(f"{tool.name.replace('_', ' ')} {tool.description}".lower()))
     said = set(WORD.findall((verdict["quote"] if verdict else answer).lower()))
     firm = FIRM if verdict is not None and verdict["rule"] is None else 0
-    return min(99, firm + 5 * len(told & said))
+    return min(99, firm + 5 * len(described & said))
 
 
 def _reason(verdict: dict[str, Any] | None) -> str:

@@ -1,4 +1,4 @@
-"""The summary skill: the gist of each message, and what the customer's own words fix."""
+"""Summary skill: the gist of each message, and facts stated by the customer."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 from typing import Any
 
 from offline_model import prompt_reader
-from offline_model.guest import read_guest
 from offline_model.prompt_reader import Line
+from offline_model.slots import fill_slots
 from offline_model.wire import ChatCall
 
 LONGEST_GIST = 90
@@ -16,15 +16,15 @@ LONGEST_TEXT = 1_200
 OWN = re.compile(r"\bmy ([a-z][a-z -]{1,28}?) (?:is|was) ([^.,;!?\n]{1,80})", re.IGNORECASE)
 
 
-def summarise(call: ChatCall) -> dict[str, Any]:
+def summarize(call: ChatCall) -> dict[str, Any]:
     """The summary, in the shape of the skill's output."""
-    told, earlier = prompt_reader.summary(call.last_user)
+    described, earlier = prompt_reader.summary(call.last_user)
     lines = prompt_reader.transcript(prompt_reader.section(call.last_user, "Conversation"))
-    values = {**earlier, **_stated(lines), **read_guest(earlier, lines).values}
+    values = {**earlier, **_stated(lines), **fill_slots(earlier, lines).values}
     changed = {field: value for field, value in values.items() if value and earlier.get(field) != value}
     return {
         "facts": [{"field": field, "value": value} for field, value in changed.items()],
-        "text": " ".join(part for part in (told, *map(_gist, lines)) if part)[-LONGEST_TEXT:].strip(),
+        "text": " ".join(part for part in (described, *map(_gist, lines)) if part)[-LONGEST_TEXT:].strip(),
     }
 
 
@@ -34,6 +34,6 @@ def _stated(lines: list[Line]) -> dict[str, str]:
 
 
 def _gist(line: Line) -> str:
-    """Who said what, the first sentence of it."""
+    """Speaker and first sentence of a message."""
     first = re.split(r"(?<=[.!?])\s", line.content.strip(), maxsplit=1)[0]
     return f"The {line.role} said “{first[:LONGEST_GIST].rstrip()}”."

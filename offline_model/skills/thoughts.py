@@ -1,4 +1,4 @@
-"""The thoughts skill: scenario, step and what the next reply has to do."""
+"""Thoughts skill: the scenario, the step and instructions for the next reply."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from offline_model import prompt_reader
-from offline_model.guest import Guest, asked_fields, read_guest, spoken_day, spoken_time
 from offline_model.prompt_reader import Action, Line, Scenario, last_of
-from offline_model.route import Place, choose_scenario, next_place, still_missing
+from offline_model.scenario_routing import ScenarioPosition, choose_scenario, missing_fields, next_position
+from offline_model.slots import Slots, asked_fields, fill_slots, spoken_day, spoken_time
 from offline_model.wire import ChatCall
 
 FIELD_NAMES = {
@@ -26,12 +26,12 @@ KNOWN_ORDER = ("name", "phone", "email", "language", "date", "time", "party_size
 
 @dataclass(frozen=True)
 class View:
-    """What the thoughts prompt says."""
+    """Parsed thoughts prompt."""
 
     scenarios: tuple[Scenario, ...]
     actions: list[Action]
     lines: list[Line]
-    guest: Guest
+    slots: Slots
     known: dict[str, str]
     previous: str
 
@@ -46,8 +46,8 @@ def think(call: ChatCall) -> dict[str, Any]:
     scenario = choose_scenario(view.lines, view.scenarios, view.previous)
     if scenario is None or not scenario.steps:
         return _routing(view)
-    place = next_place(scenario, guest=view.guest, lines=view.lines, actions=view.actions, asked_counts=True)
-    return _directives(view, place)
+    position = next_position(scenario, slots=view.slots, lines=view.lines, actions=view.actions, asked_counts=True)
+    return _directives(view, position)
 
 
 def _read(call: ChatCall) -> View:
@@ -60,7 +60,7 @@ def _read(call: ChatCall) -> View:
         scenarios=prompt_reader.scenarios(prompt_reader.section(call.system, "Scenarios")),
         actions=prompt_reader.actions(prompt_reader.section(user, "ActionStates")),
         lines=lines,
-        guest=read_guest(known, lines),
+        slots=fill_slots(known, lines),
         known=known,
         previous=previous.scenario if previous else "",
     )
@@ -79,68 +79,68 @@ def _routing(view: View) -> dict[str, Any]:
     }
 
 
-def _directives(view: View, place: Place) -> dict[str, Any]:
+def _directives(view: View, position: ScenarioPosition) -> dict[str, Any]:
     just_asked = asked_fields(last_of(view.lines, "agent"))
     return {
-        "scenario": f"{place.scenario.number}, {place.scenario.title}",
-        "step": f"{place.step.number}, {place.step.text}",
-        "goal": _goal(view, place),
-        "instructions": _instructions(view, place, just_asked)[:5],
-        "to_collect": still_missing(place.scenario, guest=view.guest, just_asked=[]),
+        "scenario": f"{position.scenario.number}, {position.scenario.title}",
+        "step": f"{position.step.number}, {position.step.text}",
+        "goal": _goal(view, position),
+        "instructions": _instructions(view, position, just_asked)[:5],
+        "to_collect": missing_fields(position.scenario, slots=view.slots, just_asked=[]),
         "known": _known(view),
         "tools_pending": view.pending,
-        "avoid": _avoid(view, place),
+        "avoid": _avoid(view, position),
     }
 
 
 def _known(view: View) -> list[dict[str, str]]:
-    values = {**view.guest.values, **view.known}
+    values = {**view.slots.values, **view.known}
     ordered = [*(k for k in KNOWN_ORDER if k in values), *(k for k in values if k not in KNOWN_ORDER)]
     return [{"field": key, "value": values[key]} for key in ordered if values[key]]
 
 
-def _goal(view: View, place: Place) -> str:
+def _goal(view: View, position: ScenarioPosition) -> str:
     if view.pending:
         return f"Keep the customer company until {view.pending[0]} has answered."
-    if place.missing:
-        return f"Learn the {_listed(place.missing)}."
-    return _first_sentence(place.step.text)
+    if position.missing:
+        return f"Learn the {_listed(position.missing)}."
+    return _first_sentence(position.step.text)
 
 
-def _instructions(view: View, place: Place, just_asked: list[str]) -> list[str]:
+def _instructions(view: View, position: ScenarioPosition, just_asked: list[str]) -> list[str]:
     if view.pending:
         return ["Answer what the customer says.", f"Say that {view.pending[0]} is still running, if they ask."]
     steps = [*_results(view), "Answer first what the customer has asked, if anything."]
-    open_asked = [name for name in just_asked if not view.guest.get(name)]
+    open_asked = [name for name in just_asked if not view.slots.get(name)]
     if open_asked:
         steps.append(f"If the {_listed(open_asked)} didn't come, ask for it once more.")
-    steps.append(_filled(place.step.text, view.guest))
-    if place.missing and len(place.missing) > 1:
+    steps.append(_filled(position.step.text, view.slots))
+    if position.missing and len(position.missing) > 1:
         steps.append("Ask for everything in one question.")
     return steps
 
 
 def _results(view: View) -> list[str]:
-    """What the newest action came to, as long as the customer has not answered to it."""
+    """Result of the latest action, until the customer responds."""
     newest = view.actions[-1] if view.actions else None
     is_new = bool(view.lines) and view.lines[-1].role == "agent"
     return [f"The result of {newest.name} stands: {newest.note}"] if newest and newest.note and is_new else []
 
 
-def _filled(text: str, guest: Guest) -> str:
+def _filled(text: str, slots: Slots) -> str:
     """The step's text with {day} and {time} filled in where they are known."""
-    day, time = guest.get("date"), guest.get("time")
+    day, time = slots.get("date"), slots.get("time")
     if day:
         text = text.replace("{day}", spoken_day(day))
     return text.replace("{time}", spoken_time(time)) if time else text
 
 
-def _avoid(view: View, place: Place | None) -> list[str]:
+def _avoid(view: View, position: ScenarioPosition | None) -> list[str]:
     if view.pending:
         return [f"Announce the result of {view.pending[0]} before it has answered.", "Promise the same thing again."]
-    if place is not None and place.tool:
+    if position is not None and position.tool:
         return ["Say that it has been done before it stands under ActionStates as done."]
-    known = [FIELD_NAMES[k] for k in ("name", "phone") if view.guest.get(k)]
+    known = [FIELD_NAMES[k] for k in ("name", "phone") if view.slots.get(k)]
     return [f"Ask again for the {_listed(known)}."] if known else []
 
 

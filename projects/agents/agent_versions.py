@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,16 +11,16 @@ from pydantic import ValidationError
 
 from outbound.errors import BlockedAddress
 from outbound.guard import Guard
-from projects.agents.agent_references import wrong_names
 from projects.agents.model_key import has_stored_key
 from projects.agents.prompt_budget import what_is_too_large
 from projects.agents.prompt_size import weigh
 from projects.agents.services import latest_agent_version, save_agent
+from projects.agents.tool_names import no_such_tool, tool_names, tools_of_steps
 from projects.common.api_error import Conflict
 from projects.common.differences import differences, summary_of
 from projects.common.merge import merge
 from projects.models import AgentVersion, Project, User
-from projects.models.agent_config import AgentConfig
+from projects.models.agent_config import AgentConfig, Intent
 from projects.models.agent_errors import SettingsRefused, checked_config
 
 
@@ -144,3 +144,36 @@ def _settings_of(version: AgentVersion) -> dict[str, Any]:
 
 def _dump(config: AgentConfig) -> dict[str, Any]:
     return config.model_dump(mode="json")
+
+
+def wrong_names(project: Project, config: AgentConfig, *, standing: Mapping[str, Any]) -> dict[str, str]:
+    """A sentence for each field with a name that the standing settings don't have already, by its path."""
+    document = config.model_dump(mode="json")
+    twice = {} if document["intents"] == standing.get("intents") else intents_called_the_same(config.intents)
+    return {**twice, **_steps_without_tools(project, document, standing=standing)}
+
+
+def intents_called_the_same(intents: Sequence[Intent]) -> dict[str, str]:
+    """By the path of each name that stands before, whatever its case and spaces."""
+    first: dict[str, int] = {}
+    found = {}
+    for index, intent in enumerate(intents):
+        number = first.setdefault(" ".join(intent.name.split()).casefold(), index + 1)
+        if number != index + 1:
+            found[f"intents.{index}.name"] = (
+                f"Intent {number} is called '{intents[number - 1].name}' too, so the agent can't tell which to follow; "
+                "rename one, or make them one."
+            )
+    return found
+
+
+def _steps_without_tools(
+    project: Project, document: Mapping[str, Any], *, standing: Mapping[str, Any]
+) -> dict[str, str]:
+    stood = {name for _, names in tools_of_steps(standing) for name in names}
+    new = {path: [name for name in names if name not in stood] for path, names in tools_of_steps(document)}
+    if not any(new.values()):
+        return {}
+    known = tool_names(project)
+    wrong = {path: [name for name in names if name not in known] for path, names in new.items()}
+    return {path: " ".join(no_such_tool(name, known=known) for name in names) for path, names in wrong.items() if names}

@@ -12,9 +12,9 @@ from rest_framework.response import Response
 
 from projects.agents.attribute_changes import KEY, KEY_RULE
 from projects.agents.model_key import remove_attribute
-from projects.api.project_views import ProjectView
 from projects.api.serializers import StrictSerializer
 from projects.api.typed_responses import Page, TypedResponse
+from projects.api.views import ProjectView
 from projects.common.api_error import ApiError
 from projects.models.attribute import AttributeType
 from projects.models.key import Scope

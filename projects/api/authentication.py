@@ -3,24 +3,65 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import timedelta
 from functools import lru_cache, partial
+from typing import Any, cast
 from uuid import UUID
 
+from django.core.exceptions import ImproperlyConfigured
 from django.db import transaction
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from rest_framework.authentication import BaseAuthentication, CSRFCheck
+from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
-from projects.api.caller import Caller, PendingAuth
 from projects.common.api_error import ApiError
 from projects.models import ApiKey, Member, Project, User
 from projects.models.permissions import VERBS
 from tenancy.prepared_queries import PreparedQuery
 from tenancy.scope import current_organization_id, tenant_tx
-from tenancy.tenant_lookup import KeyPlace, ProjectPlace, find_api_key, find_project
+from tenancy.tenant_lookup import KeyRef, ProjectRef, find_api_key, find_project
+
+
+@dataclass(frozen=True)
+class Caller:
+    """`request.auth` of every API view. Either `key`, or `member` and `user`, is set."""
+
+    project: Project
+    organization_id: UUID
+    scopes: frozenset[str]
+    key: ApiKey | None = None
+    member: Member | None = None
+    user: User | None = None
+    throttled: bool = True
+
+    @property
+    def name(self) -> str:
+        """Who calls, in words."""
+        return self.user.name if self.user else f"the key {self.key.name}" if self.key else ""
+
+    @property
+    def bucket(self) -> str:
+        """Whose requests are counted together."""
+        return str((self.key or self.member or self.project).pk)
+
+
+@dataclass(frozen=True)
+class PendingAuth:
+    """Where the caller wants in, known before the transaction; `admit` checks it inside, and raises ApiError."""
+
+    organization_id: UUID
+    admit: Callable[[], Caller]
+
+
+def caller_of(request: Request) -> Caller | None:
+    """Who was let in, or None where nobody had to be."""
+    return cast("Caller | None", request.auth)
+
 
 CHALLENGE = 'Bearer realm="makegood"'
 SECRET = re.compile(r"mg_[0-9a-f]{8}_[\w-]{43}", re.ASCII)
@@ -92,7 +133,7 @@ def invalid_key() -> ApiError:
 
 
 @lru_cache(maxsize=KEPT_PLACES)
-def _place_of(digest: str) -> KeyPlace:
+def _place_of(digest: str) -> KeyRef:
     """Where a key lives never changes. What is not found raises UnknownKey, and so is not kept."""
     place = find_api_key(digest)
     if place is None:
@@ -146,7 +187,7 @@ def _unused_view(request: HttpRequest) -> HttpResponse:
     raise NotImplementedError("Django's check wants a view, and looks only whether it is exempt.")
 
 
-def _project_of(user: User, *, slug: str) -> ProjectPlace:
+def _project_of(user: User, *, slug: str) -> ProjectRef:
     if not slug:
         raise ApiError("project_required", "Name the project in the header X-Project, or in ?project= .")
     place = find_project(user_id=user.pk, slug=slug) if SLUG.fullmatch(slug) else None
@@ -171,4 +212,36 @@ def _admit_member(user: User, project_id: UUID) -> Caller:
         scopes=VERBS[member.role],
         member=member,
         user=user,
+    )
+
+
+READING = {"HEAD": "GET"}
+
+
+class HasScope(BasePermission):
+    """Holds the caller to the view's `scopes`, a scope by HTTP method. A method that names none is a mistake."""
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        """Raises ApiError 401 without a caller and 403 without the scope."""
+        caller = caller_of(request)
+        if caller is None:
+            raise not_authenticated()
+        method = READING.get(request.method or "", request.method or "")
+        if method.lower() not in view.http_method_names or not hasattr(view, method.lower()):
+            return True  # the view answers 405 by itself
+        scope = view.scopes.get(method)
+        if scope is None:
+            raise ImproperlyConfigured(f"{type(view).__name__}.scopes has no scope for {method}.")
+        if scope not in caller.scopes:
+            raise ApiError("missing_scope", f"This needs the scope '{scope}'.", status=403)
+        return True
+
+
+def not_authenticated() -> ApiError:
+    """401 for a request that says nothing of who calls."""
+    return ApiError(
+        "not_authenticated",
+        "Send the header Authorization: Bearer <project API key>.",
+        status=401,
+        headers={"WWW-Authenticate": 'Bearer realm="makegood"'},
     )

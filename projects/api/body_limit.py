@@ -12,7 +12,7 @@ from urllib.parse import unquote_to_bytes
 from django.template.loader import render_to_string
 
 from projects.common.api_error import NOTHING_HERE, ApiError
-from projects.common.request_id import HEADER, make_request_id
+from projects.common.middleware import HEADER, make_request_id
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from projects.api.exception_mapping import to_api_error
 from projects.common.api_error import ApiError, Conflict
-from projects.common.request_id import request_id_of
+from projects.common.middleware import request_id_of
 
 __all__ = [
     "ApiError",

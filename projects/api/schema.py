@@ -11,9 +11,8 @@ from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import force_instance
 from rest_framework import serializers
 
-from projects.api.fields import TextField
 from projects.api.openapi_types import shape_of
-from projects.api.serializers import StrictSerializer
+from projects.api.serializers import StrictSerializer, TextField
 from projects.api.typed_responses import answers_of
 
 ERROR = {

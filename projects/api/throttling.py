@@ -8,12 +8,27 @@ from functools import cache
 from typing import Any
 
 from django.conf import settings
-from redis import RedisError
+from redis import Redis, RedisError
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
-from projects.api.caller import caller_of
-from projects.api.redis import client
+from projects.api.authentication import caller_of
+
+SECONDS = 0.25
+
+
+@cache
+def client() -> Redis:
+    """One client per process. No command is tried twice."""
+    return Redis.from_url(
+        settings.REDIS_URL,
+        socket_timeout=SECONDS,
+        socket_connect_timeout=SECONDS,
+        retry=Retry(NoBackoff(), 0),
+    )
+
 
 log = logging.getLogger(__name__)
 

@@ -3,24 +3,65 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, ClassVar
+from difflib import get_close_matches
+from functools import cache
+from typing import Any, ClassVar, TypeVar
 
+from django.core.exceptions import ImproperlyConfigured
+from django.db.models import Model, QuerySet
+from django.http import QueryDict
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.parsers import BaseParser
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.serializers import BaseSerializer
 from rest_framework.views import APIView
 
-from projects.api.authentication import TenantAuthentication
-from projects.api.caller import Caller, PendingAuth
-from projects.api.permissions import READING, not_authenticated
-from projects.api.query_params import PROJECT, check_query
+from projects.api.authentication import READING, Caller, PendingAuth, TenantAuthentication, not_authenticated
+from projects.api.pagination import PAGED, Pages
 from projects.api.schema import Schema
+from projects.api.typed_responses import Page, TypedResponse
+from projects.common.api_error import ApiError
 from projects.models import Project
 from projects.models.key import Scope
 from tenancy.scope import tenant_tx
+
+# How a signed-in browser may name its project where it can send no header.
+PROJECT = "project"
+LONGEST_SHOWN = 100
+# How much of two names has to be the same: so that `status` is taken for `state`, and `trace` is not.
+ALIKE = 0.7
+
+
+def check_query(asked: QueryDict, *, declared: Iterable[OpenApiParameter], others: Sequence[str] = ()) -> None:
+    """Refuse what would be passed over although it was meant, or find nothing: a misspelt parameter, one sent twice, and a
+    value that isn't among those that a parameter declares. `others` are names that any view takes. Raises ApiError.
+    """
+    choices = {parameter.name: parameter.enum for parameter in declared}
+    known = [*choices, *others]
+    for name, values in asked.lists():
+        if name in known:
+            if len(values) > 1:
+                raise ApiError("repeated_parameter", f"{name} stands in the address twice; send it once.", field=name)
+            _check_choice(name, values[0], choices=choices.get(name))
+        elif near := get_close_matches(name[:LONGEST_SHOWN], known, n=1, cutoff=ALIKE):
+            raise ApiError("unknown_parameter", _refusal(name, near[0], known=known), field=name[:LONGEST_SHOWN])
+
+
+def _check_choice(name: str, value: str, *, choices: Sequence[Any] | None) -> None:
+    if not choices or not value or value in choices:
+        return
+    near = get_close_matches(value[:LONGEST_SHOWN].lower(), choices, n=1)
+    hint = f" Did you mean '{near[0]}'?" if near else ""
+    raise ApiError(f"invalid_{name}", f"{name} must be one of: {', '.join(choices)}.{hint}", field=name)
+
+
+def _refusal(name: str, near: str, *, known: Sequence[str]) -> str:
+    return (
+        f"Unknown parameter '{name[:LONGEST_SHOWN]}'. Did you mean '{near}'? These are right here: {', '.join(known)}."
+    )
 
 
 class JsonAlways(BaseContentNegotiation):
@@ -118,3 +159,32 @@ class TenantView(APIView):
         if method not in self.http_method_names:
             return self.http_method_not_allowed
         return getattr(self, method, self.http_method_not_allowed)
+
+
+M = TypeVar("M", bound=Model)
+P = TypeVar("P")
+
+
+@cache
+def _checker(serializer: type[BaseSerializer[Any]]) -> BaseSerializer[Any]:
+    """One serializer of a kind for all bodies: its fields are made once, and checking a body leaves nothing in it."""
+    return serializer()
+
+
+class ProjectView(TenantView):
+    """A view of the caller's project."""
+
+    ordering: str
+
+    def valid(self, serializer: type[BaseSerializer[Any]]) -> dict[str, Any]:
+        """The request's body, checked. Raises ValidationError, which names the field."""
+        checker = _checker(serializer)  # type: ignore[arg-type]  # mypy takes no class for a key
+        return dict(checker.run_validation(self.request.data))
+
+    def page(self, rows: QuerySet[M], present: Callable[[M], P], *, ordering: str = "-id") -> TypedResponse[Page[P]]:
+        """One page of rows, and where the next one is. A view that takes no `limit` and `cursor` is a mistake."""
+        if not {*PAGED} <= {*self.queries.get("GET", ())}:
+            raise ImproperlyConfigured(f"{type(self).__name__}.queries has no PAGED for GET.")
+        pages, self.ordering = Pages(), ordering
+        found = pages.paginate_queryset(rows, self.request, view=self) or []
+        return pages.get_paginated_response([present(row) for row in found])

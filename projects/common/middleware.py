@@ -10,7 +10,23 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.cache import add_never_cache_headers
 
-from projects.common.request_id import HEADER, make_request_id, request_id_of
+from tenancy.ids import uuid7
+
+HEADER = "X-Request-ID"
+
+
+def make_request_id() -> str:
+    """32 hexadecimal digits that begin with the time."""
+    return uuid7().hex
+
+
+def request_id_of(request: Any) -> str:
+    """The id that the middleware gave this request; a request that came around it gets one now."""
+    given = getattr(request, "request_id", None)
+    if given is None:
+        given = request.request_id = make_request_id()
+    return str(given)
+
 
 API = "/api/"
 

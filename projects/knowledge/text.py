@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
-from projects.api.fields import is_empty
+from projects.api.serializers import is_empty
 from projects.common.api_error import ApiError
 
 LONGEST_TITLE, LONGEST_EXCERPT, LONGEST_BODY = 200, 400, 50_000

@@ -2,7 +2,7 @@
 import { learn } from "./clock.js";
 import { Newest } from "./newest.js";
 import { Stream } from "./stream.js";
-import { isRunning } from "./turn.js";
+import { isRunning, isSettling } from "./turn.js";
 
 const COALESCE_MS = 60;
 const WATCH_MS = 1_000;
@@ -217,7 +217,7 @@ export class Session {
 
   watch() {
     if (document.hidden || !this.id) return;
-    for (const turn of this.store.turns.values()) if (isRunning(turn)) this.refresh(turn.id);
+    for (const turn of this.store.turns.values()) if (isRunning(turn) || isSettling(turn)) this.refresh(turn.id);
   }
 
   async runAgain(jobId, turnId) {

@@ -1,8 +1,10 @@
 // Questions about a turn that several parts of the page ask.
+import { now } from "./clock.js";
 import { seconds } from "./format.js";
 
 const OPEN_JOB = new Set(["queued", "running"]);
 const LATER_MS = 60_000;
+const SETTLE_MS = 5_000;
 const OPEN_EFFECT = new Set(["planned", "sending"]);
 
 export const isReplying = (turn) => turn.status === "queued" || turn.status === "replying";
@@ -14,6 +16,10 @@ export const openJobs = (turn) => turn.jobs.filter((job) => OPEN_JOB.has(job.sta
 
 export const isRunning = (turn) =>
   isReplying(turn) || openJobs(turn).length > 0 || turn.effects.some((effect) => OPEN_EFFECT.has(effect.state));
+
+/** A reply was just withdrawn: its worker stores what was written a moment later, without an event. */
+export const isSettling = (turn) =>
+  turn.status === "superseded" && !turn.partial && now() - new Date(turn.finished_at) < SETTLE_MS;
 
 export const failedJobs = (turn) => turn.jobs.filter((job) => job.state === "failed");
 

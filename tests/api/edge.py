@@ -1,4 +1,4 @@
-"""Addresses that exist only to try the API's edge."""
+"""Endpoints that exist only for tests of the API's base."""
 
 from __future__ import annotations
 
@@ -17,10 +17,9 @@ from projects.api import errors
 from projects.api.errors import Conflict
 from projects.api.idempotency import idempotent
 from projects.api.pagination import PAGED
-from projects.api.project_views import ProjectView
 from projects.api.serializers import StrictSerializer, TextField
 from projects.api.typed_responses import Page, TypedResponse
-from projects.api.views import TenantView
+from projects.api.views import ProjectView, TenantView
 from projects.models import Attribute
 from projects.models.attribute import AttributeType
 from projects.models.key import Scope
@@ -90,7 +89,7 @@ class Notes(TenantView):
 
 @extend_schema(exclude=True)
 class OtherNotes(Notes):
-    """The same at another address."""
+    """The same endpoint at another address."""
 
 
 class Faults(TenantView):

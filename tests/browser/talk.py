@@ -32,9 +32,13 @@ def say(page: Page, text: str) -> None:
     expect(turn_title(page)).to_contain_text(re.compile(rf"Turn {said + 1}\s*Done in"))
 
 
-def converse(app: App, *words: str, **persona: str) -> str:
-    """A conversation in which each message is answered, and all that it sets off is done. Gives its id."""
-    begun = app.call("/conversations", {"channel": "chat", "persona": {"external_id": "guest", **persona}})
+def converse(app: App, *words: str, is_test: bool = False, **persona: str) -> str:
+    """A conversation in which each message is answered, and all that it sets off is done. Gives its id.
+
+    In a test, staff may go on as the customer, in the playground.
+    """
+    opened = {"channel": "chat", "persona": {"external_id": "guest", **persona}, "metadata": {"playground": is_test}}
+    begun = app.call("/conversations", opened)
     for content in words:
         app.call(f"/conversations/{begun['id']}/messages", {"content": content})
         settle()

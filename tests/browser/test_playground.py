@@ -34,7 +34,7 @@ class Told:
 @pytest.fixture(scope="module")
 def told(product: str, _model_process: ScriptedModel) -> Told:
     app = App(product, make_tenant("Nello"), _model_process)
-    return Told(app, converse(app, MARKUP, PROMISE, name="Giulia Ferri", phone="+39 347 555 0142"))
+    return Told(app, converse(app, MARKUP, PROMISE, is_test=True, name="Giulia Ferri", phone="+39 347 555 0142"))
 
 
 def open_told(page: Page, told: Told) -> None:
@@ -141,7 +141,7 @@ def test_an_unsent_message_is_kept_for_a_retry(page: Page, app: App, complaints:
 
 def test_a_message_sent_while_the_conversation_opens_arrives_in_it(page: Page, app: App) -> None:
     """The answer that opens it is held back until something is sent."""
-    conversation = converse(app, "Hello")
+    conversation = converse(app, "Hello", is_test=True)
     release = hold_back(page, f"**/conversations/{conversation}")
     open_page(page, app, f"playground?conversation={conversation}")
     send(page, "Are you open on Sunday?")
@@ -223,3 +223,13 @@ def test_a_phone_shows_chat_and_turn_as_two_views(phone_page: Page, told: Told) 
     turn_link.click()
     expect(turn_title(phone_page)).to_be_visible()
     assert phone_page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_customers_conversation_can_be_inspected_and_not_continued(page: Page, app: App) -> None:
+    conversation = converse(app, "Hello")
+    open_page(page, app, f"playground?conversation={conversation}")
+    expect(page.get_by_role("heading", name="Inspector")).to_be_visible()
+    expect(turn_title(page)).to_contain_text("Turn 1")
+    expect(composer(page)).to_have_count(0)
+    page.get_by_role("link", name="Back to the conversation").click()
+    expect(page).to_have_url(re.compile(rf"/conversations/{conversation}$"))

@@ -182,7 +182,7 @@ def test_an_unknown_outcome_is_answered_with_one_key(page: Page, app: App, tenan
 @pytest.mark.requirement("T22")
 def test_a_stale_response_does_not_end_a_wait(page: Page, app: App, tenant: Tenant) -> None:
     """Answers overtake events; the newest word about a wait counts."""
-    conversation = converse(app, "Hello")
+    conversation = converse(app, "Hello", is_test=True)
     open_page(page, app, f"playground?conversation={conversation}")
     expect(turn_title(page)).to_contain_text("Done in")
     late: list[Callable[[], None]] = []

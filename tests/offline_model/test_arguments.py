@@ -1,4 +1,4 @@
-"""The offline model's arguments skill: by grammar, what each field is called and described as."""
+"""Arguments skill of the offline model."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_a_day_is_a_date(words: str, date: str) -> None:
     assert one("date", {"type": "string"}, said=[("customer", f"A table {words} please")]) == date
 
 
-def test_what_nobody_said_is_left_out() -> None:
+def test_unstated_values_are_left_out() -> None:
     properties = {"zip": {"type": "string"}, "order_id": {"type": "string"}, "phone": {"type": "string"}}
     assert fill({"type": "object", "properties": properties}) == {"phone": "+39 347 555 0142"}
 
@@ -134,7 +134,7 @@ def test_a_text_holds_the_information_itself(model: Any) -> None:
         ("And what are your hours?", False),
     ],
 )
-def test_whether_it_was_asked_for_again(words: str, is_asked: bool) -> None:
+def test_repeated_requests_are_recognized(words: str, is_asked: bool) -> None:
     schema = {"type": "object", "properties": {"asked_again": {"type": "boolean"}}, "required": ["asked_again"]}
     assert fill(schema, said=[*BOOKING, ("customer", words)]) == {"asked_again": is_asked}
 

@@ -1,4 +1,4 @@
-"""The demo business holds a conversation, and thoughts follow it step by step."""
+"""Conversations with the demo business, with thoughts after each reply."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CODE_PHRASE = "Let me check availability for Friday at 7 PM."
 
 
 class Talk:
-    """The product's loop in small: reply, then observer and thoughts, whose results the next reply sees."""
+    """Minimal turn loop: reply, observer, thoughts; the next reply sees their results."""
 
     def __init__(self) -> None:
         self.lines: list[Line] = []
@@ -43,7 +43,7 @@ class Talk:
 
 
 @pytest.mark.requirement("T26")
-def test_five_turns_of_the_source_come_out_right() -> None:
+def test_the_five_turn_walkthrough_works_as_specified() -> None:
     """Greeting and language, 1.1 phone, 1.2 name, the code-phrase."""
     talk = Talk()
     assert "welcome to Trattoria Da Nello" in talk.say("Hello, I'd like to book a table for four on Friday")
@@ -62,7 +62,7 @@ def test_five_turns_of_the_source_come_out_right() -> None:
     assert detect(answer)["check_availability_tool"]["rule"] is None
 
 
-def test_missing_day_and_time_are_asked_at_their_step() -> None:
+def test_missing_day_and_time_are_requested_at_their_step() -> None:
     talk = Talk()
     for said in ("I need a table", "I don't know yet", "347 555 0142", "Giulia Ferri"):
         answer = talk.say(said)
@@ -70,12 +70,12 @@ def test_missing_day_and_time_are_asked_at_their_step() -> None:
     assert talk.step == "1.4"
 
 
-def test_a_greeting_alone_is_routed_nowhere() -> None:
+def test_a_greeting_matches_no_scenario() -> None:
     directives = think([Line("customer", "Hello"), Line("agent", "Good evening! How can I help you?")])
     assert directives["scenario"].startswith("0,")
 
 
-def test_a_question_in_between_does_not_leave_the_booking() -> None:
+def test_a_question_does_not_leave_the_booking_scenario() -> None:
     lines = [
         Line("customer", "A table for two on Friday please"),
         Line("agent", "At what time would you like to come?"),
@@ -94,7 +94,7 @@ def test_directives_name_the_pending_tool_and_forbid_its_result() -> None:
     KeyDirectives.model_validate(directives)
 
 
-def test_result_is_told_and_the_booking_promised_on_yes() -> None:
+def test_the_agent_reports_the_result_and_books_on_yes() -> None:
     lines = [
         Line("customer", "A table for four on Friday at 7, Giulia Ferri, 347 555 0142"),
         Line("agent", CODE_PHRASE),
@@ -116,14 +116,14 @@ def test_result_is_told_and_the_booking_promised_on_yes() -> None:
         (FAULT.format(tool="notify_crew_tool"), "That did not work: a fault on our side kept it from being tried."),
     ],
 )
-def test_what_is_meant_for_the_agent_is_not_read_out_to_the_customer(urgent: str, said: str) -> None:
+def test_instructions_in_a_result_are_not_read_out(urgent: str, said: str) -> None:
     """Neither a tool's name nor an instruction."""
     answer = reply_to("", history=[Line("customer", "Pass it on"), Line("agent", "I'll pass it on.")], urgent=[urgent])
     assert said in answer
     assert not [word for word in ("notify_crew", "Say so", "Staff", "“") if word in answer]
 
 
-def test_a_pending_check_is_not_promised_again() -> None:
+def test_a_pending_check_is_not_repeated() -> None:
     lines = [
         Line("customer", "A table for four on Friday at 7, Giulia Ferri, 347 555 0142"),
         Line("agent", CODE_PHRASE),
@@ -135,17 +135,17 @@ def test_a_pending_check_is_not_promised_again() -> None:
     assert detect(answer)["check_availability_tool"]["rule"] == "in_progress"
 
 
-def test_a_day_that_is_called_closed_is_not_offered() -> None:
-    """Another one is asked for, and that is what is looked at then."""
+def test_a_closed_day_is_not_offered() -> None:
+    """The agent asks for another day and checks that one."""
     talk = Talk()
     for said in ("A table for two on Monday at 8pm. Are you open?", "at 8pm then", "yes"):
         answer = talk.say(said)
-        assert "On Monday we are closed. Which other day or time would suit you?" in answer
+        assert "We're closed on Monday. Which other day or time would suit you?" in answer
         assert answer.count("closed") == 1
     assert "phone number" in talk.say("Tuesday then")
 
 
-def test_what_a_search_found_closed_is_not_offered() -> None:
+def test_a_time_refused_by_the_search_is_not_offered() -> None:
     """The next free times stand in the result, and nobody books the day that was refused with a yes."""
     refused = "Monday 30 November is a day on which it is closed. The next that are free: Tuesday 1 December at 19:00."
     lines = [Line("customer", "A table for two on 30 November at 8pm, Giulia Ferri, +39 347 555 0142")]
@@ -184,7 +184,7 @@ def test_questions_are_answered_from_the_business_context(question: str, words: 
         ("Can I see a doctor on Monday?", "Dr. Anna Weber, Dr. Paul Stein."),
     ],
 )
-def test_another_business_is_answered_for_from_its_own_context(question: str, words: str) -> None:
+def test_another_business_uses_its_own_context(question: str, words: str) -> None:
     answer = reply_to(question, context=CLINIC, business="Lakeside Dental Clinic", with_scenarios=False)
     assert words in answer
 
@@ -205,6 +205,12 @@ def test_customer_is_answered_in_their_language(said: str, words: str) -> None:
 def test_asked_for_a_text_the_agent_promises_one() -> None:
     answer = reply_to("Can you text me the details?", facts={"phone": "+393475550142"})
     assert detect(answer)["send_sms_tool"]["rule"] is None
+
+
+def test_a_waiting_customer_learns_that_no_colleague_has_joined() -> None:
+    before = [Line("customer", "Can I talk to a person?"), Line("agent", "I can have a colleague call you back.")]
+    answer = reply_to("Hello? Is anybody there?", history=before)
+    assert answer == "Yes, I'm here. None of my colleagues has joined yet. I can help you in the meantime."
 
 
 def test_goodbye_ends_the_conversation() -> None:

@@ -1,4 +1,4 @@
-"""Commitments, found by grammar in sentences nobody has listed."""
+"""Commitment detection on labeled answers."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_fired_tools_reach_the_goal(held_out: bool) -> None:
 
 @pytest.mark.parametrize("name", ["longer_answers.jsonl", "other_matters.jsonl"])
 def test_further_answers_reach_the_goal(name: str) -> None:
-    """The second set is written for what sounds like a promise of a tool's and isn't: other objects, later, on a condition."""
+    """The second set holds near misses: other objects, later times, conditions."""
     precision, recall = measure(read_labelled(name))
     assert min(precision, recall) >= GOAL
 
@@ -98,7 +98,7 @@ def test_further_answers_reach_the_goal(name: str) -> None:
         "I'll text you the link for rescheduling.",
     ],
 )
-def test_what_only_sounds_like_a_text_to_the_customer_fires_none(answer: str) -> None:
+def test_texts_to_others_fire_no_tool(answer: str) -> None:
     assert detect(answer).get(SMS, {"rule": "not mentioned"})["rule"] is not None
 
 
@@ -192,7 +192,7 @@ def test_customers_no_holds_the_booking_back() -> None:
     assert verdict["rule"] == "condition"
 
 
-def test_that_stands_for_what_the_customer_asked() -> None:
+def test_a_pronoun_refers_to_the_customers_question() -> None:
     said = [Line("customer", "Is there a table for two on Friday?")]
     assert detect("Let me check that for you.", messages=said)["check_availability_tool"]["rule"] is None
 

@@ -1,4 +1,4 @@
-"""Todos that the offline model extracts from a conversation that is over."""
+"""Todo extraction from finished conversations."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def findings(*said: str, **details: Any) -> list[tuple[str, str]]:
         ),
     ],
 )
-def test_what_is_left_to_be_done_comes_under_the_type_that_fits(said: Any, quote: str, type: str) -> None:
+def test_open_commitments_get_the_matching_type(said: Any, quote: str, type: str) -> None:
     assert findings(*said) == [(quote, type)]
 
 
@@ -108,7 +108,7 @@ def test_other_languages_are_read_too(said: Any, quote: str, type: str) -> None:
     ],
     ids=["an offer", "a refusal", "a condition", "a goodbye", "thanks"],
 )
-def test_what_nobody_took_on_in_another_language_is_no_todo(said: Any) -> None:
+def test_declined_requests_in_other_languages_are_no_todos(said: Any) -> None:
     assert findings(*said) == []
 
 
@@ -122,11 +122,11 @@ def test_what_nobody_took_on_in_another_language_is_no_todo(said: Any) -> None:
     ],
     ids=["an offer", "a refusal", "a condition", "a goodbye"],
 )
-def test_what_nobody_took_on_is_no_todo(said: Any) -> None:
+def test_declined_requests_are_no_todos(said: Any) -> None:
     assert findings(*said) == []
 
 
-def test_what_is_noted_is_not_found_again() -> None:
+def test_noted_commitments_are_not_found_again() -> None:
     said = ("Is there wine in it?", "I'll ask the chef about it.")
     assert findings(*said, noted=[NotedLine("I'll ask the chef about it", "Ask the chef.")]) == []
 

@@ -1,4 +1,4 @@
-"""Schemas and tools that no skill knows."""
+"""Schemas and tools without a skill of their own."""
 
 from __future__ import annotations
 

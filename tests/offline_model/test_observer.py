@@ -1,4 +1,4 @@
-"""The offline model's observer: facts, opt-ins and quality, read from the customer's words."""
+"""Observer skill: facts, opt-ins and quality score."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_name_is_read_in_many_forms(said: str, asked: str, name: str) -> None:
 
 
 @pytest.mark.parametrize("said", ["I'm vegan", "I'm looking for a table", "This is great, thanks", "I'm running late"])
-def test_what_follows_i_am_is_not_always_a_name(said: str) -> None:
+def test_words_after_i_am_are_not_always_a_name(said: str) -> None:
     assert "name" not in facts_in(said)
 
 

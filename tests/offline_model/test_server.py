@@ -1,4 +1,4 @@
-"""The offline model over real sockets: wire format, script, faults, log."""
+"""Offline model over real sockets: wire format, script, faults and log."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def test_scripted_tool_call_streams_with_its_arguments(server: Server) -> None:
     assert json.loads("".join(part["function"]["arguments"] for part in parts)) == {"limit": 5, "status": "processing"}
 
 
-def test_strict_mode_refuses_what_no_step_fits(server: Server) -> None:
+def test_strict_mode_refuses_unscripted_requests(server: Server) -> None:
     server.script({"skill": "observer", "json": {}})
     server.call("/script", {"mode": "strict"})
     status, body = server.call("/v1/chat/completions", chat_body())
@@ -226,7 +226,7 @@ def test_latency_is_kept_before_the_first_token_and_between_tokens(server: Serve
     assert request["first_byte"] - request["arrived"] >= 0.055
 
 
-def test_log_says_what_was_asked(server: Server) -> None:
+def test_the_log_records_requests(server: Server) -> None:
     server.call("/v1/chat/completions", chat_body(response_format=SCHEMA), headers={"Authorization": "Bearer k"})
     server.chat()
     log = server.log()

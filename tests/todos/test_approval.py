@@ -549,11 +549,11 @@ def test_of_several_each_ones_tools_and_customer_are_read_once(
     kind, persona = desk.type(name="Letter", tools=["send_sms_tool", REFUND]), conversation.persona_id
     chosen = [seen(desk, desk.refund(type=kind, tool="", arguments=None, persona_id=persona)) for _ in range(3)]
     read = list[str]()
-    for module, name in [(snapshot, "compile_tools"), (snapshot, "contact_of"), (deliverability, "contact_of")]:
+    for module, name in [(snapshot, "compile_tools"), (snapshot, "read_contact"), (deliverability, "read_contact")]:
         monkeypatch.setattr(module, name, reading(read, name, getattr(module, name)))
     answers = desk.do(services.approve_many, chosen, actor=Actor("Ada"), member=owner, confirmed=False)
     assert [(answer.refused, answer.approval is None) for answer in answers] == [("", False)] * 3
-    assert sorted(read) == ["compile_tools"] * 3 + ["contact_of"] * 3
+    assert sorted(read) == ["compile_tools"] * 3 + ["read_contact"] * 3
 
 
 def seen(desk: Desk, todo: Todo) -> services.Choice:

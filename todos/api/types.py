@@ -10,8 +10,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from projects.api.pagination import PAGED
-from projects.api.project_views import ProjectView
 from projects.api.typed_responses import Created, Page, TypedResponse
+from projects.api.views import ProjectView
 from projects.models.key import Scope
 from todos.api.forms import TypeInput, TypePatch
 from todos.api.presenters import type_payload

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from projects.api.project_views import ProjectView
+from projects.api.views import ProjectView
 from todos import services
 from todos.api.presenters import todo_detail
 from todos.content.lifecycle import Actor

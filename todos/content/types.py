@@ -11,7 +11,7 @@ from uuid import UUID
 from django.db.models import QuerySet
 from django.http import Http404
 
-from projects.api.fields import is_empty
+from projects.api.serializers import is_empty
 from projects.common.api_error import ApiError, Conflict
 from projects.models import Project, Role
 from todos.content.plans import checked_recipients

@@ -8,8 +8,11 @@ from dataclasses import dataclass
 from functools import partial
 from uuid import UUID
 
+from django.db.models import Q
+
 from jobs.failpoints import failpoint
 from jobs.lanes import ClaimedJob
+from tenancy.postgresql.prepared import Prepared
 from tenancy.prepared_queries import PreparedQuery
 from tenancy.threads import in_db
 from todos.approvals import validity
@@ -17,19 +20,19 @@ from todos.approvals.validity import Void
 from todos.content.snapshot import ApprovalContext, fingerprint_of, load_approval_context
 from todos.content.versions import standing_approval
 from todos.executor import settle
-from todos.executor.repeats import repeated_by
 from todos.executor.run_context import RunContext, context_of, todo_tx
 from todos.executor.stop import stop_for_review
 from todos.models import Approval, Todo, TodoCall, TodoStatus
 from tools.engine import ledger
 from tools.engine.definition import ActionType, RetryPolicy
 from tools.engine.execution.callback import callback_token, digest_of
+from tools.engine.execution.deduplication import EXECUTED_STATES, find_duplicate
 from tools.engine.execution.handler import ToolContext
-from tools.engine.execution.limits import cap_of
+from tools.engine.execution.limits import why_over_limit
 from tools.engine.execution.outcome import Outcome
-from tools.engine.execution.outcome_policy import DIED, MOST_ATTEMPTS
+from tools.engine.execution.outcome_policy import MAX_ATTEMPTS, WORKER_DIED
 from tools.engine.execution.run import definition_of, execute
-from tools.engine.function_calling.attempt import BROKE_OFF
+from tools.engine.function_calling.attempt import TOOL_CRASHED
 from tools.models import Effect, EffectState
 
 log = logging.getLogger(__name__)
@@ -118,7 +121,7 @@ async def _attempt(begun: StartedCall) -> Outcome:
         return await execute(begun.effect, begun.tool_context)
     except Exception:  # the edge to the tools: any bug of a handler becomes a result that the model and staff see
         log.exception("%s raised.", begun.effect.tool)
-        return Outcome.unknown(BROKE_OFF)
+        return Outcome.unknown(TOOL_CRASHED)
 
 
 def _begin(
@@ -178,13 +181,13 @@ def _kept_back_by(todo: Todo, call: TodoCall) -> Callable[[], None] | None:
     """What ends the call here, because its worker died at it, or it is a repeat, or too much. None where it may begin."""
     effect = settle.effect_of(call)
     if effect.state == EffectState.SENDING:
-        if effect.delivery != RetryPolicy.ONCE and effect.attempts < MOST_ATTEMPTS:
+        if effect.delivery != RetryPolicy.ONCE and effect.attempts < MAX_ATTEMPTS:
             return None
-        return partial(settle.fail_call, todo, call, DIED)
+        return partial(settle.fail_call, todo, call, WORKER_DIED)
     earlier = repeated_by(todo, call.step.approval, effect)
     if earlier is not None:
         return partial(settle.hold_back, todo, call, earlier)
-    if too_much := cap_of(effect):
+    if too_much := why_over_limit(effect):
         return partial(settle.end, todo, call, Outcome.failed(too_much), state=EffectState.FAILED)
     return None
 
@@ -205,3 +208,53 @@ CALLS = PreparedQuery(
 def _call(call_id: UUID) -> TodoCall:
     [call] = CALLS(call_id)
     return call
+
+
+EARLIER_RUNS = PreparedQuery(
+    lambda todo, approval, effect, same, tool, recipient: (
+        Effect.objects.filter(
+            (Q(repeat_key=same) & ~Q(repeat_key="")) | (Q(tool=tool, recipient=recipient) & ~Q(recipient="")),
+            todo_calls__step__todo=todo,
+            state__in=EXECUTED_STATES,
+        )
+        .exclude(todo_calls__step__approval=approval)
+        .exclude(pk=effect)
+        .order_by("-started_at")[:1]
+    ),
+    kinds=(UUID, UUID, UUID, str, str, str),
+)
+_ONE_AT_A_TIME = Prepared("select 1 from pg_advisory_xact_lock(hashtextextended(%s, 0))")
+
+
+def repeated_by(todo: Todo, approval: Approval, effect: Effect) -> Effect | None:
+    """What was done already and isn't ticked to be done once more; inside the transaction that begins the effect.
+
+    Whatever an earlier run of the same todo did counts, however long ago; else the same thing within the window of its kind:
+    two different texts to one customer, each of them approved, are no repeat.
+    Of two todos that begin the same at once the second sees the first; and so does one that begins what a turn does, because both
+    have locked the conversation.
+    """
+    if effect.resolved_at is not None:
+        return None
+    _wait_for_others(effect)
+    earlier = _of_earlier_runs(todo, approval, effect) or find_duplicate(effect)
+    return None if earlier is None or _is_ticked(earlier, approval) else earlier
+
+
+def _is_ticked(earlier: Effect, approval: Approval) -> bool:
+    """Whether it is to be done once more: what was done is ticked, or what was held back because of it."""
+    if str(earlier.pk) in approval.repeats:
+        return True
+    return bool(approval.repeats) and Effect.objects.filter(pk__in=approval.repeats, repeats=earlier.pk).exists()
+
+
+def _of_earlier_runs(todo: Todo, approval: Approval, effect: Effect) -> Effect | None:
+    if approval.version == 1:
+        return None
+    same = EARLIER_RUNS(todo.pk, approval.pk, effect.pk, effect.repeat_key, effect.tool, effect.recipient)
+    return next(iter(same), None)
+
+
+def _wait_for_others(effect: Effect) -> None:
+    if effect.repeat_key:
+        _ONE_AT_A_TIME(effect.repeat_key)

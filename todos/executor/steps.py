@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -27,14 +27,16 @@ from todos.content.versions import standing_approval, time_of
 from todos.executor import planning
 from todos.executor.calls import HeldCall, StartedCall, begin_call
 from todos.executor.conversation import transcript_of
-from todos.executor.messages import as_messages
-from todos.executor.offer import specifications
 from todos.executor.planning import Plan, plan_calls, plan_frozen
 from todos.executor.prompt import ExecuteContext, build_request
-from todos.executor.run_context import RunContext, todo_tx
+from todos.executor.run_context import RunContext, StepWithCalls, todo_tx
 from todos.models import Todo, TodoStatus, TodoStep
 from todos.services import return_to_review
-from tools.engine.execution.repeats import STANDING
+from tools.engine.catalogue import CompiledTool
+from tools.engine.execution.deduplication import EXECUTED_STATES
+from tools.engine.execution.schemas import NO_PARAMETERS, MalformedTool, arguments_schema, handler_of
+from tools.engine.function_calling.messages import call_messages
+from tools.engine.function_calling.offer import AgentToolDefinition
 from tools.engine.skills.arguments import KnownFact
 from tools.models import Effect
 
@@ -46,7 +48,7 @@ MOST_EARLIER = 10
 
 EARLIER = PreparedQuery(
     lambda todo, approval: (
-        Effect.objects.filter(todo_calls__step__todo=todo, state__in=STANDING)
+        Effect.objects.filter(todo_calls__step__todo=todo, state__in=EXECUTED_STATES)
         .exclude(todo_calls__step__approval=approval)
         .order_by("created_at")[:MOST_EARLIER]
     ),
@@ -184,3 +186,29 @@ def _keep_calls(job: ClaimedJob, todo: Todo, records: Sequence[CallRecord]) -> N
 
 def _rows(job: ClaimedJob, todo: Todo, records: Sequence[CallRecord]) -> list[Any]:
     return call_rows(records, project_id=todo.project_id, job_id=job.id, subject_id=todo.pk, turn_id=None)
+
+
+def as_messages(steps: Sequence[StepWithCalls]) -> list[dict[str, Any]]:
+    """Messages in the wire format of Chat Completions."""
+    return [message for taken in steps for message in call_messages(taken.step.content, taken.calls)]
+
+
+def specifications(tools: Iterable[CompiledTool]) -> list[dict[str, Any]]:
+    """Each tool as a function, in the order given; one whose definition can't be carried out is left out."""
+    return [found for tool in tools if (found := _specification(tool)) is not None]
+
+
+def _specification(tool: CompiledTool) -> dict[str, Any] | None:
+    try:
+        parameters = _parameters(tool)
+    except MalformedTool:
+        return None
+    return AgentToolDefinition(tool.name, tool.definition.description, parameters).as_openai()
+
+
+def _parameters(tool: CompiledTool) -> Mapping[str, Any]:
+    """The JSON Schema of its arguments. Raises MalformedTool."""
+    if (handler := handler_of(tool.name, tool.definition)) is not None:
+        return handler.schema
+    wanted = arguments_schema(tool.name, tool.definition)
+    return wanted if isinstance(wanted, dict) else NO_PARAMETERS

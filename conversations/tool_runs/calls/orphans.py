@@ -11,7 +11,7 @@ from conversations.tool_runs.effects.outcome_events import tell_cancelled
 from jobs.sweep import sweep_tenants
 from tools.engine import ledger
 from tools.engine.execution.outcome import Outcome
-from tools.engine.execution.outcome_policy import DIED
+from tools.engine.execution.outcome_policy import WORKER_DIED
 from tools.engine.function_calling.results import result_of
 from tools.models import EffectState
 
@@ -43,7 +43,7 @@ def _end(conversation_id: UUID, call_id: UUID) -> None:
         if effect is None or effect.state not in ledger.OPEN:
             return
         if effect.state == EffectState.SENDING:
-            end_with_effect(log, call, Outcome.unknown(DIED))
+            end_with_effect(log, call, Outcome.unknown(WORKER_DIED))
         elif ledger.cancel(effect, reason=NOT_BEGUN):
             tell_cancelled(log, effect)
             end_call(log, call, result_of(effect), is_error=True)

@@ -8,17 +8,17 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from conversations.common.contacts import contact_with
+from conversations.common.contacts import contact_from_fields
 from conversations.context.turn_context import TurnContext
 from conversations.models import TurnCall, TurnStep
 from llm.types import Completion, ToolCall
 from tools.engine.catalogue import CompiledTool
-from tools.engine.execution.deduplication import same_thing
+from tools.engine.execution.deduplication import effect_repeat_key
 from tools.engine.execution.handler import ToolContext
 from tools.engine.execution.limits import recipient_of
 from tools.engine.execution.schemas import called_arguments
 from tools.engine.function_calling.offer import Offer
-from tools.engine.function_calling.parse_call import Refused, call_id_of, read_call, storable
+from tools.engine.function_calling.parse_call import CallRefused, call_id_of, read_call, storable
 from tools.engine.function_calling.results import error_text
 from tools.engine.ledger import effect_key
 from tools.models import Effect, EffectOrigin
@@ -50,7 +50,7 @@ def context_of(turn_context: TurnContext, call: TurnCall) -> ToolContext:
         channel=conversation.channel,
         timezone=turn_context.config.timezone,
         at=timezone.now(),
-        contact=contact_with(conversation.persona_id, fields),
+        contact=contact_from_fields(conversation.persona_id, fields),
         business=turn_context.config.business_name,
         shopper=conversation.shopper or {},
         call=_call_of(conversation.metadata),
@@ -69,7 +69,7 @@ def _plan_call(
     )
     try:
         tool, call.arguments = read_call(offer.tools, asked, index=index)
-    except Refused as refusal:
+    except CallRefused as refusal:
         call.result, call.is_error, call.finished_at = error_text(str(refusal)), True, timezone.now()
         return call
     if tool.kind:
@@ -97,7 +97,7 @@ def _planned_effect(turn_context: TurnContext, tool: CompiledTool, call: TurnCal
     )
     call.effect = effect
     context = context_of(turn_context, call)
-    effect.repeat_key = same_thing(effect, effect.arguments, context)
+    effect.repeat_key = effect_repeat_key(effect, effect.arguments, context)
     effect.recipient = recipient_of(effect.kind, context.contact)[:254]
     return effect
 

@@ -16,11 +16,11 @@ from conversations.tool_runs.effects.outcome_events import tell_held
 from tenancy.write_batch import WriteBatch
 from tools.engine import ledger
 from tools.engine.definition import RetryPolicy
-from tools.engine.execution.limits import cap_of, wait_in_order
+from tools.engine.execution.deduplication import find_recent_duplicate
+from tools.engine.execution.limits import lock_recipients, why_over_limit
 from tools.engine.execution.outcome import Outcome
-from tools.engine.execution.outcome_policy import DIED
-from tools.engine.execution.repeats import find_repeated
-from tools.engine.function_calling.redaction import shown_arguments
+from tools.engine.execution.outcome_policy import WORKER_DIED
+from tools.engine.function_calling.redaction import redacted_arguments
 from tools.engine.function_calling.results import result_of
 from tools.models import Effect, EffectState
 
@@ -41,7 +41,7 @@ def store_step(log: ConversationLog, step: TurnStep, calls: list[TurnCall]) -> N
             "turn": str(step.turn_id),
             "call": str(call.pk),
             "tool": call.name,
-            "arguments": shown_arguments(call.name, call.arguments),
+            "arguments": redacted_arguments(call.name, call.arguments),
             "hop": step.number,
         }
         log.add_event(call.name or "tool_call", payload=payload, type=EventType.TOOL_CALL)
@@ -69,7 +69,7 @@ def start_calls(log: ConversationLog, calls: Sequence[TurnCall], *, asked_again:
     The conversation's lock lets one of two identical calls see the other. `asked_again` is the model's answer about a
     repeat, None before it was asked.
     """
-    wait_in_order(call.effect for call in calls if call.effect is not None)
+    lock_recipients(call.effect for call in calls if call.effect is not None)
     started = StartedCalls()
     for call in calls:
         match _start(log, call, asked_again):
@@ -87,7 +87,7 @@ def _start(log: ConversationLog, call: TurnCall, asked_again: bool | None) -> Ca
     if effect is None:
         return CallStart.READY
     if effect.state == EffectState.SENDING and effect.delivery == RetryPolicy.ONCE:
-        end_with_effect(log, call, Outcome.unknown(DIED))
+        end_with_effect(log, call, Outcome.unknown(WORKER_DIED))
         return CallStart.FINISHED
     if effect.state not in ledger.OPEN:
         end_call(log, call, result_of(effect), is_error=effect.state != EffectState.DONE)
@@ -99,13 +99,13 @@ def _start(log: ConversationLog, call: TurnCall, asked_again: bool | None) -> Ca
 
 def _hold_back(log: ConversationLog, call: TurnCall, effect: Effect, asked_again: bool | None) -> CallStart | None:
     """Hold a repeat, fail a call over its limit, ask for an approval. None if nothing stops the call."""
-    earlier = None if asked_again else find_repeated(effect) or waiting_for(effect)
+    earlier = None if asked_again else find_recent_duplicate(effect) or waiting_for(effect)
     if earlier is not None and asked_again is None and has_asked_since(effect, earlier):
         return CallStart.REPEAT
     if earlier is not None and hold_repeat(effect, earlier):
         tell_held(log, effect)
         end_call(log, call, result_of(effect), is_error=False)
-    elif too_much := cap_of(effect):
+    elif too_much := why_over_limit(effect):
         end_with_effect(log, call, Outcome.failed(too_much))
     elif ledger.needs_approval(effect):
         end_call(log, call, APPROVAL if ask_for_approval(log, effect) else ALLOWED, is_error=False)

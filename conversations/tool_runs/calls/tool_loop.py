@@ -13,7 +13,7 @@ from enum import Enum
 from typing import Any, cast
 from uuid import UUID
 
-from conversations.claim_check.claim_guard import TruthfulText, UncheckedText
+from conversations.claim_check.claim_guard import ClaimGuard, PassThrough
 from conversations.context.turn_context import TurnContext
 from conversations.live.event_log import job_log, open_log
 from conversations.live.tokens import TokenWriter
@@ -35,7 +35,7 @@ from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 from tools.engine.execution.outcome import Outcome
 from tools.engine.function_calling.attempt import attempt_call
-from tools.engine.function_calling.messages import room_for_each, said_and_called
+from tools.engine.function_calling.messages import call_messages, result_limit
 from tools.engine.function_calling.offer import Offer
 from tools.models import Effect
 
@@ -70,7 +70,7 @@ class ToolStep:
 class ReplyText:
     """The words of a reply on their way: through the claim guard to the live stream."""
 
-    guard: TruthfulText | UncheckedText
+    guard: ClaimGuard | PassThrough
     writer: TokenWriter
 
     def write(self, piece: str) -> None:
@@ -164,14 +164,14 @@ def _next_request(loop: ToolLoop) -> ChatRequest:
     offered = replace(loop.request, tools=loop.offer.functions, may_call=not loop.is_full)
     if not loop.steps:
         return offered
-    longest = room_for_each(loop.calls)
+    longest = result_limit(loop.calls)
     said = [
-        message for step in loop.steps for message in said_and_called(step.step.content, step.calls, longest=longest)
+        message for step in loop.steps for message in call_messages(step.step.content, step.calls, max_bytes=longest)
     ]
     # All but the system's prompt, and what changes from turn to turn.
     transcript = len(loop.request.messages) - 2
     whole = replace(offered, messages=[*loop.request.messages, *said])
-    return make_room(whole, transcript=transcript, beside=loop.offer.weight)
+    return make_room(whole, transcript=transcript, extra_bytes=loop.offer.weight)
 
 
 async def _ask(request: ChatRequest, text: ReplyText, records: list[CallRecord]) -> Completion:

@@ -13,8 +13,8 @@ from conversations.followups.waits import end_wait
 from conversations.live.event_log import ConversationLog
 from conversations.models import Persona, PromptSection, WaitOutcome
 from conversations.tool_runs.effects.outcome_events import OUTCOMES, sentence_of
-from conversations.turns.customer_fields import MAX_VALUE, NORMALISERS, RefusedValue, holds_controls
-from conversations.turns.services import give_fields, set_read_field
+from conversations.turns.customer_fields import MAX_VALUE, NORMALIZERS, RefusedValue, has_control_characters
+from conversations.turns.services import give_fields, set_observed_field
 from projects.models.agent_config import AgentConfig
 from tools.engine.definition import (
     AFTER_ACTION_OPTIONS,
@@ -110,7 +110,7 @@ def _give_attribute(persona: Persona, prepared: Prepared, config: AgentConfig) -
     value = _attribute(options.attribute, prepared.value, config)
     if options.attribute not in REACHED_BY or not instruction_of(prepared.row):
         give_fields(persona, {options.attribute: value})
-    elif not set_read_field(persona, options.attribute, value):
+    elif not set_observed_field(persona, options.attribute, value):
         raise RefusedValue(
             f"{options.attribute} was set by staff or the API, and what a model reads doesn't replace it."
         )
@@ -136,9 +136,9 @@ def _attribute(name: str, text: str, config: AgentConfig) -> str:
     value = text.strip()
     if not value or len(value) > MAX_VALUE:
         raise RefusedValue(f"{name} would have {len(value)} characters; 1 to {MAX_VALUE} are kept.")
-    if holds_controls(value):
+    if has_control_characters(value):
         raise RefusedValue(f"{name} would contain control characters.")
-    normaliser = NORMALISERS.get(name)
+    normaliser = NORMALIZERS.get(name)
     return normaliser(value, config) if normaliser else value
 
 

@@ -10,10 +10,10 @@ from todos.content.lifecycle import AGENT
 from todos.models import Todo, TodoSource, TodoStatus
 from todos.services import make_todo
 from tools.engine import ledger
-from tools.engine.execution.repeats import find_waiting
+from tools.engine.execution.deduplication import find_planned_duplicate
 from tools.engine.ledger import needs_approval
 from tools.engine.presenters import effect_payload
-from tools.engine.promises import give_time
+from tools.engine.promises import extend_deadlines
 from tools.models import Effect, EffectState
 
 GIVEN = (TodoStatus.APPROVED, TodoStatus.IN_PROGRESS)
@@ -28,7 +28,7 @@ def waiting_for(effect: Effect) -> Effect | None:
     if not needs_approval(effect):
         return None
     todos = Todo.objects.filter(conversation_id=effect.conversation_id, status__in=NOT_BEGUN, effect__isnull=False)
-    return find_waiting(effect, among=list(todos.values_list("effect_id", flat=True)))
+    return find_planned_duplicate(effect, among=list(todos.values_list("effect_id", flat=True)))
 
 
 def is_allowed(effect: Effect) -> bool:
@@ -64,7 +64,7 @@ def ask_for_approval(log: ConversationLog, effect: Effect) -> bool:
     )
     if todo.status != TodoStatus.PENDING_REVIEW:
         return False
-    give_time(effect)
+    extend_deadlines(effect)
     log.add_event("effect_awaits_approval", payload=effect_payload(effect), type=EventType.EFFECT)
     end_wait(log, effect.pk, outcome=WaitOutcome.RESULT, told=AWAITED.format(tool=effect.tool, quote=effect.quote))
     return True

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from conversations.live.model_calls import as_failure
+from conversations.live.model_calls import as_job_error
 from conversations.tool_runs.effects.effect_context import EffectContext
 from jobs.lanes import ClaimedJob
 from jobs.model_client import call_rows, model_client
@@ -47,7 +47,7 @@ class ExtractionTask(Protocol):
         """The effect at hand."""
 
     @property
-    def surroundings(self) -> ExtractionContext:
+    def extraction_context(self) -> ExtractionContext:
         """What objects are read off."""
 
     @property
@@ -84,13 +84,13 @@ async def _ask(
             work.model,
             schema=schema,
             task=task,
-            surroundings=work.surroundings,
+            extraction_context=work.extraction_context,
             record=records.append,
             quote=work.effect.quote,
             material=material,
         )
     except LlmError as error:
-        raise as_failure(error) from error
+        raise as_job_error(error) from error
     finally:
         await in_db(_keep_calls, job, work, records)
 

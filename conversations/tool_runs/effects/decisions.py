@@ -17,7 +17,7 @@ from tools.engine import ledger
 from tools.engine.custom.secrets import WebhookSecrets, secrets_of
 from tools.engine.execution.callback import is_token_of
 from tools.engine.execution.outcome import Ending, Outcome
-from tools.engine.execution.webhook import Reply, hidden_from, reply_of, result_of
+from tools.engine.execution.webhook import Reply, known_secrets, reply_of, result_of
 from tools.engine.presenters import effect_payload
 from tools.engine.promises import settle_promises
 from tools.models import AfterActionState, Effect, EffectState
@@ -88,7 +88,7 @@ def _without_secrets(effect: Effect, body: bytes) -> Reply:
         secrets = secrets_of(effect.project_id, effect.tool)
     except WrongSecret:
         secrets = WebhookSecrets()
-    return reply_of(body, hidden=hidden_from(effect.pk, secrets))
+    return reply_of(body, hidden=known_secrets(effect.pk, secrets))
 
 
 def _outcome(effect: Effect, reply: Reply) -> Outcome:

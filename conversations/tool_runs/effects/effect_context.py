@@ -10,7 +10,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from conversations.common.business_hours import working_status
-from conversations.common.contacts import contact_with
+from conversations.common.contacts import contact_from_fields
 from conversations.context.summaries import summary_before
 from conversations.context.transcript import as_line, read_transcript
 from conversations.models import Conversation, Message, PersonaField, Turn
@@ -30,7 +30,7 @@ MOST_EARLIER = 5
 
 @dataclass(frozen=True)
 class EffectContext:
-    """One effect at hand. `surroundings` is what its arguments are read off; `is_observed`: nothing that the customer said
+    """One effect at hand. `extraction_context` is what its arguments are read off; `is_observed`: nothing that the customer said
     up to its turn is still being taken down.
     """
 
@@ -38,7 +38,7 @@ class EffectContext:
     conversation: Conversation
     config: AgentConfig
     tool_context: ToolContext
-    surroundings: ExtractionContext
+    extraction_context: ExtractionContext
     model: ModelSpec
     is_observed: bool
 
@@ -56,7 +56,7 @@ def read_work(effect_id: UUID) -> EffectContext:
         conversation=conversation,
         config=config,
         tool_context=_tool_context(effect, conversation, config, fields),
-        surroundings=_surroundings(effect, conversation, config, fields),
+        extraction_context=_extraction_context(effect, conversation, config, fields),
         model=model_for(conversation.project, config, SKILL),
         is_observed=is_observed,
     )
@@ -88,13 +88,13 @@ def _tool_context(
         channel=conversation.channel,
         timezone=config.timezone,
         at=timezone.now(),
-        contact=contact_with(conversation.persona_id, fields),
+        contact=contact_from_fields(conversation.persona_id, fields),
         business=config.business_name,
         quote=effect.quote,
     )
 
 
-def _surroundings(
+def _extraction_context(
     effect: Effect, conversation: Conversation, config: AgentConfig, fields: dict[str, str]
 ) -> ExtractionContext:
     turns = Turn.objects.select_related("reply", "conversation")

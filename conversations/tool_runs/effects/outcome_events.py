@@ -11,13 +11,13 @@ from conversations.followups.waits import end_wait
 from conversations.live.event_log import ConversationLog, lock_conversation
 from conversations.models import Event, WaitOutcome
 from conversations.models.event import URGENT, EventType
-from conversations.turns.channel_signals import obey_signal
+from conversations.turns.channel_signals import apply_signal
 from jobs.enqueue import enqueue
 from tools.engine import ledger
 from tools.engine.definition import ActionType, ToolDefinition
 from tools.engine.execution.after_actions import plan_after_actions, tells
 from tools.engine.execution.outcome import Outcome
-from tools.engine.execution.outcome_policy import Course, course_of, may_have_happened, next_attempt_at
+from tools.engine.execution.outcome_policy import NextStep, may_have_happened, next_attempt_at, next_step
 from tools.engine.execution.run import definition_of
 from tools.engine.execution.schemas import handler_of
 from tools.engine.presenters import effect_payload
@@ -34,7 +34,7 @@ FAULT = "{tool} was not done: a fault on our side kept it from being tried. Staf
 CALLBACK = "callback"
 NO_CALLBACK = "It was taken on, and no result has come."
 SPOKEN_AGAIN = "The customer spoke again after the goodbye."
-STATES = {Course.DONE: EffectState.DONE, Course.FAILED: EffectState.FAILED, Course.UNKNOWN: EffectState.UNKNOWN}
+STATES = {NextStep.DONE: EffectState.DONE, NextStep.FAILED: EffectState.FAILED, NextStep.UNKNOWN: EffectState.UNKNOWN}
 OUTCOMES = {EffectState.DONE: WaitOutcome.RESULT, EffectState.HELD: WaitOutcome.RESULT}
 
 
@@ -43,10 +43,10 @@ def settle(log: ConversationLog, effect: Effect, outcome: Outcome) -> None:
 
     An effect that was over already stays as it is.
     """
-    course = course_of(effect, outcome, now=log.now)
-    if course is Course.AGAIN:
+    course = next_step(effect, outcome, now=log.now)
+    if course is NextStep.AGAIN:
         _try_again(log, effect, outcome)
-    elif course is Course.LATER:
+    elif course is NextStep.LATER:
         _wait_for_callback(log, effect, outcome)
     else:
         end_effect(log, effect, outcome, state=STATES[course])
@@ -118,7 +118,7 @@ def definition_or_none(effect: Effect) -> ToolDefinition | None:
 
 def end_effect(log: ConversationLog, effect: Effect, outcome: Outcome, *, state: EffectState) -> None:
     """End an effect in this state, with everything that follows; one that was over already stays as it is."""
-    if outcome.signal is not None and not obey_signal(
+    if outcome.signal is not None and not apply_signal(
         log, outcome.signal, turn_id=effect.turn_id, result=outcome.result
     ):
         outcome, state = Outcome.failed(SPOKEN_AGAIN), EffectState.CANCELLED
@@ -154,9 +154,9 @@ def _try_again(log: ConversationLog, effect: Effect, outcome: Outcome) -> None:
 
 
 def _wait_for_callback(log: ConversationLog, effect: Effect, outcome: Outcome) -> None:
-    if ledger.note_accepted(effect, outcome):
+    if ledger.mark_accepted(effect, outcome):
         reason = f"{CALLBACK}:{effect.attempts}"
-        enqueue([ledger.job_for(effect, reason=reason, run_after=log.now + ledger.CALLED_BACK_WITHIN)])
+        enqueue([ledger.job_for(effect, reason=reason, run_after=log.now + ledger.CALLBACK_TIMEOUT)])
         _announce(log, effect, idn="effect_accepted")
 
 

@@ -1,4 +1,4 @@
-// The colours that follow from a business's own, as projects/common/contrast.py works them out.
+// The colours that follow from a business's own, as projects/widget/theme.py works them out.
 const [WHITE, INK, BLACK] = ["#ffffff", "#1d1b17", "#000000"];
 const GROUNDS = { link_light: "#f5f3ee", link_dark: "#24221f" };
 const [READABLE, STEPS] = [4.5, 40];

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from projects.agents.agent_references import intents_called_the_same
+from projects.agents.agent_versions import intents_called_the_same
 from projects.agents.services import latest_agent_version, save_agent
 from projects.agents.templates_catalogue import NAMES, Locale, starters
 from tests.console.agent.conftest import Settings

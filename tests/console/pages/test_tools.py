@@ -174,7 +174,7 @@ def test_a_restore_over_a_concurrent_save_is_refused(owner: Client, tenant: Tena
     save(tenant, description="Tells the chef.")
     body = {"restore": 1, "started_from": 1}
     text = owner.post(url_of(tenant, "tool_history", NAME), body, follow=True).content.decode()
-    assert "saved as version 2 meanwhile" in text
+    assert "saved as version 2 in the meantime" in text
 
 
 @pytest.mark.parametrize(
@@ -247,7 +247,7 @@ def test_problems_name_their_path(tenant: Tenant) -> None:
 def test_invalid_json_is_reported_by_line_and_column(tenant: Tenant) -> None:
     found = check(tenant, '{\n  "description": True\n}')
     assert "line 2, column 18" in found["problems"][0]["message"]
-    assert "small letters" in found["problems"][0]["message"]
+    assert "lowercase true" in found["problems"][0]["message"]
 
 
 def test_a_lookalike_name_is_refused_before_saving(tenant: Tenant) -> None:

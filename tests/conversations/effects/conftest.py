@@ -24,7 +24,7 @@ from tests.processes import ScriptedModel
 from tools.engine.catalogue import compile_tools
 from tools.engine.custom.service import save
 from tools.engine.ledger import job_for, plan_effects
-from tools.engine.promises import Source, open_promises
+from tools.engine.promises import PromiseSource, open_promises
 from tools.engine.verdicts import Judgement
 from tools.models import Effect
 
@@ -97,7 +97,7 @@ class Bench:
                 conversation_id=self.conversation.pk,
                 turn_id=turn.pk,
             )
-            source = Source(
+            source = PromiseSource(
                 project_id=self.tenant.project.pk,
                 conversation_id=self.conversation.pk,
                 turn_id=turn.pk,

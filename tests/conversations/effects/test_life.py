@@ -21,7 +21,7 @@ from tests.conversations.effects.conftest import PHONE, Bench, webhook
 from tests.conversations.effects.target import Answers, Target
 from tests.processes import ScriptedModel
 from tools.engine.custom.service import remove, save
-from tools.engine.ledger import TRIED_WITHIN
+from tools.engine.ledger import RETRY_WINDOW
 from tools.models import AfterAction, Effect, EffectState
 
 BODY = {
@@ -48,7 +48,7 @@ def test_arguments_are_asked_for_once(bench: Bench, target: Target, model: Scrip
     effect = bench.execute("notify", hears="I'm Giulia Ferri")
     assert (effect.state, effect.attempts, len(target.log)) == ("done", 2, 2)
     # Counted from the first attempt, not from each.
-    assert effect.deadline_at - effect.started_at < TRIED_WITHIN
+    assert effect.deadline_at - effect.started_at < RETRY_WINDOW
     assert len(model.requests("arguments")) == 1
     assert target.log[0].body == target.log[1].body
 

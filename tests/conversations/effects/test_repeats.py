@@ -16,11 +16,16 @@ from tests.conversations.effects.conftest import PHONE, Bench, begin, webhook
 from tests.conversations.effects.target import Answers, Target
 from tests.processes import ScriptedModel
 from tools.builtin.create_meeting_tool import INTEGRATION
+from tools.engine.execution.deduplication import find_duplicate, find_recent_duplicate
 from tools.engine.execution.handler import Contact
-from tools.engine.execution.limits import MOST_IN_CONVERSATION, MOST_OF_ANOTHER_KIND, MOST_TO_RECIPIENT, recipient_of
-from tools.engine.execution.repeats import find_repeated, find_same
+from tools.engine.execution.limits import (
+    DEFAULT_MAX_PER_CONVERSATION,
+    MAX_PER_CONVERSATION,
+    MAX_PER_RECIPIENT,
+    recipient_of,
+)
 from tools.models import Booking, Effect, EffectState
-from tools.services.bookings.reservations import Agreed
+from tools.services.bookings.reservations import ReservationArguments
 from tools.services.bookings.resources import create_resource
 
 HOURS = "Could you text me the opening hours?"
@@ -105,7 +110,7 @@ def test_a_second_booking_is_a_mistake_for_a_day(kind: str, is_repeat: bool, tex
     with texting.tenant.tx():
         Effect.objects.update(kind=kind, repeat_key="same")
         Effect.objects.filter(pk=effects[0].pk).update(state="done", started_at=timezone.now() - timedelta(hours=3))
-        assert (find_repeated(Effect.objects.get(pk=effects[1].pk)) is not None) is is_repeat
+        assert (find_recent_duplicate(Effect.objects.get(pk=effects[1].pk)) is not None) is is_repeat
 
 
 def test_what_one_project_did_is_no_repeat_in_another(texting: Bench) -> None:
@@ -116,8 +121,8 @@ def test_what_one_project_did_is_no_repeat_in_another(texting: Bench) -> None:
         Effect.objects.update(conversation_id=None, turn_id=None, repeat_key="same")
         Effect.objects.filter(pk=first.pk).update(state="done", started_at=timezone.now())
         Effect.objects.filter(pk=elsewhere.pk).update(project_id=other.pk)
-        assert find_same(Effect.objects.get(pk=again.pk)) == first
-        assert find_same(Effect.objects.get(pk=elsewhere.pk)) is None
+        assert find_duplicate(Effect.objects.get(pk=again.pk)) == first
+        assert find_duplicate(Effect.objects.get(pk=elsewhere.pk)) is None
 
 
 @pytest.mark.parametrize("is_one_breath", [True, False], ids=["in one answer", "in two"])
@@ -130,7 +135,7 @@ def test_a_booking_and_a_meeting_of_one_wish_are_one(is_one_breath: bool, bench:
     day = timezone.now().date() + timedelta(days=7)
     friday = day + timedelta(days=(4 - day.weekday()) % 7)
     said = {"date": friday.isoformat(), "time": "19:00", "with_whom": "Dr. Weber", "name": "Ada"}
-    agreed = dict.fromkeys(Agreed.model_fields) | said
+    agreed = dict.fromkeys(ReservationArguments.model_fields) | said
     tools = ("create_booking_tool", "create_meeting_tool")
     for _ in tools:
         model.script("arguments", json=agreed)
@@ -197,7 +202,7 @@ def test_looking_something_up_is_never_a_repeat(bench: Bench, target: Target) ->
 
 def test_a_conversation_sets_off_so_much_a_day(texting: Bench) -> None:
     [effect] = texting.plan("send_sms_tool")
-    fill(texting, effect, MOST_IN_CONVERSATION["sms"], conversation_id=texting.conversation.pk)
+    fill(texting, effect, MAX_PER_CONVERSATION["sms"], conversation_id=texting.conversation.pk)
     texting.run()
     found = texting.effect(effect)
     assert found.state == "failed"
@@ -208,7 +213,7 @@ def test_looking_something_up_is_not_counted(bench: Bench, target: Target) -> No
     """Nobody is written to."""
     bench.tool("look_up", webhook(target.url, method="GET"))
     [effect] = bench.plan("look_up")
-    fill(bench, effect, MOST_OF_ANOTHER_KIND, conversation_id=bench.conversation.pk)
+    fill(bench, effect, DEFAULT_MAX_PER_CONVERSATION, conversation_id=bench.conversation.pk)
     bench.run()
     assert bench.effect(effect).state == "done"
 
@@ -222,7 +227,7 @@ def test_a_recipient_is_one_however_it_is_written() -> None:
 def test_a_recipient_gets_so_much_a_day(texting: Bench) -> None:
     """Over all conversations, whoever claims the number."""
     [effect] = texting.plan("send_sms_tool")
-    fill(texting, effect, MOST_TO_RECIPIENT, recipient=PHONE.removeprefix("+"))
+    fill(texting, effect, MAX_PER_RECIPIENT, recipient=PHONE.removeprefix("+"))
     texting.run()
     assert "recipient" in texting.effect(effect).error
 

@@ -17,17 +17,17 @@ from tools.engine.definition import WebhookOptions
 from tools.engine.execution import webhook
 from tools.engine.execution.handler import ToolContext
 from tools.engine.execution.outcome import Ending, Outcome
-from tools.engine.execution.outcome_policy import Course, course_of, next_attempt_at
+from tools.engine.execution.outcome_policy import NextStep, next_attempt_at, next_step
 from tools.engine.execution.webhook import call_webhook
 from tools.engine.ledger import needs_approval
 from tools.models import Effect
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
-NOT_EXECUTED = (Course.AGAIN, Course.AGAIN)
-DONE = (Course.DONE, Course.DONE)
-FAILED = (Course.FAILED, Course.FAILED)
+NOT_EXECUTED = (NextStep.AGAIN, NextStep.AGAIN)
+DONE = (NextStep.DONE, NextStep.DONE)
+FAILED = (NextStep.FAILED, NextStep.FAILED)
 # Never again where once is the law; again under the same key where the endpoint honours it.
-UNKNOWN = (Course.UNKNOWN, Course.AGAIN)
+UNKNOWN = (NextStep.UNKNOWN, NextStep.AGAIN)
 
 ANSWERED = [
     (Answers(200), DONE),
@@ -87,17 +87,17 @@ def in_memory(**fields: Any) -> Effect:
     return Effect(organization_id=uuid.uuid4(), **fields)
 
 
-def courses(outcome: Outcome, *, is_uncertain: bool = False) -> tuple[Course, Course]:
+def courses(outcome: Outcome, *, is_uncertain: bool = False) -> tuple[NextStep, NextStep]:
     """What becomes of the first attempt, of an effect that is done once and of one that may be repeated."""
     effects = (
         in_memory(delivery=delivery, attempts=1, is_uncertain=is_uncertain) for delivery in ("once", "idempotent")
     )
-    once, idempotent = (course_of(effect, outcome, now=NOW) for effect in effects)
+    once, idempotent = (next_step(effect, outcome, now=NOW) for effect in effects)
     return once, idempotent
 
 
 @pytest.mark.parametrize(("answer", "expected"), ANSWERED, ids=lambda value: str(getattr(value, "status", "")))
-async def test_an_answer_means(answer: Answers, expected: tuple[Course, Course], target: Target) -> None:
+async def test_an_answer_means(answer: Answers, expected: tuple[NextStep, NextStep], target: Target) -> None:
     target.answers(answer)
     assert courses(await call(target.url)) == expected
     assert len(target.log) == 1
@@ -145,7 +145,7 @@ async def test_what_no_header_holds_is_not_tried_again(target: Target) -> None:
 
 async def test_a_tool_that_answers_later(target: Target) -> None:
     target.answers(Answers(202))
-    assert courses(await call(target.url, callback=True)) == (Course.LATER, Course.LATER)
+    assert courses(await call(target.url, callback=True)) == (NextStep.LATER, NextStep.LATER)
 
 
 def test_it_is_tried_again_after_longer_and_longer_pauses() -> None:
@@ -179,14 +179,14 @@ async def test_a_date_says_when_to_try_again_whether_it_names_its_zone_or_not(zo
 
 def test_after_its_deadline_it_is_given_up() -> None:
     effect = in_memory(attempts=1, delivery="once", deadline_at=NOW + timedelta(seconds=4))
-    assert course_of(effect, Outcome.not_sent("x"), now=NOW) is Course.FAILED
+    assert next_step(effect, Outcome.not_sent("x"), now=NOW) is NextStep.FAILED
 
 
 @pytest.mark.parametrize("ending", [Ending.FAILED, Ending.UNKNOWN])
 def test_what_may_have_happened_before_is_never_called_failed(ending: Ending) -> None:
     """An earlier attempt left it open."""
     once, _ = courses(Outcome(ending, error="x"), is_uncertain=True)
-    assert once is Course.UNKNOWN
+    assert once is NextStep.UNKNOWN
 
 
 def test_who_has_let_an_effect_go_is_not_asked_again() -> None:

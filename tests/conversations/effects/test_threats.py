@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from conversations.tool_runs.effects.effect_context import read_work
 from conversations.turns.services import give_fields
 from jobs.models import ModelCall
-from llm.prompts import neutralise
+from llm.prompts import neutralize
 from outbound.errors import InvalidRequest
 from outbound.headers import check_headers
 from tests.conversations.effects.conftest import PHONE, Bench, webhook
@@ -27,7 +27,7 @@ from tools.builtin.send_sms_tool import execute
 from tools.engine.custom.secrets import WebhookSecrets, set_secret_headers
 from tools.engine.definition import WebhookOptions
 from tools.engine.execution.outcome import Outcome
-from tools.engine.execution.webhook import CUT, LONGEST_EXCERPT, LONGEST_TOLD, MASK, build_request, reply_of
+from tools.engine.execution.webhook import CUT, MASK, MAX_EXCERPT_LENGTH, MAX_TOLD_LENGTH, build_request, reply_of
 from tools.models import CustomTool, Effect, Verdict
 
 AT = datetime(2026, 11, 21, tzinfo=UTC)
@@ -163,7 +163,7 @@ def test_an_answer_is_data(bench: Bench, target: Target) -> None:
 @pytest.mark.parametrize("answer", ANSWERS)
 def test_an_answer_is_told_on_one_line_and_stays_inside_its_tag(answer: str) -> None:
     """100 of them."""
-    told = neutralise(reply_of(answer.encode()).told)
+    told = neutralize(reply_of(answer.encode()).told)
     assert not any(character in told for character in "\n\r\x00")
     assert "</" not in told
 
@@ -175,14 +175,14 @@ def test_a_long_or_strange_answer_is_cut_and_kept(body: str, bench: Bench, targe
     bench.tool("notify", webhook(target.url))
     effect = bench.execute("notify")
     assert effect.state == "done"
-    assert len(effect.excerpt) <= LONGEST_EXCERPT + len(CUT)
-    assert effect.excerpt.endswith(CUT) == (len(body) > LONGEST_EXCERPT)
+    assert len(effect.excerpt) <= MAX_EXCERPT_LENGTH + len(CUT)
+    assert effect.excerpt.endswith(CUT) == (len(body) > MAX_EXCERPT_LENGTH)
     assert effect.result["note"] == "The answer was not JSON."
 
 
 def test_an_answer_is_told_cut() -> None:
     """A prompt has no room for 8 kB of an endpoint's words."""
-    assert len(reply_of(b"x" * 8_000).told) < LONGEST_TOLD + 20
+    assert len(reply_of(b"x" * 8_000).told) < MAX_TOLD_LENGTH + 20
 
 
 @pytest.mark.parametrize("body", [b"\xff\xfe\x00", b"[" * 100_000, b'{"a": "\\u0000"}', b'{"a": 1e999}', b"\\ud800"])

@@ -23,7 +23,7 @@ from conversations.models import (
     Turn,
     TurnStatus,
 )
-from conversations.turns.channel_signals import obey_signal
+from conversations.turns.channel_signals import apply_signal
 from conversations.turns.services import post_message
 from jobs.errors import WrongState
 from jobs.models import Job, State
@@ -191,7 +191,7 @@ def test_a_failed_reply_is_not_run_again_meanwhile(turns: Turns, lucia: User) ->
 def test_a_tool_of_an_earlier_reply_ends_no_conversation_that_a_colleague_has(turns: Turns, lucia: User) -> None:
     take(turns, lucia)
     with turns.tenant.tx(), open_log(turns.conversation.pk) as log:
-        assert not obey_signal(log, Signal.END, turn_id=None, result={})
+        assert not apply_signal(log, Signal.END, turn_id=None, result={})
     assert now(turns).status == ConversationStatus.OPEN
 
 

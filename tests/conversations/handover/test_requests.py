@@ -121,7 +121,7 @@ def test_operators_are_written_to_once_in_a_quarter_of_an_hour(
         OperatorNotice.objects.all().delete()
         Job.objects.filter(lane=notices.LANE, state="queued").update(run_after="2020-01-01T00:00Z")
     turns.run(notices.LANE)
-    assert "2 customers wait" in mail.outbox[-1].subject
+    assert "2 customers are waiting" in mail.outbox[-1].subject
     body = mail.outbox[-1].body
     assert 0 < body.index("The wedding of one") < body.index("The wedding of two")
     assert "more" not in body

@@ -13,7 +13,7 @@ from django.test import Client
 from conversations.live.stream import StreamCursor
 from conversations.models import Conversation, Message
 from conversations.portal import pages
-from conversations.portal.session import PortalPlace
+from conversations.portal.session import PortalTarget
 from conversations.turns.services import post_message, start_conversation
 from tests.conftest import Tenant
 from tests.tools.messaging.conftest import connect_twilio
@@ -37,7 +37,7 @@ def call(tenant: Tenant) -> Conversation:
 
 
 def token_of(conversation: Conversation, *, until: int = FOREVER) -> str:
-    return portal_token(PortalPlace(conversation.organization_id, conversation.persona_id), until=until)
+    return portal_token(PortalTarget(conversation.organization_id, conversation.persona_id), until=until)
 
 
 def test_the_page_shows_what_was_said(call: Conversation, client: Client) -> None:
@@ -104,7 +104,7 @@ def test_a_link_of_one_customer_shows_nothing_of_another(call: Conversation, ten
 
 def test_a_link_is_good_to_the_end_of_its_fourteenth_day(call: Conversation, monkeypatch: pytest.MonkeyPatch) -> None:
     """A retired signing key works for as long as it is kept."""
-    place = PortalPlace(call.organization_id, call.persona_id)
+    place = PortalTarget(call.organization_id, call.persona_id)
     token = token_in(portal_url(place))
     today = time.time()
     for days, is_open in ((0, True), (14, True), (15, False)):
@@ -282,7 +282,7 @@ def test_the_link_is_offered_on_the_phone_only(turns: Any) -> None:
 
 
 def test_a_link_is_short_enough_for_a_text_message(call: Conversation) -> None:
-    assert len(portal_url(PortalPlace(call.organization_id, call.persona_id))) < 120
+    assert len(portal_url(PortalTarget(call.organization_id, call.persona_id))) < 120
 
 
 def test_what_is_sent_twice_with_one_key_is_said_once(call: Conversation, client: Client, tenant: Tenant) -> None:

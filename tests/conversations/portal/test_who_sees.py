@@ -25,10 +25,10 @@ from tests.conversations.portal.test_portal import token_of
 from tests.conversations.tool_runs.test_appointments import soon
 from tests.conversations.tool_runs.turns import Turns
 from tools.models import Booking, Verification
-from tools.services.bookings.booking_request import Wish
+from tools.services.bookings.booking_request import BookingRequest
 from tools.services.bookings.services import Guest, book
-from tools.services.signed_links import PortalPlace
-from tools.services.verification.services import note_verified
+from tools.services.signed_links import PortalTarget
+from tools.services.verification.services import record_verification
 
 OVER = timedelta(minutes=61)
 SAID, CODE_SAID = "Do you have a table on Friday?", "My booking is under Lovelace."
@@ -51,7 +51,7 @@ class Page:
     def prove(self, method: str) -> None:
         with self.turns.tenant.tx():
             project, conversation_id = self.turns.tenant.project, self.turns.conversation.pk
-            note_verified(project, persona_id=self.persona_id, conversation_id=conversation_id, method=method)
+            record_verification(project, persona_id=self.persona_id, conversation_id=conversation_id, method=method)
 
     def shows(self) -> tuple[bool, bool]:
         """Whether the booking is seen, and what was said on the phone."""
@@ -98,7 +98,7 @@ def test_the_chat_of_somebody_who_was_verified_is_gone_with_it(page: Page) -> No
         Verification.objects.update(verified_at=Now() - OVER)
         Conversation.objects.filter(channel="portal").update(created_at=Now() - OVER)
     assert CODE_SAID not in page.look()
-    place = PortalPlace(page.turns.tenant.organization.pk, page.persona_id)
+    place = PortalTarget(page.turns.tenant.organization.pk, page.persona_id)
     assert beginning_of(place) == Beginning(chat=None, begun=1)
     page.say("What did I say?")
     with page.turns.tenant.tx():
@@ -179,7 +179,7 @@ def test_what_staff_wrote_down_stands_there_for_who_has_proved_it(
         give_fields(Persona.objects.get(pk=page.persona_id), {"name": "Ada Lovelace"})
         starts_at = now + timedelta(days=3)
         Booking.objects.all().delete()
-        book(project, Wish(2), starts_at=starts_at, guest=guest, now=now)
+        book(project, BookingRequest(2), starts_at=starts_at, guest=guest, now=now)
     page.prove("code")
     assert ("/b/" in page.look()) is is_seen
 
@@ -240,6 +240,6 @@ def test_a_proof_that_comes_while_the_page_looks_loses_no_chat(page: Page) -> No
         return answer
 
     with page.turns.tenant.tx(), connection.execute_wrapper(prove_after_the_first_look):
-        visit = open_visit(PortalPlace(page.turns.tenant.organization.pk, page.persona_id))
+        visit = open_visit(PortalTarget(page.turns.tenant.organization.pk, page.persona_id))
         assert visit.chat() is not None
     assert came

@@ -13,7 +13,7 @@ from jobs.models import Job
 from projects.records.attributes import set_attribute
 from tests.conversations.promises.conftest import ASKS_UNSERVED, LINK, PROMISE, SMS, Desk, begin, fired
 from tools.engine.analysis.conflicts import identify_conflicts
-from tools.engine.analysis.stored import candidates, compiled_object, contested_of
+from tools.engine.analysis.steps import candidates, compiled_object, contested_of
 from tools.engine.builtin_tool import define
 from tools.engine.business_state import BusinessState
 from tools.engine.catalogue import merge_tools

@@ -10,8 +10,8 @@ from conversations.models import Analysis, Turn
 from jobs.models import Job, State
 from tests.conversations.promises.conftest import LINK, PROMISE, SMS, Desk, fired
 from tests.processes import ForkServer
-from tools.engine.analysis.conflicts import settle
-from tools.engine.analysis.stored import compiled_object, tool_of
+from tools.engine.analysis.conflicts import resolve_conflict
+from tools.engine.analysis.steps import compiled_object, tool_of
 from tools.engine.catalogue import at_moment, compile_tools
 from tools.engine.definition import Trigger
 from tools.engine.registry import builtin_tools
@@ -206,7 +206,7 @@ def judgement(desk: Desk, name: str) -> Judgement:
 def test_a_tool_that_is_ranked_twice_still_wins(desk: Desk) -> None:
     rivals = [judgement(desk, SMS), judgement(desk, LINK)]
     ranked = [RankedTool(reason="r", tool=tool, relevance=points) for tool, points in ((SMS, 9), (SMS, 9), (LINK, 1))]
-    assert settle("sms", rivals, Ranking(ranking=ranked)).winner == SMS
+    assert resolve_conflict("sms", rivals, Ranking(ranking=ranked)).winner == SMS
 
 
 @pytest.mark.short_leases

@@ -10,7 +10,7 @@ from conversations.followups.waits import end_overdue_waits
 from conversations.models import Conversation, PromptSection
 from jobs.models import Job
 from tests.conversations.pipeline.conftest import prompts_of
-from tests.conversations.waiting.conftest import FREE, TOOL, answered, awaited, begin, end, planned, ran_out, talk
+from tests.conversations.waiting.conftest import FREE, TOOL, answered, awaited, begin, end, expire_timer, planned, talk
 from tools.models import Effect, EffectState
 
 __all__ = ["begin", "talk"]
@@ -68,7 +68,7 @@ def test_a_correction_is_asked_for_until_it_is_made(talk) -> None:
 
 def test_a_late_result_is_marked_as_late(talk) -> None:
     effect = awaited(talk, answered(talk))
-    ran_out(talk)
+    expire_timer(talk)
     end_overdue_waits()
     end(talk, effect)
     assert f"- (late) {FREE}" in prompt(talk)

@@ -1,4 +1,4 @@
-"""Truthful status: a claim of something done is held until its end and checked; everything else flows on."""
+"""Truthful status: a claim of something done is held until its end and guard; everything else flows on."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from conversations.claim_check.claim_guard import Entry, Ledger, TruthfulText
+from conversations.claim_check.claim_guard import ClaimGuard, Entry, Ledger
 from tests.conversations.pipeline.conftest import configure
 from tests.conversations.promises.conftest import Desk
 from tools.models import EffectState
@@ -24,10 +24,10 @@ DONE_SMS = [Entry("sms", EffectState.DONE)]
 def told(text: str, entries: Sequence[Entry] = (), *, pieces: int = 5, **ledger) -> str:
     """A reply as the customer gets it, written in pieces of so many characters."""
     released: list[str] = []
-    checked = TruthfulText(released.append, Ledger(entries, **ledger))
+    guard = ClaimGuard(released.append, Ledger(entries, **ledger))
     for piece in re.findall(f"(?s).{{1,{pieces}}}", text):
-        checked.write(piece)
-    checked.close()
+        guard.write(piece)
+    guard.close()
     return "".join(released)
 
 
@@ -121,19 +121,19 @@ def test_where_staff_has_spoken_nobody_s_word_is_doubted() -> None:
 
 def test_the_first_word_of_any_other_sentence_is_not_held_back() -> None:
     released: list[str] = []
-    checked = TruthfulText(released.append, Ledger())
-    checked.write("Good")
+    guard = ClaimGuard(released.append, Ledger())
+    guard.write("Good")
     assert released == ["Good"]
 
 
 def test_a_claim_is_not_seen_before_it_is_checked() -> None:
     released: list[str] = []
-    checked = TruthfulText(released.append, Ledger(DONE_SMS))
+    guard = ClaimGuard(released.append, Ledger(DONE_SMS))
     for piece in ("I", "'ve", " sent", " you the SMS"):
-        checked.write(piece)
+        guard.write(piece)
     assert released == []
-    checked.write(". ")
-    checked.write("Anything else?")
+    guard.write(". ")
+    guard.write("Anything else?")
     assert "".join(released) == "I've sent you the SMS. Anything else?"
 
 

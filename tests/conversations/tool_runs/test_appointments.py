@@ -10,9 +10,9 @@ from django.utils import timezone
 
 from tests.conversations.tool_runs.turns import Turns
 from tools.models import Booking, BookingState, EffectState
-from tools.services.bookings.booking_request import Wish
+from tools.services.bookings.booking_request import BookingRequest
 from tools.services.bookings.services import Guest, book
-from tools.services.verification.services import note_verified
+from tools.services.verification.services import record_verification
 
 SET = {"check_availability", "book_appointment", "lookup_appointment", "cancel_appointment"}
 VERIFYING = {"verify_caller", "send_verification_code", "check_verification_code"}
@@ -112,7 +112,9 @@ def test_a_verified_customer_is_told_of_no_other_s_booking(
     bob = booking.on("chat", external_id="bob", **bobs)
     with booking.tenant.tx():
         persona = bob.conversation.persona_id
-        note_verified(booking.tenant.project, persona_id=persona, conversation_id=bob.conversation.pk, method="basic")
+        record_verification(
+            booking.tenant.project, persona_id=persona, conversation_id=bob.conversation.pk, method="basic"
+        )
     bob.calls_tool("lookup_appointment", {"code": made.code, "name": "Ada", "phone": "+393475550142"})
     bob.says("I find none.")
     assert made.code not in bob.result(bob.say("What about Ada's booking?"))
@@ -129,9 +131,11 @@ def test_a_verified_customer_finds_what_staff_booked_under_their_number(booking:
         project = booking.tenant.project
         project.refresh_from_db()
         guest = Guest(name="Ada Lovelace", phone="347 555 0142")
-        made = book(project, Wish(2), starts_at=now + timedelta(days=3), guest=guest, now=now)
+        made = book(project, BookingRequest(2), starts_at=now + timedelta(days=3), guest=guest, now=now)
         conversation = ada.conversation
-        note_verified(project, persona_id=conversation.persona_id, conversation_id=conversation.pk, method="basic")
+        record_verification(
+            project, persona_id=conversation.persona_id, conversation_id=conversation.pk, method="basic"
+        )
     ada.calls_tool(tool, {"code": made.code})
     ada.says("There it is.")
     assert made.code in ada.result(ada.say("My booking, please"))

@@ -8,14 +8,19 @@ import pytest
 
 from conversations.live.event_log import open_log
 from conversations.models import MessageRole, Turn
-from conversations.prompts.budget import LEAST_BYTES, PROMPT_BYTES, make_room, weight_of
+from conversations.prompts.budget import MAX_PROMPT_BYTES, MIN_TRANSCRIPT_BYTES, make_room, weight_of
 from llm.types import ChatRequest, Endpoint, ModelSpec
 from projects.agents.prompt_size import weigh
 from tests.conversations.tool_runs.probe import NAME, Probe
 from tests.conversations.tool_runs.turns import Turns
 from tools.engine.definition import Trigger
 from tools.engine.execution.outcome import Outcome
-from tools.engine.function_calling.messages import LEAST_RESULT, LONGEST_RESULT, MOST_RESULTS, room_for_each
+from tools.engine.function_calling.messages import (
+    MAX_RESULT_BYTES,
+    MAX_TURN_RESULT_BYTES,
+    MIN_RESULT_BYTES,
+    result_limit,
+)
 from tools.engine.function_calling.offer import read_offer
 
 
@@ -52,7 +57,7 @@ def test_every_hop_stays_within_the_budget(turns: Turns, bell: Probe) -> None:
     turn = turns.say("Ring it")
     first, *_, last = sent = turns.sent(turn)
     assert len(sent) == 4
-    assert max(weights(turns, turn)) <= PROMPT_BYTES
+    assert max(weights(turns, turn)) <= MAX_PROMPT_BYTES
     assert [one["content"][:14] for one in last if one["role"] == "tool"] == ["The bell says:"] * 3
     spoken = [
         len([one for one in messages if one["content"] and "words words" in one["content"]])
@@ -71,7 +76,7 @@ def test_the_functions_count(turns: Turns) -> None:
         talk_much(other)
         other.says("Hello!")
         turn = other.say("Hi")
-        assert max(weights(other, turn)) <= PROMPT_BYTES
+        assert max(weights(other, turn)) <= MAX_PROMPT_BYTES
         seen.append(len(other.sent(turn)[0]))
     assert seen[0] > seen[1]
 
@@ -92,15 +97,15 @@ def test_settings_weigh_what_the_first_request_holds(turns: Turns) -> None:
 @pytest.mark.parametrize(
     ("sizes", "room"),
     [
-        ([100], LONGEST_RESULT),
-        ([4_000, 2_000], LONGEST_RESULT),
-        ([9_000, 9_000, 9_000], MOST_RESULTS // 3),
-        ([900] * 30, LEAST_RESULT),
+        ([100], MAX_RESULT_BYTES),
+        ([4_000, 2_000], MAX_RESULT_BYTES),
+        ([9_000, 9_000, 9_000], MAX_TURN_RESULT_BYTES // 3),
+        ([900] * 30, MIN_RESULT_BYTES),
     ],
 )
 def test_results_share_their_room(sizes: list[int], room: int) -> None:
     """Thirty results of one turn fill no prompt."""
-    assert room_for_each([Told(size) for size in sizes]) == room
+    assert result_limit([Told(size) for size in sizes]) == room
 
 
 def request(*sizes: int) -> ChatRequest:
@@ -125,6 +130,6 @@ def request(*sizes: int) -> ChatRequest:
 )
 def test_the_oldest_words_give_way(sizes: tuple[int, ...], transcript: int, beside: int, kept: str) -> None:
     """Never the system's prompt, the newest words or a result."""
-    made = make_room(request(*sizes), transcript=transcript, beside=beside)
+    made = make_room(request(*sizes), transcript=transcript, extra_bytes=beside)
     assert "".join(one["content"][0] for one in made.messages) == kept
-    assert LEAST_BYTES < 5_000
+    assert MIN_TRANSCRIPT_BYTES < 5_000

@@ -92,7 +92,7 @@ def test_no_call_goes_to_a_number_that_the_model_made_up(phone: Turns) -> None:
 def test_more_than_a_day_has_is_an_error_for_the_model(
     turns: Turns, bell: Probe, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(limits, "MOST_OF_ANOTHER_KIND", 1)
+    monkeypatch.setattr(limits, "DEFAULT_MAX_PER_CONVERSATION", 1)
     turns.calls_tool("ring_bell", {"times": 1})
     turns.calls_tool("ring_bell", {"times": 2})
     turns.says("It rang once.")

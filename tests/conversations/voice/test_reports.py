@@ -116,8 +116,8 @@ def test_the_last_words_of_a_voice_count_although_the_call_is_over(voice: Voice)
 @pytest.mark.parametrize(
     ("report", "field", "words"),
     [
-        ({"id": "a", "type": "caller_said"}, "reports.0.text", "what was said"),
-        ({"id": "a", "type": "ended", "text": "Bye"}, "reports.0.text", "leave it out"),
+        ({"id": "a", "type": "caller_said"}, "reports.0.text", "is required with caller_said"),
+        ({"id": "a", "type": "ended", "text": "Bye"}, "reports.0.text", "is not allowed with ended"),
         ({"id": "a", "type": "update_applied"}, "reports.0.seq", "is required with update_applied"),
         ({"id": "a", "type": "update_applied", "seq": 99}, "seq", "There is no update 99"),
         ({"id": "a", "type": "sang"}, "reports.0.type", "must be one of: speech_started"),

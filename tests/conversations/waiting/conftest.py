@@ -69,7 +69,7 @@ def logged(talk: Talk):
         yield log
 
 
-def ran_out(talk: Talk) -> None:
+def expire_timer(talk: Talk) -> None:
     """Let the conversation's waits have run out, by the database's clock."""
     with talk.tenant.tx(), connection.cursor() as cursor:
         cursor.execute(

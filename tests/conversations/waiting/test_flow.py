@@ -12,7 +12,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from conversations.context.turn_context_cache import read_after_reply
+from conversations.context.turn_context_cache import load_after_reply
 from conversations.flows import thoughts
 from conversations.followups.waits import end_wait, is_waiting
 from conversations.models import Directives, Wait, WaitOutcome
@@ -27,11 +27,11 @@ from tests.conversations.waiting.conftest import (
     answered,
     awaited,
     end,
+    expire_timer,
     jobs,
     logged,
     origins,
     outcomes,
-    ran_out,
     shown,
     urgent,
 )
@@ -172,7 +172,7 @@ def test_a_reading_from_before_a_waits_end_skips_no_thoughts(talk) -> None:
     with pytest.raises(thoughts.Waiting):
         asyncio.run(thoughts._scene_of(job))
     end(talk, effect)
-    assert asyncio.run(read_after_reply(job)).turn_context.waits
+    assert asyncio.run(load_after_reply(job)).turn_context.waits
     asyncio.run(thoughts._scene_of(job))
 
 
@@ -182,9 +182,9 @@ def test_thoughts_that_come_with_a_waits_end_know_the_result(is_wait_in_reading,
     """Also where the reading that is shared for a second is older than the end, or than the wait itself."""
     turn = answered(talk)
     if not is_wait_in_reading:
-        asyncio.run(read_after_reply(job_of(turn)))
+        asyncio.run(load_after_reply(job_of(turn)))
     effect = awaited(talk, turn)
-    asyncio.run(read_after_reply(job_of(turn)))
+    asyncio.run(load_after_reply(job_of(turn)))
     with talk.tenant.tx():
         type(effect).objects.filter(pk=effect.pk).update(state="done", told=FREE, result={"free": True})
     end(talk, effect)
@@ -320,7 +320,7 @@ def test_a_worker_that_dies_when_a_wait_is_opened_loses_nothing(talk, processes:
 def test_a_worker_that_dies_before_the_end_is_told_tells_it_once(talk, processes: ForkServer) -> None:
     """The end and the urgent message are one transaction."""
     awaited(talk, answered(talk))
-    ran_out(talk)
+    expire_timer(talk)
     doomed = processes.worker(crash_at="wait.ended_pre_urgent:1")
     doomed.wait()
     assert outcomes(talk) == [""]

@@ -17,11 +17,11 @@ from tests.conversations.waiting.conftest import (
     answered,
     awaited,
     end,
+    expire_timer,
     logged,
     origins,
     outcomes,
     planned,
-    ran_out,
     shown,
     urgent,
 )
@@ -45,7 +45,7 @@ def test_a_conversation_shows_what_it_waits_for(talk, api) -> None:
 def test_a_wait_is_over_at_its_end_with_nobody_there_to_end_it(talk, api) -> None:
     """No worker runs, and no sweep."""
     awaited(talk, answered(talk))
-    ran_out(talk)
+    expire_timer(talk)
     assert shown(api, talk)["waiting"] is False
 
 
@@ -75,7 +75,7 @@ def test_a_result_that_comes_twice_ends_it_once(talk) -> None:
 
 def test_a_sweep_ends_what_ran_out_and_says_that_it_takes_longer(talk) -> None:
     awaited(talk, answered(talk))
-    ran_out(talk)
+    expire_timer(talk)
     end_overdue_waits()
     assert outcomes(talk) == ["timeout"]
     assert ["check_availability_tool" in message["text"] for message in urgent(talk)] == [True]
@@ -90,7 +90,7 @@ def test_a_sweep_ends_nothing_before_its_time(talk) -> None:
 def test_a_sweep_ends_one_wait_and_leaves_the_other(talk) -> None:
     turn = answered(talk)
     awaited(talk, turn)
-    ran_out(talk)
+    expire_timer(talk)
     awaited(talk, turn)
     end_overdue_waits()
     assert outcomes(talk) == ["timeout", ""]
@@ -99,7 +99,7 @@ def test_a_sweep_ends_one_wait_and_leaves_the_other(talk) -> None:
 
 def test_eight_sweeps_and_a_result_at_once_end_a_wait_once(talk) -> None:
     effect = awaited(talk, answered(talk))
-    ran_out(talk)
+    expire_timer(talk)
     start = Barrier(9)
 
     def race(number: int) -> None:
@@ -119,7 +119,7 @@ def test_eight_sweeps_and_a_result_at_once_end_a_wait_once(talk) -> None:
 def test_a_late_result_ends_no_newer_wait(talk) -> None:
     turn = answered(talk)
     late = awaited(talk, turn)
-    ran_out(talk)
+    expire_timer(talk)
     end_overdue_waits()
     awaited(talk, turn)
     assert end(talk, late)
@@ -129,7 +129,7 @@ def test_a_late_result_ends_no_newer_wait(talk) -> None:
 
 def test_a_late_result_is_told_once_as_late(talk) -> None:
     effect = awaited(talk, answered(talk))
-    ran_out(talk)
+    expire_timer(talk)
     end_overdue_waits()
     assert [end(talk, effect), end(talk, effect)] == [True, False]
     assert [message.get("is_late") for message in urgent(talk)] == [None, True]
@@ -158,7 +158,7 @@ def test_two_waits_that_run_out_together_are_told_in_one_turn(talk) -> None:
     turn = answered(talk)
     awaited(talk, turn)
     awaited(talk, turn)
-    ran_out(talk)
+    expire_timer(talk)
     end_overdue_waits()
     assert outcomes(talk) == ["timeout", "timeout"]
     assert origins(talk) == ["message", "urgent"]

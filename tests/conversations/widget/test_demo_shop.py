@@ -30,7 +30,7 @@ from projects.models.agent_errors import SettingsRefused
 from tenancy.scope import tenant_tx
 from tenancy.tenant_lookup import find_organizations
 from tests.conftest import Tenant
-from tools.services.orders.lookup import Wanted, fetch_orders, shop_over
+from tools.services.orders.lookup import OrderQuery, fetch_orders, shop_client
 from tools.services.orders.shop import ShopFailed
 
 ORDERS = "/demo/shop/wp-json/wc/v3/orders"
@@ -190,7 +190,7 @@ def test_its_agent_finds_the_orders_wherever_the_product_has_moved_to(demo: UUID
     settings.BASE_URL = served
     connection = connection_of(demo)
     assert connection.settings.server == f"{served}/demo/shop"
-    orders = asyncio.run(fetch_orders(shop_over(connection), Wanted(CLARA.wp_user_id), timezone="Europe/Rome"))
+    orders = asyncio.run(fetch_orders(shop_client(connection), OrderQuery(CLARA.wp_user_id), timezone="Europe/Rome"))
     assert [(one.number, one.status, one.total) for one in orders[:2]] == [
         ("1043", "processing", "31.70 EUR"),
         ("1038", "completed", "62.00 EUR"),
@@ -198,4 +198,4 @@ def test_its_agent_finds_the_orders_wherever_the_product_has_moved_to(demo: UUID
     assert orders[1].parcels[0].url.startswith("https://")
     settings.DEMO_SHOP = False
     with pytest.raises(ShopFailed, match="private network"):
-        asyncio.run(fetch_orders(shop_over(connection), Wanted(CLARA.wp_user_id), timezone="Europe/Rome"))
+        asyncio.run(fetch_orders(shop_client(connection), OrderQuery(CLARA.wp_user_id), timezone="Europe/Rome"))

@@ -10,10 +10,9 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from projects.common.contrast import contrast
 from projects.common.origins import NoOrigin, origin_of
 from projects.models import AuditEntry, User, Widget
-from projects.widget.theme import DARK_GROUND, LIGHT_GROUND, WidgetTheme
+from projects.widget.theme import DARK_GROUND, LIGHT_GROUND, WidgetTheme, contrast
 from tests.conftest import Tenant
 from tests.conversations.widget.conftest import Placed, Visitor
 

@@ -15,7 +15,7 @@ from conversations.models import Conversation, ConversationStatus, Message, Pers
 from conversations.turns.services import start_conversation
 from tests.conftest import Tenant
 from tests.conversations.widget.conftest import Placed, Visitor
-from tools.services.signed_links import PortalPlace, portal_token
+from tools.services.signed_links import PortalTarget, portal_token
 
 MANY = 50
 # As many as a web process serves at the same moment; each has a connection of its own.
@@ -74,7 +74,7 @@ def test_fifty_first_messages_on_the_customers_page_are_one_conversation(tenant:
     with tenant.tx():
         call = start_conversation(tenant.project, channel="phone", external_id="ada", known={}, metadata={})
         Conversation.objects.update(status=ConversationStatus.ENDED)
-    token = portal_token(PortalPlace(tenant.organization.pk, call.persona_id), until=40_000)
+    token = portal_token(PortalTarget(tenant.organization.pk, call.persona_id), until=40_000)
     script = {"Accept": "application/json"}
     said = at_once(lambda number: Client().post(f"/c/{token}", {"content": f"Message {number}"}, headers=script))
     assert said == [202] * MANY

@@ -23,7 +23,7 @@ from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 from tests.conftest import Tenant
 from tests.live_hub import close_hub
-from tools.services.signed_links import PortalPlace
+from tools.services.signed_links import PortalTarget
 
 PATIENCE = 20
 
@@ -31,7 +31,7 @@ PATIENCE = 20
 @pytest.fixture(autouse=True)
 def _quickly_and_deaf(monkeypatch: pytest.MonkeyPatch) -> None:
     """Redis tells nothing, and a round begins at once."""
-    monkeypatch.setattr(hub_module, "ROUND_SECONDS", 0.02)
+    monkeypatch.setattr(hub_module, "POLL_SECONDS", 0.02)
     monkeypatch.setattr("conversations.live.publish.publish", lambda *command: None)
 
 
@@ -100,7 +100,7 @@ def test_a_chat_that_begins_on_another_page_is_seen_all_the_same(tenant: Tenant)
 
 
 async def _begun(conversation: Conversation) -> bool:
-    place = PortalPlace(conversation.organization_id, conversation.persona_id)
+    place = PortalTarget(conversation.organization_id, conversation.persona_id)
     async with aclosing(frames_until_begun(place, Beginning(chat=None, begun=0))) as stream:
         return [frames[-1].event == "begun" async for frames in stream][-1]
 
@@ -110,7 +110,7 @@ def test_a_page_with_a_chat_is_told_of_the_one_that_takes_its_place(tenant: Tena
     chat = begin(tenant, "ada", Channel.PORTAL)
 
     async def wait_for_it() -> tuple[list[Frame], Frame]:
-        place = PortalPlace(chat.organization_id, chat.persona_id)
+        place = PortalTarget(chat.organization_id, chat.persona_id)
         following = frames_until_another(place, StreamCursor(chat.organization_id, chat.pk, after=0))
         try:
             async with asyncio.timeout(PATIENCE), aclosing(following) as stream:
@@ -163,7 +163,7 @@ def test_a_round_ends_with_the_last_stream(tenant: Tenant) -> None:
         place = StreamCursor(conversation.organization_id, conversation.pk, after=0)
         async with aclosing(EventStream(place).frames()) as stream:
             await anext(stream)
-            rounds = hub()._rounds
+            rounds = hub()._poller
         assert rounds is not None
         async with asyncio.timeout(PATIENCE):
             await rounds

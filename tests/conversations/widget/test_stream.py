@@ -241,7 +241,7 @@ def test_a_programs_stream_ends_soon_after_its_key(
     change: str, is_left_open: bool, turns: Turns, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A key that was revoked opens nothing, and what it had opened doesn't go on for ever."""
-    monkeypatch.setattr("conversations.live.stream_auth.LOOK_SECONDS", -1)
+    monkeypatch.setattr("conversations.live.stream_auth.RECHECK_SECONDS", -1)
     monkeypatch.setattr(stream, "PING_SECONDS", (0.02, 0.02))
     tenant = turns.tenant
 

@@ -1,4 +1,4 @@
-"""Carrying out one attempt at an effect: the handler follows from the stored definition, whatever its origin (N49)."""
+"""Execution of one attempt at an effect, from its stored definition."""
 
 from __future__ import annotations
 
@@ -7,26 +7,30 @@ import math
 from pydantic import ValidationError
 
 from projects.common.crypto import WrongSecret
+from projects.models import Project
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
+from tools.engine.business_state import read_state
+from tools.engine.catalogue import CUSTOM, why_not
 from tools.engine.custom.secrets import WebhookSecrets, secrets_of
 from tools.engine.definition import ActionType, ToolDefinition, WebhookOptions
 from tools.engine.execution.handler import ToolContext
 from tools.engine.execution.outcome import Outcome
 from tools.engine.execution.schemas import handler_of
 from tools.engine.execution.webhook import call_webhook
-from tools.models import Effect
+from tools.engine.registry import builtin_tools
+from tools.models import CustomTool, Effect
 
 
 def definition_of(effect: Effect) -> ToolDefinition:
-    """The tool as it was when the effect was planned (E9). Raises pydantic.ValidationError."""
+    """The tool as it was when the effect was planned. Raises pydantic.ValidationError."""
     return ToolDefinition.model_validate(effect.definition)
 
 
 async def execute(effect: Effect, context: ToolContext, *, within_seconds: float = math.inf) -> Outcome:
-    """One attempt, outside of any transaction. Every foreseen end is an Outcome; nothing runs from a malformed plan.
+    """Make one attempt, outside of any transaction. Foreseeable errors and malformed plans are returned as an Outcome.
 
-    A request is given up after `within_seconds`, if its own limit is longer.
+    A webhook times out after `within_seconds` if its own limit is longer.
     """
     try:
         definition = definition_of(effect)
@@ -55,14 +59,16 @@ def _secrets(effect: Effect, context: ToolContext) -> WebhookSecrets:
 
 
 def _urgent_message(effect: Effect, definition: ToolDefinition) -> Outcome:
-    """The message is the action: it stands in the outcome, and the agent is told it when the outcome is stored (N46)."""
+    """The message is the action; the agent is told it when the outcome is stored."""
     options = definition.action.urgent_message
     told = prefixed(options.prefix, options.message or effect.quote)
     return Outcome.done(told, result={"message": told}, adapter="makegood")
 
 
 async def _event(effect: Effect, definition: ToolDefinition, context: ToolContext) -> Outcome:
-    """The event is in the conversation's log already; the flow that is subscribed to it does the rest (N44, N51)."""
+    """Run the tool's handler. Without one, the event itself, which is in the conversation's log already, is the
+    outcome.
+    """
     handler = handler_of(effect.tool, definition)
     if handler is None:
         told = "Passed on, not confirmed yet."
@@ -76,5 +82,19 @@ async def _event(effect: Effect, definition: ToolDefinition, context: ToolContex
 
 
 def prefixed(prefix: str, text: str) -> str:
-    """An urgent message as the agent reads it: `prefix: text` (N46)."""
+    """An urgent message as the agent reads it: `prefix: text`."""
     return f"{prefix}: {text}" if prefix else text
+
+
+def why_not_now(effect: Effect, project: Project, *, channel: str) -> str:
+    """Return the reason why a planned effect's tool may no longer be used, or "". An edited tool runs as it was planned."""
+    if effect.tool_origin == CUSTOM:
+        row = CustomTool.objects.filter(project=project, name=effect.tool).first()
+        if row is None or row.is_removed:
+            return f"The tool {effect.tool} was removed."
+        return "" if row.is_enabled else f"The tool {effect.tool} was switched off."
+    tool = builtin_tools().get(effect.tool)
+    if tool is None:
+        return f"The tool {effect.tool} was removed."
+    closed = why_not(tool, read_state(project, channel=channel))
+    return f"The tool {effect.tool} was switched off: {closed}." if closed else ""

@@ -1,4 +1,4 @@
-"""What a definition's words become for one project, before they are saved (F02, F04)."""
+"""Preview of an unsaved definition for one project."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from projects.models import Project
 from tenancy.scope import tenant_tx
 from tools.engine.business_state import read_state
 from tools.engine.catalogue import compile_builtin
-from tools.engine.execution.schemas import NOTHING
+from tools.engine.execution.schemas import NO_PARAMETERS
 from tools.engine.function_calling.offer import AgentToolDefinition
 from tools.engine.platform.stored import StoredDefinition
 from tools.engine.registry import builtin_tools
@@ -21,7 +21,7 @@ CHANNELS = (("chat", "chat"), ("phone", "phone"), ("portal", "portal"), ("whatsa
 
 @dataclass(frozen=True)
 class Preview:
-    """A tool as the model of one project reads it, and why it isn't offered there."""
+    """A tool as one project's model reads it; `why_not` is the reason why it isn't offered."""
 
     project: str
     channel: str
@@ -31,10 +31,10 @@ class Preview:
 
 
 def preview_of(name: str, words: StoredDefinition, project: Project, *, channel: str) -> Preview:
-    """The words as the project's model would read them; read inside the project's own walls."""
+    """Compile the definition for a project, inside its tenant."""
     with tenant_tx(cast(UUID, project.organization_id)):
         own = Project.objects.select_related("agent_version").get(pk=project.pk)
         tool = compile_builtin(builtin_tools()[name], read_state(own, channel=channel), {name: words})
-    definition = AgentToolDefinition(tool.name, tool.definition.description, tool.parameters or NOTHING)
+    definition = AgentToolDefinition(tool.name, tool.definition.description, tool.parameters or NO_PARAMETERS)
     function = json.dumps(definition.as_openai(), ensure_ascii=False, indent=2)
     return Preview(project.name, channel, tool.why_not, function, tool.section)

@@ -1,4 +1,4 @@
-"""When a project's own tool may run (D18): the field `moments` of its definition."""
+"""Validation of `moments`, the triggers of a custom tool."""
 
 from __future__ import annotations
 
@@ -12,19 +12,13 @@ from tools.engine.validation.values import choice_problems
 
 PATH = "moments"
 EXAMPLE = '["turn", "commitment"]'
-ALONE = (
-    "{path}: only a webhook runs at another moment than a commitment; an event and a message answer nothing. "
-    'Write ["commitment"], or remove moments.'
-)
-LATER = (
-    '{path}: a webhook with callback answers later, and "{moment}" needs the answer while the agent speaks. '
-    "Remove one of the two."
-)
-NO_TASK = 'requires_approval: what waits for somebody\'s yes runs as a task; add "task" to moments, or remove requires_approval.'
+ALONE = '{path}: only webhooks can use moments other than commitment. Write ["commitment"], or remove moments.'
+LATER = '{path}: a webhook with callback answers later, but "{moment}" needs the answer at once. Remove one of the two.'
+NO_TASK = 'requires_approval: an approved tool runs as a task; add "task" to moments, or remove requires_approval.'
 
 
 def moment_problems(document: Mapping[str, Any], *, type: Any) -> Iterator[Problem]:
-    """What is wrong with the moments of a definition whose action is of this type; nothing where it names none."""
+    """Problems of `moments`, given the type of the action; none if it isn't set."""
     moments = document.get(PATH)
     if moments is None:
         return
@@ -32,12 +26,12 @@ def moment_problems(document: Mapping[str, Any], *, type: Any) -> Iterator[Probl
         yield Problem(PATH, f"{PATH} must be a list such as {EXAMPLE}, not {type_name(moments)}.")
         return
     if not moments:
-        yield Problem(PATH, f"{PATH} is empty; write when the tool may run, such as {EXAMPLE}, or remove it.")
+        yield Problem(PATH, f"{PATH} is empty; list when the tool may run, such as {EXAMPLE}, or remove it.")
     for index, moment in enumerate(moments):
         path = join(PATH, str(index))
         found = list(choice_problems(moment, path=path, choices=[*Trigger]))
         if not found and moment in moments[:index]:
-            found.append(Problem(path, f'{path}: "{moment}" stands in moments twice; remove one.'))
+            found.append(Problem(path, f'{path}: "{moment}" is listed twice; remove one.'))
         yield from found or _place_problems(document, moment, path=path, type=type)
     if document.get("requires_approval") is True and type == ActionType.SEND_WEBHOOK and Trigger.TASK not in moments:
         yield Problem("requires_approval", NO_TASK)
@@ -57,6 +51,6 @@ def _answers_later(document: Mapping[str, Any]) -> bool:
 
 
 def is_promised(document: Mapping[str, Any]) -> bool:
-    """Whether commitments fire the tool, so that it needs conditions."""
+    """True if commitments fire the tool, which then needs conditions."""
     moments = document.get(PATH)
     return not isinstance(moments, list) or not moments or Trigger.COMMITMENT in moments

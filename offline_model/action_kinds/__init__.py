@@ -1,0 +1,1 @@
+"""Classification of clauses by the kind of action they name."""

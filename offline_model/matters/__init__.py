@@ -1,1 +1,0 @@
-"""What a clause is about: which of the known kinds of action its verb and words name."""

@@ -1,0 +1,96 @@
+"""Tool selection: order and caller lookups, verification and handover."""
+
+from __future__ import annotations
+
+import pytest
+
+from offline_model.tool_choice import choose_tool, describe_results
+from offline_model.wire import ChatCall, Tool, ToolUse
+from tools.engine.registry import builtin_tools
+
+NAMES = ("lookup_order", "lookup_caller", "verify_caller", "send_verification_code", "check_verification_code")
+GREETED = ("Hello", "How can I help?")
+ASKS = "To be sure who you are, please tell me the phone number or the e-mail address that we have on file for you."
+
+
+def asked(
+    *said: str, called: tuple[str, ...] = (), results: tuple[str, ...] = (), of: tuple[str, ...] = NAMES
+) -> ChatCall:
+    """Request with alternating customer and agent messages, followed by tool results."""
+    spoken = [("assistant" if index % 2 else "user", text) for index, text in enumerate(said)]
+    handlers = {name: tool.handler for name, tool in builtin_tools().items() if name in of and tool.handler}
+    tools = [Tool(name, builtin_tools()[name].definition.description, one.schema) for name, one in handlers.items()]
+    messages = [("system", ""), *spoken, *(("tool", text) for text in results)]
+    return ChatCall(model="x", messages=messages, tools=tuple(tools), answered_tools=called)
+
+
+def chosen(call: ChatCall) -> ToolUse | None:
+    return choose_tool(call, lacks_answer=lambda: False)
+
+
+@pytest.mark.requirement("W04")
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        ("Where is my order?", "lookup_order"),
+        ("Can you track my parcel?", "lookup_order"),
+        ("Show me my last 3 orders", "lookup_order"),
+        ("I want to order the blue jacket", None),
+        ("Please send me the code", "send_verification_code"),
+        ("It is 123 456", "check_verification_code"),
+        ("My number is +39 333 123 4567", None),
+        ("I'd like a table for two", None),
+    ],
+)
+def test_messages_select_the_lookup_tool(words: str, name: str | None) -> None:
+    use = chosen(asked(*GREETED, words))
+    assert (use.name if use else None) == name
+
+
+@pytest.mark.requirement("L18")
+def test_the_caller_lookup_runs_first_and_is_not_read_out() -> None:
+    assert chosen(asked("Hello")) == ToolUse("lookup_caller", {})
+    after = asked("Hello", called=("lookup_caller",), results=("Anna, a regular since 2019.",))
+    assert describe_results(after) == ""
+
+
+def test_a_result_can_request_verification() -> None:
+    first = "It isn't sure yet who this is. Call `verify_caller` first, and then this again."
+    use = chosen(asked(*GREETED, "Cancel it", called=("cancel_appointment",), results=(first,)))
+    assert use is not None
+    assert use.name == "verify_caller"
+    both = asked(*GREETED, "Cancel it", called=("cancel_appointment", "verify_caller"), results=(first, ASKS))
+    assert describe_results(both) == ASKS
+
+
+def test_contact_details_are_passed_to_verification() -> None:
+    use = chosen(asked("Cancel it", ASKS, "It's +39 333 123 4567"))
+    assert use is not None
+    assert use.name == "verify_caller"
+
+
+def test_contact_details_from_the_page_are_verified() -> None:
+    proof = "I would like to see my bookings. What you have on file for me is anna@example.org"
+    use = chosen(asked(*GREETED, proof))
+    assert use is not None
+    assert (use.name, use.arguments["email"]) == ("verify_caller", "anna@example.org")
+
+
+@pytest.mark.requirement("W04")
+def test_only_the_latest_order_is_summarized() -> None:
+    """The customer sees the list beside the words."""
+    found = (
+        "2 orders were found, the newest first. Order 1043 of 21 November 2026 is on hold, 31.70 EUR: 2 × Pasta 500 g."
+        " Order 1038 of 17 November 2026 is completed, 62.00 EUR: 2 × Oil 0.75 l."
+    )
+    told = describe_results(asked("Where is my order?", called=("lookup_order",), results=(found,)))
+    assert told == "Here are your 2 newest orders. The last one, 1043 of 21 November, is on hold."
+    one = found.partition(" Order 1038")[0].replace("2 orders were", "1 order was")
+    assert describe_results(asked("Where is my order?", called=("lookup_order",), results=(one,))) == one
+
+
+@pytest.mark.requirement("W03")
+@pytest.mark.parametrize(("words", "name"), [("A person, please", "escalate_to_human"), ("For one person", None)])
+def test_a_request_for_a_person_selects_the_handover_tool(words: str, name: str | None) -> None:
+    use = chosen(asked(*GREETED, words, of=("escalate_to_human",)))
+    assert (use.name if use else None) == name
