@@ -8,9 +8,10 @@ from console import jobs, playground
 from console.conversations import views as conversations
 from console.dashboard import views as dashboard
 from console.effects import views as effects
-from console.inbox import escalations, opening, tickets
+from console.inbox import escalations, ticket_form, tickets
 from console.promises import views as promises
 from console.tools import views as tools
+from console.tools.history import tool_history
 
 urlpatterns = [
     path("", playground.home, name="home"),
@@ -21,7 +22,7 @@ urlpatterns = [
     path("p/<slug:project_slug>/escalations", escalations.escalations, name="escalations"),
     path("p/<slug:project_slug>/escalations/<uuid:escalation_id>", escalations.escalation, name="escalation"),
     path("p/<slug:project_slug>/tickets", tickets.tickets, name="tickets"),
-    path("p/<slug:project_slug>/tickets/new", opening.new_ticket, name="new_ticket"),
+    path("p/<slug:project_slug>/tickets/new", ticket_form.new_ticket, name="new_ticket"),
     path("p/<slug:project_slug>/tickets/<uuid:ticket_id>", tickets.ticket, name="ticket"),
     path("p/<slug:project_slug>/jobs/failed", jobs.failed_jobs, name="failed_jobs"),
     path("p/<slug:project_slug>/promises", promises.promises, name="promises"),
@@ -30,5 +31,5 @@ urlpatterns = [
     path("p/<slug:project_slug>/tools", tools.tools, name="tools"),
     path("p/<slug:project_slug>/tools/custom/new", tools.new_tool, name="new_tool"),
     path("p/<slug:project_slug>/tools/<str:tool_name>", tools.tool, name="tool"),
-    path("p/<slug:project_slug>/tools/<str:tool_name>/history", tools.tool_history, name="tool_history"),
+    path("p/<slug:project_slug>/tools/<str:tool_name>/history", tool_history, name="tool_history"),
 ]

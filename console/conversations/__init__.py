@@ -1,1 +1,1 @@
-"""The list of conversations, one conversation, and its customer."""
+"""Pages for conversations: list, search, one conversation and its customer."""

@@ -1,4 +1,4 @@
-"""Why a conversation needs a person: whoever waits for one first, then what is to be answered, looked at or made good."""
+"""Reasons why a conversation needs a person, most urgent first."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from todos.attention import failed_todos, waiting_todos
 from tools.engine.attention import recently_broken_promises, unknown_effects
 from tools.services.support.escalations import waiting_requests
 
-# A list of what waits shows no more than that, the most pressing first.
+# Upper limit for lists of waiting conversations.
 MOST = 100
 
 
 @dataclass(frozen=True)
 class Reason:
-    """One reason, as a state: a word, its tone and its icon."""
+    """A reason with its label, tone and icon."""
 
     words: str
     tone: str
@@ -27,14 +27,14 @@ class Reason:
 
 
 ASKED = Reason("Asked for a person", "bad", "message-user")
-UNKNOWN = Reason("Did it happen?", "warn", "help-circle")
+UNKNOWN = Reason("Unknown outcome", "warn", "help-circle")
 TO_REVIEW = Reason("Todo to review", "warn", "checklist")
 FAILED = Reason("Todo failed", "bad", "alert-triangle")
 BROKEN = Reason("Promise broken", "bad", "circle-x")
 
 
 def find_waiting(project: Project) -> list[UUID]:
-    """The conversations that need a person, at most MOST: who asked for one first, the longest; then the newest."""
+    """Conversations that need a person, at most MOST: open requests first, longest wait first; then the most recent."""
     asked = list(waiting_requests(project).values_list("conversation_id", flat=True)[:MOST])
     others = {conversation_id for _, conversation_id in _found(project) if conversation_id} - {*asked}
     flagged = Conversation.objects.filter(project=project).exclude(flag="").order_by("-updated_at")
@@ -44,7 +44,7 @@ def find_waiting(project: Project) -> list[UUID]:
 
 
 def reasons_of(project: Project, conversations: Collection[UUID]) -> Mapping[UUID, Sequence[Reason]]:
-    """The reasons of each conversation; one that has none is left out."""
+    """Reasons by conversation; conversations without any are left out."""
     reasons: dict[UUID, list[Reason]] = defaultdict(list)
     asked = waiting_requests(project).filter(conversation_id__in=conversations)
     for conversation_id in asked.values_list("conversation_id", flat=True):

@@ -1,4 +1,4 @@
-"""What the pages know of a customer: the facts, and the message that each comes from."""
+"""Customer facts for display, each with its source message."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ LABELS = {
     "call_opt_in": "Calls",
 }
 FIRST = tuple(LABELS)
-ANSWERS = {"true": "Agreed", "false": "Declined"}
+ANSWERS = {"true": "Opted in", "false": "Opted out"}
 
 
 @dataclass(frozen=True)
 class Fact:
-    """One thing known. `message` is the number of the message it comes from, when that is of this conversation."""
+    """A customer fact. `message` is the number of its source message if that is in this conversation."""
 
     label: str
     value: str
@@ -37,7 +37,7 @@ class Fact:
 
 
 def facts_of(conversation: Conversation) -> list[Fact]:
-    """Everything known of the conversation's customer, the usual fields first."""
+    """All facts about the conversation's customer, common fields first."""
     fields = list(PersonaField.objects.filter(persona_id=conversation.persona_id))
     fields.sort(key=lambda field: (FIRST.index(field.key) if field.key in FIRST else len(FIRST), field.key))
     sources = [field.message_id for field in fields if field.message_id]
@@ -68,7 +68,7 @@ def _value(field: PersonaField) -> str:
 
 def _source(field: PersonaField, *, is_here: bool) -> str:
     if field.strength == Strength.GIVEN:
-        return "given by staff or the API"
+        return "set by staff or the API"
     if is_here:
         return ""
     return "from an earlier conversation" if field.message_id else ""

@@ -1,4 +1,4 @@
-"""The operator's part of a conversation's page: who has it, what the customer asked for, and what is done there."""
+"""The operator bar of a conversation's page: takeover, handback and requests for a person."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MOST_RESULTS = 10
 
 
 def operator_context(entry: Entry, row: Conversation) -> dict[str, Any]:
-    """What the page shows of the operator's part."""
+    """Context for the operator bar."""
     zone, request = zone_of(entry), open_request(row.pk)
     is_asked = request is not None and request.state in (EscalationState.WAITING, EscalationState.CLAIMED)
     return {
@@ -53,18 +53,18 @@ def operator_context(entry: Entry, row: Conversation) -> dict[str, Any]:
 
 
 def act(request: HttpRequest, entry: Entry, row: Conversation) -> None:
-    """Do what a button asks for. What can't be done any more is a sentence on the page; Http404 for no such button."""
-    deed = DEEDS.get(request.POST.get("do", ""))
-    if deed is None:
+    """Perform the posted action. A conflict becomes a message on the page. Raises Http404 for an unknown action."""
+    action = ACTIONS.get(request.POST.get("do", ""))
+    if action is None:
         raise Http404
     try:
-        deed(entry, row, cast(User, request.user))
+        action(entry, row, cast(User, request.user))
     except WrongState as error:
         messages.warning(request, error.message)
 
 
 def _results(row: Conversation) -> list[str]:
-    """What came in while an operator has the conversation, which the agent would have told."""
+    """Tool results that arrived since the takeover, which the agent would have passed on."""
     if row.operator_since is None:
         return []
     events = Event.objects.filter(conversation=row, idn=URGENT, created_at__gte=row.operator_since)
@@ -91,7 +91,7 @@ def _unflag(entry: Entry, row: Conversation, user: User) -> None:
     clear_caller_flag(row.pk, by=user)
 
 
-DEEDS: Mapping[str, Callable[[Entry, Conversation, User], None]] = {
+ACTIONS: Mapping[str, Callable[[Entry, Conversation, User], None]] = {
     "take-over": _take_over,
     "hand-back": _hand_back,
     "claim": _claim,

@@ -1,4 +1,4 @@
-"""A few words of a message around what was looked for."""
+"""Search result snippets."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LENGTH = 180
 
 
 def excerpt(content: str, words: Iterable[str]) -> list[Piece]:
-    """The message's beginning, or what surrounds the first of the words, with the words marked."""
+    """The text around the first match, or the beginning if there is none, with matches marked."""
     text = " ".join(content.split())
     alternatives = "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
     pattern = re.compile(f"({alternatives})", re.IGNORECASE) if alternatives else None

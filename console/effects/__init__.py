@@ -1,1 +1,1 @@
-"""The ledger's pages: effects, one effect, and unknown outcomes."""
+"""Pages for effects: list, detail and unknown outcomes."""

@@ -1,4 +1,4 @@
-"""One effect from within: its trail, what was sent, what came back, and what followed."""
+"""Detail of one effect: trail, request, response and after-actions."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from uuid import UUID
 from console.durations import span_of
 from console.effects.labels import (
     AFTER,
-    AFTER_TITLES,
+    AFTER_ACTION_TITLES,
     StateLabel,
     is_in_outbox,
     pretty,
     request_lines,
     shortened,
-    standing_of,
+    state_label,
     title_of,
 )
 from console.search import customer_names
@@ -24,16 +24,15 @@ from conversations.models import Conversation, Turn
 from projects.models import User
 from tools.models import AfterAction, AfterActionState, Effect, EffectState, Promise
 
-LONGEST_TOLD = 90
 DELIVERY = {
-    "once": "Once: it is never repeated by itself",
-    "idempotent": "Idempotent: trying again is safe, whoever gets it knows it by its key",
+    "once": "Never: it is sent once",
+    "idempotent": "Safe: the receiver recognizes repeats by the key",
 }
 
 
 @dataclass(frozen=True)
 class Point:
-    """One point of the trail; a fact that is empty has not happened yet."""
+    """A point of the trail. An empty `fact` means that it hasn't happened yet."""
 
     name: str
     fact: str
@@ -42,23 +41,23 @@ class Point:
 
 @dataclass(frozen=True)
 class After:
-    """An after-action, and what became of it."""
+    """An after-action with its result."""
 
     title: str
-    standing: StateLabel
+    state: StateLabel
     detail: str
     error: str
 
 
-def inside_of(effect: Effect, *, zone: str) -> dict[str, Any]:
-    """Everything `effects/effect.html` shows of an effect, in a few queries."""
+def detail_context(effect: Effect, *, zone: str) -> dict[str, Any]:
+    """Context for `effects/effect.html`."""
     turn = Turn.objects.filter(pk=effect.turn_id).first() if effect.turn_id else None
     conversation = Conversation.objects.filter(pk=effect.conversation_id).first() if effect.conversation_id else None
     names = customer_names([conversation.persona_id]) if conversation else {}
     return {
         "effect": effect,
         "title": title_of(effect),
-        "standing": standing_of(effect),
+        "state": state_label(effect),
         "is_outbox": is_in_outbox(effect),
         "is_held": effect.state == EffectState.HELD,
         "turn": turn,
@@ -79,21 +78,21 @@ def inside_of(effect: Effect, *, zone: str) -> dict[str, Any]:
 
 
 def _trail(effect: Effect, turn: Turn | None, *, zone: str) -> list[Point]:
-    """Said, understood, done, told."""
-    standing = standing_of(effect)
+    """The trail from the agent's words to the result."""
+    state = state_label(effect)
     said = turn.replied_at if turn else None
     done = effect.state == EffectState.DONE and not is_in_outbox(effect)
     return [
-        Point("Said", _clock(moment_of(said, zone=zone)) if said else "by an event", "ok"),
+        Point("Said", _clock(moment_of(said, zone=zone)) if said else "By an event", "ok"),
         Point("Understood", f"{span_of(effect.created_at - said)} later" if said else _at(effect, zone), "ok"),
-        Point("Done" if done else standing.word, _done(effect), standing.tone),
-        Point("Told", shortened(effect.told, longest=LONGEST_TOLD), "ok"),
+        Point("Done" if done else state.word, _outcome_context(effect), state.tone),
+        Point("Reported", "To the agent" if effect.told else "", "ok"),
     ]
 
 
-def _done(effect: Effect) -> str:
+def _outcome_context(effect: Effect) -> str:
     if effect.state == EffectState.UNKNOWN:
-        return "asks you"
+        return "Needs your answer"
     if effect.finished_at is None:
         return ""
     attempts = "1 attempt" if effect.attempts == 1 else f"{effect.attempts} attempts"
@@ -110,8 +109,8 @@ def _clock(moment: Moment) -> str:
 
 def _after(action: AfterAction) -> After:
     return After(
-        title=AFTER_TITLES.get(action.type, action.type),
-        standing=AFTER[AfterActionState(action.state)],
+        title=AFTER_ACTION_TITLES.get(action.type, action.type),
+        state=AFTER[AfterActionState(action.state)],
         detail=shortened(action.value or _target(action.options), longest=400),
         error=action.error,
     )
@@ -123,7 +122,7 @@ def _target(options: dict[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class Resolved:
-    """Who said whether it happened, and when."""
+    """The answer to an unknown outcome: by whom and when."""
 
     by: str
     at: Moment

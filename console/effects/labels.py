@@ -1,4 +1,4 @@
-"""Effects in words: what one does, how it stands, and what it sent."""
+"""Labels for effects: titles, states and requests."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OUTBOX = "outbox"
 
 @dataclass(frozen=True)
 class StateLabel:
-    """A state as the pages show it, and what it means, where that isn't plain."""
+    """A state for display, with an explanation if it needs one."""
 
     tone: str
     icon: str
@@ -30,48 +30,46 @@ STATE_LABELS: Mapping[str, StateLabel] = {
     EffectState.SENDING: StateLabel("act", "loader-2", "Sending"),
     EffectState.DONE: StateLabel("ok", "circle-check", "Done"),
     EffectState.FAILED: StateLabel(
-        "bad", "alert-triangle", "Failed", "It did not happen, and the customer is not told that it did."
+        "bad", "alert-triangle", "Failed", "It didn’t happen. The customer wasn’t told that it did."
     ),
     EffectState.UNKNOWN: StateLabel(
         "warn",
         "help-circle",
         "Unknown",
-        "It was sent, and no answer came. Nothing is repeated until you say what happened.",
+        "It was sent, but no response arrived. It isn’t repeated until you confirm what happened.",
     ),
     EffectState.HELD: StateLabel(
         "warn",
         "hand-stop",
         "Held back",
-        "The same was already done for this customer, so it waits until somebody releases it.",
+        "The same was already done for this customer. Release it to run it again.",
     ),
-    EffectState.CANCELLED: StateLabel("mute", "circle-minus", "Cancelled", "It was taken back before it began."),
+    EffectState.CANCELLED: StateLabel("mute", "circle-minus", "Canceled", "It was canceled before it started."),
 }
 IN_OUTBOX = StateLabel(
     "mute",
     "inbox",
-    "Not sent: outbox",
-    "No service is connected for this, so nothing has left. This is what would have been sent.",
+    "Not sent",
+    "No service is connected, so this stayed in the outbox.",
 )
-AWAITS_APPROVAL = StateLabel(
-    "warn", "hand-stop", "Waits for approval", "It stands as a todo, and begins when somebody has said yes to it."
-)
+AWAITS_APPROVAL = StateLabel("warn", "hand-stop", "Needs approval", "It runs once its todo is approved.")
 AFTER = {
     AfterActionState.PLANNED: StateLabel("act", "calendar-time", "Planned"),
     AfterActionState.DONE: StateLabel("ok", "circle-check", "Done"),
     AfterActionState.FAILED: StateLabel("bad", "alert-triangle", "Failed"),
     AfterActionState.SKIPPED: StateLabel("mute", "circle-minus", "Skipped"),
 }
-AFTER_TITLES = {
+AFTER_ACTION_TITLES = {
     "send_urgent_message": "Tell the agent",
-    "set_persona_attribute": "Set a field of the customer",
-    "set_prompt_section": "Set a section of the prompt",
+    "set_persona_attribute": "Set a customer field",
+    "set_prompt_section": "Set a prompt section",
 }
 KINDS = {
     "sms": "Text message",
     "email": "E-mail",
     "availability": "Look up free times",
     "booking": "Booking",
-    "booking_search": "Look for a booking",
+    "booking_search": "Find a booking",
     "booking_cancel": "Cancellation",
     "meeting": "Meeting",
     "calendar_event": "Calendar event",
@@ -88,18 +86,18 @@ KINDS = {
 
 
 def is_in_outbox(effect: Effect) -> bool:
-    """Whether it only got as far as the outbox, because no service is connected."""
+    """Return True if the effect only reached the outbox because no service is connected."""
     return effect.state == EffectState.DONE and (effect.adapter == OUTBOX or bool((effect.result or {}).get(OUTBOX)))
 
 
-def standing_of(effect: Effect) -> StateLabel:
+def state_label(effect: Effect) -> StateLabel:
     if effect.state == EffectState.PLANNED and effect.arranged_at is not None and needs_approval(effect):
         return AWAITS_APPROVAL
     return IN_OUTBOX if is_in_outbox(effect) else STATE_LABELS[effect.state]
 
 
 def title_of(effect: Effect) -> str:
-    """What it does in a few words: its kind, and to whom or where."""
+    """A short title: the kind of effect and its recipient, host or arguments."""
     own = effect.tool.removesuffix("_tool").replace("_", " ").capitalize()
     kind = KINDS.get(effect.kind) or own
     request: Mapping[str, Any] = effect.request or {}
@@ -112,7 +110,7 @@ def title_of(effect: Effect) -> str:
 
 
 def _detail(value: str | int) -> str:
-    """A day as people write it, anything else as it stands."""
+    """A date in readable form, anything else unchanged."""
     try:
         day = date.fromisoformat(str(value)) if len(str(value)) == len("2026-11-25") else None
     except ValueError:
@@ -121,7 +119,7 @@ def _detail(value: str | int) -> str:
 
 
 def request_lines(request: Mapping[str, Any] | None) -> str:
-    """What was sent, as it goes over the wire where it is HTTP, else its fields."""
+    """The request as text: HTTP as it goes over the wire, anything else as fields."""
     if not request:
         return ""
     if "url" not in request:
@@ -135,7 +133,7 @@ def request_lines(request: Mapping[str, Any] | None) -> str:
 
 
 def pretty(value: Any) -> str:
-    """JSON for reading; empty for nothing."""
+    """Indented JSON, or an empty string for an empty value."""
     return json.dumps(value, ensure_ascii=False, indent=2) if value else ""
 
 

@@ -1,4 +1,4 @@
-"""Effects of unknown outcome, as questions to a person: did this happen?"""
+"""Questions to staff about effects of unknown outcome."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ SHOWN = 5
 
 @dataclass(frozen=True)
 class Question:
-    """One effect that may have happened. `why` says how its outcome got lost; `is_sent_again` if somebody says that it didn't."""
+    """An effect that may have happened. `why` tells how the outcome got lost.
+
+    `is_sent_again` is True if the answer "it did not happen" sends it again.
+    """
 
     id: UUID
     title: str
@@ -31,13 +34,13 @@ class Question:
     at: Moment
 
 
-def questions_of(project: Project, *, zone: str) -> dict[str, Any]:
-    """The newest questions, and how many there are, for `effects/_questions.html`."""
+def open_questions(project: Project, *, zone: str) -> dict[str, Any]:
+    """Context for `effects/_questions.html`: the newest questions and their total."""
     rows = unknown_effects(project)
-    return {"questions": ask(list(rows[:SHOWN]), zone=zone), "questions_count": rows.count()}
+    return {"questions": questions_for(list(rows[:SHOWN]), zone=zone), "questions_count": rows.count()}
 
 
-def ask(effects: list[Effect], *, zone: str) -> list[Question]:
+def questions_for(effects: list[Effect], *, zone: str) -> list[Question]:
     """A question for each effect."""
     wanted = {effect.conversation_id for effect in effects if effect.conversation_id}
     personas = dict(Conversation.objects.filter(pk__in=wanted).values_list("pk", "persona_id"))
@@ -49,7 +52,7 @@ def ask(effects: list[Effect], *, zone: str) -> list[Question]:
             title=title_of(effect),
             customer=names.get(personas[effect.conversation_id], "") if effect.conversation_id in personas else "",
             quote=effect.quote.strip(),
-            why=effect.error or "It was begun, and its end was not recorded.",
+            why=effect.error or "It started, but its result wasn’t recorded.",
             is_sent_again=effect.pk not in over,
             at=moment_of(effect.started_at or effect.created_at, zone=zone),
         )

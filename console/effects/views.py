@@ -1,4 +1,4 @@
-"""Effects: everything that tools did, what is not certain of it, and one of them in full."""
+"""Views for the list of effects and for one effect."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_http_methods, require_safe
 
 from console.access import enter, zone_of
-from console.effects.detail import inside_of
-from console.effects.labels import StateLabel, standing_of, title_of
-from console.effects.unknown_outcomes import ask, questions_of
+from console.effects.detail import detail_context
+from console.effects.labels import StateLabel, state_label, title_of
+from console.effects.unknown_outcomes import open_questions, questions_for
 from console.layout import shell_context
+from console.parameters import parse_uuid
 from console.search import customer_names
 from console.timestamps import Moment, moment_of
 from conversations.models import Conversation
@@ -35,36 +36,36 @@ from tools.models import Effect, EffectState
 
 PAGE = 40
 UNNAMED = "Unnamed customer"
-# Tabs by the address's word: the states that each holds.
+# Tabs by query parameter: label and states.
 TABS: Mapping[str, tuple[str, tuple[EffectState, ...]]] = {
     "": ("All", tuple(EffectState)),
     "unknown": ("Unknown", (EffectState.UNKNOWN,)),
     "held": ("Held back", (EffectState.HELD,)),
-    "under_way": ("Under way", (EffectState.PLANNED, EffectState.SENDING)),
+    "under_way": ("In progress", (EffectState.PLANNED, EffectState.SENDING)),
     "done": ("Done", (EffectState.DONE,)),
     "failed": ("Failed", (EffectState.FAILED,)),
-    "cancelled": ("Cancelled", (EffectState.CANCELLED,)),
+    "cancelled": ("Canceled", (EffectState.CANCELLED,)),
 }
 HOT = {"unknown", "held"}
-ANSWERED = {
-    "happened": "It counts as done.",
-    "not": "It is sent again now.",
-    "release": "It is released, and runs now.",
+CONFIRMATIONS = {
+    "happened": "Marked as done.",
+    "not": "Sending it again.",
+    "release": "Released. Running now.",
 }
-# Of what is not sent again by itself, because its todo's run is over
-NOT_SENT_AGAIN = "It counts as not done."
+# The todo's run is over, so that nothing is sent again.
+NOT_SENT_AGAIN = "Marked as not done."
 
 
 @dataclass(frozen=True)
 class ListQuery:
-    """What the address asks for; empty means anything."""
+    """Filters from the query string; an empty value means no filter."""
 
     tab: str
     tool: str
     before: UUID | None
 
     def address(self, **changes: Any) -> str:
-        """The query of this list with changes; an empty value leaves a parameter out."""
+        """Query string with changes applied; empty values are left out."""
         known = {"state": self.tab, "tool": self.tool}
         return "?" + urlencode({name: value for name, value in (known | changes).items() if value})
 
@@ -80,11 +81,11 @@ class Tab:
 
 @dataclass(frozen=True)
 class Row:
-    """One effect as the list shows it."""
+    """An effect in the list."""
 
     id: UUID
     title: str
-    standing: StateLabel
+    state: StateLabel
     quote: str
     tool: str
     customer: str
@@ -95,18 +96,18 @@ class Row:
 @login_required
 @require_safe
 def effects(request: HttpRequest, project_slug: str) -> HttpResponse:
-    """The ledger, newest first."""
+    """All effects, newest first."""
     entry = enter(request, project_slug, verb=Scope.READ)
-    asked = _asked(request.GET)
+    query = parse_query(request.GET)
     with tenant_tx(entry.project.organization.pk):
-        shown = _shown(entry.project, asked, zone=zone_of(entry))
+        shown = _shown(entry.project, query, zone=zone_of(entry))
     return render(request, "effects/effects.html", {**shell_context(request, entry), **shown})
 
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def effect(request: HttpRequest, project_slug: str, effect_id: UUID) -> HttpResponse:
-    """One effect with all that is known of it; POST answers its question, or releases it."""
+    """One effect in detail. POST resolves an unknown outcome or releases a held effect."""
     is_post = request.method == "POST"
     entry = enter(request, project_slug, verb=Scope.OPERATE if is_post else Scope.READ)
     with tenant_tx(entry.project.organization.pk):
@@ -118,19 +119,19 @@ def effect(request: HttpRequest, project_slug: str, effect_id: UUID) -> HttpResp
         else:
             is_unknown = row.state == EffectState.UNKNOWN
             shown = {
-                **inside_of(row, zone=zone_of(entry)),
-                "questions": ask([row], zone=zone_of(entry)) if is_unknown else [],
+                **detail_context(row, zone=zone_of(entry)),
+                "questions": questions_for([row], zone=zone_of(entry)) if is_unknown else [],
                 "questions_count": 1 if is_unknown else 0,
                 "not_again": why_not_repeatable([row.pk]).get(row.pk, ""),
             }
     if is_post:
-        return redirect(_way_back(request) or request.path)
+        return redirect(_return_url(request) or request.path)
     return render(request, "effects/effect.html", {**shell_context(request, entry), **shown})
 
 
 def _answer(request: HttpRequest, entry: Entry, row: Effect) -> None:
     answer, who = request.POST.get("answer", ""), entry.member.pk
-    if answer not in ANSWERED:
+    if answer not in CONFIRMATIONS:
         raise Http404
     is_over = row.pk in why_not_repeatable([row.pk])
     try:
@@ -138,55 +139,55 @@ def _answer(request: HttpRequest, entry: Entry, row: Effect) -> None:
             release(entry.project, row.pk, by=who)
         else:
             resolve(entry.project, row.pk, happened=answer == "happened", by=who)
-        messages.success(request, NOT_SENT_AGAIN if answer == "not" and is_over else ANSWERED[answer])
+        messages.success(request, NOT_SENT_AGAIN if answer == "not" and is_over else CONFIRMATIONS[answer])
     except WrongState as error:
         messages.warning(request, str(error))
 
 
-def _way_back(request: HttpRequest) -> str:
-    """The page of this site that the answer was given on, if it says so."""
+def _return_url(request: HttpRequest) -> str:
+    """The submitted return URL if it is local, otherwise an empty string."""
     address = request.POST.get("back", "")
     return address if url_has_allowed_host_and_scheme(address, allowed_hosts=None) else ""
 
 
-def _shown(project: Project, asked: ListQuery, *, zone: str) -> dict[str, Any]:
+def _shown(project: Project, query: ListQuery, *, zone: str) -> dict[str, Any]:
     rows = Effect.objects.filter(project_id=project.pk)
     numbers = {row["state"]: row["count"] for row in rows.order_by().values("state").annotate(count=Count("pk"))}
-    found = list(_narrowed(rows, asked).order_by("-created_at", "-id")[: PAGE + 1])
+    found = list(_narrowed(rows, query).order_by("-created_at", "-id")[: PAGE + 1])
     return {
-        "asked": asked,
-        "tabs": _tabs(asked, numbers),
+        "query": query,
+        "tabs": _tabs(query, numbers),
         "tools": list(rows.order_by("tool").values_list("tool", flat=True).distinct()),
         "rows": _rows(found[:PAGE], zone=zone),
-        "next": asked.address(before=found[PAGE - 1].pk) if len(found) > PAGE else "",
-        "is_first": asked.before is None,
+        "next": query.address(before=found[PAGE - 1].pk) if len(found) > PAGE else "",
+        "is_first": query.before is None,
         "has_any": bool(numbers),
-        **questions_of(project, zone=zone),
+        **open_questions(project, zone=zone),
     }
 
 
-def _asked(query: QueryDict) -> ListQuery:
-    tab = query.get("state", "")
+def parse_query(parameters: QueryDict) -> ListQuery:
+    tab = parameters.get("state", "")
     return ListQuery(
         tab=tab if tab in TABS else "",
-        tool=query.get("tool", "").replace("\x00", "")[:120],
-        before=_uuid(query.get("before", "")),
+        tool=parameters.get("tool", "").replace("\x00", "")[:120],
+        before=parse_uuid(parameters.get("before", "")),
     )
 
 
-def _narrowed(rows: QuerySet[Effect], asked: ListQuery) -> QuerySet[Effect]:
-    rows = rows.filter(state__in=TABS[asked.tab][1]) if asked.tab else rows
-    rows = rows.filter(tool=asked.tool) if asked.tool else rows
-    return rows.filter(pk__lt=asked.before) if asked.before else rows
+def _narrowed(rows: QuerySet[Effect], query: ListQuery) -> QuerySet[Effect]:
+    rows = rows.filter(state__in=TABS[query.tab][1]) if query.tab else rows
+    rows = rows.filter(tool=query.tool) if query.tool else rows
+    return rows.filter(pk__lt=query.before) if query.before else rows
 
 
-def _tabs(asked: ListQuery, numbers: Mapping[str, int]) -> list[Tab]:
+def _tabs(query: ListQuery, numbers: Mapping[str, int]) -> list[Tab]:
     return [
         Tab(
             label,
             count := sum(numbers.get(state, 0) for state in states),
-            asked.address(state=name),
-            is_open=name == asked.tab,
+            query.address(state=name),
+            is_open=name == query.tab,
             is_hot=name in HOT and count > 0,
         )
         for name, (label, states) in TABS.items()
@@ -201,7 +202,7 @@ def _rows(found: list[Effect], *, zone: str) -> list[Row]:
         Row(
             id=row.pk,
             title=title_of(row),
-            standing=standing_of(row),
+            state=state_label(row),
             quote=row.quote.strip(),
             tool=row.tool,
             customer=names.get(personas[row.conversation_id], UNNAMED) if row.conversation_id in personas else "",
@@ -210,10 +211,3 @@ def _rows(found: list[Effect], *, zone: str) -> list[Row]:
         )
         for row in found
     ]
-
-
-def _uuid(text: str) -> UUID | None:
-    try:
-        return UUID(text)
-    except ValueError:
-        return None

@@ -1,1 +1,1 @@
-"""Requests for a person, and tickets."""
+"""Pages for requests for a person and for tickets."""

@@ -1,4 +1,4 @@
-"""Requests for a person: who waits, who has whom, and what is done (W03)."""
+"""Views for requests for a person."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ LABELS = {
     EscalationState.CLAIMED.value: "Claimed",
     EscalationState.RESOLVED.value: "Resolved",
 }
-# Who waits longest comes first; of the others the newest.
+# Waiting requests are sorted oldest first, the others newest first.
 ORDER = {EscalationState.WAITING.value: "requested_at", EscalationState.CLAIMED.value: "-claimed_at"}
 
 
 @dataclass(frozen=True)
 class Row:
-    """A request as the list shows it."""
+    """A request in the list."""
 
     id: UUID
     conversation_id: UUID
@@ -58,7 +58,7 @@ class Row:
 @login_required
 @require_safe
 def escalations(request: HttpRequest, project_slug: str) -> HttpResponse:
-    """The requests of one state."""
+    """Requests in one state."""
     entry = enter(request, project_slug, verb=Scope.READ)
     asked = request.GET.get("state", "")
     state = asked if asked in LABELS else EscalationState.WAITING.value
@@ -80,16 +80,16 @@ def escalations(request: HttpRequest, project_slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def escalation(request: HttpRequest, project_slug: str, escalation_id: UUID) -> HttpResponse:
-    """Claim a request, which leads into its conversation, or resolve it."""
+    """Claim or resolve a request. A claim redirects to its conversation."""
     entry = enter(request, project_slug, verb=Scope.OPERATE)
     with tenant_tx(entry.project.organization.pk):
         found = Escalation.objects.filter(project=entry.project, pk=escalation_id).first()
         if found is None:
             raise Http404
         is_claim = request.POST.get("do") == "claim"
-        deed = operators.claim_request if is_claim else operators.resolve_request
+        action = operators.claim_request if is_claim else operators.resolve_request
         try:
-            deed(found.conversation_id, by=cast(User, request.user))
+            action(found.conversation_id, by=cast(User, request.user))
         except WrongState as error:
             messages.warning(request, error.message)
             is_claim = False

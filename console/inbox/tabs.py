@@ -1,4 +1,4 @@
-"""The states of a list as tabs."""
+"""State tabs above a list."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Tab:
-    """One state of a list, with how many there are."""
+    """A state with its count."""
 
     value: str
     label: str
@@ -17,5 +17,5 @@ class Tab:
 
 
 def tabs_of(labels: Mapping[str, str], counts: Mapping[str, int], *, chosen: str) -> Sequence[Tab]:
-    """A tab for each state, in order."""
+    """A tab for each state, in the order of `labels`."""
     return [Tab(value, label, counts.get(value, 0), value == chosen) for value, label in labels.items()]

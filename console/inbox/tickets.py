@@ -1,4 +1,4 @@
-"""Tickets: the list by state, and one with its history (W06)."""
+"""Views for the list of tickets and for one ticket."""
 
 from __future__ import annotations
 
@@ -33,14 +33,20 @@ UNNAMED = "Unnamed customer"
 LABELS = {TicketState.OPEN.value: "Open", TicketState.PENDING.value: "Pending", TicketState.CLOSED.value: "Closed"}
 TONES = {"urgent": ("bad", "alert-triangle"), "high": ("warn", "chevron-up")}
 PRIORITIES = dict(TicketPriority.choices)
-# What is said in a word or two, and what is too long for a line of the history.
+# Fields whose change fits one line of the history, and fields shown as a diff.
 WORDS, TEXTS = ("state", "priority", "assignee"), ("subject", "body")
-FIELDS = {"state": "State", "priority": "Priority", "assignee": "Assignee", "subject": "Subject", "body": "Text"}
+FIELDS = {
+    "state": "Status",
+    "priority": "Priority",
+    "assignee": "Assignee",
+    "subject": "Subject",
+    "body": "Description",
+}
 
 
 @dataclass(frozen=True)
 class Row:
-    """A ticket as the list shows it. `tone` and `icon` are empty for what isn't pressing."""
+    """A ticket in the list. `tone` and `icon` are empty for normal and low priority."""
 
     id: UUID
     number: int
@@ -55,7 +61,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Change:
-    """One step of a ticket's history: in words, and texts that were written anew, to be looked into."""
+    """A history entry. `words` describes changed fields; `texts` holds diffs of longer ones."""
 
     actor: str
     words: Sequence[str]
@@ -66,7 +72,7 @@ class Change:
 @login_required
 @require_safe
 def tickets(request: HttpRequest, project_slug: str) -> HttpResponse:
-    """The tickets of one state, the latest news first."""
+    """Tickets in one state, most recently updated first."""
     entry = enter(request, project_slug, verb=Scope.READ)
     asked, page = request.GET.get("state", ""), _page(request.GET.get("page", ""))
     state = asked if asked in LABELS else TicketState.OPEN.value
@@ -91,7 +97,7 @@ def tickets(request: HttpRequest, project_slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def ticket(request: HttpRequest, project_slug: str, ticket_id: UUID) -> HttpResponse:
-    """One ticket with its history; POST changes its state, priority and assignee."""
+    """One ticket with its history. POST changes its state, priority or assignee."""
     is_post = request.method == "POST"
     entry = enter(request, project_slug, verb=Scope.OPERATE if is_post else Scope.READ)
     with tenant_tx(entry.project.organization.pk):
@@ -119,7 +125,7 @@ def _change(request: HttpRequest, found: Ticket) -> None:
         messages.warning(request, error.message)
         return
     change_ticket(found.pk, changes, by=user, actor=user.name)
-    messages.success(request, f"Ticket #{found.number} is saved.")
+    messages.success(request, f"Ticket #{found.number} saved.")
 
 
 def _shown(entry: Entry, found: Ticket) -> dict[str, Any]:
@@ -135,12 +141,12 @@ def _shown(entry: Entry, found: Ticket) -> dict[str, Any]:
         "states": LABELS.items(),
         "priorities": TicketPriority.choices,
         "assignees": _assignees(found),
-        "history": [_told(change, zone=zone) for change in found.changes.order_by("-created_at", "-id")],
+        "history": [_history_entry(change, zone=zone) for change in found.changes.order_by("-created_at", "-id")],
     }
 
 
 def _assignees(found: Ticket) -> list[User]:
-    """Who may have the ticket, and whoever has it."""
+    """Members who can be assigned, plus the current assignee."""
     able = [role for role, verbs in VERBS.items() if Scope.OPERATE in verbs]
     members = Member.objects.filter(role__in=able, user__is_active=True).select_related("user")
     people = sorted((member.user for member in members), key=lambda user: user.name.casefold())
@@ -148,21 +154,21 @@ def _assignees(found: Ticket) -> list[User]:
     return [*people, *gone]
 
 
-def _told(change: TicketChange, *, zone: str) -> Change:
+def _history_entry(change: TicketChange, *, zone: str) -> Change:
     before, after = change.before, change.after
     words = [
         f"{FIELDS[name]}: {_word(name, before[name])} → {_word(name, after[name])}" for name in WORDS if name in before
     ]
     return Change(
         change.actor,
-        words if before else ["Opened the ticket"],
+        words if before else ["Created the ticket"],
         [FieldChange(FIELDS[name], before[name], after[name]) for name in TEXTS if name in before],
         moment_of(change.created_at, zone=zone),
     )
 
 
 def _word(name: str, value: str) -> str:
-    return {"state": LABELS, "priority": PRIORITIES}.get(name, {}).get(value, value) or "nobody"
+    return {"state": LABELS, "priority": PRIORITIES}.get(name, {}).get(value, value) or "Unassigned"
 
 
 def _rows(entry: Entry, found: list[Ticket]) -> list[Row]:

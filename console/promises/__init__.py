@@ -1,1 +1,1 @@
-"""The list of promises and its figures."""
+"""The page for promises: list, kept rate and chart."""

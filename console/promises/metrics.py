@@ -1,4 +1,4 @@
-"""How well promises are kept: by day, over a period, and over the one before."""
+"""Promise metrics by day, for a period and for the one before."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LATE = Q(closed_at__gt=F("due_at"))
 
 @dataclass(frozen=True)
 class PromiseCounts:
-    """Promises by what became of them. `late` were kept, but after they were due."""
+    """Promise counts by outcome. `late` counts promises kept after they were due; `kept` doesn't include them."""
 
     kept: int = 0
     late: int = 0
@@ -34,14 +34,14 @@ class PromiseCounts:
 
     @property
     def kept_rate(self) -> float | None:
-        """The share that was kept on time of all that were to be kept and are over, in percent."""
+        """Percentage of closed promises kept on time, not counting withdrawn ones. None if there are none."""
         over = self.kept + self.late + self.broken
         return 100 * self.kept / over if over else None
 
 
 @dataclass(frozen=True)
-class PromiseFigures:
-    """A period of calendar days that ends today, day by day and as a whole, and the same number of days before it."""
+class PromiseMetrics:
+    """Metrics for a period of calendar days that ends today, and totals for the period before."""
 
     days: Sequence[date]
     by_day: Mapping[date, PromiseCounts]
@@ -49,15 +49,15 @@ class PromiseFigures:
     before: PromiseCounts
 
 
-def promise_figures(project: Project, *, days: int, now: datetime, timezone: str) -> PromiseFigures:
-    """The promises made in the last `days` calendar days of a time zone, by the day on which they were made."""
+def promise_metrics(project: Project, *, days: int, now: datetime, timezone: str) -> PromiseMetrics:
+    """Promises made in the last `days` calendar days of a time zone, by the day they were made."""
     zone = ZoneInfo(timezone)
     local = now.astimezone(zone)
     midnight = local.replace(hour=0, minute=0, second=0, microsecond=0)
     since, earlier = midnight - timedelta(days=days - 1), midnight - timedelta(days=2 * days - 1)
     rows = Promise.objects.filter(project_id=project.pk)
     current = rows.filter(created_at__gte=since)
-    return PromiseFigures(
+    return PromiseMetrics(
         days=[(since + timedelta(days=number)).date() for number in range(days)],
         by_day=_by_day(current, zone),
         now=_counts(current.aggregate(**_sums())),
@@ -66,7 +66,7 @@ def promise_figures(project: Project, *, days: int, now: datetime, timezone: str
 
 
 def _by_day(rows: QuerySet[Promise], zone: ZoneInfo) -> dict[date, PromiseCounts]:
-    # Without an order of its own the model's would split the groups.
+    # The model's default ordering would split the groups.
     grouped = rows.order_by().annotate(day=TruncDate("created_at", tzinfo=zone)).values("day").annotate(**_sums())
     return {row["day"]: _counts(row) for row in grouped}
 

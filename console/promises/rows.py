@@ -1,4 +1,4 @@
-"""Promises as the ledger shows them: the exact words, who they were said to, and what became of them."""
+"""Rows of the promise list, grouped by day."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ON_ITS_WAY = frozenset({EffectState.PLANNED, EffectState.SENDING})
 
 @dataclass(frozen=True)
 class Row:
-    """One promise. `tone`, `icon` and `word` say its state, `time` what is worth knowing of when, in `time_tone`."""
+    """A promise. `tone`, `icon` and `word` show its state; `time` summarizes the timing, in `time_tone`."""
 
     id: UUID
     quote: str
@@ -57,15 +57,15 @@ class Row:
 
 @dataclass(frozen=True)
 class Day:
-    """The promises of one day."""
+    """Promises made on one day."""
 
     name: str
     rows: list[Row]
 
 
 @dataclass(frozen=True)
-class Listed:
-    """A page of the ledger, newest first, and where the next one begins."""
+class PromisePage:
+    """A page of promises, newest first, and the cursor of the next page."""
 
     days: list[Day]
     next: UUID | None
@@ -81,8 +81,8 @@ def list_promises(
     tool: str = "",
     channel: str = "",
     before: UUID | None = None,
-) -> Listed:
-    """Promises made since a day, narrowed by what isn't empty. `tool` may be "none": what no tool serves."""
+) -> PromisePage:
+    """Promises made since a day, filtered by the non-empty arguments. `tool="none"` selects promises without a tool."""
     start = datetime(since.year, since.month, since.day, tzinfo=ZoneInfo(zone))
     rows = Promise.objects.filter(project_id=project.pk, created_at__gte=start).select_related("effect")
     if state:
@@ -95,7 +95,7 @@ def list_promises(
     if before:
         rows = rows.filter(pk__lt=before)
     found = list(rows.order_by("-id")[: PAGE + 1])
-    return Listed(
+    return PromisePage(
         days=_by_day(_rows(found[:PAGE], zone=zone, now=now), found[:PAGE], zone=zone, now=now),
         next=found[PAGE - 1].pk if len(found) > PAGE else None,
     )
@@ -132,7 +132,7 @@ def _row(
     is_unknown = is_open and effect is not None and effect.state == EffectState.UNKNOWN
     is_undecided = effect is not None and (is_unknown or effect.state in ON_ITS_WAY)
     tone, icon, word = UNKNOWN if is_unknown else STATES[promise.state]
-    time, time_tone = ("asks you", "warn") if is_unknown else _time(promise, zone, now)
+    time, time_tone = ("needs your answer", "warn") if is_unknown else _time(promise, zone, now)
     return Row(
         id=promise.pk,
         quote=promise.quote.strip(),
@@ -157,7 +157,7 @@ def _row(
 
 
 def _time(promise: Promise, zone: str, now: datetime) -> tuple[str, str]:
-    """What is worth knowing of the time: until when, how fast, how late."""
+    """A short text on timing and its tone: time left, time taken or delay."""
     left, closed = promise.due_at - now, promise.closed_at
     if promise.state == PromiseState.OPEN:
         return (f"due in {span_of(left)}", "warn" if left < SOON else "") if left > timedelta() else ("overdue", "bad")

@@ -1,4 +1,4 @@
-"""Promises: what the agent said it would do, what became of it, and how often it keeps its word."""
+"""The promise page: kept rate, chart and list."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from django.views.decorators.http import require_http_methods
 
 from console.access import enter, zone_of
 from console.dashboard.charts import Chart, Series, stacked
-from console.effects.unknown_outcomes import questions_of
+from console.effects.unknown_outcomes import open_questions
 from console.layout import shell_context
-from console.promises.metrics import PromiseCounts, PromiseFigures, promise_figures
+from console.parameters import parse_uuid
+from console.promises.metrics import PromiseCounts, PromiseMetrics, promise_metrics
 from console.promises.rows import list_promises
 from conversations.models import Channel
 from jobs.errors import WrongState
@@ -31,14 +32,14 @@ from tools.models import Promise, PromiseState
 
 PERIODS = (7, 30, 90)
 USUAL = 30
-# An axis has room for so many dates.
+# Dates that fit on the axis.
 MOST_LABELS = 6
-TOLD = {PromiseState.KEPT: "It counts as kept now.", PromiseState.WITHDRAWN: "It is withdrawn."}
+CONFIRMATIONS = {PromiseState.KEPT: "Marked as kept.", PromiseState.WITHDRAWN: "Withdrawn."}
 
 
 @dataclass(frozen=True)
 class ListQuery:
-    """What the address asks for; empty means anything."""
+    """Period and filters from the query string; an empty value means no filter."""
 
     days: int
     state: str
@@ -47,7 +48,7 @@ class ListQuery:
     before: UUID | None
 
     def address(self, **changes: Any) -> str:
-        """The query of this page with changes; an empty value leaves a parameter out."""
+        """Query string with changes applied; empty values are left out."""
         days = "" if self.days == USUAL else self.days
         known = {"days": days, "state": self.state, "tool": self.tool, "channel": self.channel}
         return "?" + urlencode({name: value for name, value in (known | changes).items() if value})
@@ -55,8 +56,6 @@ class ListQuery:
 
 @dataclass(frozen=True)
 class Tab:
-    """One state to look at."""
-
     label: str
     count: int
     address: str
@@ -66,14 +65,14 @@ class Tab:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def promises(request: HttpRequest, project_slug: str) -> HttpResponse:
-    """The ledger and its figures; POST says that a promise was kept by a person, or withdraws it."""
+    """Promises with their metrics. POST marks a promise as kept or withdraws it."""
     is_post = request.method == "POST"
     entry = enter(request, project_slug, verb=Scope.OPERATE if is_post else Scope.READ)
     with tenant_tx(entry.project.organization.pk):
         if is_post:
             _answer(request, entry.project)
         else:
-            shown = _shown(entry.project, _asked(request.GET), zone=zone_of(entry), now=timezone.now())
+            shown = _shown(entry.project, parse_query(request.GET), zone=zone_of(entry), now=timezone.now())
     if is_post:
         return redirect(f"{request.path}?{request.GET.urlencode()}" if request.GET else request.path)
     return render(request, "promises/promises.html", {**shell_context(request, entry), **shown})
@@ -91,56 +90,56 @@ def _answer(request: HttpRequest, project: Project) -> None:
     except WrongState as error:
         messages.warning(request, str(error))
     else:
-        messages.success(request, TOLD[answer])
+        messages.success(request, CONFIRMATIONS[answer])
 
 
-def _shown(project: Project, asked: ListQuery, *, zone: str, now: datetime) -> dict[str, Any]:
-    figures = promise_figures(project, days=asked.days, now=now, timezone=zone)
+def _shown(project: Project, query: ListQuery, *, zone: str, now: datetime) -> dict[str, Any]:
+    metrics = promise_metrics(project, days=query.days, now=now, timezone=zone)
     listed = list_promises(
         project,
-        since=figures.days[0],
+        since=metrics.days[0],
         zone=zone,
         now=now,
-        state=asked.state,
-        tool=asked.tool,
-        channel=asked.channel,
-        before=asked.before,
+        state=query.state,
+        tool=query.tool,
+        channel=query.channel,
+        before=query.before,
     )
     return {
-        "asked": asked,
-        "now": figures.now,
-        "rate": _rate(figures.now),
-        "change": change_of(figures),
-        "chart": chart_of(figures),
-        "tabs": _tabs(asked, figures.now),
-        "periods": [(days, asked.address(days="" if days == USUAL else days), days == asked.days) for days in PERIODS],
+        "query": query,
+        "now": metrics.now,
+        "rate": _rate(metrics.now),
+        "change": change_of(metrics),
+        "chart": chart_of(metrics),
+        "tabs": _tabs(query, metrics.now),
+        "periods": [(days, query.address(days="" if days == USUAL else days), days == query.days) for days in PERIODS],
         "tools": _tools_of(project),
         "channels": Channel.choices,
         "days": listed.days,
-        "next": asked.address(before=listed.next) if listed.next else "",
-        "is_first": asked.before is None,
-        "is_narrowed": bool(asked.state or asked.tool or asked.channel),
-        "has_any": figures.now.made > 0 or Promise.objects.filter(project_id=project.pk).exists(),
-        **questions_of(project, zone=zone),
+        "next": query.address(before=listed.next) if listed.next else "",
+        "is_first": query.before is None,
+        "is_narrowed": bool(query.state or query.tool or query.channel),
+        "has_any": metrics.now.made > 0 or Promise.objects.filter(project_id=project.pk).exists(),
+        **open_questions(project, zone=zone),
     }
 
 
-def _asked(query: QueryDict) -> ListQuery:
-    days, state, channel = query.get("days", ""), query.get("state", ""), query.get("channel", "")
+def parse_query(parameters: QueryDict) -> ListQuery:
+    days, state, channel = parameters.get("days", ""), parameters.get("state", ""), parameters.get("channel", "")
     return ListQuery(
         days=int(days) if days in {str(period) for period in PERIODS} else USUAL,
         state=state if state in PromiseState else "",
-        tool=query.get("tool", "").replace("\x00", "")[:120],
+        tool=parameters.get("tool", "").replace("\x00", "")[:120],
         channel=channel if channel in Channel else "",
-        before=_uuid(query.get("before", "")),
+        before=parse_uuid(parameters.get("before", "")),
     )
 
 
-def _tabs(asked: ListQuery, counts: PromiseCounts) -> list[Tab]:
+def _tabs(query: ListQuery, counts: PromiseCounts) -> list[Tab]:
     numbers = {"": counts.made, **{state.value: getattr(counts, state.value) for state in PromiseState}}
     numbers["kept"] += counts.late
     return [
-        Tab(state.capitalize() or "All", count, asked.address(state=state), state == asked.state)
+        Tab(state.capitalize() or "All", count, query.address(state=state), state == query.state)
         for state, count in numbers.items()
     ]
 
@@ -151,55 +150,48 @@ def _tools_of(project: Project) -> list[str]:
 
 
 def _rate(counts: PromiseCounts) -> str:
-    """The kept rate with one decimal, which never rounds a broken promise away."""
+    """The kept rate with one decimal; shows 100 only if no promise was broken or late."""
     rate = counts.kept_rate
     if rate is None:
         return "–"
     return "100" if rate == 100 else f"{min(rate, 99.9):.1f}"
 
 
-def change_of(figures: PromiseFigures) -> str:
-    """The kept rate against the period before, in words."""
-    now, before = figures.now.kept_rate, figures.before.kept_rate
+def change_of(metrics: PromiseMetrics) -> str:
+    """A sentence that compares the kept rate with the period before; empty if either is unknown."""
+    now, before = metrics.now.kept_rate, metrics.before.kept_rate
     if now is None or before is None:
         return ""
     if abs(now - before) < 0.05:
-        return f"As in the {len(figures.days)} days before."
-    return f"{'Up' if now > before else 'Down'} from {before:.1f} % in the {len(figures.days)} days before."
+        return f"Same as the previous {len(metrics.days)} days."
+    return f"{'Up' if now > before else 'Down'} from {before:.1f} % in the previous {len(metrics.days)} days."
 
 
-def chart_of(figures: PromiseFigures) -> Chart:
-    """Promises by day, what became of them one on top of the other."""
-    counts = [figures.by_day.get(day, PromiseCounts()) for day in figures.days]
+def chart_of(metrics: PromiseMetrics) -> Chart:
+    """Stacked chart of promises by day and outcome."""
+    counts = [metrics.by_day.get(day, PromiseCounts()) for day in metrics.days]
     series = [
         Series("kept", "c-okl", [day.kept + day.late for day in counts]),
         Series("open", "c-soft", [day.open for day in counts]),
         Series("broken", "c-bad", [day.broken for day in counts]),
         Series("withdrawn", "c-mute", [day.withdrawn for day in counts]),
     ]
-    names = [f"{day.day} {day:%b}" for day in figures.days]
-    chart = stacked(series, labels=names, height=190, unit="", summary=_summary(figures))
+    names = [f"{day.day} {day:%b}" for day in metrics.days]
+    chart = stacked(series, labels=names, height=190, unit="", summary=_summary(metrics))
     return replace(chart, labels=_spaced(chart))
 
 
 def _spaced(chart: Chart) -> list[Any]:
-    """As many dates as there is room for, today's among them."""
+    """Evenly spaced labels, including today's."""
     step = -(-len(chart.labels) // MOST_LABELS)
     return chart.labels[::-1][::step][::-1]
 
 
-def _summary(figures: PromiseFigures) -> str:
-    now = figures.now
+def _summary(metrics: PromiseMetrics) -> str:
+    now = metrics.now
     if not now.made:
-        return f"No promises in the last {len(figures.days)} days."
-    broke = [f"{day.day} {day:%B}" for day in figures.days if figures.by_day.get(day, PromiseCounts()).broken]
+        return f"No promises in the last {len(metrics.days)} days."
+    broke = [f"{day.day} {day:%B}" for day in metrics.days if metrics.by_day.get(day, PromiseCounts()).broken]
     parts = f"{now.kept + now.late} kept, {now.open} open, {now.broken} broken, {now.withdrawn} withdrawn"
     where = f" Some broke on {', '.join(broke[-5:])}." if broke else ""
-    return f"Promises by day over {len(figures.days)} days: {parts}.{where}"
-
-
-def _uuid(text: str) -> UUID | None:
-    try:
-        return UUID(text)
-    except ValueError:
-        return None
+    return f"Promises by day over {len(metrics.days)} days: {parts}.{where}"

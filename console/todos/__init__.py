@@ -1,1 +1,1 @@
-"""The board, the list, one todo and its approval, standing rules, and types in the settings."""
+"""Pages for todos: board, list, detail panel, forms, standing rules and todo types."""

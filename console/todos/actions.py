@@ -1,4 +1,4 @@
-"""What a page's forms do to todos: each a service, and a sentence on what came of it."""
+"""Actions posted by the todo pages. Each calls a service and returns a message for the user."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.http import Http404, HttpRequest, QueryDict
 
-from console.todos.labels import approved_unreached, in_titles
-from console.todos.listing import uuid_of
+from console.parameters import parse_uuid
+from console.todos.labels import approved_undeliverable, with_tool_titles
 from projects.common.api_error import ApiError
 from projects.models.key import Scope
 from projects.models.permissions import Entry
@@ -31,39 +31,42 @@ from todos.services import (
 )
 
 LONGEST_REASON = 300
-# After these the next one is shown, for whoever decides one after the other.
+# After one of these the next pending todo is shown, so that todos can be reviewed in sequence.
 DECISIONS = ("approve", "reject")
-# Does it, and answers with what to say of it. Raises ApiError, PermissionDenied.
+# Performs the action and returns the success message. Raises ApiError and PermissionDenied.
 Verb = Callable[[Todo, Entry, QueryDict], str]
 
 
 def actor_of(entry: Entry) -> Actor:
-    """The member, as the history names them."""
+    """The member as recorded in the history."""
     return Actor(entry.member.user.name, id=entry.member.pk)
 
 
 def act(request: HttpRequest, entry: Entry, todo: Todo) -> bool:
-    """Do what the form of one todo asks for, and say so. True when the next one may be shown: it was decided."""
-    wish = request.POST.get("do", "")
-    verb = VERBS.get(wish)
+    """Perform the posted action and add a message. Return True if the todo was approved or rejected.
+
+    Raises Http404 for an unknown action.
+    """
+    action = request.POST.get("do", "")
+    verb = VERBS.get(action)
     if verb is None:
         raise Http404
     try:
         with transaction.atomic():
             messages.success(request, verb(todo, entry, request.POST))
     except (ApiError, PermissionDenied) as error:
-        messages.warning(request, in_titles(str(error), tools_of(todo)))
+        messages.warning(request, with_tool_titles(str(error), tools_of(todo)))
         return False
-    return wish in DECISIONS
+    return action in DECISIONS
 
 
-def choices_of(posted: QueryDict) -> list[Choice]:
-    """The todos that were ticked, each as it was shown. Raises Http404 for what no page of ours sends."""
+def parse_choices(posted: QueryDict) -> list[Choice]:
+    """The selected todos, each with the version and content hash that was shown. Raises Http404 for malformed values."""
     return [_choice(text) for text in posted.getlist("choice")]
 
 
 def approve_chosen(request: HttpRequest, entry: Entry, choices: list[Choice]) -> None:
-    """Approve every one of them by itself, and say what became of them."""
+    """Approve each todo separately and add messages that summarize the results."""
     confirmed = request.POST.get("confirmed") == "yes"
     answers = approve_many(choices, actor=actor_of(entry), member=entry.member, confirmed=confirmed)
     refused = [answer for answer in answers if answer.refused]
@@ -74,13 +77,13 @@ def approve_chosen(request: HttpRequest, entry: Entry, choices: list[Choice]) ->
         messages.warning(request, f"{number} not approved: {sentence}")
     unsent = Counter(one for answer in answers for one in answer.unsent)
     for one, number in unsent.items():
-        messages.warning(request, f"{approved_unreached(one.kind, number)} {one.reason}")
+        messages.warning(request, f"{approved_undeliverable(one.kind, number)} {one.reason}")
 
 
 def _choice(text: str) -> Choice:
     todo_id, _, rest = text.partition(":")
     version, _, content_hash = rest.partition(":")
-    found = uuid_of(todo_id)
+    found = parse_uuid(todo_id)
     if found is None or not _is_number(version):
         raise Http404
     return Choice(found, int(version), content_hash)
@@ -92,10 +95,10 @@ def _approve(todo: Todo, entry: Entry, posted: QueryDict) -> str:
         todo.pk, version=version, content_hash=posted.get("hash", ""), actor=actor_of(entry), member=entry.member
     )
     if not approval.is_complete:
-        return f"Version {version} is approved by you. A second person has to say yes too."
+        return f"Approved version {version}. It needs a second approval."
     if approval.is_by_hand:
-        return f"Version {version} is approved, and waits for somebody to take it on."
-    return f"Version {version} is approved, and runs now."
+        return f"Approved version {version}. It is unassigned."
+    return f"Approved version {version}. Running now."
 
 
 def _take(todo: Todo, entry: Entry, posted: QueryDict) -> str:
@@ -106,65 +109,65 @@ def _take(todo: Todo, entry: Entry, posted: QueryDict) -> str:
         actor=actor_of(entry),
         member=entry.member,
     )
-    return "It is yours. No tool runs for it; say how it ended when it has."
+    return "Assigned to you. Mark it as done or failed when you’re finished."
 
 
 def _complete(todo: Todo, entry: Entry, posted: QueryDict) -> str:
     complete_todo(todo.pk, actor=actor_of(entry), note=_reason(posted))
-    return "Done, by hand."
+    return "Marked as done."
 
 
 def _fail(todo: Todo, entry: Entry, posted: QueryDict) -> str:
     reason = _reason(posted)
     if not reason:
-        raise ApiError("required", "Say why it couldn’t be done.", field="reason")
+        raise ApiError("required", "Enter a reason.", field="reason")
     fail_todo(todo.pk, actor=actor_of(entry), reason=reason)
     is_promised = todo.promise_id is not None or todo.effect_id is not None
-    return f"Put down as failed.{' What was promised by it is broken, and is to be made good.' if is_promised else ''}"
+    return f"Marked as failed.{' Its promise is now broken.' if is_promised else ''}"
 
 
 def _add_recipient(todo: Todo, entry: Entry, posted: QueryDict) -> str:
-    """One address more that its tools may write to, as a new version."""
+    """Allow one more recipient, as a new version."""
     address = posted.get("address", "")
     edit_todo(todo.pk, {"recipients": [*recipients_of(todo), address]}, actor=actor_of(entry), version=_version(posted))
-    return f"{address} is one of its recipients now. Approve that."
+    return f"Added {address}. Approve the new version."
 
 
 def _end_rule(todo: Todo, entry: Entry, posted: QueryDict) -> str:
-    """The rule that approved this todo; what it let through and hasn't begun is to be reviewed."""
-    rule = uuid_of(posted.get("rule", ""))
+    """End the rule that approved this todo. Todos it approved that haven't started go back to review."""
+    rule = parse_uuid(posted.get("rule", ""))
     if rule is None or not todo.approvals.filter(rule=rule).exists():
         raise Http404
     if not entry.may(Scope.CONFIGURE):
-        raise PermissionDenied("An admin or owner ends standing rules.")
+        raise PermissionDenied("Only owners and admins can end rules.")
     end_rule(entry.project, rule, by=entry.member.pk)
-    return "The rule has ended. From now on such todos wait for a person."
+    return "Rule ended. These todos need approval again."
 
 
 def _reject(todo: Todo, entry: Entry, posted: QueryDict) -> str:
     version = posted.get("version", "")
     number = int(version) if _is_number(version) else None
     reject_todo(todo.pk, actor=actor_of(entry), reason=_reason(posted), version=number)
-    return "Rejected. Nothing of it happens."
+    return "Rejected."
 
 
 def _cancel(todo: Todo, entry: Entry, posted: QueryDict) -> str:
     cancel_todo(todo.pk, actor=actor_of(entry), reason=_reason(posted))
     if todo.status == TodoStatus.IN_PROGRESS and not todo.taker:
-        return "Cancelled. It stops before its next step; what is done stays done."
-    return "Cancelled. Nothing of it happens any more."
+        return "Canceled. It stops before the next step. Completed steps aren’t undone."
+    return "Canceled."
 
 
 def _review_again(todo: Todo, entry: Entry, posted: QueryDict) -> str:
-    repeats = [found for text in posted.getlist("repeat") if (found := uuid_of(text))]
+    repeats = [found for text in posted.getlist("repeat") if (found := parse_uuid(text))]
     review_again(todo.pk, actor=actor_of(entry), repeats=repeats)
     if todo.taker and todo.status == TodoStatus.IN_PROGRESS:
-        return "Handed back: it waits for a yes again."
-    return "It is to be reviewed again. What was done before is not repeated, but for what you ticked."
+        return "Handed back. It needs approval again."
+    return "Back in review. Only what you selected is repeated." if repeats else "Back in review. Nothing is repeated."
 
 
 def _version(posted: QueryDict) -> int:
-    """The version that was shown. Raises Http404 for what no page of ours sends."""
+    """The version that was shown. Raises Http404 for a malformed number."""
     version = posted.get("version", "")
     if not _is_number(version):
         raise Http404

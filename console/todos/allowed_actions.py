@@ -1,4 +1,4 @@
-"""What whoever looks at a todo may do to it now. The services decide again; this is for what is offered."""
+"""Actions offered on a todo to the current member. The services check permissions again."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ S = TodoStatus
 
 @dataclass(frozen=True)
 class SuggestedFix:
-    """What helps a todo whose letters reach nobody: `field` is where it is filled in, on the page that edits the todo."""
+    """A fix for a todo with an undeliverable message. `field` is the anchor on the edit page."""
 
     words: str
     icon: str
     field: str
 
 
-WAYS_OUT: Mapping[MissingContact, SuggestedFix] = {
-    MissingContact.ADDRESSES: SuggestedFix("Name the addresses", "mail", "recipients"),
-    MissingContact.CUSTOMER: SuggestedFix("Choose the customer", "user", "persona"),
-    MissingContact.EMAIL: SuggestedFix("Fill in the e-mail address", "mail", "contact-email"),
-    MissingContact.PHONE: SuggestedFix("Fill in the phone number", "phone", "contact-phone"),
-    MissingContact.OTHER_PHONE: SuggestedFix("Change the phone number", "phone", "contact-phone"),
+FIXES: Mapping[MissingContact, SuggestedFix] = {
+    MissingContact.ADDRESSES: SuggestedFix("Add recipients", "mail", "recipients"),
+    MissingContact.CUSTOMER: SuggestedFix("Choose a customer", "user", "persona"),
+    MissingContact.EMAIL: SuggestedFix("Add e-mail address", "mail", "contact-email"),
+    MissingContact.PHONE: SuggestedFix("Add phone number", "phone", "contact-phone"),
+    MissingContact.OTHER_PHONE: SuggestedFix("Change phone number", "phone", "contact-phone"),
 }
 
 
 @dataclass(frozen=True)
 class AllowedActions:
-    """`way_out` is there where a letter reaches nobody, `take` and `finish` are a person's own work."""
+    """`fix` is set if a message is undeliverable. `take` and `finish` are for manual work."""
 
     approve: bool
     edit: bool
-    way_out: SuggestedFix | None
+    fix: SuggestedFix | None
     reject: bool
     cancel: bool
     take: bool
@@ -60,7 +60,7 @@ def allowed_actions(
     unsent: Sequence[Undeliverable],
     effects: Iterable[Effect],
 ) -> AllowedActions:
-    """`approval` is the one that stands, `problem` keeps the todo from being approved, `unsent` is what of it reaches nobody."""
+    """Actions the member may take. `approval` is the valid one, if any; a non-empty `problem` prevents approval."""
     status, operates = TodoStatus(todo.status), entry.may(Scope.OPERATE)
     is_pending, is_taken = status == S.PENDING_REVIEW, status == S.IN_PROGRESS and bool(todo.taker)
     may_agree = is_pending and may_approve(todo, entry.member.role)
@@ -70,7 +70,7 @@ def allowed_actions(
     return AllowedActions(
         approve=may_agree and not problem and not (is_first and needs_second(todo)),
         edit=operates and status in (S.PENDING_REVIEW, S.APPROVED),
-        way_out=WAYS_OUT[unsent[0].missing] if unsent and operates and is_pending else None,
+        fix=FIXES[unsent[0].missing] if unsent and operates and is_pending else None,
         reject=operates and is_pending,
         cancel=operates and not is_pending and S.CANCELLED in TRANSITIONS[status],
         take=operates and is_settled and status in TAKEABLE and (not is_pending or has_agreed),

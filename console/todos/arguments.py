@@ -1,4 +1,4 @@
-"""What a tool takes, in the order in which it says so."""
+"""Tool arguments in schema order."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tools.engine.execution.schemas import MalformedTool, arguments_schema, hand
 
 
 def properties_of(tool: CompiledTool) -> Mapping[str, Any]:
-    """The JSON Schema of each argument that the tool takes, by its name."""
+    """JSON Schemas of the tool's arguments, by name."""
     try:
         wanted = arguments_schema(tool.name, tool.definition)
     except MalformedTool:
@@ -23,13 +23,13 @@ def properties_of(tool: CompiledTool) -> Mapping[str, Any]:
 
 
 def in_order(arguments: Mapping[str, Any], tool: CompiledTool | None) -> dict[str, Any]:
-    """The arguments as the tool names them, whom it writes to first: what is kept as JSON has lost its order."""
-    named = [addressee_of(tool), *properties_of(tool)] if tool else []
+    """The arguments in schema order, recipient first. JSON columns don't preserve key order."""
+    named = [recipient_argument(tool), *properties_of(tool)] if tool else []
     known = [name for name in named if name in arguments]
     return {name: arguments[name] for name in dict.fromkeys([*known, *arguments])}
 
 
-def addressee_of(tool: CompiledTool) -> str:
-    """The argument that names whom the tool writes to; empty where none does."""
+def recipient_argument(tool: CompiledTool) -> str:
+    """Name of the argument that holds the recipient, or an empty string."""
     handler = handler_of(tool.name, tool.definition)
     return handler.addressee if handler else ""

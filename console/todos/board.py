@@ -1,4 +1,4 @@
-"""The board: what waits for a yes, what is in motion, what went wrong, and what is over."""
+"""The board: todos in four columns by status."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from django.db import connection
 
 from console.effects.labels import StateLabel
 from console.todos.cards import Card, cards_of
-from console.todos.labels import STANDINGS
+from console.todos.labels import STATUS_LABELS
 from projects.models import Project
 from todos.content.snapshot import compiled_tools
 from todos.models import Todo, TodoStatus
 
-# Cards of a state on the board; the rest is in the list.
+# Cards per column; the list shows the rest.
 MOST_CARDS = 20
-# Beyond this nobody reads the number, and counting would read every todo there ever was.
+# Counting stops here: an exact count would scan every todo of the project.
 MOST_COUNTED = 1_000
 COUNTS = """
 select state, (select count(*) from (
@@ -29,47 +29,47 @@ S = TodoStatus
 
 @dataclass(frozen=True)
 class ColumnSpec:
-    """One column: its states, and what it says while it is empty."""
+    """A column's statuses and its text while empty."""
 
     name: str
-    standing: StateLabel
+    label: StateLabel
     states: Sequence[TodoStatus]
     empty: str
 
 
-PLACES = (
+COLUMNS = (
     ColumnSpec(
         "review",
-        STANDINGS[S.PENDING_REVIEW],
+        STATUS_LABELS[S.PENDING_REVIEW],
         (S.PENDING_REVIEW,),
-        "Nothing waits for your yes. What conversations, tools and promises leave to be done comes here first.",
+        "Nothing to review. Todos from conversations, tools and promises appear here.",
     ),
     ColumnSpec(
         "motion",
-        StateLabel("act", "loader-2", "In motion"),
+        StateLabel("act", "loader-2", "In progress"),
         (S.IN_PROGRESS, S.APPROVED),
-        "What you approve runs here, step by step.",
+        "Approved todos run here.",
     ),
     ColumnSpec(
         "attention",
-        STANDINGS[S.NEEDS_ATTENTION],
+        STATUS_LABELS[S.NEEDS_ATTENTION],
         (S.NEEDS_ATTENTION, S.FAILED),
-        "Failures, and sends whose answer was lost, come here. They wait for a person.",
+        "Failures and unknown outcomes appear here.",
     ),
     ColumnSpec(
         "done",
         StateLabel("ok", "circle-check", "Done"),
         (S.COMPLETED, S.REJECTED, S.EXPIRED, S.CANCELLED),
-        "What is over comes here: completed, rejected, expired or cancelled.",
+        "Completed, rejected, expired and canceled todos appear here.",
     ),
 )
 
 
 @dataclass(frozen=True)
 class Column:
-    """A place with its newest cards."""
+    """A column with its newest cards."""
 
-    place: ColumnSpec
+    spec: ColumnSpec
     cards: list[Card]
     count: int
     parts: list[tuple[StateLabel, int]]
@@ -84,10 +84,10 @@ class Column:
 
 
 def board_of(project: Project, *, zone: str, with_done: bool) -> dict[str, Any]:
-    """The columns. What is over is counted only, unless it is to be shown."""
+    """Context for the board. The Done column has a count but no cards unless `with_done` is set."""
     counts = status_counts(project)
-    shown = [place for place in PLACES if with_done or place.name != "done"]
-    newest = {place.name: _newest(project, place, counts) for place in shown}
+    shown = [spec for spec in COLUMNS if with_done or spec.name != "done"]
+    newest = {spec.name: _newest(project, spec, counts) for spec in shown}
     cards = {
         card.id: card
         for card in cards_of(
@@ -96,41 +96,41 @@ def board_of(project: Project, *, zone: str, with_done: bool) -> dict[str, Any]:
     }
     columns = [
         Column(
-            place,
-            [cards[todo.pk] for todo in newest.get(place.name, [])],
-            min(MOST_COUNTED, sum(counts.get(state, 0) for state in place.states)),
-            _parts(place, counts),
+            spec,
+            [cards[todo.pk] for todo in newest.get(spec.name, [])],
+            min(MOST_COUNTED, sum(counts.get(state, 0) for state in spec.states)),
+            _parts(spec, counts),
         )
-        for place in PLACES
+        for spec in COLUMNS
     ]
     return {"columns": columns, "has_any": bool(counts), "done_is_shown": with_done}
 
 
 def status_counts(project: Project) -> Mapping[str, int]:
-    """How many todos stand in each state in which one does; no more than MOST_COUNTED are counted."""
+    """Todo counts by status, without zeros. Each count stops at MOST_COUNTED."""
     with connection.cursor() as cursor:
         cursor.execute(COUNTS, [project.organization_id, project.pk, MOST_COUNTED, [*TodoStatus]])
         return {status: count for status, count in cursor.fetchall() if count}
 
 
 def count_text(count: int) -> str:
-    """A number of todos for the eye."""
+    """A count for display, such as "12" or "999+"."""
     return f"{MOST_COUNTED - 1}+" if count >= MOST_COUNTED else str(count)
 
 
-def _newest(project: Project, place: ColumnSpec, counts: Mapping[str, int]) -> list[Todo]:
-    """The newest of each state, as the index has them, then all in order."""
+def _newest(project: Project, spec: ColumnSpec, counts: Mapping[str, int]) -> list[Todo]:
+    """The newest todos of a column. One query per status, so that each uses the index."""
     found: list[Todo] = []
-    for state in place.states:
+    for state in spec.states:
         if counts.get(state):
             rows = Todo.objects.filter(project=project, status=state).select_related("type")
             found += rows.order_by("-status_at", "-id")[:MOST_CARDS]
-    if place.name == "motion":
+    if spec.name == "motion":
         return found
     return sorted(found, key=lambda todo: (todo.status_at, todo.pk), reverse=True)[:MOST_CARDS]
 
 
-def _parts(place: ColumnSpec, counts: Mapping[str, int]) -> list[tuple[StateLabel, int]]:
-    """The states of a column that holds more than one, with their numbers."""
-    parts = [(STANDINGS[state], counts[state]) for state in place.states if counts.get(state)]
-    return parts if len(place.states) > 1 else []
+def _parts(spec: ColumnSpec, counts: Mapping[str, int]) -> list[tuple[StateLabel, int]]:
+    """Counts by status for a column with several statuses; empty for the others."""
+    parts = [(STATUS_LABELS[state], counts[state]) for state in spec.states if counts.get(state)]
+    return parts if len(spec.states) > 1 else []

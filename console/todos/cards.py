@@ -1,4 +1,4 @@
-"""Todos as the board and the list show them: what it is, whom it reaches, and what is to be known of it."""
+"""Todo summaries for the board and the list."""
 
 from __future__ import annotations
 
@@ -10,20 +10,19 @@ from django.db.models import Max
 
 from console.effects.labels import StateLabel, shortened
 from console.timestamps import Moment, moment_of
-from console.todos.arguments import addressee_of
+from console.todos.arguments import recipient_argument
 from console.todos.contacts import contacts_of, name_of
-from console.todos.invisible_characters import Piece, revealed
+from console.todos.invisible_characters import Piece, mark_hidden
 from console.todos.labels import (
-    BEGINNINGS,
-    HALF_APPROVED,
+    AWAITING_SECOND,
     LETTERS,
     SOURCES,
-    STANDINGS,
-    UNTAKEN,
-    first_word,
+    STATUS_LABELS,
+    UNCLAIMED,
+    VERSION_LABELS,
     icon_of,
-    in_titles,
     title_of_tool,
+    with_tool_titles,
 )
 from todos.approvals.permissions import needs_second
 from todos.content.lifecycle import AGENT
@@ -35,15 +34,15 @@ from tools.engine.catalogue import CompiledTool
 from tools.engine.execution.handler import Contact
 
 LONGEST_TITLE = 110
-NOBODY = "Nobody to write to yet"
+NOBODY = "No recipient yet"
 NO_ADDRESS = {"email": "No e-mail address", "sms": "No phone number"}
-# States of which the reason is worth a line.
+# Statuses whose reason is shown on the card.
 REASONED = frozenset({TodoStatus.NEEDS_ATTENTION, TodoStatus.FAILED, TodoStatus.REJECTED, TodoStatus.CANCELLED})
 
 
 @dataclass(frozen=True)
 class Card:
-    """One todo in brief. `remark` is a state that differs from its column's, `reason` why it stands there."""
+    """Summary of a todo. `remark` adds to the column's status; `reason` explains the status."""
 
     id: UUID
     title: str
@@ -52,7 +51,7 @@ class Card:
     to_icon: str
     type: str
     customer: str
-    standing: StateLabel
+    state: StateLabel
     remark: StateLabel | None
     reason: str
     source: str
@@ -66,7 +65,7 @@ class Card:
 
 
 def cards_of(todos: Sequence[Todo], *, tools: Mapping[str, CompiledTool], zone: str) -> list[Card]:
-    """A card for each, in five queries however many they are. The todos have their types with them."""
+    """A card for each todo, in at most five queries. `type` must be prefetched with `select_related`."""
     contacts = contacts_of({todo.persona_id for todo in todos})
     remarks = _remarks(todos)
     steps = _steps(todos)
@@ -84,7 +83,7 @@ def cards_of(todos: Sequence[Todo], *, tools: Mapping[str, CompiledTool], zone: 
 
 
 def recipient_of(todo: Todo, contact: Contact | None, tools: Mapping[str, CompiledTool]) -> tuple[str, str]:
-    """Whom it reaches, and a sign for how: an address where one stands, else the tool or the customer."""
+    """The recipient and an icon: an address if one is known, otherwise the tool or the customer."""
     names = tools_of(todo)
     if todo.taker or not names:
         return "By hand", "hand-grab"
@@ -105,9 +104,9 @@ def recipient_of(todo: Todo, contact: Contact | None, tools: Mapping[str, Compil
 
 
 def _named_by(todo: Todo, tools: Mapping[str, CompiledTool]) -> str | None:
-    """Whom a frozen letter goes to, where that stands among its arguments."""
+    """The recipient among the arguments of a fixed tool call."""
     tool = tools.get(todo.tool)
-    address = (todo.arguments or {}).get(addressee_of(tool)) if tool else None
+    address = (todo.arguments or {}).get(recipient_argument(tool)) if tool else None
     return str(address) if address else None
 
 
@@ -125,14 +124,14 @@ def _card(
     return Card(
         id=todo.pk,
         title=title,
-        pieces=revealed(title),
+        pieces=mark_hidden(title),
         to=to,
         to_icon=icon,
         type=todo.type.name if todo.type else "",
         customer=name_of(contact),
-        standing=STANDINGS[todo.status],
+        state=STATUS_LABELS[todo.status],
         remark=remark,
-        reason=in_titles(todo.reason, {*tools, *tools_of(todo)}) if todo.status in REASONED else "",
+        reason=with_tool_titles(todo.reason, {*tools, *tools_of(todo)}) if todo.status in REASONED else "",
         source=SOURCES[todo.source],
         steps=steps if todo.status == TodoStatus.IN_PROGRESS else 0,
         version=todo.version,
@@ -141,34 +140,36 @@ def _card(
 
 
 def _remarks(todos: Sequence[Todo]) -> dict[UUID, StateLabel]:
-    """What is to be known of a todo beside its column's state."""
-    half, began = _half_approved(todos), _beginnings(todos)
+    """Remarks by todo: a pending second approval, an edit, or manual work."""
+    half, began = _awaiting_second(todos), _version_labels(todos)
     found: dict[UUID, StateLabel] = {}
     for todo in todos:
         if todo.status == TodoStatus.PENDING_REVIEW and (todo.pk, todo.version) in half:
-            found[todo.pk] = HALF_APPROVED
+            found[todo.pk] = AWAITING_SECOND
         elif remark := began.get((todo.pk, todo.version)):
             found[todo.pk] = remark
         elif todo.status == TodoStatus.APPROVED and not tools_of(todo):
-            found[todo.pk] = UNTAKEN
+            found[todo.pk] = UNCLAIMED
         elif todo.status == TodoStatus.IN_PROGRESS and todo.taker:
-            found[todo.pk] = StateLabel("act", "user", f"{first_word(todo.taker)} is at it")
+            found[todo.pk] = StateLabel("act", "user", f"Assigned to {todo.taker}")
     return found
 
 
-def _beginnings(todos: Sequence[Todo]) -> dict[tuple[UUID, int], StateLabel]:
-    """How the (todo, version) to be reviewed began, where that is another than the first. That the agent itself has filled in
-    what it had left open, such as the type, is no change to anybody.
+def _version_labels(todos: Sequence[Todo]) -> dict[tuple[UUID, int], StateLabel]:
+    """The event that created each pending (todo, version) after the first. Edits by the agent itself are ignored: it only
+    fills in what it had left open, such as the type.
     """
     pending = [todo.pk for todo in todos if todo.status == TodoStatus.PENDING_REVIEW and todo.version > 1]
     if not pending:
         return {}
-    rows = TodoEvent.objects.filter(todo_id__in=pending, what__in=BEGINNINGS).exclude(what="edited", actor=AGENT.name)
-    return {(row.todo_id, row.version): BEGINNINGS[row.what] for row in rows.defer("detail")}
+    rows = TodoEvent.objects.filter(todo_id__in=pending, what__in=VERSION_LABELS).exclude(
+        what="edited", actor=AGENT.name
+    )
+    return {(row.todo_id, row.version): VERSION_LABELS[row.what] for row in rows.defer("detail")}
 
 
-def _half_approved(todos: Sequence[Todo]) -> set[tuple[UUID, int]]:
-    """The (todo, version) that one person said yes to, and that a second one has to, as its type asks for it now."""
+def _awaiting_second(todos: Sequence[Todo]) -> set[tuple[UUID, int]]:
+    """Each (todo, version) that has a first approval and needs a second under its current type."""
     pending = [todo.pk for todo in todos if todo.status == TodoStatus.PENDING_REVIEW and needs_second(todo)]
     waiting = Approval.objects.filter(
         todo_id__in=pending, needs_second=True, second_by__isnull=True, ended_at__isnull=True
@@ -177,7 +178,7 @@ def _half_approved(todos: Sequence[Todo]) -> set[tuple[UUID, int]]:
 
 
 def _steps(todos: Sequence[Todo]) -> dict[UUID, int]:
-    """How many steps each running one has begun, within its newest approval."""
+    """Steps started by each running todo under its current approval."""
     running = [todo.pk for todo in todos if todo.status == TodoStatus.IN_PROGRESS]
     if not running:
         return {}

@@ -1,4 +1,4 @@
-"""Whether anything changed since a page was made: a short text that stays the same while nothing happens."""
+"""Change tokens: short strings that stay the same until the displayed todos change."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from todos.models import TodoCall, TodoEvent, TodoStep
 from tools.models import Effect
 
 
-def stamp_of(todo_id: UUID | None) -> str:
-    """Of the tenant's todos as the board shows them, and of one in full. Each part is one row of an index."""
+def change_token(todo_id: UUID | None) -> str:
+    """Token for the tenant's board and, if given, one todo in detail. Each part is an index lookup."""
     event = TodoEvent.objects.order_by("-id").values_list("id", flat=True).first()
     step = TodoStep.objects.order_by("-id").values_list("id", flat=True).first()
-    return "-".join(str(part) for part in (event, step, *(_inside(todo_id) if todo_id else ())))
+    return "-".join(str(part) for part in (event, step, *(_detail_token(todo_id) if todo_id else ())))
 
 
-def stamp_beside(conversation_id: UUID) -> str:
-    """Of the todos of one conversation."""
+def conversation_token(conversation_id: UUID) -> str:
+    """Token for the todos of one conversation."""
     events = TodoEvent.objects.filter(todo__conversation_id=conversation_id).order_by("-id")
     return str(events.values_list("id", flat=True).first())
 
 
-def _inside(todo_id: UUID) -> tuple[object, ...]:
-    """The calls of a todo, and the states of what they did."""
+def _detail_token(todo_id: UUID) -> tuple[object, ...]:
+    """The todo's calls and the states of their effects."""
     calls = TodoCall.objects.filter(step__todo_id=todo_id)
     counted = calls.aggregate(made=Count("id"), ended=Count("finished_at"), last=Max("step__finished_at"))
     effects = Effect.objects.filter(todo_calls__step__todo_id=todo_id).order_by("id").values_list("state", flat=True)

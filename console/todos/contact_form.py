@@ -1,4 +1,4 @@
-"""How a todo's customer is reached: the address or number that its tools write to, filled in or put right with the todo (L10)."""
+"""Contact fields in the todo form: the customer's address or number that the todo's tools write to."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ from todos.content.deliverability import needs_contact
 from tools.engine.catalogue import CompiledTool
 
 CONTACT = "contact."
-# By the kind of letter: the customer's field that it goes to, and what that is called.
-REACHED_AT = {"email": ("email", "E-mail address"), "sms": ("phone", "Phone number")}
-HINT = "It is kept with the customer, for whatever comes after this."
+# Message kind: the customer field it is sent to, and the field's label.
+CONTACT_FIELDS = {"email": ("email", "E-mail address"), "sms": ("phone", "Phone number")}
+HINT = "Saved with the customer’s details."
 
 
 @dataclass(frozen=True)
-class Reach:
-    """One way to the customer, by which the todo's tools write to them."""
+class ContactField:
+    """A form field for one of the customer's contact details."""
 
     box: FormField
     label: str
     hint: str
 
 
-def reaches_of(
+def contact_fields(
     persona_id: UUID | None, tools: Iterable[CompiledTool], typed: Mapping[str, str], boxes: FormFields
-) -> list[Reach]:
-    """A field for each address or number of the customer that the tools write to, as it was typed, else as it is known."""
+) -> list[ContactField]:
+    """A field for each contact detail the tools need, with the submitted value or else the stored one."""
     contact = read_contact(persona_id) if persona_id else None
     if contact is None:
         return []
-    wanted = {REACHED_AT[tool.kind] for tool in tools if needs_contact(tool)}
+    wanted = {CONTACT_FIELDS[tool.kind] for tool in tools if needs_contact(tool)}
     return [
-        Reach(
+        ContactField(
             boxes.field(f"{CONTACT}{field}", typed.get(field, getattr(contact, field))),
             f"{label} of {name_of(contact)}",
             HINT,
@@ -52,13 +52,16 @@ def reaches_of(
     ]
 
 
-def give_contact(project: Project, persona_id: UUID | None, typed: Mapping[str, str]) -> bool:
-    """Keep what is another than was known, by staff's word. Whether anything is. Raises ApiError that names the field."""
+def save_contact(project: Project, persona_id: UUID | None, typed: Mapping[str, str]) -> bool:
+    """Store submitted contact details that differ from the known ones, as given by staff.
+
+    Return True if anything changed. Raises ApiError that names the form field.
+    """
     persona = Persona.objects.filter(project=project, pk=persona_id).first() if typed and persona_id else None
     known = read_contact(persona.pk) if persona else None
     wanted = {
         field: typed[field]
-        for field, _ in REACHED_AT.values()
+        for field, _ in CONTACT_FIELDS.values()
         if typed.get(field) and known and typed[field] != getattr(known, field)
     }
     if persona is None or not wanted:

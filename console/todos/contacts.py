@@ -1,4 +1,4 @@
-"""The customers of several todos at once."""
+"""Bulk loading of customer contacts."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ UNNAMED = "Unnamed customer"
 
 
 def contacts_of(personas: Collection[UUID | None]) -> Mapping[UUID, Contact]:
-    """What is known of each customer that there is, by the persona. Two queries."""
+    """Contacts by persona id, in two queries. Deleted personas are left out."""
     wanted = {persona for persona in personas if persona is not None}
     if not wanted:
         return {}
-    standing = Persona.objects.filter(pk__in=wanted).values_list("pk", flat=True)
-    known: dict[UUID, dict[str, str]] = {persona: {} for persona in standing}
+    existing = Persona.objects.filter(pk__in=wanted).values_list("pk", flat=True)
+    known: dict[UUID, dict[str, str]] = {persona: {} for persona in existing}
     for row in PersonaField.objects.filter(persona_id__in=known, key__in=FIELDS):
         known[row.persona_id][row.key] = row.value
     return {persona: contact_from_fields(persona, fields) for persona, fields in known.items()}
 
 
 def name_of(contact: Contact | None) -> str:
-    """What to call a customer; empty where there is none."""
+    """Display name of a customer, or an empty string if there is none."""
     if contact is None:
         return ""
     return contact.name or contact.phone or contact.email or UNNAMED

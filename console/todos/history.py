@@ -1,4 +1,4 @@
-"""The history of a todo, in words."""
+"""A todo's history for display."""
 
 from __future__ import annotations
 
@@ -6,44 +6,44 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from console.timestamps import Moment, moment_of
-from console.todos.labels import STANDINGS, in_titles
+from console.todos.labels import STATUS_LABELS, with_tool_titles
 from todos.models import Todo, TodoEvent
 
 WORDS = {
-    "made": "Made",
+    "made": "Created",
     "edited": "Edited",
-    "approved_first": "Approved by the first of two",
+    "approved_first": "First approval",
     "approved": "Approved",
     "approval_void": "Approval ended",
     "rejected": "Rejected",
-    "cancelled": "Cancelled",
+    "cancelled": "Canceled",
     "expired": "Expired",
-    "started": "Begun",
-    "taken": "Taken on",
+    "started": "Started",
+    "taken": "Taken",
     "completed": "Completed",
     "failed": "Failed",
     "needs_attention": "Needs attention",
-    "reviewed_again": "Brought back to review",
-    "put_back": "Brought back to review",
+    "reviewed_again": "Returned to review",
+    "put_back": "Returned to review",
     "handed_back": "Handed back",
-    "first_approval_void": "Changed between the two approvals",
+    "first_approval_void": "Edited before the second approval",
 }
-# What an edit changed, by the names of the fields.
+# Edited fields, as named in the history.
 EDITED = {
-    "description": "what is to be done",
-    "type": "the type",
-    "tool": "the tool",
-    "arguments": "what the tool is given",
-    "recipients": "the addresses",
-    "persona": "the customer",
-    "contact": "how the customer is reached",
+    "description": "description",
+    "type": "type",
+    "tool": "tool",
+    "arguments": "arguments",
+    "recipients": "recipients",
+    "persona": "customer",
+    "contact": "contact details",
 }
-BY_HAND = {"completed": "Done by hand", "failed": "Not done, by hand"}
+BY_HAND = {"completed": "Done by hand", "failed": "Marked as failed"}
 
 
 @dataclass(frozen=True)
-class Happening:
-    """One entry: what, by whom, when, and why."""
+class HistoryEntry:
+    """One history entry."""
 
     tone: str
     icon: str
@@ -55,35 +55,34 @@ class Happening:
 
     @property
     def sentence(self) -> str:
-        """All of it in one sentence or two."""
+        """The entry as one or two sentences."""
         by = f" by {self.by}" if self.by else ""
         return f"{self.words}{by} on {self.at.date}.{f' {self.reason}' if self.reason else ''}"
 
 
-def story_of(todo: Todo, *, tools: Iterable[str], zone: str) -> list[Happening]:
-    """Everything that ever happened to the todo, the oldest first; with the titles of `tools` for their names."""
+def history_of(todo: Todo, *, tools: Iterable[str], zone: str) -> list[HistoryEntry]:
+    """All events of the todo, oldest first. Names of `tools` are replaced by their titles."""
     return [
-        happening_of(event, tools=tools, zone=zone)
+        history_entry(event, tools=tools, zone=zone)
         for event in TodoEvent.objects.filter(todo=todo).order_by("at", "id")
     ]
 
 
-def happening_of(event: TodoEvent, *, tools: Iterable[str], zone: str) -> Happening:
-    """One entry in words."""
-    standing = STANDINGS.get(event.to_status)
-    return Happening(
-        tone=standing.tone if standing else "mute",
-        icon=standing.icon if standing else "pencil",
+def history_entry(event: TodoEvent, *, tools: Iterable[str], zone: str) -> HistoryEntry:
+    state = STATUS_LABELS.get(event.to_status)
+    return HistoryEntry(
+        tone=state.tone if state else "mute",
+        icon=state.icon if state else "pencil",
         words=_words(event),
         by=event.actor,
-        reason=in_titles(str(event.detail.get("reason", "")), tools) or _changed(event),
+        reason=with_tool_titles(str(event.detail.get("reason", "")), tools) or _changed(event),
         version=event.version,
         at=moment_of(event.at, zone=zone),
     )
 
 
 def _changed(event: TodoEvent) -> str:
-    """What an edit changed, as a sentence; empty for anything else."""
+    """A sentence that lists the edited fields; empty for other events."""
     fields = [EDITED.get(name, name) for name in event.detail.get("fields", [])]
     return f"Changed: {', '.join(fields)}." if fields else ""
 

@@ -1,4 +1,4 @@
-"""Characters that hide what a text says: shown where staff decide (threat row 11)."""
+"""Detection of invisible and lookalike characters in text that staff approve."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 WORD = re.compile(r"[^\W\d_]+")
-# Letters of other alphabets that are drawn like Latin ones.
+# Letters of other alphabets that look like Latin ones.
 LOOKALIKES = frozenset("авекмнорстухіјѕԁһԛԝАВЕКМНОРСТУХІЈЅԌԚԜαβεικμνορτυχΑΒΕΖΗΙΚΜΝΟΡΤΥΧօսհոցԼՕՍ")
-# Letters without ink, and blanks that aren't in general use. What Unicode calls a format or control character comes on top.
+# Letters that render as nothing, and unusual blanks. Unicode format and control characters are handled by category.
 INKLESS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 HARMLESS_CONTROLS = frozenset("\n\t\r")
 HARMLESS_BLANKS = frozenset(" \u00a0\u2009\u202f\u3000")
@@ -19,9 +19,9 @@ JOINER, EMOJI_LOOK = "\u200d", "\ufe0f"
 
 @dataclass(frozen=True)
 class Piece:
-    """Some text. `hidden` is what Unicode calls the one character of a marked piece; `text` is then its sign for the eye.
+    """A piece of text. For a marked character, `hidden` is its Unicode name and `text` a visible stand-in.
 
-    `kind` is "ins" or "del" within a difference, else "same".
+    `kind` is "ins" or "del" within a diff, otherwise "same".
     """
 
     text: str
@@ -29,8 +29,8 @@ class Piece:
     kind: str = "same"
 
 
-def revealed(text: str, *, kind: str = "same") -> list[Piece]:
-    """The text with every hidden character and every lookalike letter as a piece of its own."""
+def mark_hidden(text: str, *, kind: str = "same") -> list[Piece]:
+    """Split the text so that every invisible or lookalike character is a piece of its own."""
     doubtful = {at: _name(text[at]) for at in _doubtful(text)}
     pieces, start = [], 0
     for at in sorted(doubtful):
@@ -44,7 +44,7 @@ def revealed(text: str, *, kind: str = "same") -> list[Piece]:
 
 
 def hidden_count(pieces: Iterable[Piece]) -> int:
-    """How many characters of a text are marked, without those that a difference took away."""
+    """Number of marked characters, not counting deleted text."""
     return sum(1 for piece in pieces if piece.hidden and piece.kind != "del")
 
 
@@ -71,7 +71,7 @@ def _is_variation(letter: str) -> bool:
 
 
 def _lookalikes(word: str, *, is_latin_text: bool) -> Iterator[int]:
-    """Letters of a word that stand in for Latin ones: among Latin letters, or a whole word of them in a Latin text."""
+    """Positions of letters that imitate Latin ones: mixed with Latin letters, or a whole lookalike word in a Latin text."""
     if word.isascii():
         return
     has_latin = any(map(_is_latin, word))
@@ -85,7 +85,7 @@ def _is_foreign(letter: str) -> bool:
 
 
 def _is_styled(letter: str) -> bool:
-    """Mathematical, full-width and the like: another form of a plain letter."""
+    """Return True for styled variants of an ASCII letter, such as mathematical or full-width ones."""
     plain = unicodedata.normalize("NFKC", letter)
     return not letter.isascii() and plain != letter and plain.isascii() and plain.isalpha()
 
@@ -103,5 +103,5 @@ def _name(letter: str) -> str:
 
 
 def _sign(letter: str) -> str:
-    """A lookalike is shown as itself; what has no ink as its number."""
+    """A lookalike letter as itself; an invisible character as its code point."""
     return letter if letter.isalpha() and letter not in INKLESS else f"U+{ord(letter):04X}"

@@ -1,4 +1,4 @@
-"""Todos in words: where one stands, where it came from, and what happened to it."""
+"""Labels for todo statuses, sources and tools."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from projects.models import Role
 from todos.models import TodoSource, TodoStatus
 
 S = TodoStatus
-STANDINGS: Mapping[str, StateLabel] = {
+STATUS_LABELS: Mapping[str, StateLabel] = {
     S.PENDING_REVIEW: StateLabel("warn", "hourglass", "To review"),
     S.APPROVED: StateLabel("act", "circle-check", "Approved"),
     S.IN_PROGRESS: StateLabel("act", "loader-2", "In progress"),
@@ -19,27 +19,27 @@ STANDINGS: Mapping[str, StateLabel] = {
     S.COMPLETED: StateLabel("ok", "circle-check", "Completed"),
     S.REJECTED: StateLabel("mute", "circle-x", "Rejected"),
     S.EXPIRED: StateLabel("mute", "clock-off", "Expired"),
-    S.CANCELLED: StateLabel("mute", "circle-minus", "Cancelled"),
+    S.CANCELLED: StateLabel("mute", "circle-minus", "Canceled"),
 }
-CHANGED = StateLabel("warn", "hourglass", "Changed meanwhile")
+CHANGED = StateLabel("warn", "hourglass", "Edited")
 RETURNED = StateLabel("warn", "arrow-back-up", "Back in review")
-# What is to be known of a version, by how it began.
-BEGINNINGS: Mapping[str, StateLabel] = {
+# Label of a version by the event that created it.
+VERSION_LABELS: Mapping[str, StateLabel] = {
     "edited": CHANGED,
     "first_approval_void": CHANGED,
     "put_back": RETURNED,
     "reviewed_again": RETURNED,
     "handed_back": RETURNED,
 }
-UNTAKEN = StateLabel("warn", "hand-grab", "Waits for a person")
-HALF_APPROVED = StateLabel("warn", "users", "Waits for a second person")
+UNCLAIMED = StateLabel("warn", "hand-grab", "Unassigned")
+AWAITING_SECOND = StateLabel("warn", "users", "Needs a second approval")
 SOURCES: Mapping[str, str] = {
     TodoSource.EXTRACTION: "from a conversation",
-    TodoSource.TOOL: "from a tool that asks first",
-    TodoSource.PROMISE: "from a promise that no tool keeps",
+    TodoSource.TOOL: "from a tool",
+    TodoSource.PROMISE: "from a promise",
     TodoSource.MAKE_GOOD: "from a broken promise",
-    TodoSource.PERSON: "made by a person",
-    TodoSource.API: "made by the API",
+    TodoSource.PERSON: "created by a person",
+    TodoSource.API: "created by the API",
 }
 TOOL_ICONS = {
     "email": "mail",
@@ -53,49 +53,49 @@ TOOL_ICONS = {
     "transfer": "phone",
 }
 SPELLED = {"sms": "SMS", "url": "link", "email": "e-mail", "zip": "postal"}
-# What went out by these is read by somebody.
+# Tool kinds that send a message to a person.
 LETTERS = ("email", "sms")
 LETTER_WORDS = {"email": "e-mail", "sms": "text"}
 
 
-def unreached(kind: str) -> str:
-    """That a letter of this kind would reach nobody."""
-    return f"Its {LETTER_WORDS[kind]} would reach nobody."
+def undeliverable_warning(kind: str) -> str:
+    """Warning for an undeliverable message of this kind."""
+    return f"Its {LETTER_WORDS[kind]} can’t be delivered."
 
 
-def approved_unreached(kind: str, number: int) -> str:
-    """That a letter of each of so many that were approved reaches nobody."""
+def approved_undeliverable(kind: str, number: int) -> str:
+    """Warning after approving `number` todos with an undeliverable message of this kind."""
     letter = LETTER_WORDS[kind]
     if number == 1:
-        return f"One was approved whose {letter} reaches nobody; the rest of it is done."
-    return f"{number} were approved whose {letter}s reach nobody; the rest of each is done."
+        return f"1 approved todo has an undeliverable {letter}. Its other actions run."
+    return f"{number} approved todos have undeliverable {letter}s. Their other actions run."
 
 
-def capitalised(words: str) -> str:
-    """With a capital letter to begin with."""
+def capitalized(words: str) -> str:
+    """The text with its first letter in upper case and the rest unchanged."""
     return words[:1].upper() + words[1:]
 
 
-def first_word(name: str) -> str:
-    """Who did something, at the beginning of a sentence: "The API key Till", but an address as it is written."""
-    return capitalised(name) if name.startswith("the ") else name
+def sentence_start(name: str) -> str:
+    """An actor's name at the beginning of a sentence: "The API key Till", but an address stays as written."""
+    return capitalized(name) if name.startswith("the ") else name
 
 
 def icon_of(kind: str) -> str:
-    """The sign of what a kind of tool does."""
+    """Icon for a kind of tool."""
     return TOOL_ICONS.get(kind, "tool")
 
 
 def title_of_tool(name: str) -> str:
-    """A tool's name as people say it: "Send e-mail to caller"."""
+    """A tool's name as a title, such as "Send e-mail to caller"."""
     words = name.removesuffix("_tool").split("_")
     title = " ".join(SPELLED.get(word, word) for word in words)
-    return capitalised(title)
+    return capitalized(title)
 
 
-def in_titles(sentence: str, names: Iterable[str]) -> str:
-    """A sentence in which tools have their titles; programs read it with their names."""
-    # A name of one word reads as well, and may be a word of the sentence's own.
+def with_tool_titles(sentence: str, names: Iterable[str]) -> str:
+    """The sentence with tool names replaced by their titles."""
+    # Single-word names stay: they read well, and may be ordinary words of the sentence.
     technical = [re.escape(name) for name in names if "_" in name]
     if not sentence or not technical:
         return sentence
@@ -103,5 +103,5 @@ def in_titles(sentence: str, names: Iterable[str]) -> str:
 
 
 def approvers_of(role: str) -> str:
-    """Who has at least this role."""
+    """Members with at least this role, as a phrase."""
     return {Role.OPERATOR: "an operator, admin or owner", Role.ADMIN: "an admin or owner"}.get(Role(role), "an owner")

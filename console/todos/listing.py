@@ -1,4 +1,4 @@
-"""Todos as a list: narrowed by state, type and source, a page at a time, with boxes to approve several."""
+"""The todo list, filtered by status, type and source, with bulk approval."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from uuid import UUID
 from django.db.models import QuerySet
 from django.http import QueryDict
 
-from console.effects.labels import StateLabel
+from console.parameters import parse_uuid
 from console.todos.board import MOST_COUNTED, count_text, status_counts
 from console.todos.cards import Card, cards_of
 from console.todos.contacts import contacts_of
-from console.todos.labels import SOURCES, STANDINGS, capitalised, unreached
+from console.todos.labels import SOURCES, STATUS_LABELS, capitalized, undeliverable_warning
 from projects.models import Project
 from projects.models.permissions import Entry
 from todos.approvals.validity import may_approve, undeliverable_of, why_not_runnable
@@ -32,29 +32,22 @@ LIST = "list"
 
 @dataclass(frozen=True)
 class ListQuery:
-    """What the address asks for; empty means anything."""
+    """Filters from the query string; an empty value means no filter."""
 
     state: str
     type: UUID | None
     source: str
     before: UUID | None
 
-    @property
-    def is_narrowed(self) -> bool:
-        return bool(self.state or self.type or self.source)
-
     def address(self, **changes: Any) -> str:
-        """The query of this list with changes; an empty value leaves a parameter out."""
+        """Query string with changes applied; empty values are left out."""
         known = {"view": LIST, "state": self.state, "type": self.type, "source": self.source}
         return "?" + urlencode({name: value for name, value in (known | changes).items() if value})
 
 
 @dataclass(frozen=True)
 class Tab:
-    """One state to look at."""
-
     label: str
-    standing: StateLabel | None
     count: str
     address: str
     is_open: bool
@@ -62,47 +55,47 @@ class Tab:
 
 @dataclass(frozen=True)
 class Row:
-    """A todo in the list. `choice` is what its box sends, and is empty for what can't be approved from here; `unreached` is
-    what of one that can be would reach nobody.
+    """A todo in the list. `choice` is its checkbox value, empty if it can't be approved from here. `warnings` is about
+    undeliverable messages.
     """
 
     card: Card
     choice: str
-    unreached: Sequence[str] = ()
+    warnings: Sequence[str] = ()
 
 
-def asked_of(query: QueryDict) -> ListQuery:
-    state, source = query.get("state", ""), query.get("source", "")
+def parse_query(parameters: QueryDict) -> ListQuery:
+    state, source = parameters.get("state", ""), parameters.get("source", "")
     return ListQuery(
         state=state if state in TodoStatus else "",
-        type=uuid_of(query.get("type", "")),
+        type=parse_uuid(parameters.get("type", "")),
         source=source if source in TodoSource else "",
-        before=uuid_of(query.get("before", "")),
+        before=parse_uuid(parameters.get("before", "")),
     )
 
 
-def list_of(entry: Entry, asked: ListQuery, *, zone: str) -> dict[str, Any]:
-    """Everything `todos/list.html` shows. Inside the tenant's transaction."""
+def list_of(entry: Entry, query: ListQuery, *, zone: str) -> dict[str, Any]:
+    """Context for `todos/list.html`. Requires the tenant's transaction."""
     project, tools = entry.project, compiled_tools(entry.project)
-    found = list(_narrowed(project, asked)[: PAGE + 1])
+    found = list(_narrowed(project, query)[: PAGE + 1])
     shown = found[:PAGE]
     counts = status_counts(project)
     rows = rows_of(shown, entry, tools=tools, zone=zone)
     return {
-        "asked": asked,
-        "tabs": _tabs(asked, counts),
+        "query": query,
+        "tabs": _tabs(query, counts),
         "types": list(TodoType.objects.filter(project=project, is_removed=False)),
-        "sources": [(value, capitalised(words)) for value, words in SOURCES.items()],
+        "sources": [(value, capitalized(words)) for value, words in SOURCES.items()],
         "rows": rows,
         "can_choose": any(row.choice for row in rows),
-        "next": asked.address(before=shown[-1].pk) if len(found) > PAGE else "",
-        "is_first": asked.before is None,
+        "next": query.address(before=shown[-1].pk) if len(found) > PAGE else "",
+        "is_first": query.before is None,
         "has_any": bool(counts),
     }
 
 
 def rows_of(todos: Sequence[Todo], entry: Entry, *, tools: Mapping[str, CompiledTool], zone: str) -> list[Row]:
-    """A row for each, in the same order."""
+    """A row for each todo, in the same order."""
     cards = cards_of(todos, tools=tools, zone=zone)
     contacts = contacts_of({todo.persona_id for todo in todos})
     text_refusal = TextRules(entry.project).refusal
@@ -110,24 +103,17 @@ def rows_of(todos: Sequence[Todo], entry: Entry, *, tools: Mapping[str, Compiled
     for todo, card in zip(todos, cards, strict=True):
         choice = _choice(todo, entry, tools, contacts, text_refusal)
         unsent = undeliverable_of(todo, tools=tools, contacts=contacts, text_refusal=text_refusal) if choice else []
-        rows.append(Row(card, choice, [unreached(one.kind) for one in unsent]))
+        rows.append(Row(card, choice, [undeliverable_warning(one.kind) for one in unsent]))
     return rows
 
 
-def uuid_of(text: str) -> UUID | None:
-    try:
-        return UUID(text)
-    except ValueError:
-        return None
-
-
-def _narrowed(project: Project, asked: ListQuery) -> QuerySet[Todo]:
+def _narrowed(project: Project, query: ListQuery) -> QuerySet[Todo]:
     rows = (
         Todo.objects.filter(project=project).select_related("type", "project", "effect").order_by("-created_at", "-id")
     )
-    wanted = {"status": asked.state, "type_id": asked.type, "source": asked.source}
+    wanted = {"status": query.state, "type_id": query.type, "source": query.source}
     rows = rows.filter(**{name: value for name, value in wanted.items() if value})
-    after = Todo.objects.filter(project=project, pk=asked.before).first() if asked.before else None
+    after = Todo.objects.filter(project=project, pk=query.before).first() if query.before else None
     return rows.filter(created_at__lte=after.created_at, pk__lt=after.pk) if after else rows
 
 
@@ -138,7 +124,7 @@ def _choice(
     contacts: Mapping[UUID, Contact],
     text_refusal: TextRefusal,
 ) -> str:
-    """The todo as it is shown: its id, its version and the hash of its content."""
+    """The checkbox value `id:version:hash`, or an empty string if the member can't approve the todo as it is."""
     if todo.status != TodoStatus.PENDING_REVIEW or not may_approve(todo, entry.member.role):
         return ""
     if why_not_runnable(todo, tools=tools, contacts=contacts, text_refusal=text_refusal):
@@ -146,24 +132,22 @@ def _choice(
     return f"{todo.pk}:{todo.version}:{hash_of(content_of(todo, tools=tools, contacts=contacts))}"
 
 
-def _tabs(asked: ListQuery, counts: Mapping[str, int]) -> list[Tab]:
+def _tabs(query: ListQuery, counts: Mapping[str, int]) -> list[Tab]:
     every = Tab(
         "All",
-        None,
         count_text(min(MOST_COUNTED, sum(counts.values()))),
-        asked.address(state=""),
-        is_open=not asked.state,
+        query.address(state=""),
+        is_open=not query.state,
     )
     return [
         every,
         *(
             Tab(
-                standing.word,
-                standing,
-                count_text(counts.get(state, 0)),
-                asked.address(state=state),
-                is_open=state == asked.state,
+                label.word,
+                count_text(counts.get(status, 0)),
+                query.address(state=status),
+                is_open=status == query.state,
             )
-            for state, standing in STANDINGS.items()
+            for status, label in STATUS_LABELS.items()
         ),
     ]

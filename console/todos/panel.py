@@ -1,4 +1,4 @@
-"""One todo with all that is known of it, and all that an approval of it would cover."""
+"""The detail panel of a todo: content to approve, approvals, runs, effects and history."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from uuid import UUID
 
 from django.db.models import Q
 
-from console.effects.labels import StateLabel, shortened, standing_of, title_of
-from console.effects.unknown_outcomes import ask
+from console.effects.labels import StateLabel, shortened, state_label, title_of
+from console.effects.unknown_outcomes import questions_for
 from console.search import customer_names
 from console.timestamps import Moment, moment_of
 from console.todos.allowed_actions import allowed_actions
 from console.todos.cards import LONGEST_TITLE
-from console.todos.history import story_of
-from console.todos.invisible_characters import hidden_count, revealed
-from console.todos.labels import SOURCES, STANDINGS, approvers_of, first_word, in_titles
-from console.todos.opt_outs import wishes_against
+from console.todos.history import history_of
+from console.todos.invisible_characters import hidden_count, mark_hidden
+from console.todos.labels import SOURCES, STATUS_LABELS, approvers_of, sentence_start, with_tool_titles
+from console.todos.opt_outs import opt_out_notes
 from console.todos.plan import Content, Plan, plan_of
 from console.todos.run_log import runs_of
 from console.todos.warnings import notes_of
@@ -37,13 +37,13 @@ from tools.models import Effect, EffectState
 
 S = TodoStatus
 SHORT_HASH = 6
-# What failed is tried again anyway.
+# Failed effects are not listed: they are retried anyway.
 REPEATABLE = (EffectState.DONE, EffectState.UNKNOWN, EffectState.HELD)
 
 
 @dataclass(frozen=True)
 class ApprovalSummary:
-    """An approval in words; `holds` until a moment, or not any more. `rule` is the standing rule that gave it, if it hasn't ended."""
+    """An approval for display. `holds` is False once it has ended. `rule` is the active standing rule that gave it."""
 
     by: str
     rule: UUID | None
@@ -57,18 +57,18 @@ class ApprovalSummary:
 
 @dataclass(frozen=True)
 class Done:
-    """An effect that the todo had; `id` is what a repeat is asked for by."""
+    """An effect of the todo. `id` is submitted to request a repeat."""
 
     id: Any
     title: str
-    standing: StateLabel
+    state: StateLabel
     error: str
 
 
 @dataclass(frozen=True)
-class Read:
-    """What was read for one todo. `approval` is the standing one of its version, `said` the one that the page tells of, `before`
-    what its content is compared with, `problem` why it couldn't run, `unsent` which letters of it reach nobody.
+class PanelData:
+    """Data loaded for one todo. `approval` is the valid one of the current version, `said` the one displayed, `before` the
+    content to compare with. `problem` explains why the todo can't run; `unsent` lists undeliverable messages.
     """
 
     todo: Todo
@@ -84,7 +84,7 @@ class Read:
 
     @property
     def tool_names(self) -> set[str]:
-        """Those that a sentence about it may name, the ones that are gone among them."""
+        """Names of tools that a message about the todo may contain, including removed tools."""
         return {*self.tools, *self.content["tools"], *(effect.tool for effect in self.effects)}
 
     @property
@@ -99,129 +99,135 @@ class Read:
 
 
 def panel_of(todo: Todo, entry: Entry, *, zone: str) -> dict[str, Any]:
-    """Everything `todos/_panel.html` shows. Inside the tenant's transaction."""
-    read = _read(todo, compiled_tools(entry.project))
+    """Context for `todos/_panel.html`. Requires the tenant's transaction."""
+    data = _load(todo, compiled_tools(entry.project))
     made = moment_of(todo.created_at, zone=zone)
     return {
         "todo": todo,
-        "standing": STANDINGS[todo.status],
+        "state": STATUS_LABELS[todo.status],
         "source": SOURCES[todo.source],
-        "quote": revealed(todo.quote.strip()),
+        "quote": mark_hidden(todo.quote.strip()),
         "made": made,
         "expires": moment_of(todo.expires_at, zone=zone),
         "promise": todo.promise,
-        **_asked(read),
-        **_decision(read, entry, zone=zone),
-        **_done(read, zone=zone),
-        **_origin(todo),
+        **_content_context(data),
+        **_review_context(data, entry, zone=zone),
+        **_outcome_context(data, zone=zone),
+        **_origin_context(todo),
     }
 
 
-def _read(todo: Todo, tools: Mapping[str, CompiledTool]) -> Read:
+def _load(todo: Todo, tools: Mapping[str, CompiledTool]) -> PanelData:
     approvals = list(Approval.objects.filter(todo=todo).select_related("rule").order_by("created_at"))
     approval = next((one for one in approvals[::-1] if one.version == todo.version and one.ended_at is None), None)
     complete = next((one for one in approvals[::-1] if one.is_complete), None)
     is_in_review = todo.status == S.PENDING_REVIEW
     problem = why_not_runnable(todo, tools=tools) if is_in_review else ""
-    return Read(
+    return PanelData(
         todo=todo,
         tools=tools,
         content=content_of(todo, tools=tools),
         approvals=approvals,
         approval=approval,
         said=approval if is_in_review else complete,
-        before=_before(todo, approvals),
+        before=_previous_content(todo, approvals),
         problem=problem,
         unsent=undeliverable_of(todo, tools=tools) if is_in_review else [],
         effects=_effects(todo),
     )
 
 
-def _asked(read: Read) -> dict[str, Any]:
-    """What an approval covers: the words, the fields, and the hash of it all."""
-    description = read.todo.description.strip()
-    title = revealed(shortened(description, longest=LONGEST_TITLE))
+def _content_context(data: PanelData) -> dict[str, Any]:
+    """The content that an approval covers, with its hash."""
+    description = data.todo.description.strip()
+    title = mark_hidden(shortened(description, longest=LONGEST_TITLE))
     plan = plan_of(
-        read.content,
-        read.before if read.is_in_review else None,
-        tools=read.tools,
+        data.content,
+        data.before if data.is_in_review else None,
+        tools=data.tools,
         is_titled=len(description) <= LONGEST_TITLE,
     )
-    digest = hash_of(read.content)
+    digest = hash_of(data.content)
     return {
         "title": title,
         "plan": plan,
-        "heading": _heading(read.todo, plan, was_approved=read.said is not None),
+        "heading": _heading(data.todo, plan, was_approved=data.said is not None),
         "hidden": plan.hidden + (0 if plan.has_task else hidden_count(title)),
         "hash": digest,
         "short_hash": digest[:SHORT_HASH],
-        "wanted": [(one, revealed(one)) for one in requested_recipients(read.todo, tools=read.tools)],
+        "wanted": [(one, mark_hidden(one)) for one in requested_recipients(data.todo, tools=data.tools)],
     }
 
 
-def _decision(read: Read, entry: Entry, *, zone: str) -> dict[str, Any]:
-    """Who has said yes or may say it, and what has to be known before."""
-    before, todo = read.before, read.todo
+def _review_context(data: PanelData, entry: Entry, *, zone: str) -> dict[str, Any]:
+    """The approval so far, notes for the reviewer, and the actions they may take."""
+    before, todo = data.before, data.todo
     notes = notes_of(
         todo,
-        read.approvals,
-        problem=in_titles(read.problem, read.tool_names),
-        reason=in_titles(todo.reason, read.tool_names),
-        unsent=[] if read.problem else read.unsent,
-        is_by_hand=read.is_by_hand,
+        data.approvals,
+        problem=with_tool_titles(data.problem, data.tool_names),
+        reason=with_tool_titles(todo.reason, data.tool_names),
+        unsent=[] if data.problem else data.unsent,
+        is_by_hand=data.is_by_hand,
         is_proposal=before is None,
-        differs=before is not None and _without_repeats(before) != _without_repeats(read.content),
-        tools=read.tool_names,
+        differs=before is not None and _without_repeats(before) != _without_repeats(data.content),
+        tools=data.tool_names,
         zone=zone,
     )
-    named = [read.tools[name] for name in read.content["tools"] if name in read.tools]
+    named = [data.tools[name] for name in data.content["tools"] if name in data.tools]
     return {
-        "yes": _yes(read.said, todo, zone) if read.said else None,
-        "notes": [*notes, *(wishes_against(todo, named) if read.is_in_review else [])],
-        "problem": read.problem,
-        "is_by_hand": read.is_by_hand,
-        "may": allowed_actions(
-            todo, entry, read.approval, problem=read.problem, unsent=read.unsent, effects=read.effects
+        "approval": _approval_summary(data.said, todo, zone) if data.said else None,
+        "notes": [*notes, *(opt_out_notes(todo, named) if data.is_in_review else [])],
+        "problem": data.problem,
+        "is_by_hand": data.is_by_hand,
+        "allowed": allowed_actions(
+            todo, entry, data.approval, problem=data.problem, unsent=data.unsent, effects=data.effects
         ),
         "approvers": approvers_of(required_role(todo)),
     }
 
 
-def _done(read: Read, *, zone: str) -> dict[str, Any]:
-    """What has become of it so far: its runs, its effects, and what nobody knows of them."""
-    todo, effects = read.todo, read.effects
-    questions = ask([row for row in effects if row.state == EffectState.UNKNOWN], zone=zone)
+def _outcome_context(data: PanelData, *, zone: str) -> dict[str, Any]:
+    """Runs, history, effects and unknown outcomes."""
+    todo, effects = data.todo, data.effects
+    questions = questions_for([row for row in effects if row.state == EffectState.UNKNOWN], zone=zone)
     return {
-        "runs": runs_of(todo, tools=read.tools, zone=zone),
-        "story": story_of(todo, tools=read.tool_names, zone=zone),
+        "runs": runs_of(todo, tools=data.tools, zone=zone),
+        "history": history_of(todo, tools=data.tool_names, zone=zone),
         "effects": [
-            Done(row.pk, title_of(row), standing_of(row), in_titles(row.error, read.tool_names)) for row in effects
+            Done(row.pk, title_of(row), state_label(row), with_tool_titles(row.error, data.tool_names))
+            for row in effects
         ],
         "repeatable": [
-            Done(row.pk, title_of(row), standing_of(row), "") for row in effects if _is_repeatable(todo, row)
+            Done(row.pk, title_of(row), state_label(row), "") for row in effects if _is_repeatable(todo, row)
         ],
         "questions": questions,
         "questions_count": len(questions),
-        "once_more": [title_of(row) for row in effects if str(row.pk) in todo.repeats],
+        "repeats": [title_of(row) for row in effects if str(row.pk) in todo.repeats],
     }
 
 
 def _is_repeatable(todo: Todo, effect: Effect) -> bool:
-    """Of what the agent arranged nobody ticks what may have happened: the question whether it did stands beside it."""
+    """Return True if a repeat of the effect can be requested. A planned effect of unknown outcome can't: the panel already
+    asks whether it happened.
+    """
     is_asked = effect.pk == todo.effect_id and effect.state == EffectState.UNKNOWN
     return effect.state in REPEATABLE and not is_asked
 
 
 def _heading(todo: Todo, plan: Plan, *, was_approved: bool) -> str:
-    """What the fields are: what would happen, or, once it is over or a person does it, what was to."""
+    """Heading above the fields: what will happen, or what was proposed or approved once the todo is over or done by hand."""
     is_open = todo.effect is None or todo.effect.state in (*OPEN, EffectState.HELD)
     if todo.status in (S.PENDING_REVIEW, S.APPROVED, S.IN_PROGRESS) and not todo.taker and is_open:
         return plan.heading
-    return "What was approved" if was_approved else "What was proposed"
+    return "Approved content" if was_approved else "Proposed content"
 
 
-def _before(todo: Todo, approvals: Sequence[Approval]) -> Content | None:
-    """What the current version is to be compared with: what was approved last, else what was proposed. None where that is it."""
+def _previous_content(todo: Todo, approvals: Sequence[Approval]) -> Content | None:
+    """Content to compare the current version with: the last approved one, otherwise the proposal.
+
+    None for the first version and for the proposal itself.
+    """
     if todo.version == 1:
         return None
     older = [approval.content for approval in approvals if approval.version < todo.version]
@@ -232,7 +238,7 @@ def _before(todo: Todo, approvals: Sequence[Approval]) -> Content | None:
 
 
 def _proposal(todo: Todo) -> TodoEvent | None:
-    """How it was first put before people: as it was made, with what the agent itself has filled in since."""
+    """The event that holds the first proposal, including details that the agent filled in afterwards."""
     proposed: TodoEvent | None = None
     for event in TodoEvent.objects.filter(todo=todo, detail__has_key="content").order_by("at", "id"):
         if proposed is not None and (event.what, event.actor) != ("edited", AGENT.name):
@@ -242,19 +248,19 @@ def _proposal(todo: Todo) -> TodoEvent | None:
 
 
 def _without_repeats(content: Content) -> Content:
-    """What is to be done once more is asked for beside the content, and is said there."""
+    """The content without requested repeats, which are displayed separately."""
     return {**content, "repeats": None}
 
 
 def _effects(todo: Todo) -> list[Effect]:
-    """What the todo did or is to do: its own effect, and those of its calls."""
+    """The todo's planned effect and the effects of its calls."""
     wanted = Q(todo_calls__step__todo=todo) | Q(pk=todo.effect_id)
     return list(Effect.objects.filter(wanted).distinct().order_by("created_at", "id"))
 
 
-def _yes(approval: Approval, todo: Todo, zone: str) -> ApprovalSummary:
+def _approval_summary(approval: Approval, todo: Todo, zone: str) -> ApprovalSummary:
     return ApprovalSummary(
-        by=first_word(approval.approver),
+        by=sentence_start(approval.approver),
         rule=approval.rule_id if approval.rule is not None and approval.rule.ended_at is None else None,
         second_by=approval.second_approver,
         version=approval.version,
@@ -265,8 +271,8 @@ def _yes(approval: Approval, todo: Todo, zone: str) -> ApprovalSummary:
     )
 
 
-def _origin(todo: Todo) -> Mapping[str, Any]:
-    """The conversation and the turn that it comes from, and what to call the customer."""
+def _origin_context(todo: Todo) -> Mapping[str, Any]:
+    """The conversation and turn that the todo comes from, and the customer's name."""
     conversation = Conversation.objects.filter(pk=todo.conversation_id).first() if todo.conversation_id else None
     turn = Turn.objects.filter(pk=todo.turn_id).first() if todo.turn_id else None
     persona = todo.persona_id or (conversation.persona_id if conversation else None)

@@ -1,4 +1,4 @@
-"""What an approval covers, field by field, as it stands and as it was approved before."""
+"""The content that an approval covers, field by field, with changes since the last approval."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from console.todos.arguments import in_order
-from console.todos.invisible_characters import Piece, hidden_count, revealed
+from console.todos.invisible_characters import Piece, hidden_count, mark_hidden
 from console.todos.labels import LETTERS
 from projects.common import differences
 from projects.common.differences import Change, label_of
@@ -16,18 +16,18 @@ from todos.content.plans import names_addressee
 from tools.engine.catalogue import CompiledTool
 
 Content = Mapping[str, Any]
-# The keys under which a tool's arguments may hold whom it writes to.
+# Argument names that may hold a recipient.
 ADDRESSES = ("to", "recipient", "email", "address")
-# It is the title of the todo, so that it is repeated only where it changed, or is too long for one.
+# Shown as a field only if it changed or is too long for the title.
 TASK = "Task"
-NOBODY = "Nobody yet"
-NO_ADDRESS = "No address: nothing can be sent"
-NO_NUMBER = "No number: nothing can be sent"
+NOBODY = "No recipient yet"
+NO_ADDRESS = "No e-mail address"
+NO_NUMBER = "No phone number"
 
 
 @dataclass(frozen=True)
 class Line:
-    """One field of a content before it is compared. `origin` says where a value comes from that nobody typed."""
+    """One field before comparison. `origin` tells where a derived value comes from."""
 
     key: str
     label: str
@@ -38,7 +38,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Field:
-    """One field for the eye, with what went and what came since the last approval, and every hidden character marked."""
+    """One field for display, with changes since the last approval and hidden characters marked."""
 
     label: str
     pieces: list[Piece]
@@ -49,7 +49,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Plan:
-    """Everything that decides what will happen. `heading` says what that is; `has_task`: the whole description stands here."""
+    """The fields to approve. `has_task` is True if the full description is among them."""
 
     heading: str
     fields: list[Field]
@@ -61,8 +61,8 @@ class Plan:
 def plan_of(
     content: Content, before: Content | None, *, tools: Mapping[str, CompiledTool], is_titled: bool = True
 ) -> Plan:
-    """The fields of a content, against those of an earlier one. `is_titled`: the description stands above them as it is, and
-    has its hidden characters counted there.
+    """The fields of a content, compared with an earlier one. `is_titled` means that the whole description is the panel's
+    title, where its hidden characters are counted.
     """
     new = {line.key: line for line in _lines(content, tools)}
     old = {line.key: line for line in _lines(before, tools)} if before is not None else new
@@ -82,7 +82,7 @@ def plan_of(
 def _heading(content: Content, tools: Mapping[str, CompiledTool]) -> str:
     tool = tools.get(content["tool"] or "")
     if tool is None and not content["tools"]:
-        return "A person does this"
+        return "To be done by hand"
     if tool is None:
         return "This will run" if content["tool"] else "The agent may do this"
     return "This will be sent" if tool.kind in LETTERS else "This will run"
@@ -94,15 +94,15 @@ def _field(new: Line | None, old: Line | None) -> Field | None:
         return None
     before, after = old.text if old else "", new.text if new else ""
     if before == after:
-        pieces = revealed(after)
+        pieces = mark_hidden(after)
     else:
         change = Change(line.label, before, after)
-        pieces = [mark for piece in _joined(change.pieces) for mark in revealed(piece.text, kind=piece.kind)]
+        pieces = [mark for piece in _joined(change.pieces) for mark in mark_hidden(piece.text, kind=piece.kind)]
     return Field(line.label, pieces, line.origin, line.is_missing, is_changed=before != after)
 
 
 def _joined(pieces: Iterable[differences.Piece]) -> list[differences.Piece]:
-    """Changes with only blanks between them as one, so that words are read together."""
+    """Merge adjacent changes that are separated only by whitespace, so that phrases stay together."""
     joined: list[differences.Piece] = []
     gone = came = blank = ""
     for piece in pieces:
@@ -134,37 +134,37 @@ def _lines(content: Content, tools: Mapping[str, CompiledTool]) -> Iterator[Line
 
 
 def _frozen(content: Content, tools: Mapping[str, CompiledTool]) -> Iterator[Line]:
-    """Exactly these arguments: no model is asked."""
+    """Fields of a fixed tool call, which runs with exactly these arguments and without a model."""
     arguments = in_order(content["arguments"] or {}, tools.get(content["tool"]))
     if not any(arguments.get(key) for key in ADDRESSES):
         yield from _to(content, _kinds([content["tool"]], tools))
     for name, value in arguments.items():
         yield Line(f"argument.{name}", label_of(name), plain(value))
-    yield Line("tools", "By", _tools(content))
+    yield Line("tools", "Tool", _tools(content))
 
 
 def _open(content: Content, tools: Mapping[str, CompiledTool]) -> Iterator[Line]:
-    """A task that the agent carries out in its own words, with these tools and these addresses only."""
+    """Fields of a task that the agent carries out itself, limited to these tools and recipients."""
     offered = [tools[name] for name in content["tools"] if name in tools]
     yield from _to(content, {tool.kind for tool in offered if not names_addressee(tool)})
     if offered and not content["recipients"] and all(map(names_addressee, offered)):
         yield Line("recipients", "To", NOBODY, is_missing=True)
-    yield Line("tools", "With", _tools(content) or "No tool: by hand")
+    yield Line("tools", "Tools", _tools(content) or "None, by hand")
     yield Line("model", "Model", content["model"])
 
 
 def _to(content: Content, kinds: set[str]) -> Iterator[Line]:
     contact = content["contact"] or {}
     if content["recipients"]:
-        yield Line("recipients", "To", "\n".join(content["recipients"]), origin="only these addresses")
+        yield Line("recipients", "To", "\n".join(content["recipients"]), origin="these addresses only")
     elif "email" in kinds:
         yield _own_address("To", contact.get("email", ""))
     if "sms" in kinds:
-        yield _own_address("To the phone", contact.get("phone", ""), nothing=NO_NUMBER)
+        yield _own_address("Phone", contact.get("phone", ""), nothing=NO_NUMBER)
 
 
 def _own_address(label: str, address: str, *, nothing: str = NO_ADDRESS) -> Line:
-    return Line(label, label, address or nothing, "from the contact" if address else "", is_missing=not address)
+    return Line(label, label, address or nothing, "contact details" if address else "", is_missing=not address)
 
 
 def _about(content: Content) -> Iterator[Line]:
@@ -176,9 +176,9 @@ def _about(content: Content) -> Iterator[Line]:
 
 
 def _tools(content: Content) -> str:
-    """The tools by name, each with its version: a changed tool is another one."""
+    """Tools with version and fingerprint: an approval covers one version of a tool."""
     return "\n".join(
-        f"{name} version {mark.split(':')[0]} ({mark.split(':')[1][:6]})" if mark else f"{name}, not offered"
+        f"{name} version {mark.split(':')[0]} ({mark.split(':')[1][:6]})" if mark else f"{name}, unavailable"
         for name, mark in content["tools"].items()
     )
 
@@ -188,7 +188,7 @@ def _kinds(names: Any, tools: Mapping[str, CompiledTool]) -> set[str]:
 
 
 def plain(value: Any) -> str:
-    """An argument as a person reads it."""
+    """An argument's value as text."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if value is None:

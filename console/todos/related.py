@@ -1,4 +1,4 @@
-"""The todos of one conversation, beside its transcript."""
+"""Todos shown next to a conversation's transcript."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from console.todos.cards import cards_of
-from console.todos.change_token import stamp_beside
+from console.todos.change_token import conversation_token
 from projects.models import Project
 from todos.content.snapshot import compiled_tools
 from todos.models import Todo
@@ -14,10 +14,10 @@ from todos.models import Todo
 SHOWN = 5
 
 
-def todos_beside(project: Project, conversation_id: UUID, *, zone: str) -> dict[str, Any]:
-    """The newest of them, and how many there are; inside the tenant's transaction."""
-    # The stamp first: what happens while the rows are read is seen at the next look.
-    stamp = stamp_beside(conversation_id)
+def related_todos(project: Project, conversation_id: UUID, *, zone: str) -> dict[str, Any]:
+    """The conversation's newest todos, their total and a change token. Requires the tenant's transaction."""
+    # Read the token first, so that a change during the query is noticed at the next poll.
+    stamp = conversation_token(conversation_id)
     rows = Todo.objects.filter(project=project, conversation_id=conversation_id).select_related("type")
     newest, count = list(rows.order_by("-created_at", "-id")[:SHOWN]), rows.count()
     tools = compiled_tools(project) if newest else {}

@@ -1,4 +1,4 @@
-"""The offer of a standing rule: when the same tool was approved again and again, always as it was proposed."""
+"""Suggests a standing rule for a tool that a member keeps approving unchanged."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ ENOUGH = 10
 
 
 @dataclass(frozen=True)
-class Offer:
-    """So many todos of one tool that a member approved without a change; `todo_id` is the newest of them."""
+class RuleSuggestion:
+    """A tool whose todos a member approved `count` times without changes. `todo_id` is the newest of them."""
 
     tool: str
     title: str
@@ -25,8 +25,8 @@ class Offer:
     todo_id: UUID
 
 
-def offer_of(entry: Entry) -> Offer | None:
-    """For who may make a rule: the tool that they approve most, if no rule speaks for it yet."""
+def suggest_rule(entry: Entry) -> RuleSuggestion | None:
+    """The tool that the member approves most and that has no rule yet. None for members who can't create rules."""
     if not entry.may(Scope.CONFIGURE):
         return None
     newest = Approval.objects.filter(todo__project=entry.project).order_by("-id")
@@ -38,4 +38,4 @@ def offer_of(entry: Entry) -> Offer | None:
     tool, count = max(counts.items(), key=lambda item: item[1], default=("", 0))
     if count < ENOUGH:
         return None
-    return Offer(tool, title_of_tool(tool), count, next(row[0] for row in mine if row[1] == tool))
+    return RuleSuggestion(tool, title_of_tool(tool), count, next(row[0] for row in mine if row[1] == tool))

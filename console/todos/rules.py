@@ -1,4 +1,4 @@
-"""Making a standing rule out of a todo: what each argument may be, and what that would have let through."""
+"""The form that turns a todo into a standing rule, with a preview of past todos it would have approved."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ SHOWN = 20
 
 @dataclass(frozen=True)
 class Limit:
-    """What one argument may be. `value` is what it is in the todo, `bound` what was written for the kind of limit."""
+    """A limit on one argument. `value` is its value in the todo, `bound` the submitted limit."""
 
     name: str
     value: Any
@@ -54,7 +54,7 @@ class Limit:
 
     @property
     def allowed(self) -> dict[str, Any]:
-        """As a rule keeps it. Raises ApiError for a bound that isn't one."""
+        """The limit as stored in a rule. Raises ApiError for an invalid bound."""
         if self.kind == ANYTHING:
             return {ANYTHING: True}
         if self.kind == AT_MOST:
@@ -68,7 +68,7 @@ class Limit:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def new_rule(request: HttpRequest, project_slug: str, todo_id: UUID) -> HttpResponse:
-    """A rule for todos like this one. POST makes it, once what it would have let through was shown."""
+    """The rule form. POST creates the rule only if exactly its preview was shown before."""
     entry = enter(request, project_slug, verb=Scope.CONFIGURE)
     with tenant_tx(entry.project.organization.pk):
         todo = get_todo(entry.project, todo_id)
@@ -80,7 +80,7 @@ def new_rule(request: HttpRequest, project_slug: str, todo_id: UUID) -> HttpResp
         if is_made:
             create_rule(shown["rule"])
     if is_made:
-        messages.success(request, f"{title_of_tool(todo.tool)} is allowed within these limits from now on.")
+        messages.success(request, f"{title_of_tool(todo.tool)} now runs without approval within these limits.")
         return redirect(tab_url(project_slug, "todos"))
     return render(request, "todos/rule.html", {**shell_context(request, entry), **shown})
 
@@ -123,7 +123,7 @@ def _limits(todo: Todo, posted: QueryDict) -> Iterator[Limit]:
 
 
 def _flat(arguments: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """The arguments by dotted names, as a rule names them."""
+    """Nested arguments by dotted name, as in a rule."""
     for name, value in arguments.items():
         if isinstance(value, Mapping) and value:
             yield from _flat(value, f"{prefix}{name}.")
@@ -135,12 +135,12 @@ def _number(name: str, text: str) -> int | float:
     try:
         number = float(text.replace(",", "."))
     except ValueError as error:
-        raise ApiError("invalid_allowed", f"{name}: at most needs a number.", field=name) from error
+        raise ApiError("invalid_allowed", f"{name}: enter a number.", field=name) from error
     return int(number) if number.is_integer() else number
 
 
 def _alike(text: str, example: Any) -> Any:
-    """A written value as the kind of value that the argument has."""
+    """The text converted to the type of the argument's current value; unparsable text is kept."""
     if isinstance(example, str):
         return text
     try:

@@ -1,4 +1,4 @@
-"""The run log: the executor's steps, each with its calls, what came back, and what it cost."""
+"""The run log: the executor's steps with their tool calls, results and cost."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from itertools import groupby
 from uuid import UUID
 
 from console.durations import span_of
-from console.effects.labels import StateLabel, shortened, standing_of
+from console.effects.labels import StateLabel, shortened, state_label
 from console.timestamps import Moment, moment_of
 from console.todos.arguments import in_order
-from console.todos.invisible_characters import Piece, revealed
+from console.todos.invisible_characters import Piece, mark_hidden
 from console.todos.plan import plain
 from projects.common.differences import label_of
 from todos.models import Todo, TodoCall, TodoStatus, TodoStep
@@ -28,9 +28,7 @@ WORST_FIRST = ("bad", "warn", "act")
 
 @dataclass(frozen=True)
 class Call:
-    """One tool call. `arguments` are by their labels, and `raw` is the model's text where it was no JSON object. `result` is
-    what the model was given back; `effect` what it did, where it did something.
-    """
+    """One tool call. `raw` is the model's text if it wasn't a JSON object. `effect` is the state of the effect, if any."""
 
     name: str
     arguments: list[tuple[str, list[Piece]]]
@@ -43,7 +41,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Step:
-    """One step. `said` is what the model wrote beside its calls."""
+    """One step. `said` is the text that the model wrote along with its calls."""
 
     number: int
     tone: str
@@ -55,7 +53,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Run:
-    """The steps under one approval. `bars` has a tone for each of the ten steps there may be."""
+    """The steps under one approval. `bars` holds a tone for each of the MOST_STEPS possible steps."""
 
     version: int
     steps: list[Step]
@@ -69,7 +67,7 @@ class Run:
 
 
 def runs_of(todo: Todo, *, tools: Mapping[str, CompiledTool], zone: str) -> list[Run]:
-    """Every run, the newest first."""
+    """All runs of a todo, newest first."""
     rows = TodoStep.objects.filter(todo=todo).select_related("approval").order_by("approval_id", "number")
     steps = list(rows)
     calls: dict[UUID, list[TodoCall]] = {}
@@ -126,12 +124,12 @@ def _step(
 
 
 def _call(row: TodoCall, tools: Mapping[str, CompiledTool], *, is_running: bool) -> Call:
-    effect = standing_of(row.effect) if row.effect else None
+    effect = state_label(row.effect) if row.effect else None
     arguments = in_order(row.arguments or {}, tools.get(row.name))
     return Call(
         name=row.name,
-        arguments=[(label_of(name), revealed(plain(value))) for name, value in arguments.items()],
-        raw=revealed(row.arguments_text) if row.arguments is None else [],
+        arguments=[(label_of(name), mark_hidden(plain(value))) for name, value in arguments.items()],
+        raw=mark_hidden(row.arguments_text) if row.arguments is None else [],
         result=shortened(row.result.strip(), longest=LONGEST_RESULT),
         tone=_tone(row, effect, is_running=is_running),
         effect_id=row.effect_id,
@@ -140,7 +138,7 @@ def _call(row: TodoCall, tools: Mapping[str, CompiledTool], *, is_running: bool)
 
 
 def _tone(row: TodoCall, effect: StateLabel | None, *, is_running: bool) -> str:
-    """What went wrong with its effect, else that it came back as an error, or hasn't come back yet."""
+    """The effect's tone if it is in trouble; otherwise a warning for an error, or activity while the call runs."""
     if row.effect and row.effect.state in TROUBLE and effect:
         return effect.tone
     if row.is_error:
@@ -149,7 +147,7 @@ def _tone(row: TodoCall, effect: StateLabel | None, *, is_running: bool) -> str:
 
 
 def _cost(costs: Sequence[Decimal | None]) -> str:
-    """In US dollars; empty where no model was asked, or a price isn't known."""
+    """Cost in US dollars; empty if no model was called or a price is unknown."""
     known = [cost for cost in costs if cost is not None]
     if not known or len(known) < len(costs):
         return ""

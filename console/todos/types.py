@@ -1,4 +1,4 @@
-"""Types of todos and standing rules: a tab of the agent's settings."""
+"""The Todos tab of the agent's settings: todo types and standing rules."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from django.views.decorators.http import require_http_methods
 from console.access import enter, zone_of
 from console.agent.form_fields import FormField, FormFields
 from console.agent.page import page_context, tab_url
+from console.parameters import parse_uuid
 from console.timestamps import Moment, moment_of
-from console.todos.editing import addresses_in
+from console.todos.form import addresses_in
 from console.todos.labels import icon_of, title_of_tool
-from console.todos.listing import uuid_of
 from console.todos.plan import plain
 from projects.common.api_error import ApiError
 from projects.models import Member, Project, Role
@@ -55,7 +55,7 @@ NEW: Mapping[str, Any] = {
 
 @dataclass(frozen=True)
 class Choice:
-    """A tool that a type may be given. `problem` says why it can't run now."""
+    """A tool offered in the type form. `problem` explains why it can't run now."""
 
     name: str
     title: str
@@ -67,7 +67,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Card:
-    """One type with its form; `type` is None for a new one."""
+    """The form of one type; `type` is None for a new one."""
 
     type: TodoType | None
     values: Mapping[str, Any]
@@ -83,7 +83,7 @@ class Card:
 
 @dataclass(frozen=True)
 class RuleSummary:
-    """A standing rule in words."""
+    """A standing rule for display."""
 
     id: UUID
     tool: str
@@ -100,38 +100,38 @@ class RuleSummary:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def types(request: HttpRequest, project_slug: str, section: str) -> HttpResponse:
-    """The types and the rules; POST saves or removes a type, or ends a rule."""
+    """Todo types and standing rules. POST saves or removes a type, or ends a rule."""
     is_post = request.method == "POST"
     entry = enter(request, project_slug, verb=Scope.CONFIGURE if is_post else Scope.READ)
     if not is_post:
         return _show(request, entry)
-    wish, wanted = request.POST.get("do", ""), uuid_of(request.POST.get("id", ""))
+    action, wanted = request.POST.get("do", ""), parse_uuid(request.POST.get("id", ""))
     try:
         with tenant_tx(entry.project.organization.pk):
-            messages.success(request, _change(entry, wish, wanted, request.POST))
+            messages.success(request, _change(entry, action, wanted, request.POST))
     except ApiError as error:
         return _show(request, entry, refused=error, wanted=wanted)
     return redirect(tab_url(project_slug, TAB))
 
 
-def _change(entry: Entry, wish: str, wanted: UUID | None, posted: QueryDict) -> str:
-    is_new = wish == "save" and not {"id", "saved_at"} & posted.keys()
+def _change(entry: Entry, action: str, wanted: UUID | None, posted: QueryDict) -> str:
+    is_new = action == "save" and not {"id", "saved_at"} & posted.keys()
     if wanted is None and not is_new:
         raise Http404
-    if wish == "save":
+    if action == "save":
         saved = save_type(entry.project, _fields(posted), type_id=wanted, started_from=posted.get("saved_at"))
-        return f"{saved.name} is saved. Approvals that it changes have to be given again."
-    if wanted is None or wish not in ("remove", "end"):
+        return f"{saved.name} saved. Approvals it affects have to be given again."
+    if wanted is None or action not in ("remove", "end"):
         raise Http404
-    if wish == "remove":
+    if action == "remove":
         remove_type(entry.project, wanted)
-        return "Removed. Its todos stay, and need another type before they can be approved."
+        return "Type removed. Its todos need another type before they can be approved."
     end_rule(entry.project, wanted, by=entry.member.pk)
-    return "The rule has ended. What it let through and hasn’t begun is to be reviewed."
+    return "Rule ended. Todos it approved that haven’t started need review."
 
 
 def _fields(posted: QueryDict) -> dict[str, Any]:
-    """What the form says, as the service takes it."""
+    """The submitted values, converted for `save_type`."""
     values = _values(posted)
     return {
         **values,
@@ -157,7 +157,7 @@ def _number(text: str) -> int | str:
 
 
 def _decimal(text: str) -> Decimal | str | None:
-    """A number, with a comma or a point; what is none is left for the service to refuse."""
+    """A number with a decimal comma or point. Invalid text is returned as it is, for the service to reject."""
     try:
         return Decimal(text.replace(",", ".")) if text else None
     except InvalidOperation:
@@ -210,7 +210,7 @@ def _kept(kind: TodoType) -> dict[str, Any]:
 
 
 def _choices(tools: Mapping[str, CompiledTool], chosen: list[str]) -> list[Choice]:
-    """What may be chosen, and what was chosen and can't run any more."""
+    """Tools that can be selected, plus selected ones that can no longer run."""
     known = {name: tool_problem(tool, name) for name, tool in tools.items()}
     gone = {name: tool_problem(None, name) for name in chosen if name not in known}
     return [
@@ -248,7 +248,7 @@ def _rules(project: Project, *, zone: str) -> list[RuleSummary]:
 
 
 def _limit(limit: Mapping[str, Any]) -> str:
-    """What an argument may be, in words."""
+    """A rule's limit on one argument, as a phrase."""
     [(kind, bound)] = limit.items()
     if kind == "anything":
         return "anything"

@@ -1,4 +1,4 @@
-"""Addresses of the pages of todos."""
+"""URLs of the todo pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The board with its panel, the list, and what their forms do."""
+"""Views for the todo board, its detail panel and the list."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from console.access import enter, zone_of
 from console.layout import shell_context
-from console.todos.actions import act, approve_chosen, choices_of
+from console.parameters import parse_uuid
+from console.todos.actions import act, approve_chosen, parse_choices
 from console.todos.board import board_of
-from console.todos.change_token import stamp_beside, stamp_of
-from console.todos.listing import LIST, asked_of, list_of, rows_of, uuid_of
+from console.todos.change_token import change_token, conversation_token
+from console.todos.listing import LIST, list_of, parse_query, rows_of
 from console.todos.panel import panel_of
-from console.todos.rule_suggestions import offer_of
+from console.todos.rule_suggestions import suggest_rule
 from projects.accounts.accounts import ask_for_password, signed_in_of_late
 from projects.common.api_error import ApiError
 from projects.models import Project
@@ -38,7 +39,7 @@ from todos.services import Choice, get_todo
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def todos(request: HttpRequest, project_slug: str) -> HttpResponse:
-    """The board, or the list; POST approves what is ticked in the list."""
+    """The board or the list. POST approves the todos selected in the list."""
     is_post = request.method == "POST"
     entry = enter(request, project_slug, verb=Scope.OPERATE if is_post else Scope.READ)
     if is_post:
@@ -54,7 +55,7 @@ def todos(request: HttpRequest, project_slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def todo(request: HttpRequest, project_slug: str, todo_id: UUID) -> HttpResponse:
-    """One todo beside the board; POST does what its form says (`verbs`)."""
+    """The board with one todo open. POST performs an action on it."""
     is_post = request.method == "POST"
     entry = enter(request, project_slug, verb=Scope.OPERATE if is_post else Scope.READ)
     with tenant_tx(entry.project.organization.pk):
@@ -77,29 +78,29 @@ def todo(request: HttpRequest, project_slug: str, todo_id: UUID) -> HttpResponse
 @login_required
 @require_safe
 def news(request: HttpRequest, project_slug: str) -> HttpResponse:
-    """The stamp of what a page shows, asked for every few seconds."""
+    """The change token of a page, polled every few seconds."""
     entry = enter(request, project_slug, verb=Scope.READ)
-    beside = uuid_of(request.GET.get("conversation", ""))
+    beside = parse_uuid(request.GET.get("conversation", ""))
     with tenant_tx(entry.project.organization.pk):
-        stamp = stamp_beside(beside) if beside else stamp_of(uuid_of(request.GET.get("todo", "")))
+        stamp = conversation_token(beside) if beside else change_token(parse_uuid(request.GET.get("todo", "")))
     return HttpResponse(stamp, content_type="text/plain")
 
 
 def _list(request: HttpRequest, entry: Entry) -> dict[str, Any]:
-    return {"stamp": stamp_of(None), **list_of(entry, asked_of(request.GET), zone=zone_of(entry))}
+    return {"stamp": change_token(None), **list_of(entry, parse_query(request.GET), zone=zone_of(entry))}
 
 
 def _board(entry: Entry, *, with_done: bool, open_id: UUID | None = None) -> dict[str, Any]:
-    # The stamp first: what happens while the rows are read is seen at the next look.
+    # Read the token first, so that a change during the query is noticed at the next poll.
     return {
-        "stamp": stamp_of(open_id),
-        "offer": offer_of(entry),
+        "stamp": change_token(open_id),
+        "suggestion": suggest_rule(entry),
         **board_of(entry.project, zone=zone_of(entry), with_done=with_done),
     }
 
 
 def _approve_chosen(request: HttpRequest, entry: Entry) -> HttpResponse:
-    choices = choices_of(request.POST)
+    choices = parse_choices(request.POST)
     if "confirmed" in request.POST and len(choices) > MOST_UNCONFIRMED and not signed_in_of_late(request):
         return ask_for_password(request)
     try:
@@ -113,7 +114,7 @@ def _approve_chosen(request: HttpRequest, entry: Entry) -> HttpResponse:
 
 
 def _ask_to_confirm(request: HttpRequest, entry: Entry, choices: list[Choice]) -> HttpResponse:
-    """More than twenty at once: each is named, with whom it reaches, and asked for once more (T12)."""
+    """Ask to confirm a large bulk approval. The page lists each todo with its recipient."""
     with tenant_tx(entry.project.organization.pk):
         rows = list(_of(entry.project, choices))
         shown = rows_of(rows, entry, tools=compiled_tools(entry.project), zone=zone_of(entry))
@@ -131,7 +132,7 @@ def _of(project: Project, choices: list[Choice]) -> Any:
 
 
 def _following(project: Project, row: Todo) -> UUID | None:
-    """The next one to review after this one, as the board has them; from the top again when it was the last."""
+    """The next pending todo in board order, wrapping around at the end. None if this one isn't pending."""
     if row.status != TodoStatus.PENDING_REVIEW:
         return None
     pending = Todo.objects.filter(project=project, status=row.status).exclude(pk=row.pk).order_by("-status_at", "-id")

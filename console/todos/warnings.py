@@ -1,4 +1,4 @@
-"""What is to be known of one todo before anything is decided."""
+"""Notes shown above a todo in the panel."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from console.timestamps import moment_of
-from console.todos.history import happening_of
-from console.todos.labels import STANDINGS, first_word, unreached
+from console.todos.history import history_entry
+from console.todos.labels import STATUS_LABELS, sentence_start, undeliverable_warning
 from todos.approvals.validity import needs_second
 from todos.content.deliverability import Undeliverable
 from todos.models import Approval, Todo, TodoEvent, TodoStatus
@@ -15,9 +15,9 @@ from tools.models import EffectState
 
 S = TodoStatus
 TITLES = {
-    "put_back": "It came back to review.",
-    "reviewed_again": "It is reviewed again.",
-    "handed_back": "It was handed back.",
+    "put_back": "Returned to review.",
+    "reviewed_again": "Reopened for review.",
+    "handed_back": "Handed back for review.",
 }
 
 
@@ -42,9 +42,11 @@ def notes_of(
     tools: Iterable[str],
     zone: str,
 ) -> list[Note]:
-    """In order. `problem` keeps it from being approved, `unsent` would reach nobody though it can be, and `reason` is why it stands
-    where it does; it `differs` from what was approved last, or else was proposed, unless it `is_proposal`. Of the names of `tools`
-    none is shown.
+    """Notes in display order.
+
+    `problem` prevents approval; `unsent` lists undeliverable messages, which don't. `reason` explains the status. `differs`
+    compares the content with the last approved or proposed one, unless this `is_proposal`. Names of `tools` are replaced by
+    their titles.
     """
     if todo.status == S.PENDING_REVIEW:
         changed = [] if is_proposal else [_changed(todo, approvals, differs=differs, tools=tools, zone=zone)]
@@ -52,52 +54,57 @@ def notes_of(
     if todo.status == S.IN_PROGRESS and todo.taker:
         since = moment_of(todo.status_at, zone=zone).date
         return [
-            Note("act", "user", f"{first_word(todo.taker)} does this by hand.", f"Since {since}. No tool runs for it.")
+            Note(
+                "act",
+                "user",
+                f"{sentence_start(todo.taker)} is doing this by hand.",
+                f"Since {since}.",
+            )
         ]
     if todo.status == S.APPROVED and is_by_hand:
-        sentence = "It is approved, and no tool can do it."
-        return [Note("warn", "hand-grab", "It waits for somebody to take it on.", sentence)]
-    standing = STANDINGS[todo.status]
-    return [Note(standing.tone, standing.icon, standing.word, reason)] if reason else []
+        sentence = "It is approved, but no tool can do it. Someone has to take it."
+        return [Note("warn", "hand-grab", "Unassigned.", sentence)]
+    state = STATUS_LABELS[todo.status]
+    return [Note(state.tone, state.icon, state.word, reason)] if reason else []
 
 
 def _pending(
     todo: Todo, approvals: Sequence[Approval], *, problem: str, unsent: Sequence[Undeliverable], is_by_hand: bool
 ) -> list[Note]:
     notes = list[Note]()
-    standing_yes = next((one for one in approvals if one.version == todo.version and one.ended_at is None), None)
-    if standing_yes is not None and needs_second(todo):
-        sentence = f"{standing_yes.approver} said yes. Nothing happens before a second person does."
-        notes.append(Note("act", "users", "Two people have to approve this.", sentence))
-    elif standing_yes is not None:
-        sentence = f"{standing_yes.approver} said yes when two people had to. Approve it once more, and it goes on."
-        notes.append(Note("act", "user", "One person is enough now.", sentence))
-    elif not problem and needs_second(todo):
-        notes.append(Note("mute", "users", "Two people have to approve this.", "Whoever says yes now is the first."))
-    if is_by_hand:
+    first_approval = next((one for one in approvals if one.version == todo.version and one.ended_at is None), None)
+    if first_approval is not None and needs_second(todo):
+        sentence = f"{first_approval.approver} approved it. It runs once a second person approves it."
+        notes.append(Note("act", "users", "Needs a second approval.", sentence))
+    elif first_approval is not None:
         sentence = (
-            "Take it on yourself, or approve it for a colleague. To leave it to the agent, give it a type or a tool."
+            f"{first_approval.approver} approved it when two approvals were required. Approve it again to continue."
         )
+        notes.append(Note("act", "user", "One approval is enough now.", sentence))
+    elif not problem and needs_second(todo):
+        notes.append(Note("mute", "users", "Needs two approvals.", "Yours would be the first."))
+    if is_by_hand:
+        sentence = "Take it yourself, or approve it for a colleague. For the agent to do it, choose a type or a tool."
         notes.append(Note("mute", "hand-grab", "No tool can do this.", sentence))
     if todo.effect is not None and todo.effect.state == EffectState.DONE:
-        sentence = "What the agent arranged has happened. Approve it, and nothing more is done."
-        notes.append(Note("ok", "check", "It is done already.", sentence))
+        sentence = "The action has happened. Approving it does nothing more."
+        notes.append(Note("ok", "check", "Already done.", sentence))
     if problem:
-        notes.append(Note("bad", "alert-circle", "It can’t be approved as it is.", problem))
+        notes.append(Note("bad", "alert-circle", "Can’t be approved yet.", problem))
     for one in unsent:
-        sentence = f"{one.reason} Approved as it is, the rest of it is done."
-        notes.append(Note("warn", "alert-triangle", unreached(one.kind), sentence))
+        sentence = f"{one.reason} If you approve it, only its other actions run."
+        notes.append(Note("warn", "alert-triangle", undeliverable_warning(one.kind), sentence))
     return notes
 
 
 def _changed(todo: Todo, approvals: Sequence[Approval], *, differs: bool, tools: Iterable[str], zone: str) -> Note:
-    """What began the version that stands, and that nothing of it happens yet."""
+    """A note on how the current version came about."""
     event = TodoEvent.objects.filter(todo=todo, version=todo.version).order_by("at", "id").first()
-    by = f"{happening_of(event, tools=tools, zone=zone).sentence} " if event else ""
+    by = f"{history_entry(event, tools=tools, zone=zone).sentence} " if event else ""
     was_approved = any(approval.version < todo.version for approval in approvals)
     before = "approved" if was_approved else "proposed"
-    title = f"It changed after it was {before}." if differs else f"It is again as it was {before}."
+    title = f"Edited since it was {before}." if differs else f"Unchanged since it was {before}."
     if event is not None and not differs:
         title = TITLES.get(event.what, title)
     icon = "pencil" if differs else "arrow-back-up"
-    return Note("warn", icon, title, f"{by}Nothing happens until version {todo.version} is approved.")
+    return Note("warn", icon, title, f"{by}Version {todo.version} needs approval.")

@@ -1,1 +1,1 @@
-"""The catalogue of tools and the editor of custom tools."""
+"""Pages for tools: catalogue, tool detail, editor and history."""

@@ -1,4 +1,4 @@
-"""The catalogue as people read it: which tools there are, whether each is on, and why not."""
+"""The tool catalogue for display: availability, settings and usage."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.db.models import Count, Q
+from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.text import capfirst
 
@@ -30,22 +31,22 @@ from tools.engine.registry import builtin_tools
 from tools.models import Effect, EffectState
 
 CHANNELS = (("chat", "Chat"), ("phone", "Phone"), ("portal", "Portal"), ("sms", "SMS"), ("whatsapp", "WhatsApp"))
-MOMENTS = {
-    Trigger.TURN: "While it answers",
-    Trigger.LIVE: "In a live call",
-    Trigger.COMMITMENT: "When it has promised it",
-    Trigger.TASK: "For an approved todo",
+TRIGGER_LABELS = {
+    Trigger.TURN: "During a reply",
+    Trigger.LIVE: "During a live call",
+    Trigger.COMMITMENT: "After a promise",
+    Trigger.TASK: "For approved todos",
 }
-# What opens and closes a gate; other settings say how a tool works.
-SWITCHED = (AttributeType.BOOL, AttributeType.ENUM)
+# Setting types that switch a tool on or off; other settings configure it.
+SWITCH_TYPES = (AttributeType.BOOL, AttributeType.ENUM)
 RECENT = timedelta(days=30)
-# A tool fails when its newest effect of these days did.
+# A tool is failing if its newest effect within this period failed.
 FAILING = timedelta(days=7)
 
 
 @dataclass(frozen=True)
 class Gate:
-    """A setting that a built-in tool depends on, to be switched where the tool is shown."""
+    """A setting that switches a built-in tool, editable on the tool's page."""
 
     key: str
     label: str
@@ -63,11 +64,11 @@ class Gate:
 
 
 @dataclass(frozen=True)
-class Entry:
-    """One tool in the list. `beneath` says what is worth knowing at a glance."""
+class ListedTool:
+    """A tool in the list. `summary` is the line under its name."""
 
     name: str
-    beneath: str
+    summary: str
     tone: str
     icon: str
     word: str
@@ -78,12 +79,12 @@ class Entry:
 @dataclass(frozen=True)
 class Group:
     label: str
-    entries: list[Entry]
+    entries: list[ListedTool]
 
 
 @dataclass(frozen=True)
-class There:
-    """A built-in tool on one channel; `why_not` is empty where it is offered."""
+class Availability:
+    """Availability of a built-in tool on one channel. `why_not` is empty if it is offered."""
 
     label: str
     why_not: str
@@ -91,7 +92,7 @@ class There:
 
 @dataclass(frozen=True)
 class Argument:
-    """What a model fills in when it calls a tool."""
+    """An argument that the model fills in."""
 
     name: str
     description: str
@@ -101,23 +102,33 @@ class Argument:
 
 @dataclass(frozen=True)
 class Usage:
-    """What became of a tool's effects in the last 30 days."""
+    """Counts of a tool's effects over the last 30 days."""
 
     fired: int = 0
     unknown: int = 0
     failed: int = 0
 
 
-def catalogue_of(project: Project, *, channel: str) -> dict[str, Any]:
-    """The groups of the list on a channel, and how many tools there are and are offered."""
+def catalogue_context(request: HttpRequest, project: Project) -> dict[str, Any]:
+    """Context for the catalogue on the channel requested in the query string, by default chat."""
+    asked = request.GET.get("channel", "")
+    channel = asked if asked in dict(CHANNELS) else "chat"
+    return {**_catalogue_of(project, channel=channel), "channel": channel, "channels": CHANNELS}
+
+
+def _catalogue_of(project: Project, *, channel: str) -> dict[str, Any]:
+    """Context for the catalogue on one channel: groups of tools and counts."""
     compiled = compile_tools(project, channel=channel)
     attributes = resolve_attributes(project)
     errors = failing_tools(project)
     entries = {tool.name: _entry(tool, attributes, errors.get(tool.name)) for tool in compiled}
     groups = [
-        Group("Yours", [entries[tool.name] for tool in compiled if tool.origin != BUILT_IN]),
-        Group("Used while it answers", [entries[tool.name] for tool in compiled if is_used(tool)]),
-        Group("Built in", [entries[tool.name] for tool in compiled if tool.origin == BUILT_IN and not is_used(tool)]),
+        Group("Custom", [entries[tool.name] for tool in compiled if tool.origin != BUILT_IN]),
+        Group("Called during a reply", [entries[tool.name] for tool in compiled if is_model_called(tool)]),
+        Group(
+            "Built in",
+            [entries[tool.name] for tool in compiled if tool.origin == BUILT_IN and not is_model_called(tool)],
+        ),
     ]
     return {
         "groups": [group for group in groups if group.entries],
@@ -127,21 +138,21 @@ def catalogue_of(project: Project, *, channel: str) -> dict[str, Any]:
     }
 
 
-def is_used(tool: CompiledTool) -> bool:
-    """Whether a model calls the tool itself, and nothing that the agent says fires it."""
+def is_model_called(tool: CompiledTool) -> bool:
+    """Return True for a built-in tool that the model calls itself, as opposed to one triggered by a promise."""
     return tool.origin == BUILT_IN and is_called_by_model(tool)
 
 
-def by_channel(project: Project, name: str) -> list[There]:
-    """Where a built-in tool is offered, and why it isn't elsewhere; the state is read once."""
+def availability_of(project: Project, name: str) -> list[Availability]:
+    """Availability of a built-in tool on each channel. The business state is read once for all."""
     tool, stored = builtin_tools()[name], stored_definitions()
     state = read_state(project, channel="chat")
     compiled = ((label, compile_builtin(tool, replace(state, channel=channel), stored)) for channel, label in CHANNELS)
-    return [There(label, one.why_not) for label, one in compiled]
+    return [Availability(label, one.why_not) for label, one in compiled]
 
 
 def arguments_of(tool: CompiledTool) -> list[Argument]:
-    """What a model fills in, in the order of the schema."""
+    """Arguments that the model fills in, in schema order."""
     schema = tool.parameters or {}
     needed = schema.get("required", [])
     return [
@@ -151,21 +162,21 @@ def arguments_of(tool: CompiledTool) -> list[Argument]:
 
 
 def gates_of(name: str, attributes: Mapping[str, Resolved]) -> list[Gate]:
-    """The settings that a built-in tool stands behind, with the values that they have."""
-    settings = (setting for setting in KNOWN_SETTINGS if name in setting.tools and setting.type in SWITCHED)
+    """Settings that switch a built-in tool, with their current values."""
+    settings = (setting for setting in KNOWN_SETTINGS if name in setting.tools and setting.type in SWITCH_TYPES)
     return [_gate(setting, attributes.get(setting.key)) for setting in settings]
 
 
 def approvals_of(tool: CompiledTool, attributes: Mapping[str, Resolved]) -> list[Gate]:
-    """The switch that asks for a person's yes before each use; a tool of the project's own says so in its definition."""
+    """The approval switch of a built-in tool. Custom tools set `requires_approval` in their definition."""
     if tool.origin != BUILT_IN or Trigger.TASK not in tool.moments:
         return []
     key = approval_setting(tool.name)
-    return [Gate(key, "A colleague approves each use first", is_on=is_on(attributes, key), value="", choices=())]
+    return [Gate(key, "Require approval", is_on=is_on(attributes, key), value="", choices=())]
 
 
 def usage_of(project: Project, name: str) -> Usage:
-    """What one tool did of late."""
+    """Usage of one tool over the last 30 days."""
     rows = Effect.objects.filter(project_id=project.pk, tool=name, created_at__gt=timezone.now() - RECENT)
     return Usage(
         **rows.aggregate(
@@ -177,7 +188,10 @@ def usage_of(project: Project, name: str) -> Usage:
 
 
 def failing_tools(project: Project) -> dict[str, str]:
-    """Tools whose newest effect failed on the other side, with the reason. That no table is free is no failing."""
+    """Tools whose newest effect failed at the external service, with the reason.
+
+    A refusal by our own rules, such as a fully booked evening, doesn't count.
+    """
     rows = Effect.objects.filter(
         project_id=project.pk,
         created_at__gt=timezone.now() - FAILING,
@@ -192,15 +206,15 @@ def _is_refused(effect: Effect) -> bool:
 
 
 def reason_of(tool: CompiledTool, attributes: Mapping[str, Resolved]) -> str:
-    """Why a tool isn't offered, in words; empty when it is."""
+    """Reason why a tool isn't offered; empty if it is."""
     if tool.is_offered or tool.origin != BUILT_IN:
         return tool.why_not
     gates = gates_of(tool.name, attributes)
     closed = [gate for gate in gates if gate.is_switch and not gate.is_on]
     if closed:
         return f"“{closed[0].label}” is off"
-    if _is_of_the_phone(tool):
-        return "Only on the phone"
+    if _is_phone_only(tool):
+        return "Phone only"
     chosen = next((gate for gate in gates if not gate.is_switch and gate.key in tool.why_not), None)
     return f"“{chosen.label}” is {chosen.value or 'not set'}" if chosen else capfirst(tool.why_not)
 
@@ -211,11 +225,11 @@ def _gate(setting: KnownSetting, found: Resolved | None) -> Gate:
     return Gate(setting.key, setting.label, is_on=value is True, value=str(value or ""), choices=choices)
 
 
-def _entry(tool: CompiledTool, attributes: Mapping[str, Resolved], error: str | None) -> Entry:
+def _entry(tool: CompiledTool, attributes: Mapping[str, Resolved], error: str | None) -> ListedTool:
     tone, icon, word = _state(tool, error)
-    return Entry(
+    return ListedTool(
         name=tool.name,
-        beneath=error or reason_of(tool, attributes) or _beneath(tool),
+        summary=error or reason_of(tool, attributes) or _summary(tool),
         tone=tone,
         icon=icon,
         word=word,
@@ -228,17 +242,17 @@ def _entry(tool: CompiledTool, attributes: Mapping[str, Resolved], error: str | 
 
 def _state(tool: CompiledTool, error: str | None) -> tuple[str, str, str]:
     if not tool.is_offered:
-        return "mute", "lock", "Phone only" if _is_of_the_phone(tool) else "Off"
+        return "mute", "lock", "Phone only" if _is_phone_only(tool) else "Off"
     return ("bad", "alert-circle", "Failing") if error else ("ok", "circle-check", "On")
 
 
-def _is_of_the_phone(tool: CompiledTool) -> bool:
+def _is_phone_only(tool: CompiledTool) -> bool:
     return tool.why_not.startswith("phone only")
 
 
-def _beneath(tool: CompiledTool) -> str:
+def _summary(tool: CompiledTool) -> str:
     if tool.overrides:
-        return f"replaces the built-in one, version {tool.version}"
+        return f"Replaces the built-in tool, version {tool.version}"
     if tool.origin != BUILT_IN and is_called_by_model(tool):
-        return f"Called while it answers. {tool.definition.description}"
+        return f"Called during a reply. {tool.definition.description}"
     return tool.definition.description

@@ -33,7 +33,7 @@ PAGES = (
 ORDER = {"number": "2214", "status": "processing", "items": [{"name": "Olio", "quantity": 2}], "tracking": []}
 
 
-def test_the_widget_keeps_nobody_out(page: Page, app: App, shop: Shop, placed: Placed) -> None:
+def test_the_widget_is_accessible(page: Page, app: App, shop: Shop, placed: Placed) -> None:
     """Closed, with every block and the form of a lead, light and dark, at a desk and on a phone."""
     app.model.script("reply", text="Here you are: https://example.com/returns.")
     found: list[str] = []
@@ -55,7 +55,7 @@ def test_the_widget_keeps_nobody_out(page: Page, app: App, shop: Shop, placed: P
     assert found == []
 
 
-def test_the_products_pages_keep_nobody_out(page: Page, app: App) -> None:
+def test_the_console_is_accessible(page: Page, app: App) -> None:
     """With a conversation in which something was promised and done."""
     conversation = converse(app, "Could you text me the details?", name="Giulia", phone="+39 347 555 0142")
     found: list[str] = []
@@ -65,7 +65,7 @@ def test_the_products_pages_keep_nobody_out(page: Page, app: App) -> None:
     assert found == []
 
 
-def test_the_apis_page_is_read_in_both_themes_and_on_a_phone(page: Page, app: App) -> None:
+def test_the_api_docs_are_accessible(page: Page, app: App) -> None:
     """It had one palette of its own, too pale. How its parts are built is another's; what can be read of them is ours."""
     found: list[str] = []
     grounds = set()

@@ -31,7 +31,7 @@ LIT_BY_FACT = """() => {
 }"""
 
 
-def test_newcomer_talks_to_an_agent_of_their_own(page: Page, app: App) -> None:
+def test_a_new_user_signs_up_and_talks_to_their_agent(page: Page, app: App) -> None:
     page.goto(f"{app.base_url}/account/login/")
     page.get_by_role("link", name="Create an account").click()
     page.get_by_label("E-mail").fill(f"ada@{app.tenant.project.slug}.example")
@@ -47,7 +47,7 @@ def test_newcomer_talks_to_an_agent_of_their_own(page: Page, app: App) -> None:
     expect(turn_title(page)).to_contain_text("Done in")
 
 
-def test_sign_in_refuses_a_wrong_password_and_leads_to_where_one_was_going(page: Page, app: App) -> None:
+def test_sign_in_refuses_a_wrong_password_and_keeps_the_destination(page: Page, app: App) -> None:
     """The administration, through the one door; there an attribute is changed under the strict policy."""
     page.goto(f"{app.base_url}/admin/")
     page.get_by_label("E-mail").fill(app.tenant.owner.email)
@@ -69,7 +69,7 @@ def test_sign_in_refuses_a_wrong_password_and_leads_to_where_one_was_going(page:
         assert Attribute.objects.get(key="greeting").value == "Buonasera"
 
 
-def test_colleague_joins_by_the_link(page: Page, app: App) -> None:
+def test_a_colleague_joins_by_invitation_link(page: Page, app: App) -> None:
     email = f"lena@{app.tenant.project.slug}.example"
     open_page(page, app, "members")
     page.get_by_label("E-mail").fill(email)
@@ -86,7 +86,7 @@ def test_colleague_joins_by_the_link(page: Page, app: App) -> None:
     expect(page.get_by_role("button", name="Lena Brandt, account menu")).to_be_visible()
 
 
-def test_key_is_made_copied_and_revoked(page: Page, app: App) -> None:
+def test_an_api_key_is_created_copied_and_revoked(page: Page, app: App) -> None:
     open_page(page, app, "keys")
     page.get_by_label("Name", exact=True).fill("Website")
     page.get_by_role("button", name="Create key").click()
@@ -121,7 +121,7 @@ def test_scenarios_are_added_moved_and_saved(page: Page, app: App) -> None:
     assert [step.text for step in scenarios[4].steps] == ["Ask for the name.", "Ask for the amount."]
 
 
-def test_a_refused_step_is_shown_and_the_page_stays_where_it_is(page: Page, app: App, complaints: Complaints) -> None:
+def test_a_refused_step_is_scrolled_into_view(page: Page, app: App, complaints: Complaints) -> None:
     """Only what is inside scrolls: labels that are read out alone made the page longer than the window."""
     complaints.provoke("422")
     open_page(page, app, "agent/scenarios")
@@ -133,7 +133,7 @@ def test_a_refused_step_is_shown_and_the_page_stays_where_it_is(page: Page, app:
     assert page.evaluate("[document.scrollingElement.scrollHeight - innerHeight, scrollY]") == [0, 0]
 
 
-def test_a_second_span_and_a_model_are_tried(page: Page, app: App) -> None:
+def test_a_second_time_span_is_saved_and_a_model_tested(page: Page, app: App) -> None:
     """A span added by the script is read as one of its day; a model is tried without leaving the page."""
     open_page(page, app, "agent/hours")
     page.get_by_role("button", name="Add hours on Saturday").click()
@@ -153,7 +153,7 @@ def second_version(app: App) -> AgentVersion:
         return AgentVersion.objects.get(number=2)
 
 
-def test_a_mail_server_is_connected_tried_and_disconnected(page: Page, app: App) -> None:
+def test_a_mail_server_is_connected_tested_and_disconnected(page: Page, app: App) -> None:
     """Nothing listens at the address, and trying it says so."""
     open_page(page, app, "agent/integrations")
     card = page.get_by_role("region", name="E-mail (SMTP)")
@@ -175,12 +175,12 @@ def test_a_mail_server_is_connected_tried_and_disconnected(page: Page, app: App)
 
 
 @pytest.mark.requirement("T17")
-def test_staff_see_what_is_said_and_learned_as_it_happens(page: Page, app: App) -> None:
+def test_staff_follow_a_conversation_live(page: Page, app: App) -> None:
     """What the observer learns is readable in the page, and leads to the words."""
     begun = app.call("/conversations", {"channel": "chat", "persona": {"external_id": "guest"}})
     open_page(page, app, "conversations")
     page.get_by_role("link", name=re.compile("Unnamed customer")).click()
-    expect(page.get_by_text("Nothing said yet")).to_be_visible()
+    expect(page.get_by_text("No messages yet")).to_be_visible()
     said = {"content": "Hi, my name is Giulia Ferri. Do you have a table for four?"}
     app.call(f"/conversations/{begun['id']}/messages", said)
     settle()
@@ -193,7 +193,7 @@ def test_staff_see_what_is_said_and_learned_as_it_happens(page: Page, app: App) 
     assert "my name is Giulia" in page.evaluate(LIT_BY_FACT)
 
 
-def test_customer_moves_and_cancels_their_booking_on_a_phone(phone_page: Page, app: App) -> None:
+def test_a_customer_moves_and_cancels_a_booking_on_a_phone(phone_page: Page, app: App) -> None:
     page = phone_page
     booking = book_table(app.tenant)
     page.goto(f"{app.base_url}/b/{booking_token(booking)}")
@@ -215,7 +215,7 @@ def test_customer_moves_and_cancels_their_booking_on_a_phone(phone_page: Page, a
     assert now(app.tenant, booking).state == BookingState.CANCELLED
 
 
-def test_what_was_typed_beside_a_saved_resource_still_stands(page: Page, app: App) -> None:
+def test_saving_one_resource_keeps_unsaved_edits_of_others(page: Page, app: App) -> None:
     """Each row is saved by itself; the page that comes back loses nothing of the others, nor of one that was refused."""
     open_page(page, app, "resources")
     page.get_by_label("Name of Table 1", exact=True).fill("Veranda")

@@ -32,7 +32,7 @@ def is_visit(route: Route) -> bool:
     return route.request.is_navigation_request()
 
 
-def test_a_busy_projects_figures_come_into_its_page_without_a_jump(page: Page, app: App) -> None:
+def test_metrics_of_a_busy_project_load_without_a_layout_shift(page: Page, app: App) -> None:
     make_busy(app)
     held: list[Route] = []
     address = f"{app.home}/"

@@ -56,7 +56,7 @@ def messages(app: App, conversation_id: str) -> list[str]:
         return [f"{row['role']}: {row['content']}" for row in json.load(answer)["results"]]
 
 
-def test_the_keys_of_a_page_are_listed_and_can_be_switched_off(page: Page, app: App) -> None:
+def test_keyboard_shortcuts_are_listed_and_can_be_turned_off(page: Page, app: App) -> None:
     """WCAG 2.1.4: on every page that has some, and by the menu where “?” is switched off with the others."""
     ask_for_a_person(app)
     for path in ("tickets", "escalations", "todos", "tools", "playground", "knowledge/new", "agent/hours"):
@@ -94,8 +94,8 @@ def test_an_operator_takes_over_answers_and_hands_back(page: Page, app: App) -> 
     expect(take).to_contain_text("After six")
     expect(page.locator("#chat")).to_contain_text("I would rather talk to a person")
     page.keyboard.press("t")
-    expect(take).to_contain_text("You are speaking with Jonas Weber")
-    answer = page.get_by_label("Answer Jonas Weber as")
+    expect(take).to_contain_text("You’re talking to Jonas Weber")
+    answer = page.get_by_label("Reply to Jonas Weber as")
     expect(answer).to_be_focused()
     app.call(f"/conversations/{conversation_id}/messages", {"content": "Is the 12th free?"})
     expect(page.locator("#chat")).to_contain_text("Is the 12th free?")
@@ -104,7 +104,7 @@ def test_an_operator_takes_over_answers_and_hands_back(page: Page, app: App) -> 
     expect(page.locator("#chat")).to_contain_text("Good evening, it is free.")
     answer.press("Escape")
     page.keyboard.press("h")
-    expect(take).to_contain_text("The agent answers here")
+    expect(take).to_contain_text("The agent is answering")
     expect(answer).to_be_hidden()
     settle()
     assert messages(app, conversation_id)[2:] == [
@@ -117,7 +117,7 @@ def test_an_operator_takes_over_answers_and_hands_back(page: Page, app: App) -> 
 
 
 @pytest.mark.requirement("W03")
-def test_who_comes_second_reads_who_has_it(page: Page, app: App, complaints: Complaints) -> None:
+def test_a_second_takeover_shows_who_has_the_conversation(page: Page, app: App, complaints: Complaints) -> None:
     """The page was open before another took over."""
     conversation_id = ask_for_a_person(app)
     open_page(page, app, f"conversations/{conversation_id}")
@@ -129,21 +129,21 @@ def test_who_comes_second_reads_who_has_it(page: Page, app: App, complaints: Com
     complaints.provoke("409 (Conflict)")
     page.keyboard.press("t")
     expect(page.locator("#refused")).to_contain_text("has this conversation")
-    expect(take).to_contain_text("is speaking with Jonas Weber")
+    expect(take).to_contain_text("is talking to Jonas Weber")
 
 
 @pytest.mark.requirement("W03")
-def test_a_request_appears_while_one_looks_and_is_claimed_on_a_phone(phone_page: Page, app: App) -> None:
+def test_a_new_request_appears_live_and_is_claimed_on_a_phone(phone_page: Page, app: App) -> None:
     """The list updates by itself, also at 390 px."""
     page = phone_page
     open_page(page, app, "escalations")
-    expect(page.locator("#live")).to_contain_text("Requests for a person appear here")
+    expect(page.locator("#live")).to_contain_text("No requests yet")
     ask_for_a_person(app)
     page.get_by_role("button", name="Claim Jonas Weber").click()
-    expect(page.locator("#take")).to_contain_text("You are speaking with Jonas Weber")
+    expect(page.locator("#take")).to_contain_text("You’re talking to Jonas Weber")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert findings(page) == []
-    page.get_by_label("Answer Jonas Weber as").fill("Good evening")
+    page.get_by_label("Reply to Jonas Weber as").fill("Good evening")
     page.get_by_label("Send").click()
 
     def has_come() -> bool:
@@ -153,21 +153,23 @@ def test_a_request_appears_while_one_looks_and_is_claimed_on_a_phone(phone_page:
     until(has_come, what="the operator's message")
 
 
-def test_a_form_that_is_sent_twice_in_a_hurry_goes_out_once(page: Page, app: App) -> None:
+def test_a_form_submitted_twice_is_sent_once(page: Page, app: App) -> None:
     """Who presses again before the answer is there opens one ticket."""
     open_page(page, app, "tickets/new")
     page.get_by_label("Subject").fill("Charged twice for order 727")
-    page.get_by_label("What it is about").fill("The card shows 31.70 two times.")
+    page.get_by_label("Description").fill("The card shows 31.70 two times.")
     with app.tenant.tx():
         # The answer waits for this.
         Project.objects.select_for_update().get(pk=app.tenant.project.pk)
         page.evaluate(PRESS_TWICE)
-    expect(page.get_by_role("status")).to_contain_text("Ticket #1 is open.")
+    expect(page.get_by_role("status")).to_contain_text("Ticket #1 created.")
     with app.tenant.tx():
         assert Ticket.objects.count() == 1
 
 
-def test_an_operators_words_whose_answer_was_lost_are_said_once(page: Page, app: App, complaints: Complaints) -> None:
+def test_an_operator_message_is_not_duplicated_after_a_lost_response(
+    page: Page, app: App, complaints: Complaints
+) -> None:
     """They have arrived, and the page can't know it; who sends them again says nothing twice."""
     complaints.provoke("ERR_FAILED")
     app.model.script("reply", text="Good evening.")
@@ -181,7 +183,7 @@ def test_an_operators_words_whose_answer_was_lost_are_said_once(page: Page, app:
         route.abort()
 
     page.route("**/operator-messages", lose_the_answer)
-    field = page.get_by_label("Answer Jonas Weber as")
+    field = page.get_by_label("Reply to Jonas Weber as")
     field.fill("Good evening, it is free.")
     field.press("Enter")
     expect(page.get_by_text("The server can’t be reached.")).to_be_visible()

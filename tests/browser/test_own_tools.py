@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from console.tools.views import TEMPLATE
+from console.tools.definition_text import TEMPLATE
 from projects.agents.services import save_agent
 from projects.models.agent_config import AgentConfig
 from tests.browser.conftest import App, open_page
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.browser
 NAME = "ask_stock_tool"
 
 
-def test_a_tool_that_the_agent_calls_itself_is_made_in_the_form(page: Page, app: App, tenant: Tenant) -> None:
+def test_the_form_creates_a_tool_that_the_agent_calls(page: Page, app: App, tenant: Tenant) -> None:
     """It needs no conditions; what hinders it stands beside the choice; a try shows what it would send."""
     open_page(page, app, "tools/custom/new")
     page.get_by_label("Name", exact=True).fill(NAME)
@@ -26,29 +26,29 @@ def test_a_tool_that_the_agent_calls_itself_is_made_in_the_form(page: Page, app:
     expect(moments.get_by_role("checkbox", checked=True)).to_have_count(2)
     page.get_by_role("button", name="Remove agentPromised").click()
     expect(page.locator("#form")).to_contain_text("A tool needs at least one condition.")
-    moments.get_by_label("While it answers").check()
-    moments.get_by_label("When it has promised it").uncheck()
-    expect(page.locator("#form")).not_to_contain_text("Conditions, all must hold")
-    expect(page.locator("#check")).to_contain_text("Can be saved")
-    page.get_by_label("It answers later, by callback").check()
+    moments.get_by_label("During a reply").check()
+    moments.get_by_label("After a promise").uncheck()
+    expect(page.locator("#form")).not_to_contain_text("Conditions (all must be met)")
+    expect(page.locator("#check")).to_contain_text("Valid")
+    page.get_by_label("Responds later by callback").check()
     expect(moments).to_contain_text('a webhook with callback answers later, and "turn" needs the answer')
-    page.get_by_label("It answers later, by callback").uncheck()
-    expect(page.locator("#check")).to_contain_text("Can be saved")
-    page.get_by_label("The customer said").fill("One of us is vegan.")
-    page.get_by_label("The agent answers").fill("Let me see.")
+    page.get_by_label("Responds later by callback").uncheck()
+    expect(page.locator("#check")).to_contain_text("Valid")
+    page.get_by_label("Customer message").fill("One of us is vegan.")
+    page.get_by_label("Agent reply").fill("Let me see.")
     page.get_by_role("button", name="Evaluate").click()
-    expect(page.locator("#try-result")).to_contain_text("is called by the agent itself while it answers")
+    expect(page.locator("#try-result")).to_contain_text("is called by the agent during a reply")
     expect(page.locator(f"[data-preview={NAME}] pre")).to_contain_text("POST https://example.com/kitchen")
     page.keyboard.press("Control+s")
-    page.get_by_role("button", name="I have it").click()
+    page.get_by_role("button", name="Done").click()
     expect(page.get_by_text("Version 1, saved by")).to_be_visible()
-    expect(page.locator(".tl-list")).to_contain_text("Called while it answers.")
+    expect(page.locator(".tl-list")).to_contain_text("Called during a reply.")
     with tenant.tx():
         assert CustomTool.objects.get().definition["moments"] == ["turn", "task"]
         assert not Effect.objects.exists()
 
 
-def test_a_tool_that_a_step_names_is_not_switched_off_unasked(page: Page, app: App, tenant: Tenant) -> None:
+def test_turning_off_a_tool_used_by_a_step_asks_first(page: Page, app: App, tenant: Tenant) -> None:
     """The step is named with the way there; who keeps the tool finds the switch as it was."""
     action = {"type": "send_event"}
     step = {"text": "Tell the kitchen", "collects": [], "tools": [NAME]}
@@ -58,10 +58,10 @@ def test_a_tool_that_a_step_names_is_not_switched_off_unasked(page: Page, app: A
         save_agent(tenant.project, config=AgentConfig.model_validate(document), author=None)
     open_page(page, app, f"tools/{NAME}")
     page.get_by_label("On", exact=True).click()
-    dialog = page.get_by_role("dialog", name=f"Switch off {NAME}?")
+    dialog = page.get_by_role("dialog", name=f"Turn off {NAME}?")
     expect(dialog.get_by_role("link", name="1.1 Allergies")).to_be_visible()
     dialog.get_by_role("button", name="Keep").click()
     expect(page.get_by_label("On", exact=True)).to_be_checked()
     page.get_by_label("On", exact=True).click()
-    dialog.get_by_role("button", name="Switch off").click()
-    expect(page.get_by_text(f"{NAME} is off, from the next turn on.")).to_be_visible()
+    dialog.get_by_role("button", name="Turn off").click()
+    expect(page.get_by_text(f"{NAME} is off from the next turn.")).to_be_visible()

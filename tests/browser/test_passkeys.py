@@ -105,7 +105,7 @@ def sign_out(page: Page) -> None:
     page.context.clear_cookies()
 
 
-def test_a_passkey_is_added_used_both_ways_and_removed(page: Page, named: App, key: Key) -> None:
+def test_a_passkey_is_added_used_and_removed(page: Page, named: App, key: Key) -> None:
     add(page, named)
     sign_out(page)
     enter_password(page, named)
@@ -126,7 +126,7 @@ def test_a_passkey_is_added_used_both_ways_and_removed(page: Page, named: App, k
     assert not Authenticator.objects.filter(user=named.tenant.owner).exists()
 
 
-def test_the_field_of_the_e_mail_offers_the_passkey(page: Page, named: App, offered_key: Key) -> None:
+def test_the_email_field_offers_the_passkey(page: Page, named: App, offered_key: Key) -> None:
     """Nothing is pressed on the page. Where the person was going is kept."""
     add(page, named)
     sign_out(page)
@@ -134,7 +134,7 @@ def test_the_field_of_the_e_mail_offers_the_passkey(page: Page, named: App, offe
     expect(page.get_by_role("listitem").filter(has_text="Blue key")).to_contain_text("used just now")
 
 
-def test_the_button_takes_the_place_of_what_the_field_offers(page: Page, named: App, offered_key: Key) -> None:
+def test_the_button_replaces_the_passkey_autofill(page: Page, named: App, offered_key: Key) -> None:
     add(page, named)
     sign_out(page)
     offered_key.is_touched(at_once=False)
@@ -151,7 +151,7 @@ def test_the_button_takes_the_place_of_what_the_field_offers(page: Page, named: 
     is_inside(page, named)
 
 
-def test_a_passkey_that_was_removed_is_refused_with_the_way_out(page: Page, named: App, key: Key) -> None:
+def test_a_removed_passkey_is_refused_with_an_alternative(page: Page, named: App, key: Key) -> None:
     add(page, named)
     Authenticator.objects.filter(user=named.tenant.owner).delete()
     sign_out(page)
@@ -161,7 +161,7 @@ def test_a_passkey_that_was_removed_is_refused_with_the_way_out(page: Page, name
     expect(page).to_have_url(f"{named.base_url}/account/login/?next=%2Faccount%2F2fa%2F")
 
 
-def test_a_copy_of_a_passkey_is_refused_with_the_way_out(page: Page, named: App, key: Key) -> None:
+def test_a_cloned_passkey_is_refused_with_an_alternative(page: Page, named: App, key: Key) -> None:
     """WebAuthn, section 6.1.1: what a copy counts from is behind what the key itself has said since."""
     add(page, named)
     for _ in range(2):
@@ -176,7 +176,7 @@ def test_a_copy_of_a_passkey_is_refused_with_the_way_out(page: Page, named: App,
     expect(page.get_by_text("This passkey may have been copied")).to_be_visible()
 
 
-def test_a_question_that_was_closed_can_be_put_again(page: Page, named: App, key: Key) -> None:
+def test_a_dismissed_prompt_can_be_opened_again(page: Page, named: App, key: Key) -> None:
     """Nothing of it was kept, here or there."""
     open_add(page, named)
     key.answers(is_there=False)
@@ -188,13 +188,13 @@ def test_a_question_that_was_closed_can_be_put_again(page: Page, named: App, key
     assert Authenticator.objects.filter(user=named.tenant.owner, type="webauthn").count() == 1
 
 
-def test_a_browser_without_one_says_what_to_do_instead(page: Page, named: App, key: Key) -> None:
+def test_a_browser_without_passkeys_shows_an_alternative(page: Page, named: App, key: Key) -> None:
     page.goto(f"{named.base_url}/account/login/")
     page.get_by_role("button", name="Sign in with a passkey").click()
     expect(page.get_by_role("alert")).to_contain_text("Or sign in with e-mail and password.")
 
 
-def test_a_device_that_has_one_is_not_added_twice(page: Page, named: App, key: Key) -> None:
+def test_a_device_is_not_added_twice(page: Page, named: App, key: Key) -> None:
     add(page, named)
     open_add(page, named)
     page.get_by_role("button", name="Add passkey").click()
@@ -208,21 +208,21 @@ def test_a_device_that_has_one_is_not_added_twice(page: Page, named: App, key: K
         ("PublicKeyCredential", "This browser doesn’t support passkeys."),
     ],
 )
-def test_what_is_lacking_is_said(page: Page, named: App, lack: str, words: str) -> None:
+def test_missing_requirements_are_shown(page: Page, named: App, lack: str, words: str) -> None:
     page.goto(f"{named.base_url}/account/login/")
     page.evaluate(f"Object.defineProperty(window, '{lack}', {{ value: false }})")
     page.get_by_role("button", name="Sign in with a passkey").click()
     expect(page.get_by_role("alert")).to_contain_text(words)
 
 
-def test_a_number_leads_to_the_address_with_a_name(page: Page, app: App, named: App) -> None:
+def test_an_ip_address_links_to_the_host_name(page: Page, app: App, named: App) -> None:
     page.goto(f"{app.base_url}/account/login/?next={FACTORS}")
     page.get_by_role("button", name="Sign in with a passkey").click()
     page.get_by_role("link", name="Open this page on localhost").click()
     expect(page).to_have_url(f"{named.base_url}/account/login/?next={FACTORS}")
 
 
-def test_the_pages_of_passkeys_keep_nobody_out(page: Page, named: App, key: Key, complaints: Complaints) -> None:
+def test_the_passkey_pages_are_accessible(page: Page, named: App, key: Key, complaints: Complaints) -> None:
     """Light and dark, at a desk and on a phone: none is wider than the phone."""
     add(page, named, name="A key with a name that is as long as names of keys can be, and that is eighty")
     mine = Authenticator.objects.get(user=named.tenant.owner, type="webauthn").pk

@@ -46,7 +46,7 @@ def lane(page: Page, name: str) -> Locator:
     return page.locator(f"#score [data-lane={name}]")
 
 
-def test_opener_starts_a_conversation_that_a_reload_keeps(page: Page, app: App) -> None:
+def test_an_opener_starts_a_conversation_that_survives_a_reload(page: Page, app: App) -> None:
     open_page(page, app, "playground")
     opener = page.locator("#openers button").first
     words = opener.inner_text().strip()
@@ -59,7 +59,7 @@ def test_opener_starts_a_conversation_that_a_reload_keeps(page: Page, app: App) 
     expect(page.locator(".mg-msg.sel > p")).to_have_text(answer)
 
 
-def test_newer_message_withdraws_the_reply_under_way(page: Page, app: App) -> None:
+def test_a_newer_message_withdraws_the_reply_in_progress(page: Page, app: App) -> None:
     """It is seen as it is written. Then the customer no longer sees it; staff finds it, struck out, in its turn."""
     app.model.script("reply", match="First", text="Half a thought and then another. " * 100, gap_ms=100)
     open_page(page, app, "playground")
@@ -72,9 +72,7 @@ def test_newer_message_withdraws_the_reply_under_way(page: Page, app: App) -> No
     expect(page.locator("#reading s")).to_contain_text("Half a thought")
 
 
-def test_a_page_that_is_loaded_anew_in_the_middle_of_a_turn_shows_that_it_goes_on(
-    page: Page, app: App, settings: Any
-) -> None:
+def test_a_reload_during_a_turn_shows_its_progress(page: Page, app: App, settings: Any) -> None:
     """While the model has not said a word yet, and, beside what it has said, while a tool is waited for."""
     settings.OUTBOUND_ALLOW = ["127.0.0.1"]
     busy = page.locator("#chat [aria-busy]")
@@ -99,7 +97,7 @@ def test_a_page_that_is_loaded_anew_in_the_middle_of_a_turn_shows_that_it_goes_o
     expect(busy).to_have_count(0)
 
 
-def test_a_reply_that_is_run_again_shows_where_it_is_not_the_newest(page: Page, app: App) -> None:
+def test_a_rerun_of_an_older_reply_is_shown_in_its_turn(page: Page, app: App) -> None:
     conversation = converse(app, "Hello", "Are you there?")
     with app.tenant.tx():
         Turn.objects.filter(seq=1).update(status=TurnStatus.REPLYING)
@@ -107,11 +105,11 @@ def test_a_reply_that_is_run_again_shows_where_it_is_not_the_newest(page: Page, 
     expect(page.locator("#chat [aria-busy]")).to_have_text("Writing the reply")
 
 
-def test_named_test_customer_is_the_persona_of_the_next_conversation(page: Page, app: App) -> None:
+def test_a_test_customer_is_used_for_the_next_conversation(page: Page, app: App) -> None:
     open_page(page, app, "playground")
     page.get_by_role("button", name="Test customer").click()
     page.get_by_label("Name").fill("Marta Bianchi")
-    page.get_by_role("button", name="Start with this customer").click()
+    page.get_by_role("button", name="Start conversation").click()
     expect(composer(page)).to_have_attribute("placeholder", "Write as Marta…")
     send(page, "Hello")
     expect(page.locator("#chat")).to_contain_text("Conversation started")
@@ -120,7 +118,7 @@ def test_named_test_customer_is_the_persona_of_the_next_conversation(page: Page,
         assert PersonaField.objects.get(key="name").value == "Marta Bianchi"
 
 
-def test_message_that_could_not_be_sent_is_kept_for_another_try(page: Page, app: App, complaints: Complaints) -> None:
+def test_an_unsent_message_is_kept_for_a_retry(page: Page, app: App, complaints: Complaints) -> None:
     """The same Idempotency-Key goes out again, so that nothing counts twice."""
     complaints.provoke("status of 503")
     keys: list[str] = []
@@ -141,7 +139,7 @@ def test_message_that_could_not_be_sent_is_kept_for_another_try(page: Page, app:
     assert keys == [again.value.headers["idempotency-key"]]
 
 
-def test_what_is_sent_while_a_conversation_opens_is_sent_to_it(page: Page, app: App) -> None:
+def test_a_message_sent_while_the_conversation_opens_arrives_in_it(page: Page, app: App) -> None:
     """The answer that opens it is held back until something is sent."""
     conversation = converse(app, "Hello", is_test=True)
     release = hold_back(page, f"**/conversations/{conversation}")
@@ -155,7 +153,7 @@ def test_what_is_sent_while_a_conversation_opens_is_sent_to_it(page: Page, app: 
 
 
 @pytest.mark.requirement("N33", "N39")
-def test_promise_is_marked_and_its_verdict_fired(page: Page, told: Told) -> None:
+def test_a_promise_is_marked_and_its_verdict_fired(page: Page, told: Told) -> None:
     """The words of the promise are marked in place, and the same number stands at the verdict and the effect."""
     open_told(page, told)
     verdict = page.locator("[data-verdict=send_sms_tool]")
@@ -177,7 +175,7 @@ def test_three_flows_finish_after_the_reply(page: Page, told: Told) -> None:
 
 
 @pytest.mark.requirement("T15", "T20")
-def test_directives_are_shown_with_what_changed(page: Page, told: Told) -> None:
+def test_directives_are_shown_with_their_changes(page: Page, told: Told) -> None:
     open_told(page, told)
     page.get_by_role("tab", name="Directives").click()
     panel = page.locator("#directives")
@@ -187,7 +185,7 @@ def test_directives_are_shown_with_what_changed(page: Page, told: Told) -> None:
 
 
 @pytest.mark.requirement("N33")
-def test_prompt_of_a_model_call_opens_in_parts(page: Page, told: Told) -> None:
+def test_the_prompt_of_a_model_call_opens_in_parts(page: Page, told: Told) -> None:
     """The rendered prompt is stored and viewable, in the last of the tabs, which the arrow keys reach."""
     open_told(page, told)
     page.get_by_role("tab", name="Verdicts").press("ArrowLeft")
@@ -198,7 +196,7 @@ def test_prompt_of_a_model_call_opens_in_parts(page: Page, told: Told) -> None:
     expect(page.locator(".pg-parts pre")).to_contain_text("<BusinessContext>")
 
 
-def test_single_keys_walk_the_turns_and_begin_anew(page: Page, told: Told) -> None:
+def test_single_keys_move_between_turns_and_start_a_new_conversation(page: Page, told: Told) -> None:
     open_told(page, told)
     page.keyboard.press("k")
     expect(turn_title(page)).to_contain_text("Turn 1")
@@ -210,14 +208,14 @@ def test_single_keys_walk_the_turns_and_begin_anew(page: Page, told: Told) -> No
     expect(turn_title(page)).to_contain_text("Turn 2")
 
 
-def test_words_of_a_customer_never_become_markup(page: Page, told: Told) -> None:
+def test_customer_messages_never_become_markup(page: Page, told: Told) -> None:
     open_told(page, told)
     said = page.locator(SAID).first
     expect(said).to_contain_text("<img src=x onerror=alert(1)>")
     expect(said.locator("a")).to_have_attribute("href", "https://example.com/menu")
 
 
-def test_phone_shows_chat_and_turn_as_two_views(phone_page: Page, told: Told) -> None:
+def test_a_phone_shows_chat_and_turn_as_two_views(phone_page: Page, told: Told) -> None:
     open_page(phone_page, told.app, f"playground?conversation={told.conversation}")
     turn_link = phone_page.locator("#chat").get_by_role("button", name="Turn 2")
     expect(turn_link).to_be_visible()

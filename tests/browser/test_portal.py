@@ -57,7 +57,7 @@ def everywhere(page: Page) -> list[str]:
     return found
 
 
-def test_an_answer_that_is_being_written_is_seen_after_a_reload(own_page: Page, app: App) -> None:
+def test_a_reply_in_progress_is_shown_after_a_reload(own_page: Page, app: App) -> None:
     """Somebody who comes in the middle of it sees that one comes, and then the answer once."""
     app.model.script("reply", fault="hang")
     said = own_page.get_by_role("log")
@@ -72,7 +72,7 @@ def test_an_answer_that_is_being_written_is_seen_after_a_reload(own_page: Page, 
     expect(busy).to_have_count(0)
 
 
-def test_a_page_that_was_open_before_the_first_message_shows_the_chat_that_begins(own_page: Page, app: App) -> None:
+def test_an_open_page_shows_a_chat_started_elsewhere(own_page: Page, app: App) -> None:
     """Wherever the customer writes it; the other page may be on another device."""
     app.model.script("reply", text="Good evening.")
     with own_page.context.browser.new_context() as elsewhere:  # type: ignore[union-attr]
@@ -84,7 +84,7 @@ def test_a_page_that_was_open_before_the_first_message_shows_the_chat_that_begin
             expect(page.get_by_role("log").locator(".po-said")).to_have_text(["You:Hello", "Agent:Good evening."])
 
 
-def test_a_customer_proves_who_they_are_on_their_page(own_page: Page, app: App) -> None:
+def test_a_customer_verifies_their_identity_on_their_page(own_page: Page, app: App) -> None:
     """With the form, by what is on file; what is theirs appears when the agent has found it right."""
     configure(app, caller_verification="basic")
     own_page.reload()
@@ -98,7 +98,7 @@ def test_a_customer_proves_who_they_are_on_their_page(own_page: Page, app: App) 
     expect(own_page.get_by_role("log")).to_contain_text("Thank you, Ada.")
 
 
-def test_an_answer_is_seen_in_the_chat_that_begins_when_nobody_is_known_any_more(own_page: Page, app: App) -> None:
+def test_a_new_chat_continues_when_the_verification_has_expired(own_page: Page, app: App) -> None:
     """A page that was left open for longer than a proof holds goes on in a new chat, without being loaded again."""
     configure(app, caller_verification="basic")
     app.model.script("reply", text="Good evening.")
@@ -115,7 +115,7 @@ def test_an_answer_is_seen_in_the_chat_that_begins_when_nobody_is_known_any_more
     expect(said).to_contain_text("Good night.")
 
 
-def test_a_stream_that_was_refused_comes_back(own_page: Page, app: App, complaints: Complaints) -> None:
+def test_a_refused_stream_reconnects(own_page: Page, app: App, complaints: Complaints) -> None:
     """A browser gives up what is answered with anything but a stream; the page is told all the same."""
     complaints.provoke("503")
     own_page.route("**/events?*", lambda route: route.fulfill(status=503))
@@ -126,7 +126,7 @@ def test_a_stream_that_was_refused_comes_back(own_page: Page, app: App, complain
     expect(own_page.get_by_role("log")).to_contain_text("Good evening.")
 
 
-def test_words_whose_answer_was_lost_are_said_once(own_page: Page, app: App, complaints: Complaints) -> None:
+def test_a_message_is_not_duplicated_after_a_lost_response(own_page: Page, app: App, complaints: Complaints) -> None:
     """They have arrived, and the page can't know it; who sends them again says nothing twice."""
     complaints.provoke("ERR_FAILED")
 
@@ -146,7 +146,7 @@ def test_words_whose_answer_was_lost_are_said_once(own_page: Page, app: App, com
     expect(own_page.locator('[data-role="user"]')).to_have_text(["You:Hello"])
 
 
-def test_words_that_come_after_their_reply_leave_nothing_behind(own_page: Page, app: App) -> None:
+def test_late_tokens_leave_no_trace_after_the_reply(own_page: Page, app: App) -> None:
     """A stream that has caught up tells of the end of a turn before its last words. What it counts are code points."""
     message = {"id": "m1", "seq": 2, "role": "agent", "content": "Good evening 👋 Ada.", "blocks": [], "turn": "t1"}
     told = [
@@ -181,18 +181,18 @@ def stays_until_it_fits(page: Page, field: Locator, longest: int, sentence: str)
     expect(page.get_by_role("log")).to_contain_text("a" * longest)
 
 
-def test_a_paste_that_is_too_long_for_the_customers_page_is_not_cut(own_page: Page, app: App) -> None:
+def test_a_long_paste_on_the_customer_page_is_not_truncated(own_page: Page, app: App) -> None:
     field = own_page.get_by_label("Your message")
     stays_until_it_fits(own_page, field, 4_000, "Too long: 4,001 of 4,000 characters.")
 
 
-def test_a_paste_that_is_too_long_for_the_playground_is_not_cut(page: Page, app: App) -> None:
+def test_a_long_paste_in_the_playground_is_not_truncated(page: Page, app: App) -> None:
     open_page(page, app, "playground")
     stays_until_it_fits(page, composer(page), 8_000, "Too long: 8,001 of 8,000 characters.")
 
 
 @pytest.mark.requirement("W03")
-def test_the_button_for_a_person_works_without_a_script_of_ours(own_page: Page, app: App) -> None:
+def test_the_human_button_works_without_javascript(own_page: Page, app: App) -> None:
     """It is a form of the page, which the browser sends by itself."""
     app.model.script("reply", tool_calls=[{"name": "escalate_to_human", "arguments": {"reason": "A complaint."}}])
     app.model.script("reply", text="A colleague can help.")
@@ -201,7 +201,7 @@ def test_the_button_for_a_person_works_without_a_script_of_ours(own_page: Page, 
     expect(own_page.get_by_role("status")).to_contain_text("A colleague was asked to take over")
 
 
-def test_what_is_booked_in_the_chat_stands_beside_it_at_once(own_page: Page, app: App) -> None:
+def test_a_booking_made_in_the_chat_appears_at_once(own_page: Page, app: App) -> None:
     """Without loading the page again; and a colleague's words are seen to be a person's."""
     expect(own_page.locator("#booked")).to_contain_text("No bookings yet.")
     booking = book_table(app.tenant)
@@ -217,7 +217,7 @@ def test_what_is_booked_in_the_chat_stands_beside_it_at_once(own_page: Page, app
     expect(own_page.get_by_role("log")).to_contain_text("a colleague")
 
 
-def test_the_customers_page_keeps_nobody_out(own_page: Page, app: App) -> None:
+def test_the_customer_page_is_accessible(own_page: Page, app: App) -> None:
     """With a chat; and with what it says to somebody of whom it isn't sure who they are."""
     app.model.script("reply", text="Good evening: https://example.com/menu.")
     write(own_page, "Hello")
@@ -230,7 +230,7 @@ def test_the_customers_page_keeps_nobody_out(own_page: Page, app: App) -> None:
 
 
 @pytest.mark.requirement("W03", "W07")
-def test_the_demos_shop_shows_an_article_and_a_person_and_keeps_nobody_out(page: Page, app: App) -> None:
+def test_the_demo_shop_shows_an_article_and_a_person_accessibly(page: Page, app: App) -> None:
     """With the offline model's own answers, as whoever tries the product sees it."""
     call_command("demo", "--json", stdout=StringIO())
     page.goto(f"{app.base_url}/demo/shop")
@@ -251,7 +251,7 @@ def test_the_demos_shop_shows_an_article_and_a_person_and_keeps_nobody_out(page:
     assert found == []
 
 
-def test_a_page_that_reads_right_to_left_fits_its_window(own_page: Page, app: App) -> None:
+def test_a_right_to_left_page_fits_its_window(own_page: Page, app: App) -> None:
     """With the customer's own language, and nothing beside it that scrolls."""
     with app.tenant.tx():
         give_fields(Persona.objects.get(external_id="ada"), {"language": "ar"})

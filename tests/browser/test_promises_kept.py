@@ -63,14 +63,16 @@ def test_a_tool_made_in_the_editor_works_on_the_next_turn(page: Page, app: App) 
     )
     expect(page.locator("#problems")).to_contain_text("Line 3, column 36 conditions.agentPromised.type")
     page.get_by_role("button", name="Form").click()
-    page.get_by_label("Then", exact=True).select_option("Tell the agent at once")
-    page.get_by_label("What agentPromised says").fill("The agent commits, in this answer, to tell the kitchen now.")
+    page.get_by_label("Then", exact=True).select_option("Send the agent a message")
+    page.get_by_label("Description of agentPromised").fill(
+        "The agent commits, in this answer, to tell the kitchen now."
+    )
     page.get_by_label("Message", exact=True).fill("The kitchen knows about it.")
-    expect(page.locator("#check")).to_contain_text("mistake")
+    expect(page.locator("#check")).to_contain_text("error")
     write_json(page, page.get_by_label("Definition as JSON").input_value().replace('"text"', '"boolean"'))
     page.get_by_role("button", name="Form").click()
-    page.get_by_label("Reads").select_option("The latest answer")
-    expect(page.locator("#check")).to_contain_text("Can be saved")
+    page.get_by_label("Reads").select_option("Latest reply")
+    expect(page.locator("#check")).to_contain_text("Valid")
     page.keyboard.press("Control+s")
     expect(page.get_by_text("Version 1, saved by")).to_be_visible()
     # What is sent before the page's script is there goes out when it is.
@@ -88,7 +90,7 @@ def test_a_tool_made_in_the_editor_works_on_the_next_turn(page: Page, app: App) 
 
 
 @pytest.mark.requirement("N33", "N36")
-def test_try_it_marks_the_words_and_sends_nothing(page: Page, app: App, tenant: Tenant) -> None:
+def test_a_trial_marks_the_words_and_sends_nothing(page: Page, app: App, tenant: Tenant) -> None:
     """What would fire and what is held back, on their words; the exact request; one click keeps the case."""
     webhook = {
         "type": "send_webhook",
@@ -103,8 +105,8 @@ def test_try_it_marks_the_words_and_sends_nothing(page: Page, app: App, tenant: 
     }
     save_tool(tenant, action=webhook)
     open_page(page, app, f"tools/{NAME}")
-    expect(page.locator("#check")).to_contain_text("Can be saved")
-    page.get_by_label("The agent answers").fill(f"{KITCHEN} I can also text you the details.")
+    expect(page.locator("#check")).to_contain_text("Valid")
+    page.get_by_label("Agent reply").fill(f"{KITCHEN} I can also text you the details.")
     page.get_by_role("button", name="Evaluate").click()
     expect(page.locator(f"[data-verdict={NAME}]")).to_contain_text("Would fire")
     expect(page.locator("[data-verdict=send_sms_tool]")).to_contain_text("Held back")
@@ -130,23 +132,23 @@ def test_a_rehearsal_shows_which_verdicts_change(page: Page, app: App, tenant: T
     expect(page.locator("#rehearsal")).to_be_visible()
     page.get_by_role("button", name="Rehearse").click()
     changed = page.locator("[data-changed]")
-    expect(page.locator("#rehearsal-result")).to_contain_text("1 reply would be judged otherwise.")
+    expect(page.locator("#rehearsal-result")).to_contain_text("1 reply would get a different verdict.")
     expect(page.locator("#rehearsal-result")).to_contain_text("2 replies read.")
-    expect(changed).to_contain_text("Would fire now")
+    expect(changed).to_contain_text("Would fire")
     expect(changed.locator("mark")).to_contain_text("letting the kitchen know")
 
 
-def test_two_who_edit_the_same_tool_see_what_differs(
+def test_concurrent_edits_of_a_tool_show_their_differences(
     page: Page, app: App, tenant: Tenant, complaints: Complaints
 ) -> None:
     complaints.provoke("status of 409")
     save_tool(tenant)
     open_page(page, app, f"tools/{NAME}")
-    expect(page.locator("#check")).to_contain_text("Can be saved")
-    page.get_by_label("What does it do?").fill("Tells the chef.")
+    expect(page.locator("#check")).to_contain_text("Valid")
+    page.get_by_label("Description", exact=True).fill("Tells the chef.")
     save_tool(tenant, description="Tells the baker.")
     page.keyboard.press("Control+s")
-    dialog = page.get_by_role("dialog", name="Someone else saved this tool meanwhile")
+    dialog = page.get_by_role("dialog", name="Someone else saved this tool")
     expect(dialog.locator(".del")).to_contain_text("Tells the baker.")
     expect(dialog.locator(".add")).to_contain_text("Tells the chef.")
     dialog.get_by_role("button", name="Save mine over version 2").click()
@@ -155,7 +157,7 @@ def test_two_who_edit_the_same_tool_see_what_differs(
         assert CustomTool.objects.get().definition["description"] == "Tells the chef."
 
 
-def test_did_this_happen_is_answered_with_one_key(page: Page, app: App, tenant: Tenant) -> None:
+def test_an_unknown_outcome_is_answered_with_one_key(page: Page, app: App, tenant: Tenant) -> None:
     """Nothing is repeated until a person says so, and what they say decides the promise too. A key that is pressed before
     the page's script is there counts.
     """
@@ -168,7 +170,7 @@ def test_did_this_happen_is_answered_with_one_key(page: Page, app: App, tenant: 
     expect(page.get_by_role("link", name="Effects")).to_contain_text("1")
     page.keyboard.press("y")
     release()
-    expect(page.get_by_role("status")).to_contain_text("It counts as done.")
+    expect(page.get_by_role("status")).to_contain_text("Marked as done.")
     expect(page.locator("#questions")).to_have_count(0)
     expect(page.locator("[data-promise=Kept]")).to_contain_text("I’ll text you the address.")
     with tenant.tx():
@@ -178,7 +180,7 @@ def test_did_this_happen_is_answered_with_one_key(page: Page, app: App, tenant: 
 
 
 @pytest.mark.requirement("T22")
-def test_a_wait_is_not_ended_by_an_answer_that_was_read_before_it(page: Page, app: App, tenant: Tenant) -> None:
+def test_a_stale_response_does_not_end_a_wait(page: Page, app: App, tenant: Tenant) -> None:
     """Answers overtake events; the newest word about a wait counts."""
     conversation = converse(app, "Hello", is_test=True)
     open_page(page, app, f"playground?conversation={conversation}")
@@ -204,7 +206,7 @@ def test_a_wait_is_not_ended_by_an_answer_that_was_read_before_it(page: Page, ap
 
 
 @pytest.mark.requirement("T22", "T26", "T27")
-def test_the_five_turns_with_waiting_shown(page: Page, app: App, tenant: Tenant) -> None:
+def test_five_turns_show_what_the_agent_waits_for(page: Page, app: App, tenant: Tenant) -> None:
     """Routing, phone, name, the code-phrase while a result is awaited, and the result told unasked. One click
     keeps the reply with the code-phrase as a regression case.
     """

@@ -67,7 +67,7 @@ def log(page: Page) -> Locator:
 
 
 @pytest.mark.requirement("W03", "W04", "W11")
-def test_a_visitor_asks_sees_an_order_wants_a_person_and_is_answered(
+def test_a_visitor_sees_an_order_asks_for_a_person_and_gets_a_reply(
     page: Page, app: App, shop: Shop, placed: Placed, settings: Any
 ) -> None:
     """From the question to the colleague, under the page's strict policy, through a reload."""
@@ -115,7 +115,7 @@ def answer_as_colleague(app: App, words: str) -> None:
 
 
 @pytest.mark.requirement("W11")
-def test_a_page_that_is_loaded_anew_in_the_middle_of_a_turn_shows_that_it_goes_on(
+def test_a_reload_during_a_turn_shows_its_progress(
     page: Page, app: App, shop: Shop, placed: Placed, settings: Any
 ) -> None:
     """While the model has not said a word yet, and while a tool is waited for."""
@@ -141,7 +141,7 @@ def test_a_page_that_is_loaded_anew_in_the_middle_of_a_turn_shows_that_it_goes_o
     expect(log(page)).not_to_contain_text("is writing")
 
 
-def test_the_keyboard_opens_stays_within_and_goes_back(page: Page, app: App, shop: Shop, placed: Placed) -> None:
+def test_the_keyboard_opens_the_widget_and_focus_stays_inside(page: Page, app: App, shop: Shop, placed: Placed) -> None:
     page.goto(shop.address(placed.key))
     launcher(page).focus()
     page.keyboard.press("Enter")
@@ -159,7 +159,7 @@ def test_the_keyboard_opens_stays_within_and_goes_back(page: Page, app: App, sho
     expect(launcher(page)).to_be_focused()
 
 
-def test_a_paste_that_is_too_long_is_said_and_not_cut(page: Page, app: App, shop: Shop, placed: Placed) -> None:
+def test_a_long_paste_shows_an_error_and_is_not_truncated(page: Page, app: App, shop: Shop, placed: Placed) -> None:
     """It stands there whole, and goes out once it is shorter."""
     page.goto(shop.address(placed.key))
     launcher(page).click()
@@ -175,7 +175,7 @@ def test_a_paste_that_is_too_long_is_said_and_not_cut(page: Page, app: App, shop
     expect(log(page)).to_contain_text("a" * 4_000)
 
 
-def test_a_language_from_right_to_left_turns_the_panel(page: Page, app: App, shop: Shop, placed: Placed) -> None:
+def test_a_right_to_left_language_mirrors_the_panel(page: Page, app: App, shop: Shop, placed: Placed) -> None:
     page.goto(shop.address(placed.key, lang="ar"))
     page.get_by_role("button", name=re.compile("تحدث")).click()
     frame = page.locator("[data-makegood] > [dir]")
@@ -186,7 +186,7 @@ def test_a_language_from_right_to_left_turns_the_panel(page: Page, app: App, sho
     assert close["x"] < title["x"]
 
 
-def test_what_was_written_without_a_connection_goes_out_when_it_is_back(
+def test_messages_written_offline_are_sent_on_reconnect(
     page: Page, app: App, shop: Shop, placed: Placed, complaints: Complaints
 ) -> None:
     complaints.provoke("ERR_INTERNET_DISCONNECTED")
@@ -207,9 +207,7 @@ def test_what_was_written_without_a_connection_goes_out_when_it_is_back(
 
 
 @pytest.mark.requirement("W12", "W13")
-def test_a_block_needs_the_servers_word_and_a_renderer_and_any_other_is_dropped(
-    page: Page, app: App, shop: Shop, placed: Placed
-) -> None:
+def test_unknown_malformed_and_disallowed_blocks_are_dropped(page: Page, app: App, shop: Shop, placed: Placed) -> None:
     """Of four blocks one is shown: one type is unknown, one malformed, one's capability not the agent's."""
     app.model.script("reply", text="Good evening.")
     blocks = [
@@ -235,7 +233,7 @@ def store(app: App, content: str, blocks: list[dict[str, object]]) -> None:
         opened.add_message(MessageRole.AGENT, content, turn=None, idn="agent_message", blocks=blocks)
 
 
-def test_sixty_payloads_run_nothing_and_ask_for_nothing(page: Page, app: App, shop: Shop, placed: Placed) -> None:
+def test_sixty_payloads_neither_run_nor_load_anything(page: Page, app: App, shop: Shop, placed: Placed) -> None:
     """In what both say and in every text of every block, on a page without any policy of its own."""
     configure(app, vertical="ecommerce", openers=list(PAYLOADS[:3]))
     page.goto(shop.address(placed.key, is_strict=False))
@@ -281,7 +279,7 @@ def tell_payloads(app: App, placed: Placed, token: str) -> None:
             opened.add_message(MessageRole.AGENT, "The end.", turn=None, idn="agent_message")
 
 
-def test_a_turn_that_is_over_before_its_message_is_answered_shows_no_reply_to_come(page: Page, app: App) -> None:
+def test_a_turn_that_ends_before_its_post_returns_shows_no_pending_reply(page: Page, app: App) -> None:
     """The stream overtakes the answer to a POST where a colleague takes the conversation over at once."""
     open_page(page, app, "widget")
     drafts = page.evaluate(
@@ -303,7 +301,7 @@ def test_a_turn_that_is_over_before_its_message_is_answered_shows_no_reply_to_co
     assert drafts == 0
 
 
-def test_a_conversation_that_went_on_elsewhere_is_shown_from_its_beginning(page: Page, app: App) -> None:
+def test_a_conversation_started_elsewhere_is_shown_from_its_beginning(page: Page, app: App) -> None:
     """A shopper who writes on another device begins another one; its events don't go on behind those of the first."""
     open_page(page, app, "widget")
     asked = page.evaluate(
@@ -336,7 +334,7 @@ def test_a_conversation_that_went_on_elsewhere_is_shown_from_its_beginning(page:
 
 
 @pytest.mark.requirement("W09", "W10", "W11")
-def test_what_is_seen_of_a_reply_while_it_is_written(page: Page, app: App) -> None:
+def test_a_reply_is_shown_while_it_is_written(page: Page, app: App) -> None:
     """By what has come of it; a newer attempt begins anew, and after its end nothing of it is added."""
     token = {"turn": "t", "attempt": 1, "offset": 0, "text": "Hel"}
     block = {"turn": "t", "block": {"type": "article_card"}}
@@ -383,7 +381,7 @@ def test_what_is_seen_of_a_reply_while_it_is_written(page: Page, app: App) -> No
     assert dict(zip(frames, seen, strict=True)) == dict(zip(frames, expected, strict=True))
 
 
-def test_a_message_is_tried_again_under_its_key(page: Page, app: App) -> None:
+def test_a_message_is_retried_with_its_key(page: Page, app: App) -> None:
     """Whatever hindered it first, so that it counts once."""
     open_page(page, app, "widget")
     tried = page.evaluate(
@@ -411,7 +409,7 @@ def test_a_message_is_tried_again_under_its_key(page: Page, app: App) -> None:
 
 
 @pytest.mark.requirement("W10")
-def test_words_after_an_emoji_are_added_and_not_cut(page: Page, app: App) -> None:
+def test_text_after_an_emoji_is_not_truncated(page: Page, app: App) -> None:
     """Offsets count code points."""
     open_page(page, app, "widget")
     text = page.evaluate(
@@ -427,7 +425,7 @@ def test_words_after_an_emoji_are_added_and_not_cut(page: Page, app: App) -> Non
 
 
 @pytest.mark.requirement("W04")
-def test_an_order_is_told_of_in_the_pages_language(page: Page, app: App) -> None:
+def test_an_order_status_is_shown_in_the_page_language(page: Page, app: App) -> None:
     """Every status of WooCommerce in every language of the widget; one that a shop has made up as it is."""
     open_page(page, app, "widget")
     found = page.evaluate(
@@ -443,7 +441,7 @@ def test_an_order_is_told_of_in_the_pages_language(page: Page, app: App) -> None
     assert all(len({row[at] for row in found}) > len(found) / 2 for at in range(len(get_args(Status))))
 
 
-def test_the_preview_paints_with_the_colours_that_the_server_gives(page: Page, app: App) -> None:
+def test_the_preview_uses_the_server_colors(page: Page, app: App) -> None:
     """WCAG 1.4.3: one rule in two languages, and the panel that is seen beside the form is the widget's own."""
     configure(app, openers=["Is there a table free?"])
     open_page(page, app, "widget")

@@ -123,17 +123,17 @@ def test_each_tool_shows_its_channels_arguments_and_section(owner: Client, tenan
     for name in CALLED:
         response = owner.get(reverse("tool", args=[tenant.project.slug, name]))
         context, tool = response.context, builtin_tools()[name]
-        assert [one.label for one in context["there"]] == ["Chat", "Phone", "Portal", "SMS", "WhatsApp"]
+        assert [one.label for one in context["availability"]] == ["Chat", "Phone", "Portal", "SMS", "WhatsApp"]
         assert tool.handler is not None
         assert {one.name for one in context["arguments"]} == set(tool.handler.schema["properties"])
-        assert all(one.why_not for one in context["there"] if one.label != "Phone") or not tool.channels
+        assert all(one.why_not for one in context["availability"] if one.label != "Phone") or not tool.channels
         assert escape(tool.section.partition("\n")[0]) in response.content.decode()
 
 
 @pytest.mark.requirement("L01")
 def test_the_catalogue_groups_tools_by_trigger(owner: Client, tenant: Tenant) -> None:
     groups = {group.label: group for group in owner.get(reverse("tools", args=[tenant.project.slug])).context["groups"]}
-    assert [entry.name for entry in groups["Used while it answers"].entries] == CALLED
+    assert [entry.name for entry in groups["Called during a reply"].entries] == CALLED
     assert "send_sms_tool" in {entry.name for entry in groups["Built in"].entries}
 
 

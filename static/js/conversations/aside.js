@@ -1,4 +1,4 @@
-// What the server wrote beside the transcript, brought up to date by asking for the page again.
+// Server-rendered parts next to the transcript, refreshed by fetching the page again.
 import { whenReleased } from "../dom.js";
 import { isSame } from "../desk/fresh.js";
 import { Newest } from "../newest.js";
@@ -11,7 +11,7 @@ export class Aside {
     this.page = new Newest();
   }
 
-  /** Soon, once: several events come with each turn. */
+  /** Debounced, because each turn sends several events. */
   refreshSoon() {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.refresh(), PAUSE_MS);

@@ -1,4 +1,4 @@
-// A search reads so many messages at a time. While nothing is found it goes on by itself, one page after the other.
+// Continues a search over older messages while nothing is found. The server searches a limited number at a time.
 const MOST_PAGES = 60;
 
 async function page(url) {
@@ -7,7 +7,7 @@ async function page(url) {
   return new DOMParser().parseFromString(await response.text(), "text/html");
 }
 
-/** Goes back from a page on which nothing was found to the first that has something, or to the end. */
+/** Loads older result pages until one has a match or there are no more. */
 export async function searchFurther(none) {
   let link = none?.querySelector("[data-further]");
   for (let pages = 0; link && pages < MOST_PAGES; pages += 1) {

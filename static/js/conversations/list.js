@@ -1,4 +1,4 @@
-// The list by keyboard: J and K move, Enter opens, / searches. A filter that changes is applied at once, and so is news.
+// The list of conversations: keyboard navigation, instant filters and live updates.
 import { Fresh } from "../desk/fresh.js";
 import { offerKeys } from "../keys.js";
 import { searchFurther } from "./further.js";
@@ -13,7 +13,7 @@ function step(by) {
 }
 
 offerKeys(
-  ["J K", "Next conversation, the one before", { j: () => step(1), k: () => step(-1) }],
+  ["J K", "Next, previous conversation", { j: () => step(1), k: () => step(-1) }],
   ["↵", "Open"],
   ["/", "Search", { "/": () => document.getElementById("q")?.select() }],
 );
@@ -22,12 +22,12 @@ live.addEventListener("change", ({ target }) => {
   if (target.matches("#find select, #find [type=checkbox]")) target.form.requestSubmit();
 });
 
-// Empty parameters stay out of the address.
+// Leave empty parameters out of the URL.
 live.addEventListener("formdata", ({ formData }) => {
   for (const [name, value] of [...formData]) if (value === "") formData.delete(name);
 });
 
 const none = document.getElementById("none");
 searchFurther(none);
-// What was searched for stays as it was found.
+// Search results are not updated live.
 if (!new URLSearchParams(location.search).has("q")) new Fresh(live);

@@ -1,4 +1,4 @@
-// One conversation as it goes on. The transcript, its store and its stream are the playground's; only operators write here.
+// A live conversation. It shares the playground's transcript, store and stream; only operators can write.
 import { Announcer } from "../announcer.js";
 import { Api } from "../api.js";
 import { Chat } from "../chat.js";
@@ -22,7 +22,7 @@ class Conversation {
       log: at("chat"),
       scroll: at("chat-scroll"),
       latest: at("latest"),
-      // A turn's name leads to its inside.
+      // A turn's title links to the inspector.
       select: (turn, { show }) => show && location.assign(inspector),
     });
     const aside = new Aside(["facts", "todos", "directives", "flag", "take"].map(at));
@@ -55,12 +55,12 @@ class Conversation {
       this.store.addNote({
         key: "open",
         code: error.code,
-        message: `The transcript couldn’t be loaded. ${error.message}`,
+        message: `Couldn’t load the transcript. ${error.message}`,
       });
     }
   }
 
-  /** Brings the message that a fact comes from into view. */
+  /** Scrolls to the source message of a fact. */
   show(message) {
     const element = message && this.chat.rows.get(`message:${message}`)?.element;
     if (!element) return;

@@ -1,12 +1,12 @@
-// The operator's part of a conversation: T takes it over, H hands it back, and what is written goes to the customer.
+// The operator bar: takeover, handback and messages to the customer.
 import { Composer } from "../composer.js";
 import { offerKeys } from "../keys.js";
 
-// What came in for the operator has no event of its own.
+// Polled, because tool results for the operator send no event.
 const EVERY_MS = 5_000;
 
 export class Operator {
-  /** `take` is the bar, which the server writes; `refresh()` asks for it again. */
+  /** `take` is the server-rendered bar; `refresh()` reloads it. */
   constructor({ api, conversation, take, form, refused, refresh, onMessage }) {
     Object.assign(this, { api, conversation, take, form, refused, refresh, onMessage });
     take.addEventListener("submit", (event) => this.pressed(event));
@@ -18,9 +18,9 @@ export class Operator {
   begin() {
     this.composer = new Composer({ form: this.form, onSend: (content) => this.send(content) });
     offerKeys(
-      ["T", "Take over; on a call, claim the request", { t: () => this.press("t") }],
+      ["T", "Take over, or claim the request of a call", { t: () => this.press("t") }],
       ["H", "Hand back to the agent", { h: () => this.press("h") }],
-      ["↵", "Send what you wrote"],
+      ["↵", "Send"],
       ["⇧ ↵", "New line"],
       ["esc", "Leave the field"],
     );
@@ -30,7 +30,7 @@ export class Operator {
     return this.take.querySelector("[data-has]")?.dataset.has === "me";
   }
 
-  /** The bar has changed: whoever has the conversation may write. */
+  /** Shows the composer to the operator who has the conversation. */
   fit() {
     if (!this.form || this.form.hidden === !this.isMine) return;
     this.form.hidden = !this.isMine;
@@ -41,7 +41,7 @@ export class Operator {
     this.take.querySelector(`[data-key="${key}"]`)?.click();
   }
 
-  /** What the API does is done without leaving the page; any other form is sent as it stands. */
+  /** Sends API actions without leaving the page; other forms are submitted as usual. */
   async pressed(event) {
     const verb = event.target.dataset.do;
     if (!verb) return;
@@ -53,7 +53,7 @@ export class Operator {
     this.isBusy = false;
   }
 
-  /** The same words go with the same key until they are known to have arrived: the answer to a try may be all that was lost. */
+  /** Retries reuse the idempotency key, because only the response to an earlier attempt may have been lost. */
   async send(content) {
     if (this.unsent?.content !== content) this.unsent = { content, key: crypto.randomUUID() };
     const { key } = this.unsent;
@@ -65,7 +65,7 @@ export class Operator {
     this.onMessage(said);
   }
 
-  /** What it gives; null where it was refused, which the page then says. */
+  /** Returns the result, or shows the error and returns null. */
   async attempt(deed) {
     this.say("");
     try {

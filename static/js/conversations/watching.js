@@ -1,12 +1,12 @@
-// A conversation that is looked at: the playground's session without asking for the inside of every turn.
+// The session of a conversation's page: like the playground's, but without loading every turn in detail.
 import { Session } from "../session.js";
 import { Stream } from "../stream.js";
 
-// So many of the newest replies show what their words set off.
+// The newest replies are loaded in detail, so that their promises are marked.
 const MARKED = 30;
 
 export class Watching extends Session {
-  /** `after` is the last event that the page knows; `onNews()` is called when something beside the transcript may have changed. */
+  /** `after` is the last event included in the page; `onNews()` is called when a part next to the transcript may have changed. */
   constructor({ api, store, after, onNews }) {
     super({ api, store });
     this.after = after;
@@ -25,7 +25,7 @@ export class Watching extends Session {
     turns.slice(-MARKED).forEach((turn) => this.refresh(turn.id));
   }
 
-  /** From the last known event on: what was before is in the transcript. */
+  /** Starts after the last event included in the page; earlier ones are in the transcript. */
   listen() {
     this.stream?.close();
     this.stream = new Stream({

@@ -1,15 +1,15 @@
-// What changes while one looks: the page is asked for again, and a part of it swapped where it is another.
+// Polls the page and replaces a part of it when it has changed.
 import { whenReleased } from "../dom.js";
 import { Newest } from "../newest.js";
 
 const EVERY_MS = 4_000;
 const TOKEN = /name="csrfmiddlewaretoken" value="[^"]*"/g;
 
-/** Whether two parts show the same; a form's token is another each time. */
+/** True if two parts are equal, ignoring CSRF tokens, which differ each time. */
 export const isSame = (one, other) => one.innerHTML.replace(TOKEN, "") === other.innerHTML.replace(TOKEN, "");
 
 export class Fresh {
-  /** `part` is the element that is kept; the counts of the side bar go with it. */
+  /** `part` is the element to keep current; the sidebar's counts are updated with it. */
   constructor(part) {
     this.parts = [`#${part.id}`, ".mg-nav"];
     this.page = new Newest();
@@ -25,7 +25,7 @@ export class Fresh {
   }
 }
 
-/** Nothing is swapped under a hand: not while something in it is typed or chosen. */
+/** Replaces a part unless the user has a control inside it focused. */
 function swap(part, fresh) {
   if (!part || !fresh || isSame(fresh, part)) return;
   const held = part.contains(document.activeElement) ? document.activeElement : null;
@@ -37,6 +37,6 @@ function swap(part, fresh) {
 
 async function read(url) {
   const response = await fetch(url, { credentials: "same-origin" });
-  // Signed out meanwhile: the sign-in page answers instead.
+  // A redirect means that the session has ended.
   return response.ok && !response.redirected ? response.text() : null;
 }

@@ -1,4 +1,4 @@
-// A list by keyboard: J and K move, Enter opens. It changes while one looks.
+// A list with keyboard navigation and live updates.
 import { offerKeys } from "../keys.js";
 import { Fresh } from "./fresh.js";
 
@@ -10,6 +10,6 @@ function step(by) {
   rows[Math.max(0, Math.min(rows.length - 1, at < 0 ? 0 : at + by))]?.focus();
 }
 
-offerKeys(["J K", "Next in the list, the one before", { j: () => step(1), k: () => step(-1) }], ["↵", "Open"]);
+offerKeys(["J K", "Next, previous row", { j: () => step(1), k: () => step(-1) }], ["↵", "Open"]);
 
 new Fresh(live);

@@ -1,4 +1,4 @@
-// The todos of the conversation that is open in the playground.
+// Todos of the conversation open in the playground.
 import { h, refill, state } from "../dom.js";
 import { Live } from "./live.js";
 
@@ -12,11 +12,11 @@ const STATES = {
   completed: ["ok", "circle-check", "Completed"],
   rejected: ["mute", "circle-x", "Rejected"],
   expired: ["mute", "clock-off", "Expired"],
-  cancelled: ["mute", "circle-minus", "Cancelled"],
+  cancelled: ["mute", "circle-minus", "Canceled"],
 };
 
 export class Beside {
-  /** `page` is the address of the todos' pages; what is shown follows the conversation that `show(id)` names. */
+  /** `page` is the base URL of the todo pages; `show(id)` selects the conversation. */
   constructor(element, { api, page }) {
     Object.assign(this, { element, api, page, id: null, stamp: "" });
     new Live({
@@ -34,7 +34,7 @@ export class Beside {
 
   async refresh(stamp) {
     const { id } = this;
-    // A new conversation was begun while the news of the one before were on their way.
+    // A new conversation was started while the request was in flight.
     if (!id) return;
     const { results } = await this.api.get(`/todos?conversation=${id}`);
     if (id !== this.id) return;

@@ -1,4 +1,4 @@
-// The board: todos that open beside it, deciding by keyboard, and what changes while one looks.
+// The board: detail panel, keyboard actions and live updates.
 import { h, icon } from "../dom.js";
 import { offerKeys } from "../keys.js";
 import { toaster } from "../toast.js";
@@ -14,7 +14,7 @@ const find = (selector) => root.querySelector(selector);
 const panel = () => document.getElementById("panel");
 const isPhone = () => matchMedia("(max-width: 767px)").matches;
 
-/** Fetches a page of ours and shows it; a form's answer too. */
+/** Fetches a page, or submits a form, and shows the result in place. */
 async function visit(url, { body, how = "pushState" } = {}) {
   clearTimeout(moving);
   root.setAttribute("aria-busy", "true");
@@ -27,13 +27,13 @@ async function visit(url, { body, how = "pushState" } = {}) {
     tellBriefly();
     if (body) find(".sel")?.focus({ preventScroll: true });
   } catch {
-    toast("The server can’t be reached. Look at your connection, then try again.");
+    toast("The server can’t be reached. Check your connection and try again.");
   } finally {
     root.removeAttribute("aria-busy");
   }
 }
 
-/** What went well is said and goes by itself; what was refused stays until the next step. */
+/** Shows success messages as toasts. Errors stay on the page until the next action. */
 function tellBriefly() {
   for (const note of root.querySelectorAll("#panel-told > .mg-note[role][data-s=ok], .td-told > .mg-note[data-s=ok]")) {
     toast(note.textContent.trim());
@@ -41,7 +41,7 @@ function tellBriefly() {
   }
 }
 
-/** The page as it is now. What is being read for approval is not changed under the reader's eyes. */
+/** Loads the current page. A todo under review is not replaced while the user reads it. */
 async function refresh() {
   if (root.hasAttribute("aria-busy") || document.querySelector("dialog[open]")) return;
   const shown = location.href;
@@ -63,11 +63,11 @@ function isOtherVersion(page) {
 function offerVersion(page) {
   swapBoard(root, page);
   if (find(".td-news")) return;
-  // What was read is no longer what would be decided.
+  // The version on screen can no longer be approved.
   for (const button of root.querySelectorAll("#panel-foot button")) button.disabled = true;
-  const show = h("button", { type: "button", class: "btn btn-quiet btn-sm ml", onclick: () => visit(location.href, { how: "replaceState" }) }, "Show it as it is now");
+  const show = h("button", { type: "button", class: "btn btn-quiet btn-sm ml", onclick: () => visit(location.href, { how: "replaceState" }) }, "Show new version");
   find("#panel-told").prepend(
-    h("div", { class: "mg-note td-news", "data-s": "warn", role: "alert" }, icon("refresh"), h("b", { class: "tb" }, "It changed while you were reading it."), show),
+    h("div", { class: "mg-note td-news", "data-s": "warn", role: "alert" }, icon("refresh"), h("b", { class: "tb" }, "This todo changed while you were reading it."), show),
   );
 }
 
@@ -78,7 +78,7 @@ function swapKeepingRefusals(page) {
   if (panel()?.dataset.status === status) find("#panel-told")?.prepend(...refused);
 }
 
-// Moving: the next card has the focus, and shows beside the board when one is open there already.
+// J and K move the focus. If the panel is open, it follows.
 let moving;
 
 function move(by) {
@@ -92,7 +92,7 @@ function move(by) {
   if (panel()) moving = setTimeout(() => visit(next.href, { how: "replaceState" }), MOVE_MS);
 }
 
-/** A key acts on what is shown, never on what is on its way; a card that only has the focus is shown first. */
+/** Acts on the todo shown in the panel, never on one still loading. Opens the focused card first if no panel is open. */
 function press(key) {
   if (root.hasAttribute("aria-busy")) return;
   if (!panel()) return document.activeElement.closest?.(".td-card")?.click();
@@ -137,15 +137,15 @@ root.addEventListener("submit", (event) => {
 
 addEventListener("popstate", () => visit(location.href, { how: "replaceState" }));
 
-offerKeys(["J K", "Next todo, the one before", { j: () => move(1), k: () => move(-1) }], ["↵", "Open"]);
-// Who may decide has the button to make one.
+offerKeys(["J K", "Next, previous todo", { j: () => move(1), k: () => move(-1) }], ["↵", "Open"]);
+// Only members who can decide have the button for a new todo.
 if (document.getElementById("new"))
   offerKeys(
-    ["A", "Approve what is shown", { a: () => press("a") }],
+    ["A", "Approve", { a: () => press("a") }],
     ["R", "Reject", { r: () => press("r") }],
-    ["T", "Take it on: do it by hand", { t: () => press("t") }],
+    ["T", "Assign to me, to do it by hand", { t: () => press("t") }],
     ["E", "Edit", { e: () => press("e") }],
-    ["Y D", "Did it happen? Yes, or it did not", { y: () => find('[data-key="y"]')?.click(), d: () => find('[data-key="d"]')?.click() }],
+    ["Y D", "It happened, it didn’t happen", { y: () => find('[data-key="y"]')?.click(), d: () => find('[data-key="d"]')?.click() }],
     ["N", "New todo", { n: () => document.getElementById("new").click() }],
   );
 offerKeys(["esc", "Close", { escape: () => find("#close")?.click() }]);

@@ -1,4 +1,4 @@
-// A form of todos: ⌘S saves, Esc leaves, and a choice that changes the form is applied at once.
+// The todo forms: keyboard shortcuts, and a resubmit when a choice changes the form.
 import { offerKeys } from "../keys.js";
 
 const form = document.getElementById("form");

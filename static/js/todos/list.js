@@ -1,4 +1,4 @@
-// The list: ticking several todos to approve them at once, and what changes while one looks.
+// The todo list: bulk selection and live updates.
 import { whenReleased } from "../dom.js";
 import { toaster } from "../toast.js";
 import { Live } from "./live.js";
@@ -15,13 +15,13 @@ function count() {
   if (!button) return;
   const [all, ticked] = [boxes(), boxes().filter((box) => box.checked).length];
   button.disabled = !ticked;
-  button.querySelector("[data-count]").textContent = ticked || "what is ticked";
+  button.querySelector("[data-count]").textContent = ticked || "selected";
   every.closest("[data-every]").hidden = false;
   every.checked = ticked === all.length;
   every.indeterminate = ticked > 0 && ticked < all.length;
 }
 
-/** The page as it is now. A tick stays where the todo is still what it was when it was ticked. */
+/** Loads the current page. A todo stays selected only if it hasn't changed since. */
 async function refresh() {
   const shown = location.href;
   const response = await fetch(shown, { credentials: "same-origin" }).catch(() => null);
@@ -33,7 +33,7 @@ async function refresh() {
 function replace(page) {
   const fresh = page.getElementById(root.id);
   const both = (id) => [document.getElementById(id), page.getElementById(id)];
-  // The first todo of all came, or the list is another page now.
+  // Reload if the page's structure changed, such as with the first todo.
   if (!fresh || PARTS.some((id) => !both(id).every(Boolean))) return location.reload();
   const [ticked, focused] = [boxes().filter((box) => box.checked).map((box) => box.value), known(document.activeElement)];
   for (const [part, other] of PARTS.map(both)) if (part.innerHTML !== other.innerHTML) part.replaceChildren(...other.childNodes);
@@ -43,10 +43,10 @@ function replace(page) {
   focused()?.focus({ preventScroll: true });
   count();
   const lost = ticked.length - kept.length;
-  if (lost) toast(lost === 1 ? "A todo that you had ticked changed; look at it again." : `${lost} todos that you had ticked changed; look at them again.`);
+  if (lost) toast(lost === 1 ? "A selected todo changed. Review it again." : `${lost} selected todos changed. Review them again.`);
 }
 
-/** What finds the focused link or box again, once its row was written anew. */
+/** Returns a function that finds the focused control again after its row was replaced. */
 function known(active) {
   if (!root.contains(active)) return () => null;
   if (active.name === "choice") return () => boxes().find((box) => idOf(box) === idOf(active));
@@ -58,7 +58,7 @@ root.addEventListener("change", ({ target }) => {
   if (target.id === "every") for (const box of boxes()) box.checked = target.checked;
   count();
 });
-// The browser remembers ticks when one comes back.
+// The browser restores checkboxes on back navigation.
 addEventListener("pageshow", count);
 count();
 new Live({ address: () => root.dataset.news, stamp: () => root.dataset.stamp, refresh });

@@ -1,10 +1,10 @@
-// What changes while one looks: asks every two seconds whether anything did, and has the page brought up to date.
+// Polls the change token every two seconds and refreshes the page when it changes.
 const EVERY_MS = 2_000;
-// Ages ("18 min") move on by themselves after so many looks.
+// Refresh after this many polls even without a change, so that ages ("18 min") stay current.
 const LOOKS_UNTIL_STALE = 30;
 
 export class Live {
-  /** `address()`, while there is one to ask, and `stamp()` of what is shown; `refresh(stamp)` shows what is there now. */
+  /** `address()` is the URL to poll, if any; `stamp()` the token of what is shown; `refresh(stamp)` loads the current state. */
   constructor({ address, stamp, refresh }) {
     Object.assign(this, { address, stamp, refresh });
     this.looks = 0;
@@ -18,11 +18,11 @@ export class Live {
     this.looking = true;
     try {
       const response = await fetch(address, { credentials: "same-origin" });
-      // Signed out meanwhile: the sign-in page answers instead.
+      // A redirect means that the session has ended.
       if (response.redirected) location.reload();
       else if (response.ok) await this.compare(await response.text());
     } catch {
-      // The next look tries again.
+      // The next poll tries again.
     } finally {
       this.looking = false;
     }

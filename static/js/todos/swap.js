@@ -1,9 +1,9 @@
-// Putting a page that was fetched in the place of the one that is shown, without losing scroll, focus and what was opened.
+// Replaces the page with a fetched one, preserving scroll position, focus and open details.
 const SCROLLS = ["board", "panel-scroll"];
 
 export const parsed = (text) => new DOMParser().parseFromString(text, "text/html");
 
-/** The whole of `root` becomes what it is in the fetched page. */
+/** Replaces the whole of `root`. */
 export function swap(root, page) {
   const fresh = page.getElementById(root.id);
   if (!fresh) return location.reload();
@@ -15,7 +15,7 @@ export function swap(root, page) {
   restore(kept);
 }
 
-/** Only the board beside the panel. */
+/** Replaces the board but not the panel. */
 export function swapBoard(root, page) {
   const [board, fresh] = [root.querySelector("#board"), page.getElementById("board")];
   if (!fresh) return;
@@ -26,7 +26,7 @@ export function swapBoard(root, page) {
   restore(kept);
 }
 
-/** The number beside the link in the side bar. */
+/** Updates the count in the sidebar. */
 export function swapCount(root, page) {
   const link = (within) => within.querySelector(`.mg-nav a[href="${root.dataset.board}"]`);
   const [shown, fresh] = [link(document), link(page)];
@@ -54,7 +54,7 @@ function restore({ focus, scrolls, opened }) {
   found?.focus({ preventScroll: true });
 }
 
-/** What a <details> is known by: its id, or its place in the run log. */
+/** Identifies a <details> by its id or its position in the run log. */
 function place(details) {
   const [run, step] = [details.closest("[data-run]")?.dataset.run, details.closest("[data-step]")?.dataset.step];
   return details.id || `${run}/${step}/${[...details.parentElement.children].indexOf(details)}`;

@@ -1,4 +1,4 @@
-// The list of tools: filtered as one types, J and K move, C makes a tool, / filters. On a phone it gives way to the chosen tool.
+// The tool list: filter and keyboard navigation.
 import { offerKeys } from "../keys.js";
 
 const filter = document.getElementById("filter");
@@ -20,13 +20,13 @@ function step(by) {
 
 const fresh = document.getElementById("new-tool");
 offerKeys(
-  ["J K", "Next tool, the one before", { j: () => step(1), k: () => step(-1) }],
+  ["J K", "Next, previous tool", { j: () => step(1), k: () => step(-1) }],
   ["↵", "Open"],
   ["/", "Filter", { "/": () => filter.select() }],
   ...(fresh ? [["C", "New custom tool", { c: () => fresh.click() }]] : []),
 );
 
-// A switch or a choice is taken at once; a form that removes something asks first.
+// Switches and selects are submitted at once; forms with data-confirms ask first.
 for (const form of document.querySelectorAll("[data-submits]"))
   form.addEventListener("change", () => form.requestSubmit());
 document.querySelector(".tl-list [aria-current]")?.scrollIntoView({ block: "nearest" });

@@ -1,4 +1,4 @@
-// Looks at the draft on the server while it is written: what hinders a save, and what is better changed.
+// Validates the draft on the server while it is edited.
 import { h, icon, refill, state } from "../dom.js";
 import { plural } from "../format.js";
 
@@ -16,7 +16,7 @@ export class Checking {
     this.timer = setTimeout(() => this.now(), PAUSE_MS);
   }
 
-  /** Done when the newest text has been looked at. */
+  /** Resolves once the newest text has been validated. */
   now() {
     clearTimeout(this.timer);
     return (this.newest = this.look());
@@ -28,7 +28,7 @@ export class Checking {
     try {
       found = await this.api.post("/tools/check", { name: this.nameOf(), text: this.draft.text });
     } catch {
-      // The save says it again; a connection that is away is told there.
+      // Saving reports connection errors.
       return;
     }
     if (visit !== this.visit) return this.newest;
@@ -37,19 +37,19 @@ export class Checking {
   }
 }
 
-/** The word beside the title: how the draft stands. */
+/** The validation state next to the title. */
 export function renderState(element, problems, { isNamed }) {
-  const mistakes = problems.filter(({ tone }) => tone === "bad").length;
-  const warnings = problems.length - mistakes;
-  refill(element, `${mistakes}:${warnings}:${isNamed}`, () => {
-    if (mistakes) return state("bad", "alert-circle", plural(mistakes, "mistake"));
+  const errors = problems.filter(({ tone }) => tone === "bad").length;
+  const warnings = problems.length - errors;
+  refill(element, `${errors}:${warnings}:${isNamed}`, () => {
+    if (errors) return state("bad", "alert-circle", plural(errors, "error"));
     if (warnings) return state("warn", "alert-triangle", plural(warnings, "warning"));
     if (!isNamed) return state("mute", "circle-dashed", "Needs a name");
-    return state("ok", "check", "Can be saved");
+    return state("ok", "check", "Valid");
   });
 }
 
-/** Problems that belong to no field. */
+/** Shows problems that belong to no field. */
 export const whole = (problems) =>
   problems.map(({ tone, message }) =>
     h(

@@ -1,4 +1,4 @@
-// Two people edited the same tool: what the other saved, beside what is here.
+// The conflict dialog: someone else saved the same tool.
 import { h } from "../dom.js";
 import { ask } from "./dialog.js";
 import { pretty } from "./draft.js";
@@ -6,20 +6,20 @@ import { pretty } from "./draft.js";
 const CONTEXT = 3;
 const SPOKEN = { add: "Added: ", del: "Removed: ", gap: "" };
 
-/** Resolves to "mine", "theirs" or "" for neither. */
+/** Resolves to "mine", "theirs" or "" if closed. */
 export function resolveConflict({ message, theirs, mine }) {
   return ask({
-    title: "Someone else saved this tool meanwhile",
+    title: "Someone else saved this tool",
     isWide: true,
     content: h(
       "div",
       { class: "mg-stack" },
       h("p", { class: "t2" }, message),
-      h("p", { class: "ts t3" }, `From version ${theirs.version}, which stands now, to what you have here:`),
+      h("p", { class: "ts t3" }, `From the saved version ${theirs.version} to yours:`),
       h("ul", { class: "mg-diff tl-diff", tabindex: "0" }, difference(pretty(theirs.definition), pretty(mine))),
     ),
     buttons: [
-      ["", "Go on editing", "btn-quiet"],
+      ["", "Keep editing", "btn-quiet"],
       ["theirs", `Take version ${theirs.version}`, "btn-quiet"],
       ["mine", `Save mine over version ${theirs.version}`, "btn-primary"],
     ],
@@ -28,13 +28,13 @@ export function resolveConflict({ message, theirs, mine }) {
 
 function difference(before, after) {
   const lines = compare(before.split("\n"), after.split("\n"));
-  if (lines.every(([kind]) => !kind)) return [h("li", {}, h("span", {}, "They say the same."))];
+  if (lines.every(([kind]) => !kind)) return [h("li", {}, h("span", {}, "No differences."))];
   return around(lines).map(([kind, line]) =>
     h("li", { class: kind }, h("span", {}, kind && h("span", { class: "visually-hidden" }, SPOKEN[kind]), line)),
   );
 }
 
-/** What differs with its neighbours; a gap stands for what is left out. */
+/** Changed lines with their neighbors; a gap marks omitted lines. */
 function around(lines) {
   const near = lines.map((_, at) => lines.slice(Math.max(0, at - CONTEXT), at + CONTEXT + 1).some(([kind]) => kind));
   return lines.flatMap((line, at) => (near[at] ? [line] : near[at - 1] || at === 0 ? [["gap", "…"]] : []));

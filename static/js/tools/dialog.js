@@ -1,9 +1,9 @@
-// One dialog for everything that has to be asked or shown once.
+// The dialog for confirmations and one-time values.
 import { h, icon } from "../dom.js";
 
 const box = document.getElementById("dialog");
 
-/** Shows `content` under a title; resolves to the value of the button that closed it, "" for Esc. `buttons` are [value, words, class]. */
+/** Shows `content` and resolves to the value of the pressed button, or "" for Esc. `buttons` are [value, label, class]. */
 export function ask({ title, content, buttons, isWide = false }) {
   box.returnValue = "";
   box.classList.toggle("tl-wider", isWide);
@@ -24,7 +24,7 @@ export function ask({ title, content, buttons, isWide = false }) {
   return new Promise((resolve) => box.addEventListener("close", () => resolve(box.returnValue), { once: true }));
 }
 
-/** A signing secret, which is not shown again. */
+/** Shows a signing secret once. */
 export function showSecret(secret) {
   const field = h("input", {
     class: "form-control tl-mono",
@@ -39,7 +39,7 @@ export function showSecret(secret) {
       await navigator.clipboard.writeText(secret);
       label.textContent = "Copied";
     } catch {
-      // The clipboard is closed to pages without TLS: the words are selected, the keys do the rest.
+      // Without TLS the clipboard isn't available. The text is selected, so that the user can copy it.
       label.textContent = "Press Ctrl C";
     }
   };
@@ -51,9 +51,9 @@ export function showSecret(secret) {
       h(
         "p",
         { class: "t2" },
-        "It is shown this once. Your endpoint checks the header ",
+        "It won’t be shown again. Your endpoint uses it to verify the ",
         h("code", {}, "Webhook-Signature"),
-        " with it, so that it knows who calls.",
+        " header.",
       ),
       h(
         "div",
@@ -62,6 +62,6 @@ export function showSecret(secret) {
         h("button", { type: "button", class: "btn btn-quiet", onclick: copy }, icon("copy"), label),
       ),
     ),
-    buttons: [["done", "I have it", "btn-primary"]],
+    buttons: [["done", "Done", "btn-primary"]],
   });
 }

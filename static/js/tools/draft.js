@@ -1,4 +1,4 @@
-// The definition that is being edited: one JSON text, which the form reads and writes too.
+// The definition being edited: a JSON text shared by the editor and the form.
 export class Draft {
   constructor({ text, version }) {
     this.text = text;
@@ -12,7 +12,7 @@ export class Draft {
     this.listeners.push(listener);
   }
 
-  /** A text that was typed in `from`, which needs not be told. */
+  /** Sets the text on behalf of `from`, which is not notified. */
   write(text, from) {
     if (text === this.text) return;
     this.text = text;
@@ -23,7 +23,7 @@ export class Draft {
     for (const listener of this.listeners) listener(this, from);
   }
 
-  /** The object, or null while the text is no JSON object. */
+  /** The parsed object, or null if the text isn't a JSON object. */
   get document() {
     try {
       const value = JSON.parse(this.text);
@@ -49,7 +49,7 @@ export class Draft {
   }
 }
 
-// The order in which names are read; console/tools/views.py has it too. The server keeps none.
+// Display order of keys; keep in sync with console/tools/definition_text.py. The server doesn't preserve any.
 const FIELDS = [
   "description",
   "conditions",
@@ -84,7 +84,7 @@ function inOrder(value, names = PARTS) {
 
 export const pretty = (definition) => JSON.stringify(inOrder(definition, FIELDS), null, 2);
 
-/** Names in the order of the alphabet: two texts that say the same become the same. */
+/** Sorts keys, so that equal definitions have equal texts. */
 function sorted(value) {
   if (Array.isArray(value)) return value.map(sorted);
   if (!value || typeof value !== "object") return value;

@@ -1,4 +1,4 @@
-// The usual parts of a definition as a form. What it doesn't know it leaves as it is in the JSON.
+// The form for a definition. Parts it doesn't cover stay unchanged in the JSON.
 import { h, icon, whenReleased } from "../dom.js";
 import { afterActions } from "./form_after.js";
 import { Fields } from "./form_fields.js";
@@ -7,8 +7,8 @@ import { webhook } from "./form_webhook.js";
 
 const ACTIONS = [
   ["send_webhook", "Call a webhook"],
-  ["send_urgent_message", "Tell the agent at once"],
-  ["send_event", "Send the event of its name"],
+  ["send_urgent_message", "Send the agent a message"],
+  ["send_event", "Send a system event"],
 ];
 
 export class DefinitionForm {
@@ -20,7 +20,7 @@ export class DefinitionForm {
     this.render();
   }
 
-  /** Draws everything anew; afterwards only what is typed changes. */
+  /** Renders the whole form; typing then changes only the draft. */
   render() {
     const { document: definition } = this.draft;
     if (!definition) {
@@ -29,7 +29,7 @@ export class DefinitionForm {
         h(
           "p",
           { class: "t2" },
-          "The text is no JSON object yet, so there is no form of it. Put it right in the JSON view.",
+          "The definition isn’t a valid JSON object. Fix it in the JSON view.",
         ),
       );
       return;
@@ -57,7 +57,7 @@ export class DefinitionForm {
     const type = definition.action?.type ?? "send_event";
     const options = fields.at(["action", "options"]);
     return [
-      fields.area("What does it do?", ["description"], { rows: 2 }),
+      fields.area("Description", ["description"], { rows: 2 }),
       type === "send_webhook" && moments(fields, definition),
       (isPromised(definition) || hasConditions(definition)) && conditions(fields, definition),
       h(
@@ -67,41 +67,41 @@ export class DefinitionForm {
           "Reads",
           ["useConversationHistory"],
           [
-            [false, "The latest answer"],
-            [true, "The whole conversation"],
+            [false, "Latest reply"],
+            [true, "Whole conversation"],
           ],
         ),
-        fields.input("Competes under tag", ["conflictPolicy", "tag"], {
+        fields.input("Tag", ["conflictPolicy", "tag"], {
           placeholder: "None",
           clear: ["conflictPolicy"],
-          hint: "Of the tools with one tag, one fires in a turn.",
+          hint: "One tool per tag fires in a turn.",
         }),
       ),
       fields.select("Then", ["action", "type"], ACTIONS, {
         standing: type,
         change: (value) => {
           definition.action = value === "send_event" ? { type: value } : { type: value, options: {} };
-          // Only a webhook has a choice.
+          // Only webhooks have a choice.
           delete definition.moments;
         },
         again: true,
       }),
       type === "send_webhook" && webhook(fields, options),
       type === "send_urgent_message" && [
-        fields.input("Begins with", ["action", "options", "prefix"], { placeholder: "Kitchen" }),
+        fields.input("Prefix", ["action", "options", "prefix"], { placeholder: "Kitchen" }),
         fields.area("Message", ["action", "options", "message"], {
           rows: 2,
-          hint: "Left empty, the agent hears its own words again.",
+          hint: "If empty, the agent’s own words are repeated to it.",
         }),
       ],
       type !== "send_event" && afterActions(fields, definition),
-      fields.check("A colleague approves each use first", ["requires_approval"], {
-        hint: "It becomes a todo with exactly its arguments, and runs when somebody says yes.",
+      fields.check("Require approval", ["requires_approval"], {
+        hint: "Each use becomes a todo and runs once approved.",
       }),
     ];
   }
 
-  /** Puts each problem beside its field; what belongs to no field is returned. */
+  /** Shows each problem at its field and returns those without one. */
   show(problems) {
     return this.fields ? this.fields.show(problems) : problems;
   }
@@ -132,7 +132,7 @@ function conditions(fields, definition) {
         label: `Name of condition ${name}`,
         commit: (to) => to && to !== name && !(to in definition.conditions) && (rename(name, to), fields.changed(true)),
       }),
-      fields.bareArea(`What ${name} says`, ["conditions", name, "description"]),
+      fields.bareArea(`Description of ${name}`, ["conditions", name, "description"]),
       fields.canEdit &&
         h(
           "button",
@@ -149,7 +149,7 @@ function conditions(fields, definition) {
   return h(
     "div",
     { role: "group", "aria-label": "Conditions" },
-    h("span", { class: "form-label" }, "Conditions, all must hold"),
+    h("span", { class: "form-label" }, "Conditions (all must be met)"),
     h("div", { class: "tl-conds" }, names.map(row)),
     fields.slot("conditions"),
     fields.canEdit &&

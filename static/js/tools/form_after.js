@@ -1,10 +1,10 @@
-// What follows a webhook or a message to the agent, in order.
+// The after-actions part of the form.
 import { h, icon } from "../dom.js";
 
 const TYPES = [
   ["send_urgent_message", "Tell the agent"],
-  ["set_persona_attribute", "Set a field of the customer"],
-  ["set_prompt_section", "Set a section of the prompt"],
+  ["set_persona_attribute", "Set a customer field"],
+  ["set_prompt_section", "Set a prompt section"],
 ];
 const NAMES = { set_persona_attribute: ["attribute", "Field"], set_prompt_section: ["section", "Section"] };
 const EMPTY = {
@@ -41,7 +41,7 @@ export function afterActions(fields, definition) {
   return h(
     "div",
     { role: "group", "aria-label": "Afterwards" },
-    h("span", { class: "form-label" }, "Afterwards, in order"),
+    h("span", { class: "form-label" }, "After-actions"),
     Array.isArray(list) && list.map(row),
     fields.slot("after_actions"),
     fields.canEdit && h("button", { type: "button", class: "btn btn-bare btn-sm", onclick: add }, icon("plus"), "Step"),
@@ -58,7 +58,7 @@ function one(fields, action, index) {
   if (!named)
     return [
       type,
-      fields.input("Begins with", at("options", "prefix"), {
+      fields.input("Prefix", at("options", "prefix"), {
         placeholder: "The kitchen says",
         hint: "The response follows.",
       }),
@@ -68,12 +68,12 @@ function one(fields, action, index) {
     fields.input(named[1], at("options", named[0]), { mono: true }),
     fields.input("Part of the response", at("options", "path"), {
       mono: true,
-      placeholder: "all of it",
-      hint: "A path with full stops: order.status",
+      placeholder: "whole response",
+      hint: "Dotted path, such as order.status",
     }),
-    fields.area("What a model makes of it", at("options", "instruction"), {
+    fields.area("Instruction for the model", at("options", "instruction"), {
       rows: 1,
-      placeholder: "Left empty, it is kept as it is.",
+      placeholder: "If empty, the value is used unchanged.",
     }),
   ];
 }

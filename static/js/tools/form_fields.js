@@ -1,4 +1,4 @@
-// Fields of a form over a JSON document: each knows its path, reads and writes there, and shows what is wrong with it.
+// Form fields bound to paths of a JSON document, with validation messages.
 import { h, icon } from "../dom.js";
 
 const sameKind = (value, like) => (typeof like === "number" || like === null ? Number(value) : value);
@@ -12,19 +12,19 @@ export class Fields {
     this.count = 0;
   }
 
-  /** What stands at a path, undefined where there is nothing. */
+  /** The value at a path, or undefined. */
   at(path) {
     return path.reduce((value, name) => value?.[name], this.definition);
   }
 
-  /** Writes at a path; undefined takes it away. Objects on the way are made. */
+  /** Sets the value at a path, creating parent objects; undefined removes it. */
   put(path, value) {
     const parent = path.slice(0, -1).reduce((object, name) => (object[name] ??= {}), this.definition);
     if (value === undefined) delete parent[path.at(-1)];
     else parent[path.at(-1)] = value;
   }
 
-  /** An empty text takes the field away, or all of `clear`. */
+  /** An empty text removes the field, or everything under `clear`. */
   write(path, text, { clear, number } = {}) {
     if (text === "") this.put(clear ?? path, undefined);
     else this.put(path, number ? sameKind(text, 0) : text);
@@ -66,7 +66,7 @@ export class Fields {
     return element;
   }
 
-  /** `choices` are [value, words]. */
+  /** `choices` are [value, label]. */
   select(label, path, choices, { standing = this.at(path), change, again = false, hint } = {}) {
     const choose = (event) => {
       const [value] = choices[event.target.selectedIndex];
@@ -107,7 +107,7 @@ export class Fields {
     );
   }
 
-  /** An input without a visible label, written when it is left. */
+  /** An input without a visible label, applied on change. */
   bare(placeholder, path, { value, label, commit, mono }) {
     return h("input", {
       class: mono ? "form-control tl-mono" : "form-control",
@@ -144,7 +144,7 @@ export class Fields {
     return `field-${this.count}`;
   }
 
-  /** The place where problems of a path, and of what lies below it, are written. */
+  /** The element for problems at a path or below it. */
   slot(path, id = null) {
     const element = h("div", { id, class: "tl-errors" });
     this.slots.push({ path, element });
@@ -169,7 +169,7 @@ export class Fields {
   }
 }
 
-/** The control at a path, else at the deepest part of it that has one. */
+/** The control at a path, or at its deepest part that has one. */
 function controlOf(path) {
   for (let at = path; at; at = at.slice(0, Math.max(0, at.lastIndexOf(".")))) {
     const found = document.querySelector(`#form [data-path="${CSS.escape(at)}"]`);

@@ -1,16 +1,16 @@
-// When a webhook may run: the agent calls it itself, or what it says, or a todo, sets it off.
+// When a tool may run: during a reply, during a call, after a promise or for an approved todo.
 import { h } from "../dom.js";
 
 const MOMENTS = [
-  ["turn", "While it answers", "The agent calls it and reads the answer, which has five seconds."],
-  ["live", "In a live call", "The same, while a voice speaks."],
-  ["commitment", "When it has promised it", "The conditions say when."],
-  ["task", "For an approved todo", ""],
+  ["turn", "During a reply", "The agent calls it and waits up to five seconds for the response."],
+  ["live", "During a live call", "The same, on a voice call."],
+  ["commitment", "After a promise", "When the conditions are met."],
+  ["task", "For approved todos", ""],
 ];
-// What a definition means that says nothing of it; it stays out of the JSON.
+// The default, which is left out of the JSON.
 const USUAL = ["commitment", "task"];
 
-/** Whether commitments fire the tool, so that it needs conditions. */
+/** True if promises fire the tool, which then needs conditions. */
 export const isPromised = ({ moments }) => !Array.isArray(moments) || !moments.length || moments.includes("commitment");
 
 export function moments(fields, definition) {
@@ -32,7 +32,7 @@ export function moments(fields, definition) {
           id,
           type: "checkbox",
           class: "form-check-input",
-          // What is wrong with the list as a whole is shown at its first box.
+          // Problems of the whole list are shown at its first checkbox.
           "data-path": index ? `moments.${name}` : "moments",
           "aria-describedby": hint && `${id}-h`,
           checked: standing().includes(name),

@@ -1,4 +1,4 @@
-// A webhook's address, what its body holds, and how it may be repeated.
+// The webhook part of the form: URL, fields and delivery.
 import { h, icon } from "../dom.js";
 
 const METHODS = ["POST", "PUT", "PATCH", "GET", "DELETE"];
@@ -32,51 +32,51 @@ export function webhook(fields, options = {}) {
     h(
       "div",
       { class: "mg-grid g2 tl-tight" },
-      fields.select("If the answer is lost", at("delivery"), deliveries(method, options.delivery)),
-      fields.input("Longest call, seconds", at("timeout_seconds"), {
+      fields.select("If the response is lost", at("delivery"), deliveries(method, options.delivery)),
+      fields.input("Timeout (seconds)", at("timeout_seconds"), {
         type: "number",
         placeholder: "10",
         min: 1,
         max: 30,
       }),
-      fields.input("The agent waits, seconds", at("wait_seconds"), {
+      fields.input("Agent wait (seconds)", at("wait_seconds"), {
         type: "number",
-        placeholder: "as needed",
+        placeholder: "automatic",
         min: 0,
         max: 600,
       }),
-      fields.check("It answers later, by callback", at("callback"), {
-        hint: "It answers 202 now, and posts the result when it has it.",
+      fields.check("Responds later by callback", at("callback"), {
+        hint: "It returns 202 and posts the result later.",
       }),
     ),
   ];
 }
 
-/** A GET is tried again and anything else isn't, unless its owner says otherwise. */
+/** Options for a lost response. By default, only GET is retried. */
 function deliveries(method, standing) {
   const usual = method === "GET" ? "idempotent" : "once";
   const value = (name) => (name === usual && standing !== name ? undefined : name);
   return [
     [value("once"), "Ask a person"],
-    [value("idempotent"), method === "GET" ? "Try again: it changes nothing" : "Try again under the same key"],
+    [value("idempotent"), method === "GET" ? "Retry: it changes nothing" : "Retry with the same key"],
   ];
 }
 
-/** The fields that are read off the conversation, as a table; a schema that has more to it is left to the JSON. */
+/** Table of fields taken from the conversation. More complex schemas are edited as JSON. */
 function schema(fields, part) {
   const path = [...OPTIONS, part];
   const standing = fields.at(path);
   const title = h(
     "span",
     { class: "form-label" },
-    part === "body" ? "Body, read off the conversation" : "Query, read off the conversation",
+    part === "body" ? "Body fields from the conversation" : "Query fields from the conversation",
   );
   if (standing !== undefined && Object.keys(standing).length && !isPlain(standing))
     return h(
       "div",
       {},
       title,
-      h("p", { class: "t2 ts" }, "It holds more than this form shows. Edit it in the JSON view."),
+      h("p", { class: "t2 ts" }, "This schema is too complex for the form. Edit it in the JSON view."),
       fields.slot(path.join(".")),
     );
   const properties = standing?.properties ?? {};
@@ -91,7 +91,7 @@ function schema(fields, part) {
   };
   return h(
     "div",
-    { role: "group", "aria-label": "Fields that are read off the conversation" },
+    { role: "group", "aria-label": "Fields from the conversation" },
     title,
     h(
       "div",
@@ -167,7 +167,7 @@ function property(fields, path, name) {
           disabled: !fields.canEdit,
           onchange: need,
         }),
-        h("span", { class: "form-check-label" }, "needed"),
+        h("span", { class: "form-check-label" }, "required"),
       ),
     ),
     fields.canEdit &&
@@ -176,7 +176,7 @@ function property(fields, path, name) {
         { type: "button", class: "btn btn-bare btn-icon btn-sm", "aria-label": `Remove ${name}`, onclick: drop },
         icon("x"),
       ),
-    fields.bareArea(`What ${name} is`, [...path, "properties", name, "description"]),
+    fields.bareArea(`Description of ${name}`, [...path, "properties", name, "description"]),
     fields.slot([...path, "properties", name].join(".")),
   );
 }
@@ -191,7 +191,7 @@ const isPlain = (schema) =>
       Object.keys(property).every((key) => ["type", "description"].includes(key)),
   );
 
-/** Says that parts which this form doesn't show are there. */
+/** Mentions parts that this form doesn't show. */
 function more(fields, shown) {
   const others = ["query", "headers", "body"].filter(
     (part) => part !== shown && Object.keys(fields.at([...OPTIONS, part]) ?? {}).length,
@@ -200,6 +200,6 @@ function more(fields, shown) {
     ...["query", "headers", "body"]
       .filter((part) => part !== shown)
       .map((part) => fields.slot([...OPTIONS, part].join("."))),
-    others.length > 0 && h("p", { class: "t3 ts" }, `It sends ${others.join(" and ")} too; they are in the JSON view.`),
+    others.length > 0 && h("p", { class: "t3 ts" }, `It also sends ${others.join(" and ")}, shown in the JSON view.`),
   ];
 }

@@ -1,4 +1,4 @@
-// The definition as JSON: line numbers, quiet colours, and every mistake written beside its line.
+// The JSON editor: line numbers, syntax colors and problems next to their lines.
 import { h, icon } from "../dom.js";
 import { indexOf, lineOf, placeOf, placesOf } from "./scan.js";
 
@@ -31,7 +31,7 @@ export class JsonEditor {
     this.draw();
   }
 
-  /** `problems` are {path, message, tone}; each gets its line. */
+  /** Shows problems, each {path, message, tone}, at their lines. */
   show(problems) {
     const places = placesOf(this.value);
     this.problems = problems.map((problem) => ({ ...problem, ...placeOf(this.value, problem, places) }));
@@ -72,13 +72,13 @@ export class JsonEditor {
     this.caret.textContent = `Line ${line}, column ${column}`;
   }
 
-  /** A new line begins where the one before did, one step further in after a bracket. */
+  /** Indents a new line like the previous one, one level deeper after an opening bracket. */
   indent(event) {
     if (event.key !== "Enter" || event.isComposing || event.ctrlKey || event.metaKey || this.input.readOnly) return;
     event.preventDefault();
     const before = this.value.slice(0, this.input.selectionStart);
     const inset = /(?:^|\n)([ \t]*)[^\n]*$/.exec(before)[1];
-    // Deprecated, and still the one way that leaves undo as it is.
+    // Deprecated, but the only way that preserves undo.
     document.execCommand("insertText", false, `\n${inset}${/[{[]\s*$/.test(before) ? "  " : ""}`);
   }
 
@@ -93,7 +93,7 @@ export class JsonEditor {
     this.fit();
   }
 
-  /** What is told beside a line takes what is left of it, and is left to the list below where that is too little. */
+  /** Fits messages into the space right of their lines; the list below shows those that don't fit. */
   fit() {
     const room = this.text.parentElement.getBoundingClientRect().right;
     for (const told of this.text.querySelectorAll(".je-told")) {
@@ -104,7 +104,7 @@ export class JsonEditor {
   }
 }
 
-/** One line; the words that are wrong are underlined, and what is wrong with them follows as far as there is room. */
+/** One line, with the faulty part underlined and the message after it. */
 function drawn(line, problem) {
   if (!problem) return h("span", { class: "je-line" }, coloured(line), "\n");
   const { tone, message, column, length } = problem;

@@ -1,4 +1,4 @@
-// Past conversations to try a tool on: which one, and which of the agent's answers in it.
+// Selects a past conversation and one of the agent's replies in it.
 import { h } from "../dom.js";
 import { moment } from "../format.js";
 
@@ -13,7 +13,7 @@ export class PastAnswers {
     conversation.addEventListener("change", () => this.open());
   }
 
-  /** Fills the list once. */
+  /** Loads the list once. */
   async load() {
     if (this.loaded) return;
     this.loaded = true;
@@ -23,7 +23,7 @@ export class PastAnswers {
       this.rows = new Map(results.map((row) => [row.id, row]));
       const options = results.map((row) => h("option", { value: row.id }, titleOf(row)));
       this.conversation.replaceChildren(
-        ...(options.length ? options : [h("option", { value: "" }, "No conversation yet")]),
+        ...(options.length ? options : [h("option", { value: "" }, "No conversations yet")]),
       );
       await this.open();
     } catch (error) {
@@ -42,14 +42,14 @@ export class PastAnswers {
     this.messages = messages.filter((message) => message.role in ROLES);
     const answers = this.messages.filter((message) => message.role === "agent").reverse();
     this.turn.replaceChildren(
-      ...(answers.length ? answers : [{ id: "", content: "The agent has not answered yet" }]).map((message) =>
+      ...(answers.length ? answers : [{ id: "", content: "No reply yet" }]).map((message) =>
         h("option", { value: message.id }, shorten(message.content)),
       ),
     );
     this.turn.disabled = !answers.length;
   }
 
-  /** The chosen answer with what came before it, or null. */
+  /** The selected reply with the messages before it, or null. */
   get chosen() {
     const at = this.messages.findIndex((message) => message.id === this.turn.value);
     if (at < 0) return null;

@@ -1,4 +1,4 @@
-// Rehearsal: the edited tool is read over the project's latest replies. Which verdicts would change is shown as it is found.
+// The rehearsal: runs the edited tool on the latest replies and streams the verdicts that change.
 import { h, icon, note, state } from "../dom.js";
 import * as format from "../format.js";
 import { mark, marked, place } from "../marks.js";
@@ -6,8 +6,8 @@ import { reading } from "../turn.js";
 
 const at = (id) => document.getElementById(id);
 const KINDS = {
-  fires: ["ok", "bolt", "Would fire now"],
-  fires_no_more: ["bad", "circle-x", "Would not fire any more"],
+  fires: ["ok", "bolt", "Would fire"],
+  fires_no_more: ["bad", "circle-x", "Would no longer fire"],
   other_rule: ["mute", "arrows-split-2", "Held back for another reason"],
 };
 
@@ -24,22 +24,22 @@ export class Rehearsal {
         note(
           "bad",
           "alert-circle",
-          "The definition has mistakes.",
-          "Put them right under Definition, then rehearse it.",
+          "The definition has errors.",
+          "Fix them under Definition, then rehearse.",
         ),
       );
     this.stopper = new AbortController();
     this.total = this.done = this.changed = this.failed = 0;
     this.list = null;
     this.running(true);
-    this.tell(h("p", { class: "t2" }, state("act", "loader-2", "Reading"), " the latest replies."));
+    this.tell(h("p", { class: "t2" }, state("act", "loader-2", "Reading"), " the latest replies…"));
     try {
       const body = { tools: { tools: { [this.nameOf()]: this.draft.document } }, turns: Number(at("turns").value) };
       await this.api.lines("/tools/rehearse", body, { signal: this.stopper.signal, onLine: (line) => this.took(line) });
       this.finish();
     } catch (error) {
       if (this.stopper.signal.aborted) this.finish({ isStopped: true });
-      else this.tell(note("bad", "alert-circle", "The rehearsal broke off.", error.message));
+      else this.tell(note("bad", "alert-circle", "The rehearsal stopped.", error.message));
     } finally {
       this.running(false);
     }
@@ -55,7 +55,7 @@ export class Rehearsal {
     at("rehearsal-result").replaceChildren(...nodes);
   }
 
-  /** The first line says how many replies there are; each other one is a reply that was read. */
+  /** The first line holds the number of replies; each further line is one result. */
   took(line) {
     if ("turns" in line) this.total = line.turns;
     else {
@@ -83,7 +83,7 @@ export class Rehearsal {
       ? note(
           "warn",
           "arrows-split-2",
-          `${format.plural(this.changed, "reply", "replies")} would be judged otherwise.`,
+          `${format.plural(this.changed, "reply", "replies")} would get a different verdict.`,
           `${read}.`,
         )
       : this.done
@@ -91,16 +91,16 @@ export class Rehearsal {
         : note(
             "mute",
             "history",
-            "There is nothing to rehearse on yet.",
-            "Talk to the agent first, in the playground.",
+            "No replies to rehearse on.",
+            "Talk to the agent in the playground first.",
           );
     const failed =
       this.failed > 0 &&
       note(
         "bad",
         "alert-triangle",
-        `${format.plural(this.failed, "reply", "replies")} couldn’t be read.`,
-        "The model gave no usable answer. Rehearse again in a moment.",
+        `${format.plural(this.failed, "reply", "replies")} couldn’t be evaluated.`,
+        "The model gave no usable answer. Try again in a moment.",
       );
     this.tell(...[summary, failed, this.list && h("div", { class: "mg-panel" }, this.list)].filter(Boolean));
   }

@@ -1,4 +1,4 @@
-// What a tool would send: a request as it goes over the wire, the event of a flow of ours, or words to the agent.
+// Preview of what a tool would send: an HTTP request, an event or a message to the agent.
 export function requestText({ action, sent }) {
   if (action === "send_urgent_message") return sent.message;
   if (action === "send_event")
@@ -10,8 +10,8 @@ export function requestText({ action, sent }) {
 
 export const TITLES = {
   send_webhook: "Request preview",
-  send_event: "Event, with what was read",
-  send_urgent_message: "The agent would hear",
+  send_event: "Event preview",
+  send_urgent_message: "Message to the agent",
 };
 
 const json = (value) => JSON.stringify(value, null, 2);

@@ -1,11 +1,11 @@
-// Where everything stands in a JSON text: the place of each value by its dotted path, so that a mistake is shown beside it.
+// Positions of values in a JSON text, by dotted path.
 const SPACE = /[ \t\r\n]*/y;
 const STRING = /"(?:[^"\\\n]|\\.)*"/y;
 const SCALAR = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
 
 class Stop extends Error {}
 
-/** Map of path → {start, end} in the text, as far as it can be read; the path of the whole is "". A key counts as part of its value. */
+/** Map of path → {start, end}, as far as the text can be parsed. The root's path is "". A key counts as part of its value. */
 export function placesOf(text) {
   const places = new Map();
   let at = 0;
@@ -51,7 +51,7 @@ export function placesOf(text) {
     need(mark("]"));
   }
 
-  /** One value; `begin` is where its key stands. */
+  /** Scans one value; `begin` is the position of its key. */
   function value(path, begin) {
     skip();
     const start = begin ?? at;
@@ -70,13 +70,13 @@ export function placesOf(text) {
   return places;
 }
 
-/** {line, column} of a place, both from 1. */
+/** {line, column} of an offset, both from 1. */
 export function lineOf(text, at) {
   const before = text.slice(0, at).split("\n");
   return { line: before.length, column: before.at(-1).length + 1 };
 }
 
-/** Where line and column stand in the text. */
+/** Offset of a line and column. */
 export function indexOf(text, { line, column }) {
   const lines = text.split("\n").slice(0, line - 1);
   return Math.min(text.length, lines.reduce((sum, one) => sum + one.length + 1, 0) + column - 1);
@@ -85,8 +85,8 @@ export function indexOf(text, { line, column }) {
 const NAMED = /line (\d+), column (\d+)/;
 
 /**
- * {line, column, length} of a problem {path, message}: the place it names, else that of the deepest part of its path that is
- * there. `length` counts the characters of that part in its first line.
+ * {line, column, length} of a problem {path, message}: the position it names, or that of the deepest existing part of its
+ * path. `length` is the number of characters of that part in its first line.
  */
 export function placeOf(text, problem, places = placesOf(text)) {
   const named = NAMED.exec(problem.message);

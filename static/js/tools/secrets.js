@@ -1,4 +1,4 @@
-// What a webhook proves itself with: set here, and never shown again.
+// A webhook's signing secret and secret headers. Stored secrets are never shown again.
 import { h, icon } from "../dom.js";
 import { ask, showSecret } from "./dialog.js";
 
@@ -15,15 +15,15 @@ export class Secrets {
 
   async rotate() {
     const answer = await ask({
-      title: "Make a new signing secret?",
+      title: "Rotate the signing secret?",
       content: h(
         "p",
         { class: "t2" },
-        "The one before signs beside it for 24 hours, so that your endpoint can be changed at leisure.",
+        "Calls are also signed with the old secret for 24 hours, so that you can update your endpoint.",
       ),
       buttons: [
-        ["", "Keep it", "btn-quiet"],
-        ["make", "Make a new one", "btn-primary"],
+        ["", "Cancel", "btn-quiet"],
+        ["make", "Rotate", "btn-primary"],
       ],
     });
     if (answer !== "make") return;
@@ -41,13 +41,13 @@ export class Secrets {
     const name = at("header-name").value.trim();
     if (await this.change({ [name]: at("header-value").value })) {
       at("add-header").reset();
-      this.toast(`${name} is set. It goes out with each call, and is not shown again.`);
+      this.toast(`${name} saved. It is sent with each call and not shown again.`);
       at("header-name").focus();
     }
   }
 
   async drop(name) {
-    if (name && (await this.change({ [name]: null }))) this.toast(`${name} is taken away.`);
+    if (name && (await this.change({ [name]: null }))) this.toast(`${name} removed.`);
   }
 
   async change(headers) {
@@ -72,7 +72,7 @@ const row = (name) =>
     h("span", { class: "t3" }, "••••••••"),
     h(
       "button",
-      { type: "button", class: "btn btn-bare btn-sm ml", "data-drop": name, "aria-label": `Take ${name} away` },
-      "Take away",
+      { type: "button", class: "btn btn-bare btn-sm ml", "data-drop": name, "aria-label": `Remove ${name}` },
+      "Remove",
     ),
   );

@@ -1,4 +1,4 @@
-// One tool: its editor, its secrets, a trial of it and a rehearsal.
+// A tool's page: editor, secrets, trial and rehearsal.
 import { Api } from "../api.js";
 import { h, note } from "../dom.js";
 import { offerKeys } from "../keys.js";
@@ -47,7 +47,7 @@ class Tool {
     this.openTab();
     document.addEventListener("keydown", (event) => this.pressed(event));
     if (this.draft && this.canEdit) offerKeys(["⌘ S", "Save"]);
-    if (this.trial) offerKeys(["⌘ ↵", "Evaluate the words"]);
+    if (this.trial) offerKeys(["⌘ ↵", "Evaluate"]);
   }
 
   get name() {
@@ -99,7 +99,7 @@ class Tool {
 
   tidy() {
     if (this.draft.document) this.draft.write(pretty(this.draft.document), null);
-    else this.toast("It is no JSON yet, so it can’t be tidied.");
+    else this.toast("This isn’t valid JSON, so it can’t be formatted.");
   }
 
   changed() {
@@ -146,7 +146,7 @@ class Tool {
 
   askForName() {
     at("name").focus();
-    this.showName({ message: "A tool needs a name, such as notify_kitchen_tool." });
+    this.showName({ message: "Enter a name, such as notify_kitchen_tool." });
   }
 
   refuse() {
@@ -166,7 +166,7 @@ class Tool {
 
   async failed(error) {
     if (error.code !== "stale_version") {
-      at("saved").replaceChildren(note("bad", "alert-circle", "It was not saved.", error.message));
+      at("saved").replaceChildren(note("bad", "alert-circle", "Not saved.", error.message));
       return;
     }
     const theirs = await this.api.get(`/custom-tools/${encodeURIComponent(this.name)}`).catch(() => null);
@@ -175,8 +175,8 @@ class Tool {
         note(
           "warn",
           "alert-triangle",
-          "It was removed meanwhile.",
-          "Bring it back under History, or save this as a new tool.",
+          "This tool was removed.",
+          "Restore it from its history, or save this as a new tool.",
         ),
       );
       return;
@@ -197,7 +197,7 @@ class Tool {
       });
   }
 
-  /** Asks before what takes the tool from the agent, and says which steps count on it. */
+  /** Asks for confirmation before turning off or removing a tool, and lists the scenario steps that use it. */
   async confirm(form) {
     const named = at("named")?.content.cloneNode(true) ?? "";
     const answer = await ask({
@@ -208,7 +208,7 @@ class Tool {
         ["sure", form.dataset.does, "btn-danger-quiet"],
       ],
     });
-    // A switch goes back to where it stood.
+    // Reset the switch.
     if (answer !== "sure") return form.reset();
     form.dataset.sure = "yes";
     this.isLeaving = true;

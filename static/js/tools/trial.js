@@ -1,4 +1,4 @@
-// “Try it”: an answer, written here or taken from a past conversation, is read as if the agent had just said it. Nothing is sent.
+// The trial: evaluates a written or past reply as if the agent had just said it. Nothing is sent.
 import { h, icon, note, state } from "../dom.js";
 import * as format from "../format.js";
 import { expectedOf, keepButton } from "../keeping.js";
@@ -7,7 +7,7 @@ import { reading } from "../turn.js";
 import { PastAnswers } from "./past.js";
 import { requestText, TITLES } from "./request.js";
 
-// A model may take a while; the page waits as long as the server does.
+// Same timeout as on the server: a model may take a while.
 const TIMEOUT_MS = 90_000;
 const at = (id) => document.getElementById(id);
 
@@ -28,7 +28,7 @@ export class Trial {
     if (from === "past") this.past.load();
   }
 
-  /** {answer, conversation, channel} to read, or null when there is none. */
+  /** {answer, conversation, channel} to evaluate, or null. */
   input() {
     if (this.from === "past") return this.past.chosen;
     const answer = at("answer").value.trim();
@@ -50,7 +50,7 @@ export class Trial {
       this.show(input, found.verdicts, found.calls ?? []);
     } catch (error) {
       at("try-cost").textContent = "";
-      at("try-result").replaceChildren(note("bad", "alert-circle", "It couldn’t be read.", error.message));
+      at("try-result").replaceChildren(note("bad", "alert-circle", "Couldn’t evaluate it.", error.message));
     } finally {
       at("evaluate").disabled = false;
     }
@@ -98,14 +98,14 @@ export class Trial {
       "p",
       { class: "t2" },
       state("mute", "circle-dotted", "No tool"),
-      " No words of this answer commit to anything that a tool does.",
+      " This reply doesn’t promise anything that a tool does.",
     );
   }
 
-  /** The tool that is edited was not named by the answer at all. */
+  /** Shown when the edited tool has no verdict. */
   own(spoken, name) {
     if (!name || spoken.some((verdict) => verdict.tool === name) || !spoken.length) return null;
-    return h("p", { class: "ts t2" }, h("code", {}, name), " doesn’t find its words here.");
+    return h("p", { class: "ts t2" }, h("code", {}, name), " finds no matching words.");
   }
 
   verdict(verdict, number) {
@@ -142,17 +142,17 @@ export class Trial {
   }
 }
 
-/** Nothing that the agent says fires the tool: it asks for it before it answers. */
+/** Shown for a tool that the agent calls itself. */
 function calledItself(name) {
   return h(
     "p",
     { class: "ts t2" },
     h("code", {}, name),
-    " is called by the agent itself while it answers. In this conversation it would send what stands below.",
+    " is called by the agent during a reply. It would send this:",
   );
 }
 
-/** The exact request that a fired tool would send. */
+/** The exact request that the fired tool would send. */
 function preview({ tool, preview: shown }) {
   const text = requestText(shown);
   const copy = (event) => {

@@ -35,34 +35,34 @@ def state_of(tenant: Tenant, effect: Effect) -> str:
         return str(Effect.objects.get(pk=effect.pk).state)
 
 
-def test_no_effect_yet_says_what_appears(owner: Client, tenant: Tenant) -> None:
-    assert "What tools do appears here" in owner.get(list_of(tenant)).content.decode()
+def test_the_empty_effects_page_explains_effects(owner: Client, tenant: Tenant) -> None:
+    assert "No effects yet" in owner.get(list_of(tenant)).content.decode()
 
 
-def test_states_are_tabs_with_their_counts(owner: Client, tenant: Tenant) -> None:
+def test_each_state_is_a_tab_with_its_count(owner: Client, tenant: Tenant) -> None:
     row = talk(tenant, "Hi")
     for state in (EffectState.DONE, EffectState.DONE, EffectState.FAILED, EffectState.PLANNED, EffectState.SENDING):
         add_effect(tenant, row, state=state)
     tabs = {tab.label: tab.count for tab in owner.get(list_of(tenant)).context["tabs"]}
-    assert tabs == {"All": 5, "Unknown": 0, "Held back": 0, "Under way": 2, "Done": 2, "Failed": 1, "Cancelled": 0}
+    assert tabs == {"All": 5, "Unknown": 0, "Held back": 0, "In progress": 2, "Done": 2, "Failed": 1, "Canceled": 0}
     assert len(owner.get(list_of(tenant, "?state=under_way")).context["rows"]) == 2
 
 
-def test_an_effect_of_the_outbox_was_not_sent(owner: Client, tenant: Tenant) -> None:
+def test_an_outbox_effect_shows_as_not_sent(owner: Client, tenant: Tenant) -> None:
     effect = add_effect(tenant, talk(tenant, "Hi"), **OUTBOX)
-    assert "Not sent: outbox" in owner.get(list_of(tenant)).content.decode()
+    assert "Not sent" in owner.get(list_of(tenant)).content.decode()
     text = owner.get(url_of(tenant, effect)).content.decode()
-    assert "What would have been sent" in text
+    assert "Unsent request" in text
     assert "See you Friday" in text
 
 
-def test_an_effect_that_somebody_has_to_approve_says_so(owner: Client, tenant: Tenant) -> None:
+def test_an_effect_shows_that_it_needs_approval(owner: Client, tenant: Tenant) -> None:
     asks = {"description": "Sends a text.", "requires_approval": True}
     add_effect(tenant, talk(tenant, "Hi"), state=EffectState.PLANNED, definition=asks, arranged_at=timezone.now())
-    assert "Waits for approval" in owner.get(list_of(tenant)).content.decode()
+    assert "Needs approval" in owner.get(list_of(tenant)).content.decode()
 
 
-def test_one_effect_shows_what_was_sent_and_what_came_back(owner: Client, tenant: Tenant) -> None:
+def test_an_effect_shows_its_request_and_response(owner: Client, tenant: Tenant) -> None:
     effect = add_effect(
         tenant,
         talk(tenant, "Hi", name="Giulia Ferri"),
@@ -91,13 +91,13 @@ def test_one_effect_shows_what_was_sent_and_what_came_back(owner: Client, tenant
         "version 3",
         "2 attempts",
         "Giulia Ferri",
-        "Set a field of the customer",
+        "Set a customer field",
         "Sends a text.",
     ):
         assert words in text
 
 
-def test_it_happened_makes_it_done_and_it_did_not_sends_it_again(owner: Client, tenant: Tenant) -> None:
+def test_an_unknown_outcome_is_resolved_as_done_or_sent_again(owner: Client, tenant: Tenant) -> None:
     row = talk(tenant, "Hi")
     happened, lost = (add_effect(tenant, row, state=EffectState.UNKNOWN, attempts=1) for _ in range(2))
     owner.post(url_of(tenant, happened), {"answer": "happened"})
@@ -111,12 +111,12 @@ def test_a_held_effect_is_released(owner: Client, tenant: Tenant) -> None:
     effect = add_effect(tenant, talk(tenant, "Hi"), state=EffectState.HELD)
     assert "Release" in owner.get(url_of(tenant, effect)).content.decode()
     text = owner.post(url_of(tenant, effect), {"answer": "release"}, follow=True).content.decode()
-    assert "It is released, and runs now." in text
+    assert "Released. Running now." in text
     with tenant.tx():
         assert Job.objects.filter(lane="effect", subject_id=effect.pk).exists()
 
 
-def test_the_second_of_two_who_answer_is_told(owner: Client, tenant: Tenant) -> None:
+def test_a_second_answer_is_refused(owner: Client, tenant: Tenant) -> None:
     effect = add_effect(tenant, talk(tenant, "Hi"), state=EffectState.UNKNOWN)
     owner.post(url_of(tenant, effect), {"answer": "happened"})
     text = owner.post(url_of(tenant, effect), {"answer": "not"}, follow=True).content.decode()
@@ -124,7 +124,7 @@ def test_the_second_of_two_who_answer_is_told(owner: Client, tenant: Tenant) -> 
     assert state_of(tenant, effect) == EffectState.DONE
 
 
-def test_the_answer_leads_back_to_this_site_only(owner: Client, tenant: Tenant) -> None:
+def test_the_return_url_must_be_local(owner: Client, tenant: Tenant) -> None:
     effect = add_effect(tenant, talk(tenant, "Hi"), state=EffectState.UNKNOWN)
     back = reverse("promises", args=[tenant.project.slug])
     for wanted, way in (
@@ -137,11 +137,11 @@ def test_the_answer_leads_back_to_this_site_only(owner: Client, tenant: Tenant) 
 
 
 @pytest.mark.parametrize("role", ["operator", "viewer"])
-def test_operators_answer_and_viewers_look(role: str, tenant: Tenant, request: pytest.FixtureRequest) -> None:
+def test_operators_can_answer_and_viewers_cannot(role: str, tenant: Tenant, request: pytest.FixtureRequest) -> None:
     client: Client = browser(request.getfixturevalue(role))
     effect = add_effect(tenant, talk(tenant, "Hi"), state=EffectState.UNKNOWN)
     text = client.get(list_of(tenant)).content.decode()
-    assert ("It did not: send again" in text) is (role == "operator")
+    assert ("Didn’t happen, send again" in text) is (role == "operator")
     assert client.post(url_of(tenant, effect), {"answer": "happened"}).status_code == (
         302 if role == "operator" else 403
     )
@@ -156,13 +156,13 @@ def test_another_tenants_effect_is_not_found(tenant: Tenant, stranger: Tenant) -
     assert state_of(tenant, effect) == EffectState.UNKNOWN
 
 
-def test_what_waits_for_a_person_is_counted_in_the_side_bar(owner: Client, tenant: Tenant) -> None:
+def test_the_sidebar_counts_unknown_outcomes(owner: Client, tenant: Tenant) -> None:
     add_effect(tenant, talk(tenant, "Hi"), state=EffectState.UNKNOWN)
     counts = owner.get(reverse("dashboard", args=[tenant.project.slug])).context["counts"]
     assert (counts["effects"].waiting, counts["promises"].waiting) == (1, 0)
 
 
-def test_a_question_of_another_project_is_not_counted(owner: Client, tenant: Tenant) -> None:
+def test_unknown_outcomes_of_another_project_are_not_counted(owner: Client, tenant: Tenant) -> None:
     row = talk(tenant, "Hi")
     effect = add_effect(tenant, row, state=EffectState.UNKNOWN)
     with tenant.tx():

@@ -38,11 +38,11 @@ def test_a_member_cannot_write_as_a_real_customer(owner: Client, tenant: Tenant,
         assert Message.objects.filter(conversation=real, content="Cancel everything.").count() == 0
 
 
-def test_a_member_plays_the_customer_of_a_test(owner: Client, tenant: Tenant, real: Conversation) -> None:
+def test_a_member_can_write_as_a_test_customer(owner: Client, tenant: Tenant, real: Conversation) -> None:
     assert post(owner, tenant, as_test(tenant, real)) == (202, "")
 
 
-def test_the_business_posts_what_its_customer_says(api: Client, real: Conversation) -> None:
+def test_an_api_key_can_post_customer_messages(api: Client, real: Conversation) -> None:
     response = api.post(f"/api/v1/conversations/{real.pk}/messages", {"content": "Hello"}, "application/json")
     assert response.status_code == 202
 

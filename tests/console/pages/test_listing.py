@@ -32,18 +32,18 @@ def one_url(tenant: Tenant, row: Conversation) -> str:
     return reverse("conversation", args=[tenant.project.slug, row.pk])
 
 
-def test_an_empty_list_says_what_to_do_next(owner: Client, tenant: Tenant) -> None:
-    assert "Conversations appear here" in owner.get(list_url(tenant)).content.decode()
+def test_an_empty_list_suggests_the_next_step(owner: Client, tenant: Tenant) -> None:
+    assert "No conversations yet" in owner.get(list_url(tenant)).content.decode()
 
 
-def test_a_row_shows_who_spoke_last_and_what_they_said(owner: Client, tenant: Tenant) -> None:
+def test_a_row_shows_the_last_message_and_its_speaker(owner: Client, tenant: Tenant) -> None:
     talk(tenant, "First", "And the last words", name="Giulia Ferri")
     (row,) = owner.get(list_url(tenant)).context["rows"]
     assert (row.name, row.initials, row.speaker) == ("Giulia Ferri", "GF", "")
     assert [piece.text for piece in row.pieces] == ["And the last words"]
 
 
-def test_the_list_asks_as_many_queries_for_many_rows_as_for_one(owner: Client, tenant: Tenant) -> None:
+def test_the_number_of_queries_does_not_grow_with_the_rows(owner: Client, tenant: Tenant) -> None:
     def count() -> int:
         with CaptureQueriesContext(connection) as queries:
             owner.get(list_url(tenant))
@@ -56,7 +56,7 @@ def test_the_list_asks_as_many_queries_for_many_rows_as_for_one(owner: Client, t
     assert count() == one
 
 
-def test_the_next_page_goes_on_where_this_one_ends(
+def test_the_next_page_continues_where_this_one_ends(
     owner: Client, tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(search, "PAGE", 2)
@@ -73,7 +73,7 @@ def test_the_next_page_goes_on_where_this_one_ends(
 @pytest.mark.parametrize(
     "query", ["after=x", "after=%00", "before=x", "channel=fax", "status=lost", "q=%00", "after=eCB5", "flagged=yes"]
 )
-def test_an_address_that_makes_no_sense_shows_the_list(query: str, owner: Client, tenant: Tenant) -> None:
+def test_an_invalid_query_string_shows_the_list(query: str, owner: Client, tenant: Tenant) -> None:
     talk(tenant, "Hi")
     response = owner.get(f"{list_url(tenant)}?{query}")
     assert (response.status_code, len(response.context["rows"])) == (200, 1)
@@ -91,7 +91,7 @@ def test_a_search_shows_the_customer_and_marks_the_words(owner: Client, tenant: 
     ]
 
 
-def test_what_a_customer_wrote_stays_text(owner: Client, tenant: Tenant) -> None:
+def test_customer_messages_are_escaped(owner: Client, tenant: Tenant) -> None:
     talk(tenant, "<script>alert(1)</script> table", name="<b>Bob</b>")
     for query in ("", "?q=table", "?q=script"):
         text = owner.get(list_url(tenant) + query).content.decode()
@@ -99,19 +99,19 @@ def test_what_a_customer_wrote_stays_text(owner: Client, tenant: Tenant) -> None
         assert "<b>Bob" not in text
 
 
-def test_a_search_that_finds_nothing_says_how_to_search(owner: Client, tenant: Tenant) -> None:
+def test_a_search_without_results_explains_how_to_search(owner: Client, tenant: Tenant) -> None:
     text = owner.get(list_url(tenant), {"q": "zeppelin"}).content.decode()
-    assert "Nothing found" in text
+    assert "No results" in text
     assert "Show all conversations" in text
 
 
-def test_a_search_that_is_not_at_its_end_leads_further_back(
+def test_an_unfinished_search_links_to_older_messages(
     owner: Client, tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(search, "WINDOW", 1)
     talk(tenant, "the oldest says marzipan", "two")
     first = owner.get(list_url(tenant), {"q": "marzipan"})
-    assert "Search further back" in first.content.decode()
+    assert "Search older messages" in first.content.decode()
     second = owner.get(list_url(tenant) + first.context["next"])
     assert len(second.context["rows"]) == 1
 
@@ -120,7 +120,7 @@ def test_a_search_that_is_not_at_its_end_leads_further_back(
 
 
 @pytest.mark.requirement("T17")
-def test_a_fact_leads_to_the_message_that_it_comes_from(owner: Client, tenant: Tenant) -> None:
+def test_a_fact_links_to_its_source_message(owner: Client, tenant: Tenant) -> None:
     """Provenance, for staff."""
     row = talk(tenant, "Hi", "I am Giulia")
     with tenant.tx():
@@ -132,7 +132,7 @@ def test_a_fact_leads_to_the_message_that_it_comes_from(owner: Client, tenant: T
     assert "message 2" in text
 
 
-def test_a_fact_of_an_earlier_conversation_is_said_to_be(owner: Client, tenant: Tenant) -> None:
+def test_a_fact_from_an_earlier_conversation_says_so(owner: Client, tenant: Tenant) -> None:
     row = talk(tenant, "Hi")
     with tenant.tx():
         field = {"key": "name", "value": "Giulia", "strength": Strength.STATED}
@@ -140,13 +140,13 @@ def test_a_fact_of_an_earlier_conversation_is_said_to_be(owner: Client, tenant: 
     assert "from an earlier conversation" in owner.get(one_url(tenant, row)).content.decode()
 
 
-def test_it_opens_in_the_inspector(owner: Client, tenant: Tenant) -> None:
+def test_a_conversation_opens_in_the_inspector(owner: Client, tenant: Tenant) -> None:
     row = talk(tenant, "Hi")
     inspector = reverse("playground", args=[tenant.project.slug])
     assert f"{inspector}?conversation={row.pk}" in owner.get(one_url(tenant, row)).content.decode()
 
 
-def test_taking_the_flag_down_is_kept_in_the_log(owner: Client, tenant: Tenant) -> None:
+def test_clearing_a_flag_is_logged(owner: Client, tenant: Tenant) -> None:
     row = talk(tenant, "Hi", flag="asked for a person")
     owner.post(one_url(tenant, row))
     with tenant.tx():
@@ -156,7 +156,7 @@ def test_taking_the_flag_down_is_kept_in_the_log(owner: Client, tenant: Tenant) 
 
 
 @pytest.mark.requirement("T19")
-def test_a_low_score_and_a_broken_claim_of_one_turn_are_both_said(owner: Client, tenant: Tenant) -> None:
+def test_a_low_score_and_a_broken_claim_of_one_turn_are_both_shown(owner: Client, tenant: Tenant) -> None:
     """Whichever flow wrote last; not what was before the flag was taken down."""
     row = talk(tenant, "Hi")
     with tenant.tx():
@@ -171,7 +171,7 @@ def test_a_low_score_and_a_broken_claim_of_one_turn_are_both_said(owner: Client,
                 log.add_event("claim_unbacked", payload={"turn": str(turn.pk), "tool": "x", "quote": quote})
             log.conversation.flag = broken_claim(["I've sent it", "It is booked"])
     text = unescape(owner.get(one_url(tenant, row)).content.decode())
-    assert "Flagged for staff, for 2 reasons" in text
+    assert "Flagged for 2 reasons" in text
     reasons = [
         "Claimed but not done: “I've sent it” and “It is booked”",
         "Quality 2 of 10: It asked three times.",
@@ -179,14 +179,14 @@ def test_a_low_score_and_a_broken_claim_of_one_turn_are_both_said(owner: Client,
     assert "".join(f'<li dir="auto">{reason}</li>' for reason in reasons) in text
 
 
-def test_a_flag_that_is_down_already_is_said_to_be(owner: Client, tenant: Tenant) -> None:
+def test_clearing_a_flag_twice_shows_a_message(owner: Client, tenant: Tenant) -> None:
     row = talk(tenant, "Hi", flag="asked for a person")
     owner.post(one_url(tenant, row))
     text = owner.post(one_url(tenant, row), follow=True).content.decode()
     assert "The flag has already been cleared." in text
 
 
-def test_an_operator_takes_a_flag_down_and_a_viewer_cannot(operator: Any, viewer: Any, tenant: Tenant) -> None:
+def test_an_operator_can_clear_a_flag_and_a_viewer_cannot(operator: Any, viewer: Any, tenant: Tenant) -> None:
     row = talk(tenant, "Hi", flag="asked for a person")
     seen = browser(viewer).get(one_url(tenant, row)).content.decode()
     assert "asked for a person" in seen
@@ -195,7 +195,7 @@ def test_an_operator_takes_a_flag_down_and_a_viewer_cannot(operator: Any, viewer
     assert browser(operator).post(one_url(tenant, row)).status_code == 302
 
 
-def test_another_tenants_conversation_is_none_at_all(owner: Client, tenant: Tenant, stranger: Tenant) -> None:
+def test_another_tenants_conversation_is_not_found(owner: Client, tenant: Tenant, stranger: Tenant) -> None:
     theirs = talk(stranger, "Hi", flag="asked for a person")
     for send in (owner.get, owner.post):
         assert send(one_url(tenant, theirs)).status_code == 404

@@ -10,7 +10,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from console.promises.metrics import PromiseCounts, promise_figures
+from console.promises.metrics import PromiseCounts, promise_metrics
 from conversations.models import Channel
 from jobs.errors import WrongState
 from tests.concurrent import meanwhile
@@ -31,13 +31,13 @@ def page(client: Client, tenant: Tenant, **query: Any) -> str:
     return client.get(url_of(tenant, **query)).content.decode()
 
 
-def test_no_promise_yet_says_how_the_first_one_comes(owner: Client, tenant: Tenant) -> None:
+def test_the_empty_promises_page_explains_promises(owner: Client, tenant: Tenant) -> None:
     text = page(owner, tenant)
-    assert "Promises appear here" in text
+    assert "No promises yet" in text
     assert "Talk to the agent" in text
 
 
-def test_a_row_has_the_exact_words_and_leads_to_its_turn_and_conversation(owner: Client, tenant: Tenant) -> None:
+def test_a_row_quotes_the_promise_and_links_to_its_turn_and_conversation(owner: Client, tenant: Tenant) -> None:
     row = talk(tenant, "Hi", name="Giulia Ferri")
     effect = add_effect(tenant, row)
     promise = add_promise(tenant, row, "I’ll text you <b>the</b> details.", effect=effect, tool="send_sms_tool")
@@ -50,23 +50,23 @@ def test_a_row_has_the_exact_words_and_leads_to_its_turn_and_conversation(owner:
         assert words in text
 
 
-def test_what_no_tool_can_do_is_shown_as_such(owner: Client, tenant: Tenant) -> None:
+def test_a_promise_without_a_tool_says_so(owner: Client, tenant: Tenant) -> None:
     add_promise(
         tenant, talk(tenant, "Hi"), "I’ll put flowers on the table.", reason="No tool can do this; somebody has to."
     )
     text = page(owner, tenant, tool="none")
-    assert "No tool serves it" in text
+    assert "No tool" in text
     assert "somebody has to" in text
 
 
-def test_a_promise_of_an_unknown_effect_asks(owner: Client, tenant: Tenant) -> None:
+def test_a_promise_with_an_unknown_outcome_asks_for_an_answer(owner: Client, tenant: Tenant) -> None:
     row = talk(tenant, "Hi")
     effect = add_effect(tenant, row, state=EffectState.UNKNOWN, error="The connection broke after 1.9 s.")
     add_promise(tenant, row, effect=effect, tool="send_sms_tool")
     text = page(owner, tenant)
     assert "Did this happen?" in text
     assert "The connection broke after 1.9 s." in text
-    assert "asks you" in text
+    assert "needs your answer" in text
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_a_promise_of_an_unknown_effect_asks(owner: Client, tenant: Tenant) -> N
         ({"state": "nonsense", "days": "x", "before": "y"}, {"one", "two", "three"}),
     ],
 )
-def test_filters_narrow(query: dict[str, str], found: set[str], owner: Client, tenant: Tenant) -> None:
+def test_filters_narrow_the_list(query: dict[str, str], found: set[str], owner: Client, tenant: Tenant) -> None:
     chat, phone = talk(tenant, "Hi"), talk(tenant, "Hi", channel=Channel.PHONE)
     add_promise(tenant, chat, "one", tool="send_sms_tool")
     add_promise(tenant, chat, "two", state=PromiseState.BROKEN)
@@ -90,7 +90,7 @@ def test_filters_narrow(query: dict[str, str], found: set[str], owner: Client, t
     assert {name for name in ("one", "two", "three") if f"“{name}”" in text} == found
 
 
-def test_the_list_goes_on_where_it_ended(owner: Client, tenant: Tenant) -> None:
+def test_the_next_page_continues_where_the_list_ended(owner: Client, tenant: Tenant) -> None:
     row = talk(tenant, "Hi")
     start = timezone.now() - timedelta(minutes=50)
     for number in range(42):
@@ -101,7 +101,7 @@ def test_the_list_goes_on_where_it_ended(owner: Client, tenant: Tenant) -> None:
     assert "“promise 2.”" not in second
 
 
-def test_the_rate_counts_what_was_kept_in_time_of_all_that_is_over(tenant: Tenant) -> None:
+def test_the_kept_rate_is_the_share_of_closed_promises_kept_on_time(tenant: Tenant) -> None:
     row = talk(tenant, "Hi")
     for _ in range(3):
         add_promise(tenant, row, state=PromiseState.KEPT, at=NOW)
@@ -110,42 +110,42 @@ def test_the_rate_counts_what_was_kept_in_time_of_all_that_is_over(tenant: Tenan
     add_promise(tenant, row, state=PromiseState.WITHDRAWN, at=NOW)
     add_promise(tenant, row, at=NOW)
     with tenant.tx():
-        figures = promise_figures(tenant.project, days=30, now=NOW, timezone="UTC")
+        figures = promise_metrics(tenant.project, days=30, now=NOW, timezone="UTC")
     assert figures.now == PromiseCounts(kept=3, late=1, open=1, broken=1, withdrawn=1)
     assert figures.now.kept_rate == 60
 
 
-def test_a_day_ends_at_midnight_of_the_business(tenant: Tenant) -> None:
+def test_days_end_at_midnight_in_the_business_time_zone(tenant: Tenant) -> None:
     row = talk(tenant, "Hi")
     add_promise(tenant, row, at=datetime(2026, 11, 19, 23, 30, tzinfo=UTC), state=PromiseState.KEPT)
     with tenant.tx():
-        rome = promise_figures(tenant.project, days=7, now=NOW, timezone="Europe/Rome")
-        utc = promise_figures(tenant.project, days=7, now=NOW, timezone="UTC")
+        rome = promise_metrics(tenant.project, days=7, now=NOW, timezone="Europe/Rome")
+        utc = promise_metrics(tenant.project, days=7, now=NOW, timezone="UTC")
     assert [day.day for day in rome.by_day] == [20]
     assert [day.day for day in utc.by_day] == [19]
 
 
-def test_the_period_before_is_compared(owner: Client, tenant: Tenant) -> None:
+def test_the_rate_is_compared_with_the_previous_period(owner: Client, tenant: Tenant) -> None:
     row = talk(tenant, "Hi")
     add_promise(tenant, row, state=PromiseState.KEPT)
     earlier = timezone.now() - timedelta(days=8)
     for state in (PromiseState.KEPT, PromiseState.BROKEN):
         add_promise(tenant, row, state=state, at=earlier)
     text = page(owner, tenant, days=7)
-    assert "Up from 50.0 % in the 7 days before." in text
+    assert "Up from 50.0 % in the previous 7 days." in text
 
 
-def test_a_person_who_did_it_keeps_a_broken_promise(operator: Any, tenant: Tenant) -> None:
+def test_a_broken_promise_can_be_marked_as_kept(operator: Any, tenant: Tenant) -> None:
     promise = add_promise(tenant, talk(tenant, "Hi"), state=PromiseState.BROKEN)
     client = browser(operator)
     text = client.post(url_of(tenant), {"promise": promise.pk, "answer": "kept"}, follow=True).content.decode()
-    assert "It counts as kept now." in text
+    assert "Marked as kept." in text
     with tenant.tx():
         promise.refresh_from_db()
     assert (promise.state, promise.reason) == (PromiseState.KEPT, f"{operator.name} did it.")
 
 
-def test_a_broken_promise_is_not_withdrawn(owner: Client, tenant: Tenant) -> None:
+def test_a_broken_promise_cannot_be_withdrawn(owner: Client, tenant: Tenant) -> None:
     promise = add_promise(tenant, talk(tenant, "Hi"), state=PromiseState.BROKEN)
     text = owner.post(url_of(tenant), {"promise": promise.pk, "answer": "withdrawn"}, follow=True).content.decode()
     assert "This promise is already broken." in text
@@ -153,7 +153,7 @@ def test_a_broken_promise_is_not_withdrawn(owner: Client, tenant: Tenant) -> Non
         assert Promise.objects.get(pk=promise.pk).state == PromiseState.BROKEN
 
 
-def test_who_answers_second_is_told_what_the_first_said(tenant: Tenant) -> None:
+def test_a_second_answer_shows_the_first_one(tenant: Tenant) -> None:
     """They aren't told that the question is open."""
     promise = add_promise(tenant, talk(tenant, "Hi"))
 
@@ -168,7 +168,7 @@ def test_who_answers_second_is_told_what_the_first_said(tenant: Tenant) -> None:
         answer(mark_kept)
 
 
-def test_while_its_effect_runs_nobody_decides_a_promise(owner: Client, tenant: Tenant) -> None:
+def test_a_promise_cannot_be_decided_while_its_effect_runs(owner: Client, tenant: Tenant) -> None:
     row = talk(tenant, "Hi")
     promise = add_promise(tenant, row, effect=add_effect(tenant, row, state=EffectState.SENDING))
     assert "I did it" not in page(owner, tenant)
@@ -177,11 +177,11 @@ def test_while_its_effect_runs_nobody_decides_a_promise(owner: Client, tenant: T
 
 
 @pytest.mark.parametrize("body", [{}, {"answer": "kept"}, {"answer": "kept", "promise": "x"}, {"answer": "no"}])
-def test_a_form_that_we_never_made_is_not_found(body: dict[str, str], owner: Client, tenant: Tenant) -> None:
+def test_an_invalid_form_is_not_found(body: dict[str, str], owner: Client, tenant: Tenant) -> None:
     assert owner.post(url_of(tenant), body).status_code == 404
 
 
-def test_a_viewer_reads_and_decides_nothing(viewer: Any, tenant: Tenant) -> None:
+def test_a_viewer_can_read_but_not_decide(viewer: Any, tenant: Tenant) -> None:
     promise = add_promise(tenant, talk(tenant, "Hi"))
     client = browser(viewer)
     assert "I did it" not in page(client, tenant)

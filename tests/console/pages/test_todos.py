@@ -12,7 +12,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from console.todos.invisible_characters import revealed
+from console.todos.invisible_characters import mark_hidden
 from conversations.models import Channel, Persona, PersonaField
 from conversations.turns.services import start_conversation
 from projects.models import Member, Role, User
@@ -127,22 +127,24 @@ def column(text: str, name: str) -> str:
 # The board
 
 
-def test_no_todo_yet_says_how_the_first_one_comes(owner: Client, tenant: Tenant) -> None:
+def test_the_empty_board_explains_todos(owner: Client, tenant: Tenant) -> None:
     text = page(owner, tenant)
-    assert "Todos appear here" in text
-    assert "Set up types of todos" in text
+    assert "No todos yet" in text
+    assert "Set up todo types" in text
 
 
-def test_every_state_has_its_column(owner: Client, tenant: Tenant, make: Make) -> None:
+def test_every_status_has_a_column(owner: Client, tenant: Tenant, make: Make) -> None:
     for status in TodoStatus:
         put(tenant, make(f"It is {status}."), status)
     text = page(owner, tenant)
     for word, name in COLUMNS.items():
         assert f"It is {word}." in column(text, name)
         assert text.count(f"It is {word}.") == 1
+    headings = {"review": "To review", "motion": "In progress", "attention": "Needs attention", "done": "Done"}
+    assert all(heading in column(text, name).partition("</h2>")[0] for name, heading in headings.items())
 
 
-def test_a_card_says_whom_it_reaches_and_where_it_comes_from(owner: Client, tenant: Tenant, make: Make) -> None:
+def test_a_card_shows_its_recipient_and_source(owner: Client, tenant: Tenant, make: Make) -> None:
     make(source=TodoSource.MAKE_GOOD)
     card = column(page(owner, tenant), "review")
     assert "marta@example.com" in card
@@ -150,7 +152,7 @@ def test_a_card_says_whom_it_reaches_and_where_it_comes_from(owner: Client, tena
 
 
 @pytest.mark.requirement("L11")
-def test_a_letter_to_a_named_address_shows_it_first(owner: Client, tenant: Tenant, make: Make) -> None:
+def test_a_message_to_a_named_address_shows_the_address_first(owner: Client, tenant: Tenant, make: Make) -> None:
     """On the card, among many that are approved at once, and before its words."""
     todo = make(tool="send_email", arguments={**LETTER, "to": "crew@example.com"})
     assert "crew@example.com" in column(page(owner, tenant), "review")
@@ -158,14 +160,14 @@ def test_a_letter_to_a_named_address_shows_it_first(owner: Client, tenant: Tenan
     assert text.index("crew@example.com", text.index('id="panel"')) < text.index(LETTER["body"])
 
 
-def test_what_waits_for_a_person_is_counted_beside_the_link(owner: Client, tenant: Tenant, make: Make) -> None:
+def test_the_sidebar_counts_todos_that_wait(owner: Client, tenant: Tenant, make: Make) -> None:
     make()
     put(tenant, make(), TodoStatus.NEEDS_ATTENTION)
     put(tenant, make(), TodoStatus.COMPLETED)
     assert ">2<small" in page(owner, tenant).partition("<span>Todos</span>")[2].partition("</a>")[0]
 
 
-def test_the_dashboard_says_what_waits(owner: Client, tenant: Tenant, make: Make) -> None:
+def test_the_dashboard_lists_waiting_todos(owner: Client, tenant: Tenant, make: Make) -> None:
     todo = make()
     address = reverse("dashboard", args=[tenant.project.slug])
     text = owner.get(address).content.decode()
@@ -175,7 +177,7 @@ def test_the_dashboard_says_what_waits(owner: Client, tenant: Tenant, make: Make
     assert "2 todos need attention" in owner.get(address).content.decode()
 
 
-def test_another_tenants_todos_are_nowhere(owner: Client, tenant: Tenant, stranger: Tenant, make: Make) -> None:
+def test_another_tenants_todos_are_not_shown(owner: Client, tenant: Tenant, stranger: Tenant, make: Make) -> None:
     todo = make()
     theirs = browser(stranger.owner)
     assert "Send Marta" not in page(theirs, stranger)
@@ -186,26 +188,24 @@ def test_another_tenants_todos_are_nowhere(owner: Client, tenant: Tenant, strang
 
 
 @pytest.mark.requirement("L10")
-def test_the_panel_shows_exactly_what_would_be_sent(owner: Client, tenant: Tenant, make: Make) -> None:
+def test_the_panel_shows_exactly_what_will_be_sent(owner: Client, tenant: Tenant, make: Make) -> None:
     """The recipient is the contact's own address, and stands there before anyone approves."""
     todo = make()
     text = page(owner, tenant, todo)
-    for words in ("This will be sent", "marta@example.com", "from the contact", *LETTER.values(), MAIL):
+    for words in ("This will be sent", "marta@example.com", "contact details", *LETTER.values(), MAIL):
         assert words in text
     assert f'version 1, <code title="{seen(tenant, todo)["hash"]}">' in text
     assert "No hidden characters." in text
 
 
 @pytest.mark.requirement("L11")
-def test_addresses_that_a_todo_may_write_to_are_shown_before_approval(
-    owner: Client, tenant: Tenant, make: Make
-) -> None:
+def test_recipients_are_shown_before_approval(owner: Client, tenant: Tenant, make: Make) -> None:
     with tenant.tx():
         kind = types.save_type(tenant.project, {"name": "Letter", "description": "A letter", "tools": ["send_email"]})
     todo = make(type=kind, tool="", arguments=None, recipients=["office@bianchi.example"])
     text = page(owner, tenant, todo)
     assert "office@bianchi.example" in text
-    assert "only these addresses" in text
+    assert "these addresses only" in text
 
 
 def test_hidden_and_lookalike_characters_are_marked(owner: Client, tenant: Tenant, make: Make) -> None:
@@ -234,11 +234,11 @@ def test_hidden_and_lookalike_characters_are_marked(owner: Client, tenant: Tenan
         ("a\u0007", ["U+0007 without a name"]),
     ],
 )
-def test_only_what_hides_something_is_marked(text: str, signs: list[str]) -> None:
-    assert [piece.hidden for piece in revealed(text) if piece.hidden] == signs
+def test_only_deceptive_characters_are_marked(text: str, signs: list[str]) -> None:
+    assert [piece.hidden for piece in mark_hidden(text) if piece.hidden] == signs
 
 
-def test_approving_is_bound_to_what_was_shown(owner: Client, tenant: Tenant, make: Make) -> None:
+def test_an_approval_is_bound_to_the_version_that_was_shown(owner: Client, tenant: Tenant, make: Make) -> None:
     """An edit between the look and the yes is told, and nothing is approved."""
     todo = make()
     shown = seen(tenant, todo)
@@ -249,20 +249,20 @@ def test_approving_is_bound_to_what_was_shown(owner: Client, tenant: Tenant, mak
     assert state(tenant, todo) == TodoStatus.PENDING_REVIEW
 
 
-def test_the_hash_alone_is_enough_to_refuse(owner: Client, tenant: Tenant, make: Make) -> None:
+def test_a_different_hash_refuses_the_approval(owner: Client, tenant: Tenant, make: Make) -> None:
     todo = make()
     owner.post(url_of(tenant, todo), {"do": "approve", "version": 1, "hash": "0" * 64})
     assert state(tenant, todo) == TodoStatus.PENDING_REVIEW
 
 
-def test_after_a_yes_the_next_one_is_shown(owner: Client, tenant: Tenant, make: Make) -> None:
+def test_after_an_approval_the_next_todo_is_shown(owner: Client, tenant: Tenant, make: Make) -> None:
     older, newer = make("Older"), make("Newer")
     response = owner.post(url_of(tenant, newer), {"do": "approve", **seen(tenant, newer)})
     assert response.headers["Location"] == url_of(tenant, older)
     assert state(tenant, newer) == TodoStatus.APPROVED
 
 
-def test_a_rejection_keeps_its_reason(owner: Client, tenant: Tenant, make: Make) -> None:
+def test_a_rejection_stores_its_reason(owner: Client, tenant: Tenant, make: Make) -> None:
     todo = make()
     owner.post(url_of(tenant, todo), {"do": "reject", "version": 1, "reason": "We don’t do this."})
     assert state(tenant, todo) == TodoStatus.REJECTED
@@ -270,7 +270,7 @@ def test_a_rejection_keeps_its_reason(owner: Client, tenant: Tenant, make: Make)
 
 
 @pytest.mark.parametrize("verb", ["reject", "take"])
-def test_what_changed_meanwhile_is_neither_refused_nor_taken_on_unseen(
+def test_a_changed_todo_is_neither_rejected_nor_taken_unseen(
     verb: str, owner: Client, tenant: Tenant, make: Make
 ) -> None:
     """The page answers with the difference."""
@@ -284,14 +284,14 @@ def test_what_changed_meanwhile_is_neither_refused_nor_taken_on_unseen(
     assert "This todo changed since you opened it." in response.content.decode()
 
 
-def test_what_is_approved_can_be_cancelled(owner: Client, tenant: Tenant, make: Make) -> None:
+def test_an_approved_todo_can_be_canceled(owner: Client, tenant: Tenant, make: Make) -> None:
     todo = make()
     approve(tenant, todo)
     owner.post(url_of(tenant, todo), {"do": "cancel"})
     assert state(tenant, todo) == TodoStatus.CANCELLED
 
 
-def test_an_edit_shows_what_differs_from_what_was_approved(owner: Client, tenant: Tenant, make: Make) -> None:
+def test_an_edit_shows_the_changes_since_the_approval(owner: Client, tenant: Tenant, make: Make) -> None:
     todo = make(arguments={**LETTER, "body": "The tiramisù has no nuts."})
     approve(tenant, todo)
     form = {"description": todo.description, "tool": MAIL, "arguments.subject": LETTER["subject"], "version": 1}
@@ -299,24 +299,24 @@ def test_an_edit_shows_what_differs_from_what_was_approved(owner: Client, tenant
         url_of(tenant, todo, "edit_todo"), {**form, "arguments.body": "The tiramisù has hazelnuts."}, follow=True
     )
     text = response.content.decode()
-    assert "It changed after it was approved." in text
+    assert "Edited since it was approved." in text
     assert "<del>no nuts</del><ins>hazelnuts</ins>" in text
     assert "Approve version 2" in text
 
 
-def test_what_the_agent_filled_in_before_anybody_looked_is_no_change(owner: Client, tenant: Tenant, make: Make) -> None:
+def test_details_filled_in_by_the_agent_do_not_count_as_changes(owner: Client, tenant: Tenant, make: Make) -> None:
     """The extraction's words and type are the proposal; only what a person changes afterwards is marked."""
     todo = make(tool="", arguments=None)
     for by, words, is_changed in ((AGENT, "Write to Marta", False), (Actor("Ada"), "Write to Paolo", True)):
         with tenant.tx():
             services.edit_todo(todo.pk, {"description": words}, actor=by, version=None)
-        assert ("Changed meanwhile" in page(owner, tenant)) is is_changed
+        assert ("Edited" in page(owner, tenant)) is is_changed
         text = page(owner, tenant, todo)
-        assert ("It changed after it was proposed." in text, "<del>Marta</del>" in text) == (is_changed, is_changed)
+        assert ("Edited since it was proposed." in text, "<del>Marta</del>" in text) == (is_changed, is_changed)
 
 
 @pytest.mark.requirement("L10")
-def test_a_customer_without_an_address_is_given_one_with_the_todo(owner: Client, tenant: Tenant, make: Make) -> None:
+def test_a_missing_customer_address_is_added_in_the_todo_form(owner: Client, tenant: Tenant, make: Make) -> None:
     """What is missing is said, the way out leads to its field, and what was wrong in it is still there to be put right."""
     todo = make()
     with tenant.tx():
@@ -330,7 +330,7 @@ def test_a_customer_without_an_address_is_given_one_with_the_todo(owner: Client,
     owner.post(address, {**form, "contact.email": "marta@example.org"})
     text = page(owner, tenant, todo)
     assert ("marta@example.org" in text, 'value="approve"' in text, "Approve version 2" in text) == (True, True, True)
-    assert "Changed: what is to be done, how the customer is reached." in text
+    assert "Changed: description, contact details." in text
     form["version"] = 2
     assert 'name="contact.email" value="marta@example.org"' in owner.get(address).content.decode()
     owner.post(address, {**form, "contact.email": "marta@example.net"})
@@ -338,9 +338,7 @@ def test_a_customer_without_an_address_is_given_one_with_the_todo(owner: Client,
 
 
 @pytest.mark.requirement("L10")
-def test_what_reaches_nobody_of_a_todo_that_does_more_is_said_beside_the_button(
-    owner: Client, tenant: Tenant, make: Make
-) -> None:
+def test_an_undeliverable_message_is_shown_next_to_the_button(owner: Client, tenant: Tenant, make: Make) -> None:
     """With the way out; a customer who wants no texts is another thing that is known before."""
     with tenant.tx():
         fields = {"name": "Tell", "description": "x", "tools": [MAIL, SMS, "create_booking_tool"]}
@@ -355,16 +353,14 @@ def test_what_reaches_nobody_of_a_todo_that_does_more_is_said_beside_the_button(
             persona_id=row.persona_id, key="sms_opt_in", value="false", quote="No texts, please", strength=row.strength
         )
     text = page(owner, tenant, todo)
-    assert "Its e-mail would reach nobody." in text
+    assert "Its e-mail can’t be delivered." in text
     assert f'class="btn btn-quiet" href="{url_of(tenant, todo, "edit_todo")}#contact-email"' in text
-    assert ("The customer wants no texts." in text, "“No texts, please”" in text) == (True, True)
+    assert ("The customer opted out of texts." in text, "“No texts, please”" in text) == (True, True)
     assert 'value="approve"' in text
 
 
 @pytest.mark.requirement("L10")
-def test_another_customers_todo_gives_nobody_the_address_of_the_one_before(
-    owner: Client, tenant: Tenant, make: Make
-) -> None:
+def test_changing_the_customer_does_not_copy_the_address(owner: Client, tenant: Tenant, make: Make) -> None:
     todo = make()
     with tenant.tx():
         other = start_conversation(tenant.project, channel=Channel.CHAT, external_id="eve", known={}, metadata={})
@@ -376,7 +372,7 @@ def test_another_customers_todo_gives_nobody_the_address_of_the_one_before(
         assert not PersonaField.objects.filter(persona_id=other.persona_id).exists()
 
 
-def test_a_long_task_is_a_short_title_and_stands_whole_below(owner: Client, tenant: Tenant, make: Make) -> None:
+def test_a_long_task_has_a_short_title_and_is_shown_in_full(owner: Client, tenant: Tenant, make: Make) -> None:
     """Each hidden character is counted once."""
     words = " ".join(["Write to Marta what the chef said about each dish of the menu."] * 4)
     text = page(owner, tenant, make(f"{words}\u200b"))
@@ -385,16 +381,14 @@ def test_a_long_task_is_a_short_title_and_stands_whole_below(owner: Client, tena
     assert "1 hidden or lookalike character," in text
 
 
-def test_what_was_held_back_is_not_said_to_be_sent(owner: Client, tenant: Tenant, make: Make) -> None:
+def test_a_held_effect_is_not_announced_as_sent(owner: Client, tenant: Tenant, make: Make) -> None:
     """Nothing more happens of it before it is reviewed again."""
     approve(tenant, todo := make())
     put(tenant, todo, TodoStatus.NEEDS_ATTENTION)
     assert "This will be sent" not in page(owner, tenant, todo)
 
 
-def test_a_second_person_is_asked_for_and_the_first_is_not_offered_it_again(
-    owner: Client, tenant: Tenant, make: Make
-) -> None:
+def test_the_first_approver_is_not_offered_the_second_approval(owner: Client, tenant: Tenant, make: Make) -> None:
     with tenant.tx():
         kind = types.save_type(
             tenant.project,
@@ -403,17 +397,17 @@ def test_a_second_person_is_asked_for_and_the_first_is_not_offered_it_again(
         colleague = User.objects.create_user("grace@nello.example", "correct horse battery")
         Member.objects.create(user=colleague, role=Role.OPERATOR)
     todo = make(type=kind)
-    assert "Two people have to approve this." in page(owner, tenant, todo)
+    assert "Needs two approvals." in page(owner, tenant, todo)
     owner.post(url_of(tenant, todo), {"do": "approve", **seen(tenant, todo)})
     text = page(owner, tenant, todo)
-    assert "Nothing happens before a second person does." in text
+    assert "It runs once a second person approves it." in text
     assert 'value="approve"' not in text
-    assert "Waits for a second person" in column(text, "review")
+    assert "Needs a second approval" in column(text, "review")
     browser(colleague).post(url_of(tenant, todo), {"do": "approve", **seen(tenant, todo)})
     assert state(tenant, todo) == TodoStatus.APPROVED
 
 
-def test_the_first_is_offered_it_again_once_nobody_has_to_be_the_second(
+def test_the_first_approver_can_approve_again_once_one_approval_is_enough(
     owner: Client, tenant: Tenant, make: Make
 ) -> None:
     """Otherwise a business of one person would wait forever."""
@@ -425,14 +419,14 @@ def test_the_first_is_offered_it_again_once_nobody_has_to_be_the_second(
     with tenant.tx():
         types.save_type(tenant.project, {"second_approver": SecondApprover.NEVER}, type_id=kind.pk)
     text = page(owner, tenant, todo)
-    assert ('value="approve"' in text, "Nothing happens before a second person does." in text) == (True, False)
-    assert "One person is enough now." in text
-    assert [words for words in ("Waits for a second person", "One more person has to.") if words in text] == []
+    assert ('value="approve"' in text, "It runs once a second person approves it." in text) == (True, False)
+    assert "One approval is enough now." in text
+    assert [words for words in ("Needs a second approval", "Needs a second approval.") if words in text] == []
     owner.post(url_of(tenant, todo), {"do": "approve", **seen(tenant, todo)})
     assert state(tenant, todo) == TodoStatus.APPROVED
 
 
-def test_who_may_not_approve_is_told_who_may(owner: Client, tenant: Tenant, make: Make) -> None:
+def test_members_who_cannot_approve_see_who_can(owner: Client, tenant: Tenant, make: Make) -> None:
     with tenant.tx():
         kind = types.save_type(
             tenant.project, {"name": "Big", "description": "x", "tools": [MAIL], "approver_role": Role.ADMIN}
@@ -442,14 +436,14 @@ def test_who_may_not_approve_is_told_who_may(owner: Client, tenant: Tenant, make
     todo = make(type=kind)
     theirs = browser(operator)
     text = page(theirs, tenant, todo)
-    assert "Waits for an admin or owner" in text
+    assert "Needs approval by an admin or owner" in text
     assert 'value="approve"' not in text
     response = theirs.post(url_of(tenant, todo), {"do": "approve", **seen(tenant, todo)}, follow=True)
     assert "at least an admin" in response.content.decode()
     assert state(tenant, todo) == TodoStatus.PENDING_REVIEW
 
 
-def test_a_viewer_sees_everything_and_is_offered_nothing(tenant: Tenant, make: Make) -> None:
+def test_a_viewer_sees_everything_but_no_actions(tenant: Tenant, make: Make) -> None:
     with tenant.tx():
         viewer = User.objects.create_user("eye@nello.example", "correct horse battery")
         Member.objects.create(user=viewer, role=Role.VIEWER)
@@ -458,7 +452,7 @@ def test_a_viewer_sees_everything_and_is_offered_nothing(tenant: Tenant, make: M
     assert 'value="approve"' not in text
 
 
-def test_a_todo_whose_tool_is_gone_says_so_and_can_not_be_approved(owner: Client, tenant: Tenant, make: Make) -> None:
+def test_a_todo_with_a_removed_tool_cannot_be_approved(owner: Client, tenant: Tenant, make: Make) -> None:
     todo = make()
     with tenant.tx():
         Todo.objects.filter(pk=todo.pk).update(tool="vanished_tool")
@@ -467,22 +461,22 @@ def test_a_todo_whose_tool_is_gone_says_so_and_can_not_be_approved(owner: Client
     assert 'value="approve"' not in text
 
 
-def test_what_no_tool_does_is_taken_on_and_marked_as_done(owner: Client, tenant: Tenant, make: Make) -> None:
+def test_a_todo_without_tools_is_taken_and_marked_as_done(owner: Client, tenant: Tenant, make: Make) -> None:
     """By whom, and how it went; the main button says what to do where nothing can be run."""
     todo = make(tool="", arguments=None)
     main = page(owner, tenant, todo).partition('class="btn btn-primary"')[2].partition("</button>")[0]
-    assert "Take it on" in main
+    assert "Assign to me" in main
     text = owner.post(url_of(tenant, todo), {"do": "take", **seen(tenant, todo)}, follow=True).content.decode()
-    assert "owner is at it" in column(text, "motion")
+    assert "Assigned to owner" in column(text, "motion")
     refused = owner.post(url_of(tenant, todo), {"do": "fail", "reason": " "}, follow=True).content.decode()
-    assert "Say why it couldn’t be done." in refused
+    assert "Enter a reason." in refused
     done = owner.post(url_of(tenant, todo), {"do": "complete", "reason": "She has it."}, follow=True).content.decode()
     assert state(tenant, todo) == TodoStatus.COMPLETED
     assert "Done by hand" in done
     assert "She has it." in done
 
 
-def test_what_was_only_put_back_is_not_called_changed(owner: Client, tenant: Tenant, make: Make) -> None:
+def test_a_todo_returned_to_review_is_not_shown_as_edited(owner: Client, tenant: Tenant, make: Make) -> None:
     """The reason stands there."""
     todo = make()
     approve(tenant, todo)
@@ -491,17 +485,17 @@ def test_what_was_only_put_back_is_not_called_changed(owner: Client, tenant: Ten
             Todo.objects.get(pk=todo.pk), reason="Ada may no longer approve this.", actor=Actor("Ada")
         )
     text = page(owner, tenant, todo)
-    assert "It came back to review." in text
-    assert "Ada may no longer approve this." in text
-    assert "It changed" not in text
+    assert "Returned to review." in text
+    assert "Ada may not approve this any more." in text
+    assert "Edited since" not in text
     assert "Back in review" in column(text, "review")
     with tenant.tx():
         services.edit_todo(todo.pk, {"description": "Send Marta the menu"}, actor=Actor("Ada"), version=None)
-    assert "It changed after it was approved." in page(owner, tenant, todo)
+    assert "Edited since it was approved." in page(owner, tenant, todo)
 
 
 @pytest.mark.requirement("L11")
-def test_an_address_that_the_agent_wanted_is_added_with_one_click(owner: Client, tenant: Tenant, make: Make) -> None:
+def test_a_requested_recipient_is_added_with_one_click(owner: Client, tenant: Tenant, make: Make) -> None:
     """This makes a new version, which has to be approved."""
     with tenant.tx():
         fields = {"name": "Letter", "description": "x", "tools": ["send_email"], "recipients": ["crew@nello.example"]}
@@ -515,18 +509,18 @@ def test_an_address_that_the_agent_wanted_is_added_with_one_click(owner: Client,
             Todo.objects.get(pk=todo.pk), reason="chef@nello.example isn't approved.", actor=Actor("Ada")
         )
     text = page(owner, tenant, todo)
-    assert "The agent wanted to write to" in text
+    assert "The agent tried to write to" in text
     assert 'name="address" value="chef@nello.example"' in text
     owner.post(url_of(tenant, todo), {"do": "add_recipient", "version": 2, "address": "chef@nello.example"})
     with tenant.tx():
         row = Todo.objects.get(pk=todo.pk)
     assert (row.version, row.status) == (3, TodoStatus.PENDING_REVIEW)
     assert row.recipients == ["crew@nello.example", "chef@nello.example"]
-    assert "The agent wanted to write to" not in page(owner, tenant, todo)
+    assert "The agent tried to write to" not in page(owner, tenant, todo)
 
 
 @pytest.mark.requirement("L11")
-def test_of_two_runs_the_last_says_whom_the_agent_wanted_to_write_to(owner: Client, tenant: Tenant, make: Make) -> None:
+def test_requested_recipients_are_those_of_the_last_run(owner: Client, tenant: Tenant, make: Make) -> None:
     """What the first wanted was looked at when it came back then."""
     with tenant.tx():
         fields = {"name": "Letter", "description": "x", "tools": ["send_email"], "recipients": ["crew@nello.example"]}
@@ -545,7 +539,7 @@ def test_of_two_runs_the_last_says_whom_the_agent_wanted_to_write_to(owner: Clie
 
 
 @pytest.mark.requirement("L11")
-def test_a_todo_without_addresses_leads_to_where_they_are_named(owner: Client, tenant: Tenant, make: Make) -> None:
+def test_a_todo_without_recipients_links_to_the_field(owner: Client, tenant: Tenant, make: Make) -> None:
     """The way out is not a button that does nothing."""
     with tenant.tx():
         kind = types.save_type(tenant.project, {"name": "Letter", "description": "A letter", "tools": ["send_email"]})
@@ -554,7 +548,7 @@ def test_a_todo_without_addresses_leads_to_where_they_are_named(owner: Client, t
     assert f'class="btn btn-primary" href="{address}#recipients"' in page(owner, tenant, todo)
 
 
-def test_a_failed_todo_stands_in_the_side_bar_and_at_home(owner: Client, tenant: Tenant, make: Make) -> None:
+def test_a_failed_todo_shows_in_the_sidebar_and_on_the_dashboard(owner: Client, tenant: Tenant, make: Make) -> None:
     """In words too, for whoever doesn't see its colour."""
     make()
     put(tenant, make("Write to the crew"), TodoStatus.FAILED)
@@ -572,7 +566,7 @@ def test_a_conversation_lists_its_todos(owner: Client, tenant: Tenant, make: Mak
     assert "Of another conversation" not in text
 
 
-def test_the_administration_cancels_what_is_not_over(owner: Client, tenant: Tenant, make: Make) -> None:
+def test_the_administration_cancels_open_todos(owner: Client, tenant: Tenant, make: Make) -> None:
     """One that is over holds up none of the others."""
     open_one, over = make(), make()
     put(tenant, over, TodoStatus.COMPLETED)
@@ -619,18 +613,18 @@ def run(tenant: Tenant, todo: Todo, *results: str, is_error: bool = False, **ste
 
 
 @pytest.mark.requirement("L12", "L14")
-def test_steps_are_shown_as_they_happen_with_calls_results_and_cost(owner: Client, tenant: Tenant, make: Make) -> None:
+def test_steps_show_calls_results_and_cost(owner: Client, tenant: Tenant, make: Make) -> None:
     """Of ten steps two are used; what the agent decided and what came back is there to be read."""
     todo = make()
     run(tenant, todo, "Sent to marta@example.com.", "")
     text = page(owner, tenant, todo)
-    for words in ("2 of 10 steps, $0.0042", "Sent to marta@example.com.", "not answered yet", 'data-step="2"'):
+    for words in ("2 of 10 steps, $0.0042", "Sent to marta@example.com.", "waiting for a result", 'data-step="2"'):
         assert words in text
     assert "step 2 of 10" in column(text, "motion")
 
 
 @pytest.mark.requirement("L19")
-def test_an_error_that_the_agent_was_told_stands_in_its_step(owner: Client, tenant: Tenant, make: Make) -> None:
+def test_a_tool_error_is_shown_in_its_step(owner: Client, tenant: Tenant, make: Make) -> None:
     todo = make()
     run(tenant, todo, "The customer has no e-mail address.", is_error=True)
     step = page(owner, tenant, todo).partition('data-step="1"')[2].partition("</li>")[0]
@@ -638,9 +632,7 @@ def test_an_error_that_the_agent_was_told_stands_in_its_step(owner: Client, tena
     assert "The customer has no e-mail address." in step
 
 
-def test_an_unknown_outcome_asks_whether_it_happened_and_offers_a_repeat(
-    owner: Client, tenant: Tenant, make: Make
-) -> None:
+def test_an_unknown_outcome_can_be_answered_or_repeated(owner: Client, tenant: Tenant, make: Make) -> None:
     todo = make()
     step = run(tenant, todo, "Whether it happened isn't known.", is_error=True)
     effect = add_effect(tenant, talk(tenant, "Hi"), state=EffectState.UNKNOWN, tool=MAIL, kind="email")
@@ -652,11 +644,11 @@ def test_an_unknown_outcome_asks_whether_it_happened_and_offers_a_repeat(
     assert "Whether the e-mail left isn’t known." in text
     assert f'name="repeat" value="{effect.pk}"' in text
     owner.post(url_of(tenant, todo), {"do": "review_again", "repeat": str(effect.pk)})
-    assert "Once more" in page(owner, tenant, todo)
+    assert "<dt>Repeat</dt>" in page(owner, tenant, todo)
     assert state(tenant, todo) == TodoStatus.PENDING_REVIEW
 
 
-def test_a_reason_names_tools_as_people_do_and_for_programs_by_their_names(
+def test_reasons_name_tools_by_title_on_pages_and_by_name_in_the_api(
     owner: Client, api: Client, tenant: Tenant, make: Make
 ) -> None:
     """On its card, in the panel and in the history."""
@@ -672,7 +664,7 @@ def test_a_reason_names_tools_as_people_do_and_for_programs_by_their_names(
 
 
 @pytest.mark.parametrize("status", [TodoStatus.COMPLETED, TodoStatus.CANCELLED])
-def test_what_belongs_to_a_todo_that_is_over_is_not_offered_to_be_sent_again(
+def test_effects_of_a_closed_todo_are_not_sent_again(
     status: TodoStatus, owner: Client, api: Client, tenant: Tenant, make: Make
 ) -> None:
     """Neither what may have happened nor what was held back; who asks for it anyway is told why not."""
@@ -686,18 +678,18 @@ def test_what_belongs_to_a_todo_that_is_over_is_not_offered_to_be_sent_again(
     put(tenant, todo, status)
     for one in (address, reverse("effects", args=[tenant.project.slug])):
         text = owner.get(one).content.decode()
-        assert ("send again" in text, "It did not happen" in text) == (False, True)
-    assert "It counts as not done." in owner.post(address, {"answer": "not"}, follow=True).content.decode()
+        assert ("send again" in text, "Didn’t happen" in text) == (False, True)
+    assert "Marked as not done." in owner.post(address, {"answer": "not"}, follow=True).content.decode()
     with tenant.tx():
         Effect.objects.filter(pk=effect.pk).update(state=EffectState.HELD)
     text = owner.get(address).content.decode()
-    why = f"Its todo is {status.label.lower()}. Create another todo for this."
-    assert ("Release: do it again" in text, why in text) == (False, True)
+    why = f"Its todo is {status.label.lower()}, and nothing more of it is done: make another todo for this."
+    assert ("Release and run" in text, why in text) == (False, True)
     refused = api.post(f"/api/v1/effects/{effect.pk}/release")
     assert (refused.status_code, refused.json()["error"]["message"]) == (409, why)
 
 
-def test_what_the_agent_arranged_is_asked_about_and_not_ticked(owner: Client, tenant: Tenant, make: Make) -> None:
+def test_a_planned_effect_of_unknown_outcome_cannot_be_selected(owner: Client, tenant: Tenant, make: Make) -> None:
     """As long as nobody knows whether it happened, a tick would do nothing."""
     effect = add_effect(tenant, talk(tenant, "Hi"), state=EffectState.UNKNOWN, tool=MAIL, kind="email")
     todo = make(effect=effect)
@@ -706,7 +698,7 @@ def test_what_the_agent_arranged_is_asked_about_and_not_ticked(owner: Client, te
     assert ("Did this happen?" in text, 'name="repeat"' in text) == (True, False)
 
 
-def test_what_failed_is_not_ticked_to_be_tried_anew(owner: Client, tenant: Tenant, make: Make) -> None:
+def test_failed_effects_need_no_selection_to_be_retried(owner: Client, tenant: Tenant, make: Make) -> None:
     """A tick is for what was done, and would say nothing here."""
     todo = make()
     step = run(tenant, todo, "Error: the number is dear.", is_error=True)
@@ -715,10 +707,10 @@ def test_what_failed_is_not_ticked_to_be_tried_anew(owner: Client, tenant: Tenan
         TodoCall.objects.filter(step=step).update(effect=effect)
     put(tenant, todo, TodoStatus.FAILED, reason="The number is dear.")
     text = page(owner, tenant, todo)
-    assert ('name="repeat"' in text, "what failed is tried anew" in text) == (False, True)
+    assert ('name="repeat"' in text, "Failed actions are retried" in text) == (False, True)
 
 
-def test_a_todo_leads_to_its_conversation_its_turn_and_its_promise(owner: Client, tenant: Tenant, make: Make) -> None:
+def test_a_todo_links_to_its_conversation_turn_and_promise(owner: Client, tenant: Tenant, make: Make) -> None:
     row = talk(tenant, "Could you e-mail me the list?", channel=Channel.PHONE)
     promise = add_promise(tenant, row, "I’ll e-mail you the list.", state=PromiseState.BROKEN)
     todo = make(conversation_id=row.pk, turn_id=promise.turn_id, promise=promise, quote=promise.quote)
@@ -729,7 +721,7 @@ def test_a_todo_leads_to_its_conversation_its_turn_and_its_promise(owner: Client
     assert "“I’ll e-mail you the list.”" in text
 
 
-def test_the_stamp_changes_with_every_event_and_every_call(owner: Client, tenant: Tenant, make: Make) -> None:
+def test_the_change_token_changes_with_every_event_and_call(owner: Client, tenant: Tenant, make: Make) -> None:
     """What is shown is brought up to date when its stamp differs."""
     todo = make()
     address = reverse("todo_news", args=[tenant.project.slug]) + f"?todo={todo.pk}"
@@ -765,7 +757,7 @@ def test_filters_narrow_the_list(query: str, found: set[str], owner: Client, ten
     assert {name for name in ("one", "two", "three") if f">{name}</b>" in text.replace("\n", "")} == found
 
 
-def test_the_list_goes_on_where_it_ended(owner: Client, tenant: Tenant, make: Make) -> None:
+def test_the_next_page_continues_where_the_list_ended(owner: Client, tenant: Tenant, make: Make) -> None:
     first = make("the oldest")
     with tenant.tx():
         Todo.objects.filter(pk=first.pk).update(created_at=timezone.now() - timedelta(days=1))
@@ -778,7 +770,7 @@ def test_the_list_goes_on_where_it_ended(owner: Client, tenant: Tenant, make: Ma
     assert "the oldest" in owner.get(url_of(tenant) + response.context["next"]).content.decode()
 
 
-def test_several_are_approved_each_as_it_was_shown(owner: Client, tenant: Tenant, make: Make) -> None:
+def test_selected_todos_are_approved_as_they_were_shown(owner: Client, tenant: Tenant, make: Make) -> None:
     """One that changed meanwhile is left out and named; the others are approved."""
     todos = [make(f"todo {number}") for number in range(3)]
     choices = [choice(tenant, todo) for todo in todos]
@@ -792,7 +784,7 @@ def test_several_are_approved_each_as_it_was_shown(owner: Client, tenant: Tenant
 
 
 @pytest.mark.requirement("L10")
-def test_whom_a_letter_reaches_is_asked_of_its_own_customer(owner: Client, tenant: Tenant, make: Make) -> None:
+def test_deliverability_is_checked_for_each_customer(owner: Client, tenant: Tenant, make: Make) -> None:
     """What is known of one in the list is nothing of the next."""
     with tenant.tx():
         others = [
@@ -808,7 +800,7 @@ def test_whom_a_letter_reaches_is_asked_of_its_own_customer(owner: Client, tenan
 
 
 @pytest.mark.requirement("L10")
-def test_what_reaches_nobody_of_several_is_said_before_they_are_approved_and_after(
+def test_undeliverable_messages_are_shown_before_and_after_bulk_approval(
     owner: Client, tenant: Tenant, make: Make
 ) -> None:
     """As for a single todo."""
@@ -819,21 +811,21 @@ def test_what_reaches_nobody_of_several_is_said_before_they_are_approved_and_aft
     todos = [make(f"todo {number}", tool="", arguments=None, type=kind) for number in range(2)]
     with tenant.tx():
         PersonaField.objects.filter(key="email").delete()
-    assert page(owner, tenant, query="?view=list").count("Its e-mail would reach nobody.") == 2
+    assert page(owner, tenant, query="?view=list").count("Its e-mail can’t be delivered.") == 2
     response = owner.post(url_of(tenant), {"choice": [choice(tenant, todo) for todo in todos]}, follow=True)
     text = response.content.decode()
     assert "2 todos approved." in text
-    assert "2 were approved whose e-mails reach nobody; the rest of each is done. The customer has no e-mail" in text
+    assert "2 approved todos have undeliverable e-mails. Their other actions run. The customer has no e-mail" in text
 
 
-def test_above_twenty_each_is_named_and_asked_for_once_more(owner: Client, tenant: Tenant, make: Make) -> None:
+def test_more_than_twenty_approvals_need_confirmation(owner: Client, tenant: Tenant, make: Make) -> None:
     """The password is asked for too: a stolen session alone approves no flood."""
     todos = [make(f"todo {number}") for number in range(21)]
     choices = [choice(tenant, todo) for todo in todos]
     response = owner.post(url_of(tenant), {"choice": choices})
     text = response.content.decode()
     assert response.status_code == 409
-    assert "You are about to approve 21 todos at once." in text
+    assert "Approve 21 todos?" in text
     assert all(f'value="{one}"' in text for one in choices)
     assert state(tenant, todos[0]) == TodoStatus.PENDING_REVIEW
     asked = owner.post(url_of(tenant), {"choice": choices, "confirmed": "yes"})
@@ -845,7 +837,7 @@ def test_above_twenty_each_is_named_and_asked_for_once_more(owner: Client, tenan
 # Forms
 
 
-def test_a_person_makes_a_todo_with_a_tool_and_its_arguments(owner: Client, tenant: Tenant, make: Make) -> None:
+def test_a_person_creates_a_todo_with_a_tool_and_arguments(owner: Client, tenant: Tenant, make: Make) -> None:
     persona = make().persona_id
     form = {"description": "Write to Marta", "tool": MAIL, "persona": str(persona), "arguments.subject": "Hello"}
     response = owner.post(reverse("new_todo", args=[tenant.project.slug]), {**form, "arguments.body": "Dear Marta."})
@@ -859,14 +851,14 @@ def test_a_person_makes_a_todo_with_a_tool_and_its_arguments(owner: Client, tena
 @pytest.mark.parametrize(
     ("form", "sentence"),
     [
-        ({"description": ""}, "Say what is to be done."),
-        ({"description": "x" * 8_001}, "It has 8,001 characters; the limit is 8,000."),
-        ({"description": "x", "recipients": "nobody"}, "is not an e-mail address"),
+        ({"description": ""}, "Enter a description."),
+        ({"description": "x" * 8_001}, "Use at most 8,000 characters. This has 8,001."),
+        ({"description": "x", "recipients": "nobody"}, "is no e-mail address"),
         ({"description": "x", "tool": "no_such_tool"}, "There is no tool"),
         ({"description": "x", "tool": MAIL}, "arguments"),
     ],
 )
-def test_what_is_wrong_with_a_new_todo_stands_in_the_form(
+def test_errors_in_a_new_todo_are_shown_in_the_form(
     form: dict[str, str], sentence: str, owner: Client, tenant: Tenant
 ) -> None:
     response = owner.post(reverse("new_todo", args=[tenant.project.slug]), form)
@@ -876,7 +868,7 @@ def test_what_is_wrong_with_a_new_todo_stands_in_the_form(
         assert not Todo.objects.exists()
 
 
-def test_two_who_edit_the_same_todo_see_what_differs(owner: Client, tenant: Tenant, make: Make) -> None:
+def test_concurrent_edits_show_their_differences(owner: Client, tenant: Tenant, make: Make) -> None:
     todo = make()
     with tenant.tx():
         services.edit_todo(todo.pk, {"description": "Send Marta the menu"}, actor=Actor("Eve"), version=1)
@@ -884,12 +876,12 @@ def test_two_who_edit_the_same_todo_see_what_differs(owner: Client, tenant: Tena
     response = owner.post(url_of(tenant, todo, "edit_todo"), {**form, "version": 1})
     text = response.content.decode()
     assert response.status_code == 422
-    assert "Somebody changed it while you were writing." in text
+    assert "Someone else edited this todo." in text
     assert "Send Marta flowers" in text
     assert '<input type="hidden" name="version" value="2">' in text
 
 
-def test_what_was_arranged_and_begun_says_why_it_stays_as_it_is(owner: Client, tenant: Tenant, make: Make) -> None:
+def test_a_started_planned_effect_explains_why_it_cannot_change(owner: Client, tenant: Tenant, make: Make) -> None:
     """Its words can still be changed, though the form has nothing of its arguments."""
     effect = add_effect(
         tenant, talk(tenant, "Hi"), state=EffectState.UNKNOWN, tool=MAIL, kind="email", arguments=LETTER
@@ -907,11 +899,11 @@ def test_what_was_arranged_and_begun_says_why_it_stays_as_it_is(owner: Client, t
     assert (todo.description, todo.arguments) == ("Send Marta the menu", LETTER)
 
 
-def test_what_happened_after_all_is_not_said_to_be_sent(owner: Client, tenant: Tenant, make: Make) -> None:
+def test_an_effect_that_happened_is_not_announced_as_sent(owner: Client, tenant: Tenant, make: Make) -> None:
     """Somebody has said so while it waited for a second yes."""
     todo = make(effect=add_effect(tenant, talk(tenant, "Hi"), tool=MAIL, kind="email", arguments=LETTER))
     text = page(owner, tenant, todo)
-    assert ["It is done already." in text, "This will be sent" in text] == [True, False]
+    assert ["Already done." in text, "This will be sent" in text] == [True, False]
 
 
 # Standing rules
@@ -921,7 +913,7 @@ def rule_form(**changes: str) -> dict[str, str]:
     return {"kind.text": "anything", "most_per_day": "5", "do": "make", **changes}
 
 
-def test_a_rule_first_shows_what_it_would_have_let_through(owner: Client, tenant: Tenant, make: Make) -> None:
+def test_a_rule_is_previewed_before_it_is_created(owner: Client, tenant: Tenant, make: Make) -> None:
     make("text one", tool=SMS, arguments={"text": "Via Dante 12."})
     todo = make("text two", tool=SMS, arguments={"text": "Via Dante 14."})
     address = url_of(tenant, todo, "allow_todo")
@@ -996,7 +988,7 @@ def settings_of(tenant: Tenant) -> str:
 
 
 @pytest.mark.requirement("L09")
-def test_a_type_is_made_changed_and_removed_in_the_settings(owner: Client, tenant: Tenant) -> None:
+def test_a_type_is_created_changed_and_removed_in_the_settings(owner: Client, tenant: Tenant) -> None:
     owner.post(settings_of(tenant), type_form(recipients="crew@nello.example\r\nboss@nello.example"))
     with tenant.tx():
         kind = TodoType.objects.get(name="Letter")
@@ -1022,7 +1014,7 @@ def test_a_type_is_made_changed_and_removed_in_the_settings(owner: Client, tenan
         ({"limit_value": "much"}, "limit_value must be a number"),
     ],
 )
-def test_what_is_wrong_with_a_type_stands_beside_it(
+def test_errors_in_a_type_are_shown_in_its_form(
     changes: dict[str, Any], sentence: str, owner: Client, tenant: Tenant
 ) -> None:
     response = owner.post(settings_of(tenant), type_form(**changes))
@@ -1032,18 +1024,18 @@ def test_what_is_wrong_with_a_type_stands_beside_it(
         assert not TodoType.objects.filter(description=type_form()["description"]).exists()
 
 
-def test_a_tool_that_was_deleted_is_named_in_its_type(owner: Client, tenant: Tenant) -> None:
+def test_a_type_names_its_removed_tools(owner: Client, tenant: Tenant) -> None:
     with tenant.tx():
         TodoType.objects.create(project=tenant.project, name="Old", description="x", tools=["gone_tool"])
     assert "Tool gone_tool no longer exists." in owner.get(settings_of(tenant)).content.decode()
 
 
-def test_the_offer_of_a_rule_comes_after_many_unchanged_approvals(owner: Client, tenant: Tenant, make: Make) -> None:
+def test_a_rule_is_suggested_after_many_unchanged_approvals(owner: Client, tenant: Tenant, make: Make) -> None:
     newest: UUID | None = None
     for _ in range(10):
         todo = make(tool=SMS, arguments={"text": "Via Dante 12."})
         approve(tenant, todo)
         newest = todo.pk
     text = page(owner, tenant)
-    assert "You approved 10 of 10 with “Send SMS”, all unchanged." in text
+    assert "You approved 10 “Send SMS” todos without changes." in text
     assert reverse("allow_todo", args=[tenant.project.slug, newest]) in text

@@ -10,7 +10,7 @@ from django.test import Client
 from django.urls import reverse
 
 from console.text_diff import line_differences
-from console.tools.views import TEMPLATE
+from console.tools.definition_text import TEMPLATE
 from projects.agents.services import save_agent
 from projects.models.agent_config import AgentConfig
 from projects.records.attributes import resolve_attributes, set_attribute
@@ -40,29 +40,29 @@ def entries(client: Client, tenant: Tenant, query: str = "") -> dict[str, Any]:
 
 
 @pytest.mark.requirement("N25", "N31")
-def test_the_catalogue_says_of_each_tool_whether_it_is_on_and_why_not(owner: Client, tenant: Tenant) -> None:
+def test_the_catalogue_shows_availability_and_the_reason(owner: Client, tenant: Tenant) -> None:
     """In the eyes of a person, the reason is the setting's name in words."""
     with tenant.tx():
         set_attribute(tenant.project, SMS, False)
     found = entries(owner, tenant)
-    assert (found["send_sms_tool"].word, found["send_sms_tool"].beneath) == ("Off", "“Send texts” is off")
+    assert (found["send_sms_tool"].word, found["send_sms_tool"].summary) == ("Off", "“Send texts” is off")
     assert found["end_conversation_tool"].word == "On"
 
 
 @pytest.mark.requirement("N27")
-def test_a_tool_of_the_phone_is_off_on_chat_and_on_on_the_phone(owner: Client, tenant: Tenant) -> None:
+def test_a_phone_tool_is_available_on_the_phone_only(owner: Client, tenant: Tenant) -> None:
     with tenant.tx():
         set_attribute(tenant.project, "project_attributes_setting_transfer_call_enabled", True)
     assert entries(owner, tenant)["transfer_call_tool"].word == "Phone only"
     assert entries(owner, tenant, "?channel=phone")["transfer_call_tool"].word == "On"
 
 
-def test_who_replaces_whom_is_said(owner: Client, tenant: Tenant) -> None:
+def test_a_replacement_names_the_built_in_tool(owner: Client, tenant: Tenant) -> None:
     with tenant.tx():
         service.save(tenant.project, name="send_sms_tool", document=TEMPLATE)
     assert entries(owner, tenant)["send_sms_tool"].overrides
     text = owner.get(url_of(tenant, "tool", "send_sms_tool")).content.decode()
-    assert "Replaces the built-in tool of this name." in text
+    assert "Replaces the built-in tool." in text
 
 
 def test_a_tool_whose_last_call_failed_is_failing(owner: Client, tenant: Tenant) -> None:
@@ -70,59 +70,59 @@ def test_a_tool_whose_last_call_failed_is_failing(owner: Client, tenant: Tenant)
     add_effect(tenant, row, state=EffectState.DONE)
     add_effect(tenant, row, state=EffectState.FAILED, error="401 from the parking service.", request={"to": "+39"})
     found = entries(owner, tenant)["send_sms_tool"]
-    assert (found.word, found.beneath) == ("Failing", "401 from the parking service.")
+    assert (found.word, found.summary) == ("Failing", "401 from the parking service.")
 
 
-def test_that_no_table_is_free_is_no_failing(owner: Client, tenant: Tenant) -> None:
+def test_a_refusal_by_our_own_rules_is_not_a_failure(owner: Client, tenant: Tenant) -> None:
     add_effect(
         tenant, talk(tenant, "Hi"), tool="create_booking_tool", state=EffectState.FAILED, error="No table is free."
     )
     assert entries(owner, tenant)["create_booking_tool"].word == "On"
 
 
-def test_a_built_in_tool_is_switched_where_it_is_shown(owner: Client, tenant: Tenant) -> None:
+def test_a_built_in_tool_is_switched_on_its_page(owner: Client, tenant: Tenant) -> None:
     address = url_of(tenant, "tool", "send_sms_tool")
     owner.post(address, {"do": "gate", "key": SMS, "value": "False"})
     with tenant.tx():
         assert resolve_attributes(tenant.project)[SMS].value is False
-    assert "Not offered here." in owner.get(address).content.decode()
+    assert "Not available." in owner.get(address).content.decode()
 
 
-def test_a_built_in_tool_is_made_to_ask_for_approval_where_it_is_shown(owner: Client, tenant: Tenant) -> None:
+def test_approval_is_required_on_the_tools_page(owner: Client, tenant: Tenant) -> None:
     address = url_of(tenant, "tool", "send_sms_tool")
     owner.post(address, {"do": "gate", "key": approval_setting("send_sms_tool"), "value": "True"})
     with tenant.tx():
         compiled = {tool.name: tool for tool in compile_tools(tenant.project, channel="chat")}
     assert compiled["send_sms_tool"].definition.requires_approval
-    assert "A colleague approves each use first" in owner.get(address).content.decode()
+    assert "Require approval" in owner.get(address).content.decode()
 
 
 @pytest.mark.parametrize("key", ["greeting", "project_attributes_setting_booking_enabled", ""])
-def test_only_a_tools_own_settings_are_switched_there(key: str, owner: Client, tenant: Tenant) -> None:
+def test_only_the_tools_own_settings_can_be_changed_on_its_page(key: str, owner: Client, tenant: Tenant) -> None:
     body = {"do": "gate", "key": key, "value": "False"}
     assert owner.post(url_of(tenant, "tool", "send_sms_tool"), body).status_code == 404
 
 
-def test_a_choice_that_is_none_is_refused_in_a_sentence(owner: Client, tenant: Tenant) -> None:
+def test_an_invalid_choice_shows_an_error(owner: Client, tenant: Tenant) -> None:
     body = {"do": "gate", "key": "project_attributes_setting_booking_cancellation_type", "value": "maybe"}
     text = owner.post(url_of(tenant, "tool", "cancel_booking_tool"), body, follow=True).content.decode()
     assert "must be one of endpoint, project, manual" in text
 
 
-def test_the_editor_begins_with_what_can_be_saved(owner: Client, tenant: Tenant) -> None:
+def test_the_editor_starts_with_a_valid_definition(owner: Client, tenant: Tenant) -> None:
     assert definition_problems(TEMPLATE) == []
     text = owner.get(url_of(tenant, "new_tool")).content.decode()
     assert "agentPromised" in text
     assert 'data-version="0"' in text
 
 
-def test_a_replacement_begins_with_the_definition_that_it_replaces(owner: Client, tenant: Tenant) -> None:
+def test_a_replacement_starts_with_the_definition_it_replaces(owner: Client, tenant: Tenant) -> None:
     response = owner.get(url_of(tenant, "new_tool", query="?from=send_sms_tool"))
     assert "notRelatedToExistingBooking" in response.context["text"]
     assert response.context["name"] == "send_sms_tool"
 
 
-def test_own_tools_are_switched_off_on_and_removed(owner: Client, tenant: Tenant) -> None:
+def test_custom_tools_are_turned_off_on_and_removed(owner: Client, tenant: Tenant) -> None:
     save(tenant)
     address = url_of(tenant, "tool", NAME)
     owner.post(address, {"do": "off"})
@@ -134,7 +134,7 @@ def test_own_tools_are_switched_off_on_and_removed(owner: Client, tenant: Tenant
     assert "This tool was removed" in owner.get(address).content.decode()
 
 
-def test_before_a_tool_goes_it_is_said_which_steps_name_it(owner: Client, tenant: Tenant) -> None:
+def test_removing_a_tool_lists_the_steps_that_use_it(owner: Client, tenant: Tenant) -> None:
     """With the way to each, where it is switched off or removed, and in the admin."""
     save(tenant)
     step = {"text": "Tell the kitchen", "collects": [], "tools": [NAME]}
@@ -157,7 +157,7 @@ def test_before_a_tool_goes_it_is_said_which_steps_name_it(owner: Client, tenant
     assert entries(owner, tenant)[NAME].word == "Off"
 
 
-def test_the_history_shows_what_differs_and_brings_a_version_back(owner: Client, tenant: Tenant) -> None:
+def test_the_history_shows_differences_and_restores_a_version(owner: Client, tenant: Tenant) -> None:
     save(tenant)
     save(tenant, description="Tells the chef.")
     address = url_of(tenant, "tool_history", NAME)
@@ -169,7 +169,7 @@ def test_the_history_shows_what_differs_and_brings_a_version_back(owner: Client,
     assert (tool.version, tool.definition["description"]) == (3, TEMPLATE["description"])
 
 
-def test_a_restore_over_someone_elses_save_is_refused_in_a_sentence(owner: Client, tenant: Tenant) -> None:
+def test_a_restore_over_a_concurrent_save_is_refused(owner: Client, tenant: Tenant) -> None:
     save(tenant)
     save(tenant, description="Tells the chef.")
     body = {"restore": 1, "started_from": 1}
@@ -180,19 +180,19 @@ def test_a_restore_over_someone_elses_save_is_refused_in_a_sentence(owner: Clien
 @pytest.mark.parametrize(
     "body", [{}, {"restore": "1"}, {"restore": "x", "started_from": "1"}, {"restore": "²", "started_from": "1"}]
 )
-def test_a_restore_that_we_never_offered_is_not_found(body: dict[str, str], owner: Client, tenant: Tenant) -> None:
+def test_an_invalid_restore_is_not_found(body: dict[str, str], owner: Client, tenant: Tenant) -> None:
     save(tenant)
     assert owner.post(url_of(tenant, "tool_history", NAME), body).status_code == 404
 
 
-def test_a_removed_tool_comes_back_from_its_history(owner: Client, tenant: Tenant) -> None:
+def test_a_removed_tool_is_restored_from_its_history(owner: Client, tenant: Tenant) -> None:
     save(tenant)
     owner.post(url_of(tenant, "tool", NAME), {"do": "remove"})
     owner.post(url_of(tenant, "tool_history", NAME), {"restore": 1, "started_from": 0})
     assert entries(owner, tenant)[NAME].word == "On"
 
 
-def test_secrets_are_named_and_never_shown(owner: Client, tenant: Tenant) -> None:
+def test_secrets_are_listed_but_never_shown(owner: Client, tenant: Tenant) -> None:
     client = Client(headers=tenant.headers)
     body = {"definition": TEMPLATE, "expected_version": 0}
     saved = client.put(f"/api/v1/custom-tools/{NAME}", body, content_type="application/json").json()
@@ -208,12 +208,12 @@ def test_secrets_are_named_and_never_shown(owner: Client, tenant: Tenant) -> Non
 
 
 @pytest.mark.parametrize("view", ["tool", "tool_history"])
-def test_a_tool_that_never_was_is_not_found(view: str, owner: Client, tenant: Tenant) -> None:
+def test_an_unknown_tool_is_not_found(view: str, owner: Client, tenant: Tenant) -> None:
     assert owner.get(url_of(tenant, view, "no_such_tool")).status_code == 404
 
 
 @pytest.mark.parametrize("role", ["operator", "viewer"])
-def test_who_may_not_configure_reads_only(role: str, tenant: Tenant, request: pytest.FixtureRequest) -> None:
+def test_members_who_cannot_configure_can_only_read(role: str, tenant: Tenant, request: pytest.FixtureRequest) -> None:
     save(tenant)
     client: Client = browser(request.getfixturevalue(role))
     text = client.get(url_of(tenant, "tool", NAME)).content.decode()
@@ -239,30 +239,30 @@ def check(tenant: Tenant, text: str, name: str = NAME) -> dict[str, Any]:
     return dict(answer.json())
 
 
-def test_what_is_typed_is_checked_by_its_path(tenant: Tenant) -> None:
+def test_problems_name_their_path(tenant: Tenant) -> None:
     found = check(tenant, '{"description": "x", "conditions": {"a": {"type": "text"}}}')
     assert {problem["path"] for problem in found["problems"]} >= {"conditions.a.type", "useConversationHistory"}
 
 
-def test_text_that_is_no_json_is_told_by_line_and_column(tenant: Tenant) -> None:
+def test_invalid_json_is_reported_by_line_and_column(tenant: Tenant) -> None:
     found = check(tenant, '{\n  "description": True\n}')
     assert "line 2, column 18" in found["problems"][0]["message"]
     assert "lowercase true" in found["problems"][0]["message"]
 
 
-def test_a_name_that_looks_like_another_is_refused_before_the_save(tenant: Tenant) -> None:
+def test_a_lookalike_name_is_refused_before_saving(tenant: Tenant) -> None:
     found = check(tenant, "{}", name="Send_SMS_tool")
     assert found["problems"][0]["path"] == "name"
 
 
-def test_a_secret_in_plain_sight_is_a_warning(tenant: Tenant) -> None:
+def test_a_plain_text_secret_is_a_warning(tenant: Tenant) -> None:
     document = {**TEMPLATE, "action": {"type": "send_webhook", "options": {"url": "https://x.example/?api_key=abc"}}}
     found = check(tenant, json.dumps(document))
     assert found["problems"] == []
     assert "secret" in found["warnings"][0]["message"]
 
 
-def test_lines_that_stay_are_left_out_but_for_their_neighbours() -> None:
+def test_unchanged_lines_are_omitted_except_for_context() -> None:
     old = "\n".join(str(number) for number in range(40))
     lines = line_differences(old, old.replace("20", "twenty"))
     assert [(line.kind, line.text) for line in lines] == [

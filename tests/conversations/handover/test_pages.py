@@ -35,7 +35,7 @@ def test_the_inbox_lists_requests_first_and_gives_every_reason(turns: Turns) -> 
     page = browser(turns.tenant.owner).get(url(turns, "conversations"), {"view": "waiting"})
     rows = page.context["rows"]
     assert [row.id for row in rows] == [turns.conversation.pk, unsure.pk]
-    assert [[reason.words for reason in row.reasons] for row in rows] == [["Asked for a person"], ["Did it happen?"]]
+    assert [[reason.words for reason in row.reasons] for row in rows] == [["Asked for a person"], ["Unknown outcome"]]
     assert page.context["numbers"] == {"waiting": 2, "mine": 0}
 
 
@@ -58,8 +58,8 @@ def test_the_operators_bar_works_without_javascript(turns: Turns, lucia: User) -
     """The forms do what the keys do."""
     page, one = browser(lucia), url(turns, "conversation", turns.conversation.pk)
     page.post(one, {"do": "take-over"})
-    assert "You are speaking with" in page.get(one).content.decode()
-    assert "is speaking with" in browser(turns.tenant.owner).get(one).content.decode()
+    assert "You’re talking to" in page.get(one).content.decode()
+    assert "is talking to" in browser(turns.tenant.owner).get(one).content.decode()
     with turns.tenant.tx():
         post_message(turns.conversation.pk, "Hello?")
     page.post(one, {"do": "hand-back"})
@@ -108,7 +108,7 @@ def test_a_ticket_is_changed_on_its_page(turns: Turns, lucia: User, viewer: User
     assert (ticket.state, ticket.priority, ticket.assignee_id) == ("pending", "high", lucia.pk)
     page = browser(viewer).get(one).content.decode()
     assert "&lt;b&gt;Twice" in page
-    assert "State: Open → Pending" in page
+    assert "Status: Open → Pending" in page
     assert url(turns, "conversation", turns.conversation.pk) in page
     assert browser(viewer).post(one, {"state": "closed"}).status_code == 403
 
@@ -123,7 +123,7 @@ def test_an_edited_text_is_one_line_of_the_history(turns: Turns, lucia: User, vi
     [change, _] = response.context["history"]
     page = response.content.decode()
     assert change.words == []
-    assert "<summary>Text changed</summary>" in page
+    assert "<summary>Description changed</summary>" in page
     assert "<ins>Once by &lt;b&gt;.</ins>" in page
     assert page.count(subject.strip()) == 2
 
@@ -149,8 +149,8 @@ def test_staff_opens_a_ticket_about_a_conversation(turns: Turns, lucia: User) ->
     ("changes", "sentence"),
     [
         ({"subject": "x" * 121}, "Subject has 121 characters; the limit is 120."),
-        ({"subject": "  "}, "Subject is empty."),
-        ({"body": ""}, "Text is empty."),
+        ({"subject": "  "}, "Subject is required."),
+        ({"body": ""}, "Description is required."),
         ({"priority": "now"}, "Priority must be one of: low, normal, high, urgent."),
     ],
 )

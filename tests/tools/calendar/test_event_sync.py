@@ -231,7 +231,7 @@ def test_a_calendar_event_is_listed_among_the_effects(bookings: Bookings, calend
     client = Client()
     client.force_login(bookings.tenant.owner)
     page = client.get(reverse("effect", args=[bookings.tenant.project.slug, effect.pk])).content.decode()
-    assert "A change in the booking book" in page
+    assert "Booking change" in page
     assert "/tools/calendar_event" not in page
     assert "The agent was told" not in page
 

@@ -1,4 +1,4 @@
-"""Staff opens a ticket, about a conversation or about none (W06)."""
+"""The form for a new ticket, with or without a conversation."""
 
 from __future__ import annotations
 
@@ -26,56 +26,56 @@ from tenancy.scope import tenant_tx
 from tools.models import Ticket, TicketPriority
 from tools.services.support.tickets import open_ticket
 
-MOST_BESIDE = 5
-FIELDS = {"subject": "Subject", "body": "Text", "priority": "Priority"}
+MOST_RELATED = 5
+FIELDS = {"subject": "Subject", "body": "Description", "priority": "Priority"}
 
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def new_ticket(request: HttpRequest, project_slug: str) -> HttpResponse:
-    """The form; POST opens the ticket, or says beside each field what is wrong with it."""
+    """The form. POST opens the ticket, or shows an error next to each invalid field."""
     entry = enter(request, project_slug, verb=Scope.OPERATE)
-    typed, errors = _typed(request), dict[str, str]()
+    form, errors = _submitted(request), dict[str, str]()
     with tenant_tx(entry.project.organization.pk):
         about = _about(entry, request)
-        if request.method == "POST" and not (errors := _problems(typed)):
-            opened = _open(entry, cast(User, request.user), typed, about=about)
-            messages.success(request, f"Ticket #{opened.number} is open.")
+        if request.method == "POST" and not (errors := _errors(form)):
+            opened = _open(entry, cast(User, request.user), form, about=about)
+            messages.success(request, f"Ticket #{opened.number} created.")
             return redirect("ticket", project_slug=project_slug, ticket_id=opened.pk)
-        shown = _shown(typed, errors, about=about)
+        shown = _shown(form, errors, about=about)
     context = {**shell_context(request, entry), **shown}
     return render(request, "desk/new_ticket.html", context, status=422 if errors else 200)
 
 
-def tickets_beside(conversation_id: UUID) -> dict[str, Any]:
-    """The tickets of a conversation, as its page shows them beside it."""
+def related_tickets(conversation_id: UUID) -> dict[str, Any]:
+    """Tickets shown next to a conversation's transcript."""
     rows = list(Ticket.objects.filter(conversation_id=conversation_id).order_by("-number"))
     newest = [
         {"id": row.pk, "number": row.number, "subject": row.subject, "state": LABELS[row.state]}
-        for row in rows[:MOST_BESIDE]
+        for row in rows[:MOST_RELATED]
     ]
     return {"rows": newest, "count": len(rows)}
 
 
-def _typed(request: HttpRequest) -> dict[str, str]:
-    """What stands in the form: nothing yet, or what was written, with the line ends of any machine."""
+def _submitted(request: HttpRequest) -> dict[str, str]:
+    """Form values, with normalized line endings."""
     texts = {name: request.POST.get(name, "").replace("\x00", "").replace("\r\n", "\n") for name in FIELDS}
     return {**texts, "subject": texts["subject"].strip(), "priority": texts["priority"] or TicketPriority.NORMAL.value}
 
 
-def _problems(typed: dict[str, str]) -> dict[str, str]:
-    """What the API would refuse, in a sentence for each field."""
-    read = TicketInput(data=typed)
+def _errors(form: dict[str, str]) -> dict[str, str]:
+    """Validation errors of the API's serializer, by field."""
+    read = TicketInput(data=form)
     read.is_valid()
     return {name: f"{FIELDS[name]} {_words(found[0])}" for name, found in read.errors.items()}
 
 
 def _words(error: ErrorDetail) -> str:
-    return "is empty." if error.code == "blank" else str(error)
+    return "is required." if error.code == "blank" else str(error)
 
 
 def _about(entry: Entry, request: HttpRequest) -> Conversation | None:
-    """The conversation that the ticket is about. Raises Http404 for another project's as for none."""
+    """The conversation the ticket is about. Raises Http404 if it doesn't exist in this project."""
     asked = request.POST.get("conversation") or request.GET.get("conversation")
     if not asked:
         return None
@@ -88,12 +88,12 @@ def _about(entry: Entry, request: HttpRequest) -> Conversation | None:
     return found
 
 
-def _open(entry: Entry, user: User, typed: dict[str, str], *, about: Conversation | None) -> Ticket:
+def _open(entry: Entry, user: User, form: dict[str, str], *, about: Conversation | None) -> Ticket:
     return open_ticket(
         entry.project.pk,
-        subject=typed["subject"],
-        body=typed["body"],
-        priority=typed["priority"],
+        subject=form["subject"],
+        body=form["body"],
+        priority=form["priority"],
         conversation_id=about.pk if about else None,
         persona_id=about.persona_id if about else None,
         by=user,
@@ -101,11 +101,11 @@ def _open(entry: Entry, user: User, typed: dict[str, str], *, about: Conversatio
     )
 
 
-def _shown(typed: dict[str, str], errors: dict[str, str], *, about: Conversation | None) -> dict[str, Any]:
+def _shown(form: dict[str, str], errors: dict[str, str], *, about: Conversation | None) -> dict[str, Any]:
     boxes = FormFields(errors)
     names = customer_names([about.persona_id]) if about else {}
     return {
-        **{name: boxes.field(name, typed[name]) for name in FIELDS},
+        **{name: boxes.field(name, form[name]) for name in FIELDS},
         "priorities": TicketPriority.choices,
         "about": about,
         "customer": names.get(about.persona_id, UNNAMED) if about else "",
