@@ -486,7 +486,7 @@ def test_a_todo_returned_to_review_is_not_shown_as_edited(owner: Client, tenant:
         )
     text = page(owner, tenant, todo)
     assert "Returned to review." in text
-    assert "Ada may not approve this any more." in text
+    assert "Ada may no longer approve this." in text
     assert "Edited since" not in text
     assert "Back in review" in column(text, "review")
     with tenant.tx():
@@ -683,7 +683,7 @@ def test_effects_of_a_closed_todo_are_not_sent_again(
     with tenant.tx():
         Effect.objects.filter(pk=effect.pk).update(state=EffectState.HELD)
     text = owner.get(address).content.decode()
-    why = f"Its todo is {status.label.lower()}, and nothing more of it is done: make another todo for this."
+    why = f"Its todo is {status.label.lower()}. Create another todo for this."
     assert ("Release and run" in text, why in text) == (False, True)
     refused = api.post(f"/api/v1/effects/{effect.pk}/release")
     assert (refused.status_code, refused.json()["error"]["message"]) == (409, why)
@@ -853,7 +853,7 @@ def test_a_person_creates_a_todo_with_a_tool_and_arguments(owner: Client, tenant
     [
         ({"description": ""}, "Enter a description."),
         ({"description": "x" * 8_001}, "Use at most 8,000 characters. This has 8,001."),
-        ({"description": "x", "recipients": "nobody"}, "is no e-mail address"),
+        ({"description": "x", "recipients": "nobody"}, "is not an e-mail address"),
         ({"description": "x", "tool": "no_such_tool"}, "There is no tool"),
         ({"description": "x", "tool": MAIL}, "arguments"),
     ],
