@@ -1,4 +1,7 @@
-"""Who calls the API: first which tenant (through mg_ops), then, inside that tenant's transaction, whether it may."""
+"""Authentication and permissions of API callers.
+
+Authentication finds the caller's tenant through mg_ops. The check itself runs inside that tenant's transaction.
+"""
 
 from __future__ import annotations
 
@@ -41,25 +44,27 @@ class Caller:
 
     @property
     def name(self) -> str:
-        """Who calls, in words."""
+        """The caller's display name."""
         return self.user.name if self.user else f"the key {self.key.name}" if self.key else ""
 
     @property
     def bucket(self) -> str:
-        """Whose requests are counted together."""
+        """The id of the rate limit's bucket."""
         return str((self.key or self.member or self.project).pk)
 
 
 @dataclass(frozen=True)
 class PendingAuth:
-    """Where the caller wants in, known before the transaction; `admit` checks it inside, and raises ApiError."""
+    """Credentials located before the transaction. `admit` checks them inside it and raises ApiError if they are not
+    valid.
+    """
 
     organization_id: UUID
     admit: Callable[[], Caller]
 
 
 def caller_of(request: Request) -> Caller | None:
-    """Who was let in, or None where nobody had to be."""
+    """The authenticated caller, or None if the view requires none."""
     return cast("Caller | None", request.auth)
 
 
@@ -76,14 +81,17 @@ class UnknownKey(LookupError):
 
 
 class TenantAuthentication(BaseAuthentication):
-    """Two steps, so that one transaction holds both the check and the view's work. TenantView takes them apart."""
+    """Authentication in two steps, so that one transaction covers the check and the view's work.
+
+    `TenantView` runs the steps separately.
+    """
 
     def find_entrance(self, request: Request) -> PendingAuth | None:
-        """Where the caller wants in, or None when the request carries nothing of this kind. Raises ApiError."""
+        """The located credentials, or None if the request carries none of this kind. Raises ApiError."""
         raise NotImplementedError
 
     def authenticate(self, request: Request) -> tuple[User | None, Caller] | None:
-        """DRF's way, for views that need no tenant's transaction of their own."""
+        """DRF's interface, for views without a tenant transaction of their own."""
         entrance = self.find_entrance(request)
         if entrance is None:
             return None
@@ -96,7 +104,7 @@ class TenantAuthentication(BaseAuthentication):
 
 
 class ApiKeyAuthentication(TenantAuthentication):
-    """`Authorization: Bearer mg_…`"""
+    """API keys: `Authorization: Bearer mg_…`."""
 
     def find_entrance(self, request: Request) -> PendingAuth | None:
         header = request.META.get("HTTP_AUTHORIZATION")
@@ -113,7 +121,7 @@ class ApiKeyAuthentication(TenantAuthentication):
 
 
 class MemberAuthentication(TenantAuthentication):
-    """A signed-in member's browser: the session cookie, and the project in `X-Project` or `?project=`."""
+    """Signed-in members: the session cookie, and the project in `X-Project` or `?project=`."""
 
     def find_entrance(self, request: Request) -> PendingAuth | None:
         http = request._request
@@ -127,14 +135,14 @@ class MemberAuthentication(TenantAuthentication):
 
 
 def invalid_key() -> ApiError:
-    """One answer for a key that is malformed, unknown, expired or revoked."""
+    """401 for a key that is malformed, unknown, expired or revoked; the cases are indistinguishable."""
     message = "This API key is not valid: it is unknown, expired or revoked."
     return ApiError("invalid_api_key", message, status=401, headers={"WWW-Authenticate": CHALLENGE})
 
 
 @lru_cache(maxsize=KEPT_PLACES)
 def _place_of(digest: str) -> KeyPlace:
-    """Where a key lives never changes. What is not found raises UnknownKey, and so is not kept."""
+    """The tenant of a key. Raises UnknownKey, so that only keys that exist are cached; a key never changes its tenant."""
     place = find_api_key(digest)
     if place is None:
         raise UnknownKey
@@ -150,7 +158,7 @@ def _admit_key(key_id: UUID) -> Caller:
         raise invalid_key()
     [key] = found
     if key.last_used_at is None or key.last_used_at < timezone.now() - USE_IS_NEWS_AFTER:
-        # After the request's own work: no row of the key is locked while others of its requests wait.
+        # After commit, so that concurrent requests with this key don't wait for a lock on its row.
         transaction.on_commit(partial(_note_use, current_organization_id(), key.pk), robust=True)
     return Caller(
         project=key.project,
@@ -162,7 +170,10 @@ def _admit_key(key_id: UUID) -> Caller:
 
 
 def scopes_of_key(organization_id: UUID, key_id: UUID) -> frozenset[str]:
-    """What a key opens now; nothing, where it is expired, revoked or gone. For doors that stay open."""
+    """The key's scopes, or an empty set if it expired, was revoked or deleted.
+
+    Long-lived connections use this to check their key again.
+    """
     with tenant_tx(organization_id):
         found = KEY(key_id)
         return frozenset(found[0].scopes) if found and found[0].is_usable else frozenset()
@@ -184,12 +195,12 @@ def _check_csrf(request: HttpRequest) -> None:
 
 
 def _unused_view(request: HttpRequest) -> HttpResponse:
-    raise NotImplementedError("Django's check wants a view, and looks only whether it is exempt.")
+    raise NotImplementedError("CSRFCheck takes a view only to see whether it is exempt.")
 
 
 def _project_of(user: User, *, slug: str) -> ProjectPlace:
     if not slug:
-        raise ApiError("project_required", "Name the project in the header X-Project, or in ?project= .")
+        raise ApiError("project_required", "Set the project in the header X-Project or in ?project=.")
     place = find_project(user_id=user.pk, slug=slug) if SLUG.fullmatch(slug) else None
     if place is None:
         raise _no_project()
@@ -197,14 +208,14 @@ def _project_of(user: User, *, slug: str) -> ProjectPlace:
 
 
 def _no_project() -> ApiError:
-    return ApiError("not_found", "You are in no project of this name.", status=404)
+    return ApiError("not_found", "You have no project with this name.", status=404)
 
 
 def _admit_member(user: User, project_id: UUID) -> Caller:
     try:
         project, member = Project.objects.get(pk=project_id), Member.objects.get(user=user)
     except (Project.DoesNotExist, Member.DoesNotExist) as error:
-        # Gone since it was looked up
+        # Deleted since the lookup.
         raise _no_project() from error
     return Caller(
         project=project,
@@ -219,26 +230,28 @@ READING = {"HEAD": "GET"}
 
 
 class HasScope(BasePermission):
-    """Holds the caller to the view's `scopes`, a scope by HTTP method. A method that names none is a mistake."""
+    """Requires the scope that the view's `scopes` declares for the HTTP method; a missing declaration is a programming
+    error.
+    """
 
     def has_permission(self, request: Request, view: Any) -> bool:
-        """Raises ApiError 401 without a caller and 403 without the scope."""
+        """Return True if the caller has the scope. Raises ApiError: 401 without a caller, 403 without the scope."""
         caller = caller_of(request)
         if caller is None:
             raise not_authenticated()
         method = READING.get(request.method or "", request.method or "")
         if method.lower() not in view.http_method_names or not hasattr(view, method.lower()):
-            return True  # the view answers 405 by itself
+            return True  # the view itself responds with 405
         scope = view.scopes.get(method)
         if scope is None:
             raise ImproperlyConfigured(f"{type(view).__name__}.scopes has no scope for {method}.")
         if scope not in caller.scopes:
-            raise ApiError("missing_scope", f"This needs the scope '{scope}'.", status=403)
+            raise ApiError("missing_scope", f"This requires the scope '{scope}'.", status=403)
         return True
 
 
 def not_authenticated() -> ApiError:
-    """401 for a request that says nothing of who calls."""
+    """401 for a request without credentials."""
     return ApiError(
         "not_authenticated",
         "Send the header Authorization: Bearer <project API key>.",

@@ -1,4 +1,4 @@
-"""The first thing a request meets: how big it may be, before Django reads a byte of it."""
+"""Limits on request size and encoding, enforced before Django reads the body."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ API_LIMIT = 256 * 1024
 PAGE_LIMIT = 2_621_440
 HEADER_LIMIT = 32 * 1024
 BODY_SECONDS = 60.0
-# A refused body is read on for a moment: a client that is still sending would see a reset instead of our answer.
+# The rest of a refused body is read for a moment; otherwise a client that is still sending sees a reset, not the error.
 LINGER_SECONDS, LINGER_BYTES = 2.0, 16 * 1024 * 1024
 
 
 class ClientLeft(Exception):
-    """The client closed the connection in the middle of its body."""
+    """The client closed the connection before its body was complete."""
 
 
 class BodyLimit:
-    """An ASGI application before another: refuses what is too big, compressed or unreadable, with a JSON error, or with a page
-    where a browser asked for one.
+    """ASGI middleware that rejects oversized, compressed and unreadable requests with a JSON error, or a page for a
+    browser.
 
-    What passes has been received whole, within a minute, and its Content-Length is true.
+    Requests that pass have arrived completely, within a minute, and have a correct Content-Length.
     """
 
     def __init__(self, app: App, *, limit: int = API_LIMIT) -> None:
@@ -76,13 +76,13 @@ def _check_head(scope: Scope, headers: dict[bytes, bytes]) -> None:
     query = scope.get("query_string", b"")
     if b"%00" in query or not _is_utf8(query):
         raise ApiError("bad_query", "The query must be URL-encoded UTF-8 without NUL characters.")
-    # No row has such a name, and PostgreSQL takes none in a question.
+    # PostgreSQL rejects NUL in a parameter, so no row can have such a name.
     if "\0" in scope["path"]:
         raise ApiError("not_found", NOTHING_HERE, status=404)
 
 
 def _is_utf8(query: bytes) -> bool:
-    """Whether it is URL-encoded UTF-8: what isn't would be read as something else, and found nowhere."""
+    """True if the query is URL-encoded UTF-8. Anything else would be decoded to different text and match nothing."""
     try:
         unquote_to_bytes(query).decode()
     except UnicodeDecodeError:
@@ -113,11 +113,11 @@ async def _read_body(receive: Receive, *, limit: int) -> bytes:
                 if not message.get("more_body", False):
                     return bytes(body)
     except TimeoutError as error:
-        raise ApiError("body_too_slow", f"The body didn't arrive within {BODY_SECONDS:.0f} s.", status=408) from error
+        raise ApiError("body_too_slow", f"The body did not arrive within {BODY_SECONDS:.0f} s.", status=408) from error
 
 
 def _with_length(scope: Scope, length: int) -> Scope:
-    """Django and DRF believe Content-Length; a chunked body has none, and would pass for an empty one."""
+    """Set Content-Length. Django and DRF rely on it, and would take a chunked body for an empty one."""
     kept = [(name, value) for name, value in scope["headers"] if name.lower() != b"content-length"]
     return {**scope, "headers": [*kept, (b"content-length", str(length).encode())]}
 
@@ -153,7 +153,7 @@ async def _refuse(problem: ApiError, scope: Scope, receive: Receive, send: Send)
 
 
 def _wants_page(scope: Scope) -> bool:
-    """Whether a person's browser asked, and not for an address that programs use."""
+    """True if a browser asked for a page, outside the addresses of the API."""
     accepted = b",".join(value for name, value in scope["headers"] if name.lower() == b"accept")
     return b"text/html" in accepted and not scope["path"].startswith(FOR_PROGRAMS)
 

@@ -1,4 +1,4 @@
-"""One shape for every error: what DRF calls for exceptions in views, and Django for the rest."""
+"""Error responses in one shape, for DRF's views and for Django's error handlers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ TEMPLATES = frozenset({400, 403, 404, 500})
 
 
 def exception_handler(error: Exception, context: Mapping[str, Any]) -> Response:
-    """DRF's hook. Foreseen errors are answered; any other is logged with its traceback and answered with 500."""
+    """DRF's exception handler. Unexpected errors are logged with a traceback and answered with 500."""
     request = context["request"]
     problem = to_api_error(error)
     request_id = request_id_of(getattr(request, "_request", request))
@@ -50,27 +50,27 @@ def exception_handler(error: Exception, context: Mapping[str, Any]) -> Response:
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """handler400"""
+    """Django's handler400."""
     return _answer(request, to_api_error(exception), otherwise=400)
 
 
 def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """handler403"""
+    """Django's handler403."""
     return _answer(request, to_api_error(exception), otherwise=403)
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """handler404"""
+    """Django's handler404."""
     return _answer(request, to_api_error(exception), otherwise=404)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """handler500: called while the exception is being handled, so that a database that is away becomes a 503."""
+    """Django's handler500, called while the exception is being handled. An unreachable database becomes a 503."""
     return _answer(request, to_api_error(sys.exc_info()[1] or RuntimeError()), otherwise=500)
 
 
 def _answer(request: HttpRequest, problem: ApiError, *, otherwise: int) -> HttpResponse:
-    """JSON under /api/, a page elsewhere. `otherwise` names the page for a status that has none of its own."""
+    """JSON under /api/, a page elsewhere. `otherwise` is the page for a status without one of its own."""
     if request.path.startswith(API_PREFIX):
         body = problem.body(request_id=request_id_of(request))
         return JsonResponse(body, status=problem.status_code, headers=problem.headers)

@@ -1,4 +1,4 @@
-"""What each exception means to the caller."""
+"""Mapping from exceptions to API errors."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from rest_framework.settings import api_settings
 from projects.common.api_error import NOTHING_HERE, ApiError
 from projects.records.attributes import WrongValue
 
-FORBIDDEN = "You may not do this."
-OUR_FAULT = "Something went wrong on our side. Try again; if it stays, tell us the request_id."
-BUSY = "Others are changing the same at this moment, so nothing of this was done. Try again in a moment."
-# What is given up for others' sake, by a database that is there.
+FORBIDDEN = "You don't have permission to do this."
+OUR_FAULT = "Something went wrong on our side. Try again. If the problem persists, contact us with the request_id."
+BUSY = "Someone else is changing the same data, so nothing was saved. Try again in a moment."
+# Contention between transactions; the database itself is reachable.
 GIVEN_UP = (LockNotAvailable, DeadlockDetected, SerializationFailure)
-AWAY = "The database can't be reached right now. Try again in a moment."
+AWAY = "The database is unavailable. Try again in a moment."
 
 
 def to_api_error(error: BaseException) -> ApiError:
-    """The answer to any exception. One that nobody foresaw becomes a 500."""
+    """The API error for any exception; an unexpected one becomes a 500."""
     if isinstance(error, ApiError):
         return error
     for kinds, meaning in _MEANINGS:
@@ -59,21 +59,21 @@ def _forbidden(error: Any) -> ApiError:
 
 
 def _too_big(error: Any) -> ApiError:
-    return ApiError("body_too_large", "Body is larger than this address takes.", status=413)
+    return ApiError("body_too_large", "Body is larger than this endpoint accepts.", status=413)
 
 
 def _too_many_fields(error: Any) -> ApiError:
     most = settings.DATA_UPLOAD_MAX_NUMBER_FIELDS
-    return ApiError("too_many_fields", f"The address or the form has more than {most:,} parameters.")
+    return ApiError("too_many_fields", f"The query or the form has more than {most:,} parameters.")
 
 
 def _unknown_host(error: Any) -> ApiError:
-    message = "This server doesn't answer at this host name. The operator names those it has in MAKEGOOD_ALLOWED_HOSTS."
+    message = "Unknown host name. The operator lists the allowed ones in MAKEGOOD_ALLOWED_HOSTS."
     return ApiError("unknown_host", message)
 
 
 def _bad_request(error: Any) -> ApiError:
-    return ApiError("bad_request", "The request is malformed: its address, headers or form can't be read.")
+    return ApiError("bad_request", "The request is malformed: its URL, headers or form can't be read.")
 
 
 def _wrong_value(error: WrongValue) -> ApiError:
@@ -86,7 +86,7 @@ def _invalid(error: ValidationError) -> ApiError:
 
 def _throttled(error: drf.Throttled) -> ApiError:
     seconds = max(1, round(getattr(error, "wait", None) or 1))
-    message = f"Too many requests with this key. Try again in {seconds} s."
+    message = f"Too many requests. Try again in {seconds} s."
     return ApiError("throttled", message, status=429, headers={"Retry-After": str(seconds)})
 
 
@@ -123,13 +123,13 @@ _MEANINGS: list[tuple[tuple[type[BaseException], ...], Callable[[Any], ApiError]
 ]
 
 
-# A lower-case message goes on from the field's name; these replace sentences that don't say which field they mean.
+# A lowercase message continues from the field's name. These replace DRF's sentences, which don't name the field.
 PREDICATES = {
     "required": "is required.",
     "null": "may not be null.",
     "empty": "is empty.",
 }
-# These name what they are about by themselves.
+# Messages with these codes name the field themselves.
 WHOLE_SENTENCES = {"unknown_field"}
 
 
@@ -137,7 +137,7 @@ def first_problem(error: drf.ValidationError) -> ApiError:
     """The first error of a DRF ValidationError, however deeply nested, with its dotted path."""
     path, detail = _first(error.detail, path=())
     field = ".".join(path) or None
-    # DRF's own word for empty text is "blank".
+    # DRF calls empty text "blank".
     code = "empty" if detail.code == "blank" else detail.code or "invalid"
     return ApiError(code, _sentence(field, code=code, text=str(detail)), field=field)
 

@@ -1,4 +1,4 @@
-"""A POST that may be repeated: the same Idempotency-Key gets the first answer again (M1, M2)."""
+"""Idempotent POST requests: a repeated Idempotency-Key returns the stored response."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ REPLAYED = "Idempotent-Replayed"
 KEPT_HOURS = 24
 DELETED_AT_ONCE = 5_000
 
-# Materialized: as a subquery it might be run again for each row, each time with another few.
+# Materialized, because a plain subquery may run once per row and select other rows each time.
 _DELETE = """
 with old as materialized (
     select id from projects_idempotentrequest where id < %s order by id limit %s for update skip locked)
 delete from projects_idempotentrequest r using old where r.id = old.id
 """
 
-# Another request with this key holds the row until it commits: wait for it, but not for long. Whatever the work itself has to
-# wait for has nothing to do with the key, and waits as it would without one.
+# Another request with this key holds the row until it commits, so this one waits briefly. The timeout is reset afterwards: it
+# must not apply to locks that the work itself takes.
 CLAIM = """
 with patience as (select set_config('lock_timeout', '3s', true))
 insert into projects_idempotentrequest (id, organization_id, project_id, key, body_hash, created_at)
@@ -49,10 +49,12 @@ on conflict do nothing returning id, set_config('lock_timeout', '0', true)
 
 
 def idempotent(handler: Handler) -> Handler:
-    """Wraps a TenantView's `post`. With the header, the work and its answer commit together, once per key and project.
+    """Decorator for a TenantView's `post`. With the header, the work and its response commit together, once per key and
+    project.
 
-    Answers: the stored one with `Idempotent-Replayed: true`; 400 for a key that isn't 1–255 visible ASCII characters;
-    422 when the key came with another body; 409 while the first request runs. Only answers below 400 are kept.
+    A repeated request gets the stored response with `Idempotent-Replayed: true`. Errors: 400 for a key that isn't 1–255
+    visible ASCII characters, 422 if the key was used with another body, 409 while the first request is running. Only
+    responses below 400 are stored.
     """
 
     @wraps(handler)
@@ -71,7 +73,7 @@ def idempotent(handler: Handler) -> Handler:
         _keep(claimed, response.data, status=response.status_code)
         return response
 
-    answer_once.is_idempotent = True  # type: ignore[attr-defined]  # the schema reads it
+    answer_once.is_idempotent = True  # type: ignore[attr-defined]  # read by the schema
     return answer_once
 
 
@@ -83,8 +85,11 @@ def once(
     *,
     key: str | None = None,
 ) -> dict[str, Any]:
-    """The same for a page, in the running transaction: the answer of the work, as JSON, or the one that its Idempotency-Key
-    had, or the `key` of its form where no script has sent one. `words` are what the request says. Raises ApiError as above.
+    """Idempotency for a page, inside the running transaction: return the work's result, or the stored one for a
+    repeated key.
+
+    The key is the Idempotency-Key header, or `key` from the form if no script sent the header. `words` is the content
+    that the key is bound to; results are stored as JSON. Raises ApiError like `idempotent`.
     """
     key = _checked_key(request.headers.get("Idempotency-Key", key))
     if key is None:
@@ -99,7 +104,7 @@ def once(
 
 
 def delete_old_answers() -> int:
-    """Forget keys older than a day, up to 5,000 of them, in all tenants. Returns how many; call again for the rest."""
+    """Delete stored responses older than a day, in all tenants, up to 5,000 per call. Returns how many were deleted."""
     newest = _first_id_at(time.time() - KEPT_HOURS * 3600)
     with connections["ops"].cursor() as cursor:
         cursor.execute(_DELETE, [newest, DELETED_AT_ONCE])
@@ -123,7 +128,9 @@ def _hash_of(request: Request) -> str:
 
 
 def _claim(project_id: UUID, *, key: str, body_hash: str) -> UUID | None:
-    """The new row's id, or None when the key was answered before. Raises ApiError 409 when it is being answered."""
+    """The id of the new row, or None if the key already has a response. Raises ApiError 409 while the first request
+    runs.
+    """
     try:
         with connection.cursor() as cursor:
             cursor.execute(CLAIM, [uuid7(), current_organization_id(), project_id, key, body_hash])
@@ -136,12 +143,12 @@ def _claim(project_id: UUID, *, key: str, body_hash: str) -> UUID | None:
 
 
 def _stored(project_id: UUID, *, key: str, body_hash: str) -> IdempotentRequest:
-    """The first request with this key, answered. Raises ApiError."""
+    """The completed first request with this key. Raises ApiError."""
     stored = IdempotentRequest.objects.filter(project_id=project_id, key=key).first()
     if stored is None or stored.status is None:
         raise _in_progress()
     if stored.body_hash != body_hash:
-        message = "This Idempotency-Key was used with another body or address; use a new one."
+        message = "This Idempotency-Key was used with another body or URL; use a new one."
         raise ApiError("idempotency_key_reused", message, field="Idempotency-Key", status=422)
     return stored
 
@@ -155,10 +162,10 @@ def _keep(claimed: UUID, answer: Any, *, status: int) -> None:
 
 
 def _in_progress() -> ApiError:
-    message = "A request with this Idempotency-Key is still running. Try again in a moment."
+    message = "A request with this Idempotency-Key is in progress. Try again in a moment."
     return ApiError("request_in_progress", message, field="Idempotency-Key", status=409, headers={"Retry-After": "1"})
 
 
 def _first_id_at(seconds: float) -> UUID:
-    """Below every id that was made from this moment on."""
+    """A lower bound for ids created from this moment on."""
     return UUID(int=int(seconds * 1000) << 80)

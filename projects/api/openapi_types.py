@@ -1,7 +1,8 @@
-"""What a type says in the OpenAPI document: the types that mypy holds payloads to, and no second description of them.
+"""OpenAPI schemas from Python types, so that the types mypy checks are the only description of a payload.
 
-A name of its own there have a TypedDict (without `Payload`), a `Page` of one, an enum and a pydantic model. `Annotated[str, …]` says
-which text it is, by a format, an enum or a Literal; `Annotated[dict[str, Any], Model]` which object; a text in it is the description.
+Named components are made from a TypedDict (without its suffix `Payload`), a `Page` of one, an enum and a pydantic
+model. `Annotated[str, …]` narrows a string by a format, an enum or a Literal, and `Annotated[dict[str, Any], Model]` an
+object. A string in the annotation becomes the description.
 """
 
 from __future__ import annotations
@@ -42,12 +43,12 @@ from pydantic import BaseModel
 
 Document = dict[str, Any]
 
-# The rows that our docstrings name, which say nothing to others.
+# References to requirements in docstrings, which mean nothing to readers of the document.
 ROWS = re.compile(r" \([A-Z]+\d+(?:[-, ]+[A-Z]+\d+)*\)")
 
 
 class NamedShape(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]
-    """drf-spectacular's way to a component that is made of no serializer."""
+    """drf-spectacular extension for components that are not serializers."""
 
     priority = 1
 
@@ -71,7 +72,7 @@ class NamedShape(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]
 
 
 def shape_of(hint: Any, auto_schema: Any) -> Document:
-    """What the document says of a type; what has a name is referred to by it. Raises TypeError for one that isn't known here."""
+    """The schema of a type, as a reference if it is a named component. Raises TypeError for an unsupported type."""
     origin, arguments = get_origin(hint), get_args(hint)
     if origin is Annotated:
         return _annotated(hint, auto_schema)
@@ -93,7 +94,7 @@ def _plain(hint: Any) -> Document:
         return {}
     if hint in (str, int, float, bool, datetime, UUID) or isinstance(hint, OpenApiTypes):
         return dict(build_basic_type(hint) or {})
-    raise TypeError(f"{hint!r} has no form in the OpenAPI document.")
+    raise TypeError(f"{hint!r} has no OpenAPI schema.")
 
 
 def _annotated(hint: Any, auto_schema: Any) -> Document:
@@ -101,7 +102,7 @@ def _annotated(hint: Any, auto_schema: Any) -> Document:
     closer = next((note for note in notes if not isinstance(note, str)), bare)
     said = shape_of(closer, auto_schema)
     if text := " ".join(note for note in notes if isinstance(note, str)):
-        # Nothing may stand beside a reference.
+        # OpenAPI 3.0 ignores siblings of $ref.
         return {**({"allOf": [said]} if "$ref" in said else said), "description": text}
     return said
 
@@ -122,7 +123,7 @@ def _typed_dict(hint: Any, auto_schema: Any) -> Document:
     kind = get_origin(hint) or hint
     given = dict(zip(getattr(kind, "__parameters__", ()), get_args(hint), strict=True))
     hints = get_type_hints(kind, include_extras=True)
-    # Of postponed annotations the class itself doesn't know which are NotRequired.
+    # With postponed annotations, __required_keys__ doesn't reflect NotRequired.
     optional = {name for name, one in hints.items() if get_origin(one) is NotRequired}
     properties = {name: shape_of(_filled(one, given), auto_schema) for name, one in hints.items()}
     required = kind.__required_keys__ - optional
@@ -130,7 +131,7 @@ def _typed_dict(hint: Any, auto_schema: Any) -> Document:
 
 
 def _filled(hint: Any, given: Mapping[TypeVar, Any]) -> Any:
-    """The type with what its class was given for its parameters."""
+    """The type, with its class's type parameters substituted."""
     if get_origin(hint) is NotRequired:
         hint = get_args(hint)[0]
     wanted = getattr(hint, "__parameters__", ())
@@ -138,7 +139,7 @@ def _filled(hint: Any, given: Mapping[TypeVar, Any]) -> Any:
 
 
 def _enum_name(kind: type[Enum]) -> str:
-    """As ENUM_NAME_OVERRIDES has it, which says of an enum that bodies take it too; else as the class is called."""
+    """The name from ENUM_NAME_OVERRIDES if request bodies use the same enum; otherwise one made from the class name."""
     choices = getattr(kind, "choices", [(one.value, one.name) for one in kind])
     names = load_enum_name_overrides()  # type: ignore[no-untyped-call]
     shared: str | None = names.get(list_hash([(value, label) for value, label in choices if value]))
@@ -152,20 +153,20 @@ def _bare_name(hint: Any) -> str:
 
 
 def _model(kind: type[BaseModel], auto_schema: Any) -> Document:
-    """A pydantic model by its aliases. What it is made of stands beside it in its module."""
+    """Schema of a pydantic model, by alias; nested models are resolved in the defining module."""
     whole = kind.model_json_schema(mode="validation")
     beside = vars(sys.modules[kind.__module__])
     return dict(_older(whole, {name: shape_of(beside[name], auto_schema)["$ref"] for name in whole.pop("$defs", ())}))
 
 
 def _older(said: Any, refs: Mapping[str, str]) -> Any:
-    """JSON Schema as pydantic writes it, in the words of OpenAPI 3.0."""
+    """Pydantic's JSON Schema converted to OpenAPI 3.0."""
     if isinstance(said, list):
         return [_older(one, refs) for one in said]
     if not isinstance(said, dict):
         return said
     older = dict(_older_words(said, refs))
-    # Nothing may stand beside a reference.
+    # OpenAPI 3.0 ignores siblings of $ref.
     return {"allOf": [{"$ref": older.pop("$ref")}], **older} if "$ref" in older and len(older) > 1 else older
 
 

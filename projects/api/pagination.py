@@ -1,4 +1,4 @@
-"""Lists in pages: `{"results": […], "next": url or null}`, stable while rows are added."""
+"""Keyset pagination: `{"results": […], "next": url or null}`, stable while rows are added."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from projects.api.typed_responses import Page, TypedResponse
 from projects.common.api_error import ApiError
 
 LARGEST_PAGE = 200
-# Ids grow with time (uuid7).
+# Ids are ordered by time (uuid7).
 NEWEST_FIRST = "-id"
-# What every list takes.
+# Query parameters of every list.
 PAGED = (
     OpenApiParameter("limit", {"type": "integer", "minimum": 1, "maximum": LARGEST_PAGE}, description="Rows per page."),
     OpenApiParameter("cursor", OpenApiTypes.STR, description="From `next`."),
@@ -34,16 +34,17 @@ P = TypeVar("P")
 
 
 class Pages(BasePagination):
-    """Pages by one column, then by id: no row is shown twice or left out while others come.
+    """Keyset pagination by one column, then by id: no row is repeated or skipped while others are added.
 
-    `?limit=` asks for up to 200 rows, `?cursor=` is what `next` carries. A view's `ordering` is the column, `-id` by default.
+    `?limit=` is the page size, up to 200; `?cursor=` comes from `next`. A view's `ordering` names the column, `-id` by
+    default.
     """
 
     def paginate_queryset(self, queryset: Any, request: Request, view: Any = None) -> list[Any]:
         return self.cut(queryset, request, ordering=getattr(view, "ordering", NEWEST_FIRST))
 
     def cut(self, queryset: QuerySet[M], request: Request, *, ordering: str) -> list[M]:
-        """The rows of the page that the request asks for. Raises ApiError for a limit or cursor that we never gave."""
+        """The rows of the requested page. Raises ApiError for an invalid limit or cursor."""
         limit = _limit(request)
         sign = "-" if ordering.startswith("-") else ""
         rows = _after_cursor(queryset, request, ordering=ordering).order_by(ordering, f"{sign}id")
@@ -74,7 +75,9 @@ def _after_cursor(queryset: QuerySet[M], request: Request, *, ordering: str) -> 
         value = _field(queryset.model, column).to_python(text)
         tie = Q(**{column: value, f"id__{beyond}": _field(queryset.model, "id").to_python(last_id)})
     except (ValueError, ValidationError) as error:
-        raise ApiError("invalid_cursor", "cursor is not one that we gave; begin without it.", field="cursor") from error
+        raise ApiError(
+            "invalid_cursor", "cursor is not valid. Use the one from next, or leave it out.", field="cursor"
+        ) from error
     return queryset.filter(Q(**{f"{column}__{beyond}": value}) | tie)
 
 
@@ -86,7 +89,9 @@ def _next_url(request: Request, *, last: Model, ordering: str) -> str:
 
 
 def _address_of(request: Request) -> str:
-    """Where the request was sent. At the public host that is the public address: what ends TLS before us passes it on as http."""
+    """The request's URL. At the public host this is the public URL, because a proxy that terminates TLS forwards plain
+    http.
+    """
     if request.get_host() == urlsplit(settings.BASE_URL).netloc:
         return f"{settings.BASE_URL}{request.get_full_path()}"
     return request.build_absolute_uri()
@@ -95,5 +100,5 @@ def _address_of(request: Request) -> str:
 def _field(model: type[Model], name: str) -> Field[Any, Any]:
     field = model._meta.get_field(name)
     if not isinstance(field, Field):
-        raise TypeError(f"{model.__name__}.{name} is no column to order by.")
+        raise TypeError(f"{model.__name__}.{name} is not a column.")
     return field

@@ -1,4 +1,6 @@
-"""JSON as we accept it: what PostgreSQL can store, what every reader reads alike, and nothing that can exhaust us."""
+"""Strict JSON parsing: rejects values that PostgreSQL can't store, that parsers read differently, or that exhaust
+resources.
+"""
 
 from __future__ import annotations
 
@@ -16,16 +18,16 @@ from projects.records.attributes import type_name
 DEEPEST = 32
 TOO_DEEP = f"JSON may be nested at most {DEEPEST} levels."
 SMALLEST, LARGEST = -(2**63), 2**63 - 1
-# No 64-bit integer is longer; a longer one is not worth the work of reading it.
+# The length of the longest 64-bit integer; longer ones are not parsed, because that takes quadratic time.
 LONGEST_INTEGER = 20
 
-# Linear in every body: a string never gives back what it took, and an unfinished one takes the rest.
+# Linear time for any body: strings match possessively, and an unterminated one consumes the rest.
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*+"?|[\[{]|[\]}]', re.DOTALL)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class StrictJSONParser(BaseParser):
-    """Parses an object, or raises ApiError with status 400 that says what is wrong and where. An empty body is `{}`."""
+    """Parses a JSON object, or raises ApiError 400 with the reason and the position. An empty body is `{}`."""
 
     media_type = "application/json"
 
@@ -36,7 +38,7 @@ class StrictJSONParser(BaseParser):
 
 
 def parse_object(body: bytes) -> dict[str, Any]:
-    """The object in a body. Raises ApiError."""
+    """The JSON object in a body. Raises ApiError."""
     if not body.strip():
         return {}
     _check_depth(body)
@@ -48,7 +50,7 @@ def parse_object(body: bytes) -> dict[str, Any]:
 
 
 def parse_value(text: str) -> Any:
-    """Any one JSON value, held to the same rules as a body. Raises ApiError."""
+    """Any JSON value, under the same rules as a body. Raises ApiError."""
     _check_depth(text.encode("utf-8", "replace"))
     value = _load(text)
     _check_values({"value": value}, has_escapes="\\u" in text)
@@ -56,7 +58,7 @@ def parse_value(text: str) -> Any:
 
 
 def check_value(value: Any) -> None:
-    """Whether a value that was parsed elsewhere keeps the same rules. Raises ApiError."""
+    """Check an already parsed value against the same rules. Raises ApiError."""
     level, depth = [value], 0
     while level := [item for part in level for item in _items_of(part)]:
         depth += 1
@@ -115,7 +117,7 @@ def _integer(digits: str) -> int:
 
 
 def _check_values(root: dict[str, Any], *, has_escapes: bool) -> None:
-    """Refuse what a column or another reader would choke on. Bad text can only come from a `\\u` escape."""
+    """Reject values that a column or another parser can't represent. Invalid text can only come from a `\\u` escape."""
     for path, value in _leaves(root, path=()):
         if isinstance(value, str):
             if has_escapes:
@@ -128,7 +130,7 @@ def _check_values(root: dict[str, Any], *, has_escapes: bool) -> None:
 
 
 def _leaves(value: Any, *, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Every text and number with its path; a key counts as a text of its object."""
+    """Every string and number with its path; a key counts as a string of its object."""
     if isinstance(value, dict):
         for key, item in value.items():
             inner = (*path, key)
@@ -145,7 +147,7 @@ def _check_text(path: tuple[str, ...], text: str) -> None:
     if "\0" in text:
         raise ApiError("nul_character", f"{_shown(path)} contains a NUL character.", field=_shown(path))
     if _SURROGATE.search(text):
-        # Only the outermost name is sure to be printable.
+        # Only the outermost name is certain to be printable.
         top = _shown(path[:1])
         raise ApiError("invalid_unicode", f"{top} contains text that is not valid Unicode.", field=_shown(path))
 
@@ -157,5 +159,5 @@ def _check_float(path: tuple[str, ...], value: float) -> None:
 
 
 def _shown(path: tuple[str, ...]) -> str:
-    """The dotted path; a name in it may hold the very characters it is refused for."""
+    """The dotted path, made printable: a name in it may contain the very characters it is rejected for."""
     return ".".join(path).replace("\0", "\\u0000")[:200]

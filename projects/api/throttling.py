@@ -1,4 +1,4 @@
-"""How often a key may call: a token bucket in Redis, shared by all web processes."""
+"""Rate limits: a token bucket in Redis, shared by all web processes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SECONDS = 0.25
 
 @cache
 def client() -> Redis:
-    """One client per process. No command is tried twice."""
+    """The Redis client of this process. Commands are never retried."""
     return Redis.from_url(
         settings.REDIS_URL,
         socket_timeout=SECONDS,
@@ -33,10 +33,10 @@ def client() -> Redis:
 log = logging.getLogger(__name__)
 
 PER_MINUTE = 600
-# Redis that was away is asked again after this long, and spoken of in the log once a minute.
+# After an outage Redis is tried again after this pause; outages are logged once a minute.
 PAUSE_SECONDS, LOG_SECONDS = 2.0, 60.0
 
-# One step in Redis, by Redis's own clock: fill up, take one token, or say in how many milliseconds there is one.
+# Atomic, by Redis's clock: refill the bucket, then take a token or return the milliseconds until one is available.
 TAKE = """
 local per_ms, size = tonumber(ARGV[1]), tonumber(ARGV[2])
 local time = redis.call('TIME')
@@ -52,7 +52,9 @@ return wait
 
 
 class KeyThrottle(BaseThrottle):
-    """`settings.API_REQUESTS_PER_MINUTE` per key or member, 600 by default. While Redis is away all are let in."""
+    """`settings.API_REQUESTS_PER_MINUTE` per key or member, 600 by default. During a Redis outage every request is
+    allowed.
+    """
 
     _wait: float | None = None
 
@@ -65,19 +67,19 @@ class KeyThrottle(BaseThrottle):
         return self._wait is None
 
     def wait(self) -> float | None:
-        """Seconds until there is a token."""
+        """Seconds until a token is available."""
         return self._wait
 
 
 class Outage:
-    """Asks Redis, and remembers for a moment that it didn't answer."""
+    """Takes tokens from Redis, and skips Redis for a moment after it fails."""
 
     def __init__(self) -> None:
         self._ask_again_at = 0.0
         self._log_again_at = 0.0
 
     def take(self, bucket: str, *, size: int | None = None) -> int:
-        """Milliseconds to wait for a token; 0 when one was taken, or when Redis is away."""
+        """Milliseconds until a token is available; 0 if one was taken or Redis is unavailable."""
         if time.monotonic() < self._ask_again_at:
             return 0
         try:
@@ -91,17 +93,19 @@ class Outage:
         self._ask_again_at = now + PAUSE_SECONDS
         if now >= self._log_again_at:
             self._log_again_at = now + LOG_SECONDS
-            log.warning("Requests are not counted while Redis is away: %s", error)
+            log.warning("Rate limits are off while Redis is unavailable: %s", error)
 
 
 def seconds_to_wait(bucket: str, *, per_minute: int) -> float:
-    """For a page that is open to strangers: 0 when it may answer, which it always may while Redis is away."""
+    """The wait for a public page's rate limit; 0 if the request is allowed or Redis is unavailable."""
     return _outage.take(bucket, size=per_minute) / 1000
 
 
 def take_token(bucket: str, *, size: int | None = None) -> int:
-    """Take one token of a bucket that holds `size` and fills up in a minute; returns the milliseconds to wait when there is
-    none. Raises RedisError."""
+    """Take one token from a bucket that holds `size` tokens and refills in a minute.
+
+    Returns the milliseconds to wait if there is none. Raises RedisError.
+    """
     holds = size or int(getattr(settings, "API_REQUESTS_PER_MINUTE", PER_MINUTE))
     return int(_script()(keys=[f"makegood:bucket:{bucket}"], args=[holds / 60_000, holds]))
 
