@@ -1,4 +1,4 @@
-"""Inviting people by e-mail, and letting them in."""
+"""Invitations: sending, renewing, revoking and accepting."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ class InvitationRefused(Conflict):
 
 
 class InvitationOver(Conflict):
-    """This invitation was used, revoked or ran out; ask the person who invited you to send it again."""
+    """This invitation was used, revoked or has expired. Ask the person who invited you for a new one."""
 
 
 @dataclass(frozen=True)
 class NewInvitation:
-    """An invitation whose link was just made; `token` is known this once."""
+    """An invitation with a new link; `token` is available only here."""
 
     invitation: Invitation
     token: str
@@ -42,7 +42,7 @@ class NewInvitation:
 
 @dataclass(frozen=True)
 class Offer:
-    """What an open invitation offers to whoever holds its link."""
+    """The terms of an open invitation, for the holder of its link."""
 
     organization_id: UUID
     organization: str
@@ -54,36 +54,36 @@ class Offer:
 
 
 def open_invitations() -> QuerySet[Invitation]:
-    """Neither used nor revoked, whether expired or not, in the running transaction's organization."""
+    """Invitations that are neither accepted nor revoked, expired ones included, in the current organization."""
     return Invitation.objects.filter(accepted_at=None, revoked_at=None)
 
 
 def invite(email: str, *, role: Role, by: Member) -> NewInvitation:
-    """Invite an address. One that ran out is made anew. Raises InvitationRefused, MemberRefused.
+    """Invite an address; an expired invitation is renewed. Raises InvitationRefused, MemberRefused.
 
-    Of two at once for one address the second waits, and is refused.
+    Concurrent invitations of one address are serialized, and the second is refused.
     """
     check_new_role(role, by=Role(by.role))
     Organization.objects.select_for_update(no_key=True).get(pk=current_organization_id())
     if Member.objects.filter(user__email__iexact=email).exists():
-        raise InvitationRefused(f"{email} is a member already; change their role in the list.")
+        raise InvitationRefused(f"{email} is already a member. Change their role in the list.")
     standing = open_invitations().filter(email__iexact=email).first()
     if standing is None:
         return _create(email, role=role, by=by)
     if not standing.is_expired:
-        raise InvitationRefused(f"{email} was invited already; send that invitation again instead.")
+        raise InvitationRefused(f"{email} was already invited. Send that invitation again instead.")
     standing.role = role
     return _renew(standing, by=by, action=AuditAction.INVITED)
 
 
 def renew(invitation: Invitation, *, by: Member) -> NewInvitation:
-    """A new link for an open invitation; the one before stops. Raises InvitationOver, MemberRefused."""
+    """Replace the link of an open invitation. Raises InvitationOver, MemberRefused."""
     check_new_role(Role(invitation.role), by=Role(by.role))
     return _renew(invitation, by=by, action=AuditAction.INVITED_AGAIN)
 
 
 def revoke(invitation: Invitation, *, by: Member) -> None:
-    """Stop an invitation's link. Raises InvitationOver when it was used or revoked meanwhile, MemberRefused."""
+    """Revoke an invitation. Raises MemberRefused, and InvitationOver if it was used or revoked in the meantime."""
     check_new_role(Role(invitation.role), by=Role(by.role))
     if open_invitations().filter(pk=invitation.pk).update(revoked_at=Now()) != 1:
         raise InvitationOver
@@ -91,13 +91,13 @@ def revoke(invitation: Invitation, *, by: Member) -> None:
 
 
 def note_emailed(new: NewInvitation) -> None:
-    """Write down that the mail server took the e-mail with this link; one that was made meanwhile has an e-mail of its own."""
+    """Record that the mail server accepted the e-mail with this link. A link renewed in the meantime is not affected."""
     digest = Invitation.digest_of(new.token)
     Invitation.objects.filter(pk=new.invitation.pk, digest=digest).update(emailed_at=Now())
 
 
 def read_offer(token: str) -> Offer | None:
-    """The offer behind a link, or None when there is none or it no longer holds. Opens its own transaction."""
+    """The offer behind a link, or None if there is none or it is no longer valid. Opens its own transaction."""
     place = find_invitation(Invitation.digest_of(token))
     if place is None:
         return None
@@ -118,9 +118,10 @@ def read_offer(token: str) -> Offer | None:
 
 
 def accept(invitation_id: UUID, *, user: User) -> Member:
-    """Make the invited person a member, once. A member stays what they are. Raises InvitationOver, InvitationRefused.
+    """Make the invited user a member, once; an existing member keeps their role. Raises InvitationOver,
+    InvitationRefused.
 
-    Of two at once, one wins.
+    Of two concurrent calls, one succeeds.
     """
     invitation = _standing(invitation_id)
     if invitation is None:
@@ -142,10 +143,10 @@ def accept(invitation_id: UUID, *, user: User) -> Member:
 
 
 def accept_as_newcomer(offer: Offer, *, name: str, password: str) -> User:
-    """Make the invited person's account and its membership, in the offer's transaction.
+    """Create the invited person's account and membership, in the offer's transaction.
 
-    An address that our e-mail reached is verified by it. Raises InvitationOver, and IntegrityError when the address got
-    an account meanwhile.
+    The address counts as verified if our e-mail reached it. Raises InvitationOver, and IntegrityError if the address
+    got an account in the meantime.
     """
     first_name, _, last_name = name.partition(" ")
     free_address(offer.email)
@@ -156,7 +157,7 @@ def accept_as_newcomer(offer: Offer, *, name: str, password: str) -> User:
 
 
 def holds(invitation: Invitation, *, roles: dict[int, str]) -> bool:
-    """Whether whoever invited may still do so; `roles` are the members' by user. Who left lets nobody in."""
+    """True while the inviter is a member who may invite; `roles` maps user ids to roles."""
     by = roles.get(invitation.invited_by_id or 0)
     return by == Role.OWNER if invitation.role == Role.OWNER else by in INVITERS
 
@@ -171,7 +172,7 @@ def _standing(invitation_id: UUID) -> Invitation | None:
 
 def _create(email: str, *, role: Role, by: Member) -> NewInvitation:
     if open_invitations().count() >= MAX_OPEN:
-        raise InvitationRefused(f"{MAX_OPEN} invitations are open; revoke one that nobody waits for.")
+        raise InvitationRefused(f"{MAX_OPEN} invitations are open. Revoke one that is no longer needed.")
     token = Invitation.make_token()
     invitation = Invitation.objects.create(
         email=email,
@@ -200,7 +201,7 @@ def _renew(invitation: Invitation, *, by: Member, action: AuditAction) -> NewInv
 
 
 def _note(action: AuditAction, invitation: Invitation, *, by: Member) -> None:
-    """An entry that names the address and the role, and never the link."""
+    """Write the audit entry, with the address and the role but never the link."""
     role = {"role": invitation.role}
     is_over = action == AuditAction.UNINVITED
     note_change(

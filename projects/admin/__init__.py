@@ -1,4 +1,4 @@
-"""The Django admin: organizations, their members, projects, settings and keys."""
+"""The Django admin of organizations, members, projects, settings and keys."""
 
 from projects.admin import pages
 

@@ -43,7 +43,7 @@ from projects.records.audit import Actor, key_facts, note_key
 from projects.records.mfa_audit import note_factor
 from tenancy.scope import is_platform
 
-# Roles of members say what people may do; groups would say it a second time.
+# Members' roles define permissions, so groups are not used.
 admin.site.unregister(Group)
 admin.site.unregister(Authenticator)
 
@@ -55,7 +55,7 @@ class NewUserForm(AdminUserCreationForm):  # type: ignore[type-arg]  # Django ha
 
 
 class PlatformAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # Django has no such type at run time
-    """Rows of no tenant: for the platform's people only."""
+    """Rows that belong to no tenant; platform staff only."""
 
     def has_module_permission(self, request: HttpRequest) -> bool:
         return is_platform()
@@ -72,7 +72,7 @@ class PlatformAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # Django has n
 
 @admin.register(User)
 class UserAdmin(PlatformAdmin, DjangoUserAdmin):  # type: ignore[type-arg]  # Django has no such type at run time
-    """Everyone who signs in. The platform's people only: a user belongs to no tenant."""
+    """Everyone who signs in; platform staff only, because users belong to no tenant."""
 
     add_form = NewUserForm
     fieldsets = (
@@ -90,13 +90,13 @@ class UserAdmin(PlatformAdmin, DjangoUserAdmin):  # type: ignore[type-arg]  # Dj
     ordering = ("email",)
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """What they did stays theirs: a user is made inactive."""
+        """Return False: users are deactivated, so that their history keeps its author."""
         return False
 
 
 @admin.register(Authenticator)
 class AuthenticatorAdmin(PlatformAdmin):
-    """Second factors, without what they are made of. Deleted for someone who lost phone and recovery codes."""
+    """Second factors, without their secrets. Staff delete one for a user who lost both phone and recovery codes."""
 
     list_display = ("user", "type", "created_at", "last_used_at")
     list_filter = ("type",)
@@ -111,7 +111,7 @@ class AuthenticatorAdmin(PlatformAdmin):
         return is_platform()
 
     def delete_model(self, request: HttpRequest, obj: Authenticator) -> None:
-        """Taken from its owner by somebody else, which their organizations get to see."""
+        """Delete the factor, and record it in the audit logs of the user's organizations."""
         lost = {"factor": f"{obj.get_type_display()}: {obj}" if obj.type == obj.Type.WEBAUTHN else str(obj)}
         super().delete_model(request, obj)
         note_factor(AuditAction.FACTOR_TAKEN, user=obj.user, by=cast(User, request.user), before=lost)
@@ -180,7 +180,7 @@ class MemberAdmin(TenantAdmin):
 
 @admin.register(Invitation)
 class InvitationAdmin(TenantAdmin):
-    """Sent, and taken back, on the members' own page."""
+    """Invitations, read-only: they are sent and revoked on the members page."""
 
     list_display = ("email", "role", "invited_by", "created_at", "expires_at", "accepted_at", "revoked_at")
     list_filter = ("role",)
@@ -207,7 +207,7 @@ class ProjectAdmin(TenantAdmin):
 
 @admin.register(AgentVersion)
 class AgentVersionAdmin(TenantAdmin):
-    """Never changed: a new version is written on the agent's own page."""
+    """Agent versions, read-only: new ones are made on the agent's page."""
 
     list_display = ("project", "number", "author", "note", "created_at")
     list_filter = ("project",)
@@ -230,7 +230,9 @@ class AttributeAdmin(TenantAdmin):
     is_deletable = True
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """The model's key is removed on the page of models, which sees to it that no other goes to its address."""
+        """Return False for the project's model key: the models page removes it, and checks that no other key goes to
+        its server.
+        """
         is_key = isinstance(obj, Attribute) and obj.key == MODEL_KEY and obj.project_id is not None
         return not is_key and super().has_delete_permission(request, obj)
 
@@ -246,7 +248,7 @@ class AttributeAdmin(TenantAdmin):
 
 @admin.register(Source)
 class SourceAdmin(TenantAdmin):
-    """Connected, and disconnected, on the page of integrations. The secret is shown nowhere (S4)."""
+    """Connections, read-only: they are changed on the integrations page. The secret is never shown."""
 
     list_display = ("kind", "project", "is_enabled", "needs_reauth", "updated_at")
     list_filter = ("needs_reauth", "project")
@@ -257,7 +259,7 @@ class SourceAdmin(TenantAdmin):
 
 @admin.register(Widget)
 class WidgetAdmin(TenantAdmin):
-    """Set up on the page of the widget. The secret is shown nowhere (S4)."""
+    """Widgets, read-only: they are set up on the widget page. The secret is never shown."""
 
     list_display = ("public_key", "project", "is_enabled", "origins", "updated_at")
     list_filter = ("is_enabled", "project")
@@ -268,7 +270,7 @@ class WidgetAdmin(TenantAdmin):
 
 @admin.register(Article)
 class ArticleAdmin(TenantAdmin):
-    """Written on the pages of the knowledge base."""
+    """Articles, read-only: they are written on the pages of the knowledge base."""
 
     list_display = ("title", "slug", "project", "language", "version", "published_at", "updated_at")
     list_filter = ("language", "project")
@@ -278,7 +280,7 @@ class ArticleAdmin(TenantAdmin):
 
 @admin.register(ArticleWord)
 class ArticleWordAdmin(TenantAdmin):
-    """What articles are found by: made with each change of one."""
+    """The search index of articles, rebuilt whenever an article changes."""
 
     list_display = ("word", "article", "weight")
     ordering = ("-weight",)
@@ -298,11 +300,11 @@ class ApiKeyAdmin(TenantAdmin):
     addable = ("project", "name", "scopes", "expires_at")
     hidden = ("digest",)
 
-    @admin.action(description="Revoke: stop the selected keys at once")
+    @admin.action(description="Revoke the selected keys")
     def revoke(self, request: HttpRequest, keys: QuerySet[ApiKey]) -> None:
         user = _user_of(request)
         revoked = sum(revoke_key(key, by=user) for key in keys)
-        messages.success(request, f"{revoked} of {len(keys)} keys revoked; they stop with the next request.")
+        messages.success(request, f"{revoked} of {len(keys)} keys revoked. They stop working at the next request.")
 
     def save_model(self, request: HttpRequest, obj: ApiKey, form: Any, change: bool) -> None:
         if change:
@@ -314,7 +316,7 @@ class ApiKeyAdmin(TenantAdmin):
         user = _user_of(request)
         new = create_key(obj.project, name=obj.name, scopes=scopes, expires_at=obj.expires_at, created_by=user)
         obj.pk, obj.prefix = new.key.pk, new.key.prefix
-        messages.warning(request, f"The key, shown this once: {new.secret}")
+        messages.warning(request, f"Copy the key now, it won't be shown again: {new.secret}")
 
 
 @admin.register(IdempotentRequest)
@@ -327,7 +329,7 @@ class IdempotentRequestAdmin(TenantAdmin):
 
 @admin.register(AuditEntry)
 class AuditEntryAdmin(TenantAdmin):
-    """Written with the changes themselves; nobody writes or changes one here."""
+    """The audit log, read-only: entries are written with the changes they describe."""
 
     list_display = ("at", "actor", "action", "subject", "project_name")
     list_filter = ("action",)
