@@ -1,4 +1,4 @@
-"""One small real call, to see whether a model answers."""
+"""A test call to a model."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from projects.agents.request_client import with_model_client
 
 DEADLINES = Deadlines(first_token_s=20.0, total_s=20.0)
 QUESTION = "Say the word ready."
-# Enough for a model that thinks before it answers.
+# Enough for a reasoning model.
 MAX_OUTPUT_TOKENS = 256
 
 
 @dataclass(frozen=True)
 class Trial:
-    """How the call went, in a sentence."""
+    """The result of a test call, as a sentence."""
 
     is_ok: bool
     sentence: str
 
 
 async def try_model(model: ModelSpec) -> Trial:
-    """Ask the model for a word. No transaction may be open: it can take 20 seconds."""
+    """Make a test call. Can take 20 seconds, so no transaction may be open."""
     return await with_model_client(lambda client: _ask(client, model))
 
 
@@ -49,8 +49,8 @@ def _request(model: ModelSpec) -> ChatRequest:
 
 
 def _ignore_text(text: str) -> None:
-    """Only whether it answers is of interest."""
+    """The text of the completion is not needed."""
 
 
 def _ignore_record(record: CallRecord) -> None:
-    """A test belongs to no conversation, so it is kept nowhere."""
+    """A test call belongs to no conversation, so it is not stored."""

@@ -1,4 +1,4 @@
-"""The size of an agent's settings in the request for a reply, measured by a hook."""
+"""The size of an agent's settings in a reply request, measured by a hook."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from projects.models.agent_config import AgentConfig
 
 @dataclass(frozen=True)
 class Weight:
-    """The bytes of a request before anything is said, part by part, on the channel where they are most.
+    """The size of a request before the conversation, in bytes by part, on the channel where it is largest.
 
-    `limit` is what a whole request may weigh, `least` what the conversation should have of it.
+    `limit` is the largest size of a whole request, `least` the part of it to keep free for the conversation.
     """
 
     parts: Mapping[str, int]
@@ -28,14 +28,14 @@ class Weight:
 
     @property
     def room(self) -> int:
-        """What is left for the conversation; zero or less where nothing is."""
+        """The bytes left for the conversation; can be negative."""
         return self.limit - self.total
 
     @property
     def lacking(self) -> int:
-        """By how much the room is too small."""
+        """The bytes missing from the room that a conversation needs."""
         return max(0, self.least - self.room)
 
 
-# The weight of these settings with the tools of the business as it stands, inside a tenant's transaction.
+# Measures settings with the tools that the business has now. Called in a tenant's transaction.
 weigh: Hook[Callable[[Project, AgentConfig], Weight]] = Hook("weigh")

@@ -1,4 +1,4 @@
-"""The tools that an agent's settings may name, listed by a hook."""
+"""The tools that an agent's settings may name, provided by a hook."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from projects.models import Project
 
 MOST_NEAR = 3
 
-# Every tool that the project has, on or off, by name, inside a tenant's transaction.
+# The names of all the project's tools, on or off. Called in a tenant's transaction.
 tool_names: Hook[Callable[[Project], list[str]]] = Hook("tool_names")
 
 
 def tools_of_steps(document: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
-    """The tools that each step of the settings' scenarios names, with the path of the field that names them."""
+    """The tools of each scenario step, with the path of the field that names them."""
     for i, scenario in enumerate(document.get("scenarios", ())):
         for j, step in enumerate(scenario.get("steps", ())):
             yield f"scenarios.{i}.steps.{j}.tools", step.get("tools", [])
@@ -33,12 +33,12 @@ class NamingStep:
 
     @property
     def anchor(self) -> str:
-        """The field's id on the page of the scenarios."""
+        """The id of the field on the scenarios page."""
         return self.path.replace(".", "-")
 
 
 def steps_naming(name: str, document: Mapping[str, Any]) -> list[NamingStep]:
-    """The steps of the settings' scenarios that name a tool."""
+    """The scenario steps that name a tool."""
     found = []
     for path, names in tools_of_steps(document):
         if name in names:
@@ -49,7 +49,7 @@ def steps_naming(name: str, document: Mapping[str, Any]) -> list[NamingStep]:
 
 
 def no_such_tool(name: str, *, known: Sequence[str]) -> str:
-    """The refusal of a name, with those that it may have been meant for."""
+    """An error message for an unknown tool, with similar names."""
     near = [f"'{one}'" for one in get_close_matches(name, known, n=MOST_NEAR)]
     meant = f" Did you mean {', '.join(near[:-1])}{' or ' if near[1:] else ''}{near[-1]}?" if near else ""
-    return f"There is no tool '{name}'.{meant} The page Tools lists all."
+    return f"There is no tool '{name}'.{meant} See the Tools page for all tools."
