@@ -1,4 +1,4 @@
-"""The services outside that a project can be connected to, and what each asks for (D24)."""
+"""Types of integrations, and the settings each of them takes."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from outbound.headers import NAME as HEADER_NAME
 from outbound.headers import RESERVED
 from outbound.target import LONGEST_URL
 
-# Where mail servers listen, besides the ports that are open to everything (RFC 8314, RFC 5321).
+# Ports of mail servers, allowed besides the ports that are open to all requests (RFC 8314, RFC 5321).
 MAIL_PORTS = frozenset({25, 465, 587})
 TWILIO_URL = "https://api.twilio.com"
-NO_CONTROLS = "There is a line break or a control character in it; remove it."
-PLAIN_HTTP = "Write https://…: over http anybody on the way could read what is sent."
+NO_CONTROLS = "Remove the line break or control character."
+PLAIN_HTTP = "Use https://. Over http, anyone on the network could read the data."
 
 
 def without_control_characters(text: str) -> str:
@@ -32,7 +32,7 @@ def without_control_characters(text: str) -> str:
 
 
 def on_one_line(text: str) -> str:
-    """Words for people: the joiners of Persian and of emoji, and spaces that don't break, are their own."""
+    """Reject line breaks and controls, but not the joiners of Persian and emoji or non-breaking spaces."""
     if any(category(one) in ("Cc", "Cs", "Zl", "Zp") for one in text):
         raise ValueError(NO_CONTROLS)
     return text
@@ -42,7 +42,7 @@ def an_address(text: str) -> str:
     try:
         validate_email(text)
     except DjangoValidationError:
-        raise ValueError("Write an e-mail address like hello@example.com.") from None
+        raise ValueError("Enter an e-mail address like hello@example.com.") from None
     return text
 
 
@@ -53,24 +53,24 @@ Url = Annotated[str, Field(min_length=1, max_length=LONGEST_URL), AfterValidator
 
 
 class SourceSettings(BaseModel):
-    """What is kept of a connection in the open. Every field has a title, and says how it is filled in."""
+    """The public settings of a connection. Every field has a title and says how to fill it in."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
-    # The setting that names the server.
+    # The name of the field with the server's address.
     address_field: ClassVar[str]
 
     @property
     def server(self) -> str:
-        """Who gets the secret: a stored one is never sent to another."""
+        """The server that receives the secret; a stored secret is never sent to another one."""
         raise NotImplementedError
 
     def check_server(self, guard: Guard) -> None:
-        """The form of the address; no name is looked up. Raises BlockedAddress."""
+        """Check the form of the address, without a DNS lookup. Raises BlockedAddress."""
         raise NotImplementedError
 
 
 class SmtpSettings(SourceSettings):
-    """A mail server that the project's e-mails go out by."""
+    """A mail server for the project's outgoing e-mail."""
 
     address_field = "host"
 
@@ -79,16 +79,16 @@ class SmtpSettings(SourceSettings):
     security: Literal["starttls", "tls", "none"] = Field(
         "starttls",
         title="Security",
-        json_schema_extra={"starttls": "STARTTLS", "tls": "TLS from the start", "none": "None: anyone can read along"},
+        json_schema_extra={"starttls": "STARTTLS", "tls": "TLS from the start", "none": "None: not encrypted"},
     )
-    user: Line = Field("", title="User", description="Empty for a server that asks for none.")
+    user: Line = Field("", title="User", description="Leave empty if the server needs none.")
     from_address: Address = Field(title="From", examples=["hello@example.com"])
-    from_name: Name = Field("", title="From name", description="As the customer sees it.")
+    from_name: Name = Field("", title="From name", description="Shown to the customer.")
 
     @model_validator(mode="after")
     def no_password_in_the_open(self) -> Self:
         if self.security == "none" and self.user:
-            raise ValueError("A password is only sent over TLS: choose STARTTLS or TLS, or leave the user empty.")
+            raise ValueError("Passwords are sent over TLS only. Choose STARTTLS or TLS, or leave the user empty.")
         return self
 
     @property
@@ -100,25 +100,23 @@ class SmtpSettings(SourceSettings):
 
 
 class TwilioSettings(SourceSettings):
-    """A Twilio account that the project's text messages go out by."""
+    """A Twilio account for the project's outgoing text messages."""
 
     address_field = "base_url"
 
     account_sid: Line = Field(title="Account SID", examples=["AC0123456789abcdef0123456789abcdef"])
     sender: Line = Field(
         title="From",
-        description="A number of yours in full, a sender name, or a messaging service’s SID (MG…).",
+        description="Your number with its country code, a sender name, or a messaging service SID (MG…).",
         examples=["+14155550100"],
     )
-    base_url: Line = Field(TWILIO_URL, title="Address of the API", description="Another one for a region or a proxy.")
+    base_url: Line = Field(TWILIO_URL, title="API address", description="Change it for a region or a proxy.")
 
     @field_validator("account_sid")
     @classmethod
     def a_sid(cls, value: str) -> str:
         if not re.fullmatch(r"AC[0-9a-fA-F]{32}", value):
-            raise ValueError(
-                "An account SID is AC and 32 digits or letters from a to f; copy it from Twilio’s console."
-            )
+            raise ValueError("An account SID is AC and 32 hexadecimal digits. Copy it from the Twilio console.")
         return value
 
     @field_validator("sender")
@@ -130,7 +128,9 @@ class TwilioSettings(SourceSettings):
         try:
             number = phonenumbers.parse(value, None)
         except phonenumbers.NumberParseException:
-            raise ValueError("Write a number with its country like +14155550100, or a name of at most 11.") from None
+            raise ValueError(
+                "Enter a number with its country code like +14155550100, or a name of at most 11 characters."
+            ) from None
         return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
 
     @field_validator("base_url")
@@ -147,7 +147,7 @@ class TwilioSettings(SourceSettings):
 
 
 def check_private_url(url: str, guard: Guard) -> None:
-    """A URL whose requests carry a secret or a customer's data: over https, or to where the operator's list points.
+    """Check a URL that receives a secret or customer data: https, or a host that the operator allowed.
 
     Raises BlockedAddress.
     """
@@ -157,18 +157,18 @@ def check_private_url(url: str, guard: Guard) -> None:
 
 
 class WooCommerceSettings(SourceSettings):
-    """A WooCommerce shop whose orders are looked up (W04, W05)."""
+    """A WooCommerce shop for order look-ups."""
 
     address_field = "store_url"
 
     store_url: Url = Field(
-        title="Address of the shop",
-        description="As customers open it, with https.",
+        title="Shop address",
+        description="The public address, with https.",
         examples=["https://shop.example.com"],
     )
     consumer_key: Line = Field(
         title="Consumer key",
-        description="From WooCommerce → Settings → Advanced → REST API; Read is enough.",
+        description="From WooCommerce → Settings → Advanced → REST API. Read permission is enough.",
         examples=["ck_0123456789abcdef0123456789abcdef01234567"],
     )
 
@@ -176,16 +176,14 @@ class WooCommerceSettings(SourceSettings):
     @classmethod
     def an_address_of_a_shop(cls, value: str) -> str:
         if "?" in value or "#" in value:
-            raise ValueError("Write the shop’s address without what follows a ? or a #.")
+            raise ValueError("Remove the part of the address after ? or #.")
         return value.rstrip("/").removesuffix("/wp-json").rstrip("/")
 
     @field_validator("consumer_key")
     @classmethod
     def a_key(cls, value: str) -> str:
         if not re.fullmatch(r"ck_[0-9A-Za-z]{8,120}", value):
-            raise ValueError(
-                "A consumer key begins with ck_; copy it from WooCommerce. The secret goes in its own field."
-            )
+            raise ValueError("A consumer key begins with ck_. Copy it from WooCommerce. The secret has its own field.")
         return value
 
     @property
@@ -197,33 +195,33 @@ class WooCommerceSettings(SourceSettings):
 
 
 class ClientLookupSettings(SourceSettings):
-    """An endpoint of the business’s own that knows its callers by their numbers (L06, D17)."""
+    """The business's own endpoint that identifies callers by phone number."""
 
     address_field = "url"
 
     url: Url = Field(
         title="Address",
-        description="It is asked with ?phone= and the caller’s number, and answers with what the agent should know, as text.",
+        description="We send a GET with ?phone= and the caller’s number. It responds with text for the agent.",
         examples=["https://crm.example.com/callers"],
     )
     header_name: Line = Field(
-        "Authorization", title="Header of the secret", description="The secret goes in it just as you write it."
+        "Authorization", title="Secret header", description="The secret is sent in this header unchanged."
     )
 
     @field_validator("url")
     @classmethod
     def without_a_fragment(cls, value: str) -> str:
         if "#" in value:
-            raise ValueError("Write the address without what follows a #; it is never sent.")
+            raise ValueError("Remove the part of the address after #.")
         return value
 
     @field_validator("header_name")
     @classmethod
     def a_header(cls, value: str) -> str:
         if not HEADER_NAME.fullmatch(value):
-            raise ValueError("Write a header’s name like Authorization or X-Api-Key.")
+            raise ValueError("Enter a header name like Authorization or X-Api-Key.")
         if value.lower() in RESERVED:
-            raise ValueError(f"The header {value} is set by the system; choose another one.")
+            raise ValueError(f"The header {value} is reserved. Choose another one.")
         return value
 
     @property
@@ -235,24 +233,24 @@ class ClientLookupSettings(SourceSettings):
 
 
 class CalDavSettings(SourceSettings):
-    """A calendar on a CalDAV server: taken times in it are not offered, and bookings are written to it (F07, D24)."""
+    """A calendar on a CalDAV server: its busy times are not offered, and bookings are written to it."""
 
     address_field = "url"
 
     url: Url = Field(
-        title="Address of the calendar",
-        description="Of the one calendar, not of the server: copy it from the calendar’s own settings.",
+        title="Calendar address",
+        description="The URL of one calendar, not of the server. Copy it from the calendar’s settings.",
         examples=["https://cal.example.com/dav/calendars/anna/work/"],
     )
-    user: Line = Field(min_length=1, title="User name", description="Of an account that may write to the calendar.")
+    user: Line = Field(min_length=1, title="User name", description="An account that can write to the calendar.")
 
     @field_validator("url")
     @classmethod
     def an_address_of_a_collection(cls, value: str) -> str:
         if "?" in value or "#" in value:
-            raise ValueError("Write the calendar’s address without what follows a ? or a #.")
+            raise ValueError("Remove the part of the address after ? or #.")
         if value.partition(":")[0].lower() in ("webcal", "webcals") or value.lower().endswith(".ics"):
-            raise ValueError("This is a calendar’s feed, which can only be read. Copy its CalDAV address.")
+            raise ValueError("This is a read-only calendar feed. Copy the CalDAV address instead.")
         return f"{value.rstrip('/')}/"
 
     @field_validator("user")
@@ -272,10 +270,10 @@ class CalDavSettings(SourceSettings):
 
 @dataclass(frozen=True)
 class SourceKind:
-    """One kind of connection. `credential` is what its one secret is called.
+    """A type of integration. `credential` is the label of its secret.
 
-    `carries` is what goes out by it, or what comes in where it `is_looked_up`: such a one is asked for something, and sends no
-    customer anything. `sample` is what a trial of it asks for, empty for none.
+    `carries` names what it sends, or what it reads if it `is_looked_up`: such an integration is only queried, and sends
+    nothing to customers. `sample` is the label of the input for a test; empty if a test needs none.
     """
 
     name: str
@@ -297,7 +295,7 @@ KINDS: dict[str, SourceKind] = {
             name="twilio",
             title="Text messages (Twilio)",
             carries="text messages",
-            lead="Texts go to the customer’s own number, from yours.",
+            lead="Sends texts to customers from your number.",
             icon="message-2",
             settings=TwilioSettings,
             credential="Auth token",
@@ -307,7 +305,7 @@ KINDS: dict[str, SourceKind] = {
             name="smtp",
             title="E-mail (SMTP)",
             carries="e-mails",
-            lead="E-mails go to the customer’s own address, by your mail server.",
+            lead="Sends e-mails to customers through your mail server.",
             icon="mail",
             settings=SmtpSettings,
             credential="Password",
@@ -318,7 +316,7 @@ KINDS: dict[str, SourceKind] = {
             name="woocommerce_products",
             title="Shop (WooCommerce)",
             carries="orders",
-            lead="Customers who are signed in to your shop are told where their orders are.",
+            lead="Gives customers signed in to your shop the status of their orders.",
             icon="file-text",
             settings=WooCommerceSettings,
             credential="Consumer secret",
@@ -328,7 +326,7 @@ KINDS: dict[str, SourceKind] = {
             name="client_lookup",
             title="Caller look-up",
             carries="callers",
-            lead="Your own system tells the agent who is calling, by the caller’s number.",
+            lead="Your system tells the agent who is calling.",
             icon="phone",
             settings=ClientLookupSettings,
             credential="Secret",
@@ -339,8 +337,8 @@ KINDS: dict[str, SourceKind] = {
         SourceKind(
             name="caldav",
             title="Calendar (CalDAV)",
-            carries="taken times",
-            lead="What is taken in your calendar is not offered to customers, and each booking appears in it.",
+            carries="busy times",
+            lead="Busy times in your calendar aren’t offered to customers, and bookings appear in it.",
             icon="calendar-time",
             settings=CalDavSettings,
             credential="Password",

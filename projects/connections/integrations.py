@@ -1,4 +1,4 @@
-"""A project's connections to services outside: made, changed and ended. Secrets are written, never read back (D24)."""
+"""A project's connections to external services. Secrets are write-only."""
 
 from __future__ import annotations
 
@@ -26,17 +26,19 @@ from projects.records.audit import note_change
 from tenancy.prepared_queries import PreparedQuery
 
 LONGEST_SECRET = 500
-# Where a refusal stands that is about no single setting, and one about the secret.
+# Error keys: for no single setting, and for the secret.
 WHOLE, SECRET = "settings", "secret"
 MASK = "••••"
-UNREADABLE = f"{MASK}, which can’t be read any more: write it again"
-# Of a shorter secret the last four would give too much away.
+UNREADABLE = f"{MASK} (can’t be decrypted; enter it again)"
+# The last four characters of a shorter secret would reveal too much of it.
 LONG_ENOUGH_FOR_A_HINT = 12
 
 
 @dataclass(frozen=True)
 class Connection:
-    """A source, opened for the adapter that uses it. The secret never leaves by a log, a page or an error."""
+    """A source with its decrypted secret, for the adapter that uses it. The secret must not reach logs, pages or
+    errors.
+    """
 
     source_id: UUID
     settings: SourceSettings
@@ -47,7 +49,7 @@ class Connection:
 
 @dataclass(frozen=True)
 class SourceEdit:
-    """What was typed about a connection. An empty secret keeps the stored one."""
+    """The entered settings. An empty secret keeps the stored one."""
 
     settings: Mapping[str, Any]
     secret: str = field(default="", repr=False)
@@ -60,12 +62,12 @@ _FOUND = PreparedQuery(
 
 
 def find_source(project_id: UUID, kind: str) -> Source | None:
-    """The project's connection of a kind, if it has one."""
+    """The project's enabled connection of a kind, or None."""
     return next(iter(_FOUND(project_id, kind)), None)
 
 
 def open_source(project_id: UUID, kind: str) -> Connection | None:
-    """The project's connection with its secret, inside a transaction; None while there is none. Raises WrongSecret."""
+    """The project's connection with its secret, or None. Must run in a transaction. Raises WrongSecret."""
     source = find_source(project_id, kind)
     if source is None:
         return None
@@ -76,10 +78,10 @@ def open_source(project_id: UUID, kind: str) -> Connection | None:
 def connect_source(
     project: Project, kind: SourceKind, edit: SourceEdit, *, by: User | None, seen: Facts | None = None
 ) -> Source:
-    """Make the project's connection of a kind, or change it. `seen` is what stood when the editor began (`what_is_seen`): where
-    it was changed since, SavedMeanwhile, and nothing is saved. Without it the later of two holds.
+    """Create or change the project's connection of a kind.
 
-    Raises SettingsRefused with a sentence for each field.
+    `seen` is the state that the editor started from (`what_is_seen`); if it has changed since, raises SavedMeanwhile
+    and saves nothing. Without `seen` the last write wins. Raises SettingsRefused with a sentence per field.
     """
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     checked = checked_settings(kind, edit.settings)
@@ -101,9 +103,9 @@ def connect_source(
 
 
 def what_is_seen(source: Source | None) -> dict[str, Any]:
-    """What an editor begins with, by which it can be told later whether others changed it; nothing without a connection.
+    """The state to detect concurrent edits with; empty without a connection.
 
-    Of the secret it says which it is, and not what: it is a digest of the ciphertext, another for each that is written.
+    The secret is represented by a digest of its ciphertext, which differs for every write and reveals nothing.
     """
     if source is None or not source.is_enabled:
         return {}
@@ -111,8 +113,9 @@ def what_is_seen(source: Source | None) -> dict[str, Any]:
 
 
 def disconnect_source(project: Project, kind: SourceKind, *, by: User | None, seen: Facts | None = None) -> bool:
-    """End the project's connection and forget its secret. False when there was none. SavedMeanwhile where it was changed since
-    it was `seen`: another's secret is not forgotten unseen.
+    """Delete the project's connection and its secret. Returns False if there was none.
+
+    Raises SavedMeanwhile if it was changed since it was `seen`, so that a secret someone else just entered is not lost.
     """
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     source = Source.objects.filter(project=project, kind=kind.name).first()
@@ -125,24 +128,25 @@ def disconnect_source(project: Project, kind: SourceKind, *, by: User | None, se
 
 
 def mark_needs_reauth(source_id: UUID, *, tried: Connection | None = None) -> bool:
-    """Note that the service refused the sign-in: that of the connection which was `tried`, where a while has passed since. False
-    when that was known, so that staff is told once (F17), and when it was connected anew meanwhile: that one was not refused.
+    """Record that the service rejected the credentials of the connection that was `tried`.
+
+    Returns False if that was already recorded, so that staff is notified once, or if the connection was replaced since.
     """
     return _as_tried(source_id, tried).filter(needs_reauth=False).update(needs_reauth=True) == 1
 
 
 def clear_needs_reauth(source_id: UUID, *, tried: Connection | None = None) -> bool:
-    """Note that the service takes the sign-in again; `tried` as above."""
+    """Record that the service accepts the credentials again. `tried` works as in `mark_needs_reauth`."""
     return _as_tried(source_id, tried).filter(needs_reauth=True).update(needs_reauth=False) == 1
 
 
 def to_connect_again(project: Project) -> QuerySet[Source]:
-    """The connections whose sign-in was refused; nothing goes out by them (F17)."""
+    """Connections whose credentials were rejected; nothing is sent through them."""
     return Source.objects.filter(project=project, is_enabled=True, needs_reauth=True)
 
 
 def secret_hint(source: Source) -> str:
-    """What a person may see of the stored secret: •••• and its last four characters; empty without one."""
+    """A hint of the stored secret: •••• and its last four characters; empty without a secret."""
     secret = _readable_secret(source)
     if secret is None:
         return UNREADABLE
@@ -152,7 +156,7 @@ def secret_hint(source: Source) -> str:
 
 
 def checked_settings(kind: SourceKind, typed: Mapping[str, Any]) -> SourceSettings:
-    """The settings of a connection, and an address that may be called. Raises SettingsRefused."""
+    """The validated settings, with an allowed address. Raises SettingsRefused."""
     try:
         checked = kind.settings.model_validate(typed)
     except ValidationError as error:
@@ -165,32 +169,36 @@ def checked_settings(kind: SourceKind, typed: Mapping[str, Any]) -> SourceSettin
 
 
 def guard_for(checked: SourceSettings) -> Guard:
-    """What guards the requests to a connection's server: the operator's list, and the demo's store where that is the server."""
+    """The outbound guard for a connection's server: the operator's rules, and an exception for the demo store."""
     return Guard(allow=[*settings.OUTBOUND_ALLOW, *demo_targets(checked.server)])
 
 
 def _checked_secret(project: Project, kind: SourceKind, typed: SourceSettings, secret: str) -> str:
-    """The secret that goes with the settings, the stored one where none was typed. Raises SettingsRefused."""
+    """The entered secret, or the stored one if none was entered. Raises SettingsRefused."""
     if len(secret) > LONGEST_SECRET or not secret.isprintable():
-        raise SettingsRefused({SECRET: f"At most {LONGEST_SECRET} characters, and no line break or control character."})
+        raise SettingsRefused(
+            {SECRET: f"Use at most {LONGEST_SECRET} characters, without line breaks or control characters."}
+        )
     secret = secret or _kept_secret(project, kind, typed)
     if kind.needs_secret and not secret:
-        raise SettingsRefused({SECRET: f"Write the {kind.credential.lower()}; without it, it can't work."})
+        raise SettingsRefused({SECRET: f"Enter the {kind.credential.lower()}."})
     return secret
 
 
 def _kept_secret(project: Project, kind: SourceKind, typed: SourceSettings) -> str:
-    """The stored secret, for its own server only: the owner of another could read it there. Raises SettingsRefused."""
+    """The stored secret, for its own server only; the owner of another server could read it there. Raises
+    SettingsRefused.
+    """
     source = find_source(project.pk, kind.name)
     if source is None or not source.secret:
         return ""
     if kind.settings.model_validate(source.settings).server != typed.server:
         raise SettingsRefused(
-            {SECRET: f"The stored {kind.credential.lower()} is for another address. Write this one's."}
+            {SECRET: f"The stored {kind.credential.lower()} is for another address. Enter the one for this address."}
         )
     stored = _readable_secret(source)
     if stored is None:
-        raise SettingsRefused({SECRET: f"The stored {kind.credential.lower()} can’t be read any more; write it again."})
+        raise SettingsRefused({SECRET: f"The stored {kind.credential.lower()} can’t be decrypted. Enter it again."})
     return stored
 
 
@@ -203,9 +211,9 @@ def _as_others_saved(
     standing: Source | None,
     seen: Facts,
 ) -> SourceSettings:
-    """What others saved, for an editor who changed nothing else. Raises SavedMeanwhile.
+    """The other editor's settings, if this edit changes nothing else. Raises SavedMeanwhile otherwise.
 
-    Two changes are not joined unseen: a user and a secret belong to one server.
+    Connections are not merged automatically, because a user and a secret belong to one server.
     """
     mine = typed.model_dump(mode="json")
     theirs = standing.settings if standing else {}
@@ -216,7 +224,7 @@ def _as_others_saved(
     titles = {name: about.title or name for name, about in kind.settings.model_fields.items()}
     changes = changes_of(theirs, values, titles=titles)
     if edit.secret:
-        changes.append(Change(kind.credential, "", "yours, to be written again"))
+        changes.append(Change(kind.credential, "", "yours, enter it again"))
     raise SavedMeanwhile(by=_last_to_change(project, kind), values=values, changes=changes)
 
 
@@ -226,13 +234,13 @@ def _last_to_change(project: Project, kind: SourceKind) -> str:
 
 
 def _as_tried(source_id: UUID, tried: Connection | None) -> QuerySet[Source]:
-    """The source, unless it was connected anew since it was tried."""
+    """The source, unless it was reconnected after the attempt."""
     rows = Source.objects.filter(pk=source_id)
     return rows if tried is None else rows.filter(updated_at=tried.connected_at)
 
 
 def _facts(source: Source) -> dict[str, Any]:
-    """What a connection is made with, as a trail may keep it: everything but the secret."""
+    """The settings as the audit log stores them, without the secret."""
     return dict(source.settings)
 
 
@@ -258,7 +266,7 @@ def _note(
 
 
 def _readable_secret(source: Source) -> str | None:
-    """The stored secret; None for one that was encrypted with a key that we no longer have."""
+    """The stored secret, or None if it can't be decrypted."""
     try:
         return _open_secret(source)
     except crypto.WrongSecret:
