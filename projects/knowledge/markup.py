@@ -1,6 +1,7 @@
-"""The little markup of an article, read into parts that a template shows: nothing of it is ever taken for HTML.
+"""The markup of articles, parsed into blocks for templates. HTML is never interpreted.
 
-Headings (`#`), lists (`-`, `1.`), `**strong**`, `*soft*`, `` `code` `` and `[links](https://…)`; anything else is words.
+Supports headings (`#`), lists (`-`, `1.`), `**strong**`, `*soft*`, `` `code` `` and `[links](https://…)`; anything else
+is plain text.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass, field
 HEADING = re.compile(r"(#{1,4})\s+(.+?)\s*#*\s*$")
 BULLET = re.compile(r"\s{0,3}[-*+•]\s+(.+)")
 NUMBERED = re.compile(r"\s{0,3}\d{1,3}[.)]\s+(.+)")
-# Only where a browser asks a server, a mail program or a phone: no `javascript:`, no `data:`.
+# Only web, mail and phone links: no `javascript:`, no `data:`.
 LINK = r"\[(?P<words>[^\[\]\n]{1,300})\]\((?P<url>(?:https?://|mailto:|tel:)[^\s()<>\"']{1,1000})\)"
 INLINE = re.compile(
     rf"{LINK}|\*\*(?P<strong>[^\s*](?:[^*\n]*[^\s*])?)\*\*|(?<![\w*])\*(?P<soft>[^\s*](?:[^*\n]*[^\s*])?)\*(?![\w*])"
@@ -22,7 +23,7 @@ INLINE = re.compile(
 
 @dataclass(frozen=True)
 class Span:
-    """Words of one kind: plain, strong, soft, code or link."""
+    """A run of text: plain, strong, soft, code or link."""
 
     kind: str
     text: str
@@ -31,7 +32,7 @@ class Span:
 
 @dataclass(frozen=True)
 class Block:
-    """A heading (`level` 2 to 4), a paragraph of `lines`, or a list whose items are the lines."""
+    """A heading (`level` 2 to 4), a paragraph of `lines`, or a list with one item per line."""
 
     kind: str
     lines: list[list[Span]] = field(default_factory=list)
@@ -39,12 +40,12 @@ class Block:
 
 
 def read_markup(text: str) -> list[Block]:
-    """The blocks of an article's body, in order."""
+    """Parse an article's body into blocks."""
     blocks: list[Block] = []
     kind = ""
     for line in text.splitlines():
         if heading := HEADING.match(line):
-            # The page's own heading is the article's title.
+            # The title is the page's first-level heading.
             blocks.append(Block("heading", [read_line(heading[2])], level=min(len(heading[1]) + 1, 4)))
             kind = ""
             continue
@@ -60,12 +61,12 @@ def read_markup(text: str) -> list[Block]:
 
 
 def read_line(text: str) -> list[Span]:
-    """One line, cut where its kind of words changes."""
+    """Parse the inline markup of one line."""
     return list(_spans(text))
 
 
 def plain_text(text: str) -> str:
-    """The body without its marks, as a customer would hear it; a link keeps its address."""
+    """The body without markup; links keep their URL."""
     return "\n".join(_plain_line(line) for line in text.splitlines())
 
 

@@ -1,4 +1,4 @@
-"""The part of an article that answers: what is shown around a hit, and what a model reads of it."""
+"""The relevant part of an article: an excerpt for people, and a passage for a model."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from projects.knowledge.search import Found
 WORD = re.compile(r"\w+")
 PARAGRAPHS = re.compile(r"\n\s*\n")
 BEFORE, LENGTH = 60, 220
-# An ending that a dictionary takes off, and one that it puts there instead (allergy, allergi).
+# Suffixes removed by stemming (up to this length), or replaced (allergy, allergi).
 LONGEST_ENDING = 6
 SHORTEST_STEM = 3
 
 
 @dataclass(frozen=True)
 class Piece:
-    """Part of an excerpt; marked where it is a word that was looked for."""
+    """A part of an excerpt, marked if it matches a word of the query."""
 
     text: str
     is_marked: bool = False
 
 
 def excerpt_of(found: Found) -> list[Piece]:
-    """A few words of the article around the first that the question met, those marked; its beginning where none is seen."""
+    """A short excerpt around the first match, with matches marked; the beginning of the article if there is none."""
     text = " ".join(plain_text(found.body).split())
     spots = [match.span() for match in WORD.finditer(text) if _is_met(match[0], found.words)]
     start = _word_start(text, max(0, spots[0][0] - BEFORE)) if spots else 0
@@ -43,7 +43,7 @@ def excerpt_of(found: Found) -> list[Piece]:
 
 
 def passage_of(found: Found, *, longest: int) -> str:
-    """What the article says about the question, at most `longest` characters: all of it, or the paragraphs that meet most."""
+    """The whole article if it has at most `longest` characters, otherwise its best matching paragraphs in their order."""
     text = plain_text(found.body).strip()
     if len(text) <= longest:
         return text
@@ -66,7 +66,7 @@ def _met_in(text: str, words: Sequence[str]) -> int:
 
 
 def _is_met(said: str, words: Sequence[str]) -> bool:
-    """Whether a word as it is written is one of these, which dictionaries have cut."""
+    """True if a word matches one of these stems."""
     low = said.lower()
     return any(low == word or _is_form(low, word) for word in words)
 
@@ -77,5 +77,5 @@ def _is_form(said: str, stem: str) -> bool:
 
 
 def _word_start(text: str, at: int) -> int:
-    """The beginning of the word after a place, unless the text begins there."""
+    """The start of the next word after a position; 0 at the beginning of the text."""
     return text.find(" ", at) + 1 if at and " " in text[at:] else at
