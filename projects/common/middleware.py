@@ -1,4 +1,4 @@
-"""What happens to every request before anything else."""
+"""Middleware that adds a request id and default security headers."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ HEADER = "X-Request-ID"
 
 
 def make_request_id() -> str:
-    """32 hexadecimal digits that begin with the time."""
+    """32 hexadecimal digits, ordered by time."""
     return uuid7().hex
 
 
 def request_id_of(request: Any) -> str:
-    """The id that the middleware gave this request; a request that came around it gets one now."""
+    """The request's id; one is made for a request that bypassed the middleware."""
     given = getattr(request, "request_id", None)
     if given is None:
         given = request.request_id = make_request_id()
@@ -32,10 +32,10 @@ API = "/api/"
 
 
 class RequestIdMiddleware:
-    """Gives every request an id of our own, and every answer the header that names it. A client's id is not taken.
+    """Gives each request an id of our own, ignoring the client's, and returns it in a response header.
 
-    No answer is taken for what it doesn't say it is, and none that depends on who asks is kept by a browser or on the way,
-    unless its view says how long.
+    It also disables content sniffing, and disables caching for responses that depend on the user unless the view sets
+    its own policy.
     """
 
     sync_capable = True

@@ -1,4 +1,4 @@
-"""How a person signs in, in the trails of the organizations that they are a member of: a user belongs to none of them alone."""
+"""Audit entries for changes of a user's sign-in methods, written to every organization that the user belongs to."""
 
 from __future__ import annotations
 
@@ -25,8 +25,9 @@ def note_factor(
     before: Mapping[str, Any] | None = None,
     after: Mapping[str, Any] | None = None,
 ) -> None:
-    """One entry per organization, in the transaction of the change if one is open. Who did it, and what it was done to, is the
-    person themselves unless `by` and `subject` say else."""
+    """Write one entry per organization, in the current transaction if there is one. `by` and `subject` default to the
+    user.
+    """
     for organization_id in find_organizations(user_id=user.pk):
         with tenant_tx(organization_id):
             note_change(
@@ -40,7 +41,7 @@ def note_factor(
 
 
 def note_copy(request: HttpRequest, factor: Authenticator) -> None:
-    """A use that only a copy of the key explains: its owner gets an e-mail, and their organizations an entry, once an hour."""
+    """Report a use that indicates a cloned passkey: an e-mail to its owner and audit entries, at most once an hour."""
     if consume(request, action="passkey_copied", key=str(factor.pk)):
         note_factor(AuditAction.PASSKEY_COPIED, user=factor.user, subject=str(factor))
         get_adapter(request).send_notification_mail("mfa/email/webauthn_copied", factor.user)

@@ -1,4 +1,4 @@
-"""A project's widget: where it may stand, how it looks, and the secret that a shop signs its shoppers with (design section 6)."""
+"""A project's widget: allowed origins, theme, and the secret for signing shoppers' identities."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from projects.records.audit import note_change
 from projects.widget.theme import WidgetTheme
 
 MOST_ORIGINS = 30
-SECRET_FIELD = "widget:shopper"  # noqa: S105  # what the ciphertext is bound to
+SECRET_FIELD = "widget:shopper"  # noqa: S105  # the ciphertext is bound to it
 SUBJECT = "the widget"
-# What its page calls what has another name here.
+# Labels on the widget page that differ from the field names.
 TITLES = {"brand": "Colour", "position": "Side", "scheme": "Light or dark", "language": "Language of its buttons"}
 
 
 @dataclass(frozen=True)
 class WidgetEdit:
-    """What was typed about a widget; `origins` as lines."""
+    """The entered settings; `origins` are lines of text."""
 
     origins: Sequence[str]
     theme: Mapping[str, Any]
@@ -35,12 +35,12 @@ class WidgetEdit:
 
 
 def find_widget(project: Project) -> Widget | None:
-    """The project's widget, if it was ever set up."""
+    """The project's widget, or None if it was never set up."""
     return Widget.objects.filter(project=project).first()
 
 
 def theme_of(widget: Widget | None) -> WidgetTheme:
-    """How it looks; of a stored theme that a newer version of the product refuses, the default."""
+    """The widget's theme, or the default if the stored one is not valid in this version."""
     try:
         return WidgetTheme.model_validate(widget.theme if widget else {})
     except ValidationError:
@@ -48,10 +48,11 @@ def theme_of(widget: Widget | None) -> WidgetTheme:
 
 
 def save_widget(project: Project, edit: WidgetEdit, *, by: User | None, seen: Facts | None = None) -> Widget:
-    """Set the widget up, or change it. `seen` are its facts when the editor began: what others changed since is kept, and where
-    both changed the same, SavedMeanwhile, and nothing is saved. Without it the later of two holds.
+    """Create or change the widget.
 
-    Raises SettingsRefused with a sentence for each field.
+    `seen` are its facts when editing began: changes made by others since are merged, and conflicting ones raise
+    SavedMeanwhile and save nothing. Without `seen` the last write wins. Raises SettingsRefused with a sentence per
+    field.
     """
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     origins, theme = _checked(edit)
@@ -69,28 +70,28 @@ def save_widget(project: Project, edit: WidgetEdit, *, by: User | None, seen: Fa
 
 
 def facts_of(widget: Widget | None) -> dict[str, Any]:
-    """What a trail and a form may keep of it: everything but the secret; nothing before it is set up."""
+    """The settings for the audit log and the edit form, without the secret; empty before the widget is set up."""
     return _as_facts(list(widget.origins), widget.theme, is_enabled=widget.is_enabled) if widget else {}
 
 
 def edit_of(facts: Facts) -> WidgetEdit:
-    """The edit that makes these facts so."""
+    """The edit that produces these facts."""
     theme = {name: value for name, value in facts.items() if name not in ("sites", "switched_on")}
     return WidgetEdit(origins=facts["sites"], theme=theme, is_enabled=facts["switched_on"] == "yes")
 
 
 def renew_shopper_secret(project: Project, *, by: User | None) -> str:
-    """A new secret, given back this once. What was signed with the old one is refused from now on."""
+    """Create a new secret and return it, this once. Tokens signed with the old one are rejected from now on."""
     secret = secrets.token_urlsafe(32)
     sealed = crypto.encrypt(secret, organization_id=_tenant(project), field=SECRET_FIELD)
     if not Widget.objects.filter(project=project).update(shopper_secret=sealed):
-        raise SettingsRefused({"shopper_secret": "Save the widget first; then it can have a secret."})
+        raise SettingsRefused({"shopper_secret": "Save the widget before you create a secret."})
     _note(AuditAction.WIDGET_SECRET, project, by=by)
     return secret
 
 
 def shopper_secret(widget: Widget) -> str:
-    """What shoppers' tokens are signed with; empty while nothing was made. Raises WrongSecret."""
+    """The key of shoppers' identity tokens; empty if none was created. Raises WrongSecret."""
     if not widget.shopper_secret:
         return ""
     organization_id = cast(UUID, widget.organization_id)
@@ -114,7 +115,7 @@ def _checked(edit: WidgetEdit) -> tuple[list[str], WidgetTheme]:
 
 
 def checked_origins(lines: Sequence[str]) -> list[str]:
-    """Each site once, in order. Raises NoOrigin, which names the line."""
+    """The distinct origins, in order. Raises NoOrigin with the number of the line."""
     found: dict[str, None] = {}
     for number, line in enumerate(lines, start=1):
         if not line.strip():
@@ -126,7 +127,7 @@ def checked_origins(lines: Sequence[str]) -> list[str]:
         except NoOrigin as error:
             raise NoOrigin(f"Line {number}: {error}") from error
     if len(found) > MOST_ORIGINS:
-        raise NoOrigin(f"At most {MOST_ORIGINS} sites; there are {len(found)}.")
+        raise NoOrigin(f"Use at most {MOST_ORIGINS} sites; there are {len(found)}.")
     return list(found)
 
 
