@@ -114,7 +114,7 @@ def test_a_nested_error_has_a_dotted_path() -> None:
         ({"mood": "blue"}, "mood must be one of: happy, sad."),
         ({"loud": "maybe"}, "loud must be true or false."),
         ({"count": "two"}, "count must be a whole number."),
-        ({"who": "Ada"}, "who must be an id, as the API gives it."),
+        ({"who": "Ada"}, "who must be a valid UUID."),
         ({"about": []}, "about must be a JSON object."),
         ({"songs": "all"}, "songs must be a list."),
         ({"note": "Ada"}, "note must be a JSON object."),

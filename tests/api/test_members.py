@@ -106,4 +106,4 @@ def test_who_is_removed_between_the_door_and_the_project_is_a_stranger(
 
     monkeypatch.setattr("projects.api.authentication.find_project", find_and_lose)
     response = browser_of(viewer).get(NOTES, headers=in_project(tenant))
-    assert error_of(response, status=404)["message"] == "You are in no project of this name."
+    assert error_of(response, status=404)["message"] == "You have no project with this name."

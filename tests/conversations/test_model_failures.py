@@ -142,9 +142,9 @@ def test_a_project_whose_models_key_is_lost_is_told_where_to_write_it(lost_key, 
     turn = talk.exchange("Hello")
     job = turn["jobs"][0]
     assert (turn["status"], job["state"], job["attempts"], job["error"]) == ("failed", "failed", 1, UNREADABLE_KEY)
-    assert "Write it again under Configuration, Models." in talk.reload().flag
+    assert "Enter it again under Configuration, Models." in talk.reload().flag
     page = browser(talk.tenant.owner).get(reverse("failed_jobs", args=[talk.tenant.project.slug])).content.decode()
-    assert "Write it again under Configuration, Models." in page
+    assert "Enter it again under Configuration, Models." in page
     assert model.requests() == []
 
 

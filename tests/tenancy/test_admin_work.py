@@ -94,7 +94,7 @@ def test_a_new_secret_replaces_the_old_one(owner: Client, tenant: Tenant) -> Non
 
 def test_a_new_secret_must_be_written(owner: Client, tenant: Tenant) -> None:
     form = {"project": tenant.project.pk, "key": "k", "type": "secret", "text": ""}
-    assert "Write the secret." in errors_of(owner.post(address(Attribute, "add"), form))
+    assert "Enter the secret." in errors_of(owner.post(address(Attribute, "add"), form))
 
 
 def test_the_platform_mends_a_secret_too(platform: Client, tenant: Tenant) -> None:
@@ -201,7 +201,7 @@ def test_an_owner_adds_a_member_by_e_mail(owner: Client, tenant: Tenant) -> None
 
 @pytest.mark.parametrize(
     ("email", "sentence"),
-    [("nobody@people.example", "Nobody has signed up"), ("owner@nello.example", "is a member already")],
+    [("nobody@people.example", "has no account"), ("owner@nello.example", "is already a member")],
 )
 def test_who_cannot_be_added_is_said_in_a_sentence(email: str, sentence: str, owner: Client) -> None:
     response = owner.post(address(Member, "add"), {"email": email, "role": "viewer"})

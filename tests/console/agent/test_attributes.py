@@ -142,14 +142,14 @@ def test_a_secret_left_empty_stays(owner: Settings) -> None:
 @pytest.mark.parametrize(
     ("key", "kind", "value", "sentence"),
     [
-        ("1st", "str", "x", "A letter, then letters, digits"),
+        ("1st", "str", "x", "Start with a letter"),
         ("model_api_key", "str", "x", "write it under Models"),
         ("empty", "secret", "", "Write a value"),
-        ("menu", "json", "{", "This is no JSON."),
+        ("menu", "json", "{", "This isn't valid JSON."),
         ("flag", "bool", "perhaps", "must be True or False"),
         ("text", "str", "a\x00b", "control character"),
         ("text", "str", "x" * 10_001, "At most 10,000 characters; this has 10,001."),
-        (SMS, "bool", "True", "There is an attribute of this name already"),
+        (SMS, "bool", "True", "An attribute with this name already exists"),
     ],
 )
 def test_a_new_attribute_that_cant_be_kept_is_refused(
@@ -170,7 +170,7 @@ def test_what_someone_else_set_meanwhile_is_not_overwritten_unseen(owner: Settin
         set_attribute(owner.tenant.project, "greeting", "Salve")
     name = f"{row_of(form, 'greeting')}.value"
     response = owner.save({**form, name: "Buonasera"}, "attributes")
-    assert "Someone set this to “Salve” meanwhile" in response.content.decode()
+    assert "Someone else set this to “Salve”" in response.content.decode()
     assert value_of(owner.tenant, "greeting") == "Salve"
 
 
@@ -187,7 +187,7 @@ def test_who_saves_at_the_same_moment_is_told(tenant: Tenant) -> None:
         change("Buonasera")
     with pytest.raises(SettingsRefused) as refused:
         other[0].result()
-    assert "Someone set this to “Buonasera” meanwhile" in refused.value.errors["greeting"]
+    assert "Someone else set this to “Buonasera”" in refused.value.errors["greeting"]
     assert value_of(tenant, "greeting") == "Buonasera"
 
 
@@ -215,7 +215,7 @@ def test_an_attribute_that_someone_else_adds_at_the_same_moment_is_not_overwritt
 
     with meanwhile('FROM "projects_attribute"', add):
         answer = owner.save(form, "attributes", new__key="greeting", new__type="str", new__value="Ciao")
-    assert "There is an attribute of this name already" in answer.content.decode()
+    assert "An attribute with this name already exists" in answer.content.decode()
     assert value_of(owner.tenant, "greeting") == "Salve"
 
 

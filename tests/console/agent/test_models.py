@@ -71,7 +71,7 @@ def test_a_key_that_no_key_opens_any_more_is_written_again(with_key: Settings, s
     said = "The stored key can’t be read any more"
     assert said in with_key.page("models")
     answer = try_it(with_key)
-    assert (answer["ok"], "Write it again under Configuration, Models." in answer["sentence"]) == (False, True)
+    assert (answer["ok"], "Enter it again under Configuration, Models." in answer["sentence"]) == (False, True)
     assert with_key.change("models", model_api_key="sk-new").status_code == 302
     assert said not in with_key.page("models")
     assert stored_key(with_key) == "sk-new"
@@ -93,7 +93,7 @@ def test_without_the_projects_key_the_organizations_goes_to_no_address_of_the_pr
 ) -> None:
     """Whoever chose the address, and wrote a key of their own for it, could read the organization's there."""
     refused = with_key.change("models", remove_key="yes")
-    assert "Your organization has a key too, for another address" in refused.content.decode()
+    assert "Your organization has a key for another address" in refused.content.decode()
     assert api.delete(f"/api/v1/attributes/{KEY_ATTRIBUTE}").status_code == 409
     with_key.change("attributes", unset=KEY_ATTRIBUTE)
     assert stored_key(with_key) == SECRET
@@ -161,7 +161,7 @@ def test_a_private_address_is_not_called(owner: Settings, operators_model: Scrip
 
 def test_a_stored_key_is_tried_at_no_new_address(with_key: Settings) -> None:
     answer = try_it(with_key, model_base_url=ELSEWHERE)
-    assert answer == {"ok": False, "sentence": "The stored key is for another address. Write this one's key."}
+    assert answer == {"ok": False, "sentence": "The stored key is for another address. Enter the key for this one."}
 
 
 def test_no_connection_is_held_while_the_model_is_asked(

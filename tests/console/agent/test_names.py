@@ -31,7 +31,7 @@ def test_a_step_may_not_promise_what_no_tool_does(owner: Settings) -> None:
     assert response.status_code == 422
     page = response.content.decode().replace("&#x27;", "'")
     assert "There is no tool 'chek_availability_tool'. Did you mean 'check_availability_tool' or " in page
-    assert "The page Tools lists all." in page
+    assert "See the Tools page for all tools." in page
     assert 'aria-describedby="scenarios-0-steps-1-tools-error"' in page
     assert len(owner.versions) == 1
 
@@ -56,7 +56,7 @@ def test_two_intents_of_one_name_are_refused_beside_the_second(owner: Settings) 
     response = owner.change("intents", intents__2__name=f" {first.upper()} ")
     assert response.status_code == 422
     page = response.content.decode().replace("&#x27;", "'")
-    assert f"Intent 1 is called '{first}' too" in page
+    assert f"Intent 1 is also called '{first}'" in page
     assert 'aria-describedby="intents-2-name-error"' in page
     assert len(owner.versions) == 1
 

@@ -131,22 +131,22 @@ def test_an_earlier_version_without_room_is_not_restored(owner: Settings) -> Non
             {"business_context": 14_200, "scenarios": 6_000},
             (),
             "business_context",
-            "Of the 25 kB that a request may weigh, the business context is 14.2 kB, and 3.3 kB are left for the conversation."
-            " Take 0.7 kB off the business context, so that 4 kB of it fit.",
+            "A request may have 25 kB: the business context is 14.2 kB, and 3.3 kB are left for the conversation."
+            " Shorten the business context by 0.7 kB, so that 4 kB of it fit.",
         ),
         (
             {"business_context": 14_200, "scenarios": 6_000, "tools": 4_000},
             ("scenarios",),
             "scenarios",
-            "Of the 25 kB that a request may weigh, the business context is 14.2 kB, the scenarios are 6.0 kB, and nothing is"
-            " left for the conversation. Take 4.7 kB off the business context or the scenarios, so that 4 kB of it fit.",
+            "A request may have 25 kB: the business context is 14.2 kB, the scenarios are 6.0 kB, and nothing is"
+            " left for the conversation. Shorten the business context or the scenarios by 4.7 kB, so that 4 kB of it fit.",
         ),
         (
             {"scenarios": 9_000, "procedures": 8_500, "intents": 8_000},
             (),
             "scenarios",
-            "Of the 25 kB that a request may weigh, the scenarios are 9.0 kB, and nothing is left for the conversation."
-            " Take 6.0 kB off all that the agent reads, so that 4 kB of it fit.",
+            "A request may have 25 kB: the scenarios are 9.0 kB, and nothing is left for the conversation."
+            " Shorten the settings by 6.0 kB, so that 4 kB of it fit.",
         ),
         ({"tools": 23_000}, ("agent_name",), "enabled_tools", "the tools are 23.0 kB"),
     ],

@@ -124,7 +124,7 @@ def test_a_key_goes_to_no_address_that_it_was_not_written_beside(owner: Settings
     owner.change("models", model_base_url=theirs)
     answer = second.save(form, "models", model_api_key="sk-ours")
     assert (answer.status_code, owner.document["model_base_url"]) == (422, theirs)
-    assert f"The address is {theirs} meanwhile." in answer.content.decode()
+    assert f"Someone changed the address to {theirs}." in answer.content.decode()
 
 
 def test_an_attribute_that_two_add_at_once_is_one(tenant: Tenant) -> None:

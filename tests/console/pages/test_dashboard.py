@@ -119,7 +119,7 @@ def test_a_templates_hours_are_set_when_a_person_saves_them(tenant: Tenant) -> N
     assert "These hours are the template’s" not in saved.content.decode()
     assert is_set() == [True]
     attributes = client.get(reverse("agent", kwargs={"project_slug": project.slug, "section": "attributes"}))
-    assert "A person has saved the opening hours" in attributes.content.decode()
+    assert "The opening hours were confirmed" in attributes.content.decode()
 
 
 def test_hours_that_are_no_templates_are_set(tenant: Tenant) -> None:

@@ -138,7 +138,7 @@ def test_an_organizations_name_can_not_add_headers(owner: Client, tenant: Tenant
 
 
 def test_an_admin_invites_no_owner(tenant: Tenant, admin: User) -> None:
-    assert "Only an owner says who the owners are." in invite(browser(admin), tenant, LENA, Role.OWNER)
+    assert "Only an owner can add or change owners." in invite(browser(admin), tenant, LENA, Role.OWNER)
     with tenant.tx():
         assert not Invitation.objects.exists()
 

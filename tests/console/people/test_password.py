@@ -115,7 +115,7 @@ def test_a_changed_password_keeps_this_computer_and_signs_out_others(tenant: Ten
 
 
 def test_a_change_asks_for_the_current_password(tenant: Tenant) -> None:
-    assert "This is not your current password." in change(sign_in(tenant.owner.email), old="not this")
+    assert "This isn’t your current password." in change(sign_in(tenant.owner.email), old="not this")
     assert is_signed_in(sign_in(tenant.owner.email, PASSWORD))
 
 

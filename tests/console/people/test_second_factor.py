@@ -81,7 +81,7 @@ def test_after_the_loss_of_the_key_for_secrets_no_code_opens_and_it_is_said_why(
     client = sign_in(protected[0].email)
     settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
     text = client.post(reverse("mfa_authenticate"), {"code": code_of(protected[1])}).content.decode()
-    assert "Ask whoever runs the server to take the second factor off your account." in text
+    assert "Ask the operator to remove the second factor from your account." in text
     assert not is_signed_in(client)
 
 
@@ -99,7 +99,7 @@ def test_codes_whose_key_was_lost_can_be_turned_off(tenant: Tenant, settings: An
 def test_codes_are_not_guessed(protected: tuple[User, str]) -> None:
     client = sign_in(protected[0].email)
     texts = [client.post(reverse("mfa_authenticate"), {"code": f"{n:06}"}).content.decode() for n in range(6)]
-    assert "This code isn’t right." in texts[0]
+    assert "This code is wrong." in texts[0]
     assert "Too many tries." in texts[-1]
 
 
@@ -125,7 +125,7 @@ def test_turning_it_on_asks_for_the_password_again(
 def test_a_wrong_code_turns_nothing_on(tenant: Tenant) -> None:
     client = sure(tenant.owner.email)
     client.get(reverse("mfa_activate_totp"))
-    assert "This code isn’t right." in client.post(reverse("mfa_activate_totp"), {"code": "1"}).content.decode()
+    assert "This code is wrong." in client.post(reverse("mfa_activate_totp"), {"code": "1"}).content.decode()
     assert not Authenticator.objects.exists()
 
 

@@ -71,7 +71,7 @@ def test_an_address_too_long_to_be_kept_is_refused_and_not_cut(database: None) -
 
 def test_a_taken_address_is_refused(newcomer: User) -> None:
     answer = Client().post(reverse("account_signup"), {"email": EMAIL.upper(), "password1": NEW_PASSWORD})
-    assert "Somebody has signed up with this e-mail" in answer.content.decode()
+    assert "This e-mail already has an account" in answer.content.decode()
 
 
 def test_signing_up_can_be_closed(database: None, settings) -> None:
@@ -198,5 +198,5 @@ def test_of_two_who_sign_up_with_one_address_at_once_one_does(database: None, mo
     monkeypatch.setattr(accounts, "free_address", after_another)
     answer = Client().post(reverse("account_signup"), {"email": EMAIL, "password1": NEW_PASSWORD}, follow=True)
     assert answer.redirect_chain[0][0] == reverse("account_login")
-    assert "Somebody has signed up with this e-mail." in answer.content.decode()
+    assert "This e-mail already has an account." in answer.content.decode()
     assert User.objects.filter(email=EMAIL).count() == 1

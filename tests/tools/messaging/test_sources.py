@@ -193,19 +193,19 @@ def test_a_connection_is_the_projects_alone(tenant: Tenant, stranger: Tenant) ->
 @pytest.mark.parametrize(
     ("change", "field", "sentence"),
     [
-        ({"host": ""}, "host", "Write something here; empty, it can't work."),
+        ({"host": ""}, "host", "This field is required."),
         ({"host": "10.0.0.5"}, "host", "This address is inside a private network (10.0.0.5)."),
         ({"host": "127.1"}, "host", "This address is inside a private network (127.0.0.1)."),
         ({"host": "localhost"}, "host", "This address is this machine itself (localhost)."),
         ({"port": "6379"}, "host", "Port 6379 may not be called."),
-        ({"port": "x"}, "port", "Write a whole number from 1 to 65535; 587 is usual."),
-        ({"port": "70000"}, "port", "Write a whole number from 1 to 65535; 587 is usual."),
-        ({"from_address": "nello"}, "from_address", "Write an e-mail address like hello@example.com."),
-        ({"from_name": "N\r\nBcc: x"}, "from_name", "There is a line break or a control character in it; remove it."),
+        ({"port": "x"}, "port", "Enter a whole number from 1 to 65535, usually 587."),
+        ({"port": "70000"}, "port", "Enter a whole number from 1 to 65535, usually 587."),
+        ({"from_address": "nello"}, "from_address", "Enter an e-mail address like hello@example.com."),
+        ({"from_name": "N\r\nBcc: x"}, "from_name", "Remove the line break or control character."),
         (
             {"security": "none"},
             "settings",
-            "A password is only sent over TLS: choose STARTTLS or TLS, or leave the user empty.",
+            "Passwords are sent over TLS only. Choose STARTTLS or TLS, or leave the user empty.",
         ),
     ],
 )
