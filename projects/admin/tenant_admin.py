@@ -16,7 +16,8 @@ from django.db.models import Model
 from django.db.models.constants import LOOKUP_SEP
 from django.http import HttpRequest
 
-from projects.models import Member, Organization, Role
+from projects.models import Member, Organization, Role, User
+from projects.records.audit import Actor
 from tenancy.scope import current_organization_id, is_platform
 
 MASK = "••••"
@@ -105,3 +106,13 @@ def actor_role(request: HttpRequest) -> Role:
 def own_organization() -> Organization:
     """The current organization. Raises NoTenant in the scope of platform staff."""
     return Organization.objects.get(pk=current_organization_id())
+
+
+def current_user(request: HttpRequest) -> User:
+    """The signed-in user."""
+    return User.objects.get(pk=cast(int, request.user.pk))
+
+
+def current_actor(request: HttpRequest) -> Actor:
+    """The signed-in user and their role, for the audit log."""
+    return Actor(current_user(request), actor_role(request))

@@ -14,7 +14,7 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.views.decorators.http import require_POST
 
-from projects.admin.pages import PlatformAdmin
+from projects.admin.platform_admin import PlatformAdmin
 from projects.models import Project
 from tools.engine.platform.preview import CHANNELS, preview_of
 from tools.engine.platform.seeds import is_edited
