@@ -19,7 +19,8 @@ from projects.agents.concurrent_edits import Facts, SavedMeanwhile, changes_of, 
 from projects.common import crypto
 from projects.common.differences import Change
 from projects.connections.demo_store import demo_targets
-from projects.connections.integration_types import KINDS, SourceKind, SourceSettings
+from projects.connections.integration_settings import SourceSettings
+from projects.connections.integration_types import KINDS, SourceKind
 from projects.models import AuditAction, Project, Source, User
 from projects.models.agent_errors import SettingsRefused, sentences
 from projects.records.audit import note_change

@@ -85,7 +85,10 @@ def test_each_tool_says_what_else_keeps_it_back(owner: Client, tenant: Tenant) -
     [
         ({"vertical": "bakery"}, "Choose one of the kinds of business."),
         ({"caller_verification": "dna"}, "Choose one of the levels."),
-        ({"escalation_rules.0.when": "", "escalation_rules.0.action": "message"}, "Enter a condition, or remove the rule."),
+        (
+            {"escalation_rules.0.when": "", "escalation_rules.0.action": "message"},
+            "Enter a condition, or remove the rule.",
+        ),
         ({"escalation_rules.0.when": "x", "escalation_rules.0.action": "shout"}, "Choose what happens"),
         ({"which_tools": "chosen", "enabled_tools.x y": "on"}, "Choose tools from the list."),
     ],

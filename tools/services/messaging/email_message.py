@@ -16,7 +16,7 @@ import idna
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 
-from projects.connections.integration_types import SmtpSettings
+from projects.connections.integration_settings import SmtpSettings
 from tools.services.messaging.base import Email
 
 # What no header may hold: control characters and the ends of lines. Spaces that don't break and joiners are words' own.
