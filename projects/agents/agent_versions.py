@@ -97,6 +97,26 @@ def check_address(url: str) -> None:
         raise SettingsRefused({"model_base_url": f"{error} {way}"}) from error
 
 
+def wrong_names(project: Project, config: AgentConfig, *, standing: Mapping[str, Any]) -> dict[str, str]:
+    """A sentence for each duplicate intent and unknown tool that the current settings don't already contain, by path."""
+    document = config.model_dump(mode="json")
+    twice = {} if document["intents"] == standing.get("intents") else intents_called_the_same(config.intents)
+    return {**twice, **_steps_without_tools(project, document, standing=standing)}
+
+
+def intents_called_the_same(intents: Sequence[Intent]) -> dict[str, str]:
+    """A sentence for each repeated intent name, ignoring case and whitespace, by path."""
+    first: dict[str, int] = {}
+    found = {}
+    for index, intent in enumerate(intents):
+        number = first.setdefault(" ".join(intent.name.split()).casefold(), index + 1)
+        if number != index + 1:
+            found[f"intents.{index}.name"] = (
+                f"Intent {number} is also called '{intents[number - 1].name}'. Rename one of them, or merge them."
+            )
+    return found
+
+
 def _joined(project: Project, edit: Edit, *, changes: Mapping[str, Any], latest: AgentVersion) -> dict[str, Any]:
     """The edit merged with versions saved since it began. Raises ChangedMeanwhile."""
     seen = AgentVersion.objects.filter(project=project, number=edit.started_from).first()
@@ -146,26 +166,6 @@ def _settings_of(version: AgentVersion) -> dict[str, Any]:
 
 def _dump(config: AgentConfig) -> dict[str, Any]:
     return config.model_dump(mode="json")
-
-
-def wrong_names(project: Project, config: AgentConfig, *, standing: Mapping[str, Any]) -> dict[str, str]:
-    """A sentence for each duplicate intent and unknown tool that the current settings don't already contain, by path."""
-    document = config.model_dump(mode="json")
-    twice = {} if document["intents"] == standing.get("intents") else intents_called_the_same(config.intents)
-    return {**twice, **_steps_without_tools(project, document, standing=standing)}
-
-
-def intents_called_the_same(intents: Sequence[Intent]) -> dict[str, str]:
-    """A sentence for each repeated intent name, ignoring case and whitespace, by path."""
-    first: dict[str, int] = {}
-    found = {}
-    for index, intent in enumerate(intents):
-        number = first.setdefault(" ".join(intent.name.split()).casefold(), index + 1)
-        if number != index + 1:
-            found[f"intents.{index}.name"] = (
-                f"Intent {number} is also called '{intents[number - 1].name}'. Rename one of them, or merge them."
-            )
-    return found
 
 
 def _steps_without_tools(

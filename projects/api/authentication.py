@@ -29,6 +29,16 @@ from tenancy.prepared_queries import PreparedQuery
 from tenancy.scope import current_organization_id, tenant_tx
 from tenancy.tenant_lookup import KeyPlace, ProjectPlace, find_api_key, find_project
 
+CHALLENGE = 'Bearer realm="makegood"'
+SECRET = re.compile(r"mg_[0-9a-f]{8}_[\w-]{43}", re.ASCII)
+SLUG = re.compile(r"[a-z0-9_-]{1,60}")
+SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+READING = {"HEAD": "GET"}
+USE_IS_NEWS_AFTER = timedelta(minutes=1)
+KEPT_PLACES = 4096
+
+KEY = PreparedQuery(lambda key: ApiKey.objects.select_related("project").filter(pk=key), kinds=(UUID,))
+
 
 @dataclass(frozen=True)
 class Caller:
@@ -66,18 +76,6 @@ class PendingAuth:
 def caller_of(request: Request) -> Caller | None:
     """The authenticated caller, or None if the view requires none."""
     return cast("Caller | None", request.auth)
-
-
-CHALLENGE = 'Bearer realm="makegood"'
-SECRET = re.compile(r"mg_[0-9a-f]{8}_[\w-]{43}", re.ASCII)
-SLUG = re.compile(r"[a-z0-9_-]{1,60}")
-SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
-USE_IS_NEWS_AFTER = timedelta(minutes=1)
-KEPT_PLACES = 4096
-
-
-class UnknownKey(LookupError):
-    """No API key has this digest."""
 
 
 class TenantAuthentication(BaseAuthentication):
@@ -134,101 +132,6 @@ class MemberAuthentication(TenantAuthentication):
         return PendingAuth(place.organization_id, partial(_admit_member, user, place.project_id))
 
 
-def invalid_key() -> ApiError:
-    """401 for a key that is malformed, unknown, expired or revoked; the cases are indistinguishable."""
-    message = "This API key is not valid: it is unknown, expired or revoked."
-    return ApiError("invalid_api_key", message, status=401, headers={"WWW-Authenticate": CHALLENGE})
-
-
-@lru_cache(maxsize=KEPT_PLACES)
-def _place_of(digest: str) -> KeyPlace:
-    """The tenant of a key. Raises UnknownKey, so that only keys that exist are cached; a key never changes its tenant."""
-    place = find_api_key(digest)
-    if place is None:
-        raise UnknownKey
-    return place
-
-
-KEY = PreparedQuery(lambda key: ApiKey.objects.select_related("project").filter(pk=key), kinds=(UUID,))
-
-
-def _admit_key(key_id: UUID) -> Caller:
-    found = KEY(key_id)
-    if not found or not found[0].is_usable:
-        raise invalid_key()
-    [key] = found
-    if key.last_used_at is None or key.last_used_at < timezone.now() - USE_IS_NEWS_AFTER:
-        # After commit, so that concurrent requests with this key don't wait for a lock on its row.
-        transaction.on_commit(partial(_note_use, current_organization_id(), key.pk), robust=True)
-    return Caller(
-        project=key.project,
-        organization_id=current_organization_id(),
-        scopes=frozenset(key.scopes),
-        key=key,
-        throttled=key.throttled,
-    )
-
-
-def scopes_of_key(organization_id: UUID, key_id: UUID) -> frozenset[str]:
-    """The key's scopes, or an empty set if it expired, was revoked or deleted.
-
-    Long-lived connections use this to check their key again.
-    """
-    with tenant_tx(organization_id):
-        found = KEY(key_id)
-        return frozenset(found[0].scopes) if found and found[0].is_usable else frozenset()
-
-
-def _note_use(organization_id: UUID, key_id: UUID) -> None:
-    now = timezone.now()
-    stale = Q(last_used_at=None) | Q(last_used_at__lt=now - USE_IS_NEWS_AFTER)
-    with tenant_tx(organization_id):
-        ApiKey.objects.filter(stale, pk=key_id).update(last_used_at=now)
-
-
-def _check_csrf(request: HttpRequest) -> None:
-    check = CSRFCheck(_unused_view)
-    check.process_request(request)
-    reason = check.process_view(request, _unused_view, (), {})
-    if reason:
-        raise ApiError("csrf_failed", f"Send the header X-CSRFToken: {reason}", status=403)
-
-
-def _unused_view(request: HttpRequest) -> HttpResponse:
-    raise NotImplementedError("CSRFCheck takes a view only to see whether it is exempt.")
-
-
-def _project_of(user: User, *, slug: str) -> ProjectPlace:
-    if not slug:
-        raise ApiError("project_required", "Set the project in the header X-Project or in ?project=.")
-    place = find_project(user_id=user.pk, slug=slug) if SLUG.fullmatch(slug) else None
-    if place is None:
-        raise _no_project()
-    return place
-
-
-def _no_project() -> ApiError:
-    return ApiError("not_found", "You have no project with this name.", status=404)
-
-
-def _admit_member(user: User, project_id: UUID) -> Caller:
-    try:
-        project, member = Project.objects.get(pk=project_id), Member.objects.get(user=user)
-    except (Project.DoesNotExist, Member.DoesNotExist) as error:
-        # Deleted since the lookup.
-        raise _no_project() from error
-    return Caller(
-        project=project,
-        organization_id=current_organization_id(),
-        scopes=VERBS[member.role],
-        member=member,
-        user=user,
-    )
-
-
-READING = {"HEAD": "GET"}
-
-
 class HasScope(BasePermission):
     """Requires the scope that the view's `scopes` declares for the HTTP method; a missing declaration is a programming
     error.
@@ -250,6 +153,89 @@ class HasScope(BasePermission):
         return True
 
 
+def scopes_of_key(organization_id: UUID, key_id: UUID) -> frozenset[str]:
+    """The key's scopes, or an empty set if it expired, was revoked or deleted.
+
+    Long-lived connections use this to check their key again.
+    """
+    with tenant_tx(organization_id):
+        found = KEY(key_id)
+        return frozenset(found[0].scopes) if found and found[0].is_usable else frozenset()
+
+
+class UnknownKey(LookupError):
+    """No API key has this digest."""
+
+
+@lru_cache(maxsize=KEPT_PLACES)
+def _place_of(digest: str) -> KeyPlace:
+    """The tenant of a key. Raises UnknownKey, so that only keys that exist are cached; a key never changes its tenant."""
+    place = find_api_key(digest)
+    if place is None:
+        raise UnknownKey
+    return place
+
+
+def _admit_key(key_id: UUID) -> Caller:
+    found = KEY(key_id)
+    if not found or not found[0].is_usable:
+        raise invalid_key()
+    [key] = found
+    if key.last_used_at is None or key.last_used_at < timezone.now() - USE_IS_NEWS_AFTER:
+        # After commit, so that concurrent requests with this key don't wait for a lock on its row.
+        transaction.on_commit(partial(_note_use, current_organization_id(), key.pk), robust=True)
+    return Caller(
+        project=key.project,
+        organization_id=current_organization_id(),
+        scopes=frozenset(key.scopes),
+        key=key,
+        throttled=key.throttled,
+    )
+
+
+def _note_use(organization_id: UUID, key_id: UUID) -> None:
+    now = timezone.now()
+    stale = Q(last_used_at=None) | Q(last_used_at__lt=now - USE_IS_NEWS_AFTER)
+    with tenant_tx(organization_id):
+        ApiKey.objects.filter(stale, pk=key_id).update(last_used_at=now)
+
+
+def _project_of(user: User, *, slug: str) -> ProjectPlace:
+    if not slug:
+        raise ApiError("project_required", "Set the project in the header X-Project or in ?project=.")
+    place = find_project(user_id=user.pk, slug=slug) if SLUG.fullmatch(slug) else None
+    if place is None:
+        raise _no_project()
+    return place
+
+
+def _admit_member(user: User, project_id: UUID) -> Caller:
+    try:
+        project, member = Project.objects.get(pk=project_id), Member.objects.get(user=user)
+    except (Project.DoesNotExist, Member.DoesNotExist) as error:
+        # Deleted since the lookup.
+        raise _no_project() from error
+    return Caller(
+        project=project,
+        organization_id=current_organization_id(),
+        scopes=VERBS[member.role],
+        member=member,
+        user=user,
+    )
+
+
+def _check_csrf(request: HttpRequest) -> None:
+    check = CSRFCheck(_unused_view)
+    check.process_request(request)
+    reason = check.process_view(request, _unused_view, (), {})
+    if reason:
+        raise ApiError("csrf_failed", f"Send the header X-CSRFToken: {reason}", status=403)
+
+
+def _unused_view(request: HttpRequest) -> HttpResponse:
+    raise NotImplementedError("CSRFCheck takes a view only to see whether it is exempt.")
+
+
 def not_authenticated() -> ApiError:
     """401 for a request without credentials."""
     return ApiError(
@@ -258,3 +244,13 @@ def not_authenticated() -> ApiError:
         status=401,
         headers={"WWW-Authenticate": 'Bearer realm="makegood"'},
     )
+
+
+def invalid_key() -> ApiError:
+    """401 for a key that is malformed, unknown, expired or revoked; the cases are indistinguishable."""
+    message = "This API key is not valid: it is unknown, expired or revoked."
+    return ApiError("invalid_api_key", message, status=401, headers={"WWW-Authenticate": CHALLENGE})
+
+
+def _no_project() -> ApiError:
+    return ApiError("not_found", "You have no project with this name.", status=404)

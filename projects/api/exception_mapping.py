@@ -29,9 +29,17 @@ from projects.records.attributes import WrongValue
 FORBIDDEN = "You don't have permission to do this."
 OUR_FAULT = "Something went wrong on our side. Try again. If the problem persists, contact us with the request_id."
 BUSY = "Someone else is changing the same data, so nothing was saved. Try again in a moment."
+AWAY = "The database is unavailable. Try again in a moment."
 # Contention between transactions; the database itself is reachable.
 GIVEN_UP = (LockNotAvailable, DeadlockDetected, SerializationFailure)
-AWAY = "The database is unavailable. Try again in a moment."
+# A lowercase message continues from the field's name. These replace DRF's sentences, which don't name the field.
+PREDICATES = {
+    "required": "is required.",
+    "null": "may not be null.",
+    "empty": "is empty.",
+}
+# Messages with these codes name the field themselves.
+WHOLE_SENTENCES = {"unknown_field"}
 
 
 def to_api_error(error: BaseException) -> ApiError:
@@ -42,95 +50,6 @@ def to_api_error(error: BaseException) -> ApiError:
         if isinstance(error, kinds):
             return meaning(error)
     return ApiError("server_error", OUR_FAULT, status=500)
-
-
-def _unavailable(error: Any) -> ApiError:
-    if isinstance(error.__cause__, GIVEN_UP):
-        return ApiError("unavailable", BUSY, status=503, headers={"Retry-After": "1"})
-    return ApiError("unavailable", AWAY, status=503, headers={"Retry-After": "2"})
-
-
-def _not_found(error: Any) -> ApiError:
-    return ApiError("not_found", NOTHING_HERE, status=404)
-
-
-def _forbidden(error: Any) -> ApiError:
-    return ApiError("permission_denied", str(error) or FORBIDDEN, status=403)
-
-
-def _too_big(error: Any) -> ApiError:
-    return ApiError("body_too_large", "Body is larger than this endpoint accepts.", status=413)
-
-
-def _too_many_fields(error: Any) -> ApiError:
-    most = settings.DATA_UPLOAD_MAX_NUMBER_FIELDS
-    return ApiError("too_many_fields", f"The query or the form has more than {most:,} parameters.")
-
-
-def _unknown_host(error: Any) -> ApiError:
-    message = "Unknown host name. The operator lists the allowed ones in MAKEGOOD_ALLOWED_HOSTS."
-    return ApiError("unknown_host", message)
-
-
-def _bad_request(error: Any) -> ApiError:
-    return ApiError("bad_request", "The request is malformed: its URL, headers or form can't be read.")
-
-
-def _wrong_value(error: WrongValue) -> ApiError:
-    return ApiError("invalid_value", str(error), field="value")
-
-
-def _invalid(error: ValidationError) -> ApiError:
-    return ApiError("invalid", " ".join(error.messages))
-
-
-def _throttled(error: drf.Throttled) -> ApiError:
-    seconds = max(1, round(getattr(error, "wait", None) or 1))
-    message = f"Too many requests. Try again in {seconds} s."
-    return ApiError("throttled", message, status=429, headers={"Retry-After": str(seconds)})
-
-
-def _wrong_media_type(error: Any) -> ApiError:
-    return ApiError("unsupported_media_type", "Send JSON with the header Content-Type: application/json.", status=415)
-
-
-def _wrong_method(error: drf.MethodNotAllowed) -> ApiError:
-    return ApiError("method_not_allowed", str(error.detail), status=405)
-
-
-def _any_drf(error: drf.APIException) -> ApiError:
-    code = error.get_codes()
-    challenge = getattr(error, "auth_header", None)
-    headers = {"WWW-Authenticate": challenge} if challenge else {}
-    return ApiError(str(code), str(error.detail), status=error.status_code, headers=headers)
-
-
-_MEANINGS: list[tuple[tuple[type[BaseException], ...], Callable[[Any], ApiError]]] = [
-    ((Http404, drf.NotFound), _not_found),
-    ((drf.ValidationError,), lambda error: first_problem(error)),
-    ((drf.Throttled,), _throttled),
-    ((drf.UnsupportedMediaType,), _wrong_media_type),
-    ((drf.MethodNotAllowed,), _wrong_method),
-    ((drf.APIException,), _any_drf),
-    ((PermissionDenied,), _forbidden),
-    ((WrongValue,), _wrong_value),
-    ((ValidationError,), _invalid),
-    ((OperationalError, InterfaceError), _unavailable),
-    ((RequestDataTooBig,), _too_big),
-    ((DisallowedHost,), _unknown_host),
-    ((TooManyFieldsSent,), _too_many_fields),
-    ((SuspiciousOperation, BadRequest, MultiPartParserError), _bad_request),
-]
-
-
-# A lowercase message continues from the field's name. These replace DRF's sentences, which don't name the field.
-PREDICATES = {
-    "required": "is required.",
-    "null": "may not be null.",
-    "empty": "is empty.",
-}
-# Messages with these codes name the field themselves.
-WHOLE_SENTENCES = {"unknown_field"}
 
 
 def first_problem(error: drf.ValidationError) -> ApiError:
@@ -157,3 +76,82 @@ def _sentence(field: str | None, *, code: str, text: str) -> str:
         return text
     predicate = PREDICATES.get(code, text)
     return f"{field} {predicate}" if predicate[:1].islower() else f"{field}: {predicate}"
+
+
+def _not_found(error: Any) -> ApiError:
+    return ApiError("not_found", NOTHING_HERE, status=404)
+
+
+def _throttled(error: drf.Throttled) -> ApiError:
+    seconds = max(1, round(getattr(error, "wait", None) or 1))
+    message = f"Too many requests. Try again in {seconds} s."
+    return ApiError("throttled", message, status=429, headers={"Retry-After": str(seconds)})
+
+
+def _wrong_media_type(error: Any) -> ApiError:
+    return ApiError("unsupported_media_type", "Send JSON with the header Content-Type: application/json.", status=415)
+
+
+def _wrong_method(error: drf.MethodNotAllowed) -> ApiError:
+    return ApiError("method_not_allowed", str(error.detail), status=405)
+
+
+def _any_drf(error: drf.APIException) -> ApiError:
+    code = error.get_codes()
+    challenge = getattr(error, "auth_header", None)
+    headers = {"WWW-Authenticate": challenge} if challenge else {}
+    return ApiError(str(code), str(error.detail), status=error.status_code, headers=headers)
+
+
+def _forbidden(error: Any) -> ApiError:
+    return ApiError("permission_denied", str(error) or FORBIDDEN, status=403)
+
+
+def _wrong_value(error: WrongValue) -> ApiError:
+    return ApiError("invalid_value", str(error), field="value")
+
+
+def _invalid(error: ValidationError) -> ApiError:
+    return ApiError("invalid", " ".join(error.messages))
+
+
+def _unavailable(error: Any) -> ApiError:
+    if isinstance(error.__cause__, GIVEN_UP):
+        return ApiError("unavailable", BUSY, status=503, headers={"Retry-After": "1"})
+    return ApiError("unavailable", AWAY, status=503, headers={"Retry-After": "2"})
+
+
+def _too_big(error: Any) -> ApiError:
+    return ApiError("body_too_large", "Body is larger than this endpoint accepts.", status=413)
+
+
+def _unknown_host(error: Any) -> ApiError:
+    message = "Unknown host name. The operator lists the allowed ones in MAKEGOOD_ALLOWED_HOSTS."
+    return ApiError("unknown_host", message)
+
+
+def _too_many_fields(error: Any) -> ApiError:
+    most = settings.DATA_UPLOAD_MAX_NUMBER_FIELDS
+    return ApiError("too_many_fields", f"The query or the form has more than {most:,} parameters.")
+
+
+def _bad_request(error: Any) -> ApiError:
+    return ApiError("bad_request", "The request is malformed: its URL, headers or form can't be read.")
+
+
+_MEANINGS: list[tuple[tuple[type[BaseException], ...], Callable[[Any], ApiError]]] = [
+    ((Http404, drf.NotFound), _not_found),
+    ((drf.ValidationError,), first_problem),
+    ((drf.Throttled,), _throttled),
+    ((drf.UnsupportedMediaType,), _wrong_media_type),
+    ((drf.MethodNotAllowed,), _wrong_method),
+    ((drf.APIException,), _any_drf),
+    ((PermissionDenied,), _forbidden),
+    ((WrongValue,), _wrong_value),
+    ((ValidationError,), _invalid),
+    ((OperationalError, InterfaceError), _unavailable),
+    ((RequestDataTooBig,), _too_big),
+    ((DisallowedHost,), _unknown_host),
+    ((TooManyFieldsSent,), _too_many_fields),
+    ((SuspiciousOperation, BadRequest, MultiPartParserError), _bad_request),
+]

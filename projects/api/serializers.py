@@ -15,40 +15,8 @@ from projects.records.attributes import type_name
 # Invisible characters that Unicode classifies as letters or symbols: fillers and the blank Braille pattern.
 BLANK_LETTERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 UNSEEN = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp"})
-
-
-class TextField(serializers.CharField):
-    """Free text, stored exactly as sent. Rejects more than `longest` characters, and text without a visible character."""
-
-    default_error_messages = {
-        "not_text": "must be text, not {found}.",
-        "too_long": "has {count:,} characters; the limit is {longest:,}.",
-        "empty": "is empty.",
-    }
-
-    def __init__(self, *, longest: int, **kwargs: Any) -> None:
-        self.longest = longest
-        super().__init__(trim_whitespace=False, **kwargs)
-
-    def to_internal_value(self, data: Any) -> str:
-        if not isinstance(data, str):
-            self.fail("not_text", found=type_name(data))
-        if len(data) > self.longest:
-            self.fail("too_long", count=len(data), longest=self.longest)
-        if not self.allow_blank and is_empty(data):
-            self.fail("empty")
-        return data
-
-
-def is_empty(text: str) -> bool:
-    """True if the text has no visible character: only spaces, controls and zero-width characters. Combining marks are
-    visible.
-    """
-    return all(unicodedata.category(letter) in UNSEEN or letter in BLANK_LETTERS for letter in text)
-
-
-__all__ = ["StrictSerializer", "TextField"]
-
+# Only the server sets these.
+FORBIDDEN = frozenset({"id", "organization", "project", "tenant"})
 # Replacements for DRF's type errors. They name the expected JSON type and mention no Python types.
 OURS: tuple[tuple[type[serializers.Field[Any, Any, Any, Any]], str, str], ...] = (
     (serializers.Serializer, "invalid", "must be a JSON object."),
@@ -60,9 +28,6 @@ OURS: tuple[tuple[type[serializers.Field[Any, Any, Any, Any]], str, str], ...] =
     (serializers.ChoiceField, "invalid_choice", "must be one of: {choices}."),
     (serializers.CharField, "invalid", "must be text."),
 )
-
-# Only the server sets these.
-FORBIDDEN = frozenset({"id", "organization", "project", "tenant"})
 
 
 class StrictSerializer(serializers.Serializer[Any]):
@@ -109,3 +74,33 @@ def _suggestion(name: str, writable: list[str]) -> str:
         return "No field can be set here."
     close = get_close_matches(name[:100], writable, n=1)
     return f"Did you mean '{close[0]}'?" if close else f"Did you mean one of: {', '.join(writable)}?"
+
+
+class TextField(serializers.CharField):
+    """Free text, stored exactly as sent. Rejects more than `longest` characters, and text without a visible character."""
+
+    default_error_messages = {
+        "not_text": "must be text, not {found}.",
+        "too_long": "has {count:,} characters; the limit is {longest:,}.",
+        "empty": "is empty.",
+    }
+
+    def __init__(self, *, longest: int, **kwargs: Any) -> None:
+        self.longest = longest
+        super().__init__(trim_whitespace=False, **kwargs)
+
+    def to_internal_value(self, data: Any) -> str:
+        if not isinstance(data, str):
+            self.fail("not_text", found=type_name(data))
+        if len(data) > self.longest:
+            self.fail("too_long", count=len(data), longest=self.longest)
+        if not self.allow_blank and is_empty(data):
+            self.fail("empty")
+        return data
+
+
+def is_empty(text: str) -> bool:
+    """True if the text has no visible character: only spaces, controls and zero-width characters. Combining marks are
+    visible.
+    """
+    return all(unicodedata.category(letter) in UNSEEN or letter in BLANK_LETTERS for letter in text)

@@ -16,23 +16,10 @@ from rest_framework.throttling import BaseThrottle
 
 from projects.api.authentication import caller_of
 
-SECONDS = 0.25
-
-
-@cache
-def client() -> Redis:
-    """The Redis client of this process. Commands are never retried."""
-    return Redis.from_url(
-        settings.REDIS_URL,
-        socket_timeout=SECONDS,
-        socket_connect_timeout=SECONDS,
-        retry=Retry(NoBackoff(), 0),
-    )
-
-
 log = logging.getLogger(__name__)
 
 PER_MINUTE = 600
+SECONDS = 0.25
 # After an outage Redis is tried again after this pause; outages are logged once a minute.
 PAUSE_SECONDS, LOG_SECONDS = 2.0, 60.0
 
@@ -71,6 +58,11 @@ class KeyThrottle(BaseThrottle):
         return self._wait
 
 
+def seconds_to_wait(bucket: str, *, per_minute: int) -> float:
+    """The wait for a public page's rate limit; 0 if the request is allowed or Redis is unavailable."""
+    return _outage.take(bucket, size=per_minute) / 1000
+
+
 class Outage:
     """Takes tokens from Redis, and skips Redis for a moment after it fails."""
 
@@ -96,9 +88,7 @@ class Outage:
             log.warning("Rate limits are off while Redis is unavailable: %s", error)
 
 
-def seconds_to_wait(bucket: str, *, per_minute: int) -> float:
-    """The wait for a public page's rate limit; 0 if the request is allowed or Redis is unavailable."""
-    return _outage.take(bucket, size=per_minute) / 1000
+_outage = Outage()
 
 
 def take_token(bucket: str, *, size: int | None = None) -> int:
@@ -115,4 +105,12 @@ def _script() -> Any:
     return client().register_script(TAKE)
 
 
-_outage = Outage()
+@cache
+def client() -> Redis:
+    """The Redis client of this process. Commands are never retried."""
+    return Redis.from_url(
+        settings.REDIS_URL,
+        socket_timeout=SECONDS,
+        socket_connect_timeout=SECONDS,
+        retry=Retry(NoBackoff(), 0),
+    )

@@ -34,33 +34,8 @@ LONGEST_SHOWN = 100
 # Similarity cutoff for suggestions: it matches `status` with `state`, but not `trace`.
 ALIKE = 0.7
 
-
-def check_query(asked: QueryDict, *, declared: Iterable[OpenApiParameter], others: Sequence[str] = ()) -> None:
-    """Reject misspelled parameters, repeated parameters, and values outside a parameter's declared choices.
-
-    `others` are names that every view accepts. Raises ApiError.
-    """
-    choices = {parameter.name: parameter.enum for parameter in declared}
-    known = [*choices, *others]
-    for name, values in asked.lists():
-        if name in known:
-            if len(values) > 1:
-                raise ApiError("repeated_parameter", f"{name} appears more than once; send it once.", field=name)
-            _check_choice(name, values[0], choices=choices.get(name))
-        elif near := get_close_matches(name[:LONGEST_SHOWN], known, n=1, cutoff=ALIKE):
-            raise ApiError("unknown_parameter", _refusal(name, near[0], known=known), field=name[:LONGEST_SHOWN])
-
-
-def _check_choice(name: str, value: str, *, choices: Sequence[Any] | None) -> None:
-    if not choices or not value or value in choices:
-        return
-    near = get_close_matches(value[:LONGEST_SHOWN].lower(), choices, n=1)
-    hint = f" Did you mean '{near[0]}'?" if near else ""
-    raise ApiError(f"invalid_{name}", f"{name} must be one of: {', '.join(choices)}.{hint}", field=name)
-
-
-def _refusal(name: str, near: str, *, known: Sequence[str]) -> str:
-    return f"Unknown parameter '{name[:LONGEST_SHOWN]}'. Did you mean '{near}'? Allowed here: {', '.join(known)}."
+M = TypeVar("M", bound=Model)
+P = TypeVar("P")
 
 
 class JsonAlways(BaseContentNegotiation):
@@ -163,16 +138,6 @@ class TenantView(APIView):
         return getattr(self, method, self.http_method_not_allowed)
 
 
-M = TypeVar("M", bound=Model)
-P = TypeVar("P")
-
-
-@cache
-def _checker(serializer: type[BaseSerializer[Any]]) -> BaseSerializer[Any]:
-    """One serializer instance per class for all bodies: fields are built once, and validation leaves no state."""
-    return serializer()
-
-
 class ProjectView(TenantView):
     """Base view for resources of the caller's project."""
 
@@ -190,3 +155,37 @@ class ProjectView(TenantView):
         pages, self.ordering = Pages(), ordering
         found = pages.paginate_queryset(rows, self.request, view=self) or []
         return pages.get_paginated_response([present(row) for row in found])
+
+
+@cache
+def _checker(serializer: type[BaseSerializer[Any]]) -> BaseSerializer[Any]:
+    """One serializer instance per class for all bodies: fields are built once, and validation leaves no state."""
+    return serializer()
+
+
+def check_query(asked: QueryDict, *, declared: Iterable[OpenApiParameter], others: Sequence[str] = ()) -> None:
+    """Reject misspelled parameters, repeated parameters, and values outside a parameter's declared choices.
+
+    `others` are names that every view accepts. Raises ApiError.
+    """
+    choices = {parameter.name: parameter.enum for parameter in declared}
+    known = [*choices, *others]
+    for name, values in asked.lists():
+        if name in known:
+            if len(values) > 1:
+                raise ApiError("repeated_parameter", f"{name} appears more than once; send it once.", field=name)
+            _check_choice(name, values[0], choices=choices.get(name))
+        elif near := get_close_matches(name[:LONGEST_SHOWN], known, n=1, cutoff=ALIKE):
+            raise ApiError("unknown_parameter", _refusal(name, near[0], known=known), field=name[:LONGEST_SHOWN])
+
+
+def _check_choice(name: str, value: str, *, choices: Sequence[Any] | None) -> None:
+    if not choices or not value or value in choices:
+        return
+    near = get_close_matches(value[:LONGEST_SHOWN].lower(), choices, n=1)
+    hint = f" Did you mean '{near[0]}'?" if near else ""
+    raise ApiError(f"invalid_{name}", f"{name} must be one of: {', '.join(choices)}.{hint}", field=name)
+
+
+def _refusal(name: str, near: str, *, known: Sequence[str]) -> str:
+    return f"Unknown parameter '{name[:LONGEST_SHOWN]}'. Did you mean '{near}'? Allowed here: {', '.join(known)}."

@@ -13,21 +13,6 @@ from django.utils.cache import add_never_cache_headers
 from tenancy.ids import uuid7
 
 HEADER = "X-Request-ID"
-
-
-def make_request_id() -> str:
-    """32 hexadecimal digits, ordered by time."""
-    return uuid7().hex
-
-
-def request_id_of(request: Any) -> str:
-    """The request's id; one is made for a request that bypassed the middleware."""
-    given = getattr(request, "request_id", None)
-    if given is None:
-        given = request.request_id = make_request_id()
-    return str(given)
-
-
 API = "/api/"
 
 
@@ -55,6 +40,19 @@ class RequestIdMiddleware:
 
     async def _answer_async(self, request: HttpRequest) -> HttpResponseBase:
         return _finished(await self._get_response(request), request)
+
+
+def make_request_id() -> str:
+    """32 hexadecimal digits, ordered by time."""
+    return uuid7().hex
+
+
+def request_id_of(request: Any) -> str:
+    """The request's id; one is made for a request that bypassed the middleware."""
+    given = getattr(request, "request_id", None)
+    if given is None:
+        given = request.request_id = make_request_id()
+    return str(given)
 
 
 def _finished(response: HttpResponseBase, request: HttpRequest) -> HttpResponseBase:

@@ -9,6 +9,8 @@ import phonenumbers
 from phonenumbers import PhoneNumber, PhoneNumberType
 
 LONGEST_SHOWN = 80
+# Numbers that cost the sender extra, the classic target of toll fraud.
+DEAR = frozenset({PhoneNumberType.PREMIUM_RATE, PhoneNumberType.SHARED_COST})
 
 
 class NoPhone(ValueError):
@@ -22,6 +24,10 @@ class NoPhone(ValueError):
     def sentence(self) -> str:
         """The error and the advice in one text."""
         return f"{self} {self.way}"
+
+
+class NumberRefused(ValueError):
+    """Text messages may not be sent to this number."""
 
 
 def read_phone(text: str, *, region: str) -> str:
@@ -50,14 +56,6 @@ def example_phone(region: str) -> str:
     number = phonenumbers.example_number_for_type(region, kind) or phonenumbers.example_number_for_type("GB", kind)
     assert number is not None
     return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.INTERNATIONAL)
-
-
-# Numbers that cost the sender extra, the classic target of toll fraud.
-DEAR = frozenset({PhoneNumberType.PREMIUM_RATE, PhoneNumberType.SHARED_COST})
-
-
-class NumberRefused(ValueError):
-    """Text messages may not be sent to this number."""
 
 
 def number_to_text(phone: str, *, region: str, countries: Collection[str] = ()) -> str:

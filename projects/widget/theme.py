@@ -17,9 +17,14 @@ Language = Literal["auto", "en", "it", "de", "fr", "es", "pt", "nl", "ar", "he"]
 POSITIONS: tuple[str, ...] = get_args(Position)
 SCHEMES: tuple[str, ...] = get_args(Scheme)
 LANGUAGES: tuple[str, ...] = get_args(Language)
+DEFAULT_BRAND = "#2b4acb"
+HEX = re.compile(r"#[0-9a-f]{6}")
+WHITE, INK = "#ffffff", "#1d1b17"
 # The widget's backgrounds (static/widget/style.js), on which the brand color must be readable.
 LIGHT_GROUND, DARK_GROUND = "#f5f3ee", "#24221f"
-DEFAULT_BRAND = "#2b4acb"
+# The WCAG AA contrast for normal text.
+READABLE = 4.5
+_STEPS = 40
 
 
 class WidgetTheme(Part):
@@ -47,13 +52,6 @@ class WidgetTheme(Part):
             "link_light": readable(self.brand, on=LIGHT_GROUND),
             "link_dark": readable(self.brand, on=DARK_GROUND),
         }
-
-
-HEX = re.compile(r"#[0-9a-f]{6}")
-WHITE, INK = "#ffffff", "#1d1b17"
-# The WCAG AA contrast for normal text.
-READABLE = 4.5
-_STEPS = 40
 
 
 def contrast(one: str, other: str) -> float:

@@ -80,6 +80,23 @@ def edit_of(facts: Facts) -> WidgetEdit:
     return WidgetEdit(origins=facts["sites"], theme=theme, is_enabled=facts["switched_on"] == "yes")
 
 
+def checked_origins(lines: Sequence[str]) -> list[str]:
+    """The distinct origins, in order. Raises NoOrigin with the number of the line."""
+    found: dict[str, None] = {}
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        if len(line) > LONGEST:
+            raise NoOrigin(f"Line {number} has {len(line)} characters; the limit is {LONGEST}.")
+        try:
+            found[origin_of(line)] = None
+        except NoOrigin as error:
+            raise NoOrigin(f"Line {number}: {error}") from error
+    if len(found) > MOST_ORIGINS:
+        raise NoOrigin(f"Use at most {MOST_ORIGINS} sites; there are {len(found)}.")
+    return list(found)
+
+
 def renew_shopper_secret(project: Project, *, by: User | None) -> str:
     """Create a new secret and return it, this once. Tokens signed with the old one are rejected from now on."""
     secret = secrets.token_urlsafe(32)
@@ -112,23 +129,6 @@ def _checked(edit: WidgetEdit) -> tuple[list[str], WidgetTheme]:
     if errors:
         raise SettingsRefused(errors)
     return origins, theme
-
-
-def checked_origins(lines: Sequence[str]) -> list[str]:
-    """The distinct origins, in order. Raises NoOrigin with the number of the line."""
-    found: dict[str, None] = {}
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        if len(line) > LONGEST:
-            raise NoOrigin(f"Line {number} has {len(line)} characters; the limit is {LONGEST}.")
-        try:
-            found[origin_of(line)] = None
-        except NoOrigin as error:
-            raise NoOrigin(f"Line {number}: {error}") from error
-    if len(found) > MOST_ORIGINS:
-        raise NoOrigin(f"Use at most {MOST_ORIGINS} sites; there are {len(found)}.")
-    return list(found)
 
 
 def _as_facts(origins: Sequence[str], theme: Mapping[str, Any], *, is_enabled: bool) -> dict[str, Any]:
