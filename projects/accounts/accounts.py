@@ -49,7 +49,9 @@ WAYS = {
 # Session keys: the token of a followed invitation, and the e-mail to prefill at sign-in.
 TOKEN = "invitation"  # noqa: S105
 EXPECTED = "sign_in_as"
-CONFIRM_LATER = "Sign in and open the link in the e-mail again, so that we know the account is yours. If you can’t sign in, set a new password."
+CONFIRM_LATER = (
+    "Sign in and open the link in the e-mail again, so that we know the account is yours. Or set a new password."
+)
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth has no types

@@ -17,10 +17,10 @@ SLUG_ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
 class Role(models.TextChoices):
     """A member's role."""
 
-    OWNER = "owner", "Owner: everything, and who the owners are"
+    OWNER = "owner", "Owner: full access, including other owners"
     ADMIN = "admin", "Admin: configures agents, members and keys"
-    OPERATOR = "operator", "Operator: talks, approves and resolves"
-    VIEWER = "viewer", "Viewer: looks"
+    OPERATOR = "operator", "Operator: talks to customers, approves and resolves"
+    VIEWER = "viewer", "Viewer: read-only access"
 
 
 class Organization(models.Model):

@@ -189,7 +189,10 @@ def test_a_name_with_a_nul_names_nothing(chat: Chat, method: str) -> None:
 def test_an_attribute_needs_a_name_that_can_be_written_again(chat: Chat, key: str) -> None:
     reply = chat.caller.send("PUT", f"/attributes/{key}", b'{"value": 1}')
     assert (reply.status, reply.error["field"]) == (400, "key")
-    assert reply.error["message"] == "key: Start with a letter, then use letters, digits, _, - and full stops, at most 160 characters."
+    assert (
+        reply.error["message"]
+        == "key: Start with a letter, then use letters, digits, _, - and full stops, at most 160 characters."
+    )
 
 
 @pytest.mark.parametrize(
