@@ -19,7 +19,7 @@ from typing import Any
 from bench.processes import cpu_seconds, memory_bytes
 from config.runner import programs
 from config.runner.embedded import EmbeddedServices
-from config.runner.forking import CAN_FORK, ask
+from config.runner.forking import CAN_FORK, request_fork
 from config.runner.ports import free_port
 from config.runner.program import Program
 
@@ -155,7 +155,7 @@ def _fork(stack: ExitStack, apps: Iterable[Program], *, env: dict[str, str]) -> 
     while not socket.exists():
         time.sleep(0.05)
     for app in apps:
-        told = stack.enter_context(ask(app, server=socket, output=sys.stdout.fileno()).makefile())
+        told = stack.enter_context(request_fork(app, server=socket, output=sys.stdout.fileno()).makefile())
         pid = pids[app.name] = int(told.readline())
         stack.callback(told.readline)
         stack.callback(os.kill, pid, signal.SIGTERM)

@@ -11,7 +11,7 @@ from conversations.turns.services import start_conversation
 from conversations.widget.visitors import read_visitor
 from projects.models import Widget
 from tenancy.scope import tenant_tx
-from tenancy.tenant_lookup import WidgetPlace, find_widget
+from tenancy.tenant_lookup import WidgetRef, find_widget
 from tenancy.threads import in_db
 
 
@@ -37,7 +37,7 @@ def _begin(key: str, token: str) -> str:
 
 
 @cache
-def _place(key: str) -> WidgetPlace:
+def _place(key: str) -> WidgetRef:
     place = find_widget(key)
     if place is None:
         raise LookupError("The demo's widget is gone.")

@@ -1,7 +1,7 @@
-"""The stock Django admin, behind the tenant's walls.
+"""The Django admin with tenant isolation.
 
-The platform's own people (superusers) see every tenant through mg_ops. Owners and admins of an organization see theirs,
-inside its transaction, as everywhere else.
+Superusers see every tenant through mg_ops. Owners and admins of an organization see that organization only, inside its
+transaction.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ CHOSEN = "admin_organization"
 
 @dataclass(frozen=True)
 class AdminScope:
-    """Whose pages a request sees: one organization's, or with None the platform's."""
+    """The scope of a request: one organization, or all of them if `organization_id` is None."""
 
     organization_id: UUID | None
     name: str
@@ -40,29 +40,29 @@ class AdminScope:
 class MakegoodAdmin(AdminSite):
     site_header = "Makegood"
     site_title = "Makegood"
-    index_title = "Everything there is"
+    index_title = "Administration"
     enable_nav_sidebar = True
 
     def has_permission(self, request: HttpRequest) -> bool:
-        """Superusers, and administrators of at least one organization."""
-        return _place_of(request) is not None
+        """True for superusers, and for owners and admins of at least one organization."""
+        return _get_scope(request) is not None
 
     def admin_view(self, view: Any, cacheable: bool = False) -> Any:
-        """Every page of the admin runs, and renders, inside its scope; an exception rolls everything back."""
+        """Run and render every page of the admin inside its scope. An exception rolls everything back."""
         inner = super().admin_view(view, cacheable)
 
         @wraps(view)
         def scoped(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
             if not request.user.is_authenticated:
                 return inner(request, *args, **kwargs)
-            with _scope_of(request):
+            with _enter_scope(request):
                 response = inner(request, *args, **kwargs)
                 return response.render() if hasattr(response, "render") else response
 
         return scoped
 
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """There is one door for everyone, which counts failures."""
+        """Redirect to the product's sign-in page, which limits failed attempts."""
         address = request.GET.get("next") or reverse("admin:index")
         return redirect(reverse("admin:index")) if request.user.is_authenticated else redirect_to_login(address)
 
@@ -70,7 +70,7 @@ class MakegoodAdmin(AdminSite):
         return [path("enter/<uuid:organization_id>", self.enter, name="enter"), *super().get_urls()]
 
     def enter(self, request: HttpRequest, organization_id: UUID) -> HttpResponse:
-        """Choose which of one's organizations the admin shows. The header names it on every page."""
+        """Choose the organization that the admin shows. The header of every page names it."""
         if not request.user.is_authenticated:
             return redirect_to_login(request.get_full_path())
         if not request.user.is_superuser and organization_id not in _administered_by(request.user.pk):
@@ -79,22 +79,22 @@ class MakegoodAdmin(AdminSite):
         return redirect("admin:index")
 
     def each_context(self, request: HttpRequest) -> dict[str, Any]:
-        place = _place_of(request)
-        return {**super().each_context(request), "site_header": f"Makegood · {place.name}" if place else "Makegood"}
+        scope = _get_scope(request)
+        return {**super().each_context(request), "site_header": f"Makegood · {scope.name}" if scope else "Makegood"}
 
     def get_log_entries(self, request: HttpRequest) -> QuerySet[LogEntry]:
-        """Of this organization only: row-level security holds for the history too."""
+        """The user's own entries. Row-level security limits them to this organization."""
         return super().get_log_entries(request).filter(user_id=cast(int, request.user.pk))
 
 
-def _place_of(request: HttpRequest) -> AdminScope | None:
-    """Found once per request, before any tenant's transaction is open: finding it opens them one after the other."""
-    if not hasattr(request, "admin_place"):
-        request.admin_place = _find_place(request)  # type: ignore[attr-defined]
-    return cast("AdminScope | None", request.admin_place)  # type: ignore[attr-defined]
+def _get_scope(request: HttpRequest) -> AdminScope | None:
+    """The scope of the request. Found once, before a tenant's transaction is open, because the search opens its own."""
+    if not hasattr(request, "admin_scope"):
+        request.admin_scope = _find_scope(request)  # type: ignore[attr-defined]
+    return cast("AdminScope | None", request.admin_scope)  # type: ignore[attr-defined]
 
 
-def _find_place(request: HttpRequest) -> AdminScope | None:
+def _find_scope(request: HttpRequest) -> AdminScope | None:
     if not isinstance(request.user, User) or not request.user.is_active:
         return None
     if request.user.is_superuser:
@@ -105,7 +105,7 @@ def _find_place(request: HttpRequest) -> AdminScope | None:
 
 
 def _administered_by(user_id: int) -> dict[UUID, str]:
-    """The names of the organizations whose owner or admin the user is, oldest membership first."""
+    """The names of the organizations that the user owns or administers, oldest membership first."""
     names = {}
     for organization_id in find_organizations(user_id=user_id):
         with tenant_tx(organization_id):
@@ -115,9 +115,9 @@ def _administered_by(user_id: int) -> dict[UUID, str]:
 
 
 @contextmanager
-def _scope_of(request: HttpRequest) -> Iterator[None]:
-    place = _place_of(request)
-    if place is None:
-        raise PermissionDenied("Only owners and admins of an organization may enter.")
-    with platform_scope() if place.organization_id is None else tenant_tx(place.organization_id):
+def _enter_scope(request: HttpRequest) -> Iterator[None]:
+    scope = _get_scope(request)
+    if scope is None:
+        raise PermissionDenied("Only owners and admins of an organization may use the admin.")
+    with platform_scope() if scope.organization_id is None else tenant_tx(scope.organization_id):
         yield

@@ -1,4 +1,4 @@
-"""Everything under /api/v1/."""
+"""URLs under /api/v1/."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The admin site, as an app."""
+"""The app that installs our admin site."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ASGI application: Django behind the body limit, with a short way for the API."""
+"""The ASGI application: the body limit, a fast path for the API, and Django for everything else."""
 
 from __future__ import annotations
 
@@ -26,15 +26,17 @@ from tenancy.threads import in_db
 
 API, DOCS, WIDGET = "/api/v1/", "/api/v1/docs/", "/widget/"
 
-# WhiteNoise reads files synchronously; Django serves them from a thread, and would say so at every start.
+# WhiteNoise reads files synchronously, and Django serves them from a thread. Without the filter it warns at every
+# start.
 warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume synchronous iterators")
 
 
 class ApiHandler(ASGIHandler):
-    """Django with what an API call needs, and none of what costs it a change of thread each.
+    """Django's handler with only the middleware that the API needs, running in our own database threads.
 
-    Django gives every request a thread of its own for its plain views, its signals and its answer's end. A few hundred at once
-    are as many threads, and more connections to the database than there are. Here they take turns in our own (`in_db`).
+    Django runs the synchronous views, signals and response ends of each request in a thread of its own. A few hundred
+    concurrent requests would need as many threads, and more database connections than there are. Here they share the
+    threads of `in_db`.
     """
 
     def load_middleware(self, is_async: bool = False) -> None:
@@ -45,7 +47,7 @@ class ApiHandler(ASGIHandler):
             settings.MIDDLEWARE = whole
 
     def make_view_atomic(self, view: Any) -> Any:
-        """Django's last word on how a view is called."""
+        """The last step in which Django wraps a view."""
         run: Any = super().make_view_atomic(view)
 
         async def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
@@ -56,8 +58,9 @@ class ApiHandler(ASGIHandler):
         return answer
 
     async def read_body(self, receive: Any) -> BytesIO:
-        """The body in memory, as much as `BodyLimit` lets through. Nobody has to close it, so a view may read it though its client
-        left. Raises RequestAborted.
+        """Read the body into memory; `BodyLimit` has limited its size. Raises RequestAborted.
+
+        Nothing has to be closed, so a view can read the body after its client has disconnected.
         """
         parts: list[bytes] = []
         is_more = True
@@ -70,9 +73,11 @@ class ApiHandler(ASGIHandler):
         return BytesIO(b"".join(parts))
 
     async def handle(self, scope: Any, receive: Any, send: Any) -> None:
-        """As Django's, without its signals: what listens to them looks after connections, which `in_db` gives back anyway.
+        """Handle a request as Django does, without its signals.
 
-        When the client leaves, nothing more begins, and a view that is in its thread comes to its end.
+        Their receivers manage connections, which `in_db` does here.
+
+        If the client disconnects, no further step starts, and a view that runs in a thread finishes.
         """
         try:
             body = await self.read_body(receive)
@@ -87,8 +92,8 @@ class ApiHandler(ASGIHandler):
         finally:
             leaving.cancel()
             answering.cancel()
-            # Awaiting one that is cancelled would tie it, the request and this frame together by its traceback, until a
-            # collection finds them, which stops everybody.
+            # `asyncio.wait` doesn't raise. Awaiting a canceled task would create a reference cycle of its traceback,
+            # the request and this frame, which only a garbage collection frees, and a collection stops everyone.
             await asyncio.wait({answering, leaving})
         with suppress(asyncio.CancelledError, RequestAborted):
             answering.result()
@@ -100,13 +105,13 @@ class ApiHandler(ASGIHandler):
 
 
 def _plain(response: Any) -> Any:
-    """The answer without its renderer, which Django would call once more, in one more thread."""
+    """A rendered copy of the response without its renderer. Django would render again, in another thread."""
     if not isinstance(response, SimpleTemplateResponse):
         return response
     response.render()
     plain = HttpResponse(response.content, status=response.status_code)
     plain.headers, plain.cookies = response.headers, response.cookies
-    # DRF's holds its answer, and would keep it, the view and the request until a collection finds them.
+    # DRF's context refers to the response, which would keep the view and the request until a collection.
     vars(response).pop("renderer_context", None)
     return plain
 

@@ -1,4 +1,4 @@
-"""The Celery app. Its messages only wake workers; the Job row is authoritative."""
+"""The Celery app. Its messages only wake workers; the Job rows are authoritative."""
 
 from __future__ import annotations
 
@@ -19,5 +19,5 @@ app.autodiscover_tasks()
 
 @worker_ready.connect
 def settle_worker(**_: Any) -> None:
-    """Everything is loaded by now."""
+    """Settle memory once everything is loaded."""
     settle()

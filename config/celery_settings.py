@@ -1,4 +1,7 @@
-"""Celery's settings. Early acknowledgement, no results, no ETA, no retry: a lost message costs a sweep, never work."""
+"""Celery's settings: early acknowledgement, no results, no ETA, no retries.
+
+The sweep finds work whose message was lost.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ broker_transport_options = {
 imports = ("config.preload",)
 task_publish_retry = False
 task_ignore_result = True
-# A hint needs no acknowledgement: keeping account of each in Redis cost more than all it says.
+# Acknowledging hints in Redis cost more than the hints themselves.
 task_queues = [Queue(name, routing_key=name, no_ack=True) for name in ("replies", "work")]
 task_default_queue = "work"
 worker_prefetch_multiplier = 1

@@ -1,4 +1,4 @@
-"""The operator's settings: environment variables, read once, refused with one sentence that says what to set."""
+"""Environment variables. An invalid value raises ImproperlyConfigured, with a message that says what to set."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 
 
 def text(name: str, *, why: str) -> str:
-    """A setting that must be there. `why` completes the sentence "Set NAME: …"."""
+    """A required setting. `why` completes the message "Set NAME: …"."""
     value = os.environ.get(name, "").strip()
     if not value:
         raise ImproperlyConfigured(f"Set {name}: {why}")
@@ -26,7 +26,7 @@ def text(name: str, *, why: str) -> str:
 
 
 def database(name: str, *, role: str, pool: int) -> dict[str, Any]:
-    """Django's settings of one PostgreSQL role, from a URL, with a pool of `pool` connections per process."""
+    """Django's settings for one PostgreSQL role, from a URL, with up to `pool` connections per process."""
     url = text(name, why=f"the PostgreSQL URL of the role {role}, postgresql://{role}:password@host:port/database.")
     if urlsplit(url).scheme not in {"postgres", "postgresql"}:
         raise ImproperlyConfigured(f"Set {name} to a postgresql:// URL; Makegood runs on PostgreSQL only.")
@@ -36,15 +36,15 @@ def database(name: str, *, role: str, pool: int) -> dict[str, Any]:
         "ENGINE": "tenancy.postgresql",
         "CONN_MAX_AGE": 0,
         "OPTIONS": {
-            # What stands in the URL behind the question mark: sslmode, or the directory of a socket.
+            # Parameters of the URL, such as sslmode or the directory of a socket.
             **config.get("OPTIONS", {}),
-            # After an outage the pool tries again at once, instead of after a time that grew with the outage.
+            # Retry soon after an outage. By default the delay grows with the length of the outage.
             "pool": {"min_size": 0, "max_size": pool, "timeout": 3, "reconnect_timeout": 2},
             "application_name": f"makegood {role}",
-            # A process that is frozen in the middle of a transaction would hold its locks for ever.
+            # A process that freezes during a transaction would hold its locks forever.
             "options": f"-c idle_in_transaction_session_timeout={int(lease_seconds() * 1000)}",
-            # Statements are prepared once per connection: planning them each time, with row-level security and partial
-            # indexes, cost PostgreSQL more than running them.
+            # Planning each time, with row-level security and partial indexes, cost PostgreSQL more than running the
+            # statements.
             "server_side_binding": True,
             "prepare_threshold": 3,
         },
@@ -52,7 +52,10 @@ def database(name: str, *, role: str, pool: int) -> dict[str, Any]:
 
 
 def connections() -> tuple[int, int]:
-    """Connections of a process as mg_app, and how many threads that serve its event loop keep one of them each."""
+    """The size of a process's connection pool, and the number of database threads of its event loop.
+
+    Each thread keeps one connection of the pool.
+    """
     pool = env.int("MAKEGOOD_DB_POOL", default=16)
     threads = env.int("MAKEGOOD_DB_THREADS", default=max(1, min(8, pool // 2)))
     if not 0 < threads < pool:
@@ -64,7 +67,7 @@ def connections() -> tuple[int, int]:
 
 
 def lease_seconds() -> float:
-    """How long a worker may be silent before another takes over: the operator's for all lanes, or that of replies."""
+    """The time a worker may be silent before another takes over: the operator's for all lanes, or that of replies."""
     return float(env.float("MAKEGOOD_LEASE_SECONDS", default=10.0))
 
 
@@ -77,7 +80,7 @@ def redis_url() -> str:
 
 
 def verified_email(mail_host: str) -> bool:
-    """Whether a new account waits until its address is confirmed, which takes a mail server."""
+    """True if new accounts must confirm their e-mail address, which requires a mail server."""
     asked = env.bool("MAKEGOOD_VERIFY_EMAIL", default=False)
     if asked and not mail_host:
         raise ImproperlyConfigured(

@@ -1,19 +1,19 @@
-"""What a long-lived process does about memory once everything is loaded."""
+"""Garbage collection settings for long-lived processes."""
 
 from __future__ import annotations
 
 import gc
 
-# Young objects are collected rarely: reference counting frees what a turn allocates (`tests/api/test_reference_cycles.py`
-# checks requests), and each collection stops a worker for longer the more it has in use.
+# Collect rarely: reference counting frees what a turn allocates (`tests/api/test_reference_cycles.py` checks requests),
+# and the time of a collection grows with the number of objects.
 YOUNG, MIDDLE, OLD = 30_000, 10, 50
 
 
 def settle() -> None:
-    """Leave all that was loaded out of every later collection: half a million objects that never go away.
+    """Exclude all loaded objects from future collections: half a million that are never freed.
 
-    Looking through them stopped a process for a tenth of a second, now and then, in the middle of somebody's reply. Where
-    processes were forked (`config.runner.forkserver`), it would also give each of them a copy of every page.
+    Scanning them stopped a process for a tenth of a second, sometimes in the middle of a reply. In forked processes
+    (`config.runner.forkserver`), it would also copy every shared page.
     """
     gc.collect()
     gc.freeze()

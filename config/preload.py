@@ -1,11 +1,11 @@
-"""Importing this loads what the first turn would load, so that no customer waits for it; Django is ready before.
+"""Imports everything that the first turn would import, so that no customer waits for it. Requires Django's setup.
 
-It opens no connection and starts no thread: the fork server's processes begin with it.
+It opens no connection and starts no thread, because the fork server's processes start with it.
 """
 
 from __future__ import annotations
 
-import encodings.idna  # noqa: F401 - for the first address of a model
+import encodings.idna  # noqa: F401 - resolving the first host name imports it
 
 import anyio._backends._asyncio  # noqa: F401
 import psycopg_pool  # noqa: F401

@@ -1,4 +1,4 @@
-"""Django settings. Operators configure them by environment variables: see docs/settings.md."""
+"""Django settings. The operator configures them by environment variables."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ MIDDLEWARE = [
     "allauth.account.middleware.AccountMiddleware",
 ]
 
-# What an API call passes through (config.asgi).
+# The middleware of API requests (config.asgi).
 API_MIDDLEWARE = [
     "projects.common.middleware.RequestIdMiddleware",
     "projects.api.session.session_middleware",
@@ -80,7 +80,7 @@ TEMPLATES: list[dict[str, Any]] = [
 
 DB_POOL, DB_THREADS = environment.connections()
 
-# Three roles, none of them a superuser: mg_app runs, mg_ops looks up and claims across tenants, mg_owner migrates.
+# None of the three roles is a superuser. mg_app runs the product, mg_ops works across tenants, mg_owner migrates.
 DATABASES = {
     "default": environment.database("DATABASE_URL", role="mg_app", pool=DB_POOL),
     "ops": environment.database("OPS_DATABASE_URL", role="mg_ops", pool=4),
@@ -103,7 +103,7 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "home"
-# Whether anyone may sign up and name a business; people come by invitation in either case.
+# If False, people can join only by invitation.
 SIGNUP = env.bool("MAKEGOOD_SIGNUP", default=True)
 EMAIL_HOST = env.str("EMAIL_HOST", default="")
 VERIFY_EMAIL = environment.verified_email(EMAIL_HOST)
@@ -113,7 +113,7 @@ ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
 ACCOUNT_USER_MODEL_USERNAME_FIELD = None
 ACCOUNT_EMAIL_VERIFICATION = "mandatory" if VERIFY_EMAIL else "none"
-# In the browser that signed up; elsewhere the link confirms and asks for the password.
+# Only in the browser that signed up. Elsewhere the link confirms the address and asks for the password.
 ACCOUNT_LOGIN_ON_EMAIL_CONFIRMATION = True
 ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
 ACCOUNT_EMAIL_NOTIFICATIONS = bool(EMAIL_HOST)
@@ -135,9 +135,9 @@ MFA_FORMS = {
     "login_webauthn": "console.people.passkey_forms.SignInForm",
     "edit_webauthn": "console.people.passkey_forms.RenameForm",
 }
-# As many as with a password: colleagues share an address.
+# The same limit as for passwords: colleagues share an IP address.
 MFA_RATE_LIMITS = {"webauthn_login": "60/m/ip"}
-# Where no address is verified, none can be asked for.
+# Without verification, a verified address can't be required.
 MFA_ALLOW_UNVERIFIED_EMAIL = not VERIFY_EMAIL
 
 SESSION_COOKIE_HTTPONLY = True
@@ -194,7 +194,7 @@ EMAIL_USE_SSL = env.bool("EMAIL_USE_SSL", default=False)
 EMAIL_TIMEOUT = 10
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="Makegood <makegood@localhost>")
 
-# API bodies are capped at 256 kB by config.asgi before Django reads a byte of them.
+# config.asgi limits API bodies to 256 kB before Django reads them.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2_621_440
 
 REST_FRAMEWORK = {
@@ -214,22 +214,22 @@ REST_FRAMEWORK = {
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Makegood API",
-    "DESCRIPTION": "Talk to a project's agent, and see what it promised and what became of it.",
+    "DESCRIPTION": "Talk to a project's agent, and follow its promises and their outcomes.",
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
     "SWAGGER_UI_DIST": "SIDECAR",
-    # What it highlights has colours of its own, which follow no theme.
+    # Its colors ignore the theme.
     "SWAGGER_UI_SETTINGS": {"deepLinking": True, "syntaxHighlight": False},
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "COMPONENT_SPLIT_REQUEST": True,
-    # A body says itself what it needs: where nothing is, every field is optional.
+    # Request bodies mark their required fields. Without such a mark, a field is optional.
     "COMPONENT_SPLIT_PATCH": False,
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "projects.api.schema.share_the_error",
         "projects.api.schema.link_what_is_made",
     ],
-    # Enums that bodies take and answers have, and those that share a name.
+    # Names of enums that requests and responses share, or whose names collide.
     "ENUM_NAME_OVERRIDES": {
         "AttributeOriginEnum": "projects.records.attributes.Origin",
         "AttributeTypeEnum": "projects.models.attribute.AttributeType",
@@ -256,7 +256,7 @@ MODEL = env.str("MAKEGOOD_MODEL", default="offline-large" if OFFLINE_MODEL else 
 FAST_MODEL = env.str("MAKEGOOD_FAST_MODEL", default="offline-fast" if OFFLINE_MODEL else "gpt-4.1-mini")
 MODEL_PRICES = environment.model_prices()
 OUTBOUND_ALLOW = env.list("MAKEGOOD_OUTBOUND_ALLOW", default=[])
-# Whether /demo/shop answers with its made-up orders as well, to the demo's own agent.
+# Serve made-up orders to the demo's agent at /demo/shop.
 DEMO_SHOP = env.bool("MAKEGOOD_DEMO_SHOP", default=OFFLINE_MODEL)
 
 # Jobs
@@ -273,8 +273,7 @@ LOGGING = {
     "root": {"handlers": ["console"], "level": os.environ.get("MAKEGOOD_LOG_LEVEL", "INFO")},
     "loggers": {
         "django.request": {"level": "ERROR"},
-        # Every model call is a row of its own; a line of the HTTP library for each says nothing more. fido2 would write down
-        # whose passkey it saw.
+        # Model calls are stored as rows, so a log line for each adds nothing. fido2 would log the owners of passkeys.
         **{name: {"level": "WARNING"} for name in ("kombu", "amqp", "httpx2", "fido2")},
     },
 }

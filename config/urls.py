@@ -1,4 +1,4 @@
-"""All addresses."""
+"""All URLs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ handler500 = errors.server_error
 urlpatterns = [
     path("healthz", healthz, name="healthz"),
     path("admin/", admin.site.urls),
-    # allauth's own page would let anyone take an unverified address as theirs.
+    # allauth's page would let people claim an unverified address.
     path("account/email/", no_such_page),
     path("account/", include("allauth.account.urls")),
     path("account/2fa/", include("console.people.mfa_urls")),
@@ -26,7 +26,7 @@ urlpatterns = [
     path("", include("conversations.portal.urls")),
     path("", include("console.widget.urls")),
     path("", include("console.urls")),
-    # Before the agent's: the last address of the name "agent" is the one that is meant where no section is named.
+    # Before the agent's: `reverse("agent")` without a section uses the last URL of that name.
     path("", include("console.integrations.urls")),
     path("", include("console.todos.urls")),
     path("", include("console.knowledge.urls")),

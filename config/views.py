@@ -1,4 +1,4 @@
-"""The operator's view of the process."""
+"""The health check, and a page that doesn't exist."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 
 @login_required
 def no_such_page(request: HttpRequest) -> HttpResponse:
-    """For an address of a library's that the product doesn't offer."""
+    """404 for a library's URL that the product doesn't offer."""
     raise Http404
 
 
 def healthz(request: HttpRequest) -> JsonResponse:
-    """200 while PostgreSQL answers. Redis may be away: it costs seconds, not work."""
+    """200 while PostgreSQL answers. Without Redis the status is "degraded": work is delayed by seconds, but not lost."""
     database, broker = _database_answers(), _redis_answers()
     status = "ok" if database and broker else "degraded" if database else "down"
     body = {"status": status, "postgresql": database, "redis": broker}

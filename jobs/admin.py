@@ -1,4 +1,4 @@
-"""Jobs and model calls in the admin: facts to look at, and failed work to run again."""
+"""The admin of jobs and model calls. Both are read-only; failed jobs can be run again."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class JobAdmin(TenantAdmin):
 
     @admin.action(description="Run again: queue the selected failed jobs once more")
     def run_again(self, request: HttpRequest, jobs: QuerySet[Job]) -> None:
-        """Each in a transaction of its tenant: one that may not run again holds up none of the others."""
+        """Requeue each job in a transaction of its tenant, so that a refused one doesn't stop the others."""
         refused = [reason for job in jobs if (reason := _refusal(job))]
         messages.success(request, f"{len(jobs) - len(refused)} of {len(jobs)} jobs queued again.")
         for reason in sorted(set(refused)):
@@ -46,7 +46,7 @@ class ModelCallAdmin(TenantAdmin):
 
 
 def _refusal(job: Job) -> str:
-    """Why the job did not run again, or nothing."""
+    """The reason why the job can't run again, or an empty string."""
     try:
         with tenant_tx(cast(UUID, job.organization_id)):
             run_again(Project.objects.get(pk=job.project_id), job.pk)

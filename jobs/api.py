@@ -19,14 +19,14 @@ from projects.models.key import Scope
 
 
 class CalledPayload(TypedDict):
-    """`arguments` are the model's own text."""
+    """A tool call. `arguments` is the model's raw text."""
 
     name: str
     arguments: str
 
 
 class ModelCallDetailPayload(ModelCallPayload):
-    """Everything that went in and came out."""
+    """A model call with its complete input and output."""
 
     messages: list[Annotated[dict[str, Any], "In the form of Chat Completions."]]
     tool_calls: list[CalledPayload]
@@ -40,7 +40,7 @@ class FailedJobs(ProjectView):
 
     @extend_schema(operation_id="jobs_failed")
     def get(self, request: Request) -> TypedResponse[Page[JobPayload]]:
-        """Jobs of the project that failed, newest first."""
+        """Failed jobs of the project, newest first."""
         return self.page(Job.objects.filter(project_id=self.project.pk, state=State.FAILED), job_payload)
 
 
@@ -49,7 +49,7 @@ class RunAgain(ProjectView):
 
     @extend_schema(operation_id="jobs_run_again", request=None)
     def post(self, request: Request, job_id: UUID) -> Accepted[JobPayload]:
-        """Queue a failed job once more."""
+        """Queue a failed job again."""
         try:
             return Accepted(job_payload(run_again(self.project, job_id)))
         except Job.DoesNotExist as error:
@@ -61,7 +61,7 @@ class ModelCallDetail(ProjectView):
 
     @extend_schema(operation_id="model_calls_read")
     def get(self, request: Request, call_id: UUID) -> TypedResponse[ModelCallDetailPayload]:
-        """One model call with the messages that went in and what came out."""
+        """A model call with its messages and output."""
         call = ModelCall.objects.filter(project_id=self.project.pk, pk=call_id).first()
         if call is None:
             raise Http404

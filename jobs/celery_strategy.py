@@ -1,7 +1,7 @@
-"""How a worker takes a hint: in the thread that hears it.
+"""Celery's consumer strategy for hints: run them in the thread that receives them.
 
-Celery would make a request of each message, hand it to a thread of its pool, trace the task and acknowledge it in Redis.
-A hint is one call that returns at once, and needs none of that.
+By default, Celery creates a request for each message, passes it to its pool, traces the task and acknowledges it in
+Redis. A hint is one call that returns at once and needs none of that.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from jobs.lanes import lane_of_task
 
 
 def hint_strategy(task: Any, app: Any, consumer: Any, **_: Any) -> Callable[..., None]:
-    """Celery's `Strategy` of a lane's task: what to do with each of its messages."""
+    """The `Strategy` of a lane's task: a function that handles each of its messages."""
 
     lane = lane_of_task(task.name).name
 
-    def take(message: Any, *_: Any, **__: Any) -> None:
+    def consume(message: Any, *_: Any, **__: Any) -> None:
         worker.wake(lane)
         events = consumer.event_dispatcher
         if events is not None and events.enabled:
-            _tell(events, message)
+            _send_events(events, message)
 
-    return take
+    return consume
 
 
-def _tell(events: Any, message: Any) -> None:
-    """Let whoever watches the workers (Flower, `celery events`) see the hint by its name."""
+def _send_events(events: Any, message: Any) -> None:
+    """Send the events that monitors (Flower, `celery events`) show."""
     identity = message.headers["id"]
     events.send("task-received", uuid=identity, name=message.headers["task"])
     events.send("task-succeeded", uuid=identity, result="None", runtime=0.0)

@@ -1,4 +1,4 @@
-"""Claims jobs, renews their leases and releases them. Uses mg_ops, because a worker claims for every tenant.
+"""Claims jobs, renews their leases and requeues them. Uses mg_ops, because a worker claims for every tenant.
 
 All times are those of the database's clock.
 """
@@ -16,10 +16,10 @@ from django.db import IntegrityError, connections, transaction
 from jobs.lanes import ClaimedJob, Lane, lane_of, lanes
 from tenancy.postgresql.prepared import Prepared
 
-# Of due jobs with one ordinal, as an effect's are, the older goes first: two at once would undo the whole claim, again and again.
-# One that is put off lets the others pass.
-# The lanes stand in the text, because a statement without parameters is planned once and no more: planning one with arrays of
-# an unknown length took PostgreSQL twice as long as running it.
+# Due jobs of the same ordinal (effects) run oldest first. Claiming two at once would violate the unique index and undo
+# the whole claim, again and again. A postponed job doesn't block the others.
+# Lanes are literals, so that the statement has no parameters and is planned only once. With array parameters, planning
+# took PostgreSQL twice as long as running.
 _CLAIM = """
 with due as (
     select j.id, l.lease from (values {lanes}) as l(name, lease)
@@ -36,8 +36,8 @@ from due where j.id = due.id
 returning j.id, j.organization_id, j.lane, j.subject_id, j.ordinal, j.key, j.token, j.attempts
 """
 
-# A job that is locked is being written by its worker, which keeps the lease itself, or is being superseded: waiting for it
-# with others locked already could deadlock.
+# Skip locked jobs: either the worker is writing, which keeps the lease, or the job is being superseded. Waiting for one
+# while holding locks on others could deadlock.
 _HEARTBEAT = """
 with free as (
     select j.id, m.lease from jobs_job j
@@ -59,43 +59,44 @@ where state = 'running' and lease_until < clock_timestamp() and lane = any(%(kno
 order by lease_until limit 200 for update skip locked
 """
 
-_GIVE_BACK = """
+_REQUEUE = """
 update jobs_job set state = 'queued', lease_until = null, error = %(error)s, attempts = attempts - %(forgive)s,
        run_after = clock_timestamp() + %(delay)s * interval '1 second'
 where id = %(id)s and token = %(token)s and state = 'running'
 """
 
-# A lane is named when work waits in it that a worker could take now.
+# Lanes with work that is due
 _WAITING = "select distinct lane from jobs_job where state = 'queued' and run_after <= clock_timestamp()"
 
 
 @dataclass(frozen=True)
-class Held:
-    """A job in this process's hands, with its lane's lease in seconds."""
+class HeldJob:
+    """A job that this process runs, with its lane's lease in seconds."""
 
     job: ClaimedJob
     lease_seconds: float
 
 
 def claim(wanted: Sequence[Lane], *, limit: int) -> list[ClaimedJob]:
-    """Take up to `limit` due jobs of each lane, the fairest first, at most one per subject and that the oldest."""
+    """Claim up to `limit` due jobs of each lane, in fair order. At most one per subject, its oldest."""
     statement = _claim_statement(tuple((lane.name, lane.lease_seconds) for lane in wanted), limit)
     try:
         return [_claimed(row) for row in statement()]
     except IntegrityError:
-        # Two claims met at one subject; the index let one through, the next wake takes the rest.
+        # Another worker claimed a job of the same subject, and the index refused this claim. The next wakeup takes the
+        # rest.
         return []
 
 
 @cache
 def _claim_statement(wanted: tuple[tuple[str, float], ...], limit: int) -> Prepared:
-    """The claim for lanes of our own making, named with their leases in seconds."""
+    """The claim statement for these lanes, given as names and leases in seconds."""
     lanes = ", ".join(f"('{name}', {lease:f}::float8)" for name, lease in wanted)
     return Prepared(_CLAIM.format(lanes=lanes, limit=limit), using="ops")
 
 
-def heartbeat(held: Sequence[Held]) -> set[UUID]:
-    """Extend the leases. Returns the ids of jobs that are no longer ours to run: superseded, or taken by another."""
+def heartbeat(held: Sequence[HeldJob]) -> set[UUID]:
+    """Renew the leases. Returns the ids of jobs that were superseded or taken over, which must stop."""
     parameters: dict[str, Any] = {
         "ids": [one.job.id for one in held],
         "tokens": [one.job.token for one in held],
@@ -111,7 +112,10 @@ def heartbeat(held: Sequence[Held]) -> set[UUID]:
 
 
 def requeue(job: ClaimedJob, *, error: str, delay_seconds: float, forgive: bool = False) -> bool:
-    """Queue the job again after a delay. `forgive` doesn't count the attempt. False when it is no longer ours."""
+    """Requeue the job after a delay. Returns False if the job belongs to another worker.
+
+    With `forgive`, the attempt doesn't count.
+    """
     parameters: dict[str, Any] = {
         "id": job.id,
         "token": job.token,
@@ -120,14 +124,14 @@ def requeue(job: ClaimedJob, *, error: str, delay_seconds: float, forgive: bool 
         "forgive": int(forgive),
     }
     with connections["ops"].cursor() as cursor:
-        cursor.execute(_GIVE_BACK, parameters)
+        cursor.execute(_REQUEUE, parameters)
         return bool(cursor.rowcount == 1)
 
 
 def take_expired() -> list[ClaimedJob]:
-    """Queue again what a dead worker held; return the jobs whose attempts are used up, for their lanes to fail.
+    """Requeue the jobs of dead workers. Returns those without attempts left, for their lanes to fail.
 
-    What another version of the product runs is left to it.
+    Lanes that this version doesn't know are left alone.
     """
     with transaction.atomic(using="ops"), connections["ops"].cursor() as cursor:
         cursor.execute(_EXPIRED, {"known": [lane.name for lane in lanes()]})
@@ -139,7 +143,7 @@ def take_expired() -> list[ClaimedJob]:
 
 
 def waiting_lanes() -> set[str]:
-    """Lanes with work that is due now."""
+    """Lanes with work that is due."""
     known = {lane.name for lane in lanes()}
     with connections["ops"].cursor() as cursor:
         cursor.execute(_WAITING)

@@ -1,7 +1,7 @@
-"""E-mail digests: members are told what waits for them, at most once in a quarter of an hour each.
+"""E-mail digests: tell members about waiting items, with at most one e-mail per member in 15 minutes.
 
-A member is noted as written to before the e-mail is sent, so that no crash writes twice. A job queued with the note, the owed
-one, writes once more when the quarter of an hour is over, unless the e-mails went out.
+A notice is stored before its e-mail is sent, so that a crash never sends twice. A follow-up job is queued with the
+notices and skipped once the e-mails are out. After a crash in between, it sends them 15 minutes later.
 """
 
 from __future__ import annotations
@@ -32,12 +32,13 @@ from tenancy.scope import current_organization_id
 from tenancy.threads import in_db
 
 PAUSE = timedelta(minutes=15)
-# An item's time is that of its transaction's beginning: one that was committed late is not overlooked.
+# An item's time is the start of its transaction. An item that was committed late may look older than the last notice.
 MARGIN = timedelta(seconds=2)
 SHOWN = 5
 LONGEST_LINE = 160
 
-# A job that waits, which no worker takes before this transaction ends: one that read the items already would not see this one.
+# A waiting job that no worker can claim before this transaction ends. A job that is already running would miss the new
+# item.
 _WAITING = Prepared("""
 select 1 from jobs_job where organization_id = %s and lane = %s and subject_id = %s and state = 'queued'
 and run_after <= clock_timestamp() limit 1 for share skip locked
@@ -47,16 +48,17 @@ Item = TypeVar("Item")
 
 
 class Undelivered(RuntimeError):
-    """The mail server didn't take every e-mail of a digest; the others are tried again."""
+    """The mail server refused some e-mails of a digest. They are tried again."""
 
 
 @dataclass(frozen=True)
 class Digest(Generic[Item]):
     """A kind of digest: a lane whose jobs write to the members of a project.
 
-    `notices` are rows with `project`, `member_id` and `sent_at`; `holds` are further values of one that still holds. `since`
-    is when an item began to wait, `text` its line in the e-mail. `one` and `many` begin the subject, for one item and for
-    `{count}`; `note` ends the e-mail; `page` is the project's page of the items.
+    `notices` are rows with `project`, `member_id` and `sent_at`. A notice counts only if it also matches `holds`.
+    `since` is the time an item started to wait, and `text` its line in the e-mail. The subject starts with `one` for a
+    single item, or else with `many`, in which `{count}` is replaced. `note` ends the e-mail. `page` is the project's
+    page with the items.
     """
 
     lane: str
@@ -72,22 +74,25 @@ class Digest(Generic[Item]):
     holds: Mapping[str, Any] = field(default_factory=dict)
 
     def register(self) -> None:
-        """Make the lane known to the workers."""
+        """Register the lane."""
         register(Lane(name=self.lane, queue=Queue.WORK, mode=Mode.QUEUE, handler=self.run))
 
     def queue(self, project_id: UUID, *, cause: str) -> None:
-        """Tell members soon, in the running transaction; `cause` makes the job's key. Nothing is queued without a mail server."""
+        """Queue a digest in the current transaction, unless one waits already or there is no mail server.
+
+        `cause` becomes part of the job's key.
+        """
         if has_server() and not _WAITING(current_organization_id(), self.lane, project_id):
             enqueue([self.request(project_id, key=f"{self.lane}:{cause}")])
 
     def request(self, project_id: UUID, *, key: str, run_after: datetime | None = None) -> JobRequest:
-        """A job of the lane."""
+        """A request for a job of the lane."""
         return JobRequest(
             lane=self.lane, project_id=project_id, subject_id=project_id, ordinal=0, key=key, run_after=run_after
         )
 
     async def run(self, job: ClaimedJob) -> None:
-        """Write to each member who may be written to now. Raises Undelivered."""
+        """Send an e-mail to each member who may get one now. Raises Undelivered."""
         due = await in_db(_note, self, job)
         failpoint(f"{self.lane}.noted_pre_send")
         failed = [email for email in due.emails if await asyncio.to_thread(_is_refused, self, email, due.project)]
@@ -98,7 +103,7 @@ class Digest(Generic[Item]):
 
 @dataclass(frozen=True)
 class DigestEmail(Generic[Item]):
-    """An e-mail to one member; `before` is when the notice before it was sent, if that still held."""
+    """An e-mail to one member. `before` is the time of the previous notice, if it still counts."""
 
     member: Member
     items: Sequence[Item]
@@ -107,7 +112,7 @@ class DigestEmail(Generic[Item]):
 
 @dataclass(frozen=True)
 class DigestRun(Generic[Item]):
-    """One look at a project at a moment: the e-mails that are due, and when a member may be written to again."""
+    """One pass over a project: the e-mails that are due, and the time when the next member may get one."""
 
     project: Project
     at: datetime
@@ -116,7 +121,7 @@ class DigestRun(Generic[Item]):
 
 
 def _note(digest: Digest[Item], job: ClaimedJob) -> DigestRun[Item]:
-    """Note the members as written to, before they are."""
+    """Store the notices before the e-mails are sent."""
     with job_tx(job):
         project, now = Project.objects.get(pk=job.subject_id), timezone.now()
         sent = dict(digest.notices.filter(project=project).values_list("member_id", "sent_at"))
@@ -133,7 +138,7 @@ def _note(digest: Digest[Item], job: ClaimedJob) -> DigestRun[Item]:
 
 
 def _news(digest: Digest[Item], project: Project, *, is_owed: bool) -> Iterator[DigestEmail[Item]]:
-    """An e-mail for each member for whom something waits that they weren't told of, or for whom anything waits that is owed."""
+    """An e-mail for each member with items that no e-mail has listed, or with any items if this is a follow-up."""
     held = dict(digest.notices.filter(project=project, **digest.holds).values_list("member_id", "sent_at"))
     waiting = digest.waiting(project)
     for member in Member.objects.select_related("user").filter(user__is_active=True):
@@ -144,7 +149,7 @@ def _news(digest: Digest[Item], project: Project, *, is_owed: bool) -> Iterator[
 
 
 def _is_refused(digest: Digest[Item], email: DigestEmail[Item], project: Project) -> bool:
-    """Send it. True when the mail server didn't take it."""
+    """Send the e-mail. Returns True if the mail server refused it."""
     name, count = " ".join(project.name.split()), len(email.items)
     headline = digest.one if count == 1 else digest.many.format(count=count)
     context = {
@@ -165,7 +170,7 @@ def _line(text: str) -> str:
 
 
 def _finish(digest: Digest[Item], job: ClaimedJob, due: DigestRun[Item], failed: Sequence[DigestEmail[Item]]) -> None:
-    """The end of the job; what was not delivered counts as not written, and the job is tried again."""
+    """End the job. If an e-mail was refused, undo its notice and leave the job to be retried."""
     with job_tx(job, finish=None if failed else State.DONE):
         owed = Job.objects.filter(key=_owed_key(digest, due.project, at=due.at), state=State.QUEUED)
         owed.update(state=State.SKIPPED, error="The e-mails went out, or are tried again.", finished_at=Now())
@@ -178,5 +183,5 @@ def _finish(digest: Digest[Item], job: ClaimedJob, due: DigestRun[Item], failed:
 
 
 def _owed_key(digest: Digest[Item], project: Project, *, at: datetime | None = None) -> str:
-    """The key of the owed job of a moment; without one, the beginning of all such keys."""
+    """The key of the follow-up job of a pass. Without `at`, the common prefix of these keys."""
     return f"{digest.lane}:{project.pk}:owed:{f'{at:%Y%m%d%H%M%S%f}' if at else ''}"

@@ -1,4 +1,4 @@
-"""Creating jobs, in the transaction of the fact that causes them."""
+"""Creates jobs, in the transaction of the change that requires them."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from tenancy.ids import uuid7
 from tenancy.postgresql.prepared import Prepared
 from tenancy.scope import current_organization_id
 
-# A tenant's n-th waiting job of a lane is due n steps later than its first: a flood waits behind its own tenant,
-# nobody else's, and is forgotten when it ends. The count is capped, so that a flood costs no long scan either.
+# Fairness: a tenant's n-th waiting job of a lane is due n steps after its first, so a flood delays only its own tenant.
+# The count is capped, so that a flood doesn't cause long scans.
 FAIR_STEP_SECONDS = 0.2
 FAIR_CAP = 300
-# After this many interruptions in a row the running job may finish, so that an interrupt lane never starves.
-PATIENCE = 3
-# More than anyone is ever interrupted, and what a smallint holds.
-NO_PATIENCE = 32_000
+# After this many interruptions in a row, the running job may finish, so that an interrupting lane makes progress.
+MAX_INTERRUPTIONS = 3
+# Above any real count, and within a smallint.
+UNLIMITED_INTERRUPTIONS = 32_000
 
 _INSERT = """
 insert into jobs_job as j (id, organization_id, project_id, lane, subject_id, ordinal, key, state, fair_at, run_after, token,
@@ -41,7 +41,7 @@ returning j.id, exists (select 1 from jobs_job o where o.lane = j.lane and o.sub
 
 _ROW = "(%s::uuid, %s::uuid, %s::text, %s::uuid, %s::int, %s::text, %s::timestamptz)"
 
-# The place in the queue, and the patience that it has been shown, go on to the newer one.
+# The newer job inherits the place in the queue and the number of interruptions.
 _INHERIT = Prepared("update jobs_job set fair_at = %s, interruptions = %s where id = %s")
 
 _SUPERSEDE = Prepared("""
@@ -58,21 +58,21 @@ returning j.id, j.ordinal, old.state = 'running', old.interruptions, old.fair_at
 
 @dataclass(frozen=True)
 class Superseded:
-    """Jobs that were ended by a newer one: their ordinals, and what the newer one inherits."""
+    """Jobs that a newer one superseded: their ordinals, and the values that the newer one inherits."""
 
     ordinals: tuple[int, ...] = ()
     fair_at: datetime | None = None
     interruptions: int = 0
 
 
-NOTHING = Superseded()
+NONE_SUPERSEDED = Superseded()
 
 
 @dataclass(frozen=True)
 class JobRequest:
-    """A job to be. `key` is unique in the organization: asking twice makes one job.
+    """A job to create. `key` is unique in the organization, so a repeated request creates no second job.
 
-    `mode` is what it does to older jobs of its subject, where it isn't what its lane does.
+    `mode` overrides the mode of the lane.
     """
 
     lane: str
@@ -90,18 +90,18 @@ class JobRequest:
 
 
 @dataclass(frozen=True)
-class Made:
-    """A job that was queued, and the older ones whose place it takes."""
+class EnqueuedJob:
+    """A created job, and the jobs that it superseded."""
 
     id: UUID
-    in_place_of: Superseded = NOTHING
+    superseded: Superseded = NONE_SUPERSEDED
 
 
-def enqueue(requests: Sequence[JobRequest]) -> list[Made]:
-    """Queue jobs in the running transaction; workers are hinted at when it commits.
+def enqueue(requests: Sequence[JobRequest]) -> list[EnqueuedJob]:
+    """Create jobs in the current transaction. Workers are hinted at commit.
 
-    One that interrupts supersedes the older ones of its subject, and cancels their model calls.
-    Returns the jobs made; those whose key exists already are left out.
+    A job that interrupts supersedes the older jobs of its subject and cancels their model calls. Returns the created
+    jobs, without those whose key already existed.
     """
     organization = current_organization_id()
     rows = [
@@ -117,15 +117,15 @@ def enqueue(requests: Sequence[JobRequest]) -> list[Made]:
             request.run_after,
         )
     ]
-    # Most follow on nothing: whether anything older is alive comes with their own insertion, and is rarely looked into.
+    # The insert also reports whether an older job is live, which is rare, so that most jobs need no second statement.
     follows = dict(_insert_statement(len(requests))(organization, organization, *rows))
     transaction.on_commit(partial(wakeups.hint, sorted({request.lane for request in requests})))
-    return [_made(request, follows_on_another=follows[request.id]) for request in requests if request.id in follows]
+    return [_enqueued(request, follows_on_another=follows[request.id]) for request in requests if request.id in follows]
 
 
-def _made(request: JobRequest, *, follows_on_another: bool) -> Made:
+def _enqueued(request: JobRequest, *, follows_on_another: bool) -> EnqueuedJob:
     if not (follows_on_another and request.interrupts):
-        return Made(request.id)
+        return EnqueuedJob(request.id)
     older = supersede(
         lane=request.lane,
         subject_id=request.subject_id,
@@ -134,22 +134,25 @@ def _made(request: JobRequest, *, follows_on_another: bool) -> Made:
     )
     if older.ordinals:
         _INHERIT(older.fair_at, older.interruptions, request.id)
-    return Made(request.id, older)
+    return EnqueuedJob(request.id, older)
 
 
 @cache
 def _insert_statement(count: int) -> Prepared:
-    """As many rows stand in the text as are made: one text for each number is planned once, an array's anew each time."""
+    """The insert for `count` rows.
+
+    Each count has its own text, which is planned once; an array would be planned each time.
+    """
     return Prepared(_INSERT.format(rows=", ".join([_ROW] * count), step=FAIR_STEP_SECONDS, cap=FAIR_CAP))
 
 
 def supersede(*, lane: str, subject_id: UUID, before: int, reason: str, spares_patient: bool = True) -> Superseded:
-    """End a subject's live jobs of a lane that are older than `before`, and cancel their model calls on commit.
+    """End a subject's live jobs older than `before`, and cancel their model calls at commit.
 
-    One that runs after PATIENCE interruptions in a row is left to finish, unless nothing may be left: `spares_patient`.
+    With `spares_patient`, a running job that was interrupted MAX_INTERRUPTIONS times in a row is left to finish.
     """
-    patience = PATIENCE if spares_patient else NO_PATIENCE
-    ended = _SUPERSEDE(current_organization_id(), lane, subject_id, before, patience, reason)
+    limit = MAX_INTERRUPTIONS if spares_patient else UNLIMITED_INTERRUPTIONS
+    ended = _SUPERSEDE(current_organization_id(), lane, subject_id, before, limit, reason)
     cancelled = [str(job_id) for job_id, _, was_running, _, _ in ended if was_running]
     if cancelled:
         transaction.on_commit(partial(wakeups.cancel, cancelled))

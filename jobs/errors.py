@@ -1,4 +1,4 @@
-"""What can go wrong with a job."""
+"""Errors of jobs."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from projects.common.api_error import Conflict
 
 
 class GiveUp(RuntimeError):
-    """Trying again can't help: the job fails at once, with this reason."""
+    """The job fails at once with this reason, because a retry can't succeed."""
 
 
 class WrongState(Conflict):
-    """The row is not in a state that allows this."""
+    """The state of the row doesn't allow this."""

@@ -1,6 +1,6 @@
-"""Crash points: `CRASH_AT=label:n` kills the process with SIGKILL the n-th time it passes `label`.
+"""Failpoints for tests: `CRASH_AT=label:n` kills the process with SIGKILL the n-th time it passes `label`.
 
-Only tests set it. A label is where a crash would hurt most: just before or after a commit, a send, a wake.
+Labels mark the critical places: just before or after a commit, a send or a wakeup.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ _passed: Counter[str] = Counter()
 
 
 def failpoint(label: str) -> None:
-    """Die here when the environment says so."""
+    """Kill the process if CRASH_AT names this label."""
     wanted, _, count = os.environ.get("CRASH_AT", "").partition(":")
     if label != wanted:
         return

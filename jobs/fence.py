@@ -1,7 +1,7 @@
-"""The transactions of a worker. Each one first proves that the worker still owns the job.
+"""Fenced transactions: a worker proves that it still holds the job before it writes.
 
-Locks are always taken in the same order: the subject of a job, its jobs, then other rows. A transaction that locks only its job
-uses `job_tx`; one that also locks the subject does so first, and then calls `prove`.
+Locks are always taken in the same order: the subject of a job, its jobs, then other rows. A transaction that locks only
+its job uses `job_tx`. One that also locks the subject does so first and then calls `prove`.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from jobs.models import State
 from tenancy.postgresql.prepared import Prepared
 from tenancy.scope import tenant_tx
 
-# The states come as values. As words of the statement they would let PostgreSQL go by an index of all running or queued jobs,
-# which always looks the smallest, and holds many dead entries where jobs are short.
+# States are parameters. As literals, they would let PostgreSQL choose a partial index of all running or queued jobs,
+# which always looks the smallest but holds many dead entries.
+# FOR NO KEY UPDATE: until the transaction ends, the job can be neither superseded nor claimed. Only the heartbeat
+# renews the lease, because each write would add a version of the row to all of its indexes.
 
-# Locked, it can neither be superseded nor claimed before the transaction ends. Its lease is the heartbeat's affair: writing it here
-# too would be a new version of the row, in all of its indexes.
 _HOLD = Prepared("select 1 from jobs_job where id = %s and token = %s and state = %s for no key update")
 
-# Whether more is queued: by the index of what is queued or running, in its order.
+# The subquery reads the index of live jobs, in its order.
 _FINISH = Prepared("""
 update jobs_job j set state = %s, error = %s, finished_at = clock_timestamp(), lease_until = null
 where j.id = %s and j.token = %s and j.state = %s
@@ -35,14 +35,14 @@ returning (select exists (select 1 from jobs_job n where n.lane = j.lane and n.s
 
 
 class LeaseLost(RuntimeError):
-    """This job belongs to another worker by now, or was superseded: nothing may be written."""
+    """Another worker holds this job, or it was superseded. Nothing may be written."""
 
 
 @contextmanager
 def job_tx(job: ClaimedJob, *, finish: State | None = None, error: str = "") -> Iterator[None]:
-    """One transaction of the job's tenant that commits only if the job is still ours. With `finish`, its last one.
+    """A transaction of the job's tenant that commits only if this worker still holds the job.
 
-    Raises Zombie before anything is written.
+    With `finish`, it also ends the job. Raises LeaseLost before anything is written.
     """
     with tenant_tx(job.organization_id, plans_once=True):
         prove(job, finish=finish, error=error)
@@ -50,7 +50,7 @@ def job_tx(job: ClaimedJob, *, finish: State | None = None, error: str = "") -> 
 
 
 def prove(job: ClaimedJob, *, finish: State | None = None, error: str = "") -> None:
-    """Hold the job to the end of the running transaction of its tenant, or end it with `finish`. Raises Zombie."""
+    """Lock the job until the current transaction ends, or end it with `finish`. Raises LeaseLost."""
     if finish is None:
         _hold(job)
     else:
@@ -59,7 +59,7 @@ def prove(job: ClaimedJob, *, finish: State | None = None, error: str = "") -> N
 
 @contextmanager
 def reading(job: ClaimedJob) -> Iterator[None]:
-    """A transaction of the job's tenant that only reads. It proves nothing: whoever lost the job is refused when it writes."""
+    """A read-only transaction of the job's tenant, without a check of the lease. Only writes need one."""
     with tenant_tx(job.organization_id, plans_once=True):
         yield
 

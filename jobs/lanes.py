@@ -1,6 +1,6 @@
-"""Lanes: the kinds of work, and how each is claimed.
+"""Lanes: kinds of work, with their queue, lease, deadline and handler.
 
-A higher floor registers its lanes when the apps are ready; this floor knows nothing of what they do.
+Apps of higher rooms register their lanes in `ready`. This room doesn't know them.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from django.conf import settings
 
 
 class Queue(StrEnum):
-    """The two kinds of worker: replies have their own, so that nothing slow delays them."""
+    """The Celery queues. Replies have their own, so that nothing slow delays them."""
 
     REPLIES = "replies"
     WORK = "work"
 
 
 class Mode(StrEnum):
-    """What a newer job does to an older one of the same subject."""
+    """The effect of a newer job on older ones of the same subject."""
 
     QUEUE = "queue"
     INTERRUPT = "interrupt"
@@ -30,7 +30,7 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True)
 class ClaimedJob:
-    """What a worker knows of the job it runs. `token` proves that it is still the one who runs it."""
+    """A job that a worker has claimed. `token` proves that it still holds the job."""
 
     id: UUID
     organization_id: UUID
@@ -44,7 +44,7 @@ class ClaimedJob:
 
     @property
     def ran_before(self) -> bool:
-        """Whether a worker had it in its hands before, so that something of it may be stored."""
+        """True if the job was claimed before, so that partial results may be stored."""
         return self.token > 1
 
     @property
@@ -53,20 +53,20 @@ class ClaimedJob:
 
 
 Handler = Callable[[ClaimedJob], Awaitable[None]]
-# Locks a subject for the rest of the running transaction.
+# Locks a subject for the rest of the current transaction.
 SubjectLock = Callable[[UUID], None]
-# Called in the transaction that marks the job failed, with the reason.
+# Called with the reason, in the transaction that marks the job as failed.
 FailureHandler = Callable[[ClaimedJob, str], None]
-# Called in the transaction that queues a failed job again, with its subject and ordinal; may refuse with WrongState.
+# Called with the subject and ordinal, in the transaction that requeues a failed job. May raise WrongState.
 RerunHandler = Callable[[UUID, int], None]
 
 
 @dataclass(frozen=True)
 class Lane:
-    """One kind of work. `lease` is how long a worker may be silent, `deadline` how long one attempt may take.
+    """A kind of work. `lease` is the time a worker may be silent, `deadline` the time limit of one attempt.
 
-    `lock` locks the subject, before its job, for what `on_failed` and `on_run_again` do to it. `task` is the name of the Celery
-    task that hints at the lane, where it isn't `run_<name>`.
+    `lock` locks the subject before its job, for the changes of `on_failed` and `on_run_again`. `task` is the lane's
+    Celery task, by default `run_<name>`.
     """
 
     name: str
@@ -83,12 +83,12 @@ class Lane:
 
     @property
     def lease_seconds(self) -> float:
-        """The lane's lease, or the operator's for all lanes."""
+        """The lane's lease, unless the operator sets one for all lanes."""
         return settings.LEASE_SECONDS or self.lease.total_seconds()
 
     @property
     def task_name(self) -> str:
-        """The Celery task that hints at this lane, in the product's words."""
+        """The Celery task that wakes workers for this lane."""
         return self.task or f"run_{self.name}"
 
 
@@ -100,12 +100,12 @@ class UnknownLane(KeyError):
 
 
 def register(lane: Lane) -> None:
-    """Make a lane known. Called once per lane from an app's `ready`."""
+    """Register a lane. Called once per lane from an app's `ready`."""
     _lanes[lane.name] = lane
 
 
 def lane_of(name: str) -> Lane:
-    """The lane of this name. Raises UnknownLane."""
+    """The lane with this name. Raises UnknownLane."""
     try:
         return _lanes[name]
     except KeyError as error:
@@ -118,7 +118,7 @@ def lanes(*, queues: frozenset[str] | None = None) -> Iterator[Lane]:
 
 
 def lane_of_task(task_name: str) -> Lane:
-    """The lane that a Celery task hints at. Raises UnknownLane."""
+    """The lane of a Celery task. Raises UnknownLane."""
     for lane in _lanes.values():
         if lane.task_name == task_name:
             return lane

@@ -1,4 +1,4 @@
-"""The model client of the running event loop, and the rows in which its calls are kept."""
+"""The model client of the running event loop, and the rows that record its calls."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _clients: WeakKeyDictionary[asyncio.AbstractEventLoop, Client] = WeakKeyDictiona
 
 
 def model_client() -> Client:
-    """One client per loop: connections to the model are kept and shared by all its calls."""
+    """The loop's client, created at first use. All calls share its connections."""
     loop = asyncio.get_running_loop()
     client = _clients.get(loop)
     if client is None:
@@ -27,7 +27,7 @@ def model_client() -> Client:
 
 
 async def close_model_client() -> None:
-    """Close the running loop's connections to models, if there are any."""
+    """Close the client of the running loop, if any."""
     client = _clients.pop(asyncio.get_running_loop(), None)
     if client is not None:
         await client.aclose()
@@ -41,7 +41,7 @@ def call_rows(
     subject_id: UUID | None,
     turn_id: UUID | None,
 ) -> list[ModelCall]:
-    """What was asked and answered, to be written by the caller."""
+    """Unsaved rows for the calls. The caller stores them."""
     return [
         ModelCall(
             project_id=project_id,

@@ -1,4 +1,4 @@
-"""Work that must not be lost, and the model calls it made."""
+"""Jobs, and the model calls they make."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tenancy.tenant_models import DenseTenantModel, TenantForeignKey
 
 
 class State(models.TextChoices):
-    """Where a job stands."""
+    """The state of a job."""
 
     QUEUED = "queued", "Queued: waits for a worker"
     RUNNING = "running", "Running: a worker holds its lease"
@@ -23,10 +23,11 @@ LIVE = (State.QUEUED, State.RUNNING)
 
 
 class Job(DenseTenantModel):
-    """One piece of work. The row is the truth; a Celery message only hints that there is one.
+    """One unit of work. The row is authoritative; a Celery message only wakes a worker.
 
-    `subject_id` is what jobs of a lane are ordered by (the conversation): its lowest `ordinal` runs first, one at a time.
-    `key` makes creation idempotent. `token` counts claims: whoever holds an older one is a zombie and writes nothing.
+    Jobs of a lane are ordered within `subject_id` (the conversation): the lowest `ordinal` runs first, one at a time.
+    `key` makes creation idempotent. `token` is a fencing token: it counts claims, and a worker with an older one can't
+    write.
     """
 
     project = TenantForeignKey("projects.Project", related_name="+", db_index=False)
@@ -57,8 +58,9 @@ class Job(DenseTenantModel):
             models.Index(fields=["lane", "fair_at"], condition=Q(state=State.QUEUED), name="job_claim"),
             models.Index(fields=["lane", "subject_id", "ordinal"], condition=Q(state__in=LIVE), name="job_order"),
             models.Index(fields=["lease_until"], condition=Q(state=State.RUNNING), name="job_lease"),
-            # Every token is so much. Who counts a flood says it too, and nobody else: a claim that went by this index, which looks as
-            # small as its own, would read and sort all that is queued.
+            # The condition on `token` is always true. Only the count of waiting jobs repeats it, so that the planner
+            # doesn't use this index for claims: it looks as small as theirs, but it would read and sort all queued
+            # jobs.
             models.Index(
                 fields=["organization", "lane"], condition=Q(state=State.QUEUED, token__gte=0), name="job_fairness"
             ),
@@ -73,7 +75,7 @@ class Job(DenseTenantModel):
 
 
 class ModelCall(DenseTenantModel):
-    """One call of the model with everything that went in and came out, so that everyone can see why."""
+    """One model call with its complete input and output."""
 
     project = TenantForeignKey("projects.Project", related_name="+", db_index=False)
     job = TenantForeignKey("jobs.Job", models.CASCADE, null=True, related_name="model_calls")

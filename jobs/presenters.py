@@ -1,4 +1,4 @@
-"""Jobs and model calls as the API shows them."""
+"""API payloads of jobs and model calls."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class JobPayload(TypedDict):
 
 
 class ModelCallPayload(TypedDict):
-    """`cost` is in US dollars, null where the model has no price."""
+    """`cost` is in USD, null if the model has no price."""
 
     id: Id
     skill: str

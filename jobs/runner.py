@@ -1,4 +1,4 @@
-"""A worker process's event loop: claims jobs of its lanes, runs them side by side, keeps their leases, obeys cancellations."""
+"""The event loop of a worker process: claims jobs, runs them concurrently, renews leases and handles cancellations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from redis import RedisError
 
 from jobs import claims, wakeups
 from jobs.attempt import attempt
-from jobs.claims import Held
+from jobs.claims import HeldJob
 from jobs.lanes import ClaimedJob, Lane, lanes
 from jobs.sweep import sweep
 from tenancy.threads import in_db, in_ops
@@ -23,53 +23,53 @@ from tenancy.threads import in_db, in_ops
 log = logging.getLogger(__name__)
 
 STOP_SECONDS = 6
-# After an outage or a bug, before it is tried again.
-REST_SECONDS = 1.0
-# Jobs that one process runs at once, and how many of a lane one claim takes.
-SIDE_BY_SIDE = 256
-CLAIM_AT_ONCE = 32
+# The pause before a failed service restarts.
+RESTART_SECONDS = 1.0
+# The number of concurrent jobs per process, and the number of jobs of a lane per claim.
+MAX_CONCURRENT = 256
+CLAIM_LIMIT = 32
 
 
 class Runner:
-    """Runs the lanes of some queues until stopped. Everything but `wake` happens on its loop."""
+    """Runs the lanes of some queues until stopped. Only `wake` may be called from other threads."""
 
     def __init__(self, *, queues: frozenset[str]) -> None:
         self._lanes = {lane.name: lane for lane in lanes(queues=queues)}
         self._work = asyncio.Event()
-        self._held: dict[UUID, Held] = {}
+        self._held: dict[UUID, HeldJob] = {}
         self._tasks: dict[UUID, asyncio.Task[None]] = {}
         self._services: list[asyncio.Task[None]] = []
         self._loop = asyncio.get_running_loop()
 
     def start(self) -> None:
-        """Begin to claim, to beat, to sweep and to listen."""
-        services = (self._pump, self._heartbeat, self._sweep, self._listen)
+        """Start the services: claims, heartbeat, sweep and cancellations."""
+        services = (self._claim_loop, self._heartbeat, self._sweep, self._listen)
         self._services = [self._loop.create_task(_forever(service)) for service in services]
         self._work.set()
 
     def wake(self, lane: str) -> bool:
-        """Look for work soon, from any thread. False when the lane is not this process's, or it has no room."""
-        if lane not in self._lanes or len(self._tasks) >= SIDE_BY_SIDE:
+        """Look for work soon. Thread-safe. Returns False if this process doesn't run the lane or is full."""
+        if lane not in self._lanes or len(self._tasks) >= MAX_CONCURRENT:
             return False
         self._loop.call_soon_threadsafe(self._work.set)
         return True
 
     async def stop(self) -> None:
-        """Claim no more; let what runs finish for a few seconds; give the rest back, uncounted."""
+        """Stop claiming, let running jobs finish for a few seconds, and requeue the rest without counting the attempt."""
         for service in self._services:
             service.cancel()
         if self._tasks:
             await asyncio.wait(self._tasks.values(), timeout=STOP_SECONDS)
         for job_id, held in list(self._held.items()):
-            # Others come to their end while one is given back
+            # Other jobs may end while one is requeued
             if (task := self._tasks.get(job_id)) is not None:
                 task.cancel()
             await in_db(claims.requeue, held.job, error="", delay_seconds=0, forgive=True)
         if self._tasks:
             await asyncio.wait(self._tasks.values(), timeout=1)
 
-    async def _pump(self) -> None:
-        """Claim whenever there may be work, until nothing is left or no room is."""
+    async def _claim_loop(self) -> None:
+        """Claim after each wakeup, until no work or no capacity is left."""
         while True:
             await self._work.wait()
             self._work.clear()
@@ -81,24 +81,24 @@ class Runner:
 
     async def _claim_all(self) -> None:
         lanes_here = list(self._lanes.values())
-        while len(self._tasks) < SIDE_BY_SIDE:
-            jobs = await in_ops(claims.claim, lanes_here, limit=CLAIM_AT_ONCE)
+        while len(self._tasks) < MAX_CONCURRENT:
+            jobs = await in_ops(claims.claim, lanes_here, limit=CLAIM_LIMIT)
             for job in jobs:
                 self._begin(job, self._lanes[job.lane])
-            if len(jobs) < CLAIM_AT_ONCE:
+            if len(jobs) < CLAIM_LIMIT:
                 return
 
     def _begin(self, job: ClaimedJob, lane: Lane) -> None:
-        # After an outage it may still run here, with a lease that has run out
+        # After an outage, the job may still run here with an expired lease
         self._cancel({job.id})
-        self._held[job.id] = Held(job=job, lease_seconds=lane.lease_seconds)
+        self._held[job.id] = HeldJob(job=job, lease_seconds=lane.lease_seconds)
         task = self._tasks[job.id] = self._loop.create_task(attempt(job, lane), name=f"{lane.name} {job.id}")
         task.add_done_callback(lambda _: self._end(job))
 
     def _end(self, job: ClaimedJob) -> None:
-        was_full = len(self._tasks) >= SIDE_BY_SIDE
+        was_full = len(self._tasks) >= MAX_CONCURRENT
         held = self._held.get(job.id)
-        # It may have been claimed again meanwhile
+        # It may have been claimed again
         if held is not None and held.job is job:
             del self._held[job.id], self._tasks[job.id]
         if was_full:
@@ -118,7 +118,7 @@ class Runner:
                 self.wake(lane)
 
     async def _listen(self) -> None:
-        """Obey cancellations of superseded jobs."""
+        """Cancel superseded jobs when Redis announces them."""
         client = aioredis.Redis.from_url(settings.REDIS_URL, socket_connect_timeout=2, health_check_interval=10)
         async with client, client.pubsub(ignore_subscribe_messages=True) as channel:
             await channel.subscribe(wakeups.CANCELLATIONS)
@@ -131,13 +131,13 @@ class Runner:
 
 
 async def _forever(service: Callable[[], Awaitable[None]]) -> None:
-    """Run a service again after whatever an outage of PostgreSQL or Redis does to it, or a bug of its own."""
+    """Run a service, and restart it after an outage of PostgreSQL or Redis or a bug of its own."""
     name = service.__name__.strip("_")
     while True:
         try:
             await service()
         except (DatabaseError, RedisError, OSError) as error:
-            log.warning("%s stumbled (%s); going on in a second.", name, type(error).__name__)
-        except Exception:  # the process's edge: what stops the sweep or the claims once must not stop them for good
-            log.exception("%s failed; going on in a second.", name)
-        await asyncio.sleep(REST_SECONDS)
+            log.warning("%s failed (%s); restarting in a second.", name, type(error).__name__)
+        except Exception:  # the process's boundary: one error must not stop claims or sweeps for good
+            log.exception("%s failed; restarting in a second.", name)
+        await asyncio.sleep(RESTART_SECONDS)

@@ -1,4 +1,4 @@
-"""What people and workers may do to a job."""
+"""Changes to jobs by staff and workers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tenancy.scope import tenant_tx
 
 
 def fail_job(job: ClaimedJob, *, reason: str) -> None:
-    """Mark a job failed for staff to see, together with what its lane does about it. Raises Zombie."""
+    """Mark a job as failed and call its lane's `on_failed`. Raises LeaseLost."""
     lane = lane_of(job.lane)
     with tenant_tx(job.organization_id):
         if lane.lock is not None:
@@ -29,9 +29,9 @@ def fail_job(job: ClaimedJob, *, reason: str) -> None:
 
 
 def run_again(project: Project, job_id: UUID) -> Job:
-    """Queue a failed job once more, with fresh attempts. Raises WrongState unless it failed, Job.DoesNotExist.
+    """Queue a failed job again with fresh attempts. Raises Job.DoesNotExist, or WrongState unless it failed.
 
-    Two people at once: one wins, the other gets WrongState.
+    If two people do so at once, one succeeds and the other gets WrongState.
     """
     job = Job.objects.get(project=project, pk=job_id)
     lane = lane_of(job.lane)

@@ -1,4 +1,4 @@
-"""The sweep: finds work whose hint was lost and work whose worker died. Any number may run; one at a time does."""
+"""The sweep: recovers jobs with lost hints or dead workers. Every worker runs it; a lock lets one run at a time."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ log = logging.getLogger(__name__)
 
 _LOCK = 0x6D616B65  # "make"
 
-# Sent in each sweep, outside of a transaction.
+# Sent in each sweep, outside a transaction.
 sweeping: Signal[[]] = Signal()
 
 
 def sweep() -> set[str]:
-    """Queue again what dead workers held, hint at what waits, fail what is used up, fire timers, forget old answers and sessions.
+    """Requeue expired jobs, hint waiting lanes, fail jobs without attempts left, run hooks, delete old data.
 
-    Returns the lanes that wait. The jobs come first: what goes wrong with the rest keeps none of them waiting.
+    Returns the lanes with due work. Jobs come first, so that an error in the rest doesn't delay them.
     """
     with transaction.atomic(using="ops"):
-        if not _is_mine():
+        if not _take_lock():
             return set()
         used_up = claims.take_expired()
         waiting = claims.waiting_lanes()
@@ -46,7 +46,8 @@ def sweep() -> set[str]:
 def sweep_tenants(sql: str, act: Callable[..., None], *, failed: str) -> None:
     """Call `act` for each row of a query over all tenants, in a transaction of the row's tenant.
 
-    A row is the organization's id and the arguments of `act`. An error is logged as `failed` with the row, and keeps no other row.
+    A row consists of the organization's id and the arguments of `act`. An error is logged as `failed` with the row, and
+    the next row follows.
     """
     with connections["ops"].cursor() as cursor:
         cursor.execute(sql)
@@ -55,7 +56,7 @@ def sweep_tenants(sql: str, act: Callable[..., None], *, failed: str) -> None:
         try:
             with tenant_tx(organization_id):
                 act(*subject)
-        except Exception:  # the worker's edge: one row's trouble keeps no other
+        except Exception:  # the worker's boundary: an error must not affect other rows
             log.exception("%s: organization %s, %s.", failed, organization_id, ", ".join(map(str, subject)) or "all")
 
 
@@ -63,12 +64,12 @@ def _fail(job: ClaimedJob) -> None:
     try:
         fail_job(job, reason=f"The worker that ran this died {job.attempt} times in a row.")
     except LeaseLost:
-        log.info("Job %s found another end meanwhile.", job.id)
-    except Exception:  # the worker's edge: a bug in what one job's failure brings about keeps no other from its end
-        log.exception("Job %s could not be failed; the next sweep tries again.", job.id)
+        log.info("Job %s ended elsewhere in the meantime.", job.id)
+    except Exception:  # the worker's boundary: a bug in one job's `on_failed` must not affect other jobs
+        log.exception("Job %s could not be marked as failed; the next sweep tries again.", job.id)
 
 
-def _is_mine() -> bool:
+def _take_lock() -> bool:
     with connections["ops"].cursor() as cursor:
         cursor.execute("select pg_try_advisory_xact_lock(%s)", [_LOCK])
         return bool(cursor.fetchone()[0])

@@ -1,4 +1,4 @@
-"""The Celery tasks: one per lane, each only a hint, and the tick that sweeps."""
+"""The Celery tasks: one per lane, which only wakes a worker, and the periodic sweep."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from jobs.sweep import sweep as sweep_jobs
 
 @shared_task(name="sweep")
 def sweep() -> None:
-    """Beat's tick. Every worker sweeps by itself too: beat's death changes nothing."""
+    """Beat's periodic task. Workers sweep by themselves too, so nothing depends on beat."""
     try:
         sweep_jobs()
     finally:
         connections.close_all()
 
 
-class Hint(Task):  # type: ignore[type-arg]  # a class at run time, not a generic one
-    """The task of a lane, which a worker takes in its own way."""
+class Hint(Task):  # type: ignore[type-arg]  # not generic at run time
+    """The task of a lane, consumed by `hint_strategy`."""
 
     Strategy = "jobs.celery_strategy:hint_strategy"
 

@@ -1,4 +1,4 @@
-"""Hints that there is work, and that work is no longer wanted. Losing any of them costs seconds, never work."""
+"""Hints that work waits, and cancellations. A lost one costs seconds, never work."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ log = logging.getLogger(__name__)
 
 CANCELLATIONS = "makegood:cancel"
 
-# Set in a worker: takes a lane's name, and says whether this process has room to run it itself.
+# Set in a worker. Takes a lane's name and returns True if this process will look for the work itself.
 local_wake: Callable[[str], bool] | None = None
 
 
 def hint(lanes: Sequence[str]) -> None:
-    """Tell some worker that these lanes have work: one message per queue, named after the queue's first lane.
+    """Wake a worker for these lanes, with one message per queue.
 
-    Whoever hears it looks into all lanes of its queue. Never raises: the sweep finds what a lost hint was about.
+    The receiver looks at all lanes of its queue. Never raises: the sweep finds work whose hint was lost.
     """
-    told: set[Queue] = set()
+    hinted: set[Queue] = set()
     for lane in map(lane_of, lanes):
-        if lane.queue in told or (local_wake is not None and local_wake(lane.name)):
+        if lane.queue in hinted or (local_wake is not None and local_wake(lane.name)):
             continue
-        told.add(lane.queue)
+        hinted.add(lane.queue)
         try:
             publish("LPUSH", _queue_key(lane.queue), _message(lane.name))
         except (redis.RedisError, OSError) as error:
@@ -40,19 +40,19 @@ def hint(lanes: Sequence[str]) -> None:
 
 
 def cancel(job_ids: Sequence[str]) -> None:
-    """Stop the model calls of superseded jobs, wherever they run, at once. Never raises: what they write is refused."""
+    """Cancel the model calls of superseded jobs in all workers. Never raises: their writes are refused in any case."""
     try:
         publish("PUBLISH", CANCELLATIONS, json.dumps(list(job_ids)))
     except (redis.RedisError, OSError) as error:
-        log.warning("A cancellation was lost (%s); the heartbeat will stop the call.", type(error).__name__)
+        log.warning("A cancellation was lost (%s); the heartbeat will cancel the call.", type(error).__name__)
 
 
 @cache
 def _message(lane_name: str) -> str:
-    """A Celery task message as its Redis transport keeps it.
+    """A Celery task message in the format of its Redis transport.
 
-    All hints of a lane say the same, so one message serves for all. Celery's own way of sending makes each anew, and a client
-    of Redis for it: ten times the cost.
+    All hints of a lane are equal, so one message serves for all. Sending through Celery would build each message and a
+    Redis client, at ten times the cost.
     """
     lane = lane_of(lane_name)
     task = current_app.amqp.as_task_v2(str(uuid4()), lane.task_name, ignore_result=True)

@@ -30,20 +30,20 @@ def start(sender: Any, **_: Any) -> None:
 
 @worker_shutting_down.connect
 def stop(**_: Any) -> None:
-    """Finish or give back what runs, before Celery leaves."""
+    """Finish or requeue running jobs before Celery exits."""
     if _runner is not None:
         wakeups.local_wake = None
         _loop.submit(_stopped(_runner)).result(timeout=20)
 
 
 def wake(lane: str) -> None:
-    """What a hint does: look for work in this lane."""
+    """Look for work in this lane."""
     if _runner is not None:
         _runner.wake(lane)
 
 
 async def _started(queues: frozenset[str]) -> Runner:
-    # Its certificates take a while to read: not while the first customer waits.
+    # Loading certificates takes time, so create the client before the first customer waits.
     model_client()
     runner = Runner(queues=queues)
     asyncio.get_running_loop().call_soon(runner.start)

@@ -1,1 +1,1 @@
-"""Everything that talks to a language model, and nothing else: no app and no database model is known here."""
+"""Client for language models that speak Chat Completions. Independent of the apps and their models."""

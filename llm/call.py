@@ -1,4 +1,4 @@
-"""One model call: its attempts, its deadlines, and the record of it."""
+"""One model call: its attempts, deadlines and record."""
 
 from __future__ import annotations
 
@@ -16,32 +16,35 @@ from llm.health import EndpointHealth
 from llm.prices import Prices, cost_usd
 from llm.redact import Redactor
 from llm.response_reader import read_answer
-from llm.sdk import FAILURES, LONGEST_RETRY_AFTER_S, Sdk, complaint_of, failure_of
+from llm.sdk import FAILURES, LONGEST_RETRY_AFTER_S, Sdk, error_report_of, to_llm_error
 from llm.types import CallRecord, ChatRequest, Completion, FinishReason, Usage
-from llm.wire import Ask, body_of
+from llm.wire import WireRequest, body_of
 
 OnText = Callable[[str], object]
 OnRecord = Callable[[CallRecord], object]
 
 MOST_RETRIES = 2
 FIRST_PAUSE_S = 0.5
-# Once the answer is whole, the endpoint gets this long to send its usage
+# Time for the endpoint to send its usage once the answer is complete
 USAGE_GRACE_S = 2.0
 LONGEST_TEXT = 500
-# The endpoint is in trouble; any other failure shows that it works
-TROUBLE = (Unavailable, BadAnswer, StreamCut)
+# Errors that count against the endpoint's health; any other response shows that it works
+UNHEALTHY = (Unavailable, BadAnswer, StreamCut)
 
 
-class _Simpler(LlmError):
-    """The endpoint didn't understand a parameter; it is asked again without."""
+class _ParameterDropped(LlmError):
+    """The endpoint rejected an optional parameter. The request is repeated without it."""
 
 
 def ignore_text(text: str) -> None:
-    """The `on_text` of an answer that nobody reads along."""
+    """The default `on_text`, for callers that don't stream."""
 
 
 class Call:
-    """A call from its first attempt to its record. Use it once, inside `recorded`; there, `ask` may be used twice."""
+    """A call from its first attempt to its record.
+
+    Use it once, inside `recorded`; `ask` may be called twice there.
+    """
 
     def __init__(self, request: ChatRequest, *, sdk: Sdk, health: EndpointHealth, prices: Prices) -> None:
         self._request = request
@@ -62,7 +65,7 @@ class Call:
 
     @contextmanager
     def recorded(self, on_record: OnRecord) -> Iterator[None]:
-        """Hand the record over once, whatever happens inside."""
+        """Pass the record to `on_record` exactly once, whatever happens inside."""
         error_code: str | None = "internal"
         try:
             yield
@@ -76,21 +79,22 @@ class Call:
         finally:
             on_record(self._record(error_code))
 
-    async def ask(self, ask: Ask, *, on_text: OnText = ignore_text) -> CompletionBuilder:
-        """Ask until there is a usable answer, the retries are used up or the time is over. Raises LlmError."""
+    async def ask(self, wire: WireRequest, *, on_text: OnText = ignore_text) -> CompletionBuilder:
+        """Send the request until there is a usable answer, no retry is left or the deadline passes. Raises LlmError."""
         self._on_text = on_text
         self._answer = CompletionBuilder()
         self._health.budget.count_call()
         limits = self._request.deadlines
-        limit_s = min(limits.first_token_s, limits.total_s) if ask.is_streamed else limits.total_s
+        limit_s = min(limits.first_token_s, limits.total_s) if wire.is_streamed else limits.total_s
         try:
             async with asyncio.timeout_at(self._loop_time(limit_s)) as clock:
-                failure = await self._attempt_until_done(ask, clock=clock)
+                failure = await self._attempt_until_done(wire, clock=clock)
         except TimeoutError:
-            failure = self._lateness(ask)
+            failure = self._timeout_error(wire)
         if failure is not None:
-            # Raised out here, so that no exception of the SDK, whose text may hold the key, hangs on it as its context
-            raise self._cleaned(failure)
+            # Raised outside the except clause: an exception of the SDK may contain the key and must not become the
+            # context
+            raise self._redacted(failure)
         return self._answer
 
     def completion(self) -> Completion:
@@ -105,64 +109,67 @@ class Call:
             attempts=self._attempts,
         )
 
-    async def _attempt_until_done(self, ask: Ask, *, clock: asyncio.Timeout) -> LlmError | None:
+    async def _attempt_until_done(self, wire: WireRequest, *, clock: asyncio.Timeout) -> LlmError | None:
         while True:
-            failure = await self._attempt(ask, clock=clock)
-            if isinstance(failure, _Simpler):
+            failure = await self._attempt(wire, clock=clock)
+            if isinstance(failure, _ParameterDropped):
                 continue
             if failure is None or (pause_s := self._pause_s(failure, clock=clock)) is None:
                 return failure
             self._retries += 1
             await asyncio.sleep(pause_s)
 
-    async def _attempt(self, ask: Ask, *, clock: asyncio.Timeout) -> LlmError | None:
-        """One request. Its failure is returned, so that it is raised outside of every except clause."""
+    async def _attempt(self, wire: WireRequest, *, clock: asyncio.Timeout) -> LlmError | None:
+        """Send one request.
+
+        A failure is returned, not raised, so that the caller can raise it outside every except clause.
+        """
         breaker = self._health.breaker
         if (refusal := breaker.refusal()) is not None:
             return refusal
         self._answer = CompletionBuilder()
         self._attempts += 1
         try:
-            failure = await self._exchange(ask, clock=clock)
+            failure = await self._send(wire, clock=clock)
         except BaseException:
-            # Cancelled, by the caller or by a deadline, or `on_text` raised
+            # Cancelled by the caller or by a deadline, or `on_text` raised
             breaker.abandoned()
             raise
         finally:
             self._usage += self._answer.usage
-        if isinstance(failure, TROUBLE):
+        if isinstance(failure, UNHEALTHY):
             breaker.failed()
         else:
             breaker.succeeded()
         return failure
 
-    async def _exchange(self, ask: Ask, *, clock: asyncio.Timeout) -> LlmError | None:
+    async def _send(self, wire: WireRequest, *, clock: asyncio.Timeout) -> LlmError | None:
         answer = self._answer
-        body = body_of(ask, features=self._features)
+        body = body_of(wire, features=self._features)
         try:
             async with self._sdk.post(self._request.model.endpoint, body) as response:
                 await read_answer(
                     response,
                     answer=answer,
-                    is_streamed=ask.is_streamed,
-                    on_progress=lambda text: self._progress(text, ask=ask, clock=clock),
+                    is_streamed=wire.is_streamed,
+                    on_progress=lambda text: self._progress(text, wire=wire, clock=clock),
                 )
-            failure = answer.flaw()
+            failure = answer.find_error()
         except LlmError as exc:
             failure = exc
         except FAILURES as exc:
-            failure = self._translated(exc, body=body)
+            failure = self._learn_or_translate(exc, body=body)
         is_cut = answer.is_begun and isinstance(failure, (Unavailable, BadAnswer))
-        return StreamCut(f"The answer broke off before its end: {failure}") if is_cut else failure
+        return StreamCut(f"The answer ended early: {failure}") if is_cut else failure
 
-    def _translated(self, exc: Exception, *, body: dict[str, Any]) -> LlmError:
-        complaint = complaint_of(exc)
-        if complaint is not None and self._features.learn(complaint, body=body):
-            return _Simpler()
-        return failure_of(exc)
+    def _learn_or_translate(self, exc: Exception, *, body: dict[str, Any]) -> LlmError:
+        report = error_report_of(exc)
+        if report is not None and self._features.learn(report, body=body):
+            return _ParameterDropped()
+        return to_llm_error(exc)
 
-    def _progress(self, text: str, *, ask: Ask, clock: asyncio.Timeout) -> None:
-        if not ask.is_streamed:
+    def _progress(self, text: str, *, wire: WireRequest, clock: asyncio.Timeout) -> None:
+        if not wire.is_streamed:
             return
         if self._first_token_ms is None and self._answer.is_begun:
             self._first_token_ms = self._elapsed_ms()
@@ -175,7 +182,7 @@ class Call:
             self._on_text(text)
 
     def _pause_s(self, failure: LlmError, *, clock: asyncio.Timeout) -> float | None:
-        """How long to wait before the next attempt, in seconds; None when there is to be none."""
+        """Seconds to wait before the next attempt, or None if there is none."""
         if not failure.retryable or self._delivered or self._retries >= MOST_RETRIES:
             return None
         pause_s = failure.retry_after_s
@@ -186,23 +193,23 @@ class Call:
             return None
         return pause_s
 
-    def _lateness(self, ask: Ask) -> LlmError | None:
+    def _timeout_error(self, wire: WireRequest) -> LlmError | None:
         if self._answer.finish is not None:
-            # Whole, only its usage did not come
+            # The answer is complete; only its usage is missing
             self._health.breaker.succeeded()
-            return self._answer.flaw()
+            return self._answer.find_error()
         self._health.breaker.failed()
-        is_first = ask.is_streamed and self._first_token_ms is None
+        is_first = wire.is_streamed and self._first_token_ms is None
         return FirstTokenDeadline() if is_first else TotalDeadline()
 
-    def _cleaned(self, failure: LlmError) -> LlmError:
-        # Redact first: a text cut in the middle of a key could not be found any more
+    def _redacted(self, failure: LlmError) -> LlmError:
+        # Redact before truncating: a key cut in half would not be found
         failure.args = (self._redactor.text(storable(str(failure)))[:LONGEST_TEXT],)
         failure.partial = self._redactor.text(self._delivered)
         return failure
 
     def _loop_time(self, seconds: float) -> float:
-        """The event loop's time at so many seconds after the start of the call."""
+        """The event loop's time `seconds` after the start of the call."""
         return asyncio.get_running_loop().time() + seconds - (time.monotonic() - self._start)
 
     def _elapsed_ms(self) -> int:
@@ -231,5 +238,5 @@ class Call:
 
 
 def _host_of(base_url: str) -> str:
-    """Host and port, also of a URL that is none: a record is written whatever the URL is."""
+    """Host and port, even of an invalid URL: a record is written in any case."""
     return base_url.partition("://")[2].partition("/")[0].rpartition("@")[2]

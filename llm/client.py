@@ -1,4 +1,4 @@
-"""The door to the models: stream a reply, complete in one piece, or get a structured answer."""
+"""The model client: stream a reply, complete in one piece, or return structured output."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pydantic import BaseModel
 
 from llm.errors import LengthCut, SchemaMismatch
-from llm.health import HealthBook
-from llm.structured import Misfit, parse, parse_object, repair_messages, schema_of
+from llm.health import HealthRegistry
+from llm.structured import Mismatch, parse, parse_object, repair_messages, schema_of
 from llm.types import ChatRequest, Completion, FinishReason
-from llm.wire import Ask, OutputSchema
+from llm.wire import OutputSchema, WireRequest
 
 if TYPE_CHECKING:
     from llm.call import Call, OnRecord, OnText
@@ -25,72 +25,76 @@ T = TypeVar("T")
 
 
 class Client:
-    """One per event loop, and used on that loop only.
+    """A client for one event loop.
 
     Every method raises LlmError, and calls `record` exactly once with a CallRecord: after success, failure or
     cancellation. Cancelling the task closes the connection at once. `record` and `on_text` run on the event loop, so
-    they must be quick, and must not raise.
+    they must be quick and must not raise.
     """
 
     def __init__(self, *, prices: Prices | None = None, outbound: Guard | None = None) -> None:
-        """`outbound` guards endpoints that aren't trusted; without it they must be on the public internet."""
-        # Here and not above: the SDK takes a second to load, which a command that calls no model need not pay
+        """`outbound` guards untrusted endpoints. Without it, they must be on the public internet."""
+        # Imported late: the SDK takes a second to load, and many commands call no model
         from llm.sdk import Sdk
 
         self._prices = prices or {}
         self._sdk = Sdk(outbound)
-        self._health = HealthBook()
+        self._health = HealthRegistry()
 
     async def stream(self, request: ChatRequest, *, on_text: OnText, record: OnRecord) -> Completion:
-        """Stream an answer; `on_text` gets each piece of its text as it arrives.
+        """Stream an answer. `on_text` gets each piece of text as it arrives.
 
-        Retries only while no text was handed over. StreamCut and TotalDeadline carry what was, as `partial`.
+        Retries only until the first text is passed on. StreamCut and TotalDeadline carry the text so far as `partial`.
         """
         call = self._call(request)
         with call.recorded(record):
-            await call.ask(_ask(request, is_streamed=True), on_text=on_text)
+            await call.ask(_wire_request(request, is_streamed=True), on_text=on_text)
             return call.completion()
 
     async def complete(self, request: ChatRequest, *, record: OnRecord) -> Completion:
-        """The answer in one piece."""
+        """Return the whole answer."""
         call = self._call(request)
         with call.recorded(record):
-            await call.ask(_ask(request))
+            await call.ask(_wire_request(request))
             return call.completion()
 
     async def structured(self, request: ChatRequest, *, output: type[Output], record: OnRecord) -> Output:
-        """An answer that fits the output model; the model gets one chance to mend what doesn't.
+        """Return an answer that matches the output model. The model gets one chance to repair an invalid answer.
 
-        Raises SchemaMismatch after that, and LengthCut for an answer cut by length: that one is never mended.
+        Raises SchemaMismatch if the repair is invalid too, and LengthCut for a truncated answer, which is never
+        repaired.
         """
         schema = schema_of(output, name=request.skill)
-        return await self._fitting(request, schema, partial(parse, output=output), record=record)
+        return await self._validated(request, schema, partial(parse, output=output), record=record)
 
     async def object(self, request: ChatRequest, *, schema: dict[str, Any], record: OnRecord) -> dict[str, Any]:
-        """An object that fits a JSON Schema which a tenant or a tool wrote, in the same manner. Raises as `structured`."""
-        offered = OutputSchema(request.skill, schema, is_strict=False)
-        return await self._fitting(request, offered, partial(parse_object, schema=schema), record=record)
+        """Return an object that matches a JSON Schema written by a tenant or a tool.
 
-    async def _fitting(
+        Repairs and raises as `structured` does.
+        """
+        offered = OutputSchema(request.skill, schema, is_strict=False)
+        return await self._validated(request, offered, partial(parse_object, schema=schema), record=record)
+
+    async def _validated(
         self, request: ChatRequest, schema: OutputSchema, read: Callable[[str], T], *, record: OnRecord
     ) -> T:
         call = self._call(request)
-        ask = replace(_ask(request), schema=schema)
+        wire = replace(_wire_request(request), schema=schema)
         with call.recorded(record):
-            text = await _whole_text(call, ask)
+            text = await _whole_text(call, wire)
             try:
                 return read(text)
-            except Misfit as exc:
-                messages = repair_messages(ask.messages, text=text, misfit=exc)
-            text = await _whole_text(call, replace(ask, messages=messages))
+            except Mismatch as exc:
+                messages = repair_messages(wire.messages, text=text, mismatch=exc)
+            text = await _whole_text(call, replace(wire, messages=messages))
             try:
                 return read(text)
-            except Misfit as exc:
-                failure = SchemaMismatch(f"The model's answer does not fit the schema, nor did its second one:\n{exc}")
+            except Mismatch as exc:
+                failure = SchemaMismatch(f"The model's answer does not match the schema, even after one repair:\n{exc}")
             raise failure
 
     async def aclose(self) -> None:
-        """Close all connections. Calls that still run fail."""
+        """Close all connections. Running calls fail."""
         await self._sdk.aclose()
 
     def _call(self, request: ChatRequest) -> Call:
@@ -100,8 +104,8 @@ class Client:
         return Call(request, sdk=self._sdk, health=health, prices=self._prices)
 
 
-def _ask(request: ChatRequest, *, is_streamed: bool = False) -> Ask:
-    return Ask(
+def _wire_request(request: ChatRequest, *, is_streamed: bool = False) -> WireRequest:
+    return WireRequest(
         model=request.model.model,
         messages=request.messages,
         tools=request.tools,
@@ -111,8 +115,8 @@ def _ask(request: ChatRequest, *, is_streamed: bool = False) -> Ask:
     )
 
 
-async def _whole_text(call: Call, ask: Ask) -> str:
-    answer = await call.ask(ask)
+async def _whole_text(call: Call, wire: WireRequest) -> str:
+    answer = await call.ask(wire)
     if answer.finish is FinishReason.LENGTH:
         raise LengthCut
     return answer.text

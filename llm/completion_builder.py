@@ -1,4 +1,4 @@
-"""Puts an answer together, from the chunks of a stream or from one body, and says what is wrong with it."""
+"""Builds an answer from the chunks of a stream or from one body, and validates it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FINISH_REASONS = {
 
 
 def storable(text: str) -> str:
-    """A text as a database takes it: no NUL, and no half of a character."""
+    """Return the text without what PostgreSQL can't store: NUL characters and lone surrogates."""
     if text.isascii() and "\0" not in text:
         return text
     return text.replace("\0", "").encode("utf-16", "surrogatepass").decode("utf-16", "replace")
@@ -41,19 +41,19 @@ class _CallParts:
 
 
 class CompletionBuilder:
-    """One attempt's answer. `text` and the rest grow while it arrives; `flaw` judges it once it has ended."""
+    """The answer of one attempt. It grows while the response arrives; `find_error` validates it at the end."""
 
     def __init__(self) -> None:
         self.usage = Usage()
         self.finish: FinishReason | None = None
         self.is_begun = False
         self._texts: list[str] = []
-        self._half = ""
+        self._surrogate = ""
         self._refusal = ""
         self._has_choice = False
         self._calls: list[_CallParts] = []
-        # By its key in the stream, the call that its parts belong to
-        self._open: dict[int | str, _CallParts] = {}
+        # Calls by their key in the stream
+        self._open_calls: dict[int | str, _CallParts] = {}
 
     @property
     def text(self) -> str:
@@ -61,7 +61,7 @@ class CompletionBuilder:
 
     @property
     def tool_calls(self) -> tuple[ToolCall, ...]:
-        """The calls; none when the answer was cut by length, for the last may be cut as well, and is never mended."""
+        """The complete tool calls, or none if the answer was truncated: the last call may be truncated too."""
         if self.finish is FinishReason.LENGTH:
             return ()
         return tuple(
@@ -72,19 +72,19 @@ class CompletionBuilder:
         )
 
     def add_chunk(self, chunk: Any) -> str:
-        """Take in one event of the stream; its text is returned. Raises BadAnswer for anything that isn't one."""
-        choice = self._choice_of(chunk)
+        """Add one event of the stream and return its text. Raises BadAnswer for an invalid event."""
+        choice = self._first_choice(chunk)
         return self._add_part(choice, choice.get("delta")) if choice else ""
 
     def add_body(self, body: Any) -> str:
-        """Take in a whole answer; its text is returned. Raises BadAnswer for anything that isn't one."""
-        choice = self._choice_of(body)
+        """Add a complete response body and return its text. Raises BadAnswer for an invalid body."""
+        choice = self._first_choice(body)
         if choice is None:
             raise BadAnswer("The endpoint's answer has no choices.")
         return self._add_part(choice, choice.get("message"))
 
-    def flaw(self) -> LlmError | None:
-        """What makes the ended answer unusable, or None."""
+    def find_error(self) -> LlmError | None:
+        """The error that makes the finished answer unusable, or None."""
         if self._refusal:
             return Refused(f"The model refused to answer: {self._refusal}")
         if self.finish is FinishReason.CONTENT_FILTER:
@@ -97,7 +97,7 @@ class CompletionBuilder:
             return BadAnswer("The endpoint's answer has neither text nor tool calls.")
         return None
 
-    def _choice_of(self, message: Any) -> dict[str, Any] | None:
+    def _first_choice(self, message: Any) -> dict[str, Any] | None:
         if not isinstance(message, dict):
             raise BadAnswer("The endpoint's answer is not a JSON object.")
         if message.get("error"):
@@ -116,7 +116,7 @@ class CompletionBuilder:
         if not isinstance(part, dict):
             part = {}
         text = part.get("content") or ""
-        text = self._storable(text if isinstance(text, str) else _text_of(text))
+        text = self._storable(text if isinstance(text, str) else _joined_text(text))
         if text:
             self._texts.append(text)
             self.is_begun = True
@@ -127,18 +127,18 @@ class CompletionBuilder:
         return text
 
     def _storable(self, text: str) -> str:
-        """The text as a database takes it; half of a character that a server cut in two between events waits for the other."""
-        text, self._half = self._half + text, ""
+        """Return the storable text. Half of a surrogate pair at the end waits for the next event."""
+        text, self._surrogate = self._surrogate + text, ""
         if text and "\ud800" <= text[-1] <= "\udbff":
-            text, self._half = text[:-1], text[-1]
+            text, self._surrogate = text[:-1], text[-1]
         return storable(text)
 
     def _add_finish(self, reason: Any) -> None:
         if not reason:
             return
-        # Others write it in capitals, or say more after a colon
+        # Some servers write it in capitals, or add details after a colon
         self.finish = FINISH_REASONS.get(reason.partition(":")[0].lower()) if isinstance(reason, str) else None
-        # Some servers close a tool call with "stop"
+        # Some servers end a tool call with "stop"
         if self.finish is FinishReason.STOP and self._calls:
             self.finish = FinishReason.TOOL_CALLS
 
@@ -152,16 +152,16 @@ class CompletionBuilder:
             self._add_call(delta, place=place)
 
     def _add_call(self, delta: dict[str, Any], *, place: int) -> None:
-        # Servers that send whole calls leave the index out: then the id tells them apart, and then the place
+        # Servers that send complete calls omit the index: the id identifies them, or else the position
         number, own_id = delta.get("index"), str(delta.get("id") or "")
         key = number if isinstance(number, int) else own_id or str(place)
         function = delta.get("function")
         function = function if isinstance(function, dict) else {}
         name = str(function.get("name") or "")
-        call = self._open.get(key)
-        # Others give every call of an answer the index 0
+        call = self._open_calls.get(key)
+        # Some servers give every call of an answer the index 0
         if call is None or (name and own_id and call.id not in ("", own_id)):
-            call = self._open[key] = _CallParts()
+            call = self._open_calls[key] = _CallParts()
             self._calls.append(call)
         call.id = call.id or own_id
         call.name = call.name or name
@@ -177,8 +177,8 @@ class CompletionBuilder:
         self.usage = Usage(_count(usage.get("prompt_tokens")), _count(cached), _count(usage.get("completion_tokens")))
 
 
-def _text_of(parts: Any) -> str:
-    """The text of a content in parts, as models send it that think aloud; what they think is none of it."""
+def _joined_text(parts: Any) -> str:
+    """The text of content in parts, as reasoning models send it. Other parts are ignored."""
     if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
         raise BadAnswer("The answer's content is not a text.")
     return "".join(str(part.get("text") or "") for part in parts if part.get("type") == "text")

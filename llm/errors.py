@@ -1,4 +1,4 @@
-"""Every way a model call can fail, one class each. The texts hold no API key and may be shown to staff."""
+"""Errors of model calls, one class for each cause. The messages contain no API key and may be shown to staff."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import ClassVar
 class LlmError(Exception):
     """The model call failed.
 
-    `partial` is the text that `on_text` had got before; `retry_after_s` is the pause that the endpoint asked for.
+    `partial` is the text that `on_text` had received; `retry_after_s` is the pause that the endpoint asked for.
     """
 
     code: ClassVar[str] = "llm_error"
@@ -35,14 +35,14 @@ class RateLimitedLong(LlmError):
 
 
 class Unavailable(LlmError):
-    """The model endpoint can't be reached or reports a fault of its own (5xx)."""
+    """The model endpoint can't be reached or reports an internal error (5xx)."""
 
     code = "unavailable"
     retryable = True
 
 
 class Rejected(LlmError):
-    """The model endpoint refuses the request. Check the API key, the base URL and the model's name."""
+    """The model endpoint rejected the request. Check the API key, the base URL and the model's name."""
 
     code = "rejected"
 
@@ -54,7 +54,7 @@ class DeadlineExceeded(LlmError):
 
 
 class FirstTokenDeadline(DeadlineExceeded):
-    """The model did not begin to answer in time."""
+    """The model did not start to answer in time."""
 
     code = "deadline_first_token"
 
@@ -66,27 +66,27 @@ class TotalDeadline(DeadlineExceeded):
 
 
 class StreamCut(LlmError):
-    """The answer broke off before its end."""
+    """The answer ended early."""
 
     code = "stream_cut"
     retryable = True
 
 
 class LengthCut(LlmError):
-    """The structured answer is longer than the model may write; what there is of it is not used."""
+    """The structured answer is longer than the model may write, so it was not used."""
 
     code = "length"
 
 
 class BadAnswer(LlmError):
-    """The endpoint answered with something that is no chat completion."""
+    """The endpoint did not return a valid chat completion."""
 
     code = "bad_answer"
     retryable = True
 
 
 class SchemaMismatch(LlmError):
-    """The model's answer does not fit the schema, and did not after one repair."""
+    """The model's answer does not match the schema, even after one repair."""
 
     code = "schema_mismatch"
 
@@ -98,7 +98,7 @@ class Refused(LlmError):
 
 
 class BreakerOpen(LlmError):
-    """The model endpoint failed several times in a row; it is left alone for a few seconds."""
+    """The model endpoint failed several times in a row. Calls are paused for a few seconds."""
 
     code = "breaker_open"
 

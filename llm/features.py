@@ -1,4 +1,4 @@
-"""What an endpoint's model turned out not to understand, so that it isn't asked twice within an hour."""
+"""Optional parameters that an endpoint's model rejected. They are left out of requests for an hour."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-# How servers say that they don't know a parameter. A complaint about its value ("is too large") has none of these
+# How servers report an unsupported parameter. Errors about a value ("is too large") don't match
 UNSUPPORTED = re.compile(
     r"(not|n't|never|no longer|only) (be )?(support|allow|permit|accept|implement|recogni|available|enabled)"
     r"|unsupported|unavailable|unrecogni[sz]ed|unknown|unexpected|extra (inputs|fields)|no endpoints found"
@@ -26,8 +26,8 @@ REFUSAL_STATUSES = frozenset({400, 404, 422, 501})
 
 
 @dataclass(frozen=True)
-class Complaint:
-    """A refusal of a request: its status, the error's text, and the `param` and `code` fields where there are any."""
+class ErrorReport:
+    """An error response: its status, its text, and its `param` and `code` fields if present."""
 
     status: int
     text: str
@@ -35,7 +35,7 @@ class Complaint:
     code: str = ""
 
     def is_about(self, *names: str) -> bool:
-        """Whether it says that one of these parameters isn't supported."""
+        """True if the error says that one of these parameters isn't supported."""
         if self.status not in REFUSAL_STATUSES:
             return False
         if self.parameter in names:
@@ -46,32 +46,32 @@ class Complaint:
 
 @dataclass
 class Features:
-    """The optional parameters which a model at an endpoint understands: all of them, until it complains."""
+    """The optional parameters that a model at an endpoint accepts. All of them, until it rejects one."""
 
     tokens_parameter: str | None = "max_completion_tokens"
     stream_options: bool = True
     json_schema: bool = True
     tools: bool = True
 
-    def learn(self, complaint: Complaint, *, body: dict[str, Any]) -> bool:
-        """Give up what the endpoint complains about. True: the request, made anew, may be tried again.
+    def learn(self, report: ErrorReport, *, body: dict[str, Any]) -> bool:
+        """Drop the parameter that the endpoint rejected. Returns True if the request can be rebuilt and retried.
 
-        Calls run side by side: what this one was refused for, another may have given up by now.
+        Calls run concurrently, so another call may have dropped it already.
         """
         sent = next((name for name in TOKENS_PARAMETERS if name in body), "")
         steps: tuple[tuple[bool, tuple[str, ...], Callable[[], None]], ...] = (
-            (bool(sent), (sent,), partial(self._weaken_tokens_parameter, sent)),
+            (bool(sent), (sent,), partial(self._use_older_tokens_parameter, sent)),
             ("stream_options" in body, ("stream_options", "include_usage"), self._drop_stream_options),
             ("response_format" in body, SCHEMA_WORDS, self._drop_json_schema),
             ("tools" in body, TOOL_WORDS, self._drop_tools),
         )
-        for is_sent, names, give_up in steps:
-            if is_sent and complaint.is_about(*names):
-                give_up()
+        for is_sent, names, drop in steps:
+            if is_sent and report.is_about(*names):
+                drop()
                 return True
         return False
 
-    def _weaken_tokens_parameter(self, sent: str) -> None:
+    def _use_older_tokens_parameter(self, sent: str) -> None:
         if self.tokens_parameter == sent:
             self.tokens_parameter = "max_tokens" if sent == "max_completion_tokens" else None
 

@@ -1,4 +1,4 @@
-"""The health of endpoints between calls: circuit breaker, retry budget, and what each model understands."""
+"""The health of endpoints between calls: circuit breaker, retry budget, and rejected parameters."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ RETRY_WINDOW_S = 60.0
 RETRY_SHARE_PERCENT = 10
 RETRY_FLOOR = 3
 MOST_ENDPOINTS = 1024
-# After this an endpoint is asked for everything again: it may have been upgraded, and if not, it refuses once more
-REFUSALS_STAND_FOR_S = 3600.0
+# After this time an endpoint may have been upgraded, so its rejected parameters are tried again
+FEATURES_TTL_S = 3600.0
 
 
 class Breaker:
-    """Opens after five failures in a row; ten seconds later one call may try, and its outcome closes or opens it again.
+    """A circuit breaker. Opens after five failures in a row; after ten seconds, one call probes the endpoint.
 
-    Used from one event loop only. Each `refusal` of None is followed by one of the other three.
+    The probe's outcome closes the breaker or opens it again. For one event loop only. After each `refusal` that returns
+    None, call `succeeded`, `failed` or `abandoned`.
     """
 
     def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
@@ -33,7 +34,7 @@ class Breaker:
         self._is_probing = False
 
     def refusal(self) -> BreakerOpen | None:
-        """Why no call may be made now, or None: then one may."""
+        """The error to raise instead of calling the endpoint, or None if a call may be made."""
         if self._opened_at is None:
             return None
         if self._is_probing or self._clock() - self._opened_at < OPEN_FOR_S:
@@ -53,12 +54,15 @@ class Breaker:
         self._is_probing = False
 
     def abandoned(self) -> None:
-        """The call did not come to an end: it says nothing about the endpoint."""
+        """The call was canceled, which says nothing about the endpoint."""
         self._is_probing = False
 
 
 class RetryBudget:
-    """At most one retry for ten calls of the last minute, and at least three a minute. For one event loop only."""
+    """Allows one retry per ten calls of the last minute, and at least three per minute.
+
+    Retries therefore can't double the load on a failing endpoint. For one event loop only.
+    """
 
     def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -71,7 +75,7 @@ class RetryBudget:
         _drop_before(self._calls, now - RETRY_WINDOW_S)
 
     def take(self) -> bool:
-        """Whether a retry is allowed now; a True is counted."""
+        """Return True if a retry is allowed now, and count it."""
         now = self._clock()
         _drop_before(self._calls, now - RETRY_WINDOW_S)
         _drop_before(self._retries, now - RETRY_WINDOW_S)
@@ -87,24 +91,24 @@ def _drop_before(times: deque[float], limit: float) -> None:
 
 
 class EndpointHealth:
-    """An endpoint's breaker and retry budget, and what each of its models understands."""
+    """The breaker and retry budget of an endpoint, and the features of each of its models."""
 
     def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self.breaker = Breaker()
         self.budget = RetryBudget()
         self._features: dict[str, Features] = {}
-        self._asked_anew_at = clock()
+        self._features_reset_at = clock()
 
     def features_of(self, model: str) -> Features:
         now = self._clock()
-        if now - self._asked_anew_at >= REFUSALS_STAND_FOR_S:
-            self._features, self._asked_anew_at = {}, now
+        if now - self._features_reset_at >= FEATURES_TTL_S:
+            self._features, self._features_reset_at = {}, now
         return self._features.setdefault(model, Features())
 
 
-class HealthBook:
-    """The health of the endpoints that were called lately; projects come and go, so the oldest are forgotten."""
+class HealthRegistry:
+    """The health of recently called endpoints. The least recently used are dropped."""
 
     def __init__(self) -> None:
         self._by_endpoint: OrderedDict[Endpoint, EndpointHealth] = OrderedDict()

@@ -1,4 +1,4 @@
-"""The one event loop of a worker process on which all model calls run, so that any of them can be cancelled at once."""
+"""The event loop of a worker process. All model calls run on it, so that any of them can be canceled at once."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ STOP_TIMEOUT_S = 10.0
 
 def _new_event_loop() -> asyncio.AbstractEventLoop:
     try:
-        import uvloop  # absent on Windows, where the standard loop does
+        import uvloop  # not available on Windows
     except ImportError:
         return asyncio.new_event_loop()
     return uvloop.new_event_loop()
 
 
 class ModelLoop:
-    """A daemon thread with an event loop, started by the first `submit`. Its methods may be called from any thread."""
+    """A daemon thread with an event loop, started by the first `submit`. Thread-safe."""
 
     def __init__(self, *, name: str = "model-loop") -> None:
         self._name = name
@@ -31,11 +31,11 @@ class ModelLoop:
         self._thread: threading.Thread | None = None
 
     def submit(self, coroutine: Coroutine[Any, Any, T]) -> Future[T]:
-        """Run the coroutine on the loop. Cancelling the future cancels it there, which closes its connection."""
+        """Run the coroutine on the loop. Cancelling the future cancels the coroutine, which closes its connection."""
         return asyncio.run_coroutine_threadsafe(coroutine, self._running_loop())
 
     def stop(self) -> None:
-        """Cancel what still runs and end the thread. A later `submit` starts anew; stopping twice is harmless."""
+        """Cancel running coroutines and end the thread. A later `submit` starts a new one. Idempotent."""
         with self._lock:
             loop, thread = self._loop, self._thread
             self._loop = self._thread = None

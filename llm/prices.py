@@ -1,4 +1,4 @@
-"""What a call costs."""
+"""Prices of model calls."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from llm.types import Usage
 
-# Model name -> USD per million tokens of input, of cached input, of output
+# USD per million tokens of input, cached input and output, by model name
 Prices = Mapping[str, tuple[Decimal, Decimal, Decimal]]
 
 OFFLINE_PREFIX = "offline-"
@@ -15,7 +15,7 @@ MILLION = Decimal(1_000_000)
 
 
 def cost_usd(model: str, usage: Usage, prices: Prices) -> Decimal | None:
-    """The price of `usage` in USD; zero for the offline model, None where the price or the usage isn't known."""
+    """The price of `usage` in USD: zero for the offline model, None if the price or the usage is unknown."""
     if model.startswith(OFFLINE_PREFIX):
         return Decimal(0)
     price = prices.get(model)

@@ -1,4 +1,4 @@
-"""Renders the prompts of templates/prompts. What comes from outside is data there, and can't close our tags."""
+"""Renders the prompts in templates/prompts. Outside data is escaped, so that it can't close a tag of ours."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from django.template import Context, Engine, Template
 TEMPLATES = Path(__file__).resolve().parent.parent / "templates" / "prompts"
 SYSTEM, USER = PARTS = ("system.md", "user.md")
 
-# The beginning of a tag, also at the very end of a text, where our template's next character could complete it
+# The start of a tag, including one at the very end of a text, which the template's next character could complete
 TAG_START = re.compile(r"<(?=\s*/|[A-Za-z!?]|\s*\Z)")
 LINE_BREAKS = re.compile(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
-# Fields of list items that our templates put on one line: a line break in them would look like a further item
+# List item fields that a template prints on one line: a line break in them would look like another item
 ONE_LINE_FIELDS = frozenset({"role", "content", "field", "value", "note"})
 
 
 class UnknownVariable(Exception):
-    """A template names a variable or an attribute that its context doesn't have."""
+    """A template uses a variable or an attribute that its context doesn't have."""
 
 
 @dataclass(frozen=True)
 class Prompt:
-    """A rendered prompt: the part that stays the same from turn to turn, and the part that doesn't."""
+    """A rendered prompt: the stable part, the volatile part, and the version of the templates."""
 
     system: str
     user: str
@@ -39,8 +39,8 @@ class Prompt:
 def render(skill: str, context: Any, *, stable: Hashable = None) -> Prompt:
     """Render templates/prompts/<skill> with the fields of a dataclass. Raises UnknownVariable, TemplateDoesNotExist.
 
-    `stable` names everything that the system part is made of (a version of the settings, a channel): equal names get the
-    text of the first rendering. Without one it is rendered each time.
+    `stable` is a cache key for the system part: everything it depends on, such as a settings version and a channel.
+    Without one, the system part is rendered each time.
     """
     variables = _Fields(context)
     system = _system_of(skill, variables, stable=stable)
@@ -54,7 +54,7 @@ def _system_of(skill: str, variables: _Fields, *, stable: Hashable) -> str:
     system = str(part_template(skill, SYSTEM).render(_StrictContext(variables)))
     if stable is not None:
         _systems[skill, stable] = system
-        if len(_systems) > KEPT_SYSTEMS:
+        if len(_systems) > CACHED_SYSTEMS:
             _systems.pop(next(iter(_systems)), None)
     return system
 
@@ -66,30 +66,30 @@ def part_template(skill: str, part: str) -> Template:
 
 @cache
 def template_hash(skill: str) -> str:
-    """The version of a skill's templates, 16 hexadecimal digits, as stored with every model call."""
+    """The version of a skill's templates: 16 hexadecimal digits, stored with every model call."""
     digest = hashlib.sha256()
     for part in PARTS:
         digest.update((TEMPLATES / skill / part).read_bytes() + b"\0")
     return digest.hexdigest()[:16]
 
 
-# The same settings go into every prompt of an agent.
+# Every prompt of an agent contains the same settings
 @lru_cache(maxsize=2048)
-def neutralise(text: str) -> str:
-    """The text with every `<` that could open or close a tag replaced by a character that looks like it."""
+def neutralize(text: str) -> str:
+    """Replace every `<` that could open or close a tag with a look-alike character."""
     return TAG_START.sub("‹", text)
 
 
 def one_line(text: str) -> str:
-    """The text on one line, its line breaks still to be seen."""
+    """Put the text on one line, with its line breaks marked."""
     return LINE_BREAKS.sub(" ⏎ ", text)
 
 
 class _Raising(str):
-    """Django's `string_if_invalid` that raises instead of standing in for what is missing."""
+    """A `string_if_invalid` that raises, where Django's would stand in for the missing value."""
 
     def __contains__(self, text: object) -> bool:
-        # Django asks whether it holds a "%s", and fills in the variable's name if so
+        # Django checks for "%s" and then fills in the variable's name
         return True
 
     def __mod__(self, variable: object) -> str:
@@ -97,14 +97,14 @@ class _Raising(str):
 
 
 class _StrictData(dict[str, Any]):
-    """A dataclass's or mapping's values. `{% if %}` and `{% for %}` take a missing name for empty: here it raises."""
+    """The values of a dataclass or mapping. `{% if %}` and `{% for %}` treat a missing name as empty; this raises."""
 
     def __missing__(self, name: str) -> Any:
         raise UnknownVariable(name)
 
 
 class _Fields(dict[str, Any]):
-    """A context's fields by name, each neutralised when a template first asks for it."""
+    """A context's fields by name, each neutralized when a template first reads it."""
 
     def __init__(self, context: Any) -> None:
         super().__init__()
@@ -115,7 +115,7 @@ class _Fields(dict[str, Any]):
         return name in self._names
 
     def __missing__(self, name: str) -> Any:
-        found = self[name] = _field_of(name, getattr(self._context, name), is_item=False)
+        found = self[name] = _neutralized_field(name, getattr(self._context, name), is_item=False)
         return found
 
 
@@ -130,7 +130,7 @@ class _StrictContext(Context):
         raise UnknownVariable(str(key))
 
 
-KEPT_SYSTEMS = 512
+CACHED_SYSTEMS = 512
 _systems: dict[tuple[str, Hashable], str] = {}
 
 
@@ -144,22 +144,22 @@ def _field_names(kind: Any) -> tuple[str, ...]:
     return tuple(field.name for field in fields(kind))
 
 
-def _data_of(value: Any, *, is_item: bool = False) -> Any:
-    """A copy of the context in which every string is neutralised."""
+def _neutralized(value: Any, *, is_item: bool = False) -> Any:
+    """A copy of the value in which every string is neutralized."""
     if isinstance(value, Enum):
         value = value.value
     if isinstance(value, str):
-        return neutralise(value)
+        return neutralize(value)
     if is_dataclass(value) and not isinstance(value, type):
         value = {name: getattr(value, name) for name in _field_names(type(value))}
     if isinstance(value, Mapping):
-        return _StrictData({name: _field_of(name, item, is_item=is_item) for name, item in value.items()})
+        return _StrictData({name: _neutralized_field(name, item, is_item=is_item) for name, item in value.items()})
     if isinstance(value, list | tuple | set | frozenset):
-        return [_data_of(item, is_item=True) for item in value]
+        return [_neutralized(item, is_item=True) for item in value]
     return value
 
 
-def _field_of(name: str, value: Any, *, is_item: bool) -> Any:
+def _neutralized_field(name: str, value: Any, *, is_item: bool) -> Any:
     if is_item and isinstance(value, str) and name in ONE_LINE_FIELDS:
         value = one_line(value)
-    return _data_of(value, is_item=True)
+    return _neutralized(value, is_item=True)

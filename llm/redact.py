@@ -1,4 +1,4 @@
-"""Takes API keys out of texts before they reach an error, a record or a log."""
+"""Redacts API keys before a text reaches an error, a record or a log."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from urllib.parse import quote
 from llm.types import ToolCall
 
 MASK = "[redacted]"
-# A shorter "key" is a placeholder ("none", "EMPTY", "ollama") and also an ordinary word
+# A shorter "key" is a placeholder ("none", "EMPTY", "ollama") and often an ordinary word
 SHORTEST_SECRET = 8
 
 
 class Redactor:
-    """Replaces one key in every form in which a server may echo it: plain, URL-encoded, base64."""
+    """Masks one key in every form in which a server may echo it: plain, URL-encoded, base64."""
 
     def __init__(self, key: str) -> None:
         self._forms: tuple[str, ...] = ()
-        # As it is sent
+        # The key is sent without surrounding blanks
         key = key.strip()
         if len(key) >= SHORTEST_SECRET:
             encoded = base64.b64encode(key.encode()).decode()
@@ -32,7 +32,7 @@ class Redactor:
         return text
 
     def tree(self, value: Any) -> Any:
-        """A JSON value with every string redacted; the same object where nothing can be in it."""
+        """A JSON value with every string redacted. Returns the same object if there is nothing to redact."""
         if not self._forms:
             return value
         if isinstance(value, str):

@@ -1,4 +1,4 @@
-"""Requests made from a skill's prompt files."""
+"""Chat requests built from a skill's prompts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def structured_request(
     stable: Hashable = None,
     deadlines: Deadlines = LANE_DEADLINES,
 ) -> ChatRequest:
-    """A background call: the stable prompt (`stable` as for `render`), then the volatile one."""
+    """A background call: the stable prompt, then the volatile one. `stable` is passed to `render`."""
     prompt = render(skill, context, stable=stable)
     return ChatRequest(
         skill=skill,
@@ -41,7 +41,7 @@ def reply_request(
     max_output_tokens: int,
     stable: Hashable = None,
 ) -> ChatRequest:
-    """The customer's reply: the stable prompt, the transcript, then the volatile prompt."""
+    """The reply to a customer: the stable prompt, the transcript, then the volatile prompt."""
     prompt = render("reply", context, stable=stable)
     return ChatRequest(
         skill="reply",
@@ -67,6 +67,6 @@ def agent_request(
     max_output_tokens: int,
     stable: Hashable = None,
 ) -> ChatRequest:
-    """One step of an agent that works in the background: the prompt, then the steps so far, with the tools it may use."""
+    """One step of a background agent: the prompt, the steps so far, and the tools it may use."""
     first = structured_request(skill, context, model=model, max_output_tokens=max_output_tokens, stable=stable)
     return replace(first, messages=[*first.messages, *said], tools=tools)

@@ -1,4 +1,4 @@
-"""Reads the response to a chat completion into an answer, as a stream of events or as one body."""
+"""Reads the response to a chat completion, as a stream of events or as one body."""
 
 from __future__ import annotations
 
@@ -19,42 +19,42 @@ MOST_BYTES = 16 * 1024 * 1024
 END_OF_STREAM = b"[DONE]"
 JSON, PAGE, EVENTS = "application/json", "text/html", "text/event-stream"
 
-# A server may begin its stream with a byte order mark
+# The second form is for servers that begin the stream with a byte order mark
 DATA = (b"data:", b"\xef\xbb\xbfdata:")
-# One line longer than this is no token of an answer
+# A longer line can't be an event of a chat completion
 LONGEST_LINE = 1024 * 1024
 
-# Called after each event with its text, which is often empty
+# Called with the text of each event, which is often empty
 OnProgress = Callable[[str], None]
 
 
 async def read_answer(
     response: httpx2.Response, *, answer: CompletionBuilder, is_streamed: bool, on_progress: OnProgress
 ) -> None:
-    """Fill `answer`. Raises BadAnswer, and what the connection raises."""
-    # Some servers ignore `stream` and send one JSON body; at a wrong address there is a page, which is no stream either
-    if is_streamed and not _kind_of(response).startswith((JSON, PAGE)):
+    """Fill `answer` from the response. Raises BadAnswer and the errors of the connection."""
+    # Some servers ignore `stream` and send one JSON body. A wrong URL returns an HTML page
+    if is_streamed and not _content_type(response).startswith((JSON, PAGE)):
         await _read_events(response, answer=answer, on_progress=on_progress)
     else:
         on_progress(answer.add_body(_json(await _whole_body(response), response=response)))
 
 
 async def _read_events(response: httpx2.Response, *, answer: CompletionBuilder, on_progress: OnProgress) -> None:
-    """Read on after the last event, to the end of the body: only then can the connection be used again."""
+    """Read the events, then the rest of the body: only then can the connection be reused."""
     lines = DataLines()
     async for chunk in _chunks(response):
         for payload in lines.feed(chunk):
-            _take(payload, answer=answer, on_progress=on_progress)
+            _add_event(payload, answer=answer, on_progress=on_progress)
     rest = lines.close()
-    if not lines.has_any and not _kind_of(response).startswith(EVENTS):
-        raise BadAnswer(f"The endpoint's answer is no event stream{_but(response)}.")
+    if not lines.has_any and not _content_type(response).startswith(EVENTS):
+        raise BadAnswer(f"The endpoint's answer is not an event stream{_instead(response)}.")
     for payload in rest:
-        # A line that was cut off is no event; the missing finish reason tells
+        # A truncated line is not an event; the missing finish reason reports it
         if payload.endswith((b"}", END_OF_STREAM)):
-            _take(payload, answer=answer, on_progress=on_progress)
+            _add_event(payload, answer=answer, on_progress=on_progress)
 
 
-def _take(payload: bytes, *, answer: CompletionBuilder, on_progress: OnProgress) -> None:
+def _add_event(payload: bytes, *, answer: CompletionBuilder, on_progress: OnProgress) -> None:
     if payload and payload != END_OF_STREAM:
         on_progress(answer.add_chunk(_json(payload)))
 
@@ -77,42 +77,45 @@ def _json(payload: bytes, *, response: httpx2.Response | None = None) -> Any:
     try:
         return from_json(payload)
     except ValueError:
-        # It takes no half of a character, which some servers send when they cut one in two.
+        # It rejects lone surrogates, which some servers send when they split a character
         pass
     try:
         return json.loads(payload)
     except (ValueError, RecursionError):
-        failure = BadAnswer(f"The endpoint's answer is not JSON{_but(response)}.")
+        failure = BadAnswer(f"The endpoint's answer is not JSON{_instead(response)}.")
     raise failure
 
 
-def _but(response: httpx2.Response | None) -> str:
-    """What an answer is instead, where it says so."""
-    kind = _kind_of(response) if response is not None else ""
+def _instead(response: httpx2.Response | None) -> str:
+    """The content type that the endpoint sent instead of the expected one, if any."""
+    kind = _content_type(response) if response is not None else ""
     return f" but {kind}" if kind and not kind.startswith(JSON) else ""
 
 
-def _kind_of(response: httpx2.Response) -> str:
+def _content_type(response: httpx2.Response) -> str:
     kind: str = response.headers.get("content-type", "")
     return kind.lower()
 
 
 class DataLines:
-    """Feed it the chunks as they arrive. Chat Completions puts every event on one line, so a line is an event."""
+    """Splits a server-sent event stream into the payloads of its `data:` lines.
+
+    Chat Completions puts each event on one line, so a line is an event.
+    """
 
     def __init__(self) -> None:
         self._rest = b""
         self.has_any = False
 
     def feed(self, chunk: bytes) -> list[bytes]:
-        """The payloads of the lines that are complete by now, without comments and other fields."""
+        """The payloads of the lines completed by this chunk, without comments and other fields."""
         *lines, self._rest = (self._rest + chunk).split(b"\n")
         if len(self._rest) > LONGEST_LINE:
-            raise BadAnswer("The endpoint's event stream holds a line of more than 1 MiB.")
+            raise BadAnswer("The endpoint's event stream contains a line of more than 1 MiB.")
         payloads = [line.partition(b":")[2].strip() for line in lines if line.startswith(DATA)]
         self.has_any = self.has_any or bool(payloads)
         return payloads
 
     def close(self) -> list[bytes]:
-        """What stood on the last line, if the stream ended without a line feed."""
+        """The payload of an unterminated last line."""
         return self.feed(b"\n")

@@ -1,4 +1,4 @@
-"""The only importer of `openai`: sends a request, hands over the raw response, and names what went wrong."""
+"""The only module that imports `openai`. It sends requests, returns raw responses, and maps errors."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from openai._models import FinalRequestOptions
 from pydantic_core import to_json
 
 from llm.errors import BadAnswer, Blocked, LlmError, RateLimited, RateLimitedLong, Rejected, Unavailable
-from llm.features import Complaint
+from llm.features import ErrorReport
 from llm.types import Endpoint
 from outbound.errors import BlockedAddress, NotSent, OutboundError
 from outbound.guard import Guard, transport_for
@@ -30,7 +30,7 @@ JSON = {"Content-Type": "application/json"}
 CONNECT_TIMEOUT_S = 5.0
 LONGEST_RETRY_AFTER_S = 30.0
 MOST_CLIENTS = 256
-# Everything that sending a request or reading its answer can raise; the last three slip through httpx2's own mapping
+# Every exception that sending a request or reading its response can raise. httpx2 doesn't map the last three
 FAILURES = (
     openai.OpenAIError,
     httpx2.HTTPError,
@@ -41,27 +41,28 @@ FAILURES = (
     ssl.SSLError,
     anyio.EndOfStream,
 )
-# What a project's endpoint gets to see: not the operator's organization, nor what its environment adds to every request
+# Headers that a project's endpoint receives. The operator's organization and the headers from its environment stay out
 GUARDED_HEADERS = frozenset(
     {"host", "accept", "accept-encoding", "authorization", "connection", "content-length", "content-type", "user-agent"}
 )
 TRANSIENT_STATUSES = frozenset({408, 409, 425})
 QUOTA_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
-BROKE_OFF = "The connection to the model endpoint broke off."
-# What staff reads of a failed connection, by what is among its causes: the first that is. A library's words name its classes
+BROKE_OFF = "The connection to the model endpoint was lost."
+# Messages for staff, by the first of these types among the causes of a failed connection. A library's message names its
+# classes
 REASONS: tuple[tuple[type[BaseException], str], ...] = (
     (ssl.SSLCertVerificationError, "The model endpoint's certificate can't be trusted."),
-    (ssl.SSLError, "The model endpoint takes no secure connection at this address."),
-    (socket.gaierror, "The model endpoint can't be reached: its name can't be found."),
-    (ConnectionRefusedError, "The model endpoint can't be reached: nothing answers at its address and port."),
-    (TimeoutError, "The model endpoint can't be reached: it takes no connection in time."),
+    (ssl.SSLError, "The model endpoint does not accept secure connections at this address."),
+    (socket.gaierror, "The model endpoint can't be reached: its host name can't be resolved."),
+    (ConnectionRefusedError, "The model endpoint can't be reached: it refuses connections at its address and port."),
+    (TimeoutError, "The model endpoint can't be reached: the connection timed out."),
     (ConnectionError, BROKE_OFF),
-    (OSError, "The model endpoint can't be reached: there is no way to its address."),
+    (OSError, "The model endpoint can't be reached: there is no route to its address."),
 )
 
 
 class Sdk:
-    """One per event loop. All trusted endpoints share one pool of connections, all guarded ones another."""
+    """One instance per event loop. Trusted endpoints share one connection pool, guarded ones another."""
 
     def __init__(self, guard: Guard | None = None) -> None:
         self._guard = guard or Guard()
@@ -71,10 +72,10 @@ class Sdk:
 
     @asynccontextmanager
     async def post(self, endpoint: Endpoint, body: dict[str, Any]) -> AsyncIterator[httpx2.Response]:
-        """The response to a chat completion request, its body not read yet. Leaving the context closes it.
+        """The response to a chat completion request, with its body unread. Leaving the context closes it.
 
-        Raises Rejected for a closed endpoint, and for a key or an address that can't be sent; otherwise one of FAILURES, which
-        `failure_of` translates.
+        Raises Rejected for a closed endpoint, and for a key or a URL that can't be sent. Otherwise raises one of
+        FAILURES, which `to_llm_error` translates.
         """
         response = await self._client(endpoint).ask(to_json(body, inf_nan_mode="null"))
         try:
@@ -92,7 +93,7 @@ class Sdk:
         client = self._clients.pop(endpoint, None) or self._new_client(endpoint)
         self._clients[endpoint] = client
         if len(self._clients) > MOST_CLIENTS:
-            # It owns no connection, so there is nothing to close
+            # A client owns no connection, so there is nothing to close
             self._clients.popitem(last=False)
         return client
 
@@ -102,11 +103,11 @@ class Sdk:
         if not endpoint.trusted:
             self._guard.check_url(endpoint.base_url)
         if "@" in endpoint.base_url.partition("://")[2].partition("/")[0]:
-            raise Rejected("The model endpoint's base URL holds a user name or password; the key says who asks.")
-        # An empty key would make the SDK look into the environment for the operator's
+            raise Rejected("The model endpoint's base URL contains a user name or password. Use the API key instead.")
+        # With an empty key, the SDK would use the operator's from the environment
         key = endpoint.api_key.strip() or "none"
         if not (key.isascii() and key.isprintable()):
-            raise Rejected("The API key holds a line break or a character that no API key has.")
+            raise Rejected("The API key contains a line break or an invalid character.")
         return _Client(
             base_url=endpoint.base_url,
             api_key=key,
@@ -118,16 +119,16 @@ class Sdk:
 
 
 class _Client(openai.AsyncOpenAI):
-    """The SDK's client, which asks one address in one way.
+    """The SDK's client, reduced to one endpoint and one kind of request.
 
-    The SDK makes a request's address and headers, once, and names what an endpoint answers. Its own way from a call to the
-    connection, through options, retries that are switched off and a walk through every message, took longer than sending.
+    The SDK builds the URL and headers once and maps error responses. Its own request path (options, disabled retries, a
+    walk through every message) took longer than sending.
     """
 
-    _made: httpx2.Request | None = None
+    _template: httpx2.Request | None = None
 
     async def ask(self, body: bytes) -> httpx2.Response:
-        """The response to a chat completion request, not read yet. Raises the SDK's errors, and FAILURES of the guard."""
+        """The response to a chat completion request, unread. Raises the SDK's errors and the guard's FAILURES."""
         request = self._request(body)
         try:
             response = await self._client.send(request, stream=True)
@@ -144,19 +145,19 @@ class _Client(openai.AsyncOpenAI):
         raise self._make_status_error_from_response(response)
 
     def _request(self, body: bytes) -> httpx2.Request:
-        if self._made is None:
+        if self._template is None:
             options = FinalRequestOptions.construct(method="post", url=CHAT_COMPLETIONS, headers=JSON, content=b"{}")
-            self._made = self._build_request(options)
+            self._template = self._build_request(options)
             self._headers = [
-                (name, value) for name, value in self._made.headers.multi_items() if name != "content-length"
+                (name, value) for name, value in self._template.headers.multi_items() if name != "content-length"
             ]
         return httpx2.Request(
-            "POST", self._made.url, headers=self._headers, content=body, extensions=self._made.extensions
+            "POST", self._template.url, headers=self._headers, content=body, extensions=self._template.extensions
         )
 
 
 def _no_cookies() -> CookieJar:
-    # A cookie that one project's call brought must not go out with another's
+    # A cookie from one project's call must not be sent with another's
     return CookieJar(DefaultCookiePolicy(allowed_domains=[]))
 
 
@@ -173,8 +174,8 @@ def _guarded_pool(guard: Guard) -> httpx2.AsyncClient:
     )
 
 
-def failure_of(exc: Exception) -> LlmError:
-    """The typed error for one of FAILURES. Its text may still hold the key: the caller redacts it."""
+def to_llm_error(exc: Exception) -> LlmError:
+    """The typed error for one of FAILURES. The message may contain the key; the caller redacts it."""
     match exc:
         case openai.APIStatusError():
             return _status_failure(exc)
@@ -185,43 +186,45 @@ def failure_of(exc: Exception) -> LlmError:
         case NotSent():
             return Unavailable(f"The model endpoint can't be reached. {exc}")
         case openai.APIConnectionError():
-            return Unavailable(_reason_of(exc))
+            return Unavailable(_connection_reason(exc))
         case OutboundError():
             return BadAnswer(str(exc))
         case _:
             return Unavailable(BROKE_OFF)
 
 
-def complaint_of(exc: Exception) -> Complaint | None:
-    """What an HTTP error says about the request's parameters; None for any other failure."""
+def error_report_of(exc: Exception) -> ErrorReport | None:
+    """The details of an HTTP error response, or None for any other failure."""
     if not isinstance(exc, openai.APIStatusError):
         return None
-    return Complaint(exc.status_code, _text_of(exc), parameter=str(exc.param or ""), code=str(exc.code or ""))
+    return ErrorReport(exc.status_code, _message_of(exc), parameter=str(exc.param or ""), code=str(exc.code or ""))
 
 
-def _reason_of(exc: BaseException) -> str:
+def _connection_reason(exc: BaseException) -> str:
     causes = [exc]
     while (cause := causes[-1].__cause__ or causes[-1].__context__) is not None:
         causes.append(cause)
-    return next((said for kind, said in REASONS if any(isinstance(each, kind) for each in causes)), BROKE_OFF)
+    return next((message for kind, message in REASONS if any(isinstance(each, kind) for each in causes)), BROKE_OFF)
 
 
-def _text_of(exc: openai.APIStatusError) -> str:
-    # A proxy's page says nothing that the status doesn't
+def _message_of(exc: openai.APIStatusError) -> str:
+    # A proxy's HTML page adds nothing to the status
     if "html" in exc.response.headers.get("content-type", ""):
         return ""
     body = exc.body
     if isinstance(body, list) and body and isinstance(body[0], dict):
-        # Gemini puts its error into a list
+        # Gemini wraps its error in a list
         body = body[0].get("error")
-    said = body.get("message") or body.get("detail") if isinstance(body, dict) else body
-    return said if isinstance(said, str) else exc.response.text
+    message = body.get("message") or body.get("detail") if isinstance(body, dict) else body
+    return message if isinstance(message, str) else exc.response.text
 
 
 def _status_failure(exc: openai.APIStatusError) -> LlmError:
     status = exc.status_code
-    said = _text_of(exc).strip()
-    text = f"The model endpoint answered {status}: “{said}”." if said else f"The model endpoint answered {status}."
+    message = _message_of(exc).strip()
+    text = (
+        f"The model endpoint answered {status}: “{message}”." if message else f"The model endpoint answered {status}."
+    )
     pause = _retry_after_s(exc.response.headers)
     if status == 429:
         is_long = (pause or 0) > LONGEST_RETRY_AFTER_S or exc.code in QUOTA_CODES
@@ -232,7 +235,7 @@ def _status_failure(exc: openai.APIStatusError) -> LlmError:
 
 
 def _retry_after_s(headers: httpx2.Headers) -> float | None:
-    """The pause that the endpoint asks for, in seconds; None where it asks for none or can't be understood."""
+    """The pause that the endpoint asks for, in seconds. None if there is none or it can't be parsed."""
     if milliseconds := _positive(headers.get("retry-after-ms")):
         return milliseconds / 1000
     value = headers.get("retry-after")

@@ -1,4 +1,4 @@
-"""Structured output: the schema that a provider gets, and the strict reading of what comes back."""
+"""Structured output: the schema sent to the provider, and the strict parsing of the answer."""
 
 from __future__ import annotations
 
@@ -23,15 +23,16 @@ MOST_PROBLEMS = 10
 LONGEST_SHOWN_ANSWER = 8000
 
 
-class Misfit(ValueError):
-    """The answer doesn't fit; its text says where and why, without the answer's own words."""
+class Mismatch(ValueError):
+    """The answer doesn't match the schema. The message says where and why, without quoting the answer."""
 
 
 @cache
 def schema_of(output: type[BaseModel], *, name: str) -> OutputSchema:
-    """The strict JSON schema of an output model: nothing additional, everything required, references written out.
+    """The strict JSON schema of an output model.
 
-    What a class says of itself is for us and stays out; what an attribute says goes along, where the model has it so.
+    It allows no additional properties, requires all properties, and inlines references. Class docstrings are left out.
+    Attribute docstrings are included if the model is configured to use them.
     """
     schema = output.model_json_schema()
     definitions = schema.pop("$defs", {})
@@ -46,7 +47,7 @@ def _strict(node: Any, *, definitions: dict[str, Any], inside: tuple[str, ...]) 
     if not isinstance(node, dict):
         return node
     if "$ref" in node:
-        return _written_out(node, definitions=definitions, inside=inside)
+        return _inlined(node, definitions=definitions, inside=inside)
     strict = {
         key: (
             {name: _strict(part, definitions=definitions, inside=inside) for name, part in value.items()}
@@ -62,59 +63,61 @@ def _strict(node: Any, *, definitions: dict[str, Any], inside: tuple[str, ...]) 
     return strict
 
 
-def _written_out(node: dict[str, Any], *, definitions: dict[str, Any], inside: tuple[str, ...]) -> Any:
+def _inlined(node: dict[str, Any], *, definitions: dict[str, Any], inside: tuple[str, ...]) -> Any:
     name = node["$ref"].rpartition("/")[2]
     if name in inside:
-        raise TypeError(f"{name} contains itself; an output model can't.")
-    # What stands beside a reference is the attribute's docstring
+        raise TypeError(f"{name} contains itself, which an output model can't.")
+    # Keywords beside a reference come from the attribute's docstring
     beside = {key: value for key, value in node.items() if key != "$ref"}
     return _strict({**copy.deepcopy(definitions[name]), **beside}, definitions=definitions, inside=(*inside, name))
 
 
 def parse(text: str, *, output: type[Output]) -> Output:
-    """Read an answer strictly: "true" is no boolean and "7" no number. Raises Misfit."""
-    # It would parse, and then the database would refuse it
+    """Parse an answer strictly: "true" is not a boolean and "7" is not a number. Raises Mismatch."""
+    # It would parse, but the database would reject it
     if "\\u0000" in text:
-        raise Misfit("- the answer: holds a NUL character")
+        raise Mismatch("- the answer: contains a NUL character")
     try:
-        return output.model_validate_json(_unfenced(text), strict=True)
+        return output.model_validate_json(_strip_fence(text), strict=True)
     except ValidationError as exc:
         problems = exc.errors(include_url=False, include_input=False, include_context=False)
-    raise Misfit("\n".join(_line(problem["loc"], problem["msg"]) for problem in problems[:MOST_PROBLEMS]))
+    raise Mismatch("\n".join(_problem_line(problem["loc"], problem["msg"]) for problem in problems[:MOST_PROBLEMS]))
 
 
 def parse_object(text: str, *, schema: dict[str, Any]) -> dict[str, Any]:
-    """Read an answer by a JSON Schema that somebody else wrote. Raises Misfit.
+    """Parse an answer by a JSON Schema from outside. Raises Mismatch.
 
-    What is null though it need not be there is left out: it is how models say that they don't know. No reference is followed.
+    Optional properties that are null are left out, because models say "unknown" that way. References are not resolved.
     """
     if "\\u0000" in text:
-        raise Misfit("- the answer: holds a NUL character")
+        raise Mismatch("- the answer: contains a NUL character")
     try:
-        value = _without_nulls(_keepable(json.loads(_unfenced(text))), schema)
+        value = _without_nulls(_require_storable(json.loads(_strip_fence(text))), schema)
         validator = Draft202012Validator(schema, registry=Registry())
         problems = sorted(
             validator.iter_errors(value), key=lambda problem: [str(step) for step in problem.absolute_path]
         )
-    except Misfit:
+    except Mismatch:
         raise
     except (ValueError, RecursionError):
-        raise Misfit("- the answer: is no JSON") from None
+        raise Mismatch("- the answer: is not JSON") from None
     except Unresolvable as exc:
-        raise Misfit("- the schema: refers to another one") from exc
+        raise Mismatch("- the schema: refers to another schema") from exc
     if not isinstance(value, dict):
-        raise Misfit("- the answer: is no object")
+        raise Mismatch("- the answer: is not an object")
     if problems:
-        raise Misfit("\n".join(_line(tuple(one.absolute_path), _complaint(one)) for one in problems[:MOST_PROBLEMS]))
+        raise Mismatch(
+            "\n".join(_problem_line(tuple(one.absolute_path), _requirement(one)) for one in problems[:MOST_PROBLEMS])
+        )
     return value
 
 
-def _keepable(value: Any) -> Any:
-    """The value, unless a database would refuse it. Python reads NaN, 1e999 and half of a character. Raises Misfit."""
+def _require_storable(value: Any) -> Any:
+    """Return the value if a database can store it. Python also parses NaN, 1e999 and lone surrogates. Raises Mismatch."""
     try:
         json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
     except ValueError:
-        raise Misfit("- the answer: holds a number that is none, or half of a character") from None
+        raise Mismatch("- the answer: contains an invalid number or half of a character") from None
     return value
 
 
@@ -129,28 +132,28 @@ def _without_nulls(value: Any, schema: Any) -> Any:
     }
 
 
-def _complaint(problem: ValidationProblem) -> str:
-    """What a schema asks for, without the answer's own words."""
+def _requirement(problem: ValidationProblem) -> str:
+    """The schema's requirement, without quoting the answer."""
     return f"does not fit {problem.validator}: {json.dumps(problem.validator_value, ensure_ascii=False)[:200]}"
 
 
-def _line(place: tuple[int | str, ...], message: str) -> str:
+def _problem_line(place: tuple[int | str, ...], message: str) -> str:
     return f"- {'.'.join(str(step) for step in place) or 'the answer'}: {message}"
 
 
-def _unfenced(text: str) -> str:
+def _strip_fence(text: str) -> str:
     fenced = FENCED.fullmatch(text.strip())
     return fenced.group(1) if fenced else text
 
 
-def repair_messages(messages: list[dict[str, Any]], *, text: str, misfit: Misfit) -> list[dict[str, Any]]:
-    """The conversation that shows the model its answer and what is wrong with it."""
+def repair_messages(messages: list[dict[str, Any]], *, text: str, mismatch: Mismatch) -> list[dict[str, Any]]:
+    """The messages that show the model its answer and the errors in it."""
     return [
         *messages,
         {"role": "assistant", "content": text[:LONGEST_SHOWN_ANSWER]},
         {
             "role": "user",
-            "content": f"That answer does not fit the schema:\n{misfit}\n"
+            "content": f"That answer does not fit the schema:\n{mismatch}\n"
             "Give the whole answer again as one JSON object that fits it, and nothing else.",
         },
     ]

@@ -1,4 +1,4 @@
-"""Which fields of its context a skill's templates read: a test holds them against the dataclass."""
+"""The context fields that a skill's templates read. A test compares them with the dataclass."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from django.template.defaulttags import ForNode, IfNode, TemplateLiteral
 
 from llm.prompts import PARTS, part_template
 
-# Names that the template language brings itself
+# Names that the template language defines
 OWN_NAMES = frozenset({"forloop", "True", "False", "None"})
 
 
 def template_fields(skill: str) -> set[str]:
-    """The dotted paths that the two templates read, loops followed: {"tools", "tools.name", "tools.conditions.name"}.
+    """The dotted paths that both templates read, with loops resolved: {"tools", "tools.name"}.
 
-    Raises TypeError for a tag other than `for` and `if`: prompts stay that plain.
+    Raises TypeError for tags other than `for` and `if`, so that prompts stay simple.
     """
     reader = _Reader()
     for part in PARTS:
@@ -26,7 +26,7 @@ def template_fields(skill: str) -> set[str]:
 
 
 class _Reader:
-    """Walks a template; `loops` says which path a loop's variable stands for."""
+    """Walks a template. `loops` maps a loop variable to the path it iterates over."""
 
     def __init__(self) -> None:
         self.found: set[str] = set()
@@ -47,7 +47,7 @@ class _Reader:
                         self._note_condition(condition, loops=loops)
                         self.walk(branch, loops=loops)
                 case _:
-                    raise TypeError(f"{type(node).__name__} has no place in a prompt")
+                    raise TypeError(f"{type(node).__name__} is not allowed in a prompt")
 
     def _note_condition(self, condition: Any, *, loops: dict[str, str]) -> None:
         if isinstance(condition, TemplateLiteral):

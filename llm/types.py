@@ -1,4 +1,4 @@
-"""What goes into a model call and what comes out of it. Cheap to import: no SDK, no Django."""
+"""Inputs and outputs of model calls. Cheap to import: no SDK, no Django."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Endpoint:
-    """A Chat Completions server. `base_url` ends in its version ("https://api.openai.com/v1").
+    """A Chat Completions server. `base_url` ends with the API version ("https://api.openai.com/v1").
 
-    `trusted` is for the operator's own endpoint; any other (a project's) is reached through the outbound guard. Where `closed`
-    holds a sentence, nothing is sent there: every call is Rejected with it.
+    `trusted` is for the operator's own endpoint; any other (a project's) goes through the outbound guard. If `closed`
+    is set, nothing is sent: every call is Rejected with that message.
     """
 
     base_url: str
@@ -35,7 +35,7 @@ class ModelSpec:
 
 @dataclass(frozen=True)
 class Deadlines:
-    """Wall-clock limits of a whole call, its retries included, in seconds from its start."""
+    """Limits of a whole call including its retries, in seconds from its start."""
 
     first_token_s: float = 20.0
     total_s: float = 60.0
@@ -47,14 +47,14 @@ LANE_DEADLINES = Deadlines(first_token_s=45.0, total_s=45.0)
 
 @dataclass(frozen=True)
 class ToolCall:
-    """A tool the model asks for. The arguments are the model's own text: parse them by `arguments`."""
+    """A tool call requested by the model. `arguments_json` is the model's raw text; use `arguments` to parse it."""
 
     id: str
     name: str
     arguments_json: str
 
     def arguments(self) -> dict[str, Any] | None:
-        """The arguments, or None when they are not a JSON object: such a call is never run."""
+        """The arguments, or None if they are not a JSON object. A call without valid arguments is never run."""
         try:
             arguments = json.loads(self.arguments_json)
         except (ValueError, RecursionError):
@@ -64,7 +64,7 @@ class ToolCall:
 
 @dataclass(frozen=True)
 class Usage:
-    """Tokens of a call, over all attempts; `cached_tokens` are part of `input_tokens`. All zero: not reported."""
+    """Tokens of a call over all attempts. `cached_tokens` are part of `input_tokens`. All zero if not reported."""
 
     input_tokens: int = 0
     cached_tokens: int = 0
@@ -79,7 +79,7 @@ class Usage:
 
 
 class FinishReason(StrEnum):
-    """Why the model stopped. A reply is complete only by `stop`."""
+    """The reason why the model stopped. A reply is complete only with `stop`."""
 
     STOP = "stop"
     LENGTH = "length"
@@ -89,9 +89,9 @@ class FinishReason(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class ChatRequest:
-    """One question to a model. `messages` and `tools` are in the wire format of Chat Completions.
+    """A request to a model. `messages` and `tools` are in the wire format of Chat Completions.
 
-    Without `may_call` the tools are named, because providers want to know those of earlier calls, and none is to be called.
+    With `may_call=False` the tools are sent but may not be called: providers need the definitions of earlier calls.
     """
 
     skill: str
@@ -106,7 +106,7 @@ class ChatRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class Completion:
-    """A finished answer. When `finish` is length the text is cut, and tool calls, which may be cut too, are dropped."""
+    """A finished answer. If `finish` is length, the text is truncated and the tool calls are dropped."""
 
     text: str
     tool_calls: tuple[ToolCall, ...]
@@ -119,10 +119,10 @@ class Completion:
 
 @dataclass(frozen=True, kw_only=True)
 class CallRecord:
-    """What is kept of a call, however it ended. No API key is in any text of it.
+    """The record of a call, however it ended. None of its texts contains an API key.
 
-    `error_code` is None for success, an LlmError's code, `cancelled` or `internal`. `cost_usd` is None where the price
-    or the usage isn't known; `first_token_ms` is None for what wasn't streamed.
+    `error_code` is None for success, an LlmError's code, `cancelled` or `internal`. `cost_usd` is None if the price or
+    the usage is unknown. `first_token_ms` is None for a call that wasn't streamed.
     """
 
     skill: str

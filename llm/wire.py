@@ -12,9 +12,9 @@ from llm.features import Features
 
 @dataclass(frozen=True)
 class OutputSchema:
-    """The JSON schema a structured answer must fit; providers see its name.
+    """The JSON schema of a structured answer, and the name that providers see.
 
-    `is_strict`: every property is required and nothing may be added, which is what providers can hold a model to.
+    `is_strict` means that every property is required and none may be added. Providers can enforce only such a schema.
     """
 
     name: str
@@ -23,8 +23,8 @@ class OutputSchema:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ask:
-    """One question as it goes over the wire, before it is fitted to what the endpoint understands."""
+class WireRequest:
+    """A request before it is adapted to the features of its endpoint."""
 
     model: str
     messages: list[dict[str, Any]]
@@ -35,18 +35,18 @@ class Ask:
     max_output_tokens: int | None = None
 
 
-def body_of(ask: Ask, *, features: Features) -> dict[str, Any]:
+def body_of(request: WireRequest, *, features: Features) -> dict[str, Any]:
     """The JSON body of the request."""
-    body: dict[str, Any] = {"model": ask.model, "messages": _messages(ask, features=features)}
-    if ask.tools and features.tools:
-        body["tools"] = list(ask.tools)
-        if not ask.may_call:
+    body: dict[str, Any] = {"model": request.model, "messages": _messages(request, features=features)}
+    if request.tools and features.tools:
+        body["tools"] = list(request.tools)
+        if not request.may_call:
             body["tool_choice"] = "none"
-    if ask.schema and features.json_schema:
-        body["response_format"] = _response_format(ask.schema)
-    if ask.max_output_tokens is not None and features.tokens_parameter:
-        body[features.tokens_parameter] = ask.max_output_tokens
-    if ask.is_streamed:
+    if request.schema and features.json_schema:
+        body["response_format"] = _response_format(request.schema)
+    if request.max_output_tokens is not None and features.tokens_parameter:
+        body[features.tokens_parameter] = request.max_output_tokens
+    if request.is_streamed:
         body["stream"] = True
         if features.stream_options:
             body["stream_options"] = {"include_usage": True}
@@ -58,13 +58,13 @@ def _response_format(schema: OutputSchema) -> dict[str, Any]:
     return {"type": "json_schema", "json_schema": described}
 
 
-def _messages(ask: Ask, *, features: Features) -> list[dict[str, Any]]:
-    if ask.schema is None or features.json_schema:
-        return ask.messages
+def _messages(request: WireRequest, *, features: Features) -> list[dict[str, Any]]:
+    if request.schema is None or features.json_schema:
+        return request.messages
     rule = "Answer with one JSON object that fits this JSON schema, and with nothing else:\n" + json.dumps(
-        ask.schema.schema, ensure_ascii=False
+        request.schema.schema, ensure_ascii=False
     )
-    first, *rest = ask.messages
+    first, *rest = request.messages
     if first.get("role") == "system" and isinstance(first.get("content"), str):
         return [{**first, "content": f"{first['content']}\n\n{rule}"}, *rest]
-    return [{"role": "system", "content": rule}, *ask.messages]
+    return [{"role": "system", "content": rule}, *request.messages]

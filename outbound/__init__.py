@@ -1,1 +1,1 @@
-"""The one guarded door for HTTP requests whose target a tenant chose: webhooks, integrations, model endpoints."""
+"""The guarded HTTP client for URLs that a tenant chose: webhooks, integrations, model endpoints."""

@@ -1,4 +1,4 @@
-"""The operator's list of local targets that the guard lets through."""
+"""The operator's allow-list of local targets."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from outbound.target import canonical_host
 
 
 class AllowList:
-    """Entries are `host`, `host:port`, an address with or without a port, or a CIDR range.
+    """Targets that may be called although they are private.
 
-    An entry with a port also opens a port that is otherwise closed (5432, 25); one without doesn't.
-    Raises ValueError or BlockedAddress for an entry that is none of these.
+    An entry is `host`, `host:port`, an address with or without a port, or a CIDR range. An entry with a port also opens
+    that port if it is otherwise closed (5432, 25); an entry without a port doesn't. Raises ValueError or BlockedAddress
+    for any other entry.
     """
 
     def __init__(self, entries: Iterable[str]) -> None:
@@ -23,19 +24,19 @@ class AllowList:
             self._add(entry.strip())
 
     def has_host(self, host: str, *, port: int) -> bool:
-        """Whether this name is allowed, wherever it points."""
+        """True if the list names this host. Its addresses don't matter."""
         return (host, None) in self._hosts or (host, port) in self._hosts
 
     def has_address(self, address: Address, *, port: int) -> bool:
-        """Whether this address is allowed, under whatever name."""
-        return any(address in network and own_port in (None, port) for network, own_port in self._networks)
+        """True if the list holds this address. The host name doesn't matter."""
+        return any(address in network and entry_port in (None, port) for network, entry_port in self._networks)
 
     def opens_port(self, port: int, *, host: str, address: Address | None) -> bool:
-        """Whether an entry names this very port for the host or the address."""
+        """True if an entry names exactly this port for the host or the address."""
         if (host, port) in self._hosts:
             return True
         return address is not None and any(
-            address in network and own_port == port for network, own_port in self._networks
+            address in network and entry_port == port for network, entry_port in self._networks
         )
 
     def _add(self, entry: str) -> None:
@@ -44,7 +45,7 @@ class AllowList:
             self._networks.append((ip_network(host, strict=False), port))
         except ValueError:
             if "/" in host:
-                raise ValueError(f"{entry!r} is neither a host, a host:port nor a CIDR range.") from None
+                raise ValueError(f"{entry!r} is not a host, a host:port or a CIDR range.") from None
             self._hosts.add((canonical_host(host), port))
 
 

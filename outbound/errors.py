@@ -1,4 +1,4 @@
-"""What can go wrong on the way out, told apart by the one question that matters afterwards: was anything sent?"""
+"""Errors of outbound requests. `outcome` tells whether the request may have had an effect."""
 
 from __future__ import annotations
 
@@ -8,15 +8,18 @@ from typing import ClassVar
 
 
 class Outcome(StrEnum):
-    """What a caller may conclude about the request's effect at the target."""
+    """The effect that a request may have had at the target."""
 
-    NOT_SENT = "not_sent"  # the target did nothing: trying again is safe
-    UNKNOWN = "unknown"  # a part of the request left: it may have been carried out
+    NOT_SENT = "not_sent"  # nothing left; a retry is safe
+    UNKNOWN = "unknown"  # some of the request left; the target may have acted on it
     DONE = "done"  # the target answered with a status
 
 
 class OutboundError(Exception):
-    """The request failed. `reason` is a short code; the text names the host, never the path, a header or the body."""
+    """The request failed.
+
+    `reason` is a short code. The message names the host, never the path, a header or the body.
+    """
 
     outcome: ClassVar[Outcome]
 
@@ -42,17 +45,26 @@ class BlockedAddress(NotSent):
 
 
 class InvalidRequest(NotSent):
-    """The request can't be sent as it is. Reasons: `bad_header`, `bad_method`."""
+    """The request is not valid.
+
+    Reasons: `bad_header`, `bad_method`.
+    """
 
 
 class Unknown(OutboundError):
-    """The request left, and no whole answer came back. Reasons: `deadline`, `connection`."""
+    """The request was sent, but no complete response came back.
+
+    Reasons: `deadline`, `connection`.
+    """
 
     outcome = Outcome.UNKNOWN
 
 
 class Unreadable(OutboundError):
-    """The target answered with `status`, but the body can't be read. Reasons: `content_encoding`, `too_long`."""
+    """The target responded with `status`, but the body can't be read.
+
+    Reasons: `content_encoding`, `too_long`.
+    """
 
     outcome = Outcome.DONE
 

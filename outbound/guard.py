@@ -1,4 +1,4 @@
-"""The guard: which URLs may be called, and the call itself."""
+"""The guard checks a URL, resolves its host once, and sends the request only to the addresses it checked."""
 
 from __future__ import annotations
 
@@ -15,35 +15,36 @@ from ipaddress import ip_address
 import anyio
 import httpx2
 
-from outbound.addresses import Address, is_public, unwrapped
+from outbound.addresses import Address, is_public, unwrap_ipv4
 from outbound.allow import AllowList
 from outbound.errors import BlockedAddress, InvalidRequest, NotSent, OutboundError, Unknown
 from outbound.headers import check_headers
 from outbound.target import Target, canonical_host, literal_address, parse_target
-from outbound.transport import GuardedTransport, Wire
+from outbound.transport import GuardedTransport, SendState
 
-# Takes a host and a port, returns every address of the name as text; raises OSError where there is none
+# Takes a host and a port, returns every address of the host as text. Raises OSError if there is none.
 Resolver = Callable[[str, int], Awaitable[list[str]]]
 
-# The last two are WebDAV's, for calendars.
+# PROPFIND and REPORT are WebDAV methods, for calendars.
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "PROPFIND", "REPORT"})
 DEFAULT_MAX_BYTES = 256 * 1024
 MODEL_MAX_BYTES = 16 * 1024 * 1024
 USER_AGENT = "Makegood"
-# Data stores, queues, consoles of machines: nothing a webhook would stand behind
+# Databases, queues and management consoles. No webhook listens on these ports.
 CLOSED_PORTS = frozenset(
     {1433, 1521, 2049, 2181, 2375, 2376, 2379, 2380, 3306, 3389, 4369, 5432, 5433, 5672, 5900, 5984, 6000, 6379, 6380}
     | {6443, 7000, 7001, 8500, 9042, 9092, 9200, 9300, 10250, 11211, 15672, 26379, 27017, 27018, 27019}
 )
-# The loop's own threads are few, and look up the operator's model too: names that nobody answers for would hold it up
-_look_ups = ThreadPoolExecutor(max_workers=32, thread_name_prefix="names")
-# What can happen between connecting and the last byte; the two last ones slip through httpx2's own mapping during TLS
+# A thread pool of its own, because the event loop's default pool also resolves the operator's model. Names whose
+# servers never answer would fill it.
+_resolver_threads = ThreadPoolExecutor(max_workers=32, thread_name_prefix="names")
+# Errors between connecting and the last byte. During TLS, httpx2 doesn't map the last two to its own errors.
 NETWORK_ERRORS = (httpx2.HTTPError, httpx2.InvalidURL, OSError, ssl.SSLError, anyio.EndOfStream)
 
 
 @dataclass(frozen=True)
 class Response:
-    """A whole answer, or its first `max_bytes` (`truncated`). Header names are in lower case."""
+    """A complete response, or its first `max_bytes` if `truncated`. Header names are lower case."""
 
     status: int
     headers: dict[str, str]
@@ -52,55 +53,55 @@ class Response:
 
 
 async def system_resolver(host: str, port: int) -> list[str]:
-    """Every address that the system's resolver gives for the name."""
+    """Return every address that the system's resolver gives for the host."""
     look_up = partial(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM)
-    found = await asyncio.get_running_loop().run_in_executor(_look_ups, look_up)
+    found = await asyncio.get_running_loop().run_in_executor(_resolver_threads, look_up)
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
 class Guard:
-    """Lets requests to the public internet and to the operator's allowed targets through. Safe to share by threads."""
+    """Allows requests to the public internet and to the operator's allow-list. Thread-safe."""
 
     def __init__(self, allow: Iterable[str] = (), *, resolver: Resolver = system_resolver) -> None:
         self._allow = AllowList(allow)
         self._resolver = resolver
 
     def check_url(self, url: str) -> Target:
-        """Check at save time: the URL's form, and its host where that is a literal address. Names are not looked up.
+        """Check a URL when it is saved: its form, and its host if that is a literal address. Names are not resolved.
 
-        Raises BlockedAddress, with a sentence for the person who typed the URL.
+        Raises BlockedAddress with a message for the person who entered the URL.
         """
         target = parse_target(url)
         self._check_host(target.host, target.port)
         return target
 
     def check_server(self, host: str, port: int, *, ports: frozenset[int]) -> None:
-        """Check at save time: a server of another protocol than HTTP, which has `ports` of its own. No name is looked up.
+        """Check the host and port of a non-HTTP server when they are saved. Names are not resolved.
 
-        Raises BlockedAddress.
+        `ports` are the protocol's own ports. Raises BlockedAddress.
         """
         self._check_host(canonical_host(host), port, ports=ports)
 
     def is_opened(self, target: Target) -> bool:
-        """Whether the operator's own list lets this very host through, by its name or its literal address."""
+        """True if the allow-list names this host or its literal address."""
         literal = literal_address(target.host)
-        by_address = literal is not None and self._allow.has_address(unwrapped(literal), port=target.port)
+        by_address = literal is not None and self._allow.has_address(unwrap_ipv4(literal), port=target.port)
         return by_address or self._allow.has_host(target.host, port=target.port)
 
     async def resolve(self, host: str, port: int, *, ports: frozenset[int] = frozenset()) -> list[str]:
-        """Look the host up once and check every address of the answer; one bad address spoils all of them.
+        """Resolve the host once and check every address. One blocked address rejects the whole host.
 
-        `ports` are open besides the usual ones, for a protocol other than HTTP. Raises BlockedAddress, or NotSent (`dns`)
-        where the name has no address.
+        `ports` are allowed in addition to the usual ones, for a protocol other than HTTP. Raises BlockedAddress, or
+        NotSent (`dns`) if the name has no address.
         """
         host = canonical_host(host)
         literal = self._check_host(host, port, ports=ports)
         if literal is not None:
             return [str(literal)]
         try:
-            found = [unwrapped(ip_address(text.partition("%")[0])) for text in await self._resolver(host, port)]
+            found = [unwrap_ipv4(ip_address(text.partition("%")[0])) for text in await self._resolver(host, port)]
         except (OSError, UnicodeError):
-            raise NotSent(f"The name {host} can't be found.", reason="dns") from None
+            raise NotSent(f"The host name {host} can't be resolved.", reason="dns") from None
         for address in found:
             self._check_address(address, host=host, port=port)
         return [str(address) for address in found]
@@ -116,32 +117,37 @@ class Guard:
         max_bytes: int = DEFAULT_MAX_BYTES,
         on_sent: Callable[[], None] | None = None,
     ) -> Response:
-        """Send one request and read its answer, all within `deadline_s` seconds. Every status is a Response, 3xx too.
+        """Send one request and read its response within `deadline_s` seconds.
 
-        `on_sent` is called once the whole request has left. Raises NotSent (BlockedAddress, InvalidRequest) when nothing
-        left, Unknown when something did and no whole answer came, Unreadable when the target answered with a status but
-        with a body that is compressed.
+        Returns a Response for every status, including 3xx. `on_sent` is called once the whole request has left. Raises
+        NotSent (BlockedAddress, InvalidRequest) if nothing left, Unknown if something left and no complete response
+        came, Unreadable if the target responded with a status but a compressed body.
         """
         target = self.check_url(url)
         if method not in METHODS:
             raise InvalidRequest(f"The method must be one of {', '.join(sorted(METHODS))}.", reason="bad_method")
         check_headers(headers or {})
-        wire = Wire(on_sent)
+        send_state = SendState(on_sent)
         failure: OutboundError
         try:
             async with asyncio.timeout(deadline_s):
-                request = httpx2.Request(method, target.url, headers=_with_agent(headers or {}), content=body)
-                return await self._exchange(request, wire=wire, max_bytes=max_bytes)
+                request = httpx2.Request(method, target.url, headers=_outgoing_headers(headers or {}), content=body)
+                return await self._send(request, send_state=send_state, max_bytes=max_bytes)
         except TimeoutError:
-            failure = _failure(wire, target, reason="deadline", what=f"did not answer within {deadline_s:g} seconds")
+            failure = _failure(
+                send_state, target, reason="deadline", what=f"did not answer within {deadline_s:g} seconds"
+            )
         except NETWORK_ERRORS as exc:
-            reason = "connection" if wire.has_sent else "connect"
-            failure = _failure(wire, target, reason=reason, what=_break_off(exc, has_sent=wire.has_sent))
-        # Raised out here: the library's exception carries the request's headers, and must not travel along as a context
+            reason = "connection" if send_state.has_sent else "connect"
+            failure = _failure(
+                send_state, target, reason=reason, what=_describe_failure(exc, has_sent=send_state.has_sent)
+            )
+        # Raised outside the except clause: httpx2's exception holds the request's headers and must not become the
+        # context.
         raise failure
 
-    async def _exchange(self, request: httpx2.Request, *, wire: Wire, max_bytes: int) -> Response:
-        transport = GuardedTransport(self.resolve, wire=wire)
+    async def _send(self, request: httpx2.Request, *, send_state: SendState, max_bytes: int) -> Response:
+        transport = GuardedTransport(self.resolve, send_state=send_state)
         async with httpx2.AsyncClient(transport=transport, trust_env=False, timeout=None) as client:
             answer = await client.send(request, stream=True, follow_redirects=False)
             try:
@@ -151,9 +157,9 @@ class Guard:
             return Response(answer.status_code, dict(answer.headers), body, truncated)
 
     def _check_host(self, host: str, port: int, *, ports: frozenset[int] = frozenset()) -> Address | None:
-        """Check what can be known without a look-up; a literal address is returned."""
+        """Check everything that needs no resolver. Returns the address if the host is a literal one."""
         literal = literal_address(host)
-        literal = None if literal is None else unwrapped(literal)
+        literal = None if literal is None else unwrap_ipv4(literal)
         if port not in ports:
             self._check_port(port, host=host, address=literal)
         if literal is not None:
@@ -174,19 +180,19 @@ class Guard:
 
 
 def transport_for(guard: Guard, *, header_names: frozenset[str] | None = None) -> httpx2.AsyncBaseTransport:
-    """A guarded transport for an httpx2.AsyncClient that lives longer than one request (a tenant's model endpoint).
+    """A guarded transport for an httpx2.AsyncClient that outlives one request (a tenant's model endpoint).
 
-    Of the request's headers only `header_names` (lower case) go out, or all for None. It raises BlockedAddress, NotSent
-    and Unreadable beside httpx2's own errors.
+    Only the request headers in `header_names` (lower case) are sent, or all of them if None. Raises BlockedAddress,
+    NotSent and Unreadable in addition to httpx2's own errors.
     """
     return GuardedTransport(guard.resolve, max_bytes=MODEL_MAX_BYTES, header_names=header_names)
 
 
-def _with_agent(headers: Mapping[str, str]) -> httpx2.Headers:
+def _outgoing_headers(headers: Mapping[str, str]) -> httpx2.Headers:
     has_agent = any(name.lower() == "user-agent" for name in headers)
-    # Blanks around a value are no part of it, and the library sends none that has them
+    # Blanks around a value are not part of it, and httpx2 refuses to send them
     sent = {name: value.strip(" \t") for name, value in headers.items()}
-    # As `outbound.headers` allows them: accents too, which the library would not send by itself
+    # `outbound.headers` allows accents, which httpx2 would refuse in its default encoding
     return httpx2.Headers(sent if has_agent else {"User-Agent": USER_AGENT, **sent}, encoding="latin-1")
 
 
@@ -200,15 +206,15 @@ async def _read(answer: httpx2.Response, *, max_bytes: int) -> tuple[bytes, bool
     return bytes(body), False
 
 
-def _failure(wire: Wire, target: Target, *, reason: str, what: str) -> OutboundError:
-    if wire.has_sent:
-        return Unknown(f"{target.host} {what}; whether it did what was asked is not known.", reason=reason)
-    return NotSent(f"{target.host} {what}; nothing was sent.", reason=reason)
+def _failure(send_state: SendState, target: Target, *, reason: str, what: str) -> OutboundError:
+    if send_state.has_sent:
+        return Unknown(f"{target.host} {what}. We don't know whether it acted on the request.", reason=reason)
+    return NotSent(f"{target.host} {what}. Nothing was sent.", reason=reason)
 
 
-def _break_off(exc: Exception, *, has_sent: bool) -> str:
-    """What went wrong on the way, as staff read it."""
+def _describe_failure(exc: Exception, *, has_sent: bool) -> str:
+    """The failure in words for staff."""
     if has_sent:
-        return "broke off the connection"
+        return "closed the connection"
     is_distrusted = "certificate" in str(exc).lower()
-    return "showed a certificate that can't be trusted" if is_distrusted else "could not be reached"
+    return "has an untrusted certificate" if is_distrusted else "could not be reached"

@@ -1,4 +1,4 @@
-"""Which headers a tenant may add to a request."""
+"""Validation of the request headers that a tenant may set."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from outbound.errors import InvalidRequest
 
 NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}")
 VALUE = re.compile(r"[\t\x20-\x7e\xa0-\xff]{0,8192}")
-# They frame the message or steer the connection, so they are ours
+# Headers that frame the message or control the connection are set by us
 RESERVED = frozenset(
     {
         "host",
@@ -29,7 +29,10 @@ RESERVED = frozenset(
 
 
 def check_headers(headers: Mapping[str, str]) -> None:
-    """Raises InvalidRequest (`bad_header`), which names the header and never its value."""
+    """Raise InvalidRequest (`bad_header`) for a header that can't be sent.
+
+    The message names the header, never its value.
+    """
     for name, value in headers.items():
         if not NAME.fullmatch(name):
             raise InvalidRequest(f"{name[:64]!r} is not a valid header name.", reason="bad_header")
@@ -37,7 +40,6 @@ def check_headers(headers: Mapping[str, str]) -> None:
             raise InvalidRequest(f"The header {name} is set by the system and can't be changed.", reason="bad_header")
         if not VALUE.fullmatch(value):
             raise InvalidRequest(
-                f"The value of the header {name} is too long, or holds a line break, a control character or a letter that is"
-                " not a Latin one.",
+                f"The value of the header {name} is too long or contains a line break, a control character or a non-Latin letter.",
                 reason="bad_header",
             )

@@ -1,4 +1,4 @@
-"""Reads the URL of a request into its parts, strictly: what two parsers could read in two ways is refused."""
+"""Strict URL parsing. A URL that two parsers could read differently is rejected."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HOST_NAME = re.compile(rf"{LABEL}(?:\.{LABEL})*")
 
 @dataclass(frozen=True)
 class Target:
-    """Where a request goes. `host` is canonical (lower case, ASCII, no brackets); `path` includes the query."""
+    """A parsed URL. `host` is canonical (lower case, ASCII, no brackets); `path` includes the query."""
 
     scheme: str
     host: str
@@ -36,72 +36,75 @@ class Target:
 
 
 def parse_target(url: str) -> Target:
-    """The parts of an http or https URL. Raises BlockedAddress."""
+    """Parse an http or https URL. Raises BlockedAddress."""
     if len(url) > LONGEST_URL:
         raise BlockedAddress(f"The URL is longer than {LONGEST_URL} characters.", reason="bad_url")
     if "\\" in url or any(character.isspace() or not character.isprintable() for character in url):
-        raise BlockedAddress("The URL holds a space, a backslash or a control character.", reason="bad_url")
+        raise BlockedAddress("The URL contains a space, a backslash or a control character.", reason="bad_url")
     try:
         parts = urlsplit(url)
         port = parts.port
     except ValueError:
         raise BlockedAddress("This is not a valid URL.", reason="bad_url") from None
-    _check_form(parts)
+    _check_parts(parts)
     host = canonical_host(_bare_host(parts))
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     return Target(parts.scheme, host, DEFAULT_PORTS[parts.scheme] if port is None else port, path)
 
 
 def canonical_host(host: str) -> str:
-    """A name in lower-case ASCII, or a literal address in its usual form whatever form it was written in.
+    """Return the name in lower-case ASCII, or a literal address in its canonical form.
 
     Raises BlockedAddress.
     """
     if (literal := literal_address(host)) is not None:
         return str(literal)
-    return _plain(host)
+    return _normalized_name(host)
 
 
 def literal_address(host: str) -> Address | None:
-    """The address, if the host is one in any form that a resolver accepts; None for a name. Raises BlockedAddress."""
+    """Return the address if the host is one in any form that a resolver accepts, or None for a name.
+
+    Raises BlockedAddress.
+    """
     try:
         if ":" in host:
-            # A zone ("fe80::1%eth0") names an interface of this machine
-            return IPv6Address(host) if "%" not in host else _refuse_host()
-        plain = _plain(host)
+            # A zone ("fe80::1%eth0") names a network interface of this machine
+            return IPv6Address(host) if "%" not in host else _reject_host()
+        plain = _normalized_name(host)
         return parse_ipv4(plain) if looks_like_ipv4(plain) else None
     except ValueError:
-        return _refuse_host()
+        return _reject_host()
 
 
-def _refuse_host() -> Address | None:
-    raise BlockedAddress("The URL's host is neither a name nor an address.", reason="bad_host") from None
+def _reject_host() -> Address | None:
+    raise BlockedAddress("The URL's host is not a valid name or address.", reason="bad_host") from None
 
 
-def _plain(host: str) -> str:
-    """The name as the resolver would see it: other scripts' digits and dots made plain, international names encoded."""
+def _normalized_name(host: str) -> str:
+    """The name as a resolver sees it: NFKC-normalized, lower case, internationalized names encoded."""
     name = unicodedata.normalize("NFKC", host).replace("\u3002", ".").lower().removesuffix(".")
     if not name.isascii():
         try:
             name = idna.encode(name, uts46=True).decode("ascii")
         except idna.IDNAError:
-            _refuse_host()
+            _reject_host()
     if len(name) > 253 or not HOST_NAME.fullmatch(name):
-        _refuse_host()
+        _reject_host()
     return name
 
 
-def _check_form(parts: SplitResult) -> None:
+def _check_parts(parts: SplitResult) -> None:
     if parts.scheme not in DEFAULT_PORTS:
         raise BlockedAddress("The URL must begin with http:// or https://.", reason="bad_scheme")
     if "@" in parts.netloc:
-        raise BlockedAddress("The URL holds a user name or password; put secrets in a header.", reason="userinfo")
+        raise BlockedAddress("The URL contains a user name or password. Put secrets in a header.", reason="userinfo")
 
 
 def _bare_host(parts: SplitResult) -> str:
     host = parts.hostname or ""
-    # Brackets go around an IPv6 address, all of it and nothing else
+    # Brackets must enclose an IPv6 address, and nothing else
     has_brackets = re.fullmatch(r"\[[^\]]*\](:\d*)?", parts.netloc) is not None
     if has_brackets != (":" in host):
-        _refuse_host()
+        _reject_host()
     return host

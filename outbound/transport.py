@@ -1,4 +1,4 @@
-"""The HTTP transport that dials only addresses which the guard has just checked."""
+"""An HTTP transport that connects only to addresses the guard has just checked."""
 
 from __future__ import annotations
 
@@ -12,45 +12,48 @@ import httpx2
 
 from outbound.errors import BlockedAddress, NotSent, Unreadable
 
-# Takes a host and a port, returns the checked addresses to dial; raises NotSent or BlockedAddress
+# Takes a host and a port, returns the checked addresses to connect to. Raises NotSent or BlockedAddress.
 Resolve = Callable[[str, int], Awaitable[list[str]]]
 
 CONNECT_TIMEOUT_S = 5.0
 MOST_ADDRESSES = 4
-# Connections that wait for the next request to the same server
+# Idle connections kept for the next request to the same server
 MOST_IDLE = 100
 PLAIN_ENCODINGS = frozenset({"", "identity"})
 
 
 @cache
 def _tls() -> ssl.SSLContext:
-    # Loading the trust store takes tens of milliseconds: once for the process
+    # Loading the trust store takes tens of milliseconds
     return httpx2.create_ssl_context(trust_env=False)
 
 
-class Wire:
-    """Whether a byte of an HTTP request has left. `on_sent` is called once, when all of it has and the answer is awaited."""
+class SendState:
+    """Records whether any byte of an HTTP request has left.
+
+    `on_sent` is called once, when the whole request has left and the response is awaited.
+    """
 
     def __init__(self, on_sent: Callable[[], None] | None = None) -> None:
         self.has_sent = False
         self._on_sent = on_sent
 
-    def wait_for_answer(self) -> None:
+    def mark_complete(self) -> None:
         on_sent, self._on_sent = self._on_sent, None
         if on_sent is not None:
             on_sent()
 
 
-class _WatchedStream(httpcore2.AsyncNetworkStream):
-    """Notes the first write. A TLS handshake doesn't count: it goes through the stream inside."""
+class _ObservedStream(httpcore2.AsyncNetworkStream):
+    """Records the first write. A TLS handshake doesn't count, because it goes through the inner stream."""
 
-    def __init__(self, inner: httpcore2.AsyncNetworkStream, wire: Wire) -> None:
+    def __init__(self, inner: httpcore2.AsyncNetworkStream, send_state: SendState) -> None:
         self._inner = inner
-        self._wire = wire
+        self._wire = send_state
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         if self._wire.has_sent:
-            self._wire.wait_for_answer()
+            self._wire.mark_complete()
         return await self._inner.read(max_bytes, timeout)
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:
@@ -63,18 +66,18 @@ class _WatchedStream(httpcore2.AsyncNetworkStream):
     async def start_tls(
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore2.AsyncNetworkStream:
-        return _WatchedStream(await self._inner.start_tls(ssl_context, server_hostname, timeout), self._wire)
+        return _ObservedStream(await self._inner.start_tls(ssl_context, server_hostname, timeout), self._wire)
 
     def get_extra_info(self, info: str) -> Any:
         return self._inner.get_extra_info(info)
 
 
 class _GuardedBackend(httpcore2.AsyncNetworkBackend):
-    """Opens connections: one look-up, every address of it checked, and only those dialled."""
+    """Opens connections: resolves the host once, checks every address, and connects only to those."""
 
-    def __init__(self, resolve: Resolve, wire: Wire) -> None:
+    def __init__(self, resolve: Resolve, send_state: SendState) -> None:
         self._resolve = resolve
-        self._wire = wire
+        self._wire = send_state
         self._inner = httpcore2.AnyIOBackend()
 
     async def connect_tcp(
@@ -92,8 +95,8 @@ class _GuardedBackend(httpcore2.AsyncNetworkBackend):
             except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as exc:
                 failure = exc
             else:
-                return _WatchedStream(stream, self._wire)
-        raise failure or NotSent(f"The name {host} has no address.", reason="dns")
+                return _ObservedStream(stream, self._wire)
+        raise failure or NotSent(f"The host name {host} has no address.", reason="dns")
 
     async def connect_unix_socket(
         self,
@@ -101,14 +104,14 @@ class _GuardedBackend(httpcore2.AsyncNetworkBackend):
         timeout: float | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore2.AsyncNetworkStream:
-        raise BlockedAddress("Sockets of this machine may not be called.", reason="bad_scheme")
+        raise BlockedAddress("Local sockets may not be called.", reason="bad_scheme")
 
     async def sleep(self, seconds: float) -> None:
         await self._inner.sleep(seconds)
 
 
 class _CappedStream(httpx2.AsyncByteStream):
-    """A body that may not be longer than so many bytes."""
+    """A body of at most `max_bytes` bytes."""
 
     def __init__(self, inner: httpx2.AsyncByteStream, *, max_bytes: int, status: int) -> None:
         self._inner = inner
@@ -119,7 +122,7 @@ class _CappedStream(httpx2.AsyncByteStream):
         async for chunk in self._inner:
             self._left -= len(chunk)
             if self._left < 0:
-                raise Unreadable("The answer is too long.", reason="too_long", status=self._status)
+                raise Unreadable("The response is too long.", reason="too_long", status=self._status)
             yield chunk
 
     async def aclose(self) -> None:
@@ -127,25 +130,25 @@ class _CappedStream(httpx2.AsyncByteStream):
 
 
 class GuardedTransport(httpx2.AsyncHTTPTransport):
-    """An httpx2 transport: no proxies, no retries, HTTP/1.1, and no compressed answer is ever unpacked.
+    """An httpx2 transport with HTTP/1.1, no proxies, no retries and no decompression.
 
-    `max_bytes` bounds an answer's body, `header_names` (lower case) are the only headers of a request that go out.
+    `max_bytes` limits the response body. Only the request headers in `header_names` (lower case) are sent.
     """
 
     def __init__(
         self,
         resolve: Resolve,
         *,
-        wire: Wire | None = None,
+        send_state: SendState | None = None,
         max_bytes: int | None = None,
         header_names: frozenset[str] | None = None,
     ) -> None:
         super().__init__(verify=_tls(), trust_env=False)
-        # The base class has no parameter for a network backend; tests/outbound would notice if this field were renamed
+        # The base class has no parameter for a network backend. A rename of this attribute would fail tests/outbound.
         self._pool = httpcore2.AsyncConnectionPool(
             ssl_context=_tls(),
-            network_backend=_GuardedBackend(resolve, wire or Wire()),
-            # The default is ten at a time: one tenant's silent server would hold up what every other asks
+            network_backend=_GuardedBackend(resolve, send_state or SendState()),
+            # No limit: with the default of ten, one tenant's unresponsive server would hold up all other tenants
             max_connections=None,
             max_keepalive_connections=MOST_IDLE,
             keepalive_expiry=30.0,
@@ -154,17 +157,17 @@ class GuardedTransport(httpx2.AsyncHTTPTransport):
         self._header_names = header_names
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Raises Unreadable for a compressed answer: a few hundred kilobytes could become gigabytes."""
+        """Send the request. Raises Unreadable for a compressed response, which could grow from kilobytes to gigabytes."""
         response = await super().handle_async_request(self._outgoing(request))
         if response.headers.get("content-encoding", "").strip().lower() not in PLAIN_ENCODINGS:
             await response.aclose()
-            raise Unreadable("The answer is compressed.", reason="content_encoding", status=response.status_code)
+            raise Unreadable("The response is compressed.", reason="content_encoding", status=response.status_code)
         if self._max_bytes is not None and isinstance(response.stream, httpx2.AsyncByteStream):
             response.stream = _CappedStream(response.stream, max_bytes=self._max_bytes, status=response.status_code)
         return response
 
     def _outgoing(self, request: httpx2.Request) -> httpx2.Request:
-        # A copy: the client reads its own marks from the headers of the request afterwards
+        # A copy, because the client reads the headers of the original request afterwards
         names = self._header_names
         raw = request.headers.raw
         headers = httpx2.Headers([pair for pair in raw if names is None or pair[0].decode("ascii").lower() in names])

@@ -1,4 +1,4 @@
-"""The tables of an app in one migration operation, and the columns that tenants' tables have in common."""
+"""Building blocks of initial migrations: all tables of an app in one operation, and the columns of tenant tables."""
 
 from __future__ import annotations
 
@@ -27,14 +27,15 @@ def _organization(**options: Any) -> tuple[str, models.Field[Any, Any]]:
 
 
 ORGANIZATION = _organization()
-# Of tables whose other keys name the organization too.
+# For tables whose other foreign keys contain the organization too.
 DENSE_ORGANIZATION = _organization(db_constraint=False, db_index=False)
 
 
 class CreateTables(Operation):
     """Creates the tables of models that may refer to each other.
 
-    As an operation per model, each would make Django render all models related to it anew: most of the time of `migrate`.
+    With one operation per model, Django would render all related models again each time, which takes most of the time
+    of `migrate`.
     """
 
     reduces_to_sql = True
@@ -44,7 +45,7 @@ class CreateTables(Operation):
         self.models = models
 
     def state_forwards(self, app_label: str, state: Any) -> None:
-        # Rendered again when the first table asks for its model.
+        # The app registry is rendered again when the first table needs its model.
         state.__dict__.pop("apps", None)
         for model in self.models:
             model.state_forwards(app_label, state)

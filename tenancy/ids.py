@@ -1,4 +1,4 @@
-"""Identifiers: random, and ordered by the time they were made."""
+"""Time-ordered random identifiers."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from datetime import datetime
 
 
 def uuid7() -> uuid.UUID:
-    """A version 7 UUID (RFC 9562): milliseconds, then 12 bits of the millisecond's parts, then random bits.
+    """A version 7 UUID (RFC 9562): milliseconds, a 12-bit fraction of the millisecond, then random bits.
 
-    Ids of one process are in the order they were made, down to a quarter of a microsecond.
+    The ids of one process are ordered by creation time, with a resolution of a quarter of a microsecond.
     """
     milliseconds, rest = divmod(time.time_ns(), 1_000_000)
     parts = rest * 4096 // 1_000_000
@@ -20,5 +20,5 @@ def uuid7() -> uuid.UUID:
 
 
 def uuid7_floor(moment: datetime) -> uuid.UUID:
-    """The smallest identifier made at an aware moment or later."""
+    """The smallest id created at an aware datetime or later."""
     return uuid.UUID(int=(int(moment.timestamp() * 1000) << 80) | (0x7 << 76) | (0x2 << 62))

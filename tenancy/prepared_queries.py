@@ -1,8 +1,8 @@
-"""Reads whose SQL is made once.
+"""Queries whose SQL is compiled once.
 
-Django builds the text of a query anew each time it runs, which costs several times what running it does. The reads of a turn
-have one shape each, so their text is made at the first call, and only the values change after that. Rows become the same
-model instances as ever, and the tenant is as much a part of them: each run asks for the current organization.
+Django compiles a query to SQL each time it runs, which costs several times as much as running it. The queries of a turn
+never change their shape, so they are compiled at the first call; later calls only pass new values. Rows become ordinary
+model instances. The organization is one of the values: each run uses the current one.
 """
 
 from __future__ import annotations
@@ -27,65 +27,66 @@ _TENANT = UUID(int=0xFFFF_0000)
 
 
 class PreparedValues:
-    """A read of `build(*values)`, values being UUIDs, integers, texts or moments, each used in a filter; its rows are tuples.
+    """A query whose rows are tuples, from `build(*values)`.
 
-    `build` is called once, with stand-ins; it must not look at them. Runs on the default connection, in any thread.
+    Each value is a UUID, an integer, a string or a datetime, and is used in a filter. `build` is called once, with
+    placeholders, and must not inspect them. Runs on the default connection, in any thread.
     """
 
     def __init__(self, build: Callable[..., models.QuerySet[Any, Any]], *, kinds: tuple[type, ...]) -> None:
         self._build = build
-        self._stand_ins = [_stand_in(kind, index) for index, kind in enumerate(kinds)]
-        self._made: _Text | None = None
+        self._placeholders = [_placeholder(kind, index) for index, kind in enumerate(kinds)]
+        self._compiled: _Text | None = None
 
     def __call__(self, *values: Value) -> list[tuple[Any, ...]]:
-        """The rows for these values, of the running transaction's organization. Raises NoTenant outside one."""
+        """The rows for these values, of the current organization. Raises NoTenant outside a tenant's transaction."""
         return self.text.rows(current_organization_id(), *values)
 
     @property
     def text(self) -> _Text:
-        """The statement. Threads that ask for it at once make one each, and any of them will do."""
-        if self._made is None:
+        """The compiled statement. Threads that need it at the same time may each compile it; the copies are equal."""
+        if self._compiled is None:
             with template_tenant(_TENANT):
-                query = self._build(*self._stand_ins).query
-            self._made = _Text(query.get_compiler("default"), stand_ins=(_TENANT, *self._stand_ins))
-        return self._made
+                query = self._build(*self._placeholders).query
+            self._compiled = _Text(query.get_compiler("default"), placeholders=(_TENANT, *self._placeholders))
+        return self._compiled
 
 
 class PreparedQuery(PreparedValues, Generic[M]):
-    """The same with whole rows: instances of the model."""
+    """A query whose rows are model instances."""
 
     def __init__(self, build: Callable[..., models.QuerySet[M]], *, kinds: tuple[type, ...]) -> None:
         super().__init__(build, kinds=kinds)
-        self._instances: _Instances | None = None
+        self._instances: _InstanceLoader | None = None
 
-    def __call__(self, *values: Value) -> list[M]:  # type: ignore[override]  # rows of another kind
+    def __call__(self, *values: Value) -> list[M]:  # type: ignore[override]  # returns instances, not tuples
         rows = super().__call__(*values)
         instances = self._instances
         if instances is None:
-            instances = self._instances = _Instances(self.text.compiler)
+            instances = self._instances = _InstanceLoader(self.text.compiler)
         return [instances.of(row) for row in rows]
 
 
 class _Text:
-    """One statement's text, and what its values and rows go through. Doesn't change."""
+    """The compiled SQL of one query, with the conversions of its values and rows. Immutable."""
 
-    def __init__(self, compiler: Any, *, stand_ins: tuple[Value, ...]) -> None:
+    def __init__(self, compiler: Any, *, placeholders: tuple[Value, ...]) -> None:
         self.compiler = compiler
         self.sql, parameters = compiler.as_sql()
-        places: dict[Any, int] = {value: place for place, value in enumerate(stand_ins)}
-        # For each parameter its place among the values, or, where it is none of them, its text.
-        self._parameters = [(places.get(parameter), as_text(parameter)) for parameter in parameters]
+        positions: dict[Any, int] = {value: index for index, value in enumerate(placeholders)}
+        # The index of each parameter among the values, or the text of a constant
+        self._parameters = [(positions.get(parameter), as_text(parameter)) for parameter in parameters]
         converters = compiler.get_converters([column[0] for column in compiler.select])
         self._readers = [
-            (place, _reader(convert, expression, compiler.connection))
-            for place, (convert, expression) in converters.items()
+            (index, _reader(convert, expression, compiler.connection))
+            for index, (convert, expression) in converters.items()
         ]
         self._statement = Prepared(self.sql)
 
     def values(self, *given: Value) -> list[bytes | None]:
-        """The statement's parameters for these values, the organization first."""
+        """The parameters of the statement for these values, the organization first."""
         texts = [as_text(value) for value in given]
-        return [text if place is None else texts[place] for place, text in self._parameters]
+        return [text if index is None else texts[index] for index, text in self._parameters]
 
     def rows(self, *given: Value) -> list[tuple[Any, ...]]:
         rows = self._statement.run(self.values(*given))
@@ -93,20 +94,20 @@ class _Text:
 
     def _read(self, row: tuple[Any, ...]) -> tuple[Any, ...]:
         values = list(row)
-        for place, reader in self._readers:
-            values[place] = reader(values[place])
+        for index, reader in self._readers:
+            values[index] = reader(values[index])
         return tuple(values)
 
 
-class _Instances:
-    """How rows become instances. Doesn't change."""
+class _InstanceLoader:
+    """Converts rows to model instances. Immutable."""
 
     def __init__(self, compiler: Any) -> None:
         info = compiler.klass_info
         self._model, fields = info["model"], info["select_fields"]
         self._start, self._end = fields[0], fields[-1] + 1
         self._names = [column[0].target.attname for column in compiler.select[self._start : self._end]]
-        self._related = get_related_populators(info, compiler.select, "default")  # type: ignore[call-arg]  # a later Django's
+        self._related = get_related_populators(info, compiler.select, "default")  # type: ignore[call-arg]  # missing from the stubs
         self._annotations = compiler.annotation_col_map.items()
 
     def of(self, row: Any) -> Any:
@@ -119,7 +120,7 @@ class _Instances:
 
 
 def _reader(converters: Sequence[Callable[..., Any]], expression: Any, connection: Any) -> Callable[[Any], Any]:
-    """What makes a column's value of what the server sent: what Django would do, with a faster reader of JSON."""
+    """The conversion of a column. Equivalent to Django's, with a faster JSON parser."""
     field = getattr(expression, "target", None)
     if len(converters) == 1 and isinstance(field, models.JSONField) and field.decoder is None:
         return _json_value
@@ -136,8 +137,8 @@ def _json_value(text: str | None) -> Any:
     return None if text is None else from_json(text)
 
 
-def _stand_in(kind: type, index: int) -> Value:
-    """A value that no row has, to be found again among the parameters of the query."""
+def _placeholder(kind: type, index: int) -> Value:
+    """A placeholder that is recognized among the query's parameters."""
     if kind is UUID:
         return UUID(int=0xFFFF_1000 + index)
     if kind is str:

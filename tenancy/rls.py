@@ -1,4 +1,4 @@
-"""The database's own walls between tenants, as migration operations."""
+"""Row-level security and composite foreign keys, as migration operations."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Any
 from django.db.migrations import RunSQL
 
 TENANT = "nullif(current_setting('app.organization_id', true), '')::uuid"
-# What a policy compares with: a value that only the running statement knows. The bare setting would be looked up while PostgreSQL
-# plans, and a plan that a connection keeps for all tenants would be made for the first: where that one has few rows, reading all
-# of a tenant's rows looks as cheap as finding one by its key, and the next tenant may have a million.
+# The subselect hides the value from the planner. With the bare setting, PostgreSQL would plan a cached statement for
+# the first tenant that runs it. If that tenant has few rows, a full scan looks as cheap as an index lookup, and the
+# next tenant may have a million rows.
 CURRENT_TENANT = f"(select {TENANT})"
 
 
 def tenant_table(
     table: str, *, parents: Mapping[str, str] | None = None, append_only: bool = False, referenced: bool = True
 ) -> RunSQL:
-    """Row-level security, forced, and composite foreign keys for one tenant's table.
+    """Forced row-level security and composite foreign keys for a tenant's table.
 
-    `parents` maps a column to the table it refers to. An `append_only` table can't be changed or emptied by mg_app. One that
-    isn't `referenced` by others does without the unique key that their foreign keys need.
+    `parents` maps a column to the table that it references. mg_app can't update, delete or truncate an `append_only`
+    table. With `referenced=False`, the table has no unique key for the foreign keys of other tables.
     """
     lines: list[Any] = _policies(table, owner_column="organization_id")
     constraints = [_constraint(table, column, parent) for column, parent in (parents or {}).items()]
@@ -33,22 +33,24 @@ def tenant_table(
     return RunSQL(lines, reverse_sql=RunSQL.noop)
 
 
-def walls(*parts: RunSQL | str) -> RunSQL:
-    """All walls of an app as one script, which takes one round trip to the database."""
+def combine(*parts: RunSQL | str) -> RunSQL:
+    """Combine operations and statements into one script, which takes one round trip to the database."""
     lines: list[Any] = [line for part in parts for line in ([part] if isinstance(part, str) else part.sql)]
     return RunSQL(";\n".join(lines), reverse_sql=RunSQL.noop)
 
 
 def organization_table(table: str) -> RunSQL:
-    """Row-level security for the table of organizations itself."""
+    """Row-level security for the table of organizations."""
     lines: list[Any] = _policies(table, owner_column="id")
     return RunSQL(lines, reverse_sql=RunSQL.noop)
 
 
-def borrowed_table(table: str) -> RunSQL:
-    """Row-level security for another package's table, whose model knows no tenant: the database says whose a row is.
+def third_party_table(table: str) -> RunSQL:
+    """Row-level security for another package's table, whose model has no organization.
 
-    A row that is written outside a tenant's transaction, by the platform's people, is nobody's and seen by mg_ops only.
+    The database fills in the column.
+
+    A row written outside a tenant's transaction, by a superuser, belongs to no organization. Only mg_ops can see it.
     """
     column = f"organization_id uuid default {TENANT} references projects_organization (id) on delete cascade"
     lines: list[Any] = [f"alter table {table} add column {column}", *_policies(table, owner_column="organization_id")]
@@ -57,22 +59,22 @@ def borrowed_table(table: str) -> RunSQL:
     return RunSQL(lines, reverse_sql=[line.format(table) for line in (*undo, *calm)])
 
 
-def foreign_key(table: str, column: str, parent: str, *, goes_with_it: bool = False) -> RunSQL:
-    """One composite key, for a reference that points to a table made later or by a higher floor.
+def foreign_key(table: str, column: str, parent: str, *, cascade: bool = False) -> RunSQL:
+    """A composite foreign key to a table that is created later or belongs to a higher room.
 
-    A row that `goes_with_it` is deleted with what it refers to. Any other keeps that from being deleted alone: only a
-    deletion of both, from above, passes.
+    With `cascade`, deleting the parent deletes the row. Otherwise the parent can only be deleted together with the
+    row.
     """
-    on_delete = "cascade" if goes_with_it else "no action"
+    on_delete = "cascade" if cascade else "no action"
     constraint = _constraint(table, column, parent, on_delete=on_delete)
     return RunSQL([f"alter table {table} {constraint}"], reverse_sql=RunSQL.noop)
 
 
 def _policies(table: str, *, owner_column: str) -> list[str]:
-    mine, shown = f"{owner_column} = {TENANT}", f"{owner_column} = {CURRENT_TENANT}"
+    check, using = f"{owner_column} = {TENANT}", f"{owner_column} = {CURRENT_TENANT}"
     return [
         f"alter table {table} enable row level security, force row level security",
-        f"create policy tenant on {table} to mg_app, mg_owner using ({shown}) with check ({mine})",
+        f"create policy tenant on {table} to mg_app, mg_owner using ({using}) with check ({check})",
         f"create policy ops on {table} to mg_ops using (true) with check (true)",
     ]
 

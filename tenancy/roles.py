@@ -1,7 +1,7 @@
-"""The SQL that makes PostgreSQL's three roles and the database. Text only: no connection, no models.
+"""SQL that creates the three PostgreSQL roles and the database. Text only: no connection, no models.
 
-`mg_owner` owns the database and migrates, `mg_app` runs, `mg_ops` claims jobs and looks up across tenants by policies
-of its own. None is a superuser, none passes row-level security.
+`mg_owner` owns the database and migrates. `mg_app` runs the product. `mg_ops` claims jobs and looks up tenants, by
+policies of its own. None of them is a superuser or may bypass row-level security.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 OWNER, APP, OPS = "mg_owner", "mg_app", "mg_ops"
 ROLES = (OWNER, APP, OPS)
-# Stripping a role of these rights takes a superuser, which a managed server doesn't give: so look and refuse.
+# Only a superuser can revoke these attributes, and a managed server grants no superuser. So check and refuse.
 REFUSE_POWERFUL = """DO $$ BEGIN
   IF EXISTS (SELECT FROM pg_roles WHERE rolname IN ('mg_owner', 'mg_app', 'mg_ops') AND (rolsuper OR rolbypassrls)) THEN
     RAISE EXCEPTION 'mg_owner, mg_app and mg_ops must be neither SUPERUSER nor BYPASSRLS';
@@ -19,7 +19,10 @@ END $$"""
 
 
 def role_sql(passwords: Mapping[str, str], *, database: str = "makegood") -> str:
-    """A script for psql as an administrator, safe to run again. `passwords` by role; a missing one is a placeholder."""
+    """A psql script for an administrator, safe to run again.
+
+    `passwords` maps roles to their passwords. A missing password becomes a placeholder.
+    """
     known = {role: passwords.get(role, f"<password of {role}>") for role in ROLES}
     exists = f"SELECT FROM pg_database WHERE datname = {literal(database)}"
     return "\n".join(
@@ -34,25 +37,31 @@ def role_sql(passwords: Mapping[str, str], *, database: str = "makegood") -> str
 
 
 def role_statements(passwords: Mapping[str, str]) -> list[str]:
-    """Statements for any database of the server: roles and their passwords. A role with too much power is refused."""
+    """Statements that create the roles and set their passwords, for any database of the server.
+
+    They fail if one of the roles is a superuser or may bypass row-level security.
+    """
     return [
         *(_create(role) for role in ROLES),
         REFUSE_POWERFUL,
         f"ALTER ROLE {OWNER} LOGIN CREATEDB PASSWORD {literal(passwords[OWNER])}",
         f"ALTER ROLE {APP} LOGIN PASSWORD {literal(passwords[APP])}",
         f"ALTER ROLE {OPS} LOGIN PASSWORD {literal(passwords[OPS])}",
-        # An administrator who is no superuser may give a database only to a role he is a member of.
+        # A non-superuser may assign a database only to a role that it is a member of.
         f"GRANT {OWNER} TO CURRENT_USER",
     ]
 
 
 def create_database_statement(database: str) -> str:
-    """The database, owned by `mg_owner`. Not to be run inside a transaction, nor when it exists."""
+    """The statement that creates the database, owned by `mg_owner`.
+
+    It can't run in a transaction, and fails if the database exists.
+    """
     return f"CREATE DATABASE {identifier(database)} OWNER {OWNER}"
 
 
 def database_statements(database: str) -> list[str]:
-    """Statements to run inside `database`: who may connect, and what is granted on every table to come."""
+    """Grants on `database`, to be run inside it: connecting, and access to all future tables."""
     return [
         f"ALTER DATABASE {identifier(database)} OWNER TO {OWNER}",
         f"GRANT CONNECT ON DATABASE {identifier(database)} TO {APP}, {OPS}",
@@ -61,7 +70,7 @@ def database_statements(database: str) -> list[str]:
 
 
 def schema_statements() -> list[str]:
-    """What `mg_app` and `mg_ops` may do in schema public. In template1 they hold for every test database to come."""
+    """Grants for `mg_app` and `mg_ops` in schema public. Run in template1, they apply to every future test database."""
     runtime = f"{APP}, {OPS}"
     defaults = f"ALTER DEFAULT PRIVILEGES FOR ROLE {OWNER} IN SCHEMA public"
     return [
@@ -72,12 +81,12 @@ def schema_statements() -> list[str]:
 
 
 def literal(text: str) -> str:
-    """A quoted SQL string."""
+    """A quoted SQL string literal."""
     return "'" + text.replace("'", "''") + "'"
 
 
 def identifier(name: str) -> str:
-    """A quoted SQL name."""
+    """A quoted SQL identifier."""
     return '"' + name.replace('"', '""') + '"'
 
 

@@ -1,7 +1,7 @@
-"""The tenant of the running work: who it is, and the only doors to its rows (design section 4).
+"""The current tenant, and the transactions that give access to its rows.
 
-Three walls: a manager that raises without a tenant, composite foreign keys, and row-level security that reads
-`app.organization_id`, which `tenant_tx` sets for the length of one transaction.
+`tenant_tx` opens a transaction for one organization. Inside it, managers filter by that organization, and row-level
+security compares with `app.organization_id`, which is set until the transaction ends.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from uuid import UUID
 
 from django.db import connections, models, transaction
 
-from tenancy.postgresql.beginning import beginning_as
+from tenancy.postgresql.transaction_begin import begin_as
 
 _organization: ContextVar[UUID | None] = ContextVar("organization", default=None)
 _platform: ContextVar[bool] = ContextVar("platform", default=False)
 
 
 class NoTenant(RuntimeError):
-    """A tenant's rows were asked for outside tenant_tx; open one with the organization's id."""
+    """A tenant's rows were accessed outside tenant_tx. Open one with the organization's id."""
 
 
 class OtherTenant(RuntimeError):
-    """A transaction of one tenant may not open another tenant's inside it."""
+    """A transaction of one tenant can't be opened inside another tenant's."""
 
 
 def current_organization_id() -> UUID:
@@ -37,24 +37,24 @@ def current_organization_id() -> UUID:
 
 
 def is_platform() -> bool:
-    """Whether the platform's own admin is at work, which sees every tenant through the role mg_ops."""
+    """True inside `platform_scope`, where superusers see every tenant through the role mg_ops."""
     return _platform.get()
 
 
 @contextmanager
 def tenant_tx(organization_id: UUID, *, using: str = "default", plans_once: bool = False) -> Iterator[None]:
-    """One transaction of one tenant. Inside it, managers and row-level security show that tenant's rows only.
+    """Open a transaction for one tenant. Managers and row-level security show only that tenant's rows.
 
-    It leaves the platform's scope, so that a service does the same for whoever calls it. Nesting the same tenant makes
-    a savepoint. `plans_once`: all that is asked inside is found by keys (tenancy.postgresql.beginning). Raises OtherTenant
-    when a transaction of another tenant is open.
+    Nesting the same tenant creates a savepoint. Raises OtherTenant if a transaction of another tenant is open. Leaves
+    the platform scope, so that a service behaves the same for every caller. Set `plans_once` if every statement inside
+    finds its rows by keys (see `tenancy.postgresql.transaction_begin`).
     """
     outer = _organization.get()
     if outer is not None and outer != organization_id:
         raise OtherTenant(OtherTenant.__doc__)
     is_open = connections[using].in_atomic_block
     with ExitStack() as end:
-        with beginning_as(organization_id, plans_once=plans_once):
+        with begin_as(organization_id, plans_once=plans_once):
             end.enter_context(transaction.atomic(using=using))
         if is_open and outer is None:
             _set_organization(organization_id, using=using)
@@ -67,14 +67,14 @@ def tenant_tx(organization_id: UUID, *, using: str = "default", plans_once: bool
 
 
 def _set_organization(organization_id: UUID, *, using: str) -> None:
-    """Tell row-level security whose rows a transaction that runs already may touch; forgotten at its end."""
+    """Set the tenant of a running transaction for row-level security. The setting ends with the transaction."""
     with connections[using].cursor() as cursor:
         cursor.execute("select set_config('app.organization_id', %s, true)", [str(organization_id)])
 
 
 @contextmanager
 def template_tenant(stand_in: UUID) -> Iterator[None]:
-    """Let a query be written for a tenant that doesn't exist; whoever runs it fills in the real one (tenancy.prepared_queries)."""
+    """Build queries with a placeholder for the organization, which `tenancy.prepared_queries` replaces in each run."""
     token = _organization.set(stand_in)
     try:
         yield
@@ -84,7 +84,7 @@ def template_tenant(stand_in: UUID) -> Iterator[None]:
 
 @contextmanager
 def platform_scope() -> Iterator[None]:
-    """Queries inside see every tenant, through mg_ops. For the platform's own admin only."""
+    """Queries inside see every tenant, through mg_ops. Only for superusers in the admin."""
     token = _platform.set(True)
     try:
         yield
@@ -93,7 +93,7 @@ def platform_scope() -> Iterator[None]:
 
 
 class Router:
-    """Sends the platform admin's queries to mg_ops, and lets only mg_owner migrate."""
+    """Sends queries in the platform scope to mg_ops. Only mg_owner migrates."""
 
     def db_for_read(self, model: type[models.Model], **hints: Any) -> str | None:
         return "ops" if is_platform() else None

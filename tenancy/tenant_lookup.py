@@ -1,4 +1,4 @@
-"""Look-ups before a tenant is known, through mg_ops. They return ids, nothing else (design section 4)."""
+"""Lookups before the tenant is known, through mg_ops. They return ids only."""
 
 from __future__ import annotations
 
@@ -10,87 +10,87 @@ from django.db import connections
 
 
 @dataclass(frozen=True)
-class KeyPlace:
-    """Where an API key lives."""
+class KeyRef:
+    """The organization and id of an API key."""
 
     organization_id: UUID
     key_id: UUID
 
 
 @dataclass(frozen=True)
-class ProjectPlace:
-    """Where a project lives that a user may enter."""
+class ProjectRef:
+    """The organization and id of a project."""
 
     organization_id: UUID
     project_id: UUID
 
 
 @dataclass(frozen=True)
-class InvitationPlace:
-    """Where an invitation lives."""
+class InvitationRef:
+    """The organization and id of an invitation."""
 
     organization_id: UUID
     invitation_id: UUID
 
 
 @dataclass(frozen=True)
-class WidgetPlace:
-    """Where the widget of a public key lives."""
+class WidgetRef:
+    """The organization and id of a widget."""
 
     organization_id: UUID
     widget_id: UUID
 
 
 @dataclass(frozen=True)
-class EffectPlace:
-    """Where an effect lives whose tool answers later."""
+class EffectRef:
+    """The organization and id of an effect that waits for a callback."""
 
     organization_id: UUID
     effect_id: UUID
 
 
-def find_api_key(digest: str) -> KeyPlace | None:
-    """The key with this SHA-256, whether usable or not."""
+def find_api_key(digest: str) -> KeyRef | None:
+    """The API key with this SHA-256 digest, even if it can no longer be used."""
     row = _row("select organization_id, id from projects_apikey where digest = %s", [digest])
-    return KeyPlace(*row) if row else None
+    return KeyRef(*row) if row else None
 
 
-def find_invitation(digest: str) -> InvitationPlace | None:
-    """The invitation with this SHA-256, whether open or not."""
+def find_invitation(digest: str) -> InvitationRef | None:
+    """The invitation with this SHA-256 digest, even if it is no longer open."""
     row = _row("select organization_id, id from projects_invitation where digest = %s", [digest])
-    return InvitationPlace(*row) if row else None
+    return InvitationRef(*row) if row else None
 
 
-def find_widget(public_key: str) -> WidgetPlace | None:
-    """The widget with this public key, whether switched on or not."""
+def find_widget(public_key: str) -> WidgetRef | None:
+    """The widget with this public key, even if it is switched off."""
     row = _row("select organization_id, id from projects_widget where public_key = %s", [public_key])
-    return WidgetPlace(*row) if row else None
+    return WidgetRef(*row) if row else None
 
 
-def find_effect(callback_hash: str) -> EffectPlace | None:
-    """The effect whose callback token has this SHA-256, whether it still waits for it or not."""
+def find_effect(callback_hash: str) -> EffectRef | None:
+    """The effect whose callback token has this SHA-256 digest, even if it no longer waits for the callback."""
     row = _row("select organization_id, id from tools_effect where callback_hash = %s", [callback_hash])
-    return EffectPlace(*row) if row else None
+    return EffectRef(*row) if row else None
 
 
-def find_project(*, user_id: int, slug: str) -> ProjectPlace | None:
-    """The project at this address, when the user is a member of its organization."""
+def find_project(*, user_id: int, slug: str) -> ProjectRef | None:
+    """The project with this slug, if the user is a member of its organization."""
     row = _row(
         "select p.organization_id, p.id from projects_project p"
         " join projects_member m on m.organization_id = p.organization_id where p.slug = %s and m.user_id = %s",
         [slug, user_id],
     )
-    return ProjectPlace(*row) if row else None
+    return ProjectRef(*row) if row else None
 
 
-def find_project_by_slug(slug: str) -> ProjectPlace | None:
-    """The project at this address, for the operator's commands: they act for no user."""
+def find_project_by_slug(slug: str) -> ProjectRef | None:
+    """The project with this slug, for the operator's commands, which act for no user."""
     row = _row("select organization_id, id from projects_project where slug = %s", [slug])
-    return ProjectPlace(*row) if row else None
+    return ProjectRef(*row) if row else None
 
 
 def find_organizations(*, user_id: int) -> list[UUID]:
-    """The organizations the user is a member of, oldest membership first."""
+    """The organizations that the user is a member of, oldest membership first."""
     with connections["ops"].cursor() as cursor:
         cursor.execute("select organization_id from projects_member where user_id = %s order by created_at", [user_id])
         return [row[0] for row in cursor.fetchall()]

@@ -1,4 +1,4 @@
-"""The base of every tenant's table."""
+"""Base classes of models whose rows belong to an organization."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ M = TypeVar("M", bound=models.Model, covariant=True)
 
 
 class TenantManager(models.Manager[M]):
-    """Rows of the running transaction's organization. Raises NoTenant outside one: never "all"."""
+    """Returns the rows of the current organization. Raises NoTenant outside a tenant's transaction.
+
+    In the platform scope, it returns the rows of all organizations.
+    """
 
     def get_queryset(self) -> models.QuerySet[M]:
         queryset = super().get_queryset()
@@ -23,7 +26,10 @@ class TenantManager(models.Manager[M]):
 
 
 class TenantForeignKey(models.ForeignKey[Any, Any]):
-    """A reference inside one tenant. The database holds it as a composite key (organization_id, id), made by `tenant_table`."""
+    """A reference within one tenant.
+
+    The constraint is a composite key (organization_id, id), created by `tenant_table`.
+    """
 
     def __init__(self, to: Any, on_delete: Any = models.CASCADE, **kwargs: Any) -> None:
         kwargs["db_constraint"] = False
@@ -49,8 +55,10 @@ class TenantModel(models.Model):
 
 
 class DenseTenantModel(TenantModel):
-    """A row of which each turn writes several. Its other keys name the organization too: one for it alone, and an index for
-    that, would be looked after with each row, and tell nothing more.
+    """A tenant's row that each turn writes several of.
+
+    Its other foreign keys contain the organization too. A separate foreign key and index for it would cost time on each
+    insert and add nothing.
     """
 
     organization = models.ForeignKey(

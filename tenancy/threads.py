@@ -1,6 +1,6 @@
-"""Database work from the event loop: a few threads, each with a connection that serves one piece of work after the other.
+"""Database access from the event loop: a few threads, each with a connection that it keeps between calls.
 
-There are as many connections as threads, however many jobs wait for a model or a customer: none is ever held meanwhile.
+There are as many connections as threads. A job that waits for a model or a customer holds none.
 """
 
 from __future__ import annotations
@@ -23,31 +23,31 @@ _ops = ThreadPoolExecutor(max_workers=1, thread_name_prefix="claims")
 
 
 async def in_db(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-    """Run a function that uses the database in one of the threads. It leaves no transaction open."""
+    """Run a function that uses the database in one of the threads. It must not leave a transaction open."""
     return await _run_in(_pool, "default", partial(function, *args, **kwargs))
 
 
 async def in_ops(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-    """The same, for what is done again and again through the role mg_ops: one after the other, in a thread of its own."""
+    """Run a function that uses the role mg_ops. Calls run one at a time, in a thread of their own."""
     return await _run_in(_ops, "ops", partial(function, *args, **kwargs))
 
 
-async def _run_in(pool: ThreadPoolExecutor, kept: str, function: Callable[[], R]) -> R:
-    call = partial(contextvars.copy_context().run, _in_thread, kept, function)
+async def _run_in(pool: ThreadPoolExecutor, alias: str, function: Callable[[], R]) -> R:
+    call = partial(contextvars.copy_context().run, _in_thread, alias, function)
     return await asyncio.get_running_loop().run_in_executor(pool, call)
 
 
-def _in_thread(kept: str, function: Callable[[], R]) -> R:
-    """Keep the thread's own connection for what comes next, unless something went wrong on it; give back any other.
+def _in_thread(alias: str, function: Callable[[], R]) -> R:
+    """Run the function, and keep the thread's own connection open unless it failed. Close all others.
 
-    Taking one from the pool and giving it back costs as much as two statements.
+    Taking a connection from the pool and returning it costs as much as two statements.
     """
-    is_fine = False
+    succeeded = False
     try:
         result = function()
-        is_fine = not connections[kept].errors_occurred
+        succeeded = not connections[alias].errors_occurred
         return result
     finally:
         for connection in connections.all(initialized_only=True):
-            if connection.alias != kept or not is_fine:
+            if connection.alias != alias or not succeeded:
                 connection.close()

@@ -1,7 +1,7 @@
-"""Rows written together, in one statement whose text is made once.
+"""Inserts and updates combined into one statement, whose SQL is built once.
 
-Django sends a statement for each row or kind of row, and makes its text anew each time, which costs several times what
-running it does. The writes of a turn have few shapes; a shape's text is made at its first use and only values change.
+Django sends a statement for each model and compiles it each time, which costs several times as much as running it. The
+writes of a turn have few shapes. The SQL of a shape is built at its first use; later uses only pass new values.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ R = TypeVar("R", bound=TenantModel)
 
 
 class LostRow(RuntimeError):
-    """A row that was to be changed is gone, or another tenant's."""
+    """A row to be updated no longer exists, or belongs to another tenant."""
 
 
 @dataclass(frozen=True)
 class _Insert:
-    """So many new rows of a model."""
+    """A number of new rows of one model."""
 
     model: type[TenantModel]
     count: int
@@ -62,17 +62,18 @@ _Shape = _Insert | _Update
 
 @dataclass
 class _NewRows:
-    """Rows of one model to be written, their values one after the other."""
+    """New rows of one model, with their values in one list."""
 
     count: int = 0
     values: list[str | None] = field(default_factory=list)
 
 
 class WriteBatch:
-    """New rows and changed ones, sent as one statement inside the running transaction.
+    """New and changed rows, sent as one statement inside the current transaction.
 
-    A new row gets its automatic moments when it is added here, and may be used from then on. References to it within one
-    sending are fine, because foreign keys are checked when the transaction commits; changing it has to wait for the next.
+    Automatic timestamps are set when a row is added, and the row may be used from then on. Rows of a batch may refer to
+    each other, because foreign keys are checked at commit. A row inserted in a batch can't be updated in the same
+    batch.
     """
 
     def __init__(self) -> None:
@@ -91,19 +92,19 @@ class WriteBatch:
             row._state.adding, row._state.db = False, "default"
 
     def update(self, row: TenantModel, fields: Sequence[str]) -> None:
-        """Add fields of a stored row, as the row has them now. What was added of it before stays."""
+        """Add fields of a stored row with their present values. Fields added earlier stay."""
         columns = _columns_of(type(row), tuple(fields))
         texts = [column.value_of(row, is_new=False) for column in columns]
         self._update(type(row), row.pk).update(zip(fields, texts, strict=True))
 
     def change(self, model: type[TenantModel], key: UUID, **values: Any) -> None:
-        """Add fields of a stored row that needn't be at hand."""
+        """Add fields of a stored row by its key, without loading it."""
         columns = _columns_of(model, tuple(values))
         texts = [column.text_of(value) for column, value in zip(columns, values.values(), strict=True)]
         self._update(model, key).update(zip(values, texts, strict=True))
 
     def send(self) -> None:
-        """Write what was added. Raises LostRow, and what the database refuses; the transaction is over then."""
+        """Execute the batch. Raises LostRow or a database error, either of which ends the transaction."""
         shapes: list[_Shape] = [_Insert(model, new.count) for model, new in self._inserts.items()]
         values = [value for new in self._inserts.values() for value in new.values]
         for (model, key), changes in self._updates.items():
@@ -118,37 +119,41 @@ class WriteBatch:
         self._inserts, self._updates = {}, {}
 
     def _update(self, model: type[TenantModel], key: UUID) -> dict[str, str | None]:
-        """What is changed of a row: together, because one statement can change a row only once."""
+        """The pending changes of a row. They are combined, because one statement can update a row only once."""
         return self._updates.setdefault((model, key), {})
 
 
 def insert_rows(rows: Iterable[R]) -> list[R]:
-    """Write new rows of one model, in one statement; none for none. Returns them."""
+    """Insert rows of one model in one statement, and return them. An empty list sends nothing."""
     new, writes = list(rows), WriteBatch()
     writes.insert(new)
     writes.send()
     return new
 
 
-def insert_unless_there(row: TenantModel) -> bool:
-    """Write a new row, unless one with its unique values is there: False then. Waits for whoever is just writing that one."""
+def insert_if_absent(row: TenantModel) -> bool:
+    """Insert a row unless its unique values exist already. Returns True if it was inserted.
+
+    Waits for a concurrent transaction that inserts the same values.
+    """
     texts = [column.value_of(row, is_new=True) for column in _columns(type(row))]
-    written = _unless_there(type(row)).run([None if text is None else text.encode() for text in texts])
+    written = _insert_if_absent(type(row)).run([None if text is None else text.encode() for text in texts])
     row._state.adding, row._state.db = not written, "default"
     return bool(written)
 
 
 def update_row(row: TenantModel, fields: Sequence[str]) -> None:
-    """Write some fields of a stored row. Raises LostRow."""
+    """Update some fields of a stored row. Raises LostRow."""
     writes = WriteBatch()
     writes.update(row, fields)
     writes.send()
 
 
-# A shape holds how many rows of each model there are: few are met, and a flood of odd ones must not stay.
+# A shape includes the number of rows per model. Few occur in practice; the limit bounds the memory that unusual ones
+# take.
 @lru_cache(maxsize=1024)
 def _statement(shapes: tuple[_Shape, ...]) -> Prepared:
-    """One statement for all, that answers how many rows its updates have changed."""
+    """One statement for all shapes. It returns the number of updated rows."""
     steps = [f"step_{number} as ({shape.sql})" for number, shape in enumerate(shapes)]
     updates = [number for number, shape in enumerate(shapes) if isinstance(shape, _Update)]
     changed = " + ".join(f"(select count(*) from step_{number})" for number in updates) or "0"  # noqa: S608 - numbers
@@ -156,13 +161,16 @@ def _statement(shapes: tuple[_Shape, ...]) -> Prepared:
 
 
 @cache
-def _unless_there(model: type[TenantModel]) -> Prepared:
+def _insert_if_absent(model: type[TenantModel]) -> Prepared:
     return Prepared(f"{_Insert(model, 1).sql} on conflict do nothing returning 1")
 
 
 @dataclass(frozen=True)
 class _Column:
-    """A field's column, and what goes into it: always text, so that a shape has one statement whatever the values are."""
+    """A field's column and the conversion of its values.
+
+    Values are always text, so the statement doesn't depend on them.
+    """
 
     name: str
     attribute: str
@@ -200,7 +208,8 @@ def _json(value: Any) -> str:
     try:
         return to_json(value).decode()
     except ValueError:
-        # Half a character, which has no UTF-8: the server says so as it does of anything else that it can't keep.
+        # A lone surrogate has no UTF-8 form. Send it escaped, so that the server rejects it like any other invalid
+        # value.
         return json.dumps(value)
 
 

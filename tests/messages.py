@@ -1,4 +1,4 @@
-"""The gettext catalogues in locale/: collected from the sources and compiled with Babel. `bin/messages` runs this."""
+"""The gettext catalogs in locale/, extracted from the sources and compiled with Babel (`bin/messages`)."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ ROOT = Path(__file__).resolve().parents[1]
 LOCALE = ROOT / "locale"
 DOMAINS = ("django", "djangojs")
 CALLS = {"gettext": None, "gettext_lazy": None, "ngettext": (1, 2), "pgettext": ((1, "c"), 2)}
-# The widget has no globals of Django's: it `say`s a sentence, and names a `phrase` that is said elsewhere.
+# The widget marks messages with `say`, and with `phrase` for those that are shown elsewhere.
 WIDGET_CALLS = {"say": None, "phrase": None}
 Sentence = tuple[str | tuple[str, ...], str | None]
 APPS = ("console", "conversations", "projects", "tools", "todos")
 
 
 def languages() -> list[str]:
-    """The languages that need a catalogue: all but the one of the source."""
+    """The languages that need a catalog: all except the source language."""
     return [code for code, _ in settings.LANGUAGES if code != settings.LANGUAGE_CODE]
 
 
 def sentences(domain: str) -> Iterator[Sentence]:
-    """Each sentence of the sources, with its context."""
+    """Every message of the sources, with its context."""
     for source in _python() if domain == "django" else [*_pages(), *_widget()]:
         yield from source.sentences()
 
@@ -43,7 +43,7 @@ def widget_sentences() -> set[str]:
 
 @dataclass(frozen=True)
 class Source:
-    """The text of a file, and how Babel reads it."""
+    """The text of a file, and the method with which Babel reads it."""
 
     text: str
     method: str = "javascript"
@@ -62,7 +62,8 @@ def _python() -> Iterator[Source]:
             yield Source(text, method="python")
     for path in sorted((ROOT / "templates").rglob("*.html")):
         if "i18n" in (text := path.read_text()):
-            # It becomes calls between crosses, which only the more lenient lexer for JavaScript reads.
+            # `templatize` leaves calls between placeholder characters, which only the more lenient JavaScript lexer can
+            # read.
             yield Source(templatize(text))
 
 
@@ -93,7 +94,7 @@ def stored(language: str, domain: str) -> Catalog:
 
 
 def updated(language: str, domain: str) -> Catalog:
-    """The stored catalogue with the sources' sentences; one that nothing says any more is gone."""
+    """The stored catalog, updated with the sources' messages. Obsolete ones are removed."""
     catalog = stored(language, domain)
     catalog.update(template_of(domain), no_fuzzy_matching=True, update_creation_date=False)
     catalog.obsolete.clear()

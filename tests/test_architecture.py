@@ -1,4 +1,4 @@
-"""The direction of imports. A new import of a module from a higher floor fails here."""
+"""The layers of the code: a room imports only from lower rooms."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-# From the ground up: each floor may import those before it.
+# From the bottom up. Each package may import those before it.
 FLOORS = ("outbound", "llm", "tenancy", "projects", "jobs", "tools", "todos", "conversations", "console", "config")
-# Imports nothing of ours, and nothing imports it.
+# Imports none of our packages, and is imported by none.
 APART = "offline_model"
 APPS = ("projects", "jobs", "tools", "todos", "conversations")
 PLAIN = ("outbound", "llm")
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 BY_NAME = ("import_module", "import_string", "__import__")
 
-# The rooms inside the apps, from the ground up in the same way: folders, and the few modules that stand beside them.
+# The rooms of each app, from the bottom up: folders, and modules beside them.
 ROOMS = {
     "projects": (
         *(
@@ -73,14 +73,14 @@ ROOMS = {
     ),
 }
 
-# Tables that a room below names in its SQL, with the reason.
+# Tables of a higher room that a lower room names in its SQL, with the reason.
 LOW_SQL = {
     "tenancy/tenant_lookup.py": "look-ups before a tenant is known stand in one module, so that every use of mg_ops can be listed",
 }
 TABLE = re.compile(r"\b(projects|jobs|tools|todos|conversations)_[a-z]+\b")
 SQL = re.compile(r"\b(select|insert into|update|delete from|join|from)\b", re.IGNORECASE)
 
-# The imports inside functions that are not there to break a cycle, with the reason.
+# Imports inside functions that don't break a cycle, with the reason.
 LATE = {
     ("projects/apps.py", "projects.registration"): "an app's models can be imported when all apps are ready",
     ("tools/apps.py", "tools.registration"): "an app's models can be imported when all apps are ready",
@@ -94,7 +94,7 @@ LATE = {
 
 @dataclass(frozen=True)
 class Import:
-    """One import statement of ours: the file, relative to the root, and the module's full name."""
+    """One import of our code: the importing file, relative to the root, and the full name of the module."""
 
     file: str
     module: str
@@ -113,7 +113,7 @@ class Import:
 
 
 def sources() -> Iterator[Path]:
-    """Every module of the product, without tests and without what Django writes."""
+    """Every module of the product, except tests and migrations."""
     for floor in (*FLOORS, APART):
         yield from (path for path in (ROOT / floor).rglob("*.py") if "migrations" not in path.parts)
 
@@ -133,7 +133,7 @@ def imports_of(path: Path) -> Iterator[Import]:
 
 
 def names_of(node: ast.AST, *, package: tuple[str, ...]) -> list[str]:
-    """The modules that a node imports; `import_module("…")` counts too."""
+    """The modules that a node imports, including `import_module("…")`."""
     if isinstance(node, ast.Import):
         return [alias.name for alias in node.names]
     if isinstance(node, ast.ImportFrom):
@@ -145,32 +145,32 @@ def names_of(node: ast.AST, *, package: tuple[str, ...]) -> list[str]:
     return []
 
 
-def test_every_floor_is_read() -> None:
-    """A floor that was renamed would pass unseen."""
+def test_every_package_exists() -> None:
+    """A renamed package would otherwise go unchecked."""
     assert {found.floor for found in imports()} >= set(FLOORS)
     packages = {path.parent.name for path in ROOT.glob("*/__init__.py")}
     assert packages - {"tests", "bench"} == {*FLOORS, APART}
 
 
-def test_no_import_points_up() -> None:
+def test_no_package_imports_a_higher_one() -> None:
     height = {floor: at for at, floor in enumerate(FLOORS)}
     ours = [found for found in imports() if found.target in height and found.floor in height]
     assert [str(found) for found in ours if height[found.target] > height[found.floor]] == []
 
 
-def test_the_offline_model_stands_apart() -> None:
+def test_the_offline_model_is_independent() -> None:
     between = [found for found in imports() if (found.floor == APART) != (found.target == APART)]
     assert [str(found) for found in between if found.target in (*FLOORS, APART)] == []
 
 
 def height_of(module: str) -> int | None:
-    """How high a module stands in its app; None for an app's migrations and for the app itself."""
+    """The position of a module's room in its app, or None for migrations and the app itself."""
     app, *rest = module.split(".")
     return ROOMS[app].index(rest[0]) if rest and rest[0] in ROOMS[app] else None
 
 
 @pytest.mark.parametrize("app", ROOMS)
-def test_no_import_points_up_inside_an_app(app: str) -> None:
+def test_no_room_imports_a_higher_one(app: str) -> None:
     upward = []
     for found in imports():
         if found.floor == found.target == app:
@@ -181,8 +181,8 @@ def test_no_import_points_up_inside_an_app(app: str) -> None:
 
 
 @pytest.mark.parametrize("app", ROOMS)
-def test_every_module_stands_in_a_room(app: str) -> None:
-    """A new folder, or a new module at the root of an app, is a decision: it is entered in the table above."""
+def test_every_module_belongs_to_a_room(app: str) -> None:
+    """A new folder, or a new module at the root of an app, must be added to the table above."""
     rooms = {path.name for path in (ROOT / app).iterdir() if (path / "__init__.py").exists()} - {"migrations"}
     modules = {path.stem for path in (ROOT / app).glob("*.py")} - {"__init__"}
     assert rooms | modules == set(ROOMS[app])
@@ -192,8 +192,8 @@ def module_of(file: str) -> str:
     return file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
 
-def test_no_sql_names_a_table_of_a_room_above() -> None:
-    """An import isn't the only way to lean on a room above: its tables are another."""
+def test_no_sql_uses_a_higher_rooms_table() -> None:
+    """SQL on a higher room's table is a dependency too."""
     height = {floor: at for at, floor in enumerate(FLOORS)}
     upward = []
     for path in sources():
@@ -208,50 +208,49 @@ def test_no_sql_names_a_table_of_a_room_above() -> None:
     assert upward == []
 
 
-def test_sql_that_is_allowed_to_name_a_higher_table_still_does() -> None:
+def test_the_list_of_sql_exceptions_is_current() -> None:
     assert all(TABLE.search((ROOT / file).read_text()) for file in LOW_SQL)
 
 
-def test_nobody_but_config_imports_config() -> None:
+def test_only_config_imports_config() -> None:
     assert [str(found) for found in imports() if found.target == "config" and found.floor != "config"] == []
 
 
 @pytest.mark.parametrize("floor", PLAIN)
-def test_plain_packages_know_no_models(floor: str) -> None:
-    """`llm` may fill in Django's templates, and nothing else of Django's; `outbound` nothing at all."""
+def test_plain_packages_do_not_use_django(floor: str) -> None:
+    """`llm` may use Django's templates, but nothing else of Django. `outbound` may use nothing of it."""
     allowed = ("django.template", "django.utils") if floor == "llm" else ()
     frameworks = ("django", "rest_framework", "celery", "kombu")
     own = [found for found in imports() if found.floor == floor and found.target in frameworks]
     assert [str(found) for found in own if not found.module.startswith(allowed or ("nothing",))] == []
 
 
-def test_openai_is_imported_in_llm_only() -> None:
+def test_only_llm_imports_openai() -> None:
     assert {found.floor for found in imports() if found.target == "openai"} == {"llm"}
 
 
-def test_http_leaves_through_outbound_and_llm_only() -> None:
-    """One guarded door. `llm` speaks to the operator's own model server, and asks the door about any other."""
+def test_only_outbound_and_llm_send_http_requests() -> None:
+    """`llm` calls the operator's model server directly, and any other endpoint through the guard."""
     clients = {"aiohttp", "httpx", "requests", "urllib3", "httpcore"}
     assert {found.floor for found in imports() if found.target in clients} <= {"outbound", "llm"}
 
 
-def test_no_import_hides_in_a_function() -> None:
-    """An import inside a function breaks a cycle that should not be there."""
+def test_imports_are_at_the_top_of_a_module() -> None:
+    """Such an import usually breaks a cycle that shouldn't exist."""
     hidden = [found for found in imports() if found.is_late and found.target in FLOORS]
     unexplained = [str(found) for found in hidden if (found.file, found.module) not in LATE]
     assert unexplained == []
 
 
-def test_what_is_allowed_to_be_late_still_is() -> None:
+def test_the_list_of_late_imports_is_current() -> None:
     assert set(LATE) <= {(found.file, found.module) for found in imports() if found.is_late}
 
 
-def test_models_import_no_service() -> None:
-    """A model that calls a service can't be read on its own."""
+def test_models_do_not_import_services() -> None:
     models = [found for found in imports() if found.file.endswith("/models.py") or "/models/" in found.file]
     words = {"services", "flows", "views", "api", "admin", "tasks"}
     assert [str(found) for found in models if found.target in APPS and words & set(found.module.split(".")[1:2])] == []
 
 
-def test_the_product_imports_nothing_of_its_tests() -> None:
+def test_the_product_does_not_import_tests() -> None:
     assert [str(found) for found in imports() if found.target in ("tests", "bench", "pytest")] == []

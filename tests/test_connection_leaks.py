@@ -1,4 +1,4 @@
-"""A connection that a thread did not return is detected and returned to its pool."""
+"""A connection that a thread doesn't return is detected, and returned to its pool."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from django.db import connection, connections
 from tests.connection_leaks import require_no_leaks
 
 
-def test_a_thread_that_ends_with_a_connection_fails_its_test(database: None) -> None:
-    before = out_of_the_pool()
+def test_a_leaked_connection_fails_the_test(database: None) -> None:
+    before = connections_in_use()
     careless = Thread(target=lambda: connections["default"].ensure_connection(), name="careless")
     careless.start()
     careless.join()
-    with pytest.raises(AssertionError, match=r"careless of .*fails_its_test.* ended with a connection"):
+    with pytest.raises(AssertionError, match=r"careless of .*leaked_connection_fails.* ended with a connection"):
         require_no_leaks()
-    assert out_of_the_pool() == before
+    assert connections_in_use() == before
 
 
-def out_of_the_pool() -> int:
+def connections_in_use() -> int:
     """The number of connections in use, including the one of this thread."""
     connection.ensure_connection()
     stats = connection.pool.get_stats()
     return int(stats["pool_size"] - stats["pool_available"])
 
 
-def test_a_thread_that_gives_its_connection_back_fails_none(database: None) -> None:
+def test_a_returned_connection_passes(database: None) -> None:
     def work() -> None:
         connections["default"].ensure_connection()
         connections.close_all()

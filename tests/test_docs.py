@@ -1,4 +1,4 @@
-"""The documentation agrees with the repository: links, paths, settings and the version."""
+"""The documentation matches the repository: links, paths, settings and the version."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 LINK = re.compile(r"\]\(([^)\s]+)\)|(?:src|srcset)=\"([^\"]+)\"")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 FENCE = re.compile(r"^ *```.*?^ *```", re.MULTILINE | re.DOTALL)
-# `folder/file.py` and `folder/` from the root, and `folder.module.name`; patterns such as `<name>.py` are neither.
+# `folder/file.py` and `folder/` from the root, and `folder.module.name`. Patterns such as `<name>.py` don't match.
 ROOMS = sorted(path.name for path in ROOT.iterdir() if path.is_dir() and not path.name.startswith("."))
 PATH = re.compile(rf"`((?:{'|'.join(ROOMS)})/[\w./-]*)`")
 RELIABILITY = ROOT / "docs" / "reliability.md"
@@ -25,14 +25,14 @@ TEST_NAME = re.compile(r"`…?([a-z_]+?)_?…?`")
 TEST_PATH = re.compile(r"`([\w/]+\.py)`")
 MODULE = re.compile(rf"`((?:{'|'.join(ROOMS)})(?:\.\w+)+)`")
 MANAGE = re.compile(r"manage\.py (\w+)")
-# What reads the environment; proxies and the like are read there to be ignored.
+# Modules that read the environment; proxies and the like are read only to be ignored.
 SOURCES = ("config", "tenancy", "projects", "llm", "outbound", "jobs", "tools", "todos", "conversations", "console")
 VARIABLE = re.compile(
     r"\"((?:MAKEGOOD|OPENAI|EMAIL|DEFAULT_FROM|SECRET|DATABASE|OPS_DATABASE|MIGRATE_DATABASE|REDIS)_[A-Z_]+)\""
 )
 # Variables of libraries, cleared so that they can't redirect requests.
 CLEARED = {"OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_CUSTOM_HEADERS"}
-# Read in other places: bin/serve's output, the tests, crash points.
+# Read elsewhere: the output of bin/serve, the tests, failpoints.
 ELSEWHERE = {"NO_COLOR", "CRASH_AT", "CHROMIUM", "MAKEGOOD_TEST_PROCESSES"}
 
 
@@ -42,7 +42,7 @@ def name_of(page: Path) -> str:
 
 @cache
 def anchors(page: Path) -> set[str]:
-    """The anchors that GitHub makes of a page's headings."""
+    """The anchors that GitHub creates for a page's headings."""
     headings = HEADING.findall(FENCE.sub("", page.read_text()))
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
@@ -58,7 +58,7 @@ def broken_links(page: Path) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_links_lead_somewhere(page: Path) -> None:
+def test_links_are_valid(page: Path) -> None:
     assert list(broken_links(page)) == []
 
 
@@ -74,7 +74,7 @@ def test_modules_and_their_names_exist(page: Path) -> None:
 
 
 def is_defined(name: str) -> bool:
-    """Whether the longest part of a dotted name that is a module or package contains the rest."""
+    """True if the module or package in the longest prefix of a dotted name defines the rest."""
     parts = name.split(".")
     for end in range(len(parts), 0, -1):
         path = ROOT.joinpath(*parts[:end])
@@ -85,8 +85,8 @@ def is_defined(name: str) -> bool:
     return False
 
 
-def test_the_tests_behind_the_guarantees_exist() -> None:
-    """Each guarantee names its files, and the part of a test's name where one test is meant."""
+def test_the_tests_of_the_guarantees_exist() -> None:
+    """Each guarantee lists test files, and part of a test's name if it means one test."""
     rows = GUARANTEE.findall(RELIABILITY.read_text())
     files = {path for row in rows for path in TEST_PATH.findall(row)}
     tests = "".join(path.read_text() for path in (ROOT / "tests").rglob("test_*.py"))
@@ -102,7 +102,7 @@ def test_management_commands_exist(page: Path) -> None:
     assert set(MANAGE.findall(page.read_text())) <= set(get_commands())
 
 
-def test_every_page_can_be_reached_from_the_readme() -> None:
+def test_every_page_is_linked_from_the_readme() -> None:
     found, queue = set(), [ROOT / "README.md"]
     while queue:
         page = queue.pop()
@@ -115,7 +115,7 @@ def test_every_page_can_be_reached_from_the_readme() -> None:
     assert set(PAGES) - found - decisions == set()
 
 
-def test_the_settings_page_lists_exactly_what_is_read() -> None:
+def test_the_settings_page_lists_exactly_the_variables_read() -> None:
     text = "".join(path.read_text() for room in SOURCES for path in (ROOT / room).rglob("*.py"))
     read = set(VARIABLE.findall(text)) - CLEARED
     rows = [
@@ -126,13 +126,13 @@ def test_the_settings_page_lists_exactly_what_is_read() -> None:
 
 
 @pytest.mark.parametrize("file", ["requirements.in", "requirements-dev.in"])
-def test_every_direct_dependency_has_its_reason(file: str) -> None:
+def test_every_direct_dependency_has_a_reason(file: str) -> None:
     names = set(re.findall(r"^[a-z][\w-]*", (ROOT / file).read_text(), re.MULTILINE))
     rows = re.findall(r"^\| ([^|]+) \|", (ROOT / "docs/decisions/008-dependencies.md").read_text(), re.MULTILINE)
     assert names - set(re.findall(r"[\w-]+", " ".join(rows))) == set()
 
 
-def test_the_changelog_ends_its_latest_release_at_the_version() -> None:
+def test_the_latest_release_of_the_changelog_is_the_version() -> None:
     version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
     released = re.findall(r"^## \[(\d[\w.]*)\] - \d{4}-\d\d-\d\d$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
     assert released[0] == version

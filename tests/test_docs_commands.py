@@ -1,4 +1,4 @@
-"""Every API command of the documentation is run against the product, page by page."""
+"""Runs every API command of the documentation against the product, page by page."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.processes import ForkServer, free_port, until
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 BLOCK = re.compile(r"^ *```sh\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
-# A refused call fails the command, and the first failure ends the page.
+# A rejected call fails the command, and the first failure ends the page.
 STRICT = 'set -eu -o pipefail\ncurl() { command curl --fail-with-body "$@"; }\n'
 ENDPOINT_PORT = "9099"
 
@@ -30,14 +30,14 @@ def blocks(page: Path) -> list[str]:
 
 
 def api_commands(page: Path) -> str:
-    """The page's calls of the API, after the variables that the API page sets for all."""
+    """The page's API calls, after the variables that the API page sets for all pages."""
     variables = next(block for block in blocks(DOCS / "api.md") if "BASE=" in block)
     return STRICT + variables + "".join(block for block in blocks(page) if "$BASE" in block)
 
 
 @pytest.fixture
 def home(tmp_path: Path, tenant: Tenant, processes: ForkServer) -> Path:
-    """Where a reader's shell is: beside the data directory of a running copy."""
+    """The reader's working directory, which contains the data directory of a running copy."""
     _, url = processes.web()
     processes.worker()
     (tmp_path / ".data").mkdir()
@@ -53,7 +53,7 @@ def run(script: str, *, home: Path) -> str:
 
 @contextmanager
 def endpoint(script: str, *, port: int, home: Path) -> Iterator[None]:
-    """The page's own endpoint, for as long as its commands run."""
+    """Run the page's own endpoint while its commands run."""
     process = subprocess.Popen(["bash", "-c", f"exec {script}"], cwd=home, stdout=subprocess.DEVNULL)
     until(lambda: listens(port), what="the endpoint")
     yield
@@ -76,11 +76,11 @@ def test_the_api_page_streams_a_reply(home: Path) -> None:
     assert "event: done" in run(api_commands(DOCS / "api.md"), home=home)
 
 
-def test_the_knowledge_page_finds_an_article_in_spite_of_a_slip(home: Path) -> None:
+def test_the_knowledge_page_finds_an_article_despite_a_typo(home: Path) -> None:
     assert '"slug": "do-you-have-a-piano"' in run(api_commands(DOCS / "knowledge.md"), home=home)
 
 
-def test_the_page_of_custom_tools_tells_the_customer_what_its_endpoint_answered(home: Path) -> None:
+def test_the_custom_tools_page_reports_the_endpoints_response(home: Path) -> None:
     port = free_port()
     server = next(block for block in blocks(DOCS / "custom-tools.md") if "HTTPServer" in block)
     with endpoint(server.replace(ENDPOINT_PORT, str(port)), port=port, home=home):

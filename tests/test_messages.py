@@ -1,4 +1,4 @@
-"""The catalogues in locale/: complete, current and of one voice."""
+"""The message catalogs in locale/: complete, current and consistent."""
 
 from __future__ import annotations
 
@@ -26,29 +26,29 @@ def test_the_widget_may_be_shown_in_every_language() -> None:
 
 
 @each_catalogue
-def test_every_sentence_of_the_sources_is_translated(language: str, domain: str) -> None:
+def test_every_message_is_translated(language: str, domain: str) -> None:
     assert missing(updated(language, domain)) == []
 
 
 @each_catalogue
-def test_the_catalogue_is_as_bin_messages_writes_it(language: str, domain: str) -> None:
+def test_the_catalogs_match_bin_messages(language: str, domain: str) -> None:
     assert (folder_of(language) / f"{domain}.po").read_bytes() == as_po(updated(language, domain))
 
 
 @each_catalogue
-def test_what_is_compiled_is_current(language: str, domain: str) -> None:
+def test_compiled_catalogs_are_current(language: str, domain: str) -> None:
     assert (folder_of(language) / f"{domain}.mo").read_bytes() == as_mo(stored(language, domain))
 
 
 @each_catalogue
-def test_a_translation_has_the_placeholders_of_the_english(language: str, domain: str) -> None:
+def test_translations_keep_the_placeholders(language: str, domain: str) -> None:
     messages = [message for message in stored(language, domain) if message.id]
     assert [message.id for message in messages if gaps(message.string) != gaps(message.id)] == []
 
 
 @pytest.mark.parametrize("language", languages())
-def test_a_sentence_of_both_catalogues_is_translated_once(language: str) -> None:
-    """What Python and a script say alike is alike in every language."""
+def test_shared_messages_have_one_translation(language: str) -> None:
+    """A message of both Python and JavaScript has the same translation."""
 
     def by_id(domain: str) -> dict[tuple[object, str | None], Message]:
         return {(message.id, message.context): message for message in stored(language, domain) if message.id}
@@ -57,7 +57,7 @@ def test_a_sentence_of_both_catalogues_is_translated_once(language: str) -> None
     assert [key for key in python.keys() & script.keys() if python[key].string != script[key].string] == []
 
 
-def test_the_widget_s_table_holds_every_sentence_of_its_modules() -> None:
+def test_the_widgets_table_contains_every_message_of_its_modules() -> None:
     table = widget_catalog()
     assert set(table["en"]) == widget_sentences()
     assert {len(texts) for texts in table.values()} == {len(table["en"])}

@@ -1,4 +1,4 @@
-"""docs/requirements.md is current, and the command notices when it isn't."""
+"""docs/requirements.md is current, and the command detects when it isn't."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_every_row_has_a_test() -> None:
     assert find_uncovered(read_areas(), read_coverage()) == []
 
 
-def test_no_row_stands_in_two_areas() -> None:
+def test_every_row_belongs_to_one_area() -> None:
     rows = [row for area in read_areas().values() for row in area]
     assert len(rows) == len(set(rows))
 
@@ -63,5 +63,5 @@ def test_an_unknown_row_is_a_problem(tmp_path: Path) -> None:
     assert find_uncovered(AREAS, coverage) == ["P02"]
 
 
-def test_a_page_of_before_is_a_problem() -> None:
+def test_an_outdated_page_is_a_problem() -> None:
     assert len(find_problems(AREAS, {}, page=render(AREAS, {}) + "\n")) == 1

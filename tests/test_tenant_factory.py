@@ -1,4 +1,4 @@
-"""Copied tenants equal those that the services create."""
+"""Copied tenants equal tenants created by the services."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ OWN = re.compile(rf'{ID.pattern}|{MOMENT.pattern}|mg_[0-9a-f]{{8}}|"(digest|pass
 
 
 def shape(made: NewTenant) -> dict[str, Any]:
-    """A tenant's rows, without the values that differ in each."""
+    """A tenant's rows without the values that differ between tenants."""
     rows = {table: [OWN.sub("", json.dumps(row)) for row in rows] for table, rows in rows_of(made).items()}
     return {table: sorted(shapes) for table, shapes in rows.items()}
 
 
-def test_a_copied_tenant_has_the_rows_of_one_that_was_made(database: None) -> None:
+def test_a_copied_tenant_has_the_rows_of_a_created_one(database: None) -> None:
     made = _make("Nello", email="owner@nello.example")
     copied = TenantFactory(made).make('Da "Nello"', email="other@nello.example")
     renamed = json.dumps(shape(made)).replace("owner@nello", "other@nello")
     assert json.loads(renamed) == shape(copied)
 
 
-def test_the_objects_of_a_copied_tenant_are_its_rows(database: None) -> None:
+def test_the_objects_of_a_copied_tenant_match_its_rows(database: None) -> None:
     copied = Tenant(
         **vars(TenantFactory(_make("Nello", email="owner@nello.example")).make("Other", email="other@nello.example"))
     )

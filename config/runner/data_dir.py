@@ -1,4 +1,4 @@
-"""The data directory: made on first use, held by one running copy of Makegood at a time."""
+"""The data directory: created at first use, and locked by one running copy of Makegood at a time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from config.runner.errors import StartError
 
 @contextmanager
 def hold_data_dir(path: Path) -> Iterator[Path]:
-    """Make `path` and lock it until the block ends (or the process dies). Raises StartError if another copy has it."""
+    """Create `path` and lock it until the block or the process ends. Raises StartError if another copy holds the lock."""
     data_dir = _make(path)
     with open(data_dir / "lock", "a") as lock:
         try:
@@ -29,7 +29,7 @@ def _make(path: Path) -> Path:
     try:
         path.mkdir(parents=True, exist_ok=True)
         data_dir = path.resolve()
-        # Everything private in it has a mode of its own; the account root lends to PostgreSQL has to pass through.
+        # Private files have modes of their own. PostgreSQL's account must be able to pass through the directory.
         if not any(data_dir.iterdir()):
             data_dir.chmod(0o711 if os.geteuid() == 0 else 0o700)
     except OSError as error:

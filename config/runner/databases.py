@@ -1,4 +1,4 @@
-"""The embedded server's roles and database, made and brought up to date at every start."""
+"""Creates the roles and the database of the embedded server, or updates them, at each start."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from tenancy.roles import create_database_statement, database_statements, role_s
 
 
 def create_databases(postgres: Postgres, *, keys: Keys) -> None:
-    """Make roles, the database and what template1 hands to test databases. Repeating it changes nothing.
+    """Create the roles, the database, and the grants that template1 passes on to test databases. Idempotent.
 
-    Raises StartError when the server refuses, as it does when it is not this data directory's.
+    Raises StartError if the server refuses, for example because it belongs to another data directory.
     """
     try:
         _create_all(postgres, keys=keys)

@@ -1,4 +1,4 @@
-"""PostgreSQL and Redis of one data directory, for tests and benchmarks: started, crashed, restarted, stopped."""
+"""PostgreSQL and Redis of one data directory, for tests and benchmarks: start, crash, restart, stop."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from config.runner.data_dir import hold_data_dir
 from config.runner.databases import create_databases
 from config.runner.errors import StartError
 from config.runner.keys import Keys, load_keys
-from config.runner.ports import PortBook
+from config.runner.ports import PortStore
 from config.runner.postgres import Postgres, prepare_postgres
 from config.runner.redis import Redis, prepare_redis
 
-# The kernel sends the orphan signal when the *thread* that started a server ends: one thread starts them all,
-# and lives as long as this process.
+# The kernel sends the orphan signal when the *thread* that started a server ends. This thread starts all of them and
+# lives as long as the process.
 _starter = ThreadPoolExecutor(max_workers=1, thread_name_prefix="embedded-services")
 START_SECONDS = 600.0
 
 
 class EmbeddedServer:
-    """One running PostgreSQL or Redis. Its output goes to a log file in the data directory."""
+    """A PostgreSQL or Redis server. Its output goes to a log file in the data directory."""
 
     def __init__(self, service: Postgres | Redis, *, log: Path) -> None:
         self.service = service
@@ -39,41 +39,44 @@ class EmbeddedServer:
 
     @property
     def pid(self) -> int:
-        """Process id of the server itself (PostgreSQL: the postmaster)."""
+        """The id of the server process (for PostgreSQL, the postmaster)."""
         if self._process is None:
             raise StartError(f"{self._program.name} was never started.")
         return self._process.pid
 
     @property
     def is_alive(self) -> bool:
-        """Whether the process runs."""
+        """True while the process runs."""
         return self._process is not None and self._process.poll() is None
 
     def start(self) -> None:
-        """Start it and wait until it answers, through crash recovery too. Raises StartError with its last words."""
+        """Start the server and wait until it responds, including crash recovery.
+
+        Raises StartError with its last line of output.
+        """
         give_up_at = time.monotonic() + START_SECONDS
         refused = 0
         while not (self.is_alive and self.service.is_ready()):
             if not self.is_alive:
-                # After a crash PostgreSQL refuses for a moment, until the last of its old processes is gone.
+                # After a crash, PostgreSQL refuses to start until the last of its old processes has ended.
                 refused += 1
                 self._spawn()
             if time.monotonic() > give_up_at or refused > 50:
-                raise StartError(f"{self._program.name} doesn't start: {self._last_words()}")
+                raise StartError(f"{self._program.name} doesn't start: {self._last_line()}")
             time.sleep(0.02 if refused < 2 else 0.2)
 
     def kill(self) -> None:
-        """Crash it: SIGKILL, no goodbye."""
+        """Crash the server with SIGKILL."""
         self._signal(signal.SIGKILL)
         self._wait(seconds=30)
 
     def restart(self) -> None:
-        """Crash it if it runs, and start it again on the same port and data."""
+        """Crash the server if it runs, and start it again with the same port and data."""
         self.kill()
         self.start()
 
     def stop(self) -> None:
-        """Shut it down in an orderly way; kill it if it doesn't listen."""
+        """Shut the server down, or kill it if that takes too long."""
         self._signal(self._program.stop_signal)
         if not self._wait(seconds=self._program.stop_seconds):
             self.kill()
@@ -99,16 +102,16 @@ class EmbeddedServer:
             return False
         return True
 
-    def _last_words(self) -> str:
+    def _last_line(self) -> str:
         lines = self.log.read_text(errors="replace").strip().splitlines()
-        return lines[-1] if lines else "it said nothing."
+        return lines[-1] if lines else "no output."
 
 
 class EmbeddedServices:
-    """A context manager: both servers run inside the block, and `env` holds what settings need to reach them.
+    """A context manager that runs both servers. `env` contains the settings to reach them.
 
-    Without `data_dir` everything lies in a throwaway directory that is removed at the end. `durable=False` drops
-    PostgreSQL's fsync: a crash of a *server* still loses nothing, a crash of the machine may.
+    Without `data_dir`, the data is in a temporary directory that is removed at the end. `durable=False` turns off
+    fsync: a crash of a *server* loses nothing, but a crash of the machine may.
     """
 
     postgres: EmbeddedServer
@@ -122,7 +125,7 @@ class EmbeddedServices:
         self._exit = contextlib.ExitStack()
 
     def start(self) -> Self:
-        """Start both. Raises StartError; nothing runs then."""
+        """Start both servers. Raises StartError, in which case neither keeps running."""
         with contextlib.ExitStack() as undo:
             asked = self._asked_dir or Path(tempfile.mkdtemp(prefix="makegood-"))
             if self._asked_dir is None:
@@ -134,7 +137,7 @@ class EmbeddedServices:
         return self
 
     def stop(self) -> None:
-        """Stop both, and remove a throwaway directory. Repeating it does nothing."""
+        """Stop both servers and remove a temporary directory. Idempotent."""
         self._exit.close()
 
     def __enter__(self) -> Self:
@@ -146,7 +149,7 @@ class EmbeddedServices:
         self.stop()
 
     def _start_servers(self, undo: contextlib.ExitStack) -> None:
-        keys, ports = load_keys(self.data_dir), PortBook(self.data_dir)
+        keys, ports = load_keys(self.data_dir), PortStore(self.data_dir)
         redis = prepare_redis(self.data_dir, keys=keys, port=ports.assign("redis"), durable=self._durable)
         postgres = prepare_postgres(self.data_dir, keys=keys, port=ports.assign("postgres"), durable=self._durable)
         self.postgres = EmbeddedServer(postgres, log=self.data_dir / "postgres.log")
@@ -164,7 +167,7 @@ class EmbeddedServices:
 
 
 def postgres_env(postgres: Postgres, *, keys: Keys) -> dict[str, str]:
-    """The three database URLs that the settings read."""
+    """The database URLs for the settings."""
     return {
         "DATABASE_URL": postgres.url(role="mg_app", password=keys.mg_app),
         "MIGRATE_DATABASE_URL": postgres.url(role="mg_owner", password=keys.mg_owner),
@@ -173,12 +176,12 @@ def postgres_env(postgres: Postgres, *, keys: Keys) -> dict[str, str]:
 
 
 def key_env(keys: Keys) -> dict[str, str]:
-    """The two secrets that the settings read."""
+    """The secrets for the settings."""
     return {"SECRET_KEY": keys.secret_key, "MAKEGOOD_ENCRYPTION_KEYS": keys.encryption_keys}
 
 
 def _erase(data_dir: Path) -> None:
-    """Remove a throwaway directory and the cluster that may lie outside it."""
+    """Remove a temporary directory, and the cluster that may be outside it."""
     cluster = data_dir / "postgres"
     if cluster.is_symlink():
         shutil.rmtree(cluster.resolve(), ignore_errors=True)

@@ -1,4 +1,4 @@
-"""The one error a person sees instead of a traceback."""
+"""The error that is shown without a traceback."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Asks the fork server (`config.runner.forkserver`) for processes."""
+"""The client of the fork server (`config.runner.forkserver`)."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from pathlib import Path
 
 from config.runner.program import Program
 
-# Where the kernel ends a forked process with its parent, and libraries bear being forked.
+# Only on Linux does the kernel end a forked process with its parent, and can the libraries be forked safely.
 CAN_FORK = sys.platform == "linux"
-# After its death the server can be asked again within a second or two; it loads first, and forks then.
-BACK_SECONDS = 5.0
+# A restarted server accepts requests within a second or two, then loads, and only then forks.
+RETRY_SECONDS = 5.0
 FORK_SECONDS = 60.0
 
 
-def ask(program: Program, *, server: Path, output: int) -> socket.socket:
-    """Ask for a process that runs the program and writes to the file number `output`. Raises OSError: no server is there.
+def request_fork(program: Program, *, server: Path, output: int) -> socket.socket:
+    """Request a process that runs the program and writes to the file descriptor `output`.
 
-    Lines come from the socket: the process id, and at the end the exit code. Without a second line the server died, and the
-    process with it.
+    Two lines can be read from the returned socket: the process id, and at the end the exit code. If the second is
+    missing, the server died and its process with it. Raises OSError if no server listens.
     """
     _, _, module, *arguments = program.command
     order = json.dumps(
@@ -41,7 +41,7 @@ def ask(program: Program, *, server: Path, output: int) -> socket.socket:
 
 
 class Forked:
-    """A forked process, to be waited for like one of asyncio's own."""
+    """A forked process, with the interface of asyncio's processes."""
 
     def __init__(self, pid: int, *, reader: StreamReader, writer: StreamWriter) -> None:
         self.pid = pid
@@ -50,8 +50,8 @@ class Forked:
 
     @classmethod
     async def start(cls, program: Program, *, server: Path, output: int) -> Forked:
-        """Raises OSError when there is no server, or it dies or takes too long before the process is there."""
-        connection = await _ask_in_time(program, server=server, output=output)
+        """Request a process. Raises OSError if the server is missing, dies, or takes too long."""
+        connection = await _request_with_retry(program, server=server, output=output)
         reader, writer = await asyncio.open_unix_connection(sock=connection)
         try:
             async with asyncio.timeout(FORK_SECONDS):
@@ -64,7 +64,7 @@ class Forked:
         return cls(int(pid), reader=reader, writer=writer)
 
     async def wait(self) -> int:
-        """Its exit code, a signal as a negative number."""
+        """Wait for the exit code. A signal is a negative number."""
         code = await self._reader.readline()
         self._writer.close()
         with contextlib.suppress(OSError):
@@ -72,13 +72,13 @@ class Forked:
         return int(code) if code else -signal.SIGKILL
 
 
-async def _ask_in_time(program: Program, *, server: Path, output: int) -> socket.socket:
-    """`ask`, while the server is being started again."""
+async def _request_with_retry(program: Program, *, server: Path, output: int) -> socket.socket:
+    """Call `request_fork`, and retry while the server restarts."""
     loop = asyncio.get_running_loop()
-    give_up_at = loop.time() + BACK_SECONDS
+    give_up_at = loop.time() + RETRY_SECONDS
     while True:
         try:
-            return ask(program, server=server, output=output)
+            return request_fork(program, server=server, output=output)
         except (ConnectionRefusedError, FileNotFoundError):
             if loop.time() > give_up_at:
                 raise

@@ -1,8 +1,8 @@
-"""`python -m config.runner.forkserver SOCKET`: loads Makegood once, and becomes each of its processes by forking.
+"""`python -m config.runner.forkserver SOCKET`: loads Makegood once and forks each of its processes.
 
-What was loaded is shared by all of them, page by page, until one of them writes to it. Each connection to the socket asks for
-one process: an order (`config.runner.forking`) with the file that its output goes to. The answer is a line with its process
-id; a second line follows when it has ended, with its exit code. A server that ends takes its processes with it.
+The processes share the loaded memory pages until one of them writes to a page. Each connection to the socket requests
+one process: an order (`config.runner.forking`) with a file descriptor for its output. The server replies with the
+process id, and with the exit code when the process has ended. Its processes end with it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ LONGEST_ORDER = 64 * 1024
 MOST_WAITING = 32
 # From linux/prctl.h
 PR_SET_PDEATHSIG, PR_SET_NAME = 1, 15
-# What the commands of web, workers and beat load.
+# Modules that the web, worker and beat commands import.
 COMMANDS = (
     "celery.app.amqp",
     "celery.app.control",
@@ -61,7 +61,7 @@ COMMANDS = (
 
 
 class Order(NamedTuple):
-    """A process that is asked for, by the module and the arguments of its command line. `output` is a file's number."""
+    """A request for a process: the module and arguments of its command line. `output` is a file descriptor."""
 
     name: str
     module: str
@@ -71,72 +71,72 @@ class Order(NamedTuple):
 
 
 class ForkServer:
-    """Its one thread forks, and tells whoever asked for a process how it ended."""
+    """Forks processes in its only thread, and reports their exit codes."""
 
     def __init__(self, listener: socket.socket) -> None:
         self._listener = listener
-        self._asked: dict[int, socket.socket] = {}
+        self._connections_by_pid: dict[int, socket.socket] = {}
 
     def serve(self) -> Order:
-        """Fork for every order. Returns in each child, with the order that it is to carry out."""
-        signal.signal(signal.SIGCHLD, self._tell_ends)
+        """Fork a process for each order. Returns in each child, with its order."""
+        signal.signal(signal.SIGCHLD, self._report_exits)
         while True:
             connection, _ = self._listener.accept()
-            order = _read(connection)
+            order = _read_order(connection)
             if order is None:
                 connection.close()
             elif self._fork(connection, order):
                 return order
 
     def _fork(self, connection: socket.socket, order: Order) -> bool:
-        """True in the child."""
+        """Fork one process. Returns True in the child."""
         server = os.getpid()
-        # A child may be gone before it is in the list.
+        # The child may end before it is registered.
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
         pid = os.fork()
         if pid:
-            self._asked[pid] = connection
+            self._connections_by_pid[pid] = connection
             os.close(order.output)
         else:
-            self._become(order, connection, server=server)
+            self._prepare_child(order, connection, server=server)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
         return pid == 0
 
-    def _become(self, order: Order, connection: socket.socket, *, server: int) -> None:
+    def _prepare_child(self, order: Order, connection: socket.socket, *, server: int) -> None:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         os.setsid()
-        _let_others_go_first(order.niceness)
+        _set_priority(order.niceness)
         _end_with_parent(order.name, parent=server)
         for stream in (1, 2):
             os.dup2(order.output, stream)
         os.close(order.output)
         connection.sendall(f"{os.getpid()}\n".encode())
-        for other in (self._listener, connection, *self._asked.values()):
+        for other in (self._listener, connection, *self._connections_by_pid.values()):
             other.close()
 
-    def _tell_ends(self, *_: object) -> None:
+    def _report_exits(self, *_: object) -> None:
         with contextlib.suppress(ChildProcessError):
             while (ended := os.waitpid(-1, os.WNOHANG))[0]:
                 pid, status = ended
-                with contextlib.suppress(OSError), self._asked.pop(pid) as connection:
+                with contextlib.suppress(OSError), self._connections_by_pid.pop(pid) as connection:
                     connection.sendall(f"{os.waitstatus_to_exitcode(status)}\n".encode())
 
 
-def _read(connection: socket.socket) -> Order | None:
-    """The order of a connection; None when there is none."""
+def _read_order(connection: socket.socket) -> Order | None:
+    """The order of a connection, or None if it sent none."""
     data, files, _, _ = socket.recv_fds(connection, LONGEST_ORDER, 1)
     return Order(**json.loads(data), output=files[0]) if data and files else None
 
 
-def _let_others_go_first(niceness: int) -> None:
-    """Among all processes, and among sessions where the kernel shares processors out by session first (`man 7 sched`)."""
+def _set_priority(niceness: int) -> None:
+    """Lower the priority of the process, and of its session where the kernel schedules by session (`man 7 sched`)."""
     os.nice(niceness)
     with contextlib.suppress(OSError):
         Path("/proc/self/autogroup").write_text(str(niceness))
 
 
 def _end_with_parent(name: str, *, parent: int) -> None:
-    """Ask the kernel for SIGKILL when the server dies, and for a name in lists of processes."""
+    """Ask the kernel for SIGKILL when the server dies, and set the process name."""
     prctl = ctypes.CDLL(None).prctl
     prctl(PR_SET_NAME, f"mg-{name}".encode(), 0, 0, 0)
     prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
@@ -145,7 +145,7 @@ def _end_with_parent(name: str, *, parent: int) -> None:
 
 
 def load() -> None:
-    """Load everything. Raises RuntimeError for what a fork would tear: a thread that ran, a connection that was open."""
+    """Import everything. Raises RuntimeError for a started thread or an open connection, which don't survive a fork."""
     before = _connections()
     django.setup()
     for module in COMMANDS:
@@ -158,15 +158,15 @@ def load() -> None:
 
 
 def _connections() -> set[str]:
-    """The sockets and event loops of this process."""
+    """The open sockets and event loops of this process."""
     files = [f"/proc/self/fd/{number}" for number in os.listdir("/proc/self/fd")]
-    # The directory's own file is closed again by now.
+    # The descriptor of the listing itself is closed by now.
     targets = {os.readlink(file) for file in files if os.path.lexists(file)}
     return {target for target in targets if target.startswith(("socket:", "anon_inode:[eventpoll]"))}
 
 
 def listen(path: Path) -> socket.socket:
-    """A socket at `path`, which stands there once it can be asked."""
+    """A listening socket at `path`. The file appears once the socket accepts connections."""
     listener, unready = socket.socket(socket.AF_UNIX), path.with_suffix(".new")
     unready.unlink(missing_ok=True)
     listener.bind(str(unready))
@@ -183,9 +183,9 @@ def main() -> None:
 
 
 def run(order: Order) -> None:
-    """Be the order's process, to its end."""
+    """Run the order in this process."""
     sys.argv = [order.module, *order.arguments]
-    # Its parts are loaded already; what is run is the module itself.
+    # Its modules are imported already; runpy runs the module again as __main__.
     warnings.filterwarnings("ignore", message=".*found in sys.modules.*", category=RuntimeWarning)
     runpy.run_module(order.module, run_name="__main__", alter_sys=True)
 

@@ -1,8 +1,8 @@
-"""Makes the virtual environment and fills it from the pinned, hashed requirements. Standard library only.
+"""Creates the virtual environment and installs the pinned, hashed requirements. Standard library only.
 
-`python config/runner/install.py requirements.txt [command …]` is run by bin/serve and bin/test with the machine's Python
-3.11 or newer, and becomes the command when it is done. A second run finds the requirements' hash in the environment and
-goes on at once; two at a time take turns.
+bin/serve and bin/test run `python config/runner/install.py requirements.txt [command …]` with the machine's Python 3.11
+or newer. It then replaces itself with the command. If the environment already matches the requirements' hash, nothing
+is installed. Concurrent runs wait for each other.
 """
 
 from __future__ import annotations
@@ -26,26 +26,26 @@ ROOT = Path(__file__).resolve().parents[2]
 VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 STAMP = VENV / "makegood-installed.json"
-# Installing the first brings all of the second with it.
+# Each file includes the ones listed.
 CONTAINS = {"requirements-dev.txt": ("requirements.txt",)}
 RUN_TIME, WITH_TESTS = "requirements.txt", "requirements-dev.txt"
 PINNED = re.compile(r"^([A-Za-z0-9][^\s=]*)==([^\s;]+)", re.MULTILINE)
-# In pip's log: a package of the file that it has found or downloaded, and what comes when it has them all.
+# Patterns of pip's log: a package of the file that was found or downloaded, and the line after all of them.
 COLLECTED = re.compile(r"^\S.*\(from -r ", re.MULTILINE)
 INSTALLING = "\nInstalling collected packages: "
 ENDINGS = (signal.SIGINT, signal.SIGTERM)
 LOOK_SECONDS = 0.2
-# Without a terminal, how often a step that takes long says so.
+# The interval of progress lines without a terminal.
 REPEAT_SECONDS = 10.0
 LAST_LINES = 20
 
 
 class InstallError(Exception):
-    """One sentence that says what to do."""
+    """The installation failed. The message says what to do."""
 
 
 def install(requirements: str) -> None:
-    """Bring .venv to what `requirements` (a file name) pins. Raises InstallError."""
+    """Install what `requirements` (a file name) pins into .venv. Raises InstallError."""
     if is_installed(requirements):
         return
     turn = os.open(ROOT, os.O_RDONLY)
@@ -58,14 +58,14 @@ def install(requirements: str) -> None:
 
 
 def is_installed(requirements: str) -> bool:
-    """Whether .venv works and was filled from this very file, or from one that contains it."""
+    """True if .venv works and was installed from this version of the file, or of one that includes it."""
     stamps = _stamps()
     files = [requirements, *(name for name, parts in CONTAINS.items() if requirements in parts)]
     return any(stamps.get(name) == digest(name) for name in files) and _works(PYTHON, "pass")
 
 
 def digest(requirements: str) -> str:
-    """SHA-256 of a requirements file."""
+    """The SHA-256 digest of a requirements file."""
     return hashlib.sha256((ROOT / requirements).read_bytes()).hexdigest()
 
 
@@ -91,12 +91,12 @@ def _install(requirements: str) -> None:
 
 
 def pinned(requirements: str) -> set[tuple[str, str]]:
-    """The packages that a requirements file pins, by normalized name and version."""
+    """The packages that a requirements file pins, as normalized names and versions."""
     return {(_normalized(name), version) for name, version in PINNED.findall((ROOT / requirements).read_text())}
 
 
 def installed() -> set[tuple[str, str]]:
-    """The packages of the virtual environment, by normalized name and version."""
+    """The packages in the virtual environment, as normalized names and versions."""
     folders = VENV.glob("lib/python*/site-packages/*.dist-info")
     parts = (folder.name.removesuffix(".dist-info").partition("-") for folder in folders)
     return {(_normalized(name), version) for name, _, version in parts}
@@ -107,7 +107,7 @@ def _normalized(name: str) -> str:
 
 
 def _look(step: Step, *, pins: set[tuple[str, str]], log: Path) -> None:
-    """Bring the step up to date: pip downloads every package before it installs the first, uv compiles them at the end."""
+    """Update the progress. pip downloads every package before it installs the first; uv compiles at the end."""
     text = log.read_text(errors="replace")
     collected = list(COLLECTED.finditer(text))
     if collected and INSTALLING not in text[collected[-1].end() :]:
@@ -119,7 +119,7 @@ def _look(step: Step, *, pins: set[tuple[str, str]], log: Path) -> None:
 
 @dataclass
 class Step:
-    """One line of progress on stderr: in place on a terminal, else printed when it begins, now and then, and when it ends."""
+    """A step with its progress on stderr: updated in place on a terminal, or else printed at intervals."""
 
     what: str
     total: int = 0
@@ -129,7 +129,7 @@ class Step:
     _repeat_at: float = 0.0
 
     def show(self, what: str = "", *, done: int = 0) -> None:
-        """Say how far it is."""
+        """Show the progress."""
         if what and what != self.what:
             self.what, self._repeat_at = what, 0.0
         self.done = min(done, self.total)
@@ -140,7 +140,7 @@ class Step:
             self._write(f"{self}\n")
 
     def end(self, *, is_done: bool) -> None:
-        """Leave its last line standing."""
+        """Print the final state."""
         self.done = self.total if is_done else self.done
         self._write(f"\r\x1b[K{self}\n" if self.is_terminal else f"{self}\n")
 
@@ -154,7 +154,7 @@ class Step:
 
 
 def _new_log() -> Path:
-    """An empty log in the data directory, which is made as `config.runner.data_dir` makes it."""
+    """An empty log in the data directory, which is created as in `config.runner.data_dir`."""
     data_dir = Path(os.environ.get("MAKEGOOD_DATA") or ROOT / ".data")
     log = data_dir / "install.log"
     try:
@@ -170,7 +170,7 @@ def _new_log() -> Path:
 
 
 def _installer(log: Path) -> list[str]:
-    """The command that installs into .venv: uv, the environment's pip, or the machine's."""
+    """The command that installs into .venv: uv, the environment's pip, or the machine's pip."""
     if uv := shutil.which("uv"):
         return [uv, "pip", "install", "--compile-bytecode", "--python", str(PYTHON)]
     options = ["install", "--disable-pip-version-check", "--no-input", "--root-user-action=ignore"]
@@ -199,12 +199,12 @@ def _works(python: Path, code: str) -> bool:
 
 
 def _run(*command: str, log: Path, step: Step, look: Callable[[], None] | None = None) -> None:
-    """Run a command to its end, which writes to the log. Raises InstallError with the log's last lines."""
+    """Run a command with its output in the log. Raises InstallError after printing the last lines of the log."""
     look = look or step.show
-    # Its lines come as it writes them, not by the block.
+    # Unbuffered, so that the progress is current.
     env = {**os.environ, "PYTHONUNBUFFERED": "1"}
     with log.open("ab") as output:
-        # A signal that comes between the two would leave the installer alone.
+        # A signal between Popen and `try` would leave the installer running.
         signal.pthread_sigmask(signal.SIG_BLOCK, ENDINGS)
         process = subprocess.Popen(
             command,
@@ -220,7 +220,7 @@ def _run(*command: str, log: Path, step: Step, look: Callable[[], None] | None =
             while (code := _ended(process)) is None:
                 look()
         except BaseException:
-            # Ctrl-C or SIGTERM: the installer and what it started must not go on alone.
+            # Ctrl-C or SIGTERM: the installer must not keep running.
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
             raise
@@ -233,7 +233,7 @@ def _run(*command: str, log: Path, step: Step, look: Callable[[], None] | None =
 
 
 def _ended(process: subprocess.Popen[bytes]) -> int | None:
-    """Its exit code, once it has ended; waits a moment for that."""
+    """The exit code, or None if the process still runs after a short wait."""
     try:
         return process.wait(LOOK_SECONDS)
     except subprocess.TimeoutExpired:
@@ -253,7 +253,7 @@ def main(requirements: str, *command: str) -> None:
     except KeyboardInterrupt:
         sys.exit(130)
     if command:
-        os.execv(command[0], command)  # noqa: S606 - no shell is wanted
+        os.execv(command[0], command)  # noqa: S606 - without a shell
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Passwords and keys of one data directory, made once: `secrets.json`, readable by its owner only."""
+"""Passwords and keys of a data directory, in `secrets.json`, which only its owner can read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from config.runner.errors import StartError
 
 @dataclass(frozen=True)
 class Keys:
-    """Random, URL-safe, never printed."""
+    """Random, URL-safe secrets. Never printed."""
 
     postgres: str
     mg_owner: str
@@ -28,12 +28,12 @@ class Keys:
         return "Keys(…)"
 
     def roles(self) -> dict[str, str]:
-        """Password by PostgreSQL role."""
+        """Passwords by PostgreSQL role."""
         return {"mg_owner": self.mg_owner, "mg_app": self.mg_app, "mg_ops": self.mg_ops}
 
 
 def load_keys(data_dir: Path) -> Keys:
-    """The keys of `data_dir`, made and saved at the first call."""
+    """The keys of `data_dir`, created at the first call."""
     file = data_dir / "secrets.json"
     if not file.exists():
         write_private(file, json.dumps(asdict(_new_keys()), indent=1) + "\n")
@@ -44,7 +44,7 @@ def load_keys(data_dir: Path) -> Keys:
 
 
 def write_private(file: Path, text: str) -> None:
-    """Write `file` whole or not at all, with mode 0600 from its first byte."""
+    """Write `file` atomically, with mode 0600 from the start."""
     draft = file.with_name(f"{file.name}.{os.getpid()}")
     with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as stream:
         stream.write(text)

@@ -1,4 +1,4 @@
-"""The one log of everything that runs: time, who says it, what it says."""
+"""The combined log of all processes: time, process, message."""
 
 from __future__ import annotations
 
@@ -11,32 +11,32 @@ from contextlib import contextmanager
 from typing import TextIO
 
 NAME_WIDTH = 9
-# ANSI colours of the name column, chosen by the order in which names first speak.
-COLOURS = (36, 32, 35, 33, 34, 96, 92, 95)
+# ANSI colors of the names, in the order of their first line.
+COLORS = (36, 32, 35, 33, 34, 96, 92, 95)
 LONGEST_LINE = 64 * 1024
 
 
 class ServiceLog:
-    """Writes whole lines. On a terminal, the steps under way stand below them; colours too, unless NO_COLOR is set."""
+    """Writes complete lines. On a terminal, running steps are shown below them, in color unless NO_COLOR is set."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
         self._is_terminal = stream.isatty() and os.environ.get("TERM") != "dumb"
-        self._colours: dict[str, int] | None = {} if stream.isatty() and not os.environ.get("NO_COLOR") else None
+        self._colors: dict[str, int] | None = {} if stream.isatty() and not os.environ.get("NO_COLOR") else None
         self._steps: dict[str, str] = {}
         self._is_open = True
 
     def say(self, text: str) -> None:
-        """A line of the runner's own."""
+        """Log a line of the runner."""
         self.line("makegood", text)
 
     def line(self, name: str, text: str) -> None:
-        """One line of `name`. When nobody reads any more (a closed pipe or terminal) lines are dropped."""
+        """Log a line of process `name`. If the output is closed (a broken pipe or terminal), lines are dropped."""
         self._write(f"{time.strftime('%H:%M:%S')} {self._column(name)} {text}\n")
 
     @contextmanager
     def step(self, what: str) -> Iterator[Callable[[str], None]]:
-        """A step of the start, and a function that says how far it is. It gets a line of its own once it is done."""
+        """A step of the start. Yields a function that shows progress. Logs a line when the step is done."""
         began = time.monotonic()
         self._show(what, "")
         try:
@@ -64,14 +64,14 @@ class ServiceLog:
 
     def _column(self, name: str) -> str:
         column = f"{name:<{NAME_WIDTH}}|"
-        if self._colours is None:
+        if self._colors is None:
             return column
-        colour = self._colours.setdefault(name, COLOURS[len(self._colours) % len(COLOURS)])
-        return f"\x1b[{colour}m{column}\x1b[0m"
+        color = self._colors.setdefault(name, COLORS[len(self._colors) % len(COLORS)])
+        return f"\x1b[{color}m{column}\x1b[0m"
 
 
 async def pump_lines(reader: asyncio.StreamReader, emit: Callable[[str], None]) -> None:
-    """Hand over the lines of `reader` until it ends. An endless line is cut, a last one without a newline counts."""
+    """Pass on the lines of `reader` until it ends. Splits overlong lines, and includes a last line without a newline."""
     rest = b""
     while chunk := await reader.read(LONGEST_LINE):
         *lines, rest = (rest + chunk).split(b"\n")

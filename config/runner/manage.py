@@ -1,4 +1,4 @@
-"""Django's own commands, run to their end as part of a start."""
+"""Django's management commands, run as steps of a start."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from config.runner.log import ServiceLog, pump_lines
 from config.runner.program import Program
 
 ROOT = Path(__file__).resolve().parents[2]
-# What `migrate` says when all is well, and its refusal, which ends the start.
+# Normal output of `migrate`, and its refusal, which is shown as the error of the start.
 MIGRATE_NOISE = (
     r"^(Migrations to apply:|Operations to perform:|  Apply all migrations:|Running migrations:|  Applying "
     r"|  No migrations to apply|CommandError:).*"
@@ -27,7 +27,7 @@ TO_APPLY = "Migrations to apply: "
 
 
 def manage(*arguments: str, env: Mapping[str, str], fork_server: Path | None = None, noise: str = "") -> Program:
-    """`manage.py …`; forked where a server is given, which has loaded already what it would load."""
+    """The program `manage.py …`. With a fork server, it is forked from there, with everything loaded."""
     command = (sys.executable, "-m", "manage", *arguments)
     return Program(arguments[0], command, env=env, cwd=ROOT, fork_server=fork_server, noise=noise)
 
@@ -35,9 +35,9 @@ def manage(*arguments: str, env: Mapping[str, str], fork_server: Path | None = N
 async def run_manage(
     program: Program, *, log: ServiceLog, on_line: Callable[[str], None] = lambda line: None
 ) -> list[str]:
-    """A command of `manage` to its end. Returns its lines; those that aren't noise are logged as they come.
+    """Run a management command and return its lines. Lines that aren't noise are logged as they arrive.
 
-    Raises StartError with the last line it said. Cancelled, it takes the process with it.
+    Raises StartError with the last line of output if it fails. Cancellation kills the process.
     """
     lines: list[str] = []
 
@@ -61,7 +61,7 @@ async def run_manage(
 
 
 def count_migrations(show: Callable[[str], None]) -> Callable[[str], None]:
-    """What to do with each line of `migrate`, so that `show` is told how far it is."""
+    """A line handler for `migrate` that passes its progress to `show`."""
     done, total = 0, ""
 
     def on_line(line: str) -> None:
@@ -76,14 +76,17 @@ def count_migrations(show: Callable[[str], None]) -> Callable[[str], None]:
 
 
 async def _spawn(program: Program) -> tuple[Process | Forked, asyncio.StreamReader]:
-    """Without the fork server where that is gone, as it is when the settings can't be loaded: the process says why."""
+    """Start the command without the fork server if that is gone.
+
+    Then the settings couldn't be loaded, and the command says why.
+    """
     with contextlib.suppress(OSError):
         return await spawn(program)
     return await spawn(replace(program, fork_server=None))
 
 
 def _reason(name: str, lines: list[str]) -> str:
-    """The last line. Refusals and settings mistakes are whole sentences, which follow the class of the error."""
-    last = next((line for line in reversed(lines) if line.strip()), "it gave no reason")
+    """The last line. For refusals and settings errors, only their message, without the class of the error."""
+    last = next((line for line in reversed(lines) if line.strip()), "no output")
     sentence = re.sub(r"^(CommandError|django\.core\.exceptions\.ImproperlyConfigured): ", "", last)
     return sentence if sentence != last else f"manage.py {name} failed: {last}"

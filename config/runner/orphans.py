@@ -1,4 +1,4 @@
-"""Servers that a killed supervisor left behind: two on the same files would ruin them."""
+"""Ends servers that a killed supervisor left running. Two servers on the same files would corrupt them."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ from config.runner.errors import StartError
 
 
 def end_orphan(*, pid_file: Path, directory: Path, stop_signal: signal.Signals) -> bool:
-    """End the server named in `pid_file` if it still works in `directory`, and remove the file. True: one was ended.
+    """End the server named in `pid_file` if it still runs in `directory`, and remove the file.
 
-    The caller holds the data directory's lock, so that a live server found here can only be an orphan. A recycled
-    process id is told by the working directory and left alone. Where there is no /proc, the server's own check holds.
+    Returns True if one was ended.
+
+    The caller holds the data directory's lock, so a running server must be an orphan. A reused process id is recognized
+    by its working directory and left alone. Without /proc, nothing is ended, and the server's own check applies.
     """
     try:
         pid = int(pid_file.read_text().split()[0])
@@ -23,14 +25,14 @@ def end_orphan(*, pid_file: Path, directory: Path, stop_signal: signal.Signals) 
         return False
     if not Path("/proc/self").exists():
         return False
-    ended = _works_in(pid, directory)
+    ended = _runs_in(pid, directory)
     if ended:
         _end(pid, directory, stop_signal)
     pid_file.unlink(missing_ok=True)
     return ended
 
 
-def _works_in(pid: int, directory: Path) -> bool:
+def _runs_in(pid: int, directory: Path) -> bool:
     try:
         return Path(f"/proc/{pid}/cwd").samefile(directory)
     except OSError:
@@ -43,7 +45,7 @@ def _end(pid: int, directory: Path, stop_signal: signal.Signals) -> None:
             os.kill(pid, number)
         give_up_at = time.monotonic() + patience_s
         while time.monotonic() < give_up_at:
-            if not _works_in(pid, directory):
+            if not _runs_in(pid, directory):
                 return
             time.sleep(0.05)
     raise StartError(f"Process {pid} still uses {directory} and can't be ended: end it and start again.")

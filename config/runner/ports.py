@@ -1,4 +1,4 @@
-"""TCP ports on the loopback address, remembered so that a second start finds the same ones."""
+"""TCP ports on the loopback address, stored so that the next start uses the same ones."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ from pathlib import Path
 from config.runner.errors import StartError
 
 LOOPBACK = "127.0.0.1"
-# Below the range that systems hand out for outgoing connections: none of those can take a port between
-# the moment it is chosen and the moment the server binds it.
+# Below the ephemeral range, so that no outgoing connection can take a port between the choice and the bind.
 FIRST, COUNT = 20_000, 10_000
 
 
 def is_free(port: int, *, host: str = LOOPBACK) -> bool:
-    """Whether a server could listen on `port` now. A port that only waits for old packets counts as free."""
+    """True if a server could listen on `port` now. A port in TIME_WAIT counts as free."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -28,29 +27,29 @@ def is_free(port: int, *, host: str = LOOPBACK) -> bool:
 
 
 def is_open(port: int) -> bool:
-    """Whether something answers on `port`."""
+    """True if a server accepts connections on `port`."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
         probe.settimeout(1)
         return probe.connect_ex((LOOPBACK, port)) == 0
 
 
 def free_port() -> int:
-    """A port nothing listens on."""
+    """A free port."""
     for _ in range(200):
         port = FIRST + secrets.randbelow(COUNT)
         if is_free(port):
             return port
-    raise StartError(f"No free port between {FIRST} and {FIRST + COUNT}: end what listens there.")
+    raise StartError(f"No free port between {FIRST} and {FIRST + COUNT}. Stop a program that listens there.")
 
 
-class PortBook:
-    """`ports.json` of a data directory: a service gets the port it had before, another one when that is taken."""
+class PortStore:
+    """`ports.json` of a data directory: a service keeps its port as long as it is free."""
 
     def __init__(self, data_dir: Path) -> None:
         self._file = data_dir / "ports.json"
 
     def assign(self, service: str) -> int:
-        """The port for `service`, free now, written down."""
+        """The port for `service`, which is free now. A new one is stored."""
         book = self._read()
         port = book.get(service, 0)
         if not port or not is_free(port):

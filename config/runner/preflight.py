@@ -1,4 +1,4 @@
-"""The operator's settings, checked before anything starts: one sentence says which one to set, and to what."""
+"""Checks of the operator's settings before anything starts. Each error names the setting and its expected value."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ POWERFUL = "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = curren
 
 
 def check_settings(env: Mapping[str, str]) -> None:
-    """Look at the settings' presence and form only. Raises StartError at the first that is wrong."""
+    """Check the presence and format of settings, without connecting. Raises StartError for the first invalid one."""
     _check_database_urls(env)
     if env.get("REDIS_URL") and urlsplit(env["REDIS_URL"]).scheme not in {"redis", "rediss", "unix"}:
         raise StartError("Set REDIS_URL to a redis:// or rediss:// URL, redis://:password@host:port/0.")
     if env.get("DATABASE_URL"):
-        # Secrets in someone else's database must outlive this data directory.
+        # Secrets in an external database must outlive this data directory.
         _require(env, "SECRET_KEY", "a long random string, the same at every start")
         _require(env, "MAKEGOOD_ENCRYPTION_KEYS", "one or more Fernet keys, newest first, separated by commas")
     _check_keys(env)
@@ -38,7 +38,7 @@ def check_settings(env: Mapping[str, str]) -> None:
 
 
 def check_servers(env: Mapping[str, str]) -> None:
-    """Connect to the operator's own servers, with every role. Raises StartError at the first that doesn't work."""
+    """Connect to the operator's own servers with each role. Raises StartError for the first failure."""
     if env.get("DATABASE_URL"):
         for name, role in DATABASE_URLS.items():
             _check_database(name, env[name], role=role)
@@ -47,20 +47,22 @@ def check_servers(env: Mapping[str, str]) -> None:
 
 
 def _check_redis(url: str) -> None:
-    # Its client is twenty megabytes, which this process would keep for nothing.
+    # Imported late: the client takes twenty megabytes that this process would keep.
     import redis
 
     try:
         with redis.Redis.from_url(url, socket_connect_timeout=5, socket_timeout=5) as client:
             client.ping()
     except (redis.RedisError, ValueError) as error:
-        raise StartError(f"Set REDIS_URL to a Redis or Valkey server that answers; this one: {error}.") from error
+        raise StartError(
+            f"Set REDIS_URL to a Redis or Valkey server that responds; connecting failed: {error}."
+        ) from error
 
 
 def _check_database_urls(env: Mapping[str, str]) -> None:
     given = [name for name in DATABASE_URLS if env.get(name)]
     if given and "DATABASE_URL" not in given:
-        raise StartError(f"Set DATABASE_URL as well, or none of the three: {given[0]} alone says nothing.")
+        raise StartError(f"Set DATABASE_URL as well, or unset {given[0]}.")
     for name, role in DATABASE_URLS.items() if given else ():
         _require(env, name, f"the PostgreSQL URL of the role {role}, postgresql://{role}:password@host:port/database")
         parts = urlsplit(env[name])
@@ -74,13 +76,11 @@ def _check_database(name: str, url: str, *, role: str) -> None:
             powerful = connection.execute(POWERFUL).fetchone()
     except psycopg.Error as error:
         reason = str(error).strip().splitlines()[0].rstrip(".")
-        raise StartError(
-            f"Set {name} to the PostgreSQL URL of the role {role}; this one doesn't work: {reason}."
-        ) from None
+        raise StartError(f"Set {name} to the PostgreSQL URL of the role {role}; connecting failed: {reason}.") from None
     if powerful and powerful[0]:
         raise StartError(
             f"Set {name} to the URL of the plain role {role} (`manage.py roles` prints the SQL): "
-            "a superuser or BYPASSRLS role would see through the walls between tenants."
+            "a superuser or BYPASSRLS role bypasses tenant isolation."
         )
 
 
@@ -100,20 +100,20 @@ def _check_keys(env: Mapping[str, str]) -> None:
 
 def _check_number(env: Mapping[str, str], name: str) -> None:
     try:
-        is_right = float(env.get(name) or 1) > 0
+        is_valid = float(env.get(name) or 1) > 0
     except ValueError:
-        is_right = False
-    if not is_right:
+        is_valid = False
+    if not is_valid:
         raise StartError(f"Set {name} to a number above 0.")
 
 
 def _check_prices(env: Mapping[str, str]) -> None:
     try:
         prices = json.loads(env.get("MAKEGOOD_MODEL_PRICES") or "{}")
-        is_right = all(len(price) == 3 for price in prices.values())
+        is_valid = all(len(price) == 3 for price in prices.values())
     except (ValueError, AttributeError, TypeError):
-        is_right = False
-    if not is_right:
+        is_valid = False
+    if not is_valid:
         raise StartError(
             'Set MAKEGOOD_MODEL_PRICES to JSON like {"model": [input, cached, output]}, USD per million tokens.'
         )

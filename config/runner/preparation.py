@@ -1,4 +1,4 @@
-"""Whether the database has to be prepared again, and the files that say how to enter the demo."""
+"""Records whether the database is prepared for this version, and writes the demo's login."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from typing import Self
 from config.runner.errors import StartError
 from config.runner.keys import write_private
 
-# What shapes the database and the demo organization: these folders of every app, and the version of the whole.
+# The files that determine the content of a new database: these folders of each app, and the version files.
 FOLDERS = ("migrations", "demo", "management")
 VERSION_FILES = ("pyproject.toml", "requirements.txt")
 
 
 @dataclass(frozen=True)
 class DemoLogin:
-    """What the demo organization is entered with."""
+    """The login of the demo organization."""
 
     api_key: str
     email: str
@@ -28,7 +28,7 @@ class DemoLogin:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Read it from JSON that may say more. Raises StartError if something is missing."""
+        """Parse the login from JSON. Other keys are ignored. Raises StartError if one is missing."""
         try:
             known = json.loads(text)
             return cls(**{field.name: str(known[field.name]) for field in fields(cls)})
@@ -37,14 +37,14 @@ class DemoLogin:
 
 
 class Preparation:
-    """`prepared` of a data directory: which code prepared which database, and the login that came out of it."""
+    """`prepared` of a data directory: the version of the code that prepared the database, and the demo's login."""
 
     def __init__(self, data_dir: Path, *, root: Path, database_url: str) -> None:
         self._file = data_dir / "prepared"
         self._fingerprint = fingerprint(root, database_url=database_url)
 
     def login(self) -> DemoLogin | None:
-        """The demo login, if this code has prepared this database already."""
+        """The demo's login, if this version has prepared this database."""
         try:
             known, login = self._file.read_text().split("\n", 1)
         except (FileNotFoundError, ValueError):
@@ -52,36 +52,39 @@ class Preparation:
         return DemoLogin.parse(login) if known == self._fingerprint else None
 
     def mark_done(self, login: DemoLogin) -> None:
-        """Remember that this code has prepared this database."""
+        """Record that this version has prepared this database."""
         write_private(self._file, f"{self._fingerprint}\n{json.dumps(asdict(login))}\n")
 
 
 class DemoFile:
-    """`demo.json`: there while the web process answers, so that a program may wait for it. For its owner only."""
+    """`demo.json`, which exists while the web process responds, so that programs can wait for it.
+
+    Only its owner can read it.
+    """
 
     def __init__(self, data_dir: Path) -> None:
         self._file = data_dir / "demo.json"
 
     def remove(self) -> None:
-        """Take away what an earlier start left."""
+        """Remove the file of an earlier start."""
         self._file.unlink(missing_ok=True)
 
     def write(self, login: DemoLogin, *, base_url: str, model_url: str | None) -> None:
-        """Say how to enter. `model_url` is the offline model's, if it runs."""
+        """Write the login. `model_url` is the URL of the offline model, if it runs."""
         content = {"base_url": base_url, **asdict(login), **({"model_url": model_url} if model_url else {})}
         write_private(self._file, json.dumps(content, indent=1) + "\n")
 
 
 def fingerprint(root: Path, *, database_url: str) -> str:
-    """A hash of the migrations, the demo and the version of the code below `root`, and of the database it is for."""
+    """A hash of the migrations, the demo and the version of the code below `root`, and of the database's URL."""
     digest = hashlib.sha256(database_url.encode())
-    for file in sorted(_shaping_files(root)):
+    for file in sorted(_relevant_files(root)):
         content = file.read_bytes()
         digest.update(f"\n{file.relative_to(root)} {len(content)}\n".encode() + content)
     return digest.hexdigest()
 
 
-def _shaping_files(root: Path) -> Iterator[Path]:
+def _relevant_files(root: Path) -> Iterator[Path]:
     yield from (root / name for name in VERSION_FILES if (root / name).exists())
     for folder in FOLDERS:
         for found in root.glob(f"[!.]*/{folder}"):

@@ -1,4 +1,4 @@
-"""A program to run: what to start, as whom, and how to end it."""
+"""The description of a program: its command, account, and signals."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from config.runner.account import Account
 
 @dataclass(frozen=True)
 class Program:
-    """One long-running command. Its group ends by `stop_signal`, and by SIGKILL after `stop_seconds`."""
+    """A long-running command. Its process group ends with `stop_signal`, and with SIGKILL after `stop_seconds`."""
 
     name: str
     command: tuple[str, ...]
@@ -26,29 +26,29 @@ class Program:
     account: Account | None = None
     stop_signal: signal.Signals = signal.SIGTERM
     stop_seconds: float = 8.0
-    # What the kernel sends when the process that started it dies without a word (kill -9).
+    # The signal that the kernel sends if the parent is killed.
     orphan_signal: signal.Signals = signal.SIGKILL
-    # The socket of the fork server that makes the process, where one runs; else it is started by its command.
+    # The socket of the fork server that creates the process, or None to start the command.
     fork_server: Path | None = None
-    # By how much it lets others go before it where processors are short: 0 not at all, 19 always.
+    # The nice value of the process: 0 for normal priority, 19 for the lowest.
     niceness: int = 0
-    # A pattern of the output that isn't worth a person's time: what it matches is cut, a line left empty is dropped.
+    # A pattern of output to omit. Matches are removed, and a line that becomes empty is dropped.
     noise: str = ""
 
     def argv(self) -> list[str]:
-        """The command line, which asks the kernel for the orphan signal where it can be asked."""
+        """The command line, with a request for the orphan signal where the system supports it."""
         command = ["nice", "-n", str(self.niceness), *self.command] if self.niceness else list(self.command)
         if not _setpriv():
             return command
         return [_setpriv(), "--pdeathsig", self.orphan_signal.name.removeprefix("SIG"), "--", *command]
 
     def tidy(self, line: str) -> str | None:
-        """The line without its noise; None when nothing is left."""
+        """The line without its noise, or None if nothing is left."""
         rest = re.sub(self.noise, "", line) if self.noise else line
         return rest if rest.strip() else None
 
     def popen_options(self) -> dict[str, Any]:
-        """Keywords for Popen and its asyncio twin: a session of its own, no stdin, the right account."""
+        """Arguments for Popen and for asyncio's equivalent: a session of its own, no stdin, the account."""
         return {
             "stdin": subprocess.DEVNULL,
             "stderr": subprocess.STDOUT,
@@ -61,7 +61,7 @@ class Program:
 
 @functools.cache
 def _setpriv() -> str:
-    """util-linux's setpriv, or "" where there is none that knows --pdeathsig."""
+    """The path of util-linux's setpriv, or "" if it is missing or doesn't support --pdeathsig."""
     path = shutil.which("setpriv") or ""
     trial = [path, "--pdeathsig", "KILL", "--", "true"]
     return path if path and subprocess.run(trial, capture_output=True, check=False).returncode == 0 else ""

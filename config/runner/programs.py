@@ -1,4 +1,4 @@
-"""Our own long-running programs and how each is started."""
+"""Makegood's own programs and their command lines."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from pathlib import Path
 from config.runner.program import Program
 
 ROOT = Path(__file__).resolve().parents[2]
-# Nothing in a worker asks for root's rights; as root, Celery's advice to use another account comes at every start.
+# Workers use no privilege of root. As root, Celery would warn at each start.
 NO_ROOT_ADVICE = {"PYTHONWARNINGS": "ignore:You're running the worker with superuser privileges"}
 WEB_NOISE = (
     r"^INFO:     (Started server|Waiting for|ASGI 'lifespan'|Application |Uvicorn running|Shutting down"
     r"|Finished server).*"
 )
 WORKER_NOISE = r"^worker: Warm shutdown.*"
-# `migrate` has checked the whole project before anything starts; each process again is a second and ten megabytes.
+# `migrate` runs the system checks before anything starts. In each process they would take a second and ten megabytes.
 CELERY = ("-q", "--skip-checks", "-A", "config")
 WORKER = ("worker", "-P", "threads", "-c", "1", "--without-gossip", "--without-mingle", "--without-heartbeat")
-# The worker that no customer waits for lets the others go first: they get half as much again where processors are short. With more,
-# replies come sooner still, but fewer turns a second: what is analysed waits for processors that stand idle in between.
-NICENESS_OF_WORK = 2
+# The lower priority gives the other processes half as much CPU again when CPU is short. With a higher value, replies
+# come sooner, but throughput falls, because analyses wait while CPUs are idle.
+WORK_NICENESS = 2
 
 
 def web(*, host: str, port: int, env: Mapping[str, str]) -> Program:
-    """uvicorn, one process."""
+    """The web process (uvicorn)."""
     kind = ("--loop", "uvloop", "--http", "httptools", "--ws", "none", "--no-access-log")
     options = ("--host", host, "--port", str(port), *kind, "--timeout-graceful-shutdown", "3")
     command = ("uvicorn", "config.asgi:application", *options)
@@ -34,28 +34,28 @@ def web(*, host: str, port: int, env: Mapping[str, str]) -> Program:
 
 
 def reply_worker(*, env: Mapping[str, str]) -> Program:
-    """The worker of customers' replies: a process of its own, so that nothing slow delays them."""
+    """The worker for replies to customers, a process of its own so that nothing slow delays them."""
     return _worker("replies", env=env)
 
 
 def work_worker(*, env: Mapping[str, str]) -> Program:
-    """The worker of everything else, which customers' replies go before."""
-    return replace(_worker("work", env=env), niceness=NICENESS_OF_WORK)
+    """The worker for all other jobs, at a lower priority."""
+    return replace(_worker("work", env=env), niceness=WORK_NICENESS)
 
 
 def beat(*, data_dir: Path, env: Mapping[str, str]) -> Program:
-    """The clock; its death changes nothing, workers sweep by themselves."""
+    """The Celery scheduler. Workers sweep by themselves, so nothing depends on it."""
     schedule = str(data_dir / "beat-schedule")
     return _ours("beat", "celery", *CELERY, "beat", "-s", schedule, "--pidfile=", env=env)
 
 
 def fork_server(*, socket: Path, env: Mapping[str, str]) -> Program:
-    """Where web, workers and beat are forked from, so that they share what they have loaded."""
+    """The process that web, workers and beat are forked from, so that they share memory."""
     return _ours("forks", "config.runner.forkserver", str(socket), env={**env, **NO_ROOT_ADVICE})
 
 
 def offline_model(*, port: int, env: Mapping[str, str]) -> Program:
-    """The model that answers while none is configured."""
+    """The model that responds while no other is configured."""
     return _ours("model", "offline_model", "--port", str(port), env=env)
 
 

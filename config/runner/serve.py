@@ -1,8 +1,9 @@
-"""`bin/serve`: everything that Makegood needs, in the order in which one thing needs another."""
+"""`bin/serve`: starts everything that Makegood needs, in order of dependency."""
 
 from __future__ import annotations
 
 import asyncio
+import http.client
 import os
 import time
 from collections.abc import Mapping
@@ -15,11 +16,10 @@ from config.runner.child import Child
 from config.runner.databases import create_databases
 from config.runner.embedded import key_env, postgres_env
 from config.runner.forking import CAN_FORK
-from config.runner.health import is_healthy
 from config.runner.keys import load_keys
 from config.runner.log import ServiceLog
 from config.runner.manage import MIGRATE_NOISE, count_migrations, manage, run_manage
-from config.runner.ports import LOOPBACK, PortBook, is_open
+from config.runner.ports import LOOPBACK, PortStore, is_open
 from config.runner.postgres import prepare_postgres
 from config.runner.preflight import check_servers
 from config.runner.preparation import DemoFile, DemoLogin, Preparation
@@ -33,17 +33,17 @@ APP_SECONDS = 120.0
 
 @dataclass(frozen=True)
 class ServeOptions:
-    """What the command line asks for."""
+    """The options of the command line."""
 
     host: str
     port: int
     data_dir: Path
-    # Where the fork server's socket goes; its path must be short.
+    # The directory of the fork server's socket. The path must be short.
     run_dir: Path
 
     @property
     def local_host(self) -> str:
-        """The name under which this machine reaches the web process."""
+        """The host name of the web process on this machine."""
         return LOOPBACK if self.host in {"0.0.0.0", "::"} else self.host  # noqa: S104 - compared, not bound
 
     @property
@@ -54,21 +54,21 @@ class ServeOptions:
 
 
 class Serve:
-    """One start. `env` grows step by step into the environment of our own processes."""
+    """One start. `env` becomes the environment of our own processes step by step."""
 
     def __init__(self, options: ServeOptions, *, supervisor: Supervisor, log: ServiceLog) -> None:
         self._options = options
         self._supervisor = supervisor
         self._log = log
         self._data_dir = options.data_dir
-        self._ports = PortBook(options.data_dir)
+        self._ports = PortStore(options.data_dir)
         self._keys = load_keys(options.data_dir)
         self._env = base_env(options, os.environ)
         self._model_url: str | None = None
         self._fork_server: Path | None = None
 
     async def start(self) -> None:
-        """Bring everything up and say how to enter. Raises StartError."""
+        """Start everything and print the demo's login. Raises StartError."""
         began = time.monotonic()
         demo_file = DemoFile(self._data_dir)
         demo_file.remove()
@@ -88,11 +88,11 @@ class Serve:
 
     async def _start_services(self) -> None:
         try:
-            async with asyncio.TaskGroup() as side_by_side:
+            async with asyncio.TaskGroup() as group:
                 for service in (self._start_postgres(), self._start_redis(), self._start_model()):
-                    side_by_side.create_task(service)
+                    group.create_task(service)
         except ExceptionGroup as failures:
-            # The others are ended by now; the first reason is the one to tell.
+            # The other tasks have been canceled; report the first failure.
             raise failures.exceptions[0] from None
 
     async def _start_postgres(self) -> None:
@@ -102,13 +102,11 @@ class Serve:
             port = self._ports.assign("postgres")
             postgres = await asyncio.to_thread(prepare_postgres, self._data_dir, keys=self._keys, port=port)
             if postgres.cluster.parent != self._data_dir:
-                self._log.say(
-                    f"{self._data_dir} is closed to PostgreSQL's account: its files are in {postgres.cluster}"
-                )
+                self._log.say(f"PostgreSQL's account can't enter {self._data_dir}; its files are in {postgres.cluster}")
             child = self._supervisor.start(postgres.program(), tier=Tier.STORES)
             await self._supervisor.wait_ready(child, postgres.is_ready, seconds=RECOVERY_SECONDS)
             await asyncio.to_thread(create_databases, postgres, keys=self._keys)
-            # Whoever tries the product out on its own database sees the demo's shop with its orders.
+            # On the embedded database, the demo's shop is available with its orders.
             self._env = {"MAKEGOOD_DEMO_SHOP": "1"} | self._env | postgres_env(postgres, keys=self._keys)
 
     async def _start_redis(self) -> None:
@@ -135,7 +133,7 @@ class Serve:
             }
 
     async def _start_fork_server(self) -> None:
-        """It can be asked at once; it loads while the tables are made, and forks after that."""
+        """Start the fork server. It accepts requests at once, loads while the database is migrated, and then forks."""
         if CAN_FORK:
             socket = self._fork_server = self._options.run_dir / "forks"
             child = self._supervisor.start(programs.fork_server(socket=socket, env=self._env), tier=Tier.FORKS)
@@ -155,7 +153,7 @@ class Serve:
 
     async def _start_web(self) -> None:
         host, port = self._options.local_host, self._options.port
-        # A Host header that the operator's MAKEGOOD_ALLOWED_HOSTS lets through.
+        # A Host header that MAKEGOOD_ALLOWED_HOSTS accepts.
         name = urlsplit(self._env["MAKEGOOD_BASE_URL"]).netloc
         with self._log.step("the web process"):
             program = programs.web(host=self._options.host, port=port, env=self._env)
@@ -181,7 +179,7 @@ class Serve:
 
 
 def base_env(options: ServeOptions, environ: Mapping[str, str]) -> dict[str, str]:
-    """The environment of our own processes before any service runs: the operator's values, empty ones left out."""
+    """The environment of our own processes before any service runs: the operator's values, without empty ones."""
     given = {name: value for name, value in environ.items() if value}
     return (
         {"MAKEGOOD_BASE_URL": options.base_url}
@@ -191,3 +189,15 @@ def base_env(options: ServeOptions, environ: Mapping[str, str]) -> dict[str, str
             "DJANGO_SETTINGS_MODULE": "config.settings",
         }
     )
+
+
+def is_healthy(host: str, port: int, *, name: str) -> bool:
+    """True if GET /healthz for the site `name` returns 200. It returns 503 while PostgreSQL is down."""
+    connection = http.client.HTTPConnection(host, port, timeout=5)
+    try:
+        connection.request("GET", "/healthz", headers={"Host": name})
+        return connection.getresponse().status == 200
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()

@@ -2,7 +2,7 @@ from django.conf import settings
 from django.db import migrations, models
 
 from tenancy.baseline import DENSE_ORGANIZATION, ID, ORGANIZATION, CreateTables
-from tenancy.rls import foreign_key, tenant_table, walls
+from tenancy.rls import combine, foreign_key, tenant_table
 from tenancy.tenant_models import TenantForeignKey
 
 CONVERSATION = {"conversation_id": "conversations_conversation"}
@@ -731,7 +731,7 @@ class Migration(migrations.Migration):
                 ),
             ]
         ),
-        walls(
+        combine(
             tenant_table("conversations_persona", parents={"project_id": "projects_project"}),
             tenant_table("conversations_personafield", parents={"persona_id": "conversations_persona"}),
             tenant_table(
@@ -763,7 +763,7 @@ class Migration(migrations.Migration):
             foreign_key("tools_booking", "conversation_id", "conversations_conversation"),
             foreign_key("tools_booking", "persona_id", "conversations_persona"),
             *(
-                foreign_key(table, column, REFERRED_TO[column], goes_with_it=True)
+                foreign_key(table, column, REFERRED_TO[column], cascade=True)
                 for table, columns in FORGOTTEN_WITH_IT.items()
                 for column in columns
             ),

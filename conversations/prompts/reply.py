@@ -14,7 +14,7 @@ from conversations.context.turn_context import TurnContext
 from conversations.models import Directives, Event, MessageRole, Origin
 from conversations.models.event import URGENT
 from conversations.prompts.budget import within_budget
-from llm.prompts import neutralise
+from llm.prompts import neutralize
 from llm.requests import reply_request
 from llm.types import ChatRequest
 from projects.knowledge.answers import prompt_passages
@@ -180,4 +180,4 @@ def _line_of(payload: dict[str, Any]) -> str:
 
 def _as_chat(message: TranscriptMessage) -> dict[str, str]:
     role = "user" if message.role == MessageRole.USER else "assistant"
-    return {"role": role, "content": neutralise(message.content)}
+    return {"role": role, "content": neutralize(message.content)}

@@ -36,7 +36,7 @@ from projects.models import AgentVersion, Project
 from projects.models.agent_config import NewerMessage
 from tenancy.ids import uuid7
 from tenancy.prepared_queries import PreparedQuery
-from tenancy.write_batch import insert_rows, insert_unless_there
+from tenancy.write_batch import insert_if_absent, insert_rows
 
 REPLY = "reply"
 # After so many turns in a row that the agent started itself, nothing more fires by itself.
@@ -83,7 +83,7 @@ def _persona(project: Project, external_id: str) -> Persona:
     for known in PERSONA(project.pk, external_id):
         return known
     persona = Persona(project=project, external_id=external_id)
-    if not insert_unless_there(persona):
+    if not insert_if_absent(persona):
         # Somebody else has just made it.
         [persona] = PERSONA(project.pk, external_id)
     return persona
@@ -162,8 +162,8 @@ def queue_reply(log: ConversationLog, turn: Turn, *, policy: NewerMessage) -> No
             )
         ]
     )
-    if made.in_place_of.ordinals:
-        _take_over(log, turn, made.in_place_of)
+    if made.superseded.ordinals:
+        _take_over(log, turn, made.superseded)
     log.add_turn_event(turn)
 
 

@@ -19,7 +19,7 @@ from projects.api.authentication import Caller, PendingAuth, TenantAuthenticatio
 from projects.models import Widget
 from projects.models.key import Scope
 from tenancy.scope import current_organization_id
-from tenancy.tenant_lookup import WidgetPlace, find_widget
+from tenancy.tenant_lookup import WidgetRef, find_widget
 
 KEY = re.compile(r"pk_[\w-]{24}", re.ASCII)
 MAY = frozenset({Scope.READ.value, Scope.CONVERSE.value})
@@ -73,7 +73,7 @@ class VisitorAuthentication(PageAuthentication):
         return self._caller(widget, read_visitor(token, widget))
 
 
-def place_of(key: str) -> WidgetPlace:
+def place_of(key: str) -> WidgetRef:
     """Where a widget lives, which never changes. Raises NoWidget, which is not kept."""
     if not KEY.fullmatch(key):
         raise NoWidget
@@ -81,7 +81,7 @@ def place_of(key: str) -> WidgetPlace:
 
 
 @lru_cache(maxsize=KEPT_PLACES)
-def _known_place(key: str) -> WidgetPlace:
+def _known_place(key: str) -> WidgetRef:
     place = find_widget(key)
     if place is None:
         raise NoWidget

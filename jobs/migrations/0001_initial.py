@@ -1,7 +1,7 @@
 from django.db import migrations, models
 
 from tenancy.baseline import DENSE_ORGANIZATION, ID, CreateTables
-from tenancy.rls import tenant_table, walls
+from tenancy.rls import combine, tenant_table
 from tenancy.tenant_models import TenantForeignKey
 
 PROJECT = {"project_id": "projects_project"}
@@ -143,7 +143,7 @@ class Migration(migrations.Migration):
                 ),
             ]
         ),
-        walls(
+        combine(
             tenant_table("jobs_job", parents=PROJECT),
             tenant_table("jobs_modelcall", parents={**PROJECT, "job_id": "jobs_job"}, referenced=False),
         ),

@@ -27,7 +27,7 @@ from projects.models import ApiKey, Member, Project, User
 from projects.models.permissions import VERBS
 from tenancy.prepared_queries import PreparedQuery
 from tenancy.scope import current_organization_id, tenant_tx
-from tenancy.tenant_lookup import KeyPlace, ProjectPlace, find_api_key, find_project
+from tenancy.tenant_lookup import KeyRef, ProjectRef, find_api_key, find_project
 
 CHALLENGE = 'Bearer realm="makegood"'
 SECRET = re.compile(r"mg_[0-9a-f]{8}_[\w-]{43}", re.ASCII)
@@ -168,7 +168,7 @@ class UnknownKey(LookupError):
 
 
 @lru_cache(maxsize=KEPT_PLACES)
-def _place_of(digest: str) -> KeyPlace:
+def _place_of(digest: str) -> KeyRef:
     """The tenant of a key. Raises UnknownKey, so that only keys that exist are cached; a key never changes its tenant."""
     place = find_api_key(digest)
     if place is None:
@@ -200,7 +200,7 @@ def _note_use(organization_id: UUID, key_id: UUID) -> None:
         ApiKey.objects.filter(stale, pk=key_id).update(last_used_at=now)
 
 
-def _project_of(user: User, *, slug: str) -> ProjectPlace:
+def _project_of(user: User, *, slug: str) -> ProjectRef:
     if not slug:
         raise ApiError("project_required", "Set the project in the header X-Project or in ?project=.")
     place = find_project(user_id=user.pk, slug=slug) if SLUG.fullmatch(slug) else None

@@ -5,7 +5,7 @@ from django.db.models.functions import Lower
 
 from projects.models.widget import make_widget_key
 from tenancy.baseline import ID, ORGANIZATION, CreateTables
-from tenancy.rls import borrowed_table, foreign_key, organization_table, tenant_table, walls
+from tenancy.rls import combine, foreign_key, organization_table, tenant_table, third_party_table
 from tenancy.tenant_models import TenantForeignKey
 
 PROJECT = {"project_id": "projects_project"}
@@ -463,7 +463,7 @@ class Migration(migrations.Migration):
                 ),
             ]
         ),
-        walls(
+        combine(
             # Words that are written wrongly are compared by trigrams. The extension is a trusted one: who owns the database
             # may make it, and nothing happens where it stands already.
             "create extension if not exists pg_trgm",
@@ -481,6 +481,6 @@ class Migration(migrations.Migration):
             tenant_table("projects_article", parents=PROJECT),
             tenant_table("projects_articleword", parents={**PROJECT, "article_id": "projects_article"}),
             tenant_table("projects_widget", parents=PROJECT),
-            borrowed_table("django_admin_log"),
+            third_party_table("django_admin_log"),
         ),
     ]

@@ -1,1 +1,1 @@
-"""PostgreSQL as Django knows it, with one step less: a transaction learns its tenant while it begins."""
+"""Django's PostgreSQL backend, except that BEGIN also sets the tenant and statements are prepared by name."""

@@ -1,4 +1,4 @@
-"""The database backend that settings name."""
+"""The database backend (`ENGINE = "tenancy.postgresql"`)."""
 
 from __future__ import annotations
 
@@ -7,39 +7,40 @@ from typing import Any
 from django.db import OperationalError
 from django.db.backends.postgresql import base
 
-from tenancy.postgresql.beginning import begin_statement
 from tenancy.postgresql.prepared import command
+from tenancy.postgresql.transaction_begin import begin_statement
 
-# As on any disk without moving parts. PostgreSQL's own 4 lets it read a small table from end to end instead of finding one row by
-# its key; a connection keeps that plan while the table grows, until the next `analyze`.
-PLANNED_FOR = "set random_page_cost = 1.1"
+# The usual value for SSDs. With PostgreSQL's default of 4, a small table is scanned instead of searched by its key, and
+# a connection keeps that plan while the table grows, until the next `analyze`.
+PLANNER_SETTINGS = "set random_page_cost = 1.1"
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """Django begins by a switch of the driver's, which sends `begin` alone, before the first statement. Here it is sent at
-    once, with the tenant: that is a round trip less for each transaction of a turn.
+    """Begins, commits and rolls back with statements of its own instead of psycopg's autocommit switch.
 
-    What ends a transaction goes past the driver too: after each rollback it would forget what a connection has prepared.
+    Django turns autocommit off, and psycopg sends `begin` before the first statement. Here `begin` is sent at once,
+    together with the tenant, which saves a round trip per transaction. Rollbacks bypass psycopg too, because it would
+    discard the connection's prepared statements.
     """
 
     connection: Any
 
     def _configure_connection(self, connection: Any) -> bool:
-        """Django's hook for each new connection, the pool's too. Whether there is something to commit."""
-        connection.execute(PLANNED_FOR)
-        super()._configure_connection(connection)  # type: ignore[misc]  # the stubs leave it out
+        """Django's hook for new connections, including the pool's. Returns True if there is something to commit."""
+        connection.execute(PLANNER_SETTINGS)
+        super()._configure_connection(connection)  # type: ignore[misc]  # missing from the stubs
         return True
 
     def _start_transaction_under_autocommit(self) -> None:
-        """Django's hook for backends that begin by a statement of their own."""
+        """Django's hook for backends that begin transactions with a statement of their own."""
         try:
             self._send(begin_statement())
         except OperationalError:
-            self._connect_anew()
+            self._reconnect()
             self._send(begin_statement())
 
-    def _connect_anew(self) -> None:
-        """In place of a connection that a restart of the server has broken: nothing was done on it yet."""
+    def _reconnect(self) -> None:
+        """Replace a connection that a restart of the server has closed. Nothing was done on it yet."""
         with self.wrap_database_errors:
             self.close()
             if self.pool:
@@ -56,9 +57,9 @@ class DatabaseWrapper(base.DatabaseWrapper):
         self._send(self.ops.savepoint_rollback_sql(sid))
 
     def _set_autocommit(self, autocommit: bool) -> None:
-        """The driver's switch, where it doesn't stand so already."""
+        """Set psycopg's autocommit only if it differs."""
         if self.connection.autocommit != autocommit:
-            super()._set_autocommit(autocommit)  # type: ignore[misc]  # the stubs leave it out
+            super()._set_autocommit(autocommit)  # type: ignore[misc]  # missing from the stubs
 
     def _send(self, text: str) -> None:
         if self.connection is not None:

@@ -1,7 +1,7 @@
-"""Statements that a connection prepares at their first use, and runs by their name from then on.
+"""Server-side prepared statements, run by name.
 
-The driver's own way walks through the text, the values and their types each time, which takes it longer than the exchange with
-the server. Here a value goes as text, and the server reads it as what the statement takes it for.
+psycopg processes the query text, the values and their types for each execution, which takes longer than the round trip.
+Here each connection prepares a statement at its first use. Values are sent as text, and the server infers their types.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from psycopg.adapt import AdaptersMap, Transformer
 from psycopg.pq import ConnStatus, ExecStatus
 from psycopg.types.string import TextLoader
 
-# What a connection keeps prepared: few shapes are met, and a flood of odd ones must not stay.
+# Statements that a connection keeps prepared. Few shapes occur in practice; the limit bounds unusual ones.
 MOST_PREPARED = 200
-FINE = (ExecStatus.TUPLES_OK, ExecStatus.COMMAND_OK)
+SUCCESS = (ExecStatus.TUPLES_OK, ExecStatus.COMMAND_OK)
 
 
 _numbers = count()
@@ -37,11 +37,11 @@ class Prepared:
         self._using = using
 
     def __call__(self, *values: Any) -> list[tuple[Any, ...]]:
-        """Run it, and return its rows. Raises what the database refuses, as Django's errors."""
+        """Run the statement and return its rows. Raises Django's database errors."""
         return self.run([as_text(value) for value in values])
 
     def run(self, values: Sequence[bytes | None]) -> list[tuple[Any, ...]]:
-        """Run it with values that are texts already."""
+        """Run the statement with values that are encoded already."""
         wrapper = connections[self._using]
         wrapper.ensure_connection()
         if wrapper.queries_logged:
@@ -51,12 +51,15 @@ class Prepared:
 
 
 def command(connection: psycopg.Connection[Any], text: str) -> None:
-    """Run what begins or ends a transaction, past the driver, which would forget what is prepared. Raises psycopg's errors."""
+    """Run a statement that begins or ends a transaction. Raises psycopg's errors.
+
+    Bypasses psycopg, which would discard the prepared statements.
+    """
     _session_of(connection).command(text.encode())
 
 
 def as_text(value: Any) -> bytes | None:
-    """A value as the server reads it."""
+    """Encode a value in PostgreSQL's text format."""
     if value is None:
         return None
     if isinstance(value, str):
@@ -72,18 +75,18 @@ def as_text(value: Any) -> bytes | None:
 
 @dataclass
 class _Session:
-    """What is known of one connection."""
+    """The state of one connection."""
 
     pgconn: Any
     names: OrderedDict[bytes, None] = field(default_factory=OrderedDict)
-    # Which loader reads which type is looked up once for a connection.
-    reader: Any = field(default_factory=lambda: Transformer(_Reader()))
+    # The loaders of the result types, looked up once per connection.
+    reader: Any = field(default_factory=lambda: Transformer(_LoaderConfig()))
 
     def run(self, name: bytes, text: bytes, values: Sequence[bytes | None]) -> list[tuple[Any, ...]]:
         if name not in self.names:
             self._prepare(name, text)
         self.names.move_to_end(name)
-        self._demand_open()
+        self._require_open()
         return self._rows_of(self._checked(self.pgconn.exec_prepared(name, values)))
 
     def _rows_of(self, result: Any) -> list[tuple[Any, ...]]:
@@ -94,38 +97,38 @@ class _Session:
         return rows
 
     def command(self, text: bytes) -> None:
-        self._demand_open()
+        self._require_open()
         self._checked(self.pgconn.exec_(text))
 
     def _prepare(self, name: bytes, text: bytes) -> None:
-        self._demand_open()
+        self._require_open()
         self._checked(self.pgconn.prepare(name, text))
         self.names[name] = None
         if len(self.names) > MOST_PREPARED:
             oldest, _ = self.names.popitem(last=False)
             self.command(b"deallocate " + oldest)
 
-    def _demand_open(self) -> None:
+    def _require_open(self) -> None:
         if self.pgconn.status != ConnStatus.OK:
             raise psycopg.OperationalError("the connection is closed")
 
     def _checked(self, result: Any) -> Any:
-        if result.status in FINE:
+        if result.status in SUCCESS:
             return result
         if self.pgconn.status != ConnStatus.OK:
             raise psycopg.OperationalError(result.get_error_message())
         raise psycopg.errors.error_from_result(result)
 
 
-class _Reader:
-    """How the driver reads the values of rows: as on a connection whose time zone is UTC, which Django gives each of ours."""
+class _LoaderConfig:
+    """The configuration for reading rows: that of a connection in UTC, which Django gives all of ours."""
 
     adapters = AdaptersMap(psycopg.adapters)
     connection = None
 
 
-# As Django has it: JSON comes as text, and its fields read it.
-_Reader.adapters.register_loader("jsonb", TextLoader)
+# As in Django, JSON is loaded as text and parsed by its field.
+_LoaderConfig.adapters.register_loader("jsonb", TextLoader)
 
 _sessions: WeakKeyDictionary[psycopg.Connection[Any], _Session] = WeakKeyDictionary()
 
@@ -138,6 +141,6 @@ def _session_of(connection: psycopg.Connection[Any]) -> _Session:
 
 
 def _numbered(text: str) -> str:
-    """The text with the server's own placeholders."""
+    """Replace each `%s` with the server's numbered placeholder."""
     first, *rest = text.split("%s")
     return "".join([first, *(f"${number}{part}" for number, part in enumerate(rest, 1))]).replace("%%", "%")

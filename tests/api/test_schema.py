@@ -12,7 +12,7 @@ from drf_spectacular.drainage import GENERATOR_STATS
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.validation import validate_schema
 
-from tests.tenancy.doors import DOORS
+from tests.tenancy.permission_table import OPERATIONS
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def served() -> dict[str, Any]:
 
 def test_every_call_names_the_status_that_it_answers_with(served: dict[str, Any]) -> None:
     """As the permission table has it, which asks each of them."""
-    for door in DOORS:
+    for door in OPERATIONS:
         operation = served["paths"]["/" + re.sub(r"<\w+:(\w+)>", r"{\1}", door.route)][door.method.lower()]
         assert door.status >= 400 or str(door.status) in operation["responses"], door
 

@@ -35,7 +35,7 @@ def _registered(lane: Lane) -> Iterator[Lane]:
 
 
 def add(tenant: Tenant, lane: Lane, *, subject: UUID | None = None, ordinal: int = 1, **changes) -> UUID:
-    """Queue one job in a transaction of its own."""
+    """Queue one job in its own transaction."""
     subject = subject or uuid4()
     request = JobRequest(lane.name, tenant.project.pk, subject, ordinal, f"{lane.name}:{subject}:{ordinal}")
     with tenant.tx():

@@ -1,4 +1,4 @@
-"""Claiming, leases and tokens."""
+"""Claims, leases and fencing tokens."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from django.db import connections, transaction
 from django.utils import timezone
 
 from jobs import claims, lanes
-from jobs.claims import Held
+from jobs.claims import HeldJob
 from jobs.errors import WrongState
 from jobs.fence import LeaseLost, job_tx
 from jobs.models import Job, State
@@ -35,7 +35,7 @@ def state_of(tenant: Tenant, job_id) -> str:
         return Job.objects.get(pk=job_id).state
 
 
-def test_a_job_is_made_once_per_key(tenant, queue_lane):
+def test_a_key_creates_one_job(tenant, queue_lane):
     subject = uuid4()
     add(tenant, queue_lane, subject=subject)
     add(tenant, queue_lane, subject=subject)
@@ -49,7 +49,7 @@ def test_a_claimed_job_is_not_claimed_again(tenant, queue_lane):
     assert take(queue_lane) == []
 
 
-def test_two_claims_at_once_never_take_the_same_job(tenant, queue_lane):
+def test_concurrent_claims_never_take_the_same_job(tenant, queue_lane):
     """The claim is one statement with SKIP LOCKED."""
     for _ in range(40):
         add(tenant, queue_lane)
@@ -64,7 +64,7 @@ def test_two_claims_at_once_never_take_the_same_job(tenant, queue_lane):
 
 @pytest.mark.requirement("T10", "T16")
 def test_a_queue_lane_runs_one_job_per_subject(tenant, queue_lane):
-    """Two fast turns never overlap."""
+    """Two turns in quick succession never overlap."""
     subject = uuid4()
     add(tenant, queue_lane, subject=subject, ordinal=1)
     add(tenant, queue_lane, subject=subject, ordinal=2)
@@ -73,8 +73,7 @@ def test_a_queue_lane_runs_one_job_per_subject(tenant, queue_lane):
 
 
 @pytest.mark.requirement("T10")
-def test_a_queue_lane_runs_the_lowest_turn_first(tenant, queue_lane):
-    """None is dropped, and the order is that of the turns."""
+def test_a_queue_lane_runs_every_job_in_order_of_its_ordinal(tenant, queue_lane):
     subject = uuid4()
     for ordinal in (3, 1, 2):
         add(tenant, queue_lane, subject=subject, ordinal=ordinal)
@@ -87,7 +86,7 @@ def test_a_queue_lane_runs_the_lowest_turn_first(tenant, queue_lane):
     assert order == [1, 2, 3]
 
 
-def test_of_jobs_with_one_ordinal_the_older_runs_first(tenant, queue_lane):
+def test_jobs_of_the_same_ordinal_run_oldest_first(tenant, queue_lane):
     subject = uuid4()
     made = [add(tenant, queue_lane, subject=subject, key=f"test_queue:{name}") for name in ("older", "newer")]
     for job_id in made:
@@ -97,7 +96,7 @@ def test_of_jobs_with_one_ordinal_the_older_runs_first(tenant, queue_lane):
             pass
 
 
-def test_a_job_that_is_put_off_lets_one_of_the_same_ordinal_pass(tenant, queue_lane):
+def test_a_postponed_job_does_not_block_another_of_its_ordinal(tenant, queue_lane):
     later = timezone.now() + timezone.timedelta(hours=1)
     subject = uuid4()
     add(tenant, queue_lane, subject=subject, key="test_queue:put_off", run_after=later)
@@ -105,8 +104,8 @@ def test_a_job_that_is_put_off_lets_one_of_the_same_ordinal_pass(tenant, queue_l
     assert [job.id for job in take(queue_lane, 10)] == [due]
 
 
-def test_an_older_job_that_comes_later_waits_for_the_running_one_and_holds_up_nobody_else(tenant, queue_lane):
-    """As one does that staff runs again."""
+def test_an_older_job_added_later_waits_without_blocking_other_subjects(tenant, queue_lane):
+    """For example, a failed job that staff run again."""
     subject = uuid4()
     add(tenant, queue_lane, subject=subject, ordinal=2)
     take(queue_lane)
@@ -115,7 +114,7 @@ def test_an_older_job_that_comes_later_waits_for_the_running_one_and_holds_up_no
     assert [job.id for job in take(queue_lane, 10)] == [other]
 
 
-def test_the_lanes_of_one_subject_run_side_by_side(tenant, queue_lane, interrupt_lane):
+def test_lanes_of_the_same_subject_run_concurrently(tenant, queue_lane, interrupt_lane):
     subject = uuid4()
     add(tenant, queue_lane, subject=subject)
     add(tenant, interrupt_lane, subject=subject, ordinal=2)
@@ -123,7 +122,7 @@ def test_the_lanes_of_one_subject_run_side_by_side(tenant, queue_lane, interrupt
     assert {job.lane for job in taken} == {queue_lane.name, interrupt_lane.name}
 
 
-def test_a_claim_waits_for_no_job_that_is_being_written(tenant, queue_lane):
+def test_a_claim_skips_locked_jobs(tenant, queue_lane):
     locked, free = add(tenant, queue_lane), add(tenant, queue_lane)
     with tenant.tx(), transaction.atomic(using="ops"):
         assert Job.objects.select_for_update().get(pk=locked)
@@ -132,7 +131,7 @@ def test_a_claim_waits_for_no_job_that_is_being_written(tenant, queue_lane):
         assert [job.id for job in take(queue_lane, 10)] == [free]
 
 
-def test_a_worker_may_be_silent_for_as_long_as_its_lane_says(tenant, queue_lane, settings):
+def test_a_lane_sets_the_length_of_its_lease(tenant, queue_lane, settings):
     settings.LEASE_SECONDS = None
     add(tenant, queue_lane)
     [job] = take(replace(queue_lane, lease=timedelta(hours=1)))
@@ -141,7 +140,7 @@ def test_a_worker_may_be_silent_for_as_long_as_its_lane_says(tenant, queue_lane,
     assert timedelta(minutes=59) < row.lease_until - row.started_at <= timedelta(hours=1)
 
 
-def test_the_database_refuses_two_running_jobs_of_one_subject(tenant, queue_lane):
+def test_the_database_rejects_two_running_jobs_of_one_subject(tenant, queue_lane):
     subject = uuid4()
     for ordinal in (1, 2):
         add(tenant, queue_lane, subject=subject, ordinal=ordinal)
@@ -150,13 +149,12 @@ def test_the_database_refuses_two_running_jobs_of_one_subject(tenant, queue_lane
         Job.objects.filter(ordinal=2).update(state=State.RUNNING)
 
 
-def test_a_job_is_not_due_before_its_time(tenant, queue_lane):
+def test_a_job_is_not_claimed_before_it_is_due(tenant, queue_lane):
     add(tenant, queue_lane, run_after=timezone.now() + timezone.timedelta(hours=1))
     assert take(queue_lane) == []
 
 
 def test_a_flood_of_one_tenant_does_not_delay_another(tenant, stranger, queue_lane):
-    """The fairest first: the stranger's only job comes before the flood's tail."""
     for _ in range(50):
         add(tenant, queue_lane)
     late = add(stranger, queue_lane)
@@ -164,7 +162,7 @@ def test_a_flood_of_one_tenant_does_not_delay_another(tenant, stranger, queue_la
     assert late in first
 
 
-def test_a_flood_is_forgotten_when_it_ends(tenant, queue_lane):
+def test_a_flood_has_no_effect_after_it_ends(tenant, queue_lane):
     for _ in range(30):
         add(tenant, queue_lane)
     for job in take(queue_lane, 30):
@@ -176,7 +174,7 @@ def test_a_flood_is_forgotten_when_it_ends(tenant, queue_lane):
     assert (job.fair_at - job.created_at).total_seconds() < 0.1
 
 
-def test_a_flood_in_one_lane_delays_no_other_lane(tenant, queue_lane, interrupt_lane):
+def test_a_flood_in_one_lane_does_not_delay_other_lanes(tenant, queue_lane, interrupt_lane):
     for _ in range(20):
         add(tenant, queue_lane)
     job_id = add(tenant, interrupt_lane)
@@ -185,36 +183,36 @@ def test_a_flood_in_one_lane_delays_no_other_lane(tenant, queue_lane, interrupt_
     assert (job.fair_at - job.created_at).total_seconds() < 0.1
 
 
-def test_a_heartbeat_keeps_the_lease(tenant, queue_lane):
+def test_a_heartbeat_renews_the_lease(tenant, queue_lane):
     add(tenant, queue_lane)
     [job] = take(queue_lane)
     expire(job)
-    assert claims.heartbeat([Held(job=job, lease_seconds=30)]) == set()
+    assert claims.heartbeat([HeldJob(job=job, lease_seconds=30)]) == set()
     sweep()
     assert state_of(tenant, job.id) == State.RUNNING
 
 
-def test_a_heartbeat_tells_of_a_job_that_was_superseded(tenant, interrupt_lane):
+def test_a_heartbeat_reports_a_superseded_job(tenant, interrupt_lane):
     subject = uuid4()
     add(tenant, interrupt_lane, subject=subject, ordinal=1)
     [job] = take(interrupt_lane)
     add(tenant, interrupt_lane, subject=subject, ordinal=2)
-    assert claims.heartbeat([Held(job=job, lease_seconds=30)]) == {job.id}
+    assert claims.heartbeat([HeldJob(job=job, lease_seconds=30)]) == {job.id}
 
 
-def test_a_zombies_heartbeat_is_told_and_keeps_nobodys_lease(tenant, queue_lane):
+def test_a_stale_heartbeat_reports_the_lost_job_and_renews_nothing(tenant, queue_lane):
     add(tenant, queue_lane)
-    [zombie] = take(queue_lane)
-    expire(zombie)
+    [stale] = take(queue_lane)
+    expire(stale)
     sweep()
     [job] = take(queue_lane)
     expire(job)
-    assert claims.heartbeat([Held(job=zombie, lease_seconds=30)]) == {job.id}
+    assert claims.heartbeat([HeldJob(job=stale, lease_seconds=30)]) == {job.id}
     sweep()
     assert state_of(tenant, job.id) == State.QUEUED
 
 
-def test_an_expired_lease_queues_the_job_again(tenant, queue_lane):
+def test_a_job_with_an_expired_lease_is_requeued(tenant, queue_lane):
     add(tenant, queue_lane)
     [job] = take(queue_lane)
     expire(job)
@@ -224,22 +222,21 @@ def test_an_expired_lease_queues_the_job_again(tenant, queue_lane):
 
 
 @pytest.mark.parametrize("finish", [None, State.DONE])
-def test_a_zombie_writes_nothing(finish, tenant, queue_lane):
-    """Zero updated rows mean that another worker owns the job."""
+def test_a_worker_that_lost_its_lease_cannot_write(finish, tenant, queue_lane):
     add(tenant, queue_lane)
-    [zombie] = take(queue_lane)
-    expire(zombie)
+    [stale] = take(queue_lane)
+    expire(stale)
     sweep()
     take(queue_lane)
-    with pytest.raises(LeaseLost), job_tx(zombie, finish=finish):
-        tenant.project.name = "written by a zombie"
+    with pytest.raises(LeaseLost), job_tx(stale, finish=finish):
+        tenant.project.name = "written without a lease"
         tenant.project.save()
     with tenant.tx():
         tenant.project.refresh_from_db()
     assert tenant.project.name == "Nello"
 
 
-def test_a_finished_job_can_not_be_finished_again(tenant, queue_lane):
+def test_a_finished_job_cannot_be_finished_again(tenant, queue_lane):
     add(tenant, queue_lane)
     [job] = take(queue_lane)
     with job_tx(job, finish=State.DONE):
@@ -248,7 +245,7 @@ def test_a_finished_job_can_not_be_finished_again(tenant, queue_lane):
         pass
 
 
-def test_a_rolled_back_result_leaves_the_job_running(tenant, queue_lane):
+def test_a_job_keeps_running_when_its_result_is_rolled_back(tenant, queue_lane):
     add(tenant, queue_lane)
     [job] = take(queue_lane)
     with pytest.raises(ZeroDivisionError), job_tx(job, finish=State.DONE):
@@ -256,8 +253,7 @@ def test_a_rolled_back_result_leaves_the_job_running(tenant, queue_lane):
     assert state_of(tenant, job.id) == State.RUNNING
 
 
-def test_a_job_that_kills_its_workers_fails_after_its_attempts(tenant, queue_lane):
-    """Staff see it with the reason."""
+def test_a_job_that_kills_its_workers_fails_when_no_attempt_is_left(tenant, queue_lane):
     add(tenant, queue_lane)
     for _ in range(queue_lane.max_attempts):
         [job] = take(queue_lane)
@@ -268,7 +264,7 @@ def test_a_job_that_kills_its_workers_fails_after_its_attempts(tenant, queue_lan
     assert (job.state, job.error) == (State.FAILED, "The worker that ran this died 5 times in a row.")
 
 
-def test_a_job_that_can_not_be_failed_keeps_no_other_from_its_end(tenant, queue_lane):
+def test_an_error_while_failing_a_job_does_not_affect_other_jobs(tenant, queue_lane):
     flawed, other = add(tenant, queue_lane), add(tenant, queue_lane)
 
     def on_failed(job, reason) -> None:
@@ -283,19 +279,19 @@ def test_a_job_that_can_not_be_failed_keeps_no_other_from_its_end(tenant, queue_
     assert state_of(tenant, other) == State.FAILED
 
 
-def test_a_heartbeat_waits_for_no_job_that_is_being_written(tenant, queue_lane):
-    """It holds others meanwhile; the job is still ours."""
+def test_a_heartbeat_skips_locked_jobs(tenant, queue_lane):
+    """The lock is the worker's own, so the job is still held."""
     for _ in range(2):
         add(tenant, queue_lane)
     jobs = take(queue_lane, 2)
     with job_tx(jobs[0]), transaction.atomic(using="ops"):
         with connections["ops"].cursor() as cursor:
             cursor.execute("set local lock_timeout = '1s'")
-        assert claims.heartbeat([Held(job=job, lease_seconds=30) for job in jobs]) == set()
+        assert claims.heartbeat([HeldJob(job=job, lease_seconds=30) for job in jobs]) == set()
 
 
-def test_what_a_worker_writes_is_its_own_to_the_end(tenant, queue_lane):
-    """Nobody supersedes or claims the job between the proof and the commit."""
+def test_the_job_is_locked_until_the_worker_commits(tenant, queue_lane):
+    """No other transaction can supersede or claim the job between the check and the commit."""
     add(tenant, queue_lane)
     [job] = take(queue_lane)
     with job_tx(job), transaction.atomic(using="ops"), connections["ops"].cursor() as cursor:
@@ -303,7 +299,7 @@ def test_what_a_worker_writes_is_its_own_to_the_end(tenant, queue_lane):
         assert cursor.fetchall() == []
 
 
-def test_a_lane_of_another_version_keeps_no_sweep_from_its_work(tenant, queue_lane, interrupt_lane):
+def test_an_unknown_lane_does_not_stop_the_sweep(tenant, queue_lane, interrupt_lane):
     for lane in (queue_lane, interrupt_lane):
         add(tenant, lane)
         [job] = take(lane)
@@ -327,13 +323,13 @@ def test_a_failed_job_runs_again(tenant, queue_lane):
     assert (again.id, again.attempt) == (job.id, 1)
 
 
-def test_only_a_failed_job_runs_again(tenant, queue_lane):
+def test_only_a_failed_job_can_run_again(tenant, queue_lane):
     job_id = add(tenant, queue_lane)
     with pytest.raises(WrongState, match="this one is queued"), tenant.tx():
         run_again(tenant.project, job_id)
 
 
-def test_a_job_given_back_by_a_stopping_worker_keeps_its_attempts(tenant, queue_lane):
+def test_a_stopping_worker_requeues_jobs_without_counting_the_attempt(tenant, queue_lane):
     add(tenant, queue_lane)
     [job] = take(queue_lane)
     assert claims.requeue(job, error="", delay_seconds=0, forgive=True)
@@ -341,24 +337,24 @@ def test_a_job_given_back_by_a_stopping_worker_keeps_its_attempts(tenant, queue_
     assert again.attempt == 1
 
 
-def test_a_stale_token_gives_nothing_back(tenant, queue_lane):
+def test_a_stale_token_cannot_requeue(tenant, queue_lane):
     add(tenant, queue_lane)
     [job] = take(queue_lane)
     assert not claims.requeue(replace(job, token=job.token - 1), error="", delay_seconds=0)
 
 
-def test_what_is_done_is_neither_given_back_nor_cancelled(tenant, queue_lane):
-    """A worker stops, or beats, between the last commit of a job and the end of its task."""
+def test_a_finished_job_is_neither_requeued_nor_canceled(tenant, queue_lane):
+    """The worker may stop, or send a heartbeat, between the last commit of a job and the end of its task."""
     add(tenant, queue_lane)
     [job] = take(queue_lane)
     with job_tx(job, finish=State.DONE):
         pass
     assert not claims.requeue(job, error="", delay_seconds=0, forgive=True)
-    assert claims.heartbeat([Held(job=job, lease_seconds=30)]) == set()
+    assert claims.heartbeat([HeldJob(job=job, lease_seconds=30)]) == set()
     assert state_of(tenant, job.id) == State.DONE
 
 
-def test_a_job_that_failed_once_is_tried_again_after_a_while_and_says_why(tenant, queue_lane):
+def test_a_requeued_job_waits_and_records_its_error(tenant, queue_lane):
     add(tenant, queue_lane)
     [job] = take(queue_lane)
     assert claims.requeue(job, error="the model was away", delay_seconds=60)

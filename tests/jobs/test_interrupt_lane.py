@@ -1,4 +1,4 @@
-"""Interrupt lanes: a newer job supersedes older ones of its subject."""
+"""Interrupt lanes: a newer job supersedes the older jobs of its subject."""
 
 from __future__ import annotations
 
@@ -25,7 +25,6 @@ def states(tenant: Tenant) -> list[str]:
 
 @pytest.mark.requirement("T13")
 def test_a_newer_job_supersedes_older_ones(tenant, interrupt_lane):
-    """What was superseded has a state of its own."""
     subject = uuid4()
     for ordinal in (1, 2, 3):
         add(tenant, interrupt_lane, subject=subject, ordinal=ordinal)
@@ -33,15 +32,14 @@ def test_a_newer_job_supersedes_older_ones(tenant, interrupt_lane):
 
 
 @pytest.mark.requirement("T13")
-def test_another_subject_is_left_alone(tenant, interrupt_lane):
+def test_other_subjects_are_not_affected(tenant, interrupt_lane):
     add(tenant, interrupt_lane, ordinal=1)
     add(tenant, interrupt_lane, ordinal=2)
     assert states(tenant) == [State.QUEUED, State.QUEUED]
 
 
 @pytest.mark.requirement("T13")
-def test_what_a_superseded_job_still_writes_is_refused(tenant, interrupt_lane):
-    """Its output can never be written later."""
+def test_a_superseded_job_cannot_write(tenant, interrupt_lane):
     subject = uuid4()
     add(tenant, interrupt_lane, subject=subject, ordinal=1)
     [old] = take(interrupt_lane)
@@ -51,7 +49,7 @@ def test_what_a_superseded_job_still_writes_is_refused(tenant, interrupt_lane):
 
 
 @pytest.mark.requirement("T13")
-def test_the_newer_job_starts_at_once(tenant, interrupt_lane):
+def test_the_newer_job_can_start_at_once(tenant, interrupt_lane):
     subject = uuid4()
     add(tenant, interrupt_lane, subject=subject, ordinal=1)
     take(interrupt_lane)
@@ -60,7 +58,7 @@ def test_the_newer_job_starts_at_once(tenant, interrupt_lane):
 
 
 @pytest.mark.requirement("T13")
-def test_workers_are_told_to_cancel_a_superseded_call(tenant, interrupt_lane):
+def test_workers_are_told_to_cancel_superseded_calls(tenant, interrupt_lane):
     subject = uuid4()
     add(tenant, interrupt_lane, subject=subject, ordinal=1)
     [old] = take(interrupt_lane)
@@ -73,7 +71,7 @@ def test_workers_are_told_to_cancel_a_superseded_call(tenant, interrupt_lane):
 
 
 def test_after_three_interruptions_the_running_job_may_finish(tenant, interrupt_lane):
-    """Directives never starve."""
+    """The lane makes progress however often it is interrupted."""
     subject = uuid4()
     for ordinal in (1, 2, 3, 4):
         add(tenant, interrupt_lane, subject=subject, ordinal=ordinal)
@@ -85,7 +83,7 @@ def test_after_three_interruptions_the_running_job_may_finish(tenant, interrupt_
     assert [job.ordinal for job in take(interrupt_lane)] == [5]
 
 
-def test_a_job_that_waits_is_superseded_whatever_patience_it_has_inherited(tenant, interrupt_lane):
+def test_a_waiting_job_is_superseded_after_any_number_of_interruptions(tenant, interrupt_lane):
     subject = uuid4()
     for ordinal in (1, 2, 3):
         add(tenant, interrupt_lane, subject=subject, ordinal=ordinal)
@@ -95,8 +93,7 @@ def test_a_job_that_waits_is_superseded_whatever_patience_it_has_inherited(tenan
     assert states(tenant) == [State.SUPERSEDED] * 4 + [State.QUEUED]
 
 
-def test_what_never_ran_was_not_interrupted(tenant, interrupt_lane):
-    """Patience is for what a newer job keeps breaking off."""
+def test_only_running_jobs_count_as_interrupted(tenant, interrupt_lane):
     subject = uuid4()
     for ordinal in range(1, 6):
         add(tenant, interrupt_lane, subject=subject, ordinal=ordinal)
@@ -118,7 +115,7 @@ def test_only_older_jobs_of_the_same_lane_are_superseded(tenant, interrupt_lane,
         assert list(left) == [(interrupt_lane.name, 3), (queue_lane.name, 1), (queue_lane.name, 3)]
 
 
-def test_where_nothing_may_go_on_the_patient_one_is_ended_too(tenant, interrupt_lane):
+def test_supersede_can_also_end_a_job_that_may_finish(tenant, interrupt_lane):
     subject = uuid4()
     for ordinal in (1, 2, 3, 4):
         add(tenant, interrupt_lane, subject=subject, ordinal=ordinal)
@@ -129,7 +126,7 @@ def test_where_nothing_may_go_on_the_patient_one_is_ended_too(tenant, interrupt_
     assert (spared.ordinals, ended.ordinals) == ((), (running.ordinal,))
 
 
-def test_an_interrupting_job_inherits_its_place_in_the_queue(tenant, interrupt_lane):
+def test_an_interrupting_job_inherits_the_place_in_the_queue(tenant, interrupt_lane):
     subject = uuid4()
     first = add(tenant, interrupt_lane, subject=subject, ordinal=1)
     for _ in range(20):

@@ -1,4 +1,4 @@
-"""Failures that a worker survives, and how staff read about them."""
+"""Failures that a worker survives, and the messages that staff read."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from tests.conftest import Tenant
 from tests.jobs.conftest import add, take
 
 
-def test_a_bug_in_a_sweep_stops_no_later_sweep(database: None, monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
+def test_the_sweep_continues_after_a_bug(database: None, monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
     settings.SWEEP_SECONDS = 0.01
-    monkeypatch.setattr(runner, "REST_SECONDS", 0.01)
+    monkeypatch.setattr(runner, "RESTART_SECONDS", 0.01)
     swept = []
 
     def hook() -> None:
@@ -53,8 +53,8 @@ async def _until(condition: Callable[[], object]) -> None:
             await asyncio.sleep(0.005)
 
 
-def test_a_job_that_is_claimed_again_where_it_still_runs_is_kept(tenant: Tenant, queue_lane: Lane) -> None:
-    """After an outage its lease has run out, and it is claimed again by the same worker."""
+def test_a_job_reclaimed_by_the_same_worker_replaces_its_older_run(tenant: Tenant, queue_lane: Lane) -> None:
+    """After an outage, the lease has expired, and the same worker may claim the job again."""
     begun: list[int] = []
 
     async def waits(job: ClaimedJob) -> None:
@@ -80,10 +80,9 @@ def test_a_job_that_is_claimed_again_where_it_still_runs_is_kept(tenant: Tenant,
     asyncio.run(claimed_twice())
 
 
-def test_what_ends_while_a_worker_stops_keeps_no_other_from_being_given_back(
+def test_a_job_that_ends_while_the_worker_stops_does_not_affect_the_others(
     tenant: Tenant, queue_lane: Lane, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A stop costs a job no attempt."""
     monkeypatch.setattr(runner, "STOP_SECONDS", 0.01)
     released = asyncio.Event()
 
@@ -112,9 +111,7 @@ def test_what_ends_while_a_worker_stops_keeps_no_other_from_being_given_back(
         assert list(Job.objects.values_list("state", "attempts")) == [(State.QUEUED, 0)] * 3
 
 
-def test_an_outage_of_the_database_is_told_in_a_sentence(tenant: Tenant, queue_lane: Lane) -> None:
-    """Not in what its driver says."""
-
+def test_a_database_outage_is_reported_without_the_drivers_message(tenant: Tenant, queue_lane: Lane) -> None:
     async def broken(job: ClaimedJob) -> None:
         raise OperationalError("consuming input failed: server closed the connection unexpectedly")
 
@@ -125,8 +122,8 @@ def test_an_outage_of_the_database_is_told_in_a_sentence(tenant: Tenant, queue_l
         assert Job.objects.get(pk=job.id).error == BROKE_OFF
 
 
-def test_a_fault_of_ours_is_told_in_a_sentence(tenant: Tenant, queue_lane: Lane) -> None:
-    """What a library says of it, which may hold a customer's words, is for the log; a sentence of our own is told."""
+def test_only_our_own_error_messages_are_shown(tenant: Tenant, queue_lane: Lane) -> None:
+    """A library's message may contain a customer's words, so it goes to the log only."""
     for error, told in ((KeyError("c4fe"), FAULT), (ValueError(), FAULT), (BadAnswer("No JSON."), "No JSON.")):
 
         async def fails(job: ClaimedJob, error: Exception = error) -> None:
@@ -139,23 +136,23 @@ def test_a_fault_of_ours_is_told_in_a_sentence(tenant: Tenant, queue_lane: Lane)
 
 
 def end_of(tenant: Tenant, job: ClaimedJob, lane: Lane) -> Job:
-    """What an attempt makes of the job."""
+    """The job after an attempt."""
     asyncio.run(attempt(job, lane))
     with tenant.tx():
         return Job.objects.get(pk=job.id)
 
 
-def test_an_attempt_that_takes_too_long_is_broken_off_and_tried_again(tenant: Tenant, queue_lane: Lane) -> None:
+def test_an_attempt_that_exceeds_its_deadline_is_retried(tenant: Tenant, queue_lane: Lane) -> None:
     async def for_ever(job: ClaimedJob) -> None:
         await asyncio.Event().wait()
 
     add(tenant, queue_lane)
     [job] = take(queue_lane)
     ended = end_of(tenant, job, replace(queue_lane, handler=for_ever, deadline=timedelta(seconds=0.05)))
-    assert (ended.state, ended.error) == (State.QUEUED, "It took longer than its deadline.")
+    assert (ended.state, ended.error) == (State.QUEUED, "The attempt exceeded its deadline.")
 
 
-def test_what_can_not_succeed_is_not_tried_again(tenant: Tenant, queue_lane: Lane) -> None:
+def test_a_job_that_gives_up_is_not_retried(tenant: Tenant, queue_lane: Lane) -> None:
     async def gives_up(job: ClaimedJob) -> None:
         raise GiveUp("The tool is gone.")
 
@@ -165,7 +162,7 @@ def test_what_can_not_succeed_is_not_tried_again(tenant: Tenant, queue_lane: Lan
     assert (ended.state, ended.error) == (State.FAILED, "The tool is gone.")
 
 
-def test_each_attempt_waits_longer_than_the_one_before(tenant: Tenant, queue_lane: Lane) -> None:
+def test_retries_back_off(tenant: Tenant, queue_lane: Lane) -> None:
     async def fails(job: ClaimedJob) -> None:
         raise ValueError("again")
 
@@ -176,11 +173,9 @@ def test_each_attempt_waits_longer_than_the_one_before(tenant: Tenant, queue_lan
     assert ended.run_after - ended.started_at > timedelta(seconds=3)
 
 
-def test_a_worker_runs_so_many_jobs_at_once_and_goes_on_as_they_end(
-    tenant: Tenant, queue_lane: Lane, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(runner, "SIDE_BY_SIDE", 2)
-    monkeypatch.setattr(runner, "CLAIM_AT_ONCE", 1)
+def test_a_worker_limits_its_concurrent_jobs(tenant: Tenant, queue_lane: Lane, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runner, "MAX_CONCURRENT", 2)
+    monkeypatch.setattr(runner, "CLAIM_LIMIT", 1)
     begun: list[asyncio.Event] = []
 
     async def waits(job: ClaimedJob) -> None:
@@ -193,7 +188,7 @@ def test_a_worker_runs_so_many_jobs_at_once_and_goes_on_as_they_end(
     async def run() -> None:
         worker = Runner(queues=frozenset())
         worker._lanes = {queue_lane.name: replace(queue_lane, handler=waits)}
-        pump = asyncio.create_task(worker._pump())
+        pump = asyncio.create_task(worker._claim_loop())
         worker._work.set()
         await _until(lambda: len(begun) == 2)
         assert not worker.wake(queue_lane.name)
@@ -210,7 +205,7 @@ def test_a_worker_runs_so_many_jobs_at_once_and_goes_on_as_they_end(
     asyncio.run(run())
 
 
-def test_without_redis_a_superseded_call_is_stopped_by_the_heartbeat(tenant: Tenant, interrupt_lane: Lane) -> None:
+def test_without_redis_the_heartbeat_cancels_superseded_jobs(tenant: Tenant, interrupt_lane: Lane) -> None:
     stopped: list[UUID] = []
 
     async def waits(job: ClaimedJob) -> None:

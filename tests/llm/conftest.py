@@ -1,4 +1,4 @@
-"""A fault server, a client, and the records it wrote."""
+"""A fault server, a client, and the records of its calls."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def records() -> list[CallRecord]:
 
 @pytest.fixture
 def ask() -> Callable[..., ChatRequest]:
-    """Makes a request to a base URL of the fault server."""
+    """Returns a function that creates a request to a base URL of the fault server."""
 
     def make(
         url: str, *, model: str = "test-model", trusted: bool = True, key: str = KEY, **fields: Any
@@ -58,5 +58,5 @@ def ask() -> Callable[..., ChatRequest]:
 
 @pytest.fixture(autouse=True)
 def quick_retries(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The pauses between attempts are counted in milliseconds here."""
+    """Shorten the pauses between attempts to milliseconds."""
     monkeypatch.setattr("llm.call.FIRST_PAUSE_S", 0.01)

@@ -1,4 +1,4 @@
-"""A model endpoint over real sockets that misbehaves as it is told to, one behaviour for each request of a path."""
+"""A scripted model endpoint over real sockets, with one behavior for each request of a path."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Behaviour = Callable[["Exchange"], Awaitable[None]]
 
 @dataclass
 class Exchange:
-    """One request, and the connection to answer it on."""
+    """A request, and the connection to respond on."""
 
     headers: dict[str, str]
     body: dict[str, Any]
@@ -30,7 +30,7 @@ class Exchange:
 
 
 class FaultServer:
-    """Serves `/<case>/v1/chat/completions`. A case's last behaviour repeats."""
+    """Serves `/<case>/v1/chat/completions`. The last behavior of a case repeats."""
 
     def __init__(self) -> None:
         self.requests: dict[str, list[Exchange]] = defaultdict(list)
@@ -50,7 +50,7 @@ class FaultServer:
         await asyncio.gather(*self._visits, return_exceptions=True)
 
     def script(self, case: str, *behaviours: Behaviour) -> str:
-        """Set what a case does, and return its base URL."""
+        """Set the behaviors of a case and return its base URL."""
         self._behaviours[case] = list(behaviours)
         return f"http://127.0.0.1:{self.port}/{case}/v1"
 
@@ -83,7 +83,7 @@ class FaultServer:
 def answers(
     status: int, body: Any, *, kind: str = "application/json", headers: dict[str, str] | None = None
 ) -> Behaviour:
-    """A whole response; anything but text is sent as JSON."""
+    """A complete response. Content other than text is sent as JSON."""
     payload = (body if isinstance(body, str) else json.dumps(body)).encode()
     fields = {"Content-Type": kind, "Content-Length": str(len(payload)), **(headers or {})}
     head = f"HTTP/1.1 {status} Status\r\n" + "".join(f"{name}: {value}\r\n" for name, value in fields.items())
@@ -95,7 +95,7 @@ def answers(
 
 
 def error(status: int, message: str, *, headers: dict[str, str] | None = None, **fields: Any) -> Behaviour:
-    """An error response in the provider's shape."""
+    """An error response in OpenAI's format."""
     return answers(status, {"error": {"message": message, "type": "fault", **fields}}, headers=headers)
 
 
@@ -127,7 +127,7 @@ def chunked(text: str) -> str:
 
 
 def streams(*events: str, then: Behaviour | None = None) -> Behaviour:
-    """A stream of these events that ends properly, or goes on as `then` says."""
+    """A stream of these events that ends properly, or continues with `then`."""
 
     async def behave(exchange: Exchange) -> None:
         await exchange.send(STREAM_HEAD)
@@ -143,13 +143,13 @@ async def hang_up(exchange: Exchange) -> None:
 
 
 async def hang(exchange: Exchange) -> None:
-    """Say nothing more until the client leaves."""
+    """Send nothing until the client leaves."""
     await exchange.until_client_leaves()
     raise ConnectionResetError
 
 
 async def until(condition: Callable[[], object]) -> None:
-    """Wait for the condition to hold, at most five seconds."""
+    """Wait up to five seconds for the condition."""
     async with asyncio.timeout(5):
         while not condition():
             await asyncio.sleep(0.005)

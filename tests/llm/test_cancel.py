@@ -1,4 +1,4 @@
-"""Cancelling a call closes its connection at once, whatever it is waiting for."""
+"""Cancellation closes the connection at once."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ async def test_cancelling_closes_the_connection(
     assert records[0].output == "".join(heard)
 
 
-async def test_what_a_cancelled_call_had_cost_by_then_is_recorded(
+async def test_the_usage_of_a_canceled_call_is_recorded(
     server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
     heard: list[str] = []
@@ -64,7 +64,7 @@ async def test_what_a_cancelled_call_had_cost_by_then_is_recorded(
 async def test_cancelling_from_another_thread_closes_the_connection(
     server: FaultServer, ask: Ask, records: list[CallRecord]
 ) -> None:
-    """The way of the workers: the client lives on the loop thread, and the future is cancelled elsewhere."""
+    """As in a worker: the client runs on the loop's thread, and the future is canceled from another."""
     loop, client, heard = ModelLoop(), Client(), []
     request = ask(server.script("case", streams(chunk("Hel"), then=hang)), deadlines=Deadlines(60, 60))
     future = loop.submit(client.stream(request, on_text=heard.append, record=records.append))
@@ -77,7 +77,7 @@ async def test_cancelling_from_another_thread_closes_the_connection(
     loop.stop()
 
 
-async def test_cancelling_between_two_attempts_sends_no_more(
+async def test_cancelling_between_attempts_sends_no_further_request(
     server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
     url = server.script("case", error(429, "slow down", headers={"Retry-After": "20"}))
@@ -90,7 +90,7 @@ async def test_cancelling_between_two_attempts_sends_no_more(
     assert [(record.error_code, record.attempts) for record in records] == [("cancelled", 1)]
 
 
-async def test_a_cancelled_call_leaves_the_other_calls_alone(
+async def test_cancelling_a_call_does_not_affect_other_calls(
     server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
     stalled = ask(server.script("stalled", streams(chunk("Hel"), then=hang)))

@@ -1,4 +1,4 @@
-"""Every way in which an endpoint can fail has its own error, and is retried or not."""
+"""Failures of an endpoint: each has its own error and is retried or not."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from tests.llm.fault_server import (
 )
 
 Ask = Callable[..., ChatRequest]
-# For endpoints that hang; the others have time for their retries
+# For endpoints that hang. The others need time for retries
 QUICK = Deadlines(first_token_s=0.4, total_s=0.8)
 PATIENT = Deadlines(first_token_s=20, total_s=20)
 HTML = "<html><body>Please log in</body></html>"
 
-# name -> behaviour, error, attempts
+# name -> behavior, error, attempts
 BEFORE_TEXT: dict[str, tuple[Behaviour, type[errors.LlmError], int]] = {
     "429 short": (error(429, "slow down", headers={"Retry-After": "0.01"}), errors.RateLimited, 3),
     "429 long": (error(429, "come back", headers={"Retry-After": "120"}), errors.RateLimitedLong, 1),
@@ -113,7 +113,7 @@ def ignore(text: str) -> None:
 
 
 @pytest.mark.parametrize("name", BEFORE_TEXT)
-async def test_failure_before_any_text(
+async def test_a_failure_before_any_text_raises_its_error(
     name: str, server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
     behaviour, expected, attempts = BEFORE_TEXT[name]
@@ -127,7 +127,7 @@ async def test_failure_before_any_text(
 
 
 @pytest.mark.parametrize("name", CUTS)
-async def test_stream_cut_after_text_is_not_retried_and_keeps_the_text(
+async def test_a_stream_cut_after_text_is_not_retried_and_keeps_the_text(
     name: str, server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
     url = server.script("case", CUTS[name])
@@ -150,8 +150,8 @@ REASONS: dict[str, tuple[Behaviour, str]] = {
         "answered 400: “API key not valid.”",
     ),
     "broken JSON": (answers(200, '{"choices": [{'), r"answer is not JSON\.$"),
-    "a text with status 200": (answers(200, "Busy", kind="text/plain"), r"is no event stream but text/plain\.$"),
-    "no end": (CUTS["end without finish reason"], r"^The answer broke off before its end\.$"),
+    "a text with status 200": (answers(200, "Busy", kind="text/plain"), r"is not an event stream but text/plain\.$"),
+    "no end": (CUTS["end without finish reason"], r"^The answer ended early\.$"),
     "a page with status 200": (answers(200, HTML, kind="text/html"), r"answer is not JSON but text/html\.$"),
     "error in the stream": (CUTS["error in the stream"], "error with status 200: overloaded"),
     "refusal in pieces": (
@@ -162,7 +162,7 @@ REASONS: dict[str, tuple[Behaviour, str]] = {
 
 
 @pytest.mark.parametrize("name", REASONS)
-async def test_what_the_endpoint_says_of_it_is_told(
+async def test_the_endpoints_message_is_part_of_the_error(
     name: str, server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
     behaviour, sentence = REASONS[name]
@@ -173,13 +173,13 @@ async def test_what_the_endpoint_says_of_it_is_told(
 @pytest.mark.parametrize(
     ("url", "sentence"),
     [
-        ("http://127.0.0.1:1/v1", "can't be reached: nothing answers at its address and port."),
-        ("http://no-such-host.invalid/v1", "can't be reached: its name can't be found."),
+        ("http://127.0.0.1:1/v1", "can't be reached: it refuses connections at its address and port."),
+        ("http://no-such-host.invalid/v1", "can't be reached: its host name can't be resolved."),
         ("not a url", "The model endpoint's base URL is not a valid URL."),
         ("https:///v1", "The model endpoint's base URL is not a valid URL."),
     ],
 )
-async def test_why_there_is_no_connection_is_a_sentence(
+async def test_a_failed_connection_is_explained(
     url: str, sentence: str, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
     with pytest.raises(errors.LlmError) as caught:
@@ -196,19 +196,19 @@ CLOSED: dict[str, Behaviour] = {
 
 @pytest.mark.parametrize("is_trusted", [True, False])
 @pytest.mark.parametrize("name", CLOSED)
-async def test_a_connection_that_breaks_off_is_a_sentence(
+async def test_a_closed_connection_is_explained(
     name: str, is_trusted: bool, server: FaultServer, ask: Ask, records: list[CallRecord]
 ) -> None:
     client = Client(outbound=Guard(allow=["127.0.0.1"]))
     url = server.script("case", CLOSED[name])
     with pytest.raises(errors.Unavailable) as caught:
         await client.complete(ask(url, trusted=is_trusted, deadlines=PATIENT), record=records.append)
-    assert str(caught.value) == "The connection to the model endpoint broke off."
+    assert str(caught.value) == "The connection to the model endpoint was lost."
     await client.aclose()
 
 
 @pytest.mark.parametrize("is_trusted", [True, False])
-async def test_a_certificate_that_nobody_vouches_for_is_said(
+async def test_an_untrusted_certificate_is_explained(
     is_trusted: bool, tls: ssl.SSLContext, ask: Ask, records: list[CallRecord]
 ) -> None:
     client = Client(outbound=Guard(allow=["127.0.0.1"]))
@@ -220,7 +220,7 @@ async def test_a_certificate_that_nobody_vouches_for_is_said(
     await client.aclose()
 
 
-async def test_what_an_endpoint_says_is_stored_without_what_no_database_keeps(
+async def test_an_endpoints_message_is_made_storable(
     server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
     url = server.script("case", error(400, "no\0 such\ud83d model"))
@@ -229,7 +229,7 @@ async def test_what_an_endpoint_says_is_stored_without_what_no_database_keeps(
     assert "“no such\ufffd model”" in str(caught.value)
 
 
-async def test_a_closed_endpoint_is_sent_nothing_and_says_why(
+async def test_nothing_is_sent_to_a_closed_endpoint(
     server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
     request = ask(server.script("case", hang))
@@ -239,7 +239,7 @@ async def test_a_closed_endpoint_is_sent_nothing_and_says_why(
     assert (records[0].error_code, records[0].attempts, server.connections) == ("rejected", 1, 0)
 
 
-async def test_stall_in_the_middle_ends_at_the_total_deadline(
+async def test_a_stalled_stream_ends_at_the_total_deadline(
     server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
     url = server.script("case", streams(chunk("Hel"), then=hang))
@@ -249,7 +249,7 @@ async def test_stall_in_the_middle_ends_at_the_total_deadline(
     assert (records[0].error_code, records[0].output) == ("deadline_total", "Hel")
 
 
-async def test_a_tool_call_that_has_begun_has_the_whole_time(
+async def test_a_started_tool_call_has_until_the_total_deadline(
     server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
     begun = chunk(tool_calls=[{"index": 0, "id": "a", "function": {"name": "book", "arguments": "{"}}])
@@ -258,7 +258,7 @@ async def test_a_tool_call_that_has_begun_has_the_whole_time(
         await client.stream(ask(url, deadlines=QUICK), on_text=ignore, record=records.append)
 
 
-async def test_a_model_that_does_not_begin_is_given_up_long_before_the_end(
+async def test_a_silent_model_fails_at_the_first_token_deadline(
     server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
     deadlines = Deadlines(first_token_s=0.3, total_s=60)
@@ -279,7 +279,7 @@ def takes_its_time(*events: str) -> Behaviour:
     return behave
 
 
-async def test_a_model_that_has_begun_has_the_whole_time(
+async def test_a_started_answer_has_until_the_total_deadline(
     server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
     then = takes_its_time(chunk("lo"), chunk(finish="stop"), DONE)
@@ -287,7 +287,7 @@ async def test_a_model_that_has_begun_has_the_whole_time(
     assert (await client.stream(request, on_text=ignore, record=records.append)).text == "Hello"
 
 
-async def test_a_background_call_need_not_begin_early(
+async def test_a_background_call_has_no_first_token_deadline(
     server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
     async def late(exchange: Exchange) -> None:
@@ -298,7 +298,7 @@ async def test_a_background_call_need_not_begin_early(
     assert (await client.complete(request, record=records.append)).text == "Hello"
 
 
-async def test_background_call_has_one_deadline_for_all(
+async def test_a_background_call_has_one_deadline_for_all_attempts(
     server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
     url = server.script("case", hang)
@@ -307,7 +307,7 @@ async def test_background_call_has_one_deadline_for_all(
     assert records[0].error_code == "deadline_total"
 
 
-async def test_refused_connection_is_retried(client: Client, ask: Ask, records: list[CallRecord]) -> None:
+async def test_a_refused_connection_is_retried(client: Client, ask: Ask, records: list[CallRecord]) -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{unused.getsockname()[1]}/v1"
@@ -316,30 +316,28 @@ async def test_refused_connection_is_retried(client: Client, ask: Ask, records: 
     assert records[0].attempts == 3
 
 
-async def test_unknown_host_is_unavailable(client: Client, ask: Ask, records: list[CallRecord]) -> None:
+async def test_an_unknown_host_is_unavailable(client: Client, ask: Ask, records: list[CallRecord]) -> None:
     with pytest.raises(errors.Unavailable):
         await client.complete(ask("http://no-such-host.invalid/v1"), record=records.append)
     assert records[0].error_code == "unavailable"
 
 
 @pytest.mark.parametrize("key", ["sk-line\nbreak-123", "sk-ключ-12345"])
-async def test_a_key_that_cannot_be_sent_is_rejected(
+async def test_a_key_with_invalid_characters_is_rejected(
     key: str, server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
-    with pytest.raises(errors.Rejected, match="The API key holds"):
+    with pytest.raises(errors.Rejected, match="The API key contains"):
         await client.complete(ask(server.script("case", hang), key=key), record=records.append)
     assert (records[0].error_code, server.connections) == ("rejected", 0)
 
 
 @pytest.mark.parametrize("url", ["http://[::1", "not a url", "http://x:port/v1"])
-async def test_a_base_url_that_is_none_fails_typed(
-    url: str, client: Client, ask: Ask, records: list[CallRecord]
-) -> None:
+async def test_an_invalid_base_url_is_rejected(url: str, client: Client, ask: Ask, records: list[CallRecord]) -> None:
     with pytest.raises((errors.Rejected, errors.Unavailable)):
         await client.complete(ask(url), record=records.append)
 
 
-async def test_a_raising_listener_is_recorded_as_internal(
+async def test_an_error_in_on_text_is_recorded_as_internal(
     server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
     def listener(text: str) -> None:
@@ -351,7 +349,7 @@ async def test_a_raising_listener_is_recorded_as_internal(
     assert records[0].error_code == "internal"
 
 
-def test_every_error_has_a_code_of_its_own_and_a_sentence() -> None:
+def test_every_error_has_its_own_code_and_message() -> None:
     classes = [
         errors.RateLimited, errors.RateLimitedLong, errors.Unavailable, errors.Rejected, errors.FirstTokenDeadline,
         errors.TotalDeadline, errors.StreamCut, errors.LengthCut, errors.BadAnswer, errors.SchemaMismatch,

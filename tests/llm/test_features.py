@@ -1,4 +1,4 @@
-"""Providers that don't know a parameter are asked without it, and not asked twice within an hour."""
+"""Unsupported parameters are dropped, and not sent again within an hour."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pydantic import BaseModel, ConfigDict
 
 from llm import errors
 from llm.client import Client
-from llm.features import Complaint, Features
-from llm.health import REFUSALS_STAND_FOR_S, EndpointHealth
+from llm.features import ErrorReport, Features
+from llm.health import FEATURES_TTL_S, EndpointHealth
 from llm.types import CallRecord, ChatRequest
 from tests.llm.fault_server import DONE, Exchange, FaultServer, answers, chunk, error, message, streams
 
@@ -56,7 +56,7 @@ async def test_tools_are_dropped(server: FaultServer, client: Client, ask: Ask, 
     assert "tools" not in server.requests["case"][1].body
 
 
-async def test_a_schema_goes_into_the_prompt(
+async def test_an_unsupported_schema_is_moved_into_the_prompt(
     server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
     refusal = error(400, "json_schema is not supported by this model", param="response_format")
@@ -68,7 +68,7 @@ async def test_a_schema_goes_into_the_prompt(
     assert '"required": ["name"]' in second["messages"][0]["content"]
 
 
-async def test_every_parameter_may_be_given_up_in_turn(
+async def test_all_parameters_can_be_dropped_in_turn(
     server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
     refusals = [
@@ -81,7 +81,7 @@ async def test_every_parameter_may_be_given_up_in_turn(
     assert set(server.requests["case"][-1].body) == {"model", "messages", "stream"}
 
 
-async def test_what_one_model_lacks_is_still_asked_of_another(
+async def test_a_parameter_is_dropped_for_one_model_only(
     server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
     url = server.script("case", error(400, "unknown parameter stream_options"), STREAM)
@@ -90,38 +90,38 @@ async def test_what_one_model_lacks_is_still_asked_of_another(
     assert "stream_options" in server.requests["case"][-1].body
 
 
-async def test_an_endpoint_that_was_upgraded_is_used_fully_after_a_while(
+async def test_dropped_parameters_are_tried_again_later(
     server: FaultServer, client: Client, ask: Ask, records: list[CallRecord], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url = server.script("case", error(400, "library/gemma does not support tools"), STREAM)
     await client.stream(ask(url, tools=(TOOL,)), on_text=str, record=records.append)
     await client.stream(ask(url, tools=(TOOL,)), on_text=str, record=records.append)
-    monkeypatch.setattr("llm.health.REFUSALS_STAND_FOR_S", 0.0)
+    monkeypatch.setattr("llm.health.FEATURES_TTL_S", 0.0)
     await client.stream(ask(url, tools=(TOOL,)), on_text=str, record=records.append)
     assert ["tools" in exchange.body for exchange in server.requests["case"]] == [True, False, False, True]
 
 
-async def test_what_was_refused_under_another_key_is_asked_for(
+async def test_a_changed_key_starts_with_all_parameters(
     server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
-    """Another account may have what this one lacks: settings that were changed begin anew."""
+    """Another account may support it."""
     url = server.script("case", error(400, "library/gemma does not support tools"), STREAM)
     await client.stream(ask(url, tools=(TOOL,)), on_text=str, record=records.append)
     await client.stream(ask(url, tools=(TOOL,), key="sk-of-another-account"), on_text=str, record=records.append)
     assert "tools" in server.requests["case"][-1].body
 
 
-def test_what_was_refused_stands_for_an_hour() -> None:
+def test_a_parameter_stays_dropped_for_an_hour() -> None:
     now = 1000.0
     health = EndpointHealth(clock=lambda: now)
     health.features_of("small").tools = False
-    now += REFUSALS_STAND_FOR_S - 1
+    now += FEATURES_TTL_S - 1
     assert not health.features_of("small").tools
     now += 1
     assert health.features_of("small").tools
 
 
-async def test_a_refusal_that_names_no_parameter_is_final(
+async def test_an_error_that_names_no_parameter_is_final(
     server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
     url = server.script("case", error(400, "This model's maximum context length is 8192 tokens"))
@@ -152,23 +152,23 @@ async def test_a_refusal_that_names_no_parameter_is_final(
         ),
     ],
 )
-def test_the_words_in_which_servers_refuse_are_understood(status: int, text: str, given_up: str) -> None:
+def test_error_messages_of_known_servers_are_recognized(status: int, text: str, given_up: str) -> None:
     features = Features()
-    assert features.learn(Complaint(status, text), body={"tools": [], "response_format": {}})
+    assert features.learn(ErrorReport(status, text), body={"tools": [], "response_format": {}})
     assert [name for name in ("json_schema", "tools") if not getattr(features, name)] == [given_up]
 
 
 @pytest.mark.parametrize(
     "fields", [{"param": "stream_options"}, {"message": "stream_options", "code": "unknown_parameter"}]
 )
-async def test_a_refusal_in_fields_is_understood_whatever_its_words(
+async def test_the_param_and_code_fields_are_recognized(
     fields: dict[str, str], server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
     url = server.script("case", error(400, **{"message": "Not with this model.", **fields}), STREAM)
     assert (await client.stream(ask(url), on_text=str, record=records.append)).text == "Hello"
 
 
-async def test_calls_side_by_side_are_refused_the_same_parameter_and_both_go_on(
+async def test_concurrent_calls_can_drop_the_same_parameter(
     server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
     both_asked = asyncio.Barrier(2)
@@ -185,19 +185,19 @@ async def test_calls_side_by_side_are_refused_the_same_parameter_and_both_go_on(
 
 
 @pytest.mark.parametrize(
-    "complaint",
+    "report",
     [
-        Complaint(
+        ErrorReport(
             400, "Invalid 'tools[0].function.name': string does not match pattern", parameter="tools[0].function.name"
         ),
-        Complaint(400, "max_completion_tokens is too large: 99999"),
-        Complaint(400, "Invalid schema for response_format: context=('properties',)", parameter="x"),
-        Complaint(500, "unknown parameter tools"),
-        Complaint(404, "The model `gpt-tools` does not exist"),
-        Complaint(400, "Unknown tool 'book'"),
-        Complaint(404, "Unknown model toolset-7b"),
+        ErrorReport(400, "max_completion_tokens is too large: 99999"),
+        ErrorReport(400, "Invalid schema for response_format: context=('properties',)", parameter="x"),
+        ErrorReport(500, "unknown parameter tools"),
+        ErrorReport(404, "The model `gpt-tools` does not exist"),
+        ErrorReport(400, "Unknown tool 'book'"),
+        ErrorReport(404, "Unknown model toolset-7b"),
     ],
 )
-def test_a_complaint_about_a_value_gives_nothing_up(complaint: Complaint) -> None:
+def test_an_error_about_a_value_drops_nothing(report: ErrorReport) -> None:
     body = {"tools": [], "max_completion_tokens": 1, "response_format": {}, "stream_options": {}}
-    assert not Features().learn(complaint, body=body)
+    assert not Features().learn(report, body=body)

@@ -1,4 +1,4 @@
-"""A project's own model endpoint is reached through the guard; the operator's is trusted."""
+"""A project's model endpoint is called through the guard; the operator's is trusted."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ async def allowed() -> AsyncIterator[Client]:
     await client.aclose()
 
 
-async def test_a_local_endpoint_of_a_project_is_blocked(
+async def test_a_projects_local_endpoint_is_blocked(
     server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
     with pytest.raises(errors.Blocked, match=r"inside a private network \(127\.0\.0\.1\)"):
@@ -38,7 +38,7 @@ async def test_a_local_endpoint_of_a_project_is_blocked(
     assert (records[0].error_code, records[0].attempts) == ("blocked_address", 1)
 
 
-async def test_a_name_that_points_inside_is_blocked(ask: Ask, records: list[CallRecord]) -> None:
+async def test_a_name_with_a_private_address_is_blocked(ask: Ask, records: list[CallRecord]) -> None:
     client = Client(outbound=Guard(resolver=nothing_public))
     with pytest.raises(errors.Blocked, match=r"10\.0\.0\.7"):
         await client.complete(ask("https://models.example/v1", trusted=False), record=records.append)
@@ -52,7 +52,7 @@ async def test_an_allowed_endpoint_streams(
     assert done.text == "Hello"
 
 
-async def test_a_project_sees_nothing_of_the_operators_environment(
+async def test_a_projects_endpoint_receives_nothing_of_the_operators_environment(
     server: FaultServer, allowed: Client, ask: Ask, records: list[CallRecord], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_ORG_ID", "operator-org")
@@ -78,7 +78,7 @@ async def test_a_redirect_is_not_followed(
     assert not server.requests["inside"]
 
 
-async def test_cookies_of_an_endpoint_are_not_kept(
+async def test_an_endpoints_cookies_are_not_stored(
     server: FaultServer, client: Client, allowed: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
     url = server.script("case", answers(200, message("Hello"), headers={"Set-Cookie": "session=abc; Path=/"}))
@@ -88,10 +88,10 @@ async def test_cookies_of_an_endpoint_are_not_kept(
     assert ["cookie" in exchange.headers for exchange in server.requests["case"]] == [False] * 4
 
 
-async def test_a_compressed_answer_is_not_unpacked(
+async def test_a_compressed_response_is_rejected(
     server: FaultServer, allowed: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
-    """Nor does its connection stay open: the endpoint could have every one that this machine has."""
+    """Its connection is closed too, so that an endpoint can't use up this machine's connections."""
     url = server.script("case", answers(200, "x", headers={"Content-Encoding": "gzip"}))
     with pytest.raises(errors.BadAnswer):
         await allowed.complete(ask(url, trusted=False), record=records.append)
@@ -104,7 +104,7 @@ def small_answers(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("small_answers")
-async def test_an_endless_error_page_is_not_read_to_its_end(
+async def test_an_endless_error_page_is_not_read(
     server: FaultServer, allowed: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
     url = server.script("case", error(403, "x" * 100_000))
@@ -112,7 +112,7 @@ async def test_an_endless_error_page_is_not_read_to_its_end(
         await allowed.complete(ask(url, trusted=False), record=records.append)
 
 
-async def test_a_tenant_with_a_silent_endpoint_holds_up_nobody_elses_calls(
+async def test_a_tenants_silent_endpoint_does_not_delay_other_tenants(
     server: FaultServer, allowed: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
     silent = ask(server.script("silent", hang), trusted=False, deadlines=Deadlines(60, 60))

@@ -1,4 +1,4 @@
-"""The event-loop thread of a worker."""
+"""The event loop thread of a worker."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_all_coroutines_run_on_one_daemon_thread(loop: ModelLoop) -> None:
     assert [thread.daemon for thread in threading.enumerate() if thread.name == "model-loop"] == [True]
 
 
-def test_many_threads_start_it_once(loop: ModelLoop) -> None:
+def test_concurrent_threads_start_the_loop_once(loop: ModelLoop) -> None:
     async def ident() -> int:
         return threading.get_ident()
 
@@ -61,7 +61,7 @@ def test_cancelling_the_future_cancels_the_coroutine(loop: ModelLoop) -> None:
     assert cancelled.wait(5)
 
 
-def test_stopping_cancels_what_runs_and_can_be_repeated() -> None:
+def test_stopping_cancels_running_coroutines_and_is_idempotent() -> None:
     loop = ModelLoop()
     future = loop.submit(asyncio.sleep(60))
     loop.submit(thread_name()).result(5)

@@ -1,4 +1,4 @@
-"""The cost of a model call."""
+"""Prices of model calls."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def test_cached_tokens_have_their_own_price() -> None:
     assert cost_usd("m", Usage(1_000_000, 400_000, 100_000), PRICES) == Decimal("2.6")
 
 
-def test_more_cached_tokens_than_there_were_are_no_discount() -> None:
+def test_more_cached_tokens_than_input_tokens_are_no_discount() -> None:
     assert cost_usd("m", Usage(0, 1_000_000, 0), PRICES) == Decimal("0.25")
 
 

@@ -1,4 +1,4 @@
-"""An API key is in no error, in nothing that hangs on one, and in no record."""
+"""Redaction of API keys in errors, their context, and records."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def chain(exc: BaseException | None) -> Iterator[BaseException]:
 
 
 @pytest.mark.parametrize("name", ECHOES)
-async def test_a_key_that_is_echoed_is_in_no_exception(
+async def test_an_echoed_key_is_not_in_the_exception(
     name: str, server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
     with pytest.raises(errors.LlmError) as caught:
@@ -48,7 +48,7 @@ async def test_a_key_that_is_echoed_is_in_no_exception(
     assert len(texts) > 2
 
 
-async def test_a_key_that_the_model_says_is_not_recorded(
+async def test_a_key_in_the_answer_is_not_recorded(
     server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
     call = {"id": "a", "function": {"name": "book", "arguments": f'{{"key": "{KEY}"}}'}}
@@ -59,7 +59,7 @@ async def test_a_key_that_the_model_says_is_not_recorded(
     assert records[0].output == "The key is [redacted]."
 
 
-async def test_a_key_that_was_said_before_a_cut_is_not_in_what_was_said(
+async def test_a_key_in_a_partial_answer_is_redacted(
     server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
     url = server.script("case", streams(chunk(f"The key is {KEY}.")))
@@ -68,7 +68,7 @@ async def test_a_key_that_was_said_before_a_cut_is_not_in_what_was_said(
     assert caught.value.partial == "The key is [redacted]."
 
 
-async def test_a_key_with_blanks_around_it_is_sent_and_redacted_without_them(
+async def test_a_key_is_sent_and_redacted_without_surrounding_blanks(
     server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
     url = server.script("case", ECHOES["401"])
@@ -82,6 +82,6 @@ def test_a_key_is_not_in_the_repr_of_an_endpoint() -> None:
     assert KEY not in repr(ModelSpec(Endpoint("http://x/v1", KEY), "m"))
 
 
-def test_a_placeholder_key_does_not_eat_ordinary_words() -> None:
+def test_a_placeholder_key_is_not_redacted() -> None:
     assert Redactor("none").text("none of these") == "none of these"
     assert Redactor("").text("text") == "text"

@@ -1,4 +1,4 @@
-"""When a call is tried again, and when an endpoint is left alone."""
+"""Retries, the retry budget and the circuit breaker."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Clock:
         return self.now
 
 
-async def test_two_retries_lead_to_the_answer(
+async def test_a_call_succeeds_after_two_retries(
     server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
     url = server.script("case", error(500, "oops"), error(503, "oops"), HELLO)
@@ -35,7 +35,7 @@ async def test_two_retries_lead_to_the_answer(
     assert [(record.error_code, record.attempts) for record in records] == [(None, 3)]
 
 
-async def test_the_pause_that_the_endpoint_asks_for_is_kept(
+async def test_the_retry_after_header_is_respected(
     server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
     url = server.script("case", error(429, "slow down", headers={"Retry-After": "0.3"}), HELLO)
@@ -44,7 +44,7 @@ async def test_the_pause_that_the_endpoint_asks_for_is_kept(
     assert time.monotonic() - started >= 0.3
 
 
-async def test_a_pause_longer_than_the_time_left_is_not_waited_for(
+async def test_a_pause_beyond_the_deadline_fails_at_once(
     server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
     url = server.script("case", error(429, "slow down", headers={"Retry-After": "20"}), HELLO)
@@ -54,7 +54,7 @@ async def test_a_pause_longer_than_the_time_left_is_not_waited_for(
     assert len(server.requests["case"]) == 1
 
 
-async def test_tokens_of_failed_attempts_are_counted(
+async def test_the_tokens_of_failed_attempts_are_counted(
     server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
     url = server.script("case", answers(200, message("")), HELLO)
@@ -62,7 +62,7 @@ async def test_tokens_of_failed_attempts_are_counted(
     assert done.usage == records[0].usage == Usage(20, 12, 8)
 
 
-async def test_a_stream_cut_before_its_text_is_retried(
+async def test_a_stream_cut_before_any_text_is_retried(
     server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
     url = server.script("case", streams(chunk(role="assistant")), streams(chunk("Hello"), chunk(finish="stop")))
@@ -80,7 +80,7 @@ async def test_retries_stop_when_the_budget_is_used_up(
     assert [record.attempts for record in records] == [3, 2, 1]
 
 
-async def test_an_endpoint_that_never_answers_in_time_is_left_alone(
+async def test_timeouts_open_the_breaker(
     server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
     request = ask(server.script("case", hang), deadlines=Deadlines(0.05, 0.05))
@@ -91,7 +91,7 @@ async def test_an_endpoint_that_never_answers_in_time_is_left_alone(
         await client.complete(request, record=records.append)
 
 
-async def test_a_busy_endpoint_has_more_retries(
+async def test_a_busy_endpoint_gets_more_retries(
     server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
     refused = error(429, "slow down", headers={"Retry-After": "0.01"})
@@ -104,7 +104,7 @@ async def test_a_busy_endpoint_has_more_retries(
     assert [record.attempts for record in records[40:]] == [3, 3]
 
 
-async def test_a_call_that_is_cancelled_while_it_tries_an_endpoint_again_keeps_it_closed_to_nobody(
+async def test_a_canceled_probe_does_not_block_the_endpoint(
     server: FaultServer, client: Client, ask: Ask, records: list[CallRecord], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url = server.script("case", *[error(500, "oops")] * FAILURES_TO_OPEN, hang, HELLO)
@@ -119,7 +119,7 @@ async def test_a_call_that_is_cancelled_while_it_tries_an_endpoint_again_keeps_i
     assert (await client.complete(ask(url), record=records.append)).text == "Hello"
 
 
-async def test_a_failing_endpoint_is_left_alone_and_another_is_not(
+async def test_a_failing_endpoint_is_paused_and_others_are_not(
     server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
     broken, healthy = server.script("broken", error(500, "oops")), server.script("healthy", HELLO)
@@ -142,7 +142,7 @@ def opened(clock: Clock) -> Breaker:
     return breaker
 
 
-def test_one_probe_closes_the_breaker() -> None:
+def test_a_successful_probe_closes_the_breaker() -> None:
     clock = Clock()
     breaker = opened(clock)
     clock.now += OPEN_FOR_S
@@ -152,7 +152,7 @@ def test_one_probe_closes_the_breaker() -> None:
     assert breaker.refusal() is None
 
 
-def test_a_failed_probe_opens_the_breaker_again() -> None:
+def test_a_failed_probe_reopens_the_breaker() -> None:
     clock = Clock()
     breaker = opened(clock)
     clock.now += OPEN_FOR_S
@@ -161,7 +161,7 @@ def test_a_failed_probe_opens_the_breaker_again() -> None:
     assert breaker.refusal() is not None
 
 
-def test_a_cancelled_probe_leaves_room_for_the_next() -> None:
+def test_a_canceled_probe_allows_another() -> None:
     clock = Clock()
     breaker = opened(clock)
     clock.now += OPEN_FOR_S
@@ -170,7 +170,7 @@ def test_a_cancelled_probe_leaves_room_for_the_next() -> None:
     assert breaker.refusal() is None
 
 
-def test_a_success_forgets_the_failures_before_it() -> None:
+def test_a_success_resets_the_failure_count() -> None:
     breaker = Breaker()
     for _ in range(3):
         for _ in range(FAILURES_TO_OPEN - 1):
@@ -186,7 +186,7 @@ def test_one_retry_is_allowed_for_ten_calls() -> None:
     assert sum(budget.take() for _ in range(100)) == 20
 
 
-def test_a_quiet_endpoint_has_a_few_retries_every_minute() -> None:
+def test_an_idle_endpoint_has_a_few_retries_per_minute() -> None:
     clock = Clock()
     budget = RetryBudget(clock=clock)
     assert sum(budget.take() for _ in range(100)) == RETRY_FLOOR

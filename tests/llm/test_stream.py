@@ -1,4 +1,4 @@
-"""A streamed reply, when all goes well."""
+"""Streamed answers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Ask = Callable[..., ChatRequest]
 HELLO = (chunk(role="assistant"), chunk("Hel"), chunk("lo"), chunk(finish="stop"), USAGE, DONE)
 
 
-async def test_pieces_of_text_are_handed_over_in_order(
+async def test_pieces_of_text_arrive_in_order(
     server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
     pieces: list[str] = []
@@ -40,7 +40,7 @@ async def test_pieces_of_text_are_handed_over_in_order(
     assert done.usage == Usage(10, 0, 4)
 
 
-async def test_a_piece_is_handed_over_before_the_next_is_sent(
+async def test_a_piece_arrives_before_the_next_is_sent(
     server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
     heard = asyncio.Event()
@@ -56,7 +56,7 @@ async def test_a_piece_is_handed_over_before_the_next_is_sent(
     assert done.text == "Hello"
 
 
-async def test_success_is_recorded_once_with_everything(
+async def test_a_successful_call_is_recorded_once_and_completely(
     server: FaultServer, ask: Ask, records: list[CallRecord]
 ) -> None:
     client = Client(prices={"test-model": (Decimal(2), Decimal(1), Decimal(10))})
@@ -75,23 +75,23 @@ async def test_success_is_recorded_once_with_everything(
 
 
 @pytest.mark.parametrize("size", [1, 2, 7, 64])
-def test_events_cut_anywhere_are_put_together(size: int) -> None:
-    """What a server sends in pieces may arrive in others: so the lines themselves are cut here."""
+def test_events_split_anywhere_are_reassembled(size: int) -> None:
+    """TCP may split the pieces that a server sends, so the test splits the lines themselves."""
     whole = b': comment\r\n\r\ndata: {"text": "H\xc3\xa9"}\r\n\r\nevent: x\ndata:{"text": "lo"}\n\ndata: [DONE]'
     lines = DataLines()
     found = [line for at in range(0, len(whole), size) for line in lines.feed(whole[at : at + size])]
     assert [*found, *lines.close()] == [b'{"text": "H\xc3\xa9"}', b'{"text": "lo"}', b"[DONE]"]
 
 
-def test_a_line_without_an_end_is_no_event() -> None:
-    """An endpoint could fill the memory with one."""
+def test_an_endless_line_is_rejected() -> None:
+    """An endless line could fill the memory."""
     lines = DataLines()
     with pytest.raises(BadAnswer, match="more than 1 MiB"):
         for _ in range(17):
             lines.feed(b"x" * 64 * 1024)
 
 
-async def test_comments_empty_events_and_a_last_line_without_its_end_are_understood(
+async def test_comments_empty_events_and_an_unterminated_last_line_are_accepted(
     server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
     events = (": keep-alive\r\n\r\n", "data:\n\n", *HELLO[:3], chunk(finish="stop").rstrip())
@@ -101,7 +101,7 @@ async def test_comments_empty_events_and_a_last_line_without_its_end_are_underst
 
 
 @pytest.mark.parametrize("method", ["stream", "complete"])
-async def test_an_answer_without_an_end_is_given_up(
+async def test_an_endless_answer_is_rejected(
     method: str,
     server: FaultServer,
     client: Client,
@@ -119,11 +119,11 @@ async def test_an_answer_without_an_end_is_given_up(
             await client.complete(ask(url), record=records.append)
 
 
-async def test_a_password_in_the_address_of_an_endpoint_is_refused_and_not_recorded(
+async def test_a_password_in_the_base_url_is_rejected_and_not_recorded(
     server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
     url = server.script("ok", streams(*HELLO)).replace("http://", "http://operator:s3cret@")
-    with pytest.raises(Rejected, match="holds a user name or password"):
+    with pytest.raises(Rejected, match="contains a user name or password"):
         await client.stream(ask(url), on_text=lambda text: None, record=records.append)
     assert (records[0].host, server.connections) == (f"127.0.0.1:{server.port}", 0)
 
@@ -152,7 +152,7 @@ async def test_tool_call_deltas_are_assembled(
     assert records[0].tool_calls == done.tool_calls
 
 
-async def test_fifty_parallel_tool_calls_are_told_apart(
+async def test_fifty_parallel_tool_calls_are_kept_apart(
     server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
     calls = [
@@ -163,7 +163,7 @@ async def test_fifty_parallel_tool_calls_are_told_apart(
     assert [call.arguments() for call in done.tool_calls] == [{"n": number} for number in range(50)]
 
 
-async def test_whole_calls_without_an_index_are_told_apart_by_their_ids_or_their_places(
+async def test_calls_without_an_index_are_kept_apart_by_id_or_position(
     server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
     def call(number: int, **fields: str) -> dict[str, Any]:
@@ -179,15 +179,15 @@ async def test_whole_calls_without_an_index_are_told_apart_by_their_ids_or_their
         assert done.finish is FinishReason.TOOL_CALLS
 
 
-async def test_a_nul_is_no_part_of_an_answer(
+async def test_nul_characters_are_removed(
     server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
-    """No database keeps it."""
+    """PostgreSQL can't store it."""
     url = server.script("nul", streams(chunk("Hel\0lo"), chunk(finish="stop"), DONE))
     assert (await client.stream(ask(url), on_text=str, record=records.append)).text == "Hello"
 
 
-async def test_calls_that_all_have_the_index_0_are_told_apart(
+async def test_calls_that_all_have_index_0_are_kept_apart(
     server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
     def part(arguments: str, **fields: str) -> str:
@@ -208,7 +208,7 @@ async def test_calls_that_all_have_the_index_0_are_told_apart(
     ],
     ids=["another id", "everything again", "an object"],
 )
-async def test_a_call_is_one_in_whatever_parts_it_comes(
+async def test_the_parts_of_one_call_are_joined(
     parts: list[dict[str, Any]], server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
     first = {"id": "a", "function": {"name": "book", **parts[0]}}
@@ -230,7 +230,7 @@ async def test_a_call_is_one_in_whatever_parts_it_comes(
         ("STOP", FinishReason.STOP),
     ],
 )
-async def test_other_servers_words_for_an_end_are_understood(
+async def test_finish_reasons_of_other_servers_are_recognized(
     said: str, meant: FinishReason, server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
     url = server.script("case", streams(chunk("Hello"), chunk(finish=said), DONE))
@@ -239,7 +239,7 @@ async def test_other_servers_words_for_an_end_are_understood(
 
 
 @pytest.mark.parametrize("reason", ["content_filter: PROHIBITED_CONTENT", "SAFETY"])
-async def test_other_servers_words_for_a_filter_are_understood(
+async def test_filter_reasons_of_other_servers_are_recognized(
     reason: str, server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
     url = server.script("case", streams(chunk(finish=reason), DONE))
@@ -254,10 +254,10 @@ async def test_a_stream_may_begin_with_a_byte_order_mark(
     assert (await client.stream(ask(url), on_text=str, record=records.append)).text == "Hello"
 
 
-async def test_what_a_tool_is_called_with_can_be_stored(
+async def test_tool_arguments_are_made_storable(
     server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
-    """A character that was cut in two between events is whole again; what no database keeps is left out."""
+    """A character split between two events is joined again. Characters that can't be stored are removed."""
 
     def part(arguments: str, **more: str) -> str:
         return chunk(tool_calls=[{"index": 0, **more, "function": {"name": "book\0", "arguments": arguments}}])
@@ -267,7 +267,7 @@ async def test_what_a_tool_is_called_with_can_be_stored(
     assert done.tool_calls == records[0].tool_calls == (ToolCall("a", "book", '{"for": "😀\ufffd"}'),)
 
 
-async def test_a_content_in_parts_is_its_text_without_what_was_thought(
+async def test_reasoning_parts_are_left_out_of_the_text(
     server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
     thought = {"type": "thinking", "thinking": [{"type": "text", "text": "They greet me."}]}
@@ -279,7 +279,7 @@ async def test_a_content_in_parts_is_its_text_without_what_was_thought(
     assert (done.text, pieces) == ("Hello", ["Hello"])
 
 
-async def test_tool_arguments_that_were_cut_are_no_arguments(
+async def test_truncated_tool_arguments_are_not_returned(
     server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
     cut = [{"index": 0, "id": "a", "function": {"name": "send_sms", "arguments": '{"to": '}}]
@@ -288,7 +288,7 @@ async def test_tool_arguments_that_were_cut_are_no_arguments(
     assert done.tool_calls[0].arguments() is None
 
 
-async def test_what_is_null_or_left_out_stands_for_nothing(
+async def test_null_and_missing_fields_are_ignored(
     server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
     call = [{"index": 0, "id": "a", "function": {"name": "end_call"}}]
@@ -299,7 +299,7 @@ async def test_what_is_null_or_left_out_stands_for_nothing(
     assert done.usage == Usage(10, 0, 4)
 
 
-async def test_a_usage_that_makes_no_sense_is_none(
+async def test_an_invalid_usage_is_ignored(
     server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
     usage = {"prompt_tokens": "10", "completion_tokens": -4, "prompt_tokens_details": 5}
@@ -316,7 +316,7 @@ async def test_length_keeps_the_text_and_drops_the_tool_calls(
     assert (done.text, done.tool_calls, done.finish) == ("Hel", (), FinishReason.LENGTH)
 
 
-async def test_a_server_that_ignores_stream_is_understood(
+async def test_a_server_that_ignores_stream_is_supported(
     server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
     pieces: list[str] = []
@@ -325,14 +325,14 @@ async def test_a_server_that_ignores_stream_is_understood(
     assert (done.text, pieces) == ("Hello", ["Hello"])
 
 
-async def test_the_kind_of_an_answer_is_understood_in_capitals(
+async def test_the_content_type_is_case_insensitive(
     server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
     url = server.script("capitals", answers(200, message("Hello"), kind="Application/JSON"))
     assert (await client.stream(ask(url), on_text=str, record=records.append)).text == "Hello"
 
 
-async def test_a_whole_answer_does_not_wait_for_its_usage_for_ever(
+async def test_a_complete_answer_waits_only_briefly_for_its_usage(
     server: FaultServer, client: Client, ask: Ask, records: list[CallRecord], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("llm.call.USAGE_GRACE_S", 0.2)
@@ -342,7 +342,7 @@ async def test_a_whole_answer_does_not_wait_for_its_usage_for_ever(
     assert (done.text, done.usage) == ("Hello", Usage())
 
 
-async def test_a_character_cut_in_two_between_events_is_whole_again(
+async def test_a_character_split_between_events_is_joined(
     server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
     pieces: list[str] = []
@@ -351,7 +351,7 @@ async def test_a_character_cut_in_two_between_events_is_whole_again(
     assert (done.text, pieces) == ("Hi 😀!\ufffd", ["Hi ", "😀", "!\ufffd"])
 
 
-async def test_the_connection_is_used_again(
+async def test_the_connection_is_reused(
     server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
     url = server.script("ok", streams(*HELLO))
@@ -380,7 +380,7 @@ async def test_the_request_is_plain_chat_completions(
     assert exchange.headers["accept-encoding"] == "identity"
 
 
-async def test_tools_that_may_not_be_called_are_named_and_not_offered(
+async def test_tools_that_may_not_be_called_are_sent_with_tool_choice_none(
     server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
     tool = {"type": "function", "function": {"name": "book", "parameters": {"type": "object"}}}

@@ -1,4 +1,4 @@
-"""Structured answers: the schema that goes out, and the strict reading of what comes back."""
+"""Structured output: the schema that is sent, and the strict parsing of the answer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from llm import errors
 from llm.client import Client
-from llm.structured import Misfit, parse, parse_object, schema_of
+from llm.structured import Mismatch, parse, parse_object, schema_of
 from llm.types import CallRecord, ChatRequest, Deadlines, Usage
 from tests.llm.fault_server import Behaviour, FaultServer, answers, hang, message
 
@@ -25,7 +25,7 @@ class Mood(StrEnum):
 
 
 class Reading(BaseModel):
-    """One reading."""
+    """A parsed reading."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
@@ -37,7 +37,7 @@ class Reading(BaseModel):
 
 
 class Report(BaseModel):
-    """What was read."""
+    """The parsed report."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -83,31 +83,31 @@ def says(value: Any, **fields: Any) -> Behaviour:
 
 
 @pytest.mark.parametrize("name", MISFITS)
-def test_what_does_not_fit_exactly_is_refused(name: str) -> None:
-    with pytest.raises(Misfit):
+def test_an_answer_that_does_not_match_exactly_is_rejected(name: str) -> None:
+    with pytest.raises(Mismatch):
         parse(text_of(MISFITS[name]), output=Report)
 
 
 @pytest.mark.parametrize("form", ["{}", "  {}\n", "```json\n{}\n```", "```\n{}\n```\n"])
-def test_bare_and_fenced_json_is_read(form: str) -> None:
+def test_bare_and_fenced_json_is_accepted(form: str) -> None:
     assert parse(form.replace("{}", json.dumps(GOOD)), output=Report).title == 7
 
 
 @pytest.mark.parametrize("value", ["NaN", "-Infinity", "1e999", '"\\ud800"', '{"\\udfff": 1}', '"\\u0000"'])
-def test_what_no_database_keeps_fits_no_tenants_schema(value: str) -> None:
-    with pytest.raises(Misfit, match=r"^- the answer: holds"):
+def test_values_that_cannot_be_stored_match_no_schema(value: str) -> None:
+    with pytest.raises(Mismatch, match=r"^- the answer: contains"):
         parse_object(f'{{"a": {value}}}', schema={"type": "object"})
 
 
-def test_what_is_no_object_fits_no_tenants_schema() -> None:
-    with pytest.raises(Misfit, match="is no object"):
+def test_only_objects_match_a_tenants_schema() -> None:
+    with pytest.raises(Mismatch, match="is not an object"):
         parse_object("[1]", schema={})
 
 
-async def test_a_tenants_schema_is_not_held_to_what_ours_are(
+async def test_a_tenants_schema_is_not_sent_as_strict(
     server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
-    """Providers refuse a strict one that leaves anything open."""
+    """Providers reject a strict schema that leaves anything open."""
     schema = {"type": "object", "properties": {"n": {"type": "integer"}}}
     url = server.script("case", says({"n": 1}))
     assert await client.object(ask(url), schema=schema, record=records.append) == {"n": 1}
@@ -115,13 +115,13 @@ async def test_a_tenants_schema_is_not_held_to_what_ours_are(
     assert (sent["strict"], sent["schema"]) == (False, schema)
 
 
-def test_a_misfit_says_where_and_not_what() -> None:
-    with pytest.raises(Misfit, match=r"readings\.0\.is_met: Input should be a valid boolean") as caught:
+def test_a_mismatch_names_the_place_but_not_the_value() -> None:
+    with pytest.raises(Mismatch, match=r"readings\.0\.is_met: Input should be a valid boolean") as caught:
         parse(text_of(with_reading(is_met="hush")), output=Report)
     assert "hush" not in str(caught.value)
 
 
-def test_the_schema_is_strict_and_without_references() -> None:
+def test_the_schema_is_strict_and_has_no_references() -> None:
     schema = schema_of(Report, name="report").schema
     assert schema == {
         "type": "object",
@@ -149,7 +149,7 @@ def test_the_schema_is_strict_and_without_references() -> None:
     }
 
 
-async def test_a_fitting_answer_comes_back_as_the_model(
+async def test_a_valid_answer_is_returned_as_the_output_model(
     server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
     url = server.script("case", says(GOOD))
@@ -160,20 +160,20 @@ async def test_a_fitting_answer_comes_back_as_the_model(
     assert [(record.error_code, record.attempts) for record in records] == [(None, 1)]
 
 
-async def test_a_misfit_is_repaired_once_in_the_same_record(
+async def test_a_mismatch_is_repaired_once_within_the_same_record(
     server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
     url = server.script("case", says(with_reading(is_met="true")), says(GOOD))
     report = await client.structured(ask(url), output=Report, record=records.append)
     assert report.readings[0].is_met is True
-    *_, shown, complaint = server.requests["case"][1].body["messages"]
+    *_, shown, report = server.requests["case"][1].body["messages"]
     assert shown == {"role": "assistant", "content": text_of(with_reading(is_met="true"))}
-    assert "readings.0.is_met" in complaint["content"]
+    assert "readings.0.is_met" in report["content"]
     assert [(record.attempts, record.usage) for record in records] == [(2, Usage(20, 12, 8))]
     assert json.loads(records[0].output) == GOOD
 
 
-async def test_a_second_misfit_is_the_end(
+async def test_a_second_mismatch_fails(
     server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
     url = server.script("case", says("no"))
@@ -184,7 +184,7 @@ async def test_a_second_misfit_is_the_end(
     assert [(record.error_code, record.output) for record in records] == [("schema_mismatch", "no")]
 
 
-async def test_the_deadline_holds_for_the_repair_too(
+async def test_the_deadline_includes_the_repair(
     server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
     url = server.script("case", says("no"), hang)
@@ -193,7 +193,7 @@ async def test_the_deadline_holds_for_the_repair_too(
     assert [(record.error_code, record.attempts) for record in records] == [("deadline_total", 2)]
 
 
-async def test_an_answer_cut_by_length_is_never_repaired(
+async def test_a_truncated_answer_is_never_repaired(
     server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
     url = server.script("case", says(json.dumps(GOOD)[:-5], finish="length"))
@@ -203,17 +203,19 @@ async def test_an_answer_cut_by_length_is_never_repaired(
     assert records[0].error_code == "length"
 
 
-async def test_an_answer_that_was_all_thought_is_cut_by_length(
+async def test_an_answer_that_ends_while_reasoning_is_not_repaired(
     server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
-    """It would cost as much again, and end the same."""
+    """A repair would cost as much again and end the same way."""
     url = server.script("case", says("", finish="length"))
     with pytest.raises(errors.LengthCut):
         await client.structured(ask(url), output=Report, record=records.append)
     assert len(server.requests["case"]) == 1
 
 
-async def test_a_refusal_is_no_misfit(server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]) -> None:
+async def test_a_refusal_is_not_a_mismatch(
+    server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
+) -> None:
     url = server.script("case", answers(200, message(None, refusal="I can't help with that.")))
     with pytest.raises(errors.Refused):
         await client.structured(ask(url), output=Report, record=records.append)

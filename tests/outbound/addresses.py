@@ -1,4 +1,4 @@
-"""Addresses that must never be dialled, in the forms in which they may be written."""
+"""Addresses that must never be called, in every notation."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def in_url(address: str) -> str:
 
 
 def other_form(address: str) -> str:
-    """The same address as a resolver on another system might give it."""
+    """The same address as another system's resolver might return it."""
     parsed = ip_address(address)
     if isinstance(parsed, IPv4Address):
         return f"::ffff:{address}"
@@ -39,7 +39,7 @@ def other_form(address: str) -> str:
     return parsed.exploded.upper()
 
 
-# What resolvers read as an address although it doesn't look like one, and what parsers read differently
+# Hosts that resolvers accept as addresses, and that parsers read differently
 ODD_HOSTS = (
     "127.1", "127.0.1", "0x7f.1", "0x7f000001", "0X7F.0.0.1", "2130706433", "017700000001", "0177.0.0.1", "0177.1",
     "127.0.0.1.", "0", "0x0", "00.0.0.0", "10.1", "0xa9fea9fe", "2852039166", "0251.0376.0251.0376", "169.254.43518",

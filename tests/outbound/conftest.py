@@ -1,4 +1,4 @@
-"""A trap that counts connections, a spy on what is dialled, and a resolver that says what a test wants."""
+"""A server that counts connections, a record of the addresses called, and a scripted resolver."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]
 
 @pytest.fixture
 def dialled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Every address that a connection is opened to. Only loopback is really dialled."""
+    """Every address that a connection is opened to. Only connections to loopback are really made."""
     addresses: list[str] = []
     connect = httpcore2.AnyIOBackend.connect_tcp
 
@@ -32,7 +32,7 @@ def dialled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 class Trap:
-    """Listens on every address of this machine, and counts."""
+    """Listens on every address of this machine and counts connections."""
 
     def __init__(self) -> None:
         self.connections = 0
@@ -54,7 +54,10 @@ async def trap() -> AsyncIterator[Trap]:
 
 @pytest.fixture
 def resolver_of() -> Callable[..., Resolver]:
-    """Makes a resolver that gives these answers, one after the other; the last repeats. Its `calls` are counted."""
+    """Returns a factory for resolvers that give these answers in order. The last answer repeats.
+
+    `calls` counts the calls.
+    """
 
     def make(*answers: list[str]) -> Resolver:
         left = list(answers)
@@ -71,7 +74,10 @@ def resolver_of() -> Callable[..., Resolver]:
 
 @pytest_asyncio.fixture
 async def serve() -> AsyncIterator[Callable[..., object]]:
-    """Starts a server with this handler, and returns its URL. Its end waits for every client to have left."""
+    """Returns a function that starts a server with a handler and returns its URL.
+
+    Teardown waits for all clients to leave.
+    """
     servers: list[asyncio.Server] = []
     visits: set[asyncio.Task[None]] = set()
 

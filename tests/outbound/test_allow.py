@@ -26,7 +26,7 @@ from outbound.guard import Guard, Resolver
         ("Mail.Internal:25", "http://mail.internal:25/"),
     ],
 )
-def test_allowed_target_passes(entry: str, url: str) -> None:
+def test_an_allowed_target_passes(entry: str, url: str) -> None:
     Guard([f" {entry} "]).check_url(url)
 
 
@@ -44,33 +44,33 @@ def test_allowed_target_passes(entry: str, url: str) -> None:
         ("example.com", "http://192.168.0.1/"),
     ],
 )
-def test_what_is_beside_the_entry_stays_blocked(entry: str, url: str) -> None:
+def test_a_target_outside_the_entry_stays_blocked(entry: str, url: str) -> None:
     with pytest.raises(BlockedAddress):
         Guard([entry]).check_url(url)
 
 
-async def test_allowed_name_may_point_inside(resolver_of: Callable[..., Resolver]) -> None:
+async def test_an_allowed_name_may_resolve_to_a_private_address(resolver_of: Callable[..., Resolver]) -> None:
     guard = Guard(["crm.internal"], resolver=resolver_of(["10.0.0.5"]))
     assert await guard.resolve("crm.internal", 443) == ["10.0.0.5"]
 
 
-async def test_other_name_may_not_point_inside(resolver_of: Callable[..., Resolver]) -> None:
+async def test_another_name_may_not_resolve_to_a_private_address(resolver_of: Callable[..., Resolver]) -> None:
     with pytest.raises(BlockedAddress):
         await Guard(["crm.internal"], resolver=resolver_of(["10.0.0.5"])).resolve("crm.internal.example", 443)
 
 
-async def test_allowed_range_covers_names_that_point_there(resolver_of: Callable[..., Resolver]) -> None:
+async def test_an_allowed_range_covers_the_names_that_resolve_into_it(resolver_of: Callable[..., Resolver]) -> None:
     guard = Guard(["10.0.0.0/24"], resolver=resolver_of(["10.0.0.5", "10.0.1.5"]))
     with pytest.raises(BlockedAddress, match=r"10\.0\.1\.5"):
         await guard.resolve("crm.example", 443)
 
 
-async def test_mapped_form_of_an_allowed_address_is_the_address(resolver_of: Callable[..., Resolver]) -> None:
+async def test_the_mapped_form_of_an_allowed_address_is_allowed(resolver_of: Callable[..., Resolver]) -> None:
     guard = Guard(["10.0.0.5"], resolver=resolver_of(["::ffff:10.0.0.5"]))
     assert await guard.resolve("crm.example", 443) == ["10.0.0.5"]
 
 
 @pytest.mark.parametrize("entry", ["10.0.0.0/33", "http://x/", "a b", "host:port", "[::1", "10.0.0.1/x"])
-def test_entry_of_no_clear_form_is_refused(entry: str) -> None:
+def test_an_ambiguous_entry_is_rejected(entry: str) -> None:
     with pytest.raises((ValueError, BlockedAddress)):
         Guard([entry])

@@ -1,4 +1,4 @@
-"""Headers that a tenant may add."""
+"""Validation of a tenant's request headers."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from outbound.headers import check_headers
         *("Upgrade", "Keep-Alive", "Proxy-Authorization", "Proxy-Connection"),
     ],
 )
-def test_header_that_frames_the_message_is_refused_by_name(name: str) -> None:
+def test_a_header_that_frames_the_message_is_rejected_by_name(name: str) -> None:
     with pytest.raises(InvalidRequest, match=name):
         check_headers({name: "1"})
 
 
 @pytest.mark.parametrize("value", ["a\r\nX: y", "a\nb", "a\rb", "a\x00b", "a\x7f", "ключ", "x" * 9000])
-def test_value_that_headers_cannot_carry_is_refused_and_not_shown(value: str) -> None:
+def test_an_invalid_value_is_rejected_and_not_shown(value: str) -> None:
     with pytest.raises(InvalidRequest, match="X-Token") as caught:
         check_headers({"X-Token": value})
     assert value not in str(caught.value)
 
 
 @pytest.mark.parametrize("name", ["", "X Token", "X:Token", "X\nToken", "Tökən", "x" * 200])
-def test_name_that_is_no_token_is_refused(name: str) -> None:
+def test_an_invalid_name_is_rejected(name: str) -> None:
     with pytest.raises(InvalidRequest):
         check_headers({name: "1"})
 
@@ -38,7 +38,7 @@ def test_ordinary_headers_pass() -> None:
     check_headers({"Authorization": "Bearer a.b-c", "Idempotency-Key": "k", "X-Note": "naïve\t1"})
 
 
-async def test_request_checks_its_headers_and_its_method() -> None:
+async def test_a_request_checks_its_headers_and_method() -> None:
     with pytest.raises(InvalidRequest):
         await Guard().request("POST", "http://hooks.example/", headers={"Host": "inside"})
     with pytest.raises(InvalidRequest):

@@ -1,4 +1,4 @@
-"""The call itself, against servers that behave and servers that don't, over real sockets."""
+"""Requests over real sockets, to servers that behave and servers that don't."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ KIB = 1024
 
 
 def says(*parts: bytes, then_hang: bool = False) -> Callable[..., Awaitable[None]]:
-    """A server that reads a request's head, sends these bytes, and closes or waits."""
+    """A server that reads the head of a request, sends these bytes, and closes or waits."""
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
@@ -41,7 +41,7 @@ def says(*parts: bytes, then_hang: bool = False) -> Callable[..., Awaitable[None
 
 
 def repeats(head: bytes, part: bytes, *, pause_s: float = 0.0) -> Callable[..., Awaitable[None]]:
-    """A server that never comes to an end."""
+    """A server whose response never ends."""
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
@@ -57,7 +57,7 @@ def repeats(head: bytes, part: bytes, *, pause_s: float = 0.0) -> Callable[..., 
     return handle
 
 
-async def test_request_and_answer_go_through_whole(serve: Serve) -> None:
+async def test_request_and_response_arrive_complete(serve: Serve) -> None:
     seen: list[bytes] = []
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -76,7 +76,7 @@ async def test_request_and_answer_go_through_whole(serve: Serve) -> None:
     assert seen[1] == b"hello"
 
 
-async def test_blanks_around_a_headers_value_are_left_out(serve: Serve) -> None:
+async def test_blanks_around_a_header_value_are_stripped(serve: Serve) -> None:
     seen: list[bytes] = []
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -88,7 +88,7 @@ async def test_blanks_around_a_headers_value_are_left_out(serve: Serve) -> None:
     assert b"\r\nX-Key: Bearer a b\r\n" in seen[0]
 
 
-async def test_a_tenants_own_agent_and_accents_are_sent_as_they_are(serve: Serve) -> None:
+async def test_a_custom_user_agent_and_accents_are_sent_unchanged(serve: Serve) -> None:
     seen: list[bytes] = []
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -102,13 +102,13 @@ async def test_a_tenants_own_agent_and_accents_are_sent_as_they_are(serve: Serve
     assert "X-Note: naïve".encode("latin-1") in lines
 
 
-async def test_an_answer_of_just_the_size_that_is_read_is_whole(serve: Serve) -> None:
+async def test_a_response_of_exactly_the_maximum_size_is_not_truncated(serve: Serve) -> None:
     url = await serve(says(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n" + b"x" * 1000))
     answer = await GUARD.request("GET", url, max_bytes=1000)
     assert (len(answer.body), answer.truncated) == (1000, False)
 
 
-async def test_the_checked_address_is_dialled_and_the_name_is_kept(serve: Serve) -> None:
+async def test_the_checked_address_is_called_under_the_original_name(serve: Serve) -> None:
     seen: list[bytes] = []
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -121,7 +121,7 @@ async def test_the_checked_address_is_dialled_and_the_name_is_kept(serve: Serve)
     assert f"host: hooks.example:{port}\r\n".encode() in seen[0].lower()
 
 
-async def test_proxies_of_the_environment_are_ignored(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_proxies_from_the_environment_are_ignored(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
     monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:1")
     url = await serve(says(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
@@ -129,18 +129,18 @@ async def test_proxies_of_the_environment_are_ignored(serve: Serve, monkeypatch:
 
 
 @pytest.mark.parametrize("status", [200, 302, 404, 429, 500, 503])
-async def test_every_status_is_an_answer(status: int, serve: Serve) -> None:
+async def test_every_status_is_a_response(status: int, serve: Serve) -> None:
     url = await serve(says(f"HTTP/1.1 {status} X\r\nContent-Length: 0\r\n\r\n".encode()))
     assert (await GUARD.request("POST", url)).status == status
 
 
-async def test_long_answer_is_cut(serve: Serve) -> None:
+async def test_a_long_response_is_truncated(serve: Serve) -> None:
     url = await serve(says(b"HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n" + b"x" * 5000))
     answer = await GUARD.request("GET", url, max_bytes=1000)
     assert (answer.body, answer.truncated) == (b"x" * 1000, True)
 
 
-async def test_endless_answer_is_cut(serve: Serve) -> None:
+async def test_an_endless_response_is_truncated(serve: Serve) -> None:
     url = await serve(repeats(b"HTTP/1.1 200 OK\r\n\r\n", b"x" * 64 * KIB))
     answer = await GUARD.request("GET", url)
     assert (len(answer.body), answer.truncated) == (256 * KIB, True)
@@ -165,7 +165,7 @@ HOSTILE: dict[str, Callable[..., Awaitable[None]]] = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-async def test_hostile_server_leaves_the_outcome_unknown(name: str, serve: Serve) -> None:
+async def test_the_outcome_is_unknown_after_a_hostile_response(name: str, serve: Serve) -> None:
     url = await serve(HOSTILE[name])
     async with asyncio.timeout(3):
         with pytest.raises(Unknown) as caught:
@@ -174,7 +174,7 @@ async def test_hostile_server_leaves_the_outcome_unknown(name: str, serve: Serve
     assert caught.value.reason in {"deadline", "connection"}
 
 
-async def test_reset_connection_leaves_the_outcome_unknown(serve: Serve) -> None:
+async def test_the_outcome_is_unknown_after_a_connection_reset(serve: Serve) -> None:
     async def resets(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
         writer.transport.abort()
@@ -184,7 +184,7 @@ async def test_reset_connection_leaves_the_outcome_unknown(serve: Serve) -> None
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "br", "deflate, gzip", "GZIP", "x-own"])
-async def test_compressed_answer_is_refused_with_its_status(encoding: str, serve: Serve) -> None:
+async def test_a_compressed_response_is_rejected_with_its_status(encoding: str, serve: Serve) -> None:
     bomb = gzip.compress(b"0" * 50_000_000)
     head = f"HTTP/1.1 200 OK\r\nContent-Encoding: {encoding}\r\nContent-Length: {len(bomb)}\r\n\r\n"
     with pytest.raises(Unreadable) as caught:
@@ -210,13 +210,13 @@ async def test_cancelling_closes_the_connection(serve: Serve) -> None:
         await left.wait()
 
 
-async def test_refused_connection_means_not_sent(unused_tcp_port: int) -> None:
+async def test_a_refused_connection_means_not_sent(unused_tcp_port: int) -> None:
     with pytest.raises(NotSent) as caught:
         await GUARD.request("POST", f"http://127.0.0.1:{unused_tcp_port}/")
     assert (caught.value.reason, caught.value.outcome) == ("connect", Outcome.NOT_SENT)
 
 
-async def test_deadline_during_the_look_up_means_not_sent() -> None:
+async def test_a_deadline_during_the_lookup_means_not_sent() -> None:
     async def resolver(host: str, port: int) -> list[str]:
         await asyncio.sleep(60)
         return []
@@ -226,7 +226,7 @@ async def test_deadline_during_the_look_up_means_not_sent() -> None:
     assert caught.value.reason == "deadline"
 
 
-async def test_next_address_is_tried_when_the_first_refuses(serve: Serve) -> None:
+async def test_the_next_address_is_tried_after_a_refusal(serve: Serve) -> None:
     async def resolver(host: str, port: int) -> list[str]:
         return ["127.0.0.2", "127.0.0.1"]
 
@@ -235,7 +235,7 @@ async def test_next_address_is_tried_when_the_first_refuses(serve: Serve) -> Non
     assert (await guard.request("GET", f"http://hooks.example:{port}/")).status == 200
 
 
-async def test_secrets_are_in_no_error(serve: Serve) -> None:
+async def test_errors_contain_no_secrets(serve: Serve) -> None:
     url = await serve(says())
     with pytest.raises(OutboundError) as caught:
         await GUARD.request("POST", f"{url}?token=canary", headers={"X-Key": "canary"}, body=b"canary")
@@ -245,7 +245,7 @@ async def test_secrets_are_in_no_error(serve: Serve) -> None:
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A certificate for localhost that nobody trusts, its key in the same file."""
+    """A self-signed certificate for localhost, with its key in the same file."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
     now = datetime.now(UTC)
@@ -273,7 +273,7 @@ class TlsServer:
 
 @pytest_asyncio.fixture
 async def tls_server(certificate: Path) -> AsyncIterator[TlsServer]:
-    """Answers 204 over TLS, and notes what name it was called by and what it got."""
+    """Responds with 204 over TLS. Records the requested server names and the received bytes."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate)
     context.sni_callback = lambda sock, name, ctx: found.names.append(str(name))
@@ -296,7 +296,7 @@ async def to_loopback(host: str, port: int) -> list[str]:
     return ["127.0.0.1"]
 
 
-async def test_untrusted_certificate_means_not_sent(tls_server: TlsServer) -> None:
+async def test_an_untrusted_certificate_means_not_sent(tls_server: TlsServer) -> None:
     with pytest.raises(NotSent) as caught:
         await GUARD.request("POST", f"https://localhost:{tls_server.port}/", body=b"secret")
     assert (caught.value.reason, tls_server.names, tls_server.received) == ("connect", ["localhost"], b"")
@@ -312,7 +312,7 @@ async def speaks_no_tls(reader: asyncio.StreamReader, writer: asyncio.StreamWrit
 
 
 @pytest.mark.parametrize("handler", [hangs_up, speaks_no_tls])
-async def test_a_handshake_that_fails_means_not_sent(handler: Callable[..., Awaitable[None]], serve: Serve) -> None:
+async def test_a_failed_handshake_means_not_sent(handler: Callable[..., Awaitable[None]], serve: Serve) -> None:
     url = (await serve(handler)).replace("http://", "https://")
     with pytest.raises(NotSent) as caught:
         await GUARD.request("POST", url, body=b"secret")
@@ -326,7 +326,7 @@ def certificate_is_trusted(certificate: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.usefixtures("certificate_is_trusted")
-async def test_certificate_is_checked_against_the_name_and_not_the_address(tls_server: TlsServer) -> None:
+async def test_the_certificate_is_checked_against_the_name_not_the_address(tls_server: TlsServer) -> None:
     guard = Guard(["127.0.0.1", "localhost"], resolver=to_loopback)
     assert (await guard.request("GET", f"https://localhost:{tls_server.port}/")).status == 204
     with pytest.raises(NotSent):
@@ -336,7 +336,7 @@ async def test_certificate_is_checked_against_the_name_and_not_the_address(tls_s
 
 
 @pytest.mark.usefixtures("certificate_is_trusted")
-async def test_what_left_over_tls_and_was_not_answered_is_unknown(tls_server: TlsServer) -> None:
+async def test_the_outcome_is_unknown_without_a_response_over_tls(tls_server: TlsServer) -> None:
     tls_server.answers, sent = False, []
     with pytest.raises(Unknown) as caught:
         await GUARD.request("GET", f"https://localhost:{tls_server.port}/", on_sent=lambda: sent.append(True))

@@ -1,4 +1,4 @@
-"""Real servers and real processes, none of them shared with the rest of the suite."""
+"""Real servers and processes, separate from those of the other tests."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from config.runner.embedded import EmbeddedServices
 
 @pytest.fixture(scope="session")
 def services() -> Iterator[EmbeddedServices]:
-    """One set of servers for the runner's tests, which crash it."""
+    """Servers for the tests of the runner, which crash them."""
     with EmbeddedServices() as running:
         yield running
 
 
 @pytest.fixture
 def open_tmp(tmp_path: Path) -> Path:
-    """A temporary directory that PostgreSQL's account can pass through when the tests run as root."""
+    """A temporary directory that PostgreSQL's account can enter when the tests run as root."""
     for folder in (tmp_path, *tmp_path.parents):
         if folder.stat().st_uid == os.getuid() and folder != Path("/"):
             folder.chmod(folder.stat().st_mode | 0o011)
@@ -31,7 +31,7 @@ def open_tmp(tmp_path: Path) -> Path:
 
 
 def eventually(is_so: Callable[[], object], *, seconds: float = 15.0) -> None:
-    """Poll until `is_so()` is true; fail when it never becomes so."""
+    """Poll until `is_so()` is true. Fails after the timeout."""
     give_up_at = time.monotonic() + seconds
     while not is_so():
         assert time.monotonic() < give_up_at, "it never came true"
@@ -39,7 +39,7 @@ def eventually(is_so: Callable[[], object], *, seconds: float = 15.0) -> None:
 
 
 def is_running(pid: int) -> bool:
-    """Whether `pid` is a process that still runs; a zombie doesn't."""
+    """True if `pid` is a running process. A zombie is not running."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
     except (FileNotFoundError, ProcessLookupError):

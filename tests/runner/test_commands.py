@@ -1,4 +1,4 @@
-"""The commands in bin/ and the sentences of a start that can't be."""
+"""The commands in bin/, and the messages of a failed start."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from config.runner.embedded import EmbeddedServices
 
 ROOT = Path(__file__).resolve().parents[2]
-# Skips the installation, and says with which arguments pytest would run.
+# Skips the installation, and prints the arguments for pytest.
 REPEATING_PYTHON = """#!/bin/sh
 [ "$1" != -I ] || { shift 3 && exec "$@"; }
 [ "$2" != pytest ] || printf "%s\\n" "$@"
@@ -22,41 +22,41 @@ REPEATING_PYTHON = """#!/bin/sh
 
 
 def serve(*arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
-    """A start that is expected to end by itself."""
+    """A start that ends by itself."""
     command = [sys.executable, "-m", "config.runner", "serve", *arguments]
     outside = {name: value for name, value in os.environ.items() if not name.endswith(("_URL", "_KEY", "_KEYS"))}
     return subprocess.run(command, cwd=ROOT, env=outside | env, capture_output=True, text=True, timeout=60, check=False)
 
 
-def test_a_busy_port_is_one_sentence(tmp_path: Path) -> None:
+def test_a_busy_port_is_reported_in_one_sentence(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         start = serve("--port", str(port), MAKEGOOD_DATA=str(tmp_path / "data"))
     assert start.returncode == 1
-    assert start.stderr == f"bin/serve: Port {port} of 127.0.0.1 can't be used: choose a free one with --port.\n"
+    assert start.stderr == f"bin/serve: Port {port} of 127.0.0.1 is not available. Choose another one with --port.\n"
 
 
-def test_a_data_directory_in_use_is_one_sentence(services: EmbeddedServices) -> None:
+def test_a_data_directory_in_use_is_reported_in_one_sentence(services: EmbeddedServices) -> None:
     start = serve("--port", "0", MAKEGOOD_DATA=str(services.data_dir))
     assert start.returncode == 1
     assert start.stderr.startswith("bin/serve: Another copy of Makegood runs on ")
     assert start.stderr.count("\n") == 1
 
 
-def test_a_wrong_setting_is_one_sentence(tmp_path: Path) -> None:
+def test_an_invalid_setting_is_reported_in_one_sentence(tmp_path: Path) -> None:
     start = serve("--port", "0", MAKEGOOD_DATA=str(tmp_path / "data"), REDIS_URL="localhost")
     assert start.returncode == 1
     assert start.stderr.startswith("bin/serve: Set REDIS_URL to ")
     assert not (tmp_path / "data").exists()
 
 
-def test_a_port_that_is_none_is_refused() -> None:
+def test_an_invalid_port_is_rejected() -> None:
     assert "a port is a number from 0 to 65535" in serve("--port", "99999").stderr
 
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """A copy of bin/ whose Python only repeats its arguments."""
+    """A copy of bin/ whose Python only prints its arguments."""
     shutil.copytree(ROOT / "bin", tmp_path / "bin")
     (tmp_path / "config" / "runner").mkdir(parents=True)
     shutil.copy(ROOT / "config" / "runner" / "python.sh", tmp_path / "config" / "runner")
@@ -77,7 +77,7 @@ def checkout(tmp_path: Path) -> Path:
         (["--maxfail=1"], ["-m", "not slow", "--maxfail=1"]),
     ],
 )
-def test_slow_tests_run_only_when_asked_for(checkout: Path, given: list[str], passed: list[str]) -> None:
+def test_slow_tests_run_only_on_request(checkout: Path, given: list[str], passed: list[str]) -> None:
     env = {name: value for name, value in os.environ.items() if name != "MAKEGOOD_TEST_PROCESSES"}
     run = subprocess.run([checkout / "bin" / "test", *given], capture_output=True, text=True, check=True, env=env)
     assert run.stdout.splitlines() == ["-m", "pytest", *passed]

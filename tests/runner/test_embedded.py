@@ -1,4 +1,4 @@
-"""The embedded PostgreSQL and Redis: apart from each other, crashed, restarted, gone afterwards."""
+"""The embedded PostgreSQL and Redis: isolation, crash, restart and cleanup."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def read_rows(services: EmbeddedServices, *, by: str = "DATABASE_URL") -> list[s
         return [word for (word,) in connection.execute("select word from words order by word")]
 
 
-def test_killed_postgres_comes_back_with_every_committed_row(services: EmbeddedServices) -> None:
+def test_postgres_keeps_committed_rows_after_a_crash(services: EmbeddedServices) -> None:
     write_row(services, "killed")
     services.postgres.kill()
     assert not services.postgres.is_alive
@@ -49,7 +49,7 @@ def test_killed_postgres_comes_back_with_every_committed_row(services: EmbeddedS
     assert "killed" in read_rows(services)
 
 
-def test_killed_redis_comes_back_with_its_keys(services: EmbeddedServices) -> None:
+def test_redis_keeps_its_keys_after_a_crash(services: EmbeddedServices) -> None:
     client = redis.Redis.from_url(services.env["REDIS_URL"])
     client.set("kept", "yes")
     services.redis.restart()
@@ -58,14 +58,14 @@ def test_killed_redis_comes_back_with_its_keys(services: EmbeddedServices) -> No
 
 
 @pytest.mark.parametrize("name", ["DATABASE_URL", "MIGRATE_DATABASE_URL", "OPS_DATABASE_URL"])
-def test_no_role_can_see_through_row_level_security(services: EmbeddedServices, name: str) -> None:
+def test_no_role_can_bypass_row_level_security(services: EmbeddedServices, name: str) -> None:
     with psycopg.connect(services.env[name]) as connection:
         query = "select rolsuper or rolbypassrls from pg_roles where rolname = current_user"
         assert connection.execute(query).fetchone() == (False,)
 
 
 @pytest.mark.parametrize("name", ["DATABASE_URL", "OPS_DATABASE_URL"])
-def test_tables_of_the_owner_can_be_read_by_the_other_roles(services: EmbeddedServices, name: str) -> None:
+def test_the_other_roles_can_read_the_owners_tables(services: EmbeddedServices, name: str) -> None:
     write_row(services, "granted")
     assert "granted" in read_rows(services, by=name)
 
@@ -79,13 +79,13 @@ def test_a_test_database_of_the_owner_has_the_same_grants(services: EmbeddedServ
         assert connection.execute("select word from words").fetchone() == ("inherited",)
 
 
-def test_a_wrong_password_is_refused(services: EmbeddedServices) -> None:
+def test_a_wrong_password_is_rejected(services: EmbeddedServices) -> None:
     url = services.env["DATABASE_URL"].replace("mg_app:", "mg_app:wrong")
     with pytest.raises(psycopg.OperationalError, match="password authentication failed"):
         psycopg.connect(url)
 
 
-def test_the_role_script_runs_twice_through_psql(services: EmbeddedServices) -> None:
+def test_the_role_script_can_run_twice(services: EmbeddedServices) -> None:
     server = services.postgres.service
     assert isinstance(server, postgres_module.Postgres)
     psql = [str(server.binaries / "psql"), "-v", "ON_ERROR_STOP=1", "-q", server.admin_url(database="postgres")]
@@ -94,7 +94,7 @@ def test_the_role_script_runs_twice_through_psql(services: EmbeddedServices) -> 
         subprocess.run(psql, input=script, text=True, check=True, cwd="/")
 
 
-def test_two_sets_run_side_by_side_and_leave_nothing(services: EmbeddedServices) -> None:
+def test_two_sets_run_side_by_side_and_clean_up(services: EmbeddedServices) -> None:
     with EmbeddedServices() as other:
         write_row(other, "of the other set")
         write_row(services, "of the first set")
@@ -104,7 +104,7 @@ def test_two_sets_run_side_by_side_and_leave_nothing(services: EmbeddedServices)
     assert not data_dir.exists()
 
 
-def test_a_second_start_finds_data_ports_and_keys_again(open_tmp: Path) -> None:
+def test_a_second_start_reuses_data_ports_and_keys(open_tmp: Path) -> None:
     with EmbeddedServices(open_tmp / "data") as first:
         write_row(first, "from before")
         env = first.env
@@ -113,12 +113,12 @@ def test_a_second_start_finds_data_ports_and_keys_again(open_tmp: Path) -> None:
         assert read_rows(second) == ["from before"]
 
 
-def test_a_directory_in_use_is_refused_in_one_sentence(services: EmbeddedServices) -> None:
+def test_a_data_directory_can_be_used_only_once(services: EmbeddedServices) -> None:
     with pytest.raises(StartError, match=r"Another copy of Makegood runs on .*set MAKEGOOD_DATA"):
         EmbeddedServices(services.data_dir).start()
 
 
-def test_servers_of_a_killed_process_end_and_their_data_opens_again(open_tmp: Path) -> None:
+def test_servers_end_with_a_killed_process_and_can_start_again(open_tmp: Path) -> None:
     data_dir = open_tmp / "data"
     holder = subprocess.Popen(
         [sys.executable, "-c", HOLDER, str(data_dir)], cwd=ROOT, stdout=subprocess.PIPE, text=True
@@ -133,12 +133,12 @@ def test_servers_of_a_killed_process_end_and_their_data_opens_again(open_tmp: Pa
         eventually(lambda: not any(is_running(pid) for pid in pids))
 
 
-def test_a_server_that_outlived_its_runner_is_ended_before_another_opens_its_files(open_tmp: Path) -> None:
+def test_an_orphaned_server_is_ended_before_a_new_one_starts(open_tmp: Path) -> None:
     data_dir = open_tmp / "data"
     first = EmbeddedServices(data_dir).start()
     server = first.redis.service.program()
     first.redis.stop()
-    # Started without the orphan signal, as where setpriv is missing.
+    # Started without the orphan signal, as on systems without setpriv.
     orphan = subprocess.Popen(server.command, cwd=server.cwd, stdout=subprocess.DEVNULL)
     eventually(first.redis.service.is_ready)
     first.stop()
@@ -146,7 +146,7 @@ def test_a_server_that_outlived_its_runner_is_ended_before_another_opens_its_fil
         assert orphan.wait(10) == 0
 
 
-def test_a_stale_pid_file_of_another_process_is_not_acted_upon(open_tmp: Path) -> None:
+def test_a_stale_pid_file_does_not_end_another_process(open_tmp: Path) -> None:
     data_dir = open_tmp / "data"
     with EmbeddedServices(data_dir) as services:
         pid_file = Path(services.env["MAKEGOOD_DATA"]) / "postgres" / "postmaster.pid"
@@ -157,9 +157,7 @@ def test_a_stale_pid_file_of_another_process_is_not_acted_upon(open_tmp: Path) -
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root lends PostgreSQL another account")
-def test_below_a_closed_directory_root_puts_the_cluster_where_its_account_can_enter(
-    open_tmp: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_root_places_the_cluster_where_its_account_can_enter(open_tmp: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shared = open_tmp / "shared"
     monkeypatch.setattr(postgres_module, "SHARED", shared)
     closed = open_tmp / "closed"
@@ -172,21 +170,21 @@ def test_below_a_closed_directory_root_puts_the_cluster_where_its_account_can_en
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root lends PostgreSQL another account")
-def test_root_runs_postgres_as_somebody_else(services: EmbeddedServices) -> None:
+def test_root_runs_postgres_under_another_account(services: EmbeddedServices) -> None:
     assert os.stat(f"/proc/{services.postgres.pid}").st_uid != 0
 
 
-def test_makegood_reaches_postgres_by_its_socket(services: EmbeddedServices) -> None:
+def test_makegood_connects_to_postgres_by_its_socket(services: EmbeddedServices) -> None:
     with psycopg.connect(services.env["DATABASE_URL"]) as connection:
         assert connection.info.host.startswith("/")
 
 
-def test_a_path_too_long_for_a_socket_leaves_tcp(tmp_path: Path) -> None:
+def test_tcp_is_used_if_the_socket_path_is_too_long(tmp_path: Path) -> None:
     cluster = tmp_path / ("long" * 30)
     server = postgres_module.Postgres(cluster, Path("/nowhere"), None, 5432, "secret")
     assert server.url(role="mg_app", password="secret") == "postgresql://mg_app:secret@127.0.0.1:5432/makegood"
 
 
-def test_what_a_database_url_asks_for_reaches_the_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_options_of_a_database_url_reach_the_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DATABASE_URL", "postgresql://mg_app:a@db/makegood?sslmode=verify-full")
     assert environment.database("DATABASE_URL", role="mg_app", pool=1)["OPTIONS"]["sslmode"] == "verify-full"

@@ -1,4 +1,4 @@
-"""Processes forked from one that has loaded everything: their output, their ends, and that none outlives it."""
+"""The fork server: output, exit codes and the end of its processes."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from typing import TextIO
 
 import pytest
 
-from config.runner.forking import ask
+from config.runner.forking import request_fork
 from config.runner.log import ServiceLog
 from config.runner.program import Program
 from config.runner.supervisor import Supervisor, Tier
 from tests.runner.conftest import eventually, is_running
 
-# The server without its load, which takes seconds.
+# The server without its imports, which take seconds.
 SERVER = """
 import sys
 from pathlib import Path
@@ -39,12 +39,12 @@ sys.exit(int(sys.argv[1]))
 
 
 def environment(folder: Path) -> dict[str, str]:
-    """Where both our modules and the child's are found."""
+    """The environment in which our modules and the child's can be imported."""
     return {**os.environ, "PYTHONPATH": f"{folder}{os.pathsep}{Path.cwd()}"}
 
 
 class Forks:
-    """A fork server, and files that its processes write to."""
+    """A fork server, and the output files of its processes."""
 
     def __init__(self, folder: Path) -> None:
         (folder / "forked_child.py").write_text(CHILD)
@@ -56,10 +56,10 @@ class Forks:
         eventually(self._socket.exists)
 
     def fork(self, argument: str, *, module: str = "forked_child", niceness: int = 0) -> tuple[TextIO, Path]:
-        """The lines that tell of a process with this argument, and the file that it writes to."""
+        """Request a process with this argument. Returns the server's lines about it, and its output file."""
         output = self._folder / f"{argument}.log"
         program = Program("web", (sys.executable, "-m", module, argument), niceness=niceness)
-        with output.open("w") as file, ask(program, server=self._socket, output=file.fileno()) as connection:
+        with output.open("w") as file, request_fork(program, server=self._socket, output=file.fileno()) as connection:
             return self._open.enter_context(connection.makefile()), output
 
     def stop(self) -> None:
@@ -75,22 +75,22 @@ def forks(tmp_path: Path) -> Iterator[Forks]:
     forks.stop()
 
 
-def test_a_forked_process_is_as_one_that_was_started(forks: Forks) -> None:
-    """Its arguments, a session of its own, its output, its name and its exit code."""
+def test_a_forked_process_behaves_like_a_started_one(forks: Forks) -> None:
+    """Its arguments, session, output, name and exit code."""
     told, output = forks.fork("7")
     pid, code = told.readlines()
     assert (int(pid) > 0, int(code)) == (True, 7)
     assert output.read_text() == "['7'] True mg-web\n"
 
 
-def test_the_signal_that_ends_a_forked_process_is_told(forks: Forks) -> None:
+def test_the_signal_that_ends_a_forked_process_is_reported(forks: Forks) -> None:
     told, _ = forks.fork("sleep")
     os.kill(int(told.readline()), signal.SIGTERM)
     assert int(told.readline()) == -signal.SIGTERM
 
 
-def test_a_forked_process_lets_others_go_first_as_it_was_told(forks: Forks) -> None:
-    """So does its session, where the kernel shares processors out by session."""
+def test_a_forked_process_has_its_priority(forks: Forks) -> None:
+    """Its session has the same priority, where the kernel schedules by session."""
     told, _ = forks.fork("sleep", niceness=3)
     pid, ours = int(told.readline()), os.getpriority(os.PRIO_PROCESS, 0)
     assert os.getpriority(os.PRIO_PROCESS, pid) == ours + 3
@@ -98,13 +98,13 @@ def test_a_forked_process_lets_others_go_first_as_it_was_told(forks: Forks) -> N
     assert not group.exists() or group.read_text().rstrip().endswith("nice 3")
 
 
-def test_a_started_process_lets_others_go_first_as_it_was_told() -> None:
+def test_a_started_process_has_its_priority() -> None:
     program = Program("web", (sys.executable, "-c", "import os; print(os.nice(0))"), niceness=3)
     printed = subprocess.run(program.argv(), capture_output=True, text=True, check=True).stdout
     assert int(printed) == os.getpriority(os.PRIO_PROCESS, 0) + 3
 
 
-def test_no_forked_process_outlives_a_killed_server(forks: Forks) -> None:
+def test_forked_processes_end_with_a_killed_server(forks: Forks) -> None:
     told, _ = forks.fork("sleep")
     pid = int(told.readline())
     forks.server.kill()
@@ -112,14 +112,14 @@ def test_no_forked_process_outlives_a_killed_server(forks: Forks) -> None:
     eventually(lambda: not is_running(pid))
 
 
-def test_a_process_that_cannot_begin_harms_no_other(forks: Forks) -> None:
+def test_a_process_that_fails_to_start_does_not_affect_others(forks: Forks) -> None:
     failed, _ = forks.fork("1", module="no_such_module")
     assert int(failed.readlines()[1]) == 1
     told, _ = forks.fork("0")
     assert int(told.readlines()[1]) == 0
 
 
-async def test_a_process_whose_server_was_killed_is_started_again_with_it(tmp_path: Path) -> None:
+async def test_processes_of_a_killed_server_are_restarted_with_it(tmp_path: Path) -> None:
     (tmp_path / "forked_child.py").write_text(CHILD)
     socket = tmp_path / "forks"
     server = Program("forks", (sys.executable, "-c", SERVER, str(socket)), env=environment(tmp_path))
@@ -134,4 +134,4 @@ async def test_a_process_whose_server_was_killed_is_started_again_with_it(tmp_pa
         os.kill(forks.pid or 0, signal.SIGKILL)
         await supervisor.wait_ready(child, lambda: log.getvalue().count("mg-web") == 2, seconds=30)
         assert child.pid != first
-    assert "web was ended by SIGKILL" in log.getvalue()
+    assert "web was killed by SIGKILL" in log.getvalue()

@@ -1,4 +1,4 @@
-"""The virtual environment: filled once, again when the pins change, in turns."""
+"""The virtual environment: installed once, updated when the pins change, one installer at a time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from config.runner import install
 from tests.runner.conftest import eventually, is_running
 
 ROOT = Path(__file__).resolve().parents[2]
-# Stands for uv: notes what it was asked for, and how many of it ran at a time.
+# A fake uv that records its arguments, and how many of it run at a time.
 UV = """#!/bin/sh
 cat "$0.says" 2>/dev/null
 mkdir "$0.running" || echo overlap >>"$0.calls"
@@ -27,7 +27,7 @@ exit "$(cat "$0.exit")"
 
 @pytest.fixture
 def uv(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A checkout with two requirements files and an installer that only takes notes."""
+    """A checkout with two requirements files and the fake uv."""
     for name in ("requirements.txt", "requirements-dev.txt"):
         (tmp_path / name).write_text(f"# {name}\n")
     program = tmp_path / "path" / "uv"
@@ -60,13 +60,13 @@ def test_a_second_run_installs_nothing(calls: Callable[[], list[str]]) -> None:
     assert len(calls()) == 1
 
 
-def test_an_environment_for_tests_serves_as_well(calls: Callable[[], list[str]]) -> None:
+def test_an_environment_for_tests_can_serve_too(calls: Callable[[], list[str]]) -> None:
     install.install("requirements-dev.txt")
     install.install("requirements.txt")
     assert len(calls()) == 1
 
 
-def test_an_environment_for_serving_is_filled_up_for_tests(calls: Callable[[], list[str]]) -> None:
+def test_an_environment_for_serving_is_completed_for_tests(calls: Callable[[], list[str]]) -> None:
     install.install("requirements.txt")
     install.install("requirements-dev.txt")
     assert len(calls()) == 2
@@ -79,7 +79,7 @@ def test_changed_pins_are_installed(calls: Callable[[], list[str]]) -> None:
     assert len(calls()) == 2
 
 
-def test_a_broken_environment_is_made_again(calls: Callable[[], list[str]]) -> None:
+def test_a_broken_environment_is_recreated(calls: Callable[[], list[str]]) -> None:
     install.install("requirements.txt")
     install.PYTHON.unlink()
     install.install("requirements.txt")
@@ -87,7 +87,7 @@ def test_a_broken_environment_is_made_again(calls: Callable[[], list[str]]) -> N
     assert install.PYTHON.exists()
 
 
-def test_a_failed_installation_is_one_sentence_and_is_tried_again(uv: Path, calls: Callable[[], list[str]]) -> None:
+def test_a_failed_installation_is_reported_and_retried(uv: Path, calls: Callable[[], list[str]]) -> None:
     Path(f"{uv}.exit").write_text("1")
     with pytest.raises(install.InstallError, match=r"failed: the last lines of .*install\.log above say why"):
         install.install("requirements.txt")
@@ -96,7 +96,7 @@ def test_a_failed_installation_is_one_sentence_and_is_tried_again(uv: Path, call
     assert len(calls()) == 2
 
 
-def test_a_stopped_installation_takes_the_installer_with_it(uv: Path) -> None:
+def test_stopping_an_installation_stops_the_installer(uv: Path) -> None:
     uv.write_text('#!/bin/sh\necho $$ >"$0.calls"\nexec sleep 600\n')
     config = install.ROOT / "config" / "runner"
     config.mkdir(parents=True)
@@ -140,7 +140,7 @@ def test_the_log_lies_in_the_data_directory(uv: Path, tmp_path: Path, monkeypatc
     assert (tmp_path / "elsewhere").stat().st_mode & 0o066 == 0
 
 
-def test_a_data_directory_that_is_a_file_is_one_sentence(uv: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_data_directory_that_is_a_file_is_reported_in_one_sentence(uv: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MAKEGOOD_DATA", str(uv))
     with pytest.raises(install.InstallError, match="set MAKEGOOD_DATA to another directory"):
         install.install("requirements.txt")
@@ -148,7 +148,7 @@ def test_a_data_directory_that_is_a_file_is_one_sentence(uv: Path, monkeypatch: 
 
 @pytest.fixture
 def looks(uv: Path) -> Callable[[str], install.Step]:
-    """How far the installation of two packages is, for what pip's log says."""
+    """The progress of installing two packages, for a given log of pip."""
     (install.ROOT / "requirements.txt").write_text("One.Word==1.0 \\\n    --hash=sha256:0\ntwo-words==2.0\n")
     log = install._new_log()
 
@@ -162,7 +162,7 @@ def looks(uv: Path) -> Callable[[str], install.Step]:
     return look
 
 
-def test_pip_downloads_packages_before_it_installs_the_first(looks: Callable[[str], install.Step]) -> None:
+def test_downloads_are_counted_before_installation(looks: Callable[[str], install.Step]) -> None:
     log = (
         "Here it is\nInstalling collected packages: pip\nCollecting One.Word==1.0 (from -r requirements.txt (line 1))\n"
     )
@@ -170,7 +170,7 @@ def test_pip_downloads_packages_before_it_installs_the_first(looks: Callable[[st
     assert (step.what, step.done, step.total) == ("Downloading packages", 1, 2)
 
 
-def test_packages_count_that_are_there_in_the_pinned_version(looks: Callable[[str], install.Step]) -> None:
+def test_only_packages_of_the_pinned_version_are_counted(looks: Callable[[str], install.Step]) -> None:
     for name in ("one_word-1.0", "two_words-1.9", "other-1.0"):
         (install.VENV / "lib" / "python3.11" / "site-packages" / f"{name}.dist-info").mkdir(parents=True)
     step = looks(
@@ -180,13 +180,13 @@ def test_packages_count_that_are_there_in_the_pinned_version(looks: Callable[[st
     assert (step.what, step.done, step.total) == ("Installing packages", 1, 2)
 
 
-def test_packages_that_are_all_there_are_compiled(looks: Callable[[str], install.Step]) -> None:
+def test_the_last_step_compiles_the_packages(looks: Callable[[str], install.Step]) -> None:
     for name in ("one_word-1.0", "two_words-2.0"):
         (install.VENV / "lib" / "python3.11" / "site-packages" / f"{name}.dist-info").mkdir(parents=True)
     assert looks("Installed 2 packages\n").what == "Compiling packages"
 
 
-def test_progress_stands_in_place_on_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+def test_progress_is_updated_in_place_on_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     step = install.Step("Installing packages", total=2, is_terminal=True)
     step.show(done=1)
     step.end(is_done=True)
@@ -195,7 +195,7 @@ def test_progress_stands_in_place_on_a_terminal(capsys: pytest.CaptureFixture[st
     assert [line.count("\n") for line in lines] == [0, 0, 1]
 
 
-def test_progress_is_a_line_now_and_then_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+def test_progress_is_printed_at_intervals_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     step = install.Step("Installing packages", total=9, is_terminal=False)
     for done in range(9):
         step.show(done=done)

@@ -1,4 +1,4 @@
-"""The log of a start: a line for each step, and on a terminal the steps under way below it."""
+"""The log of a start: a line for each step, and on a terminal the running steps below."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_a_step_is_one_line_without_a_terminal() -> None:
     assert line[9:].startswith("makegood | tables: ready (")
 
 
-def test_a_step_says_how_far_it_is_in_place_on_a_terminal() -> None:
+def test_a_steps_progress_is_updated_in_place_on_a_terminal() -> None:
     stream = Terminal()
     with ServiceLog(stream).step("tables") as show:
         show("1/2")
@@ -38,7 +38,7 @@ def test_a_step_says_how_far_it_is_in_place_on_a_terminal() -> None:
     assert drawn[4].endswith(" s)\n")
 
 
-def test_a_line_goes_above_the_steps_under_way() -> None:
+def test_a_line_is_printed_above_the_running_steps() -> None:
     stream = Terminal()
     log = ServiceLog(stream)
     with log.step("PostgreSQL"), log.step("Redis"):
@@ -46,7 +46,7 @@ def test_a_line_goes_above_the_steps_under_way() -> None:
     assert any(part.endswith("| a word\nPostgreSQL …  Redis …") for part in stream.getvalue().split("\r\x1b[K"))
 
 
-def test_a_step_that_failed_is_not_ready() -> None:
+def test_a_failed_step_is_not_reported_as_ready() -> None:
     stream = Terminal()
     with pytest.raises(RuntimeError), ServiceLog(stream).step("tables"):
         raise RuntimeError

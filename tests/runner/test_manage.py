@@ -1,4 +1,4 @@
-"""Django's commands as steps of a start: their progress, their noise and their refusals."""
+"""Django's commands as steps of a start: progress, noise and refusals."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ print("  Applying jobs.0001_initial... OK\\n  Applying jobs.0002_more... OK\\na 
 
 
 def command(script: str) -> Program:
-    """Stands for `manage.py migrate`."""
+    """A fake `manage.py migrate`."""
     return Program("migrate", (sys.executable, "-c", script), env=os.environ, noise=MIGRATE_NOISE)
 
 
@@ -34,7 +34,7 @@ def test_migrations_are_counted() -> None:
     assert shown == ["1/2", "2/2"]
 
 
-def test_only_what_is_not_expected_is_logged() -> None:
+def test_only_unexpected_lines_are_logged() -> None:
     stream = io.StringIO()
     lines = asyncio.run(run_manage(command(MIGRATED), log=ServiceLog(stream)))
     assert len(lines) == 7
@@ -42,7 +42,7 @@ def test_only_what_is_not_expected_is_logged() -> None:
 
 
 @pytest.mark.parametrize("error", ["CommandError", "django.core.exceptions.ImproperlyConfigured"])
-def test_a_refusal_is_its_sentence_alone(error: str) -> None:
+def test_a_refusal_is_shown_as_its_message_only(error: str) -> None:
     script = f"import sys; print('{error}: Use an empty database.', file=sys.stderr); sys.exit(1)"
     with pytest.raises(StartError, match=r"^Use an empty database\.$"):
         asyncio.run(run_manage(command(script), log=ServiceLog(io.StringIO())))
@@ -53,15 +53,15 @@ def test_any_other_failure_names_the_command() -> None:
         asyncio.run(run_manage(command("1 / 0"), log=ServiceLog(io.StringIO())))
 
 
-def test_a_command_runs_by_itself_where_the_fork_server_is_gone(
+def test_a_command_runs_without_the_fork_server_if_that_is_gone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("config.runner.forking.BACK_SECONDS", 0.1)
+    monkeypatch.setattr("config.runner.forking.RETRY_SECONDS", 0.1)
     program = replace(command("print('by itself')"), fork_server=tmp_path / "gone")
     assert asyncio.run(run_manage(program, log=ServiceLog(io.StringIO()))) == ["by itself"]
 
 
-def test_a_cancelled_command_is_gone(tmp_path: Path) -> None:
+def test_a_canceled_command_is_killed(tmp_path: Path) -> None:
     noted = tmp_path / "pid"
     script = f"import os, time; open({str(noted)!r}, 'w').write(str(os.getpid())); time.sleep(600)"
 

@@ -1,4 +1,4 @@
-"""A missing or wrong setting stops the start with one sentence that says what to set."""
+"""A missing or invalid setting stops the start with a message that says what to set."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ EXTERNAL = {
 }
 
 
-def test_nothing_set_is_right() -> None:
+def test_no_setting_is_required() -> None:
     check_settings({})
 
 
-def test_servers_of_the_operator_are_right_with_all_their_settings() -> None:
+def test_external_servers_are_accepted_with_all_their_settings() -> None:
     check_settings(EXTERNAL)
 
 
 @pytest.mark.parametrize("name", ["MIGRATE_DATABASE_URL", "OPS_DATABASE_URL", "SECRET_KEY", "MAKEGOOD_ENCRYPTION_KEYS"])
-def test_a_setting_missing_beside_database_url_is_named(name: str) -> None:
+def test_a_setting_missing_with_database_url_is_named(name: str) -> None:
     with pytest.raises(StartError, match=f"^Set {name} to "):
         check_settings({**EXTERNAL, name: ""})
 
@@ -49,7 +49,7 @@ def test_a_setting_missing_beside_database_url_is_named(name: str) -> None:
         ("MAKEGOOD_MODEL_PRICES", '{"model": [1, 2]}'),
     ],
 )
-def test_a_wrong_value_is_named(name: str, value: str) -> None:
+def test_an_invalid_value_is_named(name: str, value: str) -> None:
     with pytest.raises(StartError, match=f"^Set {name} to ") as raised:
         check_settings({**EXTERNAL, name: value})
     assert str(raised.value).count("\n") == 0
@@ -60,19 +60,19 @@ def test_a_lone_migrate_database_url_asks_for_database_url() -> None:
         check_settings({"MIGRATE_DATABASE_URL": EXTERNAL["MIGRATE_DATABASE_URL"]})
 
 
-def test_servers_that_answer_are_right(services: EmbeddedServices) -> None:
+def test_servers_that_respond_are_accepted(services: EmbeddedServices) -> None:
     check_servers(services.env)
 
 
 @pytest.mark.parametrize("name", ["DATABASE_URL", "OPS_DATABASE_URL", "REDIS_URL"])
-def test_a_server_that_does_not_answer_is_named_without_its_password(services: EmbeddedServices, name: str) -> None:
+def test_a_server_that_does_not_respond_is_named_without_its_password(services: EmbeddedServices, name: str) -> None:
     url = services.env[name].rsplit(":", 1)[0] + ":1/makegood"
     with pytest.raises(StartError, match=f"^Set {name} to ") as raised:
         check_servers({**services.env, name: url})
     assert url.split(":")[2].split("@")[0] not in str(raised.value)
 
 
-def test_a_superuser_is_refused(services: EmbeddedServices) -> None:
+def test_a_superuser_is_rejected(services: EmbeddedServices) -> None:
     server = services.postgres.service
     assert isinstance(server, Postgres)
     with pytest.raises(StartError, match="Set DATABASE_URL to the URL of the plain role mg_app"):
@@ -80,7 +80,7 @@ def test_a_superuser_is_refused(services: EmbeddedServices) -> None:
 
 
 @pytest.mark.parametrize(("pool", "threads"), [("8", "8"), ("1", "1"), ("4", "0")])
-def test_threads_that_would_take_every_connection_are_refused(
+def test_threads_that_would_use_every_connection_are_rejected(
     monkeypatch: pytest.MonkeyPatch, pool: str, threads: str
 ) -> None:
     monkeypatch.setenv("MAKEGOOD_DB_POOL", pool)

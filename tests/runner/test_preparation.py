@@ -1,4 +1,4 @@
-"""When a start prepares the database again, and what demo.json says."""
+"""Preparation of the database, and the content of demo.json."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def prepare(data_dir: Path, *, root: Path, database_url: str = "postgresql://her
     return preparation
 
 
-def test_the_second_start_has_nothing_to_prepare(tmp_path: Path, root: Path) -> None:
+def test_a_second_start_prepares_nothing(tmp_path: Path, root: Path) -> None:
     prepare(tmp_path, root=root)
     assert Preparation(tmp_path, root=root, database_url="postgresql://here").login() == LOGIN
 
@@ -37,14 +37,14 @@ def test_a_new_migration_is_prepared(tmp_path: Path, root: Path) -> None:
     assert Preparation(tmp_path, root=root, database_url="postgresql://here").login() is None
 
 
-def test_changed_demo_data_are_prepared(tmp_path: Path, root: Path) -> None:
+def test_changed_demo_data_is_prepared(tmp_path: Path, root: Path) -> None:
     prepare(tmp_path, root=root)
     (root / "projects" / "demo").mkdir()
     (root / "projects" / "demo" / "shop.json").write_text("{}")
     assert Preparation(tmp_path, root=root, database_url="postgresql://here").login() is None
 
 
-def test_other_code_is_not_prepared_again(tmp_path: Path, root: Path) -> None:
+def test_changes_of_other_code_prepare_nothing(tmp_path: Path, root: Path) -> None:
     prepare(tmp_path, root=root)
     (root / "projects" / "views.py").write_text("# a page")
     assert Preparation(tmp_path, root=root, database_url="postgresql://here").login() == LOGIN
@@ -56,7 +56,7 @@ def test_another_database_is_prepared(tmp_path: Path, root: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["prepared", "demo.json"])
-def test_files_with_the_login_are_for_their_owner(tmp_path: Path, root: Path, name: str) -> None:
+def test_files_with_the_login_are_private(tmp_path: Path, root: Path, name: str) -> None:
     prepare(tmp_path, root=root)
     DemoFile(tmp_path).write(LOGIN, base_url="http://127.0.0.1:8000", model_url=None)
     assert (tmp_path / name).stat().st_mode & 0o777 == 0o600

@@ -1,23 +1,23 @@
-"""The SQL of the three roles."""
+"""The SQL that creates the three roles."""
 
 from __future__ import annotations
 
 from tenancy.roles import identifier, literal, role_sql
 
 
-def test_passwords_not_given_are_placeholders() -> None:
+def test_missing_passwords_become_placeholders() -> None:
     assert "PASSWORD '<password of mg_app>'" in role_sql({})
 
 
-def test_quotes_cannot_leave_a_password() -> None:
+def test_quotes_in_a_password_are_escaped() -> None:
     assert literal("it's; DROP ROLE x") == "'it''s; DROP ROLE x'"
 
 
-def test_quotes_cannot_leave_a_name() -> None:
+def test_quotes_in_a_name_are_escaped() -> None:
     assert identifier('a"b') == '"a""b"'
 
 
-def test_no_role_is_given_a_right_to_pass_row_level_security() -> None:
+def test_no_role_may_bypass_row_level_security() -> None:
     statements = [line for line in role_sql({}).splitlines() if line.startswith(("ALTER ROLE", "CREATE ROLE"))]
     assert statements
     assert not any("SUPERUSER" in line or "BYPASSRLS" in line for line in statements)

@@ -1,4 +1,4 @@
-"""The supervisor with small programs: they come back, they end in order, none stays."""
+"""The supervisor with small programs: restart, order of the stop, and no leftover processes."""
 
 from __future__ import annotations
 
@@ -20,13 +20,12 @@ from config.runner.supervisor import Supervisor, Tier
 from tests.runner.conftest import eventually, is_running
 
 ROOT = Path(__file__).resolve().parents[2]
-# Prints the ids of its children, one ignoring SIGTERM, one that forks, one that obeys.
+# Prints the ids of its children: one ignores SIGTERM, one forks, one obeys.
 SESSION = """
 import asyncio, sys
 from config.runner.log import ServiceLog
 from config.runner.program import Program
-from config.runner.session import run_until_stopped
-from config.runner.supervisor import Tier
+from config.runner.supervisor import Tier, run_until_stopped
 
 SCRIPTS = {
     "deaf": "trap '' TERM; echo $$; while :; do sleep 1; done",
@@ -74,10 +73,10 @@ def start_session(*, stop_seconds: float) -> Session:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_stops_every_process_the_deaf_one_too(number: signal.Signals) -> None:
+def test_a_signal_stops_every_process_even_a_deaf_one(number: signal.Signals) -> None:
     session = start_session(stop_seconds=0.5)
     session.process.send_signal(number)
-    assert "deaf didn't stop within 0.5 s and is killed" in session.wait()
+    assert "deaf didn't stop within 0.5 s and was killed" in session.wait()
     assert session.process.returncode == 0
     assert session.running == []
 
@@ -93,14 +92,14 @@ def test_a_second_signal_kills_at_once() -> None:
 
 
 @pytest.mark.skipif(not _setpriv(), reason="the kernel can't be asked to end orphans here")
-def test_no_child_outlives_a_killed_supervisor() -> None:
+def test_children_end_with_a_killed_supervisor() -> None:
     session = start_session(stop_seconds=600)
     session.process.kill()
     session.process.wait()
     try:
         eventually(lambda: not any(is_running(pid) for pid in session.children))
     finally:
-        # Only the supervisor ends what a child forked; none of our programs forks.
+        # Only the supervisor ends processes that a child forked. None of our programs forks.
         for pid in session.running:
             os.kill(pid, signal.SIGKILL)
         session.wait()
@@ -115,7 +114,7 @@ async def first_line(log: io.StringIO, word: str) -> str:
             await asyncio.sleep(0.01)
 
 
-async def test_a_killed_child_is_started_again_and_its_death_is_told() -> None:
+async def test_a_killed_child_is_restarted_and_logged() -> None:
     text = io.StringIO()
     async with Supervisor(log=ServiceLog(text)) as supervisor:
         child = supervisor.start(Program("worker", ("sleep", "600")), tier=Tier.APPS)
@@ -123,11 +122,11 @@ async def test_a_killed_child_is_started_again_and_its_death_is_told() -> None:
         first = child.pid
         assert first
         os.kill(first, signal.SIGKILL)
-        await first_line(text, "worker was ended by SIGKILL; starting it again in 0.2 s")
+        await first_line(text, "worker was killed by SIGKILL; restarting in 0.2 s")
         await supervisor.wait_ready(child, lambda: child.pid not in (None, first), seconds=5)
 
 
-async def test_lines_of_all_children_stand_in_one_log_under_their_names() -> None:
+async def test_all_children_write_to_one_log_under_their_names() -> None:
     text = io.StringIO()
     async with Supervisor(log=ServiceLog(text)) as supervisor:
         supervisor.start(Program("one", ("sh", "-c", "echo to stdout; exec sleep 600")), tier=Tier.APPS)
@@ -136,7 +135,7 @@ async def test_lines_of_all_children_stand_in_one_log_under_their_names() -> Non
         assert (await first_line(text, "to stderr")).endswith(" other    | to stderr")
 
 
-async def test_apps_end_before_the_stores_they_need() -> None:
+async def test_apps_stop_before_the_stores_they_need() -> None:
     text = io.StringIO()
     script = "trap 'sleep 0.2; echo goodbye; exit' TERM; echo hello; while :; do sleep 0.02; done"
     async with Supervisor(log=ServiceLog(text)) as supervisor:
@@ -147,14 +146,14 @@ async def test_apps_end_before_the_stores_they_need() -> None:
     assert goodbyes == ["web", "redis"]
 
 
-async def test_a_child_that_only_dies_stops_the_start() -> None:
+async def test_a_child_that_keeps_dying_stops_the_start() -> None:
     async with Supervisor(log=ServiceLog(io.StringIO())) as supervisor:
         child = supervisor.start(Program("web", ("false",)), tier=Tier.APPS)
         with pytest.raises(StartError, match="web doesn't start"):
             await supervisor.wait_ready(child, lambda: False, seconds=1)
 
 
-async def test_a_last_line_without_a_newline_is_not_lost() -> None:
+async def test_a_last_line_without_a_newline_is_logged() -> None:
     text = io.StringIO()
     async with Supervisor(log=ServiceLog(text)) as supervisor:
         supervisor.start(Program("web", ("printf", "last words")), tier=Tier.APPS)

@@ -1,4 +1,4 @@
-"""Two organizations, each with a row in every table, marked as theirs."""
+"""Two organizations, each with a marked row in every table."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OURS, THEIRS = "canary-ours", "canary-theirs"
 
 @dataclass(frozen=True)
 class Filled:
-    """A tenant and its rows by model."""
+    """A tenant and its rows, by model."""
 
     tenant: Tenant
     rows: Rows
@@ -25,7 +25,7 @@ class Filled:
 
 @dataclass(frozen=True)
 class World:
-    """What a module's tests look at and don't change, made once: making it takes longer than looking."""
+    """Data for tests that only read. Created once per module, because that takes longer than reading."""
 
     ours: Filled
     theirs: Filled
@@ -55,13 +55,13 @@ def theirs(stranger: Tenant) -> Filled:
 
 @pytest.fixture
 def owner(tenant: Tenant) -> Client:
-    """The browser of our organization's owner."""
+    """A browser signed in as our organization's owner."""
     return browser(tenant.owner)
 
 
 @pytest.fixture
 def platform(database: None) -> Client:
-    """The browser of one of the platform's own people."""
+    """A browser signed in as a superuser."""
     return browser(make_platform_user())
 
 

@@ -1,4 +1,4 @@
-"""One row of every tenant's table, made by looking at the models, so that a new one is never forgotten."""
+"""Creates one row in every tenant table, from the models' fields, so that new models are included automatically."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ Rows = dict[type[models.Model], models.Model]
 
 @cache
 def tenant_models() -> list[type[TenantModel]]:
-    """Every model whose rows belong to an organization, by its field and not by its base."""
+    """Every model with a field `organization`, whatever its base class."""
     found = (model for model in apps.get_models() if any(field.name == "organization" for field in model._meta.fields))
     return sorted(found, key=lambda model: model._meta.label)  # type: ignore[arg-type]
 
 
 def fill_every_table(tenant: Tenant, mark: str) -> Rows:
-    """A new row of every tenant's model, with `mark` wherever there is room for text."""
+    """Create a row of every tenant model, with `mark` in every text field."""
     made: Rows = {Organization: tenant.organization}
     made[User] = User.objects.create_user(f"{mark}@people.example", PASSWORD)
     with tenant.tx():
@@ -41,7 +41,10 @@ def fill_every_table(tenant: Tenant, mark: str) -> Rows:
 
 
 def parent_of(field: Any) -> type[models.Model] | None:
-    """The model that a column refers to; a lower floor's `conversation_id` is a reference without a ForeignKey."""
+    """The model that a field refers to.
+
+    A UUID field such as `conversation_id` refers to a higher room without a ForeignKey.
+    """
     if field.remote_field:
         return field.related_model  # type: ignore[no-any-return]
     return _named().get(field.name.removesuffix("_id")) if isinstance(field, models.UUIDField) else None
@@ -87,6 +90,6 @@ def _value(field: Any, made: Rows, mark: str) -> Any:
 
 
 def _number(field: models.IntegerField[Any, Any]) -> int:
-    """A number that hardly stands anywhere else, as far as the field allows it."""
+    """A number that is unlikely to occur elsewhere, within the field's limits."""
     most = min(validator.limit_value for validator in field.validators if isinstance(validator, MaxValueValidator))
     return random.randrange(min(100, most), min(30_000, most) + 1)

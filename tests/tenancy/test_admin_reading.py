@@ -1,4 +1,4 @@
-"""Every page of every model in the admin: nothing of another tenant, and no fact to change. Nothing is written here."""
+"""Admin pages show no other tenant's data and don't let anyone change facts. These tests write nothing."""
 
 from __future__ import annotations
 
@@ -16,13 +16,22 @@ from django.test import Client
 from django.urls import reverse
 
 from projects.models import AgentVersion, ApiKey, Organization, User
+from tests.tenancy.admin_pages import (
+    ADDABLE,
+    DELETABLE,
+    OWNED,
+    PAGES,
+    PLATFORM_ONLY,
+    address,
+    assert_nothing_of,
+    by_model,
+)
 from tests.tenancy.conftest import OURS, THEIRS, Filled, World, browser
-from tests.tenancy.pages import ADDABLE, DELETABLE, OWNED, PAGES, PLATFORM_ONLY, address, assert_nothing_of, by_model
 from tests.tenancy.rows import tenant_models
 
 
 class Reader:
-    """One person's browser. What several tests look at is asked for once."""
+    """A signed-in browser with a cache of responses."""
 
     def __init__(self, user: User) -> None:
         self.get = cache(browser(user).get)
@@ -50,23 +59,23 @@ def platform(world: World) -> Reader:
 
 @pytest.fixture
 def intruder(world: World) -> Client:
-    """Our owner as well, who tries what leaves traces in a session."""
+    """Another browser of our owner, for requests that change its session."""
     return browser(world.ours.tenant.owner)
 
 
-def test_every_tenant_model_has_its_pages() -> None:
+def test_every_tenant_model_is_registered() -> None:
     assert {*tenant_models(), Organization} == set(OWNED)
 
 
 @by_model
-def test_a_list_shows_our_rows_only(model: Any, owner: Reader, ours: Filled, theirs: Filled) -> None:
+def test_a_list_shows_only_our_rows(model: Any, owner: Reader, ours: Filled, theirs: Filled) -> None:
     text = owner.get(address(model, "changelist")).content.decode()
     assert str(ours.rows[model].pk) in text
     assert_nothing_of(theirs, text)
 
 
 @by_model
-def test_the_pages_of_our_row_show_our_rows_only(model: Any, owner: Reader, ours: Filled, theirs: Filled) -> None:
+def test_the_pages_of_a_row_show_only_our_rows(model: Any, owner: Reader, ours: Filled, theirs: Filled) -> None:
     for page in PAGES:
         response = owner.get(address(model, page, ours.rows[model].pk))
         assert response.status_code == (403 if page == "delete" and model not in DELETABLE else 200)
@@ -74,7 +83,7 @@ def test_the_pages_of_our_row_show_our_rows_only(model: Any, owner: Reader, ours
 
 
 @by_model
-def test_another_tenants_row_is_a_row_that_does_not_exist(model: Any, intruder: Client, theirs: Filled) -> None:
+def test_another_tenants_row_looks_nonexistent(model: Any, intruder: Client, theirs: Filled) -> None:
     def answer(page: str, pk: object) -> tuple[int, str, list[str]]:
         response = intruder.get(address(model, page, pk))
         intruder.cookies.pop("messages", None)
@@ -86,14 +95,14 @@ def test_another_tenants_row_is_a_row_that_does_not_exist(model: Any, intruder: 
 
 
 @by_model
-def test_no_form_offers_another_tenants_row(model: Any, owner: Reader, ours: Filled, theirs: Filled) -> None:
+def test_forms_offer_only_our_rows(model: Any, owner: Reader, ours: Filled, theirs: Filled) -> None:
     response = owner.get(address(model, "add"))
     assert response.status_code == (200 if model in ADDABLE else 403)
     assert_nothing_of(theirs, response.content.decode())
 
 
 @by_model
-def test_no_search_or_filter_finds_another_tenants_row(model: Any, owner: Reader, ours: Filled, theirs: Filled) -> None:
+def test_searches_and_filters_find_only_our_rows(model: Any, owner: Reader, ours: Filled, theirs: Filled) -> None:
     for query in (f"id__in={theirs.rows[model].pk}", f"q={THEIRS}"):
         response = owner.get(f"{address(model, 'changelist')}?{query}")
         assert response.status_code == 200
@@ -102,8 +111,8 @@ def test_no_search_or_filter_finds_another_tenants_row(model: Any, owner: Reader
 
 @by_model
 @pytest.mark.parametrize("query", ["organization__id__exact=1", "id__startswith=a"])
-def test_a_list_is_not_narrowed_by_a_column_that_it_does_not_offer(model: Any, query: str, owner: Reader) -> None:
-    """`?organization__id__exact=…`, and guessing at the letters of an id."""
+def test_a_list_cannot_be_filtered_by_other_columns(model: Any, query: str, owner: Reader) -> None:
+    """Such as `?organization__id__exact=…`, or a guess at the letters of an id."""
     assert owner.get(f"{address(model, 'changelist')}?{query}").status_code == 400
 
 
@@ -117,18 +126,18 @@ def test_a_list_is_not_narrowed_by_a_column_that_it_does_not_offer(model: Any, q
         "created_at__year=99999999999",
     ],
 )
-def test_a_list_is_not_narrowed_by_a_guess(query: str, owner: Reader) -> None:
-    """Also with filters that the framework alone decides on, whatever the table."""
+def test_a_list_cannot_be_filtered_by_guesses(query: str, owner: Reader) -> None:
+    """Including filters that Django always allows."""
     assert owner.get(f"{address(ApiKey, 'changelist')}?{query}").status_code == 400
 
 
 @by_model
-def test_a_list_never_offers_to_delete_in_bulk(model: Any, owner: Reader, ours: Filled) -> None:
+def test_lists_offer_no_bulk_deletion(model: Any, owner: Reader, ours: Filled) -> None:
     assert "delete_selected" not in owner.get(address(model, "changelist")).content.decode()
 
 
 @by_model
-def test_an_edited_post_cannot_change_another_tenants_row(model: Any, intruder: Client, theirs: Filled) -> None:
+def test_a_forged_post_cannot_change_another_tenants_row(model: Any, intruder: Client, theirs: Filled) -> None:
     forged = {"name": "x", "role": "viewer", "text": "x"}
     response = intruder.post(address(model, "change", theirs.rows[model].pk), forged)
     assert response.status_code in (302, 403)
@@ -143,13 +152,13 @@ def model_to_text(row: models.Model) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("model", PLATFORM_ONLY, ids=lambda model: model._meta.label)
-def test_tables_of_everybody_are_closed_to_an_owner(model: Any, owner: Reader, ours: Filled) -> None:
+def test_an_owner_cannot_open_shared_tables(model: Any, owner: Reader, ours: Filled) -> None:
     for page in ("changelist", "add"):
         assert owner.get(address(model, page)).status_code == 403
     assert owner.get(address(model, "change", ours.tenant.owner.pk)).status_code in (302, 403)
 
 
-def test_autocomplete_offers_another_tenants_row_to_nobody(intruder: Client, ours: Filled, theirs: Filled) -> None:
+def test_autocomplete_offers_only_our_rows(intruder: Client, ours: Filled, theirs: Filled) -> None:
     found = []
     for model in tenant_models():
         for field in filter(attrgetter("remote_field"), model._meta.fields):
@@ -161,19 +170,19 @@ def test_autocomplete_offers_another_tenants_row_to_nobody(intruder: Client, our
     assert found
 
 
-def test_view_on_site_leads_nowhere(owner: Reader, theirs: Filled) -> None:
+def test_view_on_site_is_disabled(owner: Reader, theirs: Filled) -> None:
     for content_type in range(1, 40):
         assert owner.get(f"/admin/r/{content_type}/{theirs.tenant.project.pk}/").status_code == 404
 
 
-def test_the_platform_sees_every_tenant(platform: Reader, ours: Filled, theirs: Filled) -> None:
+def test_a_superuser_sees_every_tenant(platform: Reader, ours: Filled, theirs: Filled) -> None:
     text = platform.get(address(AgentVersion, "changelist")).content.decode()
     assert OURS in text
     assert THEIRS in text
 
 
 @by_model
-def test_the_platform_reads_every_page(model: Any, platform: Reader, theirs: Filled) -> None:
+def test_a_superuser_can_open_every_page(model: Any, platform: Reader, theirs: Filled) -> None:
     for page in PAGES:
         expected = 403 if page == "delete" and model not in DELETABLE else 200
         assert platform.get(address(model, page, theirs.rows[model].pk)).status_code == expected
@@ -181,7 +190,6 @@ def test_the_platform_reads_every_page(model: Any, platform: Reader, theirs: Fil
 
 @pytest.mark.parametrize("model", [model for model in OWNED if not admin.site._registry[model].writable])
 def test_facts_are_read_only(model: Any, owner: Reader, intruder: Client, ours: Filled) -> None:
-    """Jobs, events, turns, messages, verdicts, effects, directives, model calls, agent versions."""
     row = ours.rows[model]
     text = owner.get(address(model, "change", row.pk)).content.decode()
     assert 'name="_save"' not in text
@@ -190,18 +198,18 @@ def test_facts_are_read_only(model: Any, owner: Reader, intruder: Client, ours: 
     assert intruder.post(address(model, "add"), {}).status_code == 403
 
 
-def test_the_facts_are_these() -> None:
+def test_the_list_of_facts_is_complete() -> None:
     writable = {model._meta.object_name for model in OWNED if admin.site._registry[model].writable}
     assert writable == {"Organization", "Member", "Project", "Attribute", "ApiKey", "CustomTool", "Resource"}
 
 
 @by_model
-def test_the_platform_adds_no_row_to_a_tenant(model: Any, platform: Reader) -> None:
+def test_a_superuser_cannot_add_rows_to_a_tenant(model: Any, platform: Reader) -> None:
     assert platform.get(address(model, "add")).status_code == (200 if model is Organization else 403)
 
 
 class Inline(HTMLParser):
-    """Collects what the policy forbids: inline scripts and styles."""
+    """Collects inline scripts and styles, which the policy forbids."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -217,7 +225,7 @@ class Inline(HTMLParser):
 
 
 @by_model
-def test_pages_keep_the_strict_policy(model: Any, owner: Reader, ours: Filled) -> None:
+def test_pages_comply_with_the_content_security_policy(model: Any, owner: Reader, ours: Filled) -> None:
     pages = ["changelist", "add"]
     urls = [reverse("admin:index"), *(address(model, page) for page in pages)]
     for url in (*urls, address(model, "change", ours.rows[model].pk)):

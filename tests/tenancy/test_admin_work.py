@@ -19,8 +19,8 @@ from projects.models.attribute import AttributeType
 from projects.records.attributes import read_secret, set_attribute
 from tenancy.scope import NoTenant
 from tests.conftest import Tenant, member_of
+from tests.tenancy.admin_pages import address
 from tests.tenancy.conftest import Filled, browser
-from tests.tenancy.pages import address
 
 SECRET = "sk-canary-1234567890"
 
@@ -92,27 +92,27 @@ def test_a_new_secret_replaces_the_old_one(owner: Client, tenant: Tenant) -> Non
         assert read_secret(tenant.project, "model_api_key") == "sk-new"
 
 
-def test_a_new_secret_must_be_written(owner: Client, tenant: Tenant) -> None:
+def test_a_new_secret_requires_a_value(owner: Client, tenant: Tenant) -> None:
     form = {"project": tenant.project.pk, "key": "k", "type": "secret", "text": ""}
     assert "Enter the secret." in errors_of(owner.post(address(Attribute, "add"), form))
 
 
-def test_the_platform_mends_a_secret_too(platform: Client, tenant: Tenant) -> None:
+def test_a_superuser_can_replace_a_secret(platform: Client, tenant: Tenant) -> None:
     row = secret_of(tenant)
     platform.post(address(Attribute, "change", row.pk), {"type": "secret", "text": "sk-new"})
     with tenant.tx():
         assert read_secret(tenant.project, "model_api_key") == "sk-new"
 
 
-def test_a_models_key_is_not_removed_here(owner: Client, tenant: Tenant) -> None:
-    """The organization's would be sent to the project's address in its place, which the page of models sees to."""
+def test_a_models_key_cannot_be_deleted(owner: Client, tenant: Tenant) -> None:
+    """Without it, the organization's key would be sent to the project's endpoint. The page of models prevents that."""
     row = secret_of(tenant)
     assert owner.post(address(Attribute, "delete", row.pk), {"post": "yes"}).status_code == 403
     with tenant.tx():
         assert read_secret(tenant.project, "model_api_key") == SECRET
 
 
-def test_a_keys_digest_is_never_shown(owner: Client, tenant: Tenant) -> None:
+def test_the_digest_of_a_key_is_never_shown(owner: Client, tenant: Tenant) -> None:
     with tenant.tx():
         key = ApiKey.objects.get()
     for page in (address(ApiKey, "changelist"), address(ApiKey, "change", key.pk)):
@@ -122,25 +122,24 @@ def test_a_keys_digest_is_never_shown(owner: Client, tenant: Tenant) -> None:
 # Attributes
 
 
-def test_a_wrong_boolean_is_refused_with_what_would_be_right(owner: Client, tenant: Tenant) -> None:
-    """`"ture"`."""
+def test_an_invalid_boolean_is_rejected_with_the_valid_values(owner: Client, tenant: Tenant) -> None:
     form = {"project": tenant.project.pk, "key": "k", "type": "bool", "text": "ture"}
     assert "must be True or False" in errors_of(owner.post(address(Attribute, "add"), form))
 
 
 @pytest.mark.parametrize("text", ["{", '"\\u0000"', "NaN", "[" * 100_000, ""])
-def test_json_that_cannot_be_kept_is_refused(text: str, owner: Client, tenant: Tenant) -> None:
+def test_json_that_cannot_be_stored_is_rejected(text: str, owner: Client, tenant: Tenant) -> None:
     form = {"project": tenant.project.pk, "key": "k", "type": "json", "text": text}
     assert "be kept as JSON" in errors_of(owner.post(address(Attribute, "add"), form))
 
 
-def test_an_attribute_holds_for_the_whole_organization(owner: Client, tenant: Tenant) -> None:
+def test_an_attribute_may_apply_to_the_whole_organization(owner: Client, tenant: Tenant) -> None:
     owner.post(address(Attribute, "add"), {"project": "", "key": "k", "type": "bool", "text": "True"})
     with tenant.tx():
         assert Attribute.objects.get(key="k", project=None).value is True
 
 
-def test_a_second_attribute_of_the_same_name_is_refused(owner: Client, tenant: Tenant) -> None:
+def test_a_duplicate_attribute_is_rejected(owner: Client, tenant: Tenant) -> None:
     form = {"project": "", "key": "k", "type": "str", "text": "x"}
     owner.post(address(Attribute, "add"), form)
     assert "here already" in errors_of(owner.post(address(Attribute, "add"), form))
@@ -149,7 +148,7 @@ def test_a_second_attribute_of_the_same_name_is_refused(owner: Client, tenant: T
 # Keys
 
 
-def test_a_new_key_is_shown_once_and_opens_the_api(owner: Client, tenant: Tenant) -> None:
+def test_a_new_key_is_shown_once_and_works(owner: Client, tenant: Tenant) -> None:
     form = {"project": tenant.project.pk, "name": "till", "scopes": ["read"]}
     response = owner.post(address(ApiKey, "add"), form)
     secret = re.search(r"mg_[0-9a-f]{8}_[\w-]{43}", said(response)[0])
@@ -157,7 +156,7 @@ def test_a_new_key_is_shown_once_and_opens_the_api(owner: Client, tenant: Tenant
     assert Client(headers={"Authorization": f"Bearer {secret[0]}"}).get("/api/v1/tools").status_code == 200
 
 
-def test_revoking_says_how_many_and_stops_them(owner: Client, tenant: Tenant) -> None:
+def test_revoked_keys_are_counted_and_stop_working(owner: Client, tenant: Tenant) -> None:
     with tenant.tx():
         key = ApiKey.objects.get()
     chosen = {"action": "revoke", "_selected_action": [str(key.pk)]}
@@ -166,7 +165,7 @@ def test_revoking_says_how_many_and_stops_them(owner: Client, tenant: Tenant) ->
     assert Client(headers=tenant.headers).get("/api/v1/tools").status_code == 401
 
 
-def test_nobody_lifts_the_throttle_of_their_own_key(owner: Client, tenant: Tenant) -> None:
+def test_an_owner_cannot_remove_the_throttle_of_a_key(owner: Client, tenant: Tenant) -> None:
     form = {"project": tenant.project.pk, "name": "till", "scopes": ["read"], "throttled": ""}
     owner.post(address(ApiKey, "add"), form)
     with tenant.tx():
@@ -177,7 +176,7 @@ def test_nobody_lifts_the_throttle_of_their_own_key(owner: Client, tenant: Tenan
 
 
 @pytest.mark.parametrize("who", ["owner", "platform"])
-def test_run_again_queues_what_failed_and_says_how_many(who: str, request: Any, tenant: Tenant) -> None:
+def test_run_again_requeues_and_counts_failed_jobs(who: str, request: Any, tenant: Tenant) -> None:
     client = request.getfixturevalue(who)
     jobs = [add_job(tenant, state=State.FAILED), add_job(tenant, state=State.DONE)]
     gone = add_job(tenant, state=State.FAILED, lane="gone")
@@ -193,7 +192,7 @@ def test_run_again_queues_what_failed_and_says_how_many(who: str, request: Any, 
 # Members
 
 
-def test_an_owner_adds_a_member_by_e_mail(owner: Client, tenant: Tenant) -> None:
+def test_an_owner_can_add_a_member_by_email(owner: Client, tenant: Tenant) -> None:
     user = User.objects.create_user("new@people.example")
     owner.post(address(Member, "add"), {"email": "New@people.example", "role": "operator"})
     assert role_of(tenant, user) == Role.OPERATOR
@@ -203,26 +202,26 @@ def test_an_owner_adds_a_member_by_e_mail(owner: Client, tenant: Tenant) -> None
     ("email", "sentence"),
     [("nobody@people.example", "has no account"), ("owner@nello.example", "is already a member")],
 )
-def test_who_cannot_be_added_is_said_in_a_sentence(email: str, sentence: str, owner: Client) -> None:
+def test_an_invalid_member_is_explained(email: str, sentence: str, owner: Client) -> None:
     response = owner.post(address(Member, "add"), {"email": email, "role": "viewer"})
     assert sentence in errors_of(response)
 
 
-def test_an_admin_makes_nobody_an_owner(tenant: Tenant) -> None:
+def test_an_admin_cannot_promote_to_owner(tenant: Tenant) -> None:
     user = member_of(tenant, Role.ADMIN)
     page = address(Member, "change", membership(tenant, user).pk)
     assert "Only an owner" in errors_of(browser(user).post(page, {"role": "owner"}))
     assert role_of(tenant, user) == Role.ADMIN
 
 
-def test_an_admin_adds_no_owner(tenant: Tenant) -> None:
+def test_an_admin_cannot_add_an_owner(tenant: Tenant) -> None:
     User.objects.create_user("new@people.example")
     client = browser(member_of(tenant, Role.ADMIN))
     response = client.post(address(Member, "add"), {"email": "new@people.example", "role": "owner"})
     assert "Only an owner" in errors_of(response)
 
 
-def test_an_admin_neither_demotes_nor_removes_an_owner(tenant: Tenant) -> None:
+def test_an_admin_cannot_demote_or_remove_an_owner(tenant: Tenant) -> None:
     client = browser(member_of(tenant, Role.ADMIN))
     pk = membership(tenant, tenant.owner).pk
     assert "Only an owner" in errors_of(client.post(address(Member, "change", pk), {"role": "viewer"}))
@@ -230,7 +229,7 @@ def test_an_admin_neither_demotes_nor_removes_an_owner(tenant: Tenant) -> None:
     assert role_of(tenant, tenant.owner) == Role.OWNER
 
 
-def test_the_only_owner_stays(owner: Client, platform: Client, tenant: Tenant) -> None:
+def test_the_only_owner_cannot_be_demoted_or_removed(owner: Client, platform: Client, tenant: Tenant) -> None:
     pk = membership(tenant, tenant.owner).pk
     for client in (owner, platform):
         assert "only owner" in errors_of(client.post(address(Member, "change", pk), {"role": "admin"}))
@@ -238,7 +237,7 @@ def test_the_only_owner_stays(owner: Client, platform: Client, tenant: Tenant) -
     assert role_of(tenant, tenant.owner) == Role.OWNER
 
 
-def test_an_owner_makes_another_and_leaves(owner: Client, tenant: Tenant, viewer: User) -> None:
+def test_an_owner_can_promote_another_and_leave(owner: Client, tenant: Tenant, viewer: User) -> None:
     owner.post(address(Member, "change", membership(tenant, viewer).pk), {"role": "owner"})
     pk = membership(tenant, tenant.owner).pk
     assert owner.post(address(Member, "delete", pk), {"post": "yes"}).status_code == 302
@@ -246,7 +245,7 @@ def test_an_owner_makes_another_and_leaves(owner: Client, tenant: Tenant, viewer
     assert owner.get(reverse("admin:index")).status_code == 403
 
 
-def test_nobody_makes_themselves_superuser(owner: Client, tenant: Tenant) -> None:
+def test_members_cannot_become_superusers(owner: Client, tenant: Tenant) -> None:
     form = {"email": tenant.owner.email, "is_active": "on", "is_superuser": "on", "is_staff": "on"}
     owner.post(address(User, "change", tenant.owner.pk), form)
     owner.post(address(Member, "change", membership(tenant, tenant.owner).pk), {**form, "role": "owner"})
@@ -259,7 +258,7 @@ def test_nobody_makes_themselves_superuser(owner: Client, tenant: Tenant) -> Non
 # Projects and organizations
 
 
-def test_an_owner_makes_a_project(owner: Client, tenant: Tenant) -> None:
+def test_an_owner_can_create_a_project(owner: Client, tenant: Tenant) -> None:
     owner.post(address(Project, "add"), {"name": "Bar"})
     with tenant.tx():
         project = Project.objects.select_related("agent_version").get(name="Bar")
@@ -267,7 +266,7 @@ def test_an_owner_makes_a_project(owner: Client, tenant: Tenant) -> None:
     assert project.agent_version.config.business_name == tenant.organization.name
 
 
-def test_the_platform_makes_an_organization_with_its_owner(platform: Client) -> None:
+def test_a_superuser_can_create_an_organization_with_an_owner(platform: Client) -> None:
     user = User.objects.create_user("new@people.example", "correct horse battery")
     platform.post(address(Organization, "add"), {"name": "Bar", "owner": "new@people.example"})
     text = browser(user).get(address(Organization, "changelist")).content.decode()
@@ -275,7 +274,7 @@ def test_the_platform_makes_an_organization_with_its_owner(platform: Client) -> 
     assert "Makegood · Bar" in text
 
 
-def test_the_platform_makes_a_user(platform: Client) -> None:
+def test_a_superuser_can_create_a_user(platform: Client) -> None:
     form = {"email": "new@people.example", "usable_password": "true", "password1": SECRET, "password2": SECRET}
     platform.post(address(User, "add"), form)
     assert User.objects.get(email="new@people.example").check_password(SECRET)
@@ -285,7 +284,7 @@ def test_the_platform_makes_a_user(platform: Client) -> None:
 
 
 def test_the_page_is_rendered_inside_the_tenants_transaction(owner: Client, ours: Filled) -> None:
-    """A read-only reference is loaded by the template."""
+    """The template loads a read-only reference."""
     call = ours.rows[ModelCall]
     text = owner.get(address(ModelCall, "change", call.pk)).content.decode()
     assert str(ours.rows[Project]) in text
@@ -293,7 +292,7 @@ def test_the_page_is_rendered_inside_the_tenants_transaction(owner: Client, ours
         ModelCall.objects.get(pk=call.pk)
 
 
-def test_a_page_that_fails_leaves_nothing_behind(owner: Client, tenant: Tenant, monkeypatch: Any) -> None:
+def test_a_failed_page_changes_nothing(owner: Client, tenant: Tenant, monkeypatch: Any) -> None:
     def fail(*_: Any) -> None:
         raise RuntimeError("after saving")
 
@@ -304,10 +303,8 @@ def test_a_page_that_fails_leaves_nothing_behind(owner: Client, tenant: Tenant, 
         assert Project.objects.get(pk=tenant.project.pk).name == tenant.project.name
 
 
-def test_an_answer_that_cannot_be_rendered_leaves_nothing_behind(
-    owner: Client, tenant: Tenant, monkeypatch: Any
-) -> None:
-    """An action saves, then the list that answers it fails in its template."""
+def test_a_response_that_fails_to_render_changes_nothing(owner: Client, tenant: Tenant, monkeypatch: Any) -> None:
+    """The action saves, then the template of the list fails."""
 
     def save_then_show(self: Any, request: Any, queryset: Any) -> Any:
         queryset.update(name="Renamed")

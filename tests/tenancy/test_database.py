@@ -1,4 +1,4 @@
-"""The database's own walls, read from its catalogues: nothing here asks Django what it believes to be true."""
+"""Tenant isolation in the database, read from PostgreSQL's catalog instead of Django's models."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.tenancy.conftest import OURS, Filled
 from tests.tenancy.rows import parent_of, tenant_models
 
 TENANT = "(NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid"
-# Django's own table of history, whose rows the database itself marks with their organization.
+# Django's history table, in which the database sets the organization.
 BORROWED = {"django_admin_log"}
 TENANT_TABLES = {model._meta.db_table for model in tenant_models()} | BORROWED
 APPEND_ONLY = {
@@ -47,8 +47,8 @@ def test_a_model_with_an_organization_is_a_tenant_model(model: type[models.Model
     assert issubclass(model, TenantModel)
 
 
-def test_only_these_tables_belong_to_everybody() -> None:
-    """A new table is a tenant's, unless it is written down here."""
+def test_only_these_tables_are_shared() -> None:
+    """Every other table belongs to a tenant."""
     names = {row[0] for row in rows_of("select tablename from pg_tables where schemaname = 'public'")}
     django = {"django_content_type", "django_migrations", "django_session"}
     apps_of_others = {table for label in ("auth", "account", "mfa") for table in _tables_of(label)}
@@ -62,13 +62,13 @@ def _tables_of(label: str) -> set[str]:
 
 
 @by_table
-def test_row_level_security_is_on_and_forced(table: str) -> None:
+def test_row_level_security_is_enabled_and_forced(table: str) -> None:
     sql = "select relrowsecurity, relforcerowsecurity from pg_class where oid = %s::regclass"
     assert rows_of(sql, table) == [(True, True)]
 
 
 @by_table
-def test_each_table_has_these_two_policies(table: str) -> None:
+def test_each_table_has_exactly_two_policies(table: str) -> None:
     owner = "id" if table == "projects_organization" else "organization_id"
     shown, written = f'({owner} = ( SELECT {TENANT} AS "nullif"))', f"({owner} = {TENANT})"
     found = rows_of(
@@ -82,13 +82,13 @@ def test_each_table_has_these_two_policies(table: str) -> None:
     ]
 
 
-def test_no_role_passes_row_level_security() -> None:
+def test_no_role_bypasses_row_level_security() -> None:
     sql = "select rolname, rolsuper, rolbypassrls, rolcreaterole from pg_roles where rolname like 'mg\\_%%' order by rolname"
     roles = ("mg_app", "mg_ops", "mg_owner")
     assert rows_of(sql) == [(role, False, False, False) for role in roles]
 
 
-def test_no_role_may_become_another() -> None:
+def test_no_role_can_become_another() -> None:
     sql = "select count(*) from pg_auth_members m join pg_roles r on r.oid = m.member where r.rolname in ('mg_app', 'mg_ops')"
     assert rows_of(sql) == [(0,)]
 
@@ -103,12 +103,12 @@ def test_each_connection_has_its_role() -> None:
     assert {alias: rows_of("select current_user::text", using=alias)[0][0] for alias in roles} == roles
 
 
-def test_mg_app_makes_no_table_and_no_function() -> None:
+def test_mg_app_cannot_create_objects() -> None:
     assert rows_of("select has_schema_privilege('public', 'create')") == [(False,)]
 
 
-def test_no_function_or_view_leads_around_the_walls() -> None:
-    """A function with its owner's rights, or a view, would read with the rights of mg_owner."""
+def test_no_function_or_view_bypasses_row_level_security() -> None:
+    """A view, or a SECURITY DEFINER function, would read with the rights of mg_owner."""
     sql = "select relname::text from pg_class where relnamespace = 'public'::regnamespace and relkind in ('v', 'm')"
     assert rows_of(sql) == []
     assert rows_of("select proname::text from pg_proc where prosecdef and pronamespace = 'public'::regnamespace") == []
@@ -118,7 +118,7 @@ def test_no_function_or_view_leads_around_the_walls() -> None:
 
 
 def keys_of(table: str, column: str) -> list[tuple[list[str], str, list[str]]]:
-    """Every valid foreign key with this column: its columns, the table it points to, and that table's columns."""
+    """The validated foreign keys with this column: their columns, the referenced table and its columns."""
     names = "array(select attname::text from unnest({0}) k(n) join pg_attribute on attrelid = {1} and attnum = n)"
     mine, parents = names.format("conkey", "conrelid"), names.format("confkey", "confrelid")
     found = rows_of(
@@ -135,13 +135,13 @@ REFERENCES = [
     for field in model._meta.fields
     if (parent := parent_of(field)) and any(one.name == "organization" for one in parent._meta.fields)
 ]
-# A value's source may be gone while the value stays: no key holds these, and no page follows them.
+# The source of a value may be deleted while the value stays, so these columns have no foreign key.
 LOOSE = {"conversations_personafield.message_id", "conversations_personafield.turn_id"}
 
 
 @pytest.mark.parametrize("field", REFERENCES, ids=lambda field: f"{field.model._meta.db_table}.{field.column}")
-def test_a_reference_carries_its_organization(field: Any) -> None:
-    """The composite key is there, and no simple one, which any tenant's id would satisfy."""
+def test_references_use_composite_keys(field: Any) -> None:
+    """A composite key exists, and no simple one, which any tenant's id would satisfy."""
     table = field.model._meta.db_table
     parent = parent_of(field)
     assert parent
@@ -149,7 +149,7 @@ def test_a_reference_carries_its_organization(field: Any) -> None:
     assert keys_of(table, field.column) == ([] if f"{table}.{field.column}" in LOOSE else [wanted])
 
 
-def test_references_between_tenants_rows_are_tenant_foreign_keys() -> None:
+def test_references_between_tenant_models_are_tenant_foreign_keys() -> None:
     plain = [field for field in REFERENCES if field.remote_field and not isinstance(field, TenantForeignKey)]
     assert plain == []
 
@@ -166,14 +166,14 @@ def test_these_tables_are_append_only() -> None:
 
 
 @pytest.mark.parametrize("model", [m for m in tenant_models() if m._meta.db_table in APPEND_ONLY])
-def test_a_fact_is_neither_changed_nor_deleted(model: Any, ours: Filled) -> None:
+def test_facts_cannot_be_changed_or_deleted(model: Any, ours: Filled) -> None:
     for write in (lambda rows: rows.update(id=uuid4()), lambda rows: rows._raw_delete("default")):
         with pytest.raises(DatabaseError, match="permission denied"), ours.tenant.tx():
             write(model.objects.all())
 
 
-def test_a_fact_goes_with_what_it_is_about(ours: Filled) -> None:
-    """The database deletes it, by its key; nobody else can."""
+def test_facts_are_deleted_with_their_parent(ours: Filled) -> None:
+    """By the foreign key, and only by it."""
     with ours.tenant.tx():
         project = ours.rows[AgentVersion].project_id  # type: ignore[attr-defined]
         with connection.cursor() as cursor:

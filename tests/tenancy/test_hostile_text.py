@@ -1,4 +1,4 @@
-"""Any text of a field appears on a page as text: none of it becomes markup."""
+"""Cross-site scripting: text from any field is escaped on every page."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from projects.models import Article, Project
 from projects.models.agent_config import AgentConfig
 from tests.conftest import empty_database, make_tenant
 from tests.tenancy.conftest import browser
-from tests.tenancy.doors import PAGES, Page
+from tests.tenancy.permission_table import PAGES, Page
 from tests.tenancy.rows import fill_every_table
 from tests.tenancy.test_permissions import filled, random_ids
 from todos.content.snapshot import content_of
 from todos.models import Approval, StandingRule, Todo
 
-# It leaves an attribute, of either kind, and begins an element.
+# Ends an attribute in either quotes, and starts an element.
 HOSTILE = "\"'><script>x"
 SLUG = "hostile"
-# Leads on, shows nothing of the project, or is of no tool of its own.
+# These redirect, show no data of the project, or have no tool.
 OTHERS = {"", "p/<slug:project_slug>/agent/models/test", "p/<slug:project_slug>/tools/<str:tool_name>/history"}
 
 
@@ -33,7 +33,7 @@ def house(_schema: None) -> Iterator[tuple[Client, dict[str, Any]]]:
     tenant = make_tenant("Hostile")
     rows = {model.__name__: row for model, row in fill_every_table(tenant, HOSTILE).items()}
     with tenant.tx():
-        # Addresses are made of these, and these have a form that every one of them is held to.
+        # These are parts of URLs, or have a validated format.
         Project.objects.filter(pk=rows["Project"].pk).update(slug=SLUG)
         Article.objects.update(slug=SLUG)
         StandingRule.objects.update(allowed={HOSTILE: {"equals": HOSTILE}})
@@ -55,5 +55,5 @@ def test_a_page_makes_no_markup_of_it(page: Page, house: tuple[Client, dict[str,
     assert answer.status_code == 200
     assert "<script>x" not in text
     if "project_slug" in page.route and "news" not in page.route:
-        # It is there all the same, and as text.
+        # It is shown, but as text.
         assert re.search("(&lt;|\\\\u003c)script(&gt;|\\\\u003e)x", text, re.IGNORECASE)

@@ -1,4 +1,4 @@
-"""The migrations make what the models say, and no database that others made."""
+"""The migrations match the models, and refuse a database of another version."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from django.db.migrations.recorder import MigrationRecorder
 
 @pytest.fixture
 def unknown_migration(database: None) -> Iterator[None]:
-    """The database remembers a migration of ours that isn't there."""
+    """The database records a migration that doesn't exist."""
     recorder = MigrationRecorder(connections["owner"])
     recorder.record_applied("jobs", "0002_walls")
     yield
     recorder.record_unapplied("jobs", "0002_walls")
 
 
-def test_no_model_waits_for_a_migration(database: None) -> None:
+def test_no_migration_is_missing(database: None) -> None:
     call_command("makemigrations", check_changes=True, dry_run=True, verbosity=0)
 
 
 @pytest.mark.usefixtures("unknown_migration")
-def test_a_database_of_another_version_is_refused() -> None:
+def test_a_database_of_another_version_is_rejected() -> None:
     with pytest.raises(CommandError, match=r"jobs\.0002_walls is not a migration of this one\): use an empty database"):
         call_command("migrate", verbosity=0)
 

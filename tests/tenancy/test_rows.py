@@ -1,4 +1,4 @@
-"""The manager, row-level security and the composite keys at work, for every model. Nothing is written here."""
+"""Scoped managers, row-level security and composite keys, for every model. These tests write nothing."""
 
 from __future__ import annotations
 
@@ -38,21 +38,21 @@ def test_a_manager_raises_without_a_tenant(model: Any) -> None:
 
 
 @by_model
-def test_a_manager_adds_its_own_wall(model: Any, ours: Filled, theirs: Filled) -> None:
-    """Through a role that sees everybody: the rows are ours by the manager's filter, not by the database's."""
+def test_a_manager_filters_by_tenant_on_its_own(model: Any, ours: Filled, theirs: Filled) -> None:
+    """The connection's role sees all rows, so only the manager's filter applies."""
     with ours.tenant.tx():
         owners = set(model.objects.using("ops").values_list("organization_id", flat=True))
     assert owners == {ours.tenant.organization.pk}
 
 
 @by_model
-def test_the_database_shows_nothing_without_a_tenant(model: Any, ours: Filled) -> None:
+def test_without_a_tenant_the_database_shows_no_rows(model: Any, ours: Filled) -> None:
     assert rows_of(f"select count(*) from {model._meta.db_table}") == [(0,)]
     assert model._base_manager.count() == 0
 
 
 @by_model
-def test_the_database_shows_one_tenant_only(model: Any, ours: Filled, theirs: Filled) -> None:
+def test_the_database_shows_only_the_tenants_rows(model: Any, ours: Filled, theirs: Filled) -> None:
     with ours.tenant.tx():
         assert rows_of(f"select distinct organization_id from {model._meta.db_table}") == [
             (ours.tenant.organization.pk,)
@@ -61,10 +61,10 @@ def test_the_database_shows_one_tenant_only(model: Any, ours: Filled, theirs: Fi
 
 
 @by_model
-def test_a_row_of_another_tenant_is_neither_changed_nor_deleted(model: Any, ours: Filled, theirs: Filled) -> None:
+def test_another_tenants_row_cannot_be_changed_or_deleted(model: Any, ours: Filled, theirs: Filled) -> None:
     table, pk = model._meta.db_table, theirs.rows[model].pk
     for sql in (f"update {table} set id = id where id = %s", f"delete from {table} where id = %s"):
-        # A fact may not even be tried: mg_app has no right to.
+        # mg_app has no permission to change facts.
         with suppress(ProgrammingError), ours.tenant.tx(), connection.cursor() as cursor:
             cursor.execute(sql, [pk])
             assert cursor.rowcount == 0
@@ -73,7 +73,7 @@ def test_a_row_of_another_tenant_is_neither_changed_nor_deleted(model: Any, ours
 
 
 @by_model
-def test_a_row_is_not_written_for_another_tenant(model: Any, ours: Filled, theirs: Filled) -> None:
+def test_a_row_cannot_be_created_for_another_tenant(model: Any, ours: Filled, theirs: Filled) -> None:
     row = copy(theirs.rows[model])
     row.pk, row._state.adding = uuid.uuid4(), True
     with ours.tenant.tx(), pytest.raises(DatabaseError, match="row-level security"), transaction.atomic():
@@ -81,7 +81,7 @@ def test_a_row_is_not_written_for_another_tenant(model: Any, ours: Filled, their
 
 
 @by_model
-def test_a_row_is_not_given_away(model: Any, ours: Filled, theirs: Filled) -> None:
+def test_a_row_cannot_be_moved_to_another_tenant(model: Any, ours: Filled, theirs: Filled) -> None:
     sql = f"update {model._meta.db_table} set organization_id = %s where id = %s"
     refused = pytest.raises(DatabaseError, match=r"row-level security|permission denied")
     with ours.tenant.tx(), connection.cursor() as cursor, refused:
@@ -89,8 +89,10 @@ def test_a_row_is_not_given_away(model: Any, ours: Filled, theirs: Filled) -> No
 
 
 @pytest.mark.parametrize("field", HELD, ids=lambda field: f"{field.model._meta.db_table}.{field.column}")
-def test_a_reference_does_not_cross(field: models.Field[Any, Any], ours: Filled, theirs: Filled) -> None:
-    """Even through a role that sees every row: the key itself carries the organization."""
+def test_a_reference_cannot_point_to_another_tenant(
+    field: models.Field[Any, Any], ours: Filled, theirs: Filled
+) -> None:
+    """The role sees all rows, so only the composite key applies."""
     table, parent = field.model._meta.db_table, theirs.rows[parent_of(field)]  # type: ignore[index]
     refused = pytest.raises(IntegrityError, match=f"{table}_{field.column}_tenant")
     with refused, transaction.atomic(using="ops"), connections["ops"].cursor() as cursor:

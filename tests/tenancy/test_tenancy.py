@@ -1,4 +1,4 @@
-"""A tenant's transaction: what opens inside it, and what it leaves behind."""
+"""Tenant transactions: nesting, and the state that they leave behind."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ def setting() -> str | None:
     return rows_of("select nullif(current_setting('app.organization_id', true), '')")[0][0]  # type: ignore[no-any-return]
 
 
-def test_the_raising_is_not_kept_for_the_next_caller(tenant: Tenant) -> None:
+def test_an_error_does_not_affect_the_next_transaction(tenant: Tenant) -> None:
     with pytest.raises(NoTenant):
         Project.objects.all()
     with tenant.tx():
         assert Project.objects.get() == tenant.project
 
 
-def test_another_tenant_does_not_open_inside(tenant: Tenant, stranger: Tenant) -> None:
+def test_another_tenants_transaction_cannot_be_nested(tenant: Tenant, stranger: Tenant) -> None:
     with tenant.tx(), pytest.raises(OtherTenant), stranger.tx():
         pytest.fail("opened")
 
 
-def test_the_same_tenant_opens_inside_as_a_savepoint(tenant: Tenant) -> None:
+def test_nesting_the_same_tenant_creates_a_savepoint(tenant: Tenant) -> None:
     with tenant.tx():
         Attribute.objects.create(key="outer", type="str")
         with suppress(ZeroDivisionError), tenant.tx():
@@ -41,15 +41,15 @@ def test_the_same_tenant_opens_inside_as_a_savepoint(tenant: Tenant) -> None:
         assert set(Attribute.objects.filter(project=None).values_list("key", flat=True)) == {"outer"}
 
 
-def test_an_exception_ends_the_tenant_too(tenant: Tenant, stranger: Tenant) -> None:
+def test_an_exception_resets_the_tenant(tenant: Tenant, stranger: Tenant) -> None:
     with pytest.raises(ZeroDivisionError), tenant.tx():
         raise ZeroDivisionError
     with stranger.tx():
         assert Project.objects.get() == stranger.project
 
 
-def test_a_pooled_connection_carries_no_tenant(tenant: Tenant) -> None:
-    """The same server process serves the next request, and knows nobody."""
+def test_a_pooled_connection_keeps_no_tenant(tenant: Tenant) -> None:
+    """The same server process serves the next request."""
     connection.close()
     connection.close_pool()
     with tenant.tx():
@@ -60,13 +60,13 @@ def test_a_pooled_connection_carries_no_tenant(tenant: Tenant) -> None:
     assert rows_of("select count(*) from projects_project") == [(0,)]
 
 
-def test_a_rolled_back_transaction_leaves_no_tenant_either(tenant: Tenant) -> None:
+def test_a_rollback_resets_the_tenant(tenant: Tenant) -> None:
     with pytest.raises(ZeroDivisionError), tenant.tx():
         raise ZeroDivisionError
     assert setting() is None
 
 
-def test_a_tenants_transaction_leaves_the_platforms_scope(tenant: Tenant, stranger: Tenant) -> None:
+def test_a_tenants_transaction_leaves_the_platform_scope(tenant: Tenant, stranger: Tenant) -> None:
     with platform_scope():
         assert Project.objects.count() == 2
         with tenant.tx():
@@ -76,11 +76,11 @@ def test_a_tenants_transaction_leaves_the_platforms_scope(tenant: Tenant, strang
         assert Project.objects.count() == 2
 
 
-def test_the_database_shows_no_organization_without_a_tenant(tenant: Tenant) -> None:
+def test_without_a_tenant_the_database_shows_no_organization(tenant: Tenant) -> None:
     assert Organization.objects.count() == 0
 
 
-def test_another_organization_is_neither_made_nor_renamed(tenant: Tenant, stranger: Tenant) -> None:
+def test_another_organization_cannot_be_created_or_renamed(tenant: Tenant, stranger: Tenant) -> None:
     with tenant.tx():
         assert Organization.objects.filter(pk=stranger.organization.pk).update(name="x") == 0
         with pytest.raises(DatabaseError, match="row-level security"), transaction.atomic():

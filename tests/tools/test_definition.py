@@ -257,7 +257,7 @@ def test_a_misspelt_field_is_recognised() -> None:
         ("http://169.254.169.254/", "This address is inside a private network (169.254.169.254)."),
         ("http://127.1/", "This address is inside a private network (127.0.0.1)."),
         ("http://[64:ff9b::a9fe:a9fe]/", "This address is inside a private network (64:ff9b::a9fe:a9fe)."),
-        ("https://user:pw@x/", "The URL holds a user name or password; put secrets in a header."),
+        ("https://user:pw@x/", "The URL contains a user name or password. Put secrets in a header."),
         ("file:///etc/passwd", "The URL must begin with http:// or https://."),
         ("https://example.com:6379/", "Port 6379 may not be called."),
         ("https://localhost/", "This address is this machine itself (localhost)."),

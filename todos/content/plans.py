@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from pydantic import BaseModel
 
-from llm.structured import Misfit, parse, parse_object
+from llm.structured import Mismatch, parse, parse_object
 from projects.agents.tool_names import no_such_tool
 from projects.api.parsers import check_value
 from projects.common.api_error import ApiError
@@ -97,7 +97,7 @@ def _checked_arguments(tool: CompiledTool, arguments: dict[str, Any]) -> dict[st
         _demand_fit(wanted, text, arguments)
     except MalformedTool as error:
         raise ApiError("invalid_tool", f"{tool.name} can't be carried out: {error}", field="tool") from error
-    except Misfit as error:
+    except Mismatch as error:
         place, _, said = str(error).splitlines()[0].removeprefix("- ").partition(": ")
         where = "arguments" if place == "the answer" else f"arguments.{place}"
         raise ApiError("invalid_arguments", f"{where}: {said}", field=where) from error
@@ -118,12 +118,12 @@ def _demand_address(tool: CompiledTool, arguments: Mapping[str, Any]) -> None:
 
 
 def _demand_fit(wanted: dict[str, Any] | type[BaseModel] | None, text: str, arguments: Mapping[str, Any]) -> None:
-    """Raises Misfit for arguments that the tool doesn't take: a plan holds nothing that nobody reads."""
+    """Raises Mismatch for arguments that the tool doesn't take: a plan holds nothing that nobody reads."""
     if isinstance(wanted, dict):
         parse_object(text, schema=wanted)
         return
     known = wanted.model_fields if wanted is not None else {}
     if extra := [name for name in arguments if name not in known]:
-        raise Misfit(f"- {extra[0]}: the tool doesn't take it")
+        raise Mismatch(f"- {extra[0]}: the tool doesn't take it")
     if wanted is not None:
         parse(text, output=wanted)

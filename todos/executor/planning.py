@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from llm.structured import Misfit, parse, parse_object
+from llm.structured import Mismatch, parse, parse_object
 from llm.types import ToolCall
 from tenancy.write_batch import WriteBatch
 from todos.content.snapshot import recipients_of
@@ -140,7 +140,7 @@ def _fitting(tool: CompiledTool, call: TodoCall) -> dict[str, Any]:
         return _read(wanted_arguments(tool.name, tool.definition), text)
     except MalformedTool as error:
         raise Refused(str(error)) from error
-    except Misfit as misfit:
+    except Mismatch as misfit:
         raise Refused(f"The arguments don't fit the tool:\n{misfit}") from misfit
 
 

@@ -2,7 +2,7 @@ from django.core import validators
 from django.db import migrations, models
 
 from tenancy.baseline import ID, ORGANIZATION, CreateTables
-from tenancy.rls import foreign_key, tenant_table, walls
+from tenancy.rls import combine, foreign_key, tenant_table
 from tenancy.tenant_models import TenantForeignKey
 
 PROJECT = {"project_id": "projects_project"}
@@ -408,7 +408,7 @@ class Migration(migrations.Migration):
                 ),
             ]
         ),
-        walls(
+        combine(
             tenant_table("todos_todotype", parents=PROJECT),
             tenant_table("todos_standingrule", parents={**PROJECT, "type_id": "todos_todotype"}),
             tenant_table("todos_todo", parents={**PROJECT, "type_id": "todos_todotype"}),
@@ -422,6 +422,6 @@ class Migration(migrations.Migration):
             foreign_key("todos_todocall", "effect_id", "tools_effect"),
             tenant_table("todos_approvernotice", parents=PROJECT),
             # Who leaves is forgotten here.
-            foreign_key("todos_approvernotice", "member_id", "projects_member", goes_with_it=True),
+            foreign_key("todos_approvernotice", "member_id", "projects_member", cascade=True),
         ),
     ]

@@ -2,7 +2,7 @@ from django.conf import settings
 from django.db import migrations, models
 
 from tenancy.baseline import ID, ORGANIZATION, CreateTables
-from tenancy.rls import foreign_key, tenant_table, walls
+from tenancy.rls import combine, foreign_key, tenant_table
 from tenancy.tenant_models import TenantForeignKey
 
 PROJECT = {"project_id": "projects_project"}
@@ -693,7 +693,7 @@ class Migration(migrations.Migration):
                 ),
             ]
         ),
-        walls(
+        combine(
             tenant_table("tools_verdict", append_only=True),
             tenant_table("tools_effect", parents=PROJECT),
             tenant_table("tools_afteraction", parents=EFFECT),

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from conversations.tool_runs.effects.effect_context import read_work
 from conversations.turns.services import give_fields
 from jobs.models import ModelCall
-from llm.prompts import neutralise
+from llm.prompts import neutralize
 from outbound.errors import InvalidRequest
 from outbound.headers import check_headers
 from tests.conversations.effects.conftest import PHONE, Bench, webhook
@@ -163,7 +163,7 @@ def test_an_answer_is_data(bench: Bench, target: Target) -> None:
 @pytest.mark.parametrize("answer", ANSWERS)
 def test_an_answer_is_told_on_one_line_and_stays_inside_its_tag(answer: str) -> None:
     """100 of them."""
-    told = neutralise(reply_of(answer.encode()).told)
+    told = neutralize(reply_of(answer.encode()).told)
     assert not any(character in told for character in "\n\r\x00")
     assert "</" not in told
 

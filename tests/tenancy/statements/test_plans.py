@@ -1,4 +1,4 @@
-"""Plans that a connection keeps for all tenants."""
+"""Query plans that a connection caches for all tenants."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from tenancy.scope import tenant_tx
 from tenancy.write_batch import insert_rows
 from tests.conftest import Tenant
 
-# So many that reading them all costs a plan far more than an index does, whatever state the tests before have left the table in.
+# Enough rows that a full scan costs far more than an index, whatever earlier tests left in the table.
 PER_TENANT, AT_ONCE = 2_000, 500
-# A few pages.
+# A few pages of the table.
 SMALL = 150
-# Indexes of all running or all queued jobs, which a statement about one job, or a lane's next ones, must not go by.
+# Indexes of all running or queued jobs. Statements about one job, or a lane's next jobs, must not use them.
 OF_ALL = {"one_running_per_subject", "job_lease", "job_claim", "job_fairness"}
 STATEMENTS = {
     "hold": (fence._HOLD, OF_ALL),
@@ -33,7 +33,7 @@ STATEMENTS = {
 
 
 def test_a_row_of_a_small_table_is_found_by_its_key(tenant: Tenant) -> None:
-    """The plan is kept while the table grows: reading all of a few pages is cheap for the first of its rows only."""
+    """The plan is cached while the table grows. A scan is cheap only while the table is small."""
     conversation = fill(tenant, messages=SMALL)
     take_stock()
     with tenant_tx(tenant.organization.pk, plans_once=True), connection.cursor() as cursor:
@@ -43,10 +43,8 @@ def test_a_row_of_a_small_table_is_found_by_its_key(tenant: Tenant) -> None:
     assert not [node for node in nodes(plan) if node["Node Type"] == "Seq Scan"]
 
 
-def test_a_turn_of_a_large_tenant_is_found_by_keys_though_its_plan_was_made_for_an_empty_one(
-    tenant: Tenant, stranger: Tenant
-) -> None:
-    """Walls and noisy neighbours: what a statement reads doesn't hang on who was first to run it."""
+def test_a_plan_made_for_an_empty_tenant_uses_keys_for_a_large_one(tenant: Tenant, stranger: Tenant) -> None:
+    """The plan must not depend on the tenant that first runs the statement."""
     conversation = fill(tenant)
     take_stock()
     with tenant_tx(stranger.organization.pk, plans_once=True), connection.cursor() as cursor:
@@ -59,8 +57,8 @@ def test_a_turn_of_a_large_tenant_is_found_by_keys_though_its_plan_was_made_for_
 
 
 @pytest.mark.parametrize(("statement", "wrong"), STATEMENTS.values(), ids=STATEMENTS.keys())
-def test_no_statement_about_a_job_reads_all_that_run_or_wait(statement: Prepared, wrong: set[str]) -> None:
-    """Their indexes look small whenever statistics are taken, and aren't when thousands of jobs have passed through them."""
+def test_statements_about_a_job_do_not_read_all_live_jobs(statement: Prepared, wrong: set[str]) -> None:
+    """Those indexes look small whenever statistics are collected, and grow when thousands of jobs pass through them."""
     with transaction.atomic(using="ops"), connections["ops"].cursor() as cursor:
         cursor.execute("set local enable_seqscan = off")
         cursor.execute(f"explain (generic_plan, format json) {statement._text.decode()}")
@@ -94,7 +92,7 @@ def numbered(sql: str) -> str:
 
 
 def execute(cursor: Any, tenant: Tenant, conversation: Conversation) -> dict[str, Any]:
-    """The plan as it was run for that conversation's first turn."""
+    """The plan of the query for the conversation's first turn, as executed."""
     values = turn_context.TURN.text.values(tenant.organization.pk, conversation.pk, 1)
     arguments = ", ".join(f"'{value.decode()}'" for value in values if value is not None)
     cursor.execute(f"explain (analyze, format json) execute found_by_keys ({arguments})")

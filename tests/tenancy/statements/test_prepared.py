@@ -1,4 +1,4 @@
-"""Statements that a connection prepares once: what they give, and that nothing makes it forget them."""
+"""Prepared statements: their results, and how long a connection keeps them."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def count() -> int:
 
 @pytest.fixture
 def named() -> Prepared:
-    """Prepared by no connection yet."""
+    """A statement that no connection has prepared yet."""
     return Prepared("select name from projects_project where id = %s")
 
 
-def test_values_come_as_the_models_have_them(tenant):
-    """Identifiers and moments as such, documents as text, which a JSON field reads."""
+def test_values_are_loaded_as_models_expect_them(tenant):
+    """UUIDs and datetimes are loaded. JSON stays text, for the field to parse."""
     statement = Prepared(
         "select %s::uuid, created_at, %s::jsonb, %s::int, %s::text from projects_project where id = %s"
     )
@@ -41,8 +41,8 @@ def test_values_come_as_the_models_have_them(tenant):
     assert row[1].tzinfo is UTC
 
 
-def test_what_a_connection_prepared_outlives_what_is_rolled_back(tenant, named):
-    """Preparing anew after each refusal would cost more than the statements do."""
+def test_prepared_statements_survive_a_rollback(tenant, named):
+    """Preparing again after each rollback would cost more than the statements."""
     with tenant.tx():
         named(tenant.project.pk)
         known = count()
@@ -56,14 +56,14 @@ def test_what_a_connection_prepared_outlives_what_is_rolled_back(tenant, named):
         assert count() == known
 
 
-def test_a_flood_of_statements_does_not_stay(tenant):
+def test_the_number_of_prepared_statements_is_limited(tenant):
     with tenant.tx():
         for number in range(MOST_PREPARED + 5):
             assert Prepared(f"select {number}")() == [(number,)]
         assert count() == MOST_PREPARED
 
 
-def test_a_connection_that_broke_is_replaced_for_the_next_piece_of_work(tenant, named):
+def test_a_broken_connection_is_replaced_for_the_next_call(tenant, named):
     def ask() -> list[tuple[str]]:
         with tenant.tx():
             return named(tenant.project.pk)
@@ -78,8 +78,8 @@ def test_a_connection_that_broke_is_replaced_for_the_next_piece_of_work(tenant, 
     assert _in_thread("default", ask) == [(tenant.project.name,)]
 
 
-def test_a_restart_of_the_server_between_two_pieces_of_work_is_not_noticed(tenant, named):
-    """Nothing was done on the broken connection yet, so another takes its place."""
+def test_a_server_restart_between_two_calls_goes_unnoticed(tenant, named):
+    """Nothing was done on the broken connection yet, so it can be replaced."""
 
     def ask() -> tuple[int, str]:
         with tenant.tx():

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
-from llm.prompts import neutralise
+from llm.prompts import neutralize
 
 # Of one result, and of all that a turn's tools told: there may be thirty of them.
 LONGEST_RESULT = 4_000
@@ -55,4 +55,4 @@ def _as_called(call: Called) -> dict[str, Any]:
 def _result(call: Called, *, longest: int) -> dict[str, Any]:
     """A result is data: it can't close a tag, and is cut (threat 9)."""
     shown = call.result.encode()[:longest].decode(errors="ignore")
-    return {"role": "tool", "tool_call_id": call.call_id, "content": neutralise(shown)}
+    return {"role": "tool", "tool_call_id": call.call_id, "content": neutralize(shown)}

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import count
 from typing import Any
 
-from llm.structured import Misfit, parse, parse_object
+from llm.structured import Mismatch, parse, parse_object
 from llm.types import ToolCall
 from projects.api.parsers import check_value
 from projects.common.api_error import ApiError
@@ -87,5 +87,5 @@ def _fitting(tool: CompiledTool, arguments: Mapping[str, Any]) -> dict[str, Any]
         if handler is None:
             return known
         return parse(json.dumps(known, ensure_ascii=False), output=handler.arguments).model_dump(mode="json")
-    except Misfit as misfit:
+    except Mismatch as misfit:
         raise Refused(f"The arguments don't fit the tool:\n{misfit}") from misfit

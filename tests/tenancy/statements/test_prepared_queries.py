@@ -1,4 +1,4 @@
-"""Reads whose text is made once: the tenant, the values and the joined rows are each run's own."""
+"""Prepared queries: tenant, values and joined rows are separate for each run."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.conftest import Tenant
 
 @pytest.fixture
 def named() -> PreparedQuery[Project]:
-    """Made anew for each test: what was made for one tenant is then asked by another."""
+    """A new query for each test, so that one tenant's query is later run by another."""
     return PreparedQuery(lambda slug: Project.objects.filter(pk=slug), kinds=(UUID,))
 
 
@@ -34,7 +34,7 @@ def talk(tenant: Tenant, guest: str) -> Conversation:
         return start_conversation(tenant.project, channel="chat", external_id=guest, known={}, metadata={"table": 4})
 
 
-def test_a_read_gives_whole_rows(tenant, named):
+def test_a_query_returns_complete_instances(tenant, named):
     with tenant.tx():
         [found] = named(tenant.project.pk)
         assert vars(found).keys() == vars(Project.objects.get(pk=tenant.project.pk)).keys()
@@ -42,12 +42,12 @@ def test_a_read_gives_whole_rows(tenant, named):
         assert found.name == tenant.project.name
 
 
-def test_nobody_is_found_by_a_value_that_no_row_has(tenant, named):
+def test_an_unknown_value_finds_no_row(tenant, named):
     with tenant.tx():
         assert named(uuid4()) == []
 
 
-def test_each_run_has_its_own_values(tenant):
+def test_each_run_uses_its_own_values(tenant):
     first, second = talk(tenant, "one"), talk(tenant, "two")
     personas = PreparedQuery(lambda persona: Persona.objects.filter(pk=persona), kinds=(UUID,))
     with tenant.tx():
@@ -55,7 +55,7 @@ def test_each_run_has_its_own_values(tenant):
     assert names == ["one", "two", "one"]
 
 
-def test_each_run_asks_for_its_own_tenant(tenant, stranger, named):
+def test_each_run_uses_its_own_tenant(tenant, stranger, named):
     with tenant.tx():
         assert named(tenant.project.pk)
     with stranger.tx():
@@ -63,20 +63,20 @@ def test_each_run_asks_for_its_own_tenant(tenant, stranger, named):
         assert named(stranger.project.pk)
 
 
-def test_the_tenant_stands_in_the_text_itself(tenant, stranger, named):
-    """The first wall holds without the third: the statement names the organization, whatever row-level security does."""
+def test_the_sql_filters_by_tenant(tenant, stranger, named):
+    """The query filters by organization by itself, without relying on row-level security."""
     with stranger.tx():
         named(stranger.project.pk)
     assert named.text.sql.count("organization_id") >= 2
     assert (0, str(UUID(int=0xFFFF_0000)).encode()) in named.text._parameters
 
 
-def test_no_tenant_no_rows(database, named):
+def test_a_query_raises_without_a_tenant(database, named):
     with pytest.raises(NoTenant):
         named(uuid4())
 
 
-def test_joined_rows_come_along(tenant, django_assert_num_queries):
+def test_related_rows_are_loaded(tenant, django_assert_num_queries):
     spoken = talk(tenant, "guest")
     joined = PreparedQuery(
         lambda conversation: Conversation.objects.select_related("persona", "directives").filter(pk=conversation),
@@ -90,7 +90,7 @@ def test_joined_rows_come_along(tenant, django_assert_num_queries):
             assert found.metadata == {"table": 4}
 
 
-def test_values_are_rows_without_models(tenant):
+def test_prepared_values_are_tuples(tenant):
     spoken = talk(tenant, "guest")
     values = PreparedValues(
         lambda persona: Persona.objects.filter(pk=persona).values_list("external_id", "created_at", "project__name"),
@@ -101,7 +101,7 @@ def test_values_are_rows_without_models(tenant):
         assert values(persona.pk) == [("guest", persona.created_at, tenant.project.name)]
 
 
-def test_threads_that_need_a_read_first_at_the_same_moment_all_get_it(tenant):
+def test_concurrent_first_uses_all_succeed(tenant):
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
 
@@ -123,23 +123,23 @@ def test_threads_that_need_a_read_first_at_the_same_moment_all_get_it(tenant):
         sys.setswitchinterval(before)
 
 
-def reads() -> list[PreparedValues]:
-    """Every read that a module has made, also what its functions have made so far."""
-    for app in ("projects", "jobs", "tools", "todos", "conversations"):
+def all_queries() -> list[PreparedValues]:
+    """Every prepared query of the product, including those that functions have created so far."""
+    for app in ("projects", "jobs", "tools", "todos", "conversations", "console"):
         for module in walk_packages(import_module(app).__path__, f"{app}."):
             if ".migrations" not in module.name:
                 import_module(module.name)
-    # By its type: a lazy object asked for its class would make what it stands for.
+    # `type()`, because `isinstance` would evaluate lazy objects.
     return [one for one in gc.get_objects() if issubclass(type(one), PreparedValues)]
 
 
-def test_the_server_understands_every_read(tenant):
-    """Values go without their types: where a statement doesn't say what one is, it must be told (`Cast`)."""
+def test_the_server_accepts_every_prepared_query(tenant):
+    """Values are sent without types. A statement that doesn't determine a type needs a `Cast`."""
     refused = {}
-    for read in reads():
+    for read in all_queries():
         try:
             with tenant.tx():
-                read(*read._stand_ins)
+                read(*read._placeholders)
         except DatabaseError as error:
             refused[inspect.getsource(read._build)] = str(error)
     assert refused == {}

@@ -1,4 +1,4 @@
-"""Redis is told past the client's layers, and what it is away for stays the same."""
+"""Publishing to Redis without the client's own layers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def ear() -> redis.Redis:
     return redis.Redis.from_url(settings.REDIS_URL, decode_responses=True)
 
 
-def test_a_restart_of_redis_between_two_commands_is_not_noticed(ear):
+def test_a_restart_of_redis_between_two_commands_goes_unnoticed(ear):
     publish("LPUSH", "told", "before")
     ear.client_kill_filter(_type="normal", skipme=True)
     publish("LPUSH", "told", "after")
@@ -25,7 +25,7 @@ def test_a_restart_of_redis_between_two_commands_is_not_noticed(ear):
     ear.delete("told")
 
 
-def test_whoever_tells_does_not_wait_for_a_redis_that_is_away(monkeypatch):
+def test_publishing_does_not_wait_for_an_unavailable_redis(monkeypatch):
     nowhere = redis.ConnectionPool(host="127.0.0.1", port=1, retry=Retry(NoBackoff(), 0))
     monkeypatch.setattr(redis_publish, "_connections", lambda: nowhere)
     monkeypatch.setattr(redis_publish, "_idle", type(redis_publish._idle)())

@@ -1,4 +1,4 @@
-"""The admin's pages, read from its registry."""
+"""The pages of the admin, read from its registry."""
 
 from __future__ import annotations
 

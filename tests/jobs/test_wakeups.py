@@ -1,4 +1,4 @@
-"""Hints may be lost."""
+"""Hints: they are sent at commit, in Celery's format, and may be lost."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def queued_hints() -> int:
         return client.llen("makegood:work")
 
 
-def test_a_hint_goes_out_only_when_the_transaction_commits(tenant, queue_lane):
+def test_a_hint_is_sent_only_when_the_transaction_commits(tenant, queue_lane):
     before = queued_hints()
     with pytest.raises(ZeroDivisionError), tenant.tx():
         add(tenant, queue_lane)
@@ -34,8 +34,8 @@ def test_a_hint_goes_out_only_when_the_transaction_commits(tenant, queue_lane):
     assert queued_hints() == before + 1
 
 
-def test_the_end_of_a_job_hints_at_the_next_of_its_subject(tenant, queue_lane):
-    """Else the next turn would wait for the sweep."""
+def test_finishing_a_job_hints_the_next_job_of_its_subject(tenant, queue_lane):
+    """Without it, the next turn would wait for the sweep."""
     subject = uuid4()
     for ordinal in (1, 2):
         add(tenant, queue_lane, subject=subject, ordinal=ordinal)
@@ -47,7 +47,7 @@ def test_the_end_of_a_job_hints_at_the_next_of_its_subject(tenant, queue_lane):
 
 
 def test_a_hint_is_a_celery_message(tenant, queue_lane):
-    """Whoever reads the queue with Celery's own library finds a task by the lane's name, without arguments."""
+    """Celery's own library reads it as a task with the lane's name and no arguments."""
     add(tenant, queue_lane)
     with current_app.connection_for_read() as broker, broker.channel() as channel:
         messages = list(iter(Queue("work", channel=channel, no_ack=True).get, None))
@@ -56,8 +56,8 @@ def test_a_hint_is_a_celery_message(tenant, queue_lane):
     assert newest.payload[:2] == [[], {}]
 
 
-def test_a_worker_takes_a_hint_where_it_hears_it(monkeypatch):
-    """No request, no pool, no acknowledgement: what Celery hands over besides the message is left alone."""
+def test_a_worker_handles_a_hint_in_the_receiving_thread(monkeypatch):
+    """Without a request, a pool or an acknowledgement."""
     woken: list[str] = []
     monkeypatch.setattr(worker, "wake", woken.append)
     consumer = SimpleNamespace(event_dispatcher=None)
@@ -66,7 +66,7 @@ def test_a_worker_takes_a_hint_where_it_hears_it(monkeypatch):
     assert woken == ["reply"]
 
 
-def test_who_watches_the_workers_sees_hints_by_name(monkeypatch):
+def test_monitors_see_hints_by_task_name(monkeypatch):
     told: list[tuple[str, str]] = []
     events = SimpleNamespace(enabled=True, send=lambda kind, **fields: told.append((kind, fields["uuid"])))
     monkeypatch.setattr(worker, "wake", lambda lane: None)
@@ -75,7 +75,7 @@ def test_who_watches_the_workers_sees_hints_by_name(monkeypatch):
     assert told == [("task-received", "1"), ("task-succeeded", "1")]
 
 
-def test_a_lost_hint_is_logged_and_never_raised(tenant, queue_lane, servers, caplog):
+def test_a_lost_hint_is_logged_but_not_raised(tenant, queue_lane, servers, caplog):
     servers.redis.kill()
     try:
         add(tenant, queue_lane)
@@ -86,6 +86,6 @@ def test_a_lost_hint_is_logged_and_never_raised(tenant, queue_lane, servers, cap
     assert "was lost" in caplog.text
 
 
-def test_the_sweep_names_the_lanes_that_wait(tenant, queue_lane):
+def test_the_sweep_returns_the_lanes_with_due_work(tenant, queue_lane):
     add(tenant, queue_lane)
     assert queue_lane.name in sweep()

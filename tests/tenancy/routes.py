@@ -1,4 +1,4 @@
-"""Every address of the product, read from Django's resolver."""
+"""All routes of the product, read from Django's URL resolver."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 
 
 def routes() -> list[str]:
-    """Each URL pattern as it is written, with its includes in front."""
+    """Every URL pattern as written, with the prefixes of its includes."""
     return sorted(set(_walk(get_resolver("config.urls").url_patterns, prefix="")))
 
 

@@ -1,4 +1,4 @@
-"""Writes in one statement: complete, of the tenant, or not at all."""
+"""Write batches: one statement, written for the current tenant, completely or not at all."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def stored(row):
     return type(row).objects.get(pk=row.pk)
 
 
-def test_a_row_is_stored_as_it_is(tenant, spoken):
+def test_a_row_is_stored_unchanged(tenant, spoken):
     payload = {"words": "caffè 100% \\ 'x'", "seats": 4, "dog": True, "none": None, "list": [1.5]}
     with tenant.tx():
         made = event(spoken, 1, payload=payload, type=EventType.EFFECT)
@@ -40,7 +40,7 @@ def test_a_row_is_stored_as_it_is(tenant, spoken):
     assert [getattr(found, name) for name in same] == [getattr(made, name) for name in same]
 
 
-def test_rows_of_several_models_that_name_each_other_go_together(tenant, spoken, django_assert_num_queries):
+def test_rows_of_several_models_may_refer_to_each_other(tenant, spoken, django_assert_num_queries):
     with tenant.tx():
         turn = Turn(conversation=spoken, seq=1)
         message = Message(conversation=spoken, turn=turn, seq=1, role="user", content="Hello")
@@ -55,7 +55,7 @@ def test_rows_of_several_models_that_name_each_other_go_together(tenant, spoken,
         assert Event.objects.filter(conversation=spoken).count() == 2
 
 
-def test_a_change_writes_the_named_fields_only(tenant, spoken):
+def test_an_update_writes_only_the_given_fields(tenant, spoken):
     with tenant.tx():
         spoken.flag, spoken.recovery = "look", "not written"
         update_row(spoken, ("flag", "updated_at"))
@@ -64,8 +64,8 @@ def test_a_change_writes_the_named_fields_only(tenant, spoken):
     assert found.updated_at == spoken.updated_at > found.created_at
 
 
-def test_changes_of_one_row_are_put_together(tenant, spoken):
-    """One statement changes a row once only: the second change would be lost without a word."""
+def test_updates_of_the_same_row_are_combined(tenant, spoken):
+    """One statement can update a row only once. A second update would be lost silently."""
     with tenant.tx():
         turn = Turn(conversation=spoken, seq=1)
         insert_rows([turn])
@@ -78,7 +78,7 @@ def test_changes_of_one_row_are_put_together(tenant, spoken):
     assert found.started_at is not None
 
 
-def test_an_empty_value_is_null(tenant, spoken):
+def test_none_is_stored_as_null(tenant, spoken):
     with tenant.tx():
         turn = Turn(conversation=spoken, seq=1, started_at=timezone.now(), working_hours={"open": True})
         insert_rows([turn])
@@ -87,35 +87,35 @@ def test_an_empty_value_is_null(tenant, spoken):
         assert Turn.objects.filter(pk=turn.pk, started_at=None, working_hours__isnull=True).exists()
 
 
-def test_numbers_and_choices_keep_their_kind(tenant, spoken):
+def test_numbers_and_choices_keep_their_type(tenant, spoken):
     with tenant.tx():
         field = PersonaField(persona_id=spoken.persona_id, key="name", value="Ada", strength=Strength.GIVEN)
         insert_rows([field])
         assert stored(field).strength == Strength.GIVEN
 
 
-def test_a_row_that_is_gone_is_told(tenant):
+def test_updating_a_missing_row_raises(tenant):
     with pytest.raises(LostRow), tenant.tx():
         writes = WriteBatch()
         writes.change(Conversation, uuid4(), flag="look")
         writes.send()
 
 
-def test_another_tenants_row_is_not_changed(tenant, stranger, spoken):
+def test_another_tenants_row_cannot_be_updated(tenant, stranger, spoken):
     with pytest.raises(LostRow), stranger.tx():
         update_row(spoken, ("flag",))
     with tenant.tx():
         assert stored(spoken).flag == ""
 
 
-def test_a_row_of_another_tenant_is_not_made(tenant, stranger, spoken):
+def test_a_row_of_another_tenant_cannot_be_inserted(tenant, stranger, spoken):
     with tenant.tx():
         made = event(spoken, 1)
     with pytest.raises(ProgrammingError, match="row-level security"), stranger.tx():
         insert_rows([made])
 
 
-def test_a_refused_row_takes_the_others_with_it(tenant, spoken):
+def test_a_rejected_row_rolls_back_the_others(tenant, spoken):
     with tenant.tx():
         insert_rows([event(spoken, 1)])
     with pytest.raises(IntegrityError), tenant.tx():
@@ -127,12 +127,12 @@ def test_a_refused_row_takes_the_others_with_it(tenant, spoken):
         assert not Persona.objects.filter(external_id="new").exists()
 
 
-def test_nothing_to_write_is_no_statement(tenant, django_assert_num_queries):
+def test_an_empty_batch_sends_no_statement(tenant, django_assert_num_queries):
     with tenant.tx(), django_assert_num_queries(0):
         insert_rows([])
 
 
-def test_a_second_sending_does_not_repeat_the_first(tenant, spoken, django_assert_num_queries):
+def test_sending_twice_does_not_repeat_the_writes(tenant, spoken, django_assert_num_queries):
     with tenant.tx():
         writes = WriteBatch()
         writes.insert([event(spoken, 1)])
