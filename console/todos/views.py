@@ -22,7 +22,7 @@ from console.todos.change_token import stamp_beside, stamp_of
 from console.todos.listing import LIST, asked_of, list_of, rows_of, uuid_of
 from console.todos.panel import panel_of
 from console.todos.rule_suggestions import offer_of
-from projects.accounts.accounts import ask_for_password, signed_in_of_late
+from projects.accounts.accounts import ask_for_password, has_recent_sign_in
 from projects.common.api_error import ApiError
 from projects.models import Project
 from projects.models.key import Scope
@@ -100,7 +100,7 @@ def _board(entry: Entry, *, with_done: bool, open_id: UUID | None = None) -> dic
 
 def _approve_chosen(request: HttpRequest, entry: Entry) -> HttpResponse:
     choices = choices_of(request.POST)
-    if "confirmed" in request.POST and len(choices) > MOST_UNCONFIRMED and not signed_in_of_late(request):
+    if "confirmed" in request.POST and len(choices) > MOST_UNCONFIRMED and not has_recent_sign_in(request):
         return ask_for_password(request)
     try:
         with tenant_tx(entry.project.organization.pk):

@@ -33,7 +33,7 @@ from conversations.portal.session import (
     transcript_of,
 )
 from conversations.widget.event_filter import for_customer, message_shown
-from projects.api.idempotency import once
+from projects.api.idempotency import run_once
 from projects.api.parsers import check_value
 from projects.api.throttling import seconds_to_wait
 from projects.common.api_error import ApiError
@@ -134,7 +134,7 @@ def _say(request: HttpRequest, token: str) -> HttpResponse:
             # without the script sends twice.
             language = _language(request, visit)
             take = partial(_take, visit, request.POST, language)
-            answer = once(visit.project.pk, request, words, take, key=_key_in_form(request.POST, words))
+            answer = run_once(visit.project.pk, request, words, take, key=_key_in_form(request.POST, words))
     except ApiError as error:
         if wants_json:
             document = {"code": error.code, "message": error.message, "field": error.field}

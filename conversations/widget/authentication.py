@@ -37,7 +37,7 @@ class WidgetCaller(Caller):
 class PageAuthentication(TenantAuthentication):
     """The public key in the address, and a page that the business has named."""
 
-    def find_entrance(self, request: Request) -> PendingAuth:
+    def find_pending_auth(self, request: Request) -> PendingAuth:
         key = request.parser_context["kwargs"]["key"]
         place = place_of(key)
         return PendingAuth(place.organization_id, partial(self.admit, place.widget_id, request._request))

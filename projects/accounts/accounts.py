@@ -31,7 +31,7 @@ from django.http.request import split_domain_port
 from django.shortcuts import redirect
 from django.urls import reverse
 
-from projects.accounts.email_addresses import free_address, may_confirm, unclaimed
+from projects.accounts.email_addresses import find_unclaimed, may_confirm, release_address
 from projects.accounts.invitations import read_offer
 from projects.common import crypto
 from projects.common.api_error import ApiError
@@ -41,14 +41,14 @@ from projects.models import User
 # Users belong to no tenant, so their secrets are bound to none.
 NO_TENANT = UUID(int=0)
 # Labels of the reauthentication methods, by allauth's ids.
-WAYS = {
+REAUTHENTICATION_LABELS = {
     "reauthenticate": "Use the password",
     "mfa_reauthenticate": "Use a code",
     "mfa_reauthenticate:webauthn": "Use a passkey",
 }
 # Session keys: the token of a followed invitation, and the e-mail to prefill at sign-in.
-TOKEN = "invitation"  # noqa: S105
-EXPECTED = "sign_in_as"
+INVITATION_TOKEN = "invitation"  # noqa: S105
+PREFILLED_EMAIL = "sign_in_as"
 CONFIRM_LATER = (
     "Sign in and open the link in the e-mail again, so that we know the account is yours. Or set a new password."
 )
@@ -90,20 +90,23 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
 
     def get_reset_password_from_key_url(self, key: str) -> str:
         """The reset URL at this server's configured address, not at the host named by the request."""
-        made_up = reverse("account_reset_password_from_key", kwargs={"uidb36": "UID", "key": "KEY"})
-        return f"{settings.BASE_URL}{made_up.replace('UID-KEY', key)}"
+        placeholder = reverse("account_reset_password_from_key", kwargs={"uidb36": "UID", "key": "KEY"})
+        return f"{settings.BASE_URL}{placeholder.replace('UID-KEY', key)}"
 
     def get_email_confirmation_url(self, request: HttpRequest, emailconfirmation: Any) -> str:
         return f"{settings.BASE_URL}{reverse('account_confirm_email', args=[emailconfirmation.key])}"
 
     def get_reauthentication_methods(self, user: AbstractBaseUser | AnonymousUser) -> list[dict[str, Any]]:
-        return [{**way, "description": WAYS[way["id"]]} for way in super().get_reauthentication_methods(user)]
+        return [
+            {**way, "description": REAUTHENTICATION_LABELS[way["id"]]}
+            for way in super().get_reauthentication_methods(user)
+        ]
 
     def get_login_redirect_url(self, request: HttpRequest) -> str:
         """The invitation that the person followed, if it is theirs; otherwise the default. Also applies after a
         password reset.
         """
-        offer = read_offer(request.session.get(TOKEN, ""))
+        offer = read_offer(request.session.get(INVITATION_TOKEN, ""))
         is_mine = offer is not None and isinstance(request.user, User) and request.user.email == offer.email
         return reverse("join") if is_mine else str(super().get_login_redirect_url(request))
 
@@ -116,17 +119,17 @@ class LoginForm(DefaultLoginForm):  # type: ignore[misc]  # allauth has no types
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["login"].initial = self.request.session.get(EXPECTED, "")
+        self.fields["login"].initial = self.request.session.get(PREFILLED_EMAIL, "")
 
 
-def expect_sign_in(request: HttpRequest, email: str) -> None:
+def prefill_sign_in(request: HttpRequest, email: str) -> None:
     """Prefill this browser's next sign-in with an address."""
-    request.session[EXPECTED] = email
+    request.session[PREFILLED_EMAIL] = email
 
 
 @receiver(password_reset)
-def _expect_whose_password_it_is(sender: Any, request: HttpRequest, user: User, **_: Any) -> None:
-    expect_sign_in(request, user.email)
+def _prefill_after_reset(sender: Any, request: HttpRequest, user: User, **_: Any) -> None:
+    prefill_sign_in(request, user.email)
 
 
 class SignupForm(DefaultSignupForm):  # type: ignore[misc]  # allauth has no types
@@ -137,7 +140,7 @@ class SignupForm(DefaultSignupForm):  # type: ignore[misc]  # allauth has no typ
     """
 
     def validate_unique_email(self, value: str) -> str:
-        return value if unclaimed(value) else str(super().validate_unique_email(value))
+        return value if find_unclaimed(value) else str(super().validate_unique_email(value))
 
     def try_save(self, request: HttpRequest) -> Any:
         """Sign up. Of two concurrent sign-ups with one address, or a double submit, the second is told that it is
@@ -156,12 +159,12 @@ class SignupForm(DefaultSignupForm):  # type: ignore[misc]  # allauth has no typ
         email = self.cleaned_data["email"]
         if app_settings.EMAIL_VERIFICATION == app_settings.EmailVerificationMethod.MANDATORY:
             return cast(HttpResponse, prevent_enumeration(request, email=email))
-        expect_sign_in(request, email)
+        prefill_sign_in(request, email)
         messages.warning(request, AccountAdapter.error_messages["email_taken"])
         return redirect("account_login")
 
     def save(self, request: HttpRequest) -> Any:
-        free_address(self.cleaned_data["email"])
+        release_address(self.cleaned_data["email"])
         return super().save(request)
 
 
@@ -204,7 +207,7 @@ class MfaAdapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth has no typ
             raise lost from error
 
 
-def signed_in_of_late(request: HttpRequest) -> bool:
+def has_recent_sign_in(request: HttpRequest) -> bool:
     """True if this session's user authenticated within `ACCOUNT_REAUTHENTICATION_TIMEOUT` seconds.
 
     Required for actions that a stolen session alone must not be able to take.
@@ -215,7 +218,7 @@ def signed_in_of_late(request: HttpRequest) -> bool:
 
 def require_recent_sign_in(request: HttpRequest) -> None:
     """Raises ApiError 403 unless the user authenticated recently."""
-    if not signed_in_of_late(request):
+    if not has_recent_sign_in(request):
         message = "Enter your password again. You signed in too long ago for this."
         raise ApiError("sign_in_again", message, status=403)
 
@@ -225,6 +228,6 @@ def ask_for_password(request: HttpRequest) -> HttpResponse:
     return suspend_request(request, reverse("account_reauthenticate"))  # type: ignore[no-any-return]
 
 
-def entrance_context(request: HttpRequest) -> dict[str, bool]:
+def sign_in_context(request: HttpRequest) -> dict[str, bool]:
     """Context processor for the sign-in pages: whether e-mail can be sent, and whether sign-up is open."""
     return {"has_mail_server": has_server(), "signup_is_open": bool(settings.SIGNUP)}

@@ -2,9 +2,9 @@
 
 Anyone can sign up with anyone's address. Until the address is confirmed or the account is used:
 
-* another sign-up, or an invitation to the address, takes it over (`free_address`)
+* another sign-up, or an invitation to the address, takes it over (`release_address`)
 * a confirmation link works only in a browser that knows the password (`may_confirm`)
-* the address alone is not enough to be added as a member (`is_doubtful`)
+* the address alone is not enough to be added as a member (`is_unconfirmed`)
 
 A password reset confirms the address that received its link (`confirm_by_mail`).
 """
@@ -24,27 +24,27 @@ from projects.models import User
 from tenancy.tenant_lookup import find_organizations
 
 
-def is_doubtful(user: User) -> bool:
+def is_unconfirmed(user: User) -> bool:
     """True if the user signed up with this address and never confirmed it. Accounts created by the operator are
     trusted.
     """
     return bool(EmailAddress.objects.filter(user=user, email__iexact=user.email, verified=False).exists())
 
 
-def unclaimed(email: str) -> User | None:
+def find_unclaimed(email: str) -> User | None:
     """The account that holds an address without confirming it, signing in or joining an organization; None if there is
     none.
     """
     user = User.objects.filter(email__iexact=email, last_login=None, is_staff=False).first()
-    if user is None or not is_doubtful(user) or find_organizations(user_id=user.pk):
+    if user is None or not is_unconfirmed(user) or find_organizations(user_id=user.pk):
         return None
     return user
 
 
-def free_address(email: str) -> None:
+def release_address(email: str) -> None:
     """Release an address held by an unclaimed account, and deactivate that account. Does nothing if there is none."""
     with transaction.atomic():
-        user = unclaimed(email)
+        user = find_unclaimed(email)
         if user is None:
             return
         EmailAddress.objects.filter(user=user).delete()

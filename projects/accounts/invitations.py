@@ -11,12 +11,12 @@ from django.db.models import QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from projects.accounts.email_addresses import free_address
+from projects.accounts.email_addresses import release_address
 from projects.accounts.members import check_new_role
 from projects.common.api_error import Conflict
 from projects.models import AuditAction, Invitation, Member, Organization, Role, User
 from projects.models.invitation import LIFETIME
-from projects.records.audit import note_change, person
+from projects.records.audit import person, record_change
 from tenancy.scope import current_organization_id, tenant_tx
 from tenancy.tenant_lookup import find_invitation
 
@@ -67,13 +67,13 @@ def invite(email: str, *, role: Role, by: Member) -> NewInvitation:
     Organization.objects.select_for_update(no_key=True).get(pk=current_organization_id())
     if Member.objects.filter(user__email__iexact=email).exists():
         raise InvitationRefused(f"{email} is already a member. Change their role in the list.")
-    standing = open_invitations().filter(email__iexact=email).first()
-    if standing is None:
+    existing = open_invitations().filter(email__iexact=email).first()
+    if existing is None:
         return _create(email, role=role, by=by)
-    if not standing.is_expired:
+    if not existing.is_expired:
         raise InvitationRefused(f"{email} was already invited. Send that invitation again instead.")
-    standing.role = role
-    return _renew(standing, by=by, action=AuditAction.INVITED)
+    existing.role = role
+    return _renew(existing, by=by, action=AuditAction.INVITED)
 
 
 def renew(invitation: Invitation, *, by: Member) -> NewInvitation:
@@ -87,10 +87,10 @@ def revoke(invitation: Invitation, *, by: Member) -> None:
     check_new_role(Role(invitation.role), by=Role(by.role))
     if open_invitations().filter(pk=invitation.pk).update(revoked_at=Now()) != 1:
         raise InvitationOver
-    _note(AuditAction.UNINVITED, invitation, by=by)
+    _record(AuditAction.UNINVITED, invitation, by=by)
 
 
-def note_emailed(new: NewInvitation) -> None:
+def record_emailed(new: NewInvitation) -> None:
     """Record that the mail server accepted the e-mail with this link. A link renewed in the meantime is not affected."""
     digest = Invitation.digest_of(new.token)
     Invitation.objects.filter(pk=new.invitation.pk, digest=digest).update(emailed_at=Now())
@@ -102,7 +102,7 @@ def read_offer(token: str) -> Offer | None:
     if place is None:
         return None
     with tenant_tx(place.organization_id):
-        invitation = _standing(place.invitation_id)
+        invitation = _find_valid(place.invitation_id)
         organization = Organization.objects.get(pk=place.organization_id)
     if invitation is None:
         return None
@@ -123,7 +123,7 @@ def accept(invitation_id: UUID, *, user: User) -> Member:
 
     Of two concurrent calls, one succeeds.
     """
-    invitation = _standing(invitation_id)
+    invitation = _find_valid(invitation_id)
     if invitation is None:
         raise InvitationOver
     if invitation.email.lower() != user.email.lower():
@@ -132,7 +132,7 @@ def accept(invitation_id: UUID, *, user: User) -> Member:
         raise InvitationOver
     member, is_new = Member.objects.get_or_create(user=user, defaults={"role": invitation.role})
     if is_new:
-        note_change(
+        record_change(
             AuditAction.JOINED,
             organization_id=cast(UUID, invitation.organization_id),
             by=user,
@@ -149,25 +149,25 @@ def accept_as_newcomer(offer: Offer, *, name: str, password: str) -> User:
     got an account in the meantime.
     """
     first_name, _, last_name = name.partition(" ")
-    free_address(offer.email)
+    release_address(offer.email)
     user = User.objects.create_user(offer.email, password, first_name=first_name, last_name=last_name)
     EmailAddress.objects.create(user=user, email=offer.email, primary=True, verified=offer.was_emailed)
     accept(offer.invitation_id, user=user)
     return user
 
 
-def holds(invitation: Invitation, *, roles: dict[int, str]) -> bool:
+def is_inviter_authorized(invitation: Invitation, *, roles: dict[int, str]) -> bool:
     """True while the inviter is a member who may invite; `roles` maps user ids to roles."""
     by = roles.get(invitation.invited_by_id or 0)
     return by == Role.OWNER if invitation.role == Role.OWNER else by in INVITERS
 
 
-def _standing(invitation_id: UUID) -> Invitation | None:
+def _find_valid(invitation_id: UUID) -> Invitation | None:
     invitation = open_invitations().select_related("invited_by").filter(pk=invitation_id).first()
     if invitation is None or invitation.is_expired:
         return None
     roles = dict(Member.objects.filter(user=invitation.invited_by).values_list("user_id", "role"))
-    return invitation if holds(invitation, roles=roles) else None
+    return invitation if is_inviter_authorized(invitation, roles=roles) else None
 
 
 def _create(email: str, *, role: Role, by: Member) -> NewInvitation:
@@ -181,34 +181,34 @@ def _create(email: str, *, role: Role, by: Member) -> NewInvitation:
         invited_by_id=by.user_id,
         expires_at=timezone.now() + LIFETIME,
     )
-    _note(AuditAction.INVITED, invitation, by=by)
+    _record(AuditAction.INVITED, invitation, by=by)
     return NewInvitation(invitation=invitation, token=token)
 
 
 def _renew(invitation: Invitation, *, by: Member, action: AuditAction) -> NewInvitation:
     token = Invitation.make_token()
-    fresh = {
+    changes = {
         "role": invitation.role,
         "digest": Invitation.digest_of(token),
         "invited_by_id": by.user_id,
         "expires_at": Now() + LIFETIME,
         "emailed_at": None,
     }
-    if open_invitations().filter(pk=invitation.pk).update(**fresh) != 1:
+    if open_invitations().filter(pk=invitation.pk).update(**changes) != 1:
         raise InvitationOver
-    _note(action, invitation, by=by)
+    _record(action, invitation, by=by)
     return NewInvitation(invitation=invitation, token=token)
 
 
-def _note(action: AuditAction, invitation: Invitation, *, by: Member) -> None:
+def _record(action: AuditAction, invitation: Invitation, *, by: Member) -> None:
     """Write the audit entry, with the address and the role but never the link."""
     role = {"role": invitation.role}
-    is_over = action == AuditAction.UNINVITED
-    note_change(
+    is_revoked = action == AuditAction.UNINVITED
+    record_change(
         action,
         organization_id=cast(UUID, invitation.organization_id),
         by=by.user,
         subject=invitation.email,
-        before=role if is_over else {},
-        after={} if is_over else role,
+        before=role if is_revoked else {},
+        after={} if is_revoked else role,
     )

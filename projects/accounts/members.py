@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import cast
 from uuid import UUID
 
-from projects.accounts.email_addresses import is_doubtful
+from projects.accounts.email_addresses import is_unconfirmed
 from projects.common.api_error import Conflict
 from projects.common.hooks import Signal
 from projects.models import AuditAction, Member, Organization, Role, User
 from projects.models.key import Scope
 from projects.models.permissions import VERBS
-from projects.records.audit import Actor, note_change, person
+from projects.records.audit import Actor, person, record_change
 
 # A user's role in an organization changed; None after they left. Sent inside the transaction of the change.
 member_changed: Signal[[User, UUID, Role | None]] = Signal()
@@ -26,7 +26,7 @@ def find_newcomer(email: str) -> User:
     user = User.objects.filter(email__iexact=email.strip(), is_active=True).first()
     if user is None:
         raise MemberRefused(f"{email} has no account. Ask the operator of this server to create one.")
-    if is_doubtful(user):
+    if is_unconfirmed(user):
         raise MemberRefused(f"{email} isn’t confirmed. Invite them on the members page instead.")
     if Member.objects.filter(user=user).exists():
         raise MemberRefused(f"{email} is already a member. Change their role instead.")
@@ -37,24 +37,24 @@ def add_member(user: User, *, role: Role, by: Actor) -> Member:
     """Add a user to the current organization. Raises MemberRefused."""
     check_new_role(role, by=by.role)
     member = Member.objects.create(user=user, role=role)
-    _note(AuditAction.ADDED, member, by=by, after=role)
+    _record(AuditAction.ADDED, member, by=by, after=role)
     return member
 
 
 def set_role(member: Member, *, role: Role, by: Actor) -> None:
     """Change a member's role. If two owners demote each other at once, one succeeds. Raises MemberRefused."""
-    standing = check_change(member, role=role, by=_role_now(by, member, is_leaving=False))
-    if standing != role:
+    current = check_change(member, role=role, by=_current_role(by, member, is_leaving=False))
+    if current != role:
         Member.objects.filter(pk=member.pk).update(role=role)
-        _note(AuditAction.ROLE_CHANGED, member, by=by, before=standing, after=role)
+        _record(AuditAction.ROLE_CHANGED, member, by=by, before=current, after=role)
         member_changed.send(member.user, cast(UUID, member.organization_id), role)
 
 
 def remove_member(member: Member, *, by: Actor) -> None:
     """End a membership. Raises MemberRefused."""
     is_own = member.user_id == by.user.pk
-    standing = check_change(member, role=None, by=_role_now(by, member, is_leaving=is_own))
-    _note(AuditAction.LEFT if is_own else AuditAction.REMOVED, member, by=by, before=standing)
+    current = check_change(member, role=None, by=_current_role(by, member, is_leaving=is_own))
+    _record(AuditAction.LEFT if is_own else AuditAction.REMOVED, member, by=by, before=current)
     Member.objects.filter(pk=member.pk).delete()
     member_changed.send(member.user, cast(UUID, member.organization_id), None)
 
@@ -72,16 +72,16 @@ def check_change(member: Member, *, role: Role | None, by: Role) -> Role:
     """
     organization_id = cast(UUID, member.organization_id)
     Organization.objects.select_for_update(no_key=True).get(pk=organization_id)
-    standing = Role(Member.objects.get(pk=member.pk).role)
-    if Role.OWNER in (standing, role) and by != Role.OWNER:
+    current = Role(Member.objects.get(pk=member.pk).role)
+    if Role.OWNER in (current, role) and by != Role.OWNER:
         raise MemberRefused("Only an owner can add or change owners.")
     owners = Member.objects.filter(organization_id=organization_id, role=Role.OWNER)
-    if standing == Role.OWNER != role and owners.count() == 1:
+    if current == Role.OWNER != role and owners.count() == 1:
         raise MemberRefused("This is the only owner. Make someone else an owner first.")
-    return standing
+    return current
 
 
-def _role_now(by: Actor, member: Member, *, is_leaving: bool) -> Role:
+def _current_role(by: Actor, member: Member, *, is_leaving: bool) -> Role:
     """The actor's current role, read under the organization's lock so that it can't change before the commit.
 
     Raises MemberRefused.
@@ -89,16 +89,16 @@ def _role_now(by: Actor, member: Member, *, is_leaving: bool) -> Role:
     Organization.objects.select_for_update(no_key=True).get(pk=cast(UUID, member.organization_id))
     if by.member_id is None:
         return by.role
-    standing = Member.objects.filter(pk=by.member_id).values_list("role", flat=True).first()
-    if standing is None or not (is_leaving or Scope.CONFIGURE in VERBS[standing]):
+    current = Member.objects.filter(pk=by.member_id).values_list("role", flat=True).first()
+    if current is None or not (is_leaving or Scope.CONFIGURE in VERBS[current]):
         raise MemberRefused("You no longer have permission to change members.")
-    return Role(standing)
+    return Role(current)
 
 
-def _note(
+def _record(
     action: AuditAction, member: Member, *, by: Actor, before: Role | None = None, after: Role | None = None
 ) -> None:
-    note_change(
+    record_change(
         action,
         organization_id=cast(UUID, member.organization_id),
         by=by.user,

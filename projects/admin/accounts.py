@@ -17,7 +17,7 @@ from projects.models import (
     AuditAction,
     User,
 )
-from projects.records.mfa_audit import note_factor
+from projects.records.mfa_audit import record_factor_change
 from tenancy.scope import is_platform
 
 # Members' roles define permissions, so groups are not used.
@@ -75,7 +75,7 @@ class AuthenticatorAdmin(PlatformAdmin):
         """Delete the factor, and record it in the audit logs of the user's organizations."""
         lost = {"factor": f"{obj.get_type_display()}: {obj}" if obj.type == obj.Type.WEBAUTHN else str(obj)}
         super().delete_model(request, obj)
-        note_factor(AuditAction.FACTOR_TAKEN, user=obj.user, by=cast(User, request.user), before=lost)
+        record_factor_change(AuditAction.FACTOR_TAKEN, user=obj.user, by=cast(User, request.user), before=lost)
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Authenticator]) -> None:
         for one in queryset:

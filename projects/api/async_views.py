@@ -32,45 +32,45 @@ class Continued(Accepted[Any], Generic[S]):
 
     def json(self, payload: Any, *, status: int = 200) -> JsonResponse:
         """The final response, with the headers set by the synchronous view."""
-        kept = {name: value for name, value in self.headers.items() if not name.startswith("Content-")}
-        return JsonResponse(payload, status=status, headers=kept)
+        headers = {name: value for name, value in self.headers.items() if not name.startswith("Content-")}
+        return JsonResponse(payload, status=status, headers=headers)
 
 
 def continues(view: Any) -> Callable[[Callable[[HttpRequest, Continued[S]], Awaitable[HttpResponseBase]]], AsyncView]:
     """Let an async function complete requests that `view` answers with `Continued`; any other response is final."""
 
-    def dress(complete: Callable[[HttpRequest, Continued[S]], Awaitable[HttpResponseBase]]) -> AsyncView:
-        async def door(request: HttpRequest, **kwargs: Any) -> HttpResponseBase:
+    def decorate(complete: Callable[[HttpRequest, Continued[S]], Awaitable[HttpResponseBase]]) -> AsyncView:
+        async def async_view(request: HttpRequest, **kwargs: Any) -> HttpResponseBase:
             response = await serve(view, request, **kwargs)
             return await complete(request, response) if isinstance(response, Continued) else response
 
-        return door_of(view)(door)
+        return replaces(view)(async_view)
 
-    return dress
+    return decorate
 
 
-def door_of(view: Any) -> Callable[[AsyncView], AsyncView]:
+def replaces(view: Any) -> Callable[[AsyncView], AsyncView]:
     """Register an async function in place of the class's own view, for the URL resolver and the schema."""
 
-    def dress(door: AsyncView) -> AsyncView:
+    def decorate(async_view: AsyncView) -> AsyncView:
         for name in ("cls", "initkwargs", "csrf_exempt"):
-            setattr(door, name, getattr(_plain(view), name))
-        return door
+            setattr(async_view, name, getattr(_sync_view(view), name))
+        return async_view
 
-    return dress
+    return decorate
 
 
 async def serve(view: Any, request: HttpRequest, **kwargs: Any) -> Response:
     """Run the class's own view in a database thread and return its rendered response."""
-    return await in_db(_rendered, _plain(view), request, **kwargs)
+    return await in_db(_render, _sync_view(view), request, **kwargs)
 
 
 @cache
-def _plain(view: Any) -> Any:
+def _sync_view(view: Any) -> Any:
     return view.as_view()
 
 
-def _rendered(view: Any, request: HttpRequest, **kwargs: Any) -> Response:
+def _render(view: Any, request: HttpRequest, **kwargs: Any) -> Response:
     response = view(request, **kwargs)
     response.render()
     return cast(Response, response)

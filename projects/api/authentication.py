@@ -30,14 +30,14 @@ from tenancy.scope import current_organization_id, tenant_tx
 from tenancy.tenant_lookup import KeyRef, ProjectRef, find_api_key, find_project
 
 CHALLENGE = 'Bearer realm="makegood"'
-SECRET = re.compile(r"mg_[0-9a-f]{8}_[\w-]{43}", re.ASCII)
-SLUG = re.compile(r"[a-z0-9_-]{1,60}")
-SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
-READING = {"HEAD": "GET"}
-USE_IS_NEWS_AFTER = timedelta(minutes=1)
-KEPT_PLACES = 4096
+KEY_FORMAT = re.compile(r"mg_[0-9a-f]{8}_[\w-]{43}", re.ASCII)
+SLUG_FORMAT = re.compile(r"[a-z0-9_-]{1,60}")
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+HEAD_AS_GET = {"HEAD": "GET"}
+LAST_USED_INTERVAL = timedelta(minutes=1)
+CACHED_KEYS = 4096
 
-KEY = PreparedQuery(lambda key: ApiKey.objects.select_related("project").filter(pk=key), kinds=(UUID,))
+API_KEY_BY_ID = PreparedQuery(lambda key: ApiKey.objects.select_related("project").filter(pk=key), kinds=(UUID,))
 
 
 @dataclass(frozen=True)
@@ -84,17 +84,17 @@ class TenantAuthentication(BaseAuthentication):
     `TenantView` runs the steps separately.
     """
 
-    def find_entrance(self, request: Request) -> PendingAuth | None:
+    def find_pending_auth(self, request: Request) -> PendingAuth | None:
         """The located credentials, or None if the request carries none of this kind. Raises ApiError."""
         raise NotImplementedError
 
     def authenticate(self, request: Request) -> tuple[User | None, Caller] | None:
         """DRF's interface, for views without a tenant transaction of their own."""
-        entrance = self.find_entrance(request)
-        if entrance is None:
+        pending = self.find_pending_auth(request)
+        if pending is None:
             return None
-        with tenant_tx(entrance.organization_id):
-            caller = entrance.admit()
+        with tenant_tx(pending.organization_id):
+            caller = pending.admit()
         return caller.user, caller
 
     def authenticate_header(self, request: Request) -> str:
@@ -104,32 +104,32 @@ class TenantAuthentication(BaseAuthentication):
 class ApiKeyAuthentication(TenantAuthentication):
     """API keys: `Authorization: Bearer mg_…`."""
 
-    def find_entrance(self, request: Request) -> PendingAuth | None:
+    def find_pending_auth(self, request: Request) -> PendingAuth | None:
         header = request.META.get("HTTP_AUTHORIZATION")
         if header is None:
             return None
         kind, _, secret = header.partition(" ")
-        if kind.lower() != "bearer" or not SECRET.fullmatch(secret):
+        if kind.lower() != "bearer" or not KEY_FORMAT.fullmatch(secret):
             raise invalid_key()
         try:
-            place = _place_of(ApiKey.digest_of(secret))
+            ref = _find_key(ApiKey.digest_of(secret))
         except UnknownKey as error:
             raise invalid_key() from error
-        return PendingAuth(place.organization_id, partial(_admit_key, place.key_id))
+        return PendingAuth(ref.organization_id, partial(_admit_key, ref.key_id))
 
 
 class MemberAuthentication(TenantAuthentication):
     """Signed-in members: the session cookie, and the project in `X-Project` or `?project=`."""
 
-    def find_entrance(self, request: Request) -> PendingAuth | None:
+    def find_pending_auth(self, request: Request) -> PendingAuth | None:
         http = request._request
         user = getattr(http, "user", None)
         if user is None or not user.is_authenticated:
             return None
-        if request.method not in SAFE:
+        if request.method not in SAFE_METHODS:
             _check_csrf(http)
-        place = _project_of(user, slug=http.headers.get("X-Project") or http.GET.get("project", ""))
-        return PendingAuth(place.organization_id, partial(_admit_member, user, place.project_id))
+        ref = _find_project(user, slug=http.headers.get("X-Project") or http.GET.get("project", ""))
+        return PendingAuth(ref.organization_id, partial(_admit_member, user, ref.project_id))
 
 
 class HasScope(BasePermission):
@@ -142,7 +142,7 @@ class HasScope(BasePermission):
         caller = caller_of(request)
         if caller is None:
             raise not_authenticated()
-        method = READING.get(request.method or "", request.method or "")
+        method = HEAD_AS_GET.get(request.method or "", request.method or "")
         if method.lower() not in view.http_method_names or not hasattr(view, method.lower()):
             return True  # the view itself responds with 405
         scope = view.scopes.get(method)
@@ -153,13 +153,13 @@ class HasScope(BasePermission):
         return True
 
 
-def scopes_of_key(organization_id: UUID, key_id: UUID) -> frozenset[str]:
+def load_key_scopes(organization_id: UUID, key_id: UUID) -> frozenset[str]:
     """The key's scopes, or an empty set if it expired, was revoked or deleted.
 
     Long-lived connections use this to check their key again.
     """
     with tenant_tx(organization_id):
-        found = KEY(key_id)
+        found = API_KEY_BY_ID(key_id)
         return frozenset(found[0].scopes) if found and found[0].is_usable else frozenset()
 
 
@@ -167,23 +167,23 @@ class UnknownKey(LookupError):
     """No API key has this digest."""
 
 
-@lru_cache(maxsize=KEPT_PLACES)
-def _place_of(digest: str) -> KeyRef:
+@lru_cache(maxsize=CACHED_KEYS)
+def _find_key(digest: str) -> KeyRef:
     """The tenant of a key. Raises UnknownKey, so that only keys that exist are cached; a key never changes its tenant."""
-    place = find_api_key(digest)
-    if place is None:
+    ref = find_api_key(digest)
+    if ref is None:
         raise UnknownKey
-    return place
+    return ref
 
 
 def _admit_key(key_id: UUID) -> Caller:
-    found = KEY(key_id)
+    found = API_KEY_BY_ID(key_id)
     if not found or not found[0].is_usable:
         raise invalid_key()
     [key] = found
-    if key.last_used_at is None or key.last_used_at < timezone.now() - USE_IS_NEWS_AFTER:
+    if key.last_used_at is None or key.last_used_at < timezone.now() - LAST_USED_INTERVAL:
         # After commit, so that concurrent requests with this key don't wait for a lock on its row.
-        transaction.on_commit(partial(_note_use, current_organization_id(), key.pk), robust=True)
+        transaction.on_commit(partial(_record_use, current_organization_id(), key.pk), robust=True)
     return Caller(
         project=key.project,
         organization_id=current_organization_id(),
@@ -193,20 +193,20 @@ def _admit_key(key_id: UUID) -> Caller:
     )
 
 
-def _note_use(organization_id: UUID, key_id: UUID) -> None:
+def _record_use(organization_id: UUID, key_id: UUID) -> None:
     now = timezone.now()
-    stale = Q(last_used_at=None) | Q(last_used_at__lt=now - USE_IS_NEWS_AFTER)
+    stale = Q(last_used_at=None) | Q(last_used_at__lt=now - LAST_USED_INTERVAL)
     with tenant_tx(organization_id):
         ApiKey.objects.filter(stale, pk=key_id).update(last_used_at=now)
 
 
-def _project_of(user: User, *, slug: str) -> ProjectRef:
+def _find_project(user: User, *, slug: str) -> ProjectRef:
     if not slug:
         raise ApiError("project_required", "Set the project in the header X-Project or in ?project=.")
-    place = find_project(user_id=user.pk, slug=slug) if SLUG.fullmatch(slug) else None
-    if place is None:
-        raise _no_project()
-    return place
+    ref = find_project(user_id=user.pk, slug=slug) if SLUG_FORMAT.fullmatch(slug) else None
+    if ref is None:
+        raise _project_not_found()
+    return ref
 
 
 def _admit_member(user: User, project_id: UUID) -> Caller:
@@ -214,7 +214,7 @@ def _admit_member(user: User, project_id: UUID) -> Caller:
         project, member = Project.objects.get(pk=project_id), Member.objects.get(user=user)
     except (Project.DoesNotExist, Member.DoesNotExist) as error:
         # Deleted since the lookup.
-        raise _no_project() from error
+        raise _project_not_found() from error
     return Caller(
         project=project,
         organization_id=current_organization_id(),
@@ -252,5 +252,5 @@ def invalid_key() -> ApiError:
     return ApiError("invalid_api_key", message, status=401, headers={"WWW-Authenticate": CHALLENGE})
 
 
-def _no_project() -> ApiError:
+def _project_not_found() -> ApiError:
     return ApiError("not_found", "You have no project with this name.", status=404)

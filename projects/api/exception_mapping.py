@@ -27,11 +27,11 @@ from projects.common.api_error import NOTHING_HERE, ApiError
 from projects.records.attributes import WrongValue
 
 FORBIDDEN = "You don't have permission to do this."
-OUR_FAULT = "Something went wrong on our side. Try again. If the problem persists, contact us with the request_id."
+SERVER_ERROR = "Something went wrong on our side. Try again. If the problem persists, contact us with the request_id."
 BUSY = "Someone else is changing the same data, so nothing was saved. Try again in a moment."
-AWAY = "The database is unavailable. Try again in a moment."
+UNAVAILABLE = "The database is unavailable. Try again in a moment."
 # Contention between transactions; the database itself is reachable.
-GIVEN_UP = (LockNotAvailable, DeadlockDetected, SerializationFailure)
+CONTENTION = (LockNotAvailable, DeadlockDetected, SerializationFailure)
 # A lowercase message continues from the field's name. These replace DRF's sentences, which don't name the field.
 PREDICATES = {
     "required": "is required.",
@@ -46,28 +46,28 @@ def to_api_error(error: BaseException) -> ApiError:
     """The API error for any exception; an unexpected one becomes a 500."""
     if isinstance(error, ApiError):
         return error
-    for kinds, meaning in _MEANINGS:
-        if isinstance(error, kinds):
-            return meaning(error)
-    return ApiError("server_error", OUR_FAULT, status=500)
+    for types, convert in _CONVERTERS:
+        if isinstance(error, types):
+            return convert(error)
+    return ApiError("server_error", SERVER_ERROR, status=500)
 
 
-def first_problem(error: drf.ValidationError) -> ApiError:
+def first_error(error: drf.ValidationError) -> ApiError:
     """The first error of a DRF ValidationError, however deeply nested, with its dotted path."""
-    path, detail = _first(error.detail, path=())
+    path, detail = _first_detail(error.detail, path=())
     field = ".".join(path) or None
     # DRF calls empty text "blank".
     code = "empty" if detail.code == "blank" else detail.code or "invalid"
     return ApiError(code, _sentence(field, code=code, text=str(detail)), field=field)
 
 
-def _first(detail: Any, *, path: tuple[str, ...]) -> tuple[tuple[str, ...], ErrorDetail]:
+def _first_detail(detail: Any, *, path: tuple[str, ...]) -> tuple[tuple[str, ...], ErrorDetail]:
     if isinstance(detail, dict):
         name, inner = next(iter(detail.items()))
-        return _first(inner, path=path if name == api_settings.NON_FIELD_ERRORS_KEY else (*path, str(name)))
+        return _first_detail(inner, path=path if name == api_settings.NON_FIELD_ERRORS_KEY else (*path, str(name)))
     if isinstance(detail, list):
         index, inner = next((number, item) for number, item in enumerate(detail) if item)
-        return _first(inner, path=path if isinstance(inner, ErrorDetail) else (*path, str(index)))
+        return _first_detail(inner, path=path if isinstance(inner, ErrorDetail) else (*path, str(index)))
     return path, detail
 
 
@@ -116,9 +116,9 @@ def _invalid(error: ValidationError) -> ApiError:
 
 
 def _unavailable(error: Any) -> ApiError:
-    if isinstance(error.__cause__, GIVEN_UP):
+    if isinstance(error.__cause__, CONTENTION):
         return ApiError("unavailable", BUSY, status=503, headers={"Retry-After": "1"})
-    return ApiError("unavailable", AWAY, status=503, headers={"Retry-After": "2"})
+    return ApiError("unavailable", UNAVAILABLE, status=503, headers={"Retry-After": "2"})
 
 
 def _too_big(error: Any) -> ApiError:
@@ -139,9 +139,9 @@ def _bad_request(error: Any) -> ApiError:
     return ApiError("bad_request", "The request is malformed: its URL, headers or form can't be read.")
 
 
-_MEANINGS: list[tuple[tuple[type[BaseException], ...], Callable[[Any], ApiError]]] = [
+_CONVERTERS: list[tuple[tuple[type[BaseException], ...], Callable[[Any], ApiError]]] = [
     ((Http404, drf.NotFound), _not_found),
-    ((drf.ValidationError,), first_problem),
+    ((drf.ValidationError,), first_error),
     ((drf.Throttled,), _throttled),
     ((drf.UnsupportedMediaType,), _wrong_media_type),
     ((drf.MethodNotAllowed,), _wrong_method),

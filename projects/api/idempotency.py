@@ -26,10 +26,10 @@ from tenancy.scope import current_organization_id
 
 Handler = Callable[..., Response]
 
-VISIBLE = re.compile(r"[\x21-\x7e]{1,255}")
-REPLAYED = "Idempotent-Replayed"
-KEPT_HOURS = 24
-DELETED_AT_ONCE = 5_000
+KEY_FORMAT = re.compile(r"[\x21-\x7e]{1,255}")
+REPLAYED_HEADER = "Idempotent-Replayed"
+RETENTION_HOURS = 24
+DELETE_BATCH = 5_000
 
 # Materialized, because a plain subquery may run once per row and select other rows each time.
 _DELETE = """
@@ -58,29 +58,29 @@ def idempotent(handler: Handler) -> Handler:
     """
 
     @wraps(handler)
-    def answer_once(view: TenantView, request: Request, *args: Any, **kwargs: Any) -> Response:
+    def wrapper(view: TenantView, request: Request, *args: Any, **kwargs: Any) -> Response:
         key = _key_of(request)
         if key is None:
             return handler(view, request, *args, **kwargs)
         body_hash = _hash_of(request)
         claimed = _claim(view.project.pk, key=key, body_hash=body_hash)
         if claimed is None:
-            stored = _stored(view.project.pk, key=key, body_hash=body_hash)
+            stored = _load_response(view.project.pk, key=key, body_hash=body_hash)
             response = view.replay(stored.answer, status=stored.status or 200)
-            response[REPLAYED] = "true"
+            response[REPLAYED_HEADER] = "true"
             return response
         response = handler(view, request, *args, **kwargs)
-        _keep(claimed, response.data, status=response.status_code)
+        _store(claimed, response.data, status=response.status_code)
         return response
 
-    answer_once.is_idempotent = True  # type: ignore[attr-defined]  # read by the schema
-    return answer_once
+    wrapper.is_idempotent = True  # type: ignore[attr-defined]  # read by the schema
+    return wrapper
 
 
-def once(
+def run_once(
     project_id: UUID,
     request: HttpRequest,
-    words: str,
+    content: str,
     work: Callable[[], dict[str, Any]],
     *,
     key: str | None = None,
@@ -88,26 +88,26 @@ def once(
     """Idempotency for a page, inside the running transaction: return the work's result, or the stored one for a
     repeated key.
 
-    The key is the Idempotency-Key header, or `key` from the form if no script sent the header. `words` is the content
-    that the key is bound to; results are stored as JSON. Raises ApiError like `idempotent`.
+    The key is the Idempotency-Key header, or `key` from the form if no script sent the header. `content` is what
+    the key is bound to; results are stored as JSON. Raises ApiError like `idempotent`.
     """
     key = _checked_key(request.headers.get("Idempotency-Key", key))
     if key is None:
         return work()
-    body_hash = hashlib.sha256(f"{request.path}\n{words}".encode()).hexdigest()
+    body_hash = hashlib.sha256(f"{request.path}\n{content}".encode()).hexdigest()
     claimed = _claim(project_id, key=key, body_hash=body_hash)
     if claimed is None:
-        return cast(dict[str, Any], _stored(project_id, key=key, body_hash=body_hash).answer)
+        return cast(dict[str, Any], _load_response(project_id, key=key, body_hash=body_hash).answer)
     answer = work()
-    _keep(claimed, answer, status=202)
+    _store(claimed, answer, status=202)
     return answer
 
 
-def delete_old_answers() -> int:
+def delete_old_responses() -> int:
     """Delete stored responses older than a day, in all tenants, up to 5,000 per call. Returns how many were deleted."""
-    newest = _first_id_at(time.time() - KEPT_HOURS * 3600)
+    newest = _lowest_id_at(time.time() - RETENTION_HOURS * 3600)
     with connections["ops"].cursor() as cursor:
-        cursor.execute(_DELETE, [newest, DELETED_AT_ONCE])
+        cursor.execute(_DELETE, [newest, DELETE_BATCH])
         return int(cursor.rowcount)
 
 
@@ -116,7 +116,7 @@ def _key_of(request: Request) -> str | None:
 
 
 def _checked_key(key: str | None) -> str | None:
-    if key is not None and not VISIBLE.fullmatch(key):
+    if key is not None and not KEY_FORMAT.fullmatch(key):
         message = f"Idempotency-Key must be 1 to 255 visible ASCII characters; it has {len(key)}."
         raise ApiError("invalid_idempotency_key", message, field="Idempotency-Key")
     return key
@@ -142,7 +142,7 @@ def _claim(project_id: UUID, *, key: str, body_hash: str) -> UUID | None:
     return row[0] if row else None
 
 
-def _stored(project_id: UUID, *, key: str, body_hash: str) -> IdempotentRequest:
+def _load_response(project_id: UUID, *, key: str, body_hash: str) -> IdempotentRequest:
     """The completed first request with this key. Raises ApiError."""
     stored = IdempotentRequest.objects.filter(project_id=project_id, key=key).first()
     if stored is None or stored.status is None:
@@ -153,7 +153,7 @@ def _stored(project_id: UUID, *, key: str, body_hash: str) -> IdempotentRequest:
     return stored
 
 
-def _keep(claimed: UUID, answer: Any, *, status: int) -> None:
+def _store(claimed: UUID, answer: Any, *, status: int) -> None:
     row = IdempotentRequest.objects.filter(pk=claimed)
     if status >= 400:
         row.delete()
@@ -166,6 +166,6 @@ def _in_progress() -> ApiError:
     return ApiError("request_in_progress", message, field="Idempotency-Key", status=409, headers={"Retry-After": "1"})
 
 
-def _first_id_at(seconds: float) -> UUID:
+def _lowest_id_at(seconds: float) -> UUID:
     """A lower bound for ids created from this moment on."""
     return UUID(int=int(seconds * 1000) << 80)

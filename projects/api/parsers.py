@@ -15,11 +15,11 @@ from rest_framework.parsers import BaseParser
 from projects.common.api_error import ApiError
 from projects.records.attributes import type_name
 
-DEEPEST = 32
-TOO_DEEP = f"JSON may be nested at most {DEEPEST} levels."
-SMALLEST, LARGEST = -(2**63), 2**63 - 1
+MAX_DEPTH = 32
+TOO_DEEP = f"JSON may be nested at most {MAX_DEPTH} levels."
+MIN_INTEGER, MAX_INTEGER = -(2**63), 2**63 - 1
 # The length of the longest 64-bit integer; longer ones are not parsed, because that takes quadratic time.
-LONGEST_INTEGER = 20
+MAX_INTEGER_DIGITS = 20
 
 # Linear time for any body: strings match possessively, and an unterminated one consumes the rest.
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*+"?|[\[{]|[\]}]', re.DOTALL)
@@ -59,10 +59,10 @@ def parse_value(text: str) -> Any:
 
 def check_value(value: Any) -> None:
     """Check an already parsed value against the same rules. Raises ApiError."""
-    level, depth = [value], 0
-    while level := [item for part in level for item in _items_of(part)]:
+    items, depth = [value], 0
+    while items := [item for part in items for item in _items_of(part)]:
         depth += 1
-        if depth > DEEPEST:
+        if depth > MAX_DEPTH:
             raise ApiError("json_too_deep", TOO_DEEP)
     _check_values(value if isinstance(value, dict) else {"value": value}, has_escapes=True)
 
@@ -72,7 +72,7 @@ def _items_of(value: Any) -> Iterable[Any]:
 
 
 def _check_depth(body: bytes) -> None:
-    if body.count(b"[") + body.count(b"{") <= DEEPEST:
+    if body.count(b"[") + body.count(b"{") <= MAX_DEPTH:
         return
     depth = 0
     for token in _TOKEN.finditer(body):
@@ -81,7 +81,7 @@ def _check_depth(body: bytes) -> None:
             depth += 1
         elif first in b"]}":
             depth -= 1
-        if depth > DEEPEST:
+        if depth > MAX_DEPTH:
             raise ApiError("json_too_deep", TOO_DEEP)
 
 
@@ -113,7 +113,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _integer(digits: str) -> int:
-    return int(digits) if len(digits) <= LONGEST_INTEGER else LARGEST + 1
+    return int(digits) if len(digits) <= MAX_INTEGER_DIGITS else MAX_INTEGER + 1
 
 
 def _check_values(root: dict[str, Any], *, has_escapes: bool) -> None:
@@ -124,9 +124,9 @@ def _check_values(root: dict[str, Any], *, has_escapes: bool) -> None:
                 _check_text(path, value)
         elif isinstance(value, float):
             _check_float(path, value)
-        elif isinstance(value, int) and not SMALLEST <= value <= LARGEST:
-            name = _shown(path)
-            raise ApiError("out_of_range", f"{name} must be between {SMALLEST} and {LARGEST}.", field=name)
+        elif isinstance(value, int) and not MIN_INTEGER <= value <= MAX_INTEGER:
+            name = _display_path(path)
+            raise ApiError("out_of_range", f"{name} must be between {MIN_INTEGER} and {MAX_INTEGER}.", field=name)
 
 
 def _leaves(value: Any, *, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -145,19 +145,19 @@ def _leaves(value: Any, *, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, .
 
 def _check_text(path: tuple[str, ...], text: str) -> None:
     if "\0" in text:
-        raise ApiError("nul_character", f"{_shown(path)} contains a NUL character.", field=_shown(path))
+        raise ApiError("nul_character", f"{_display_path(path)} contains a NUL character.", field=_display_path(path))
     if _SURROGATE.search(text):
         # Only the outermost name is certain to be printable.
-        top = _shown(path[:1])
-        raise ApiError("invalid_unicode", f"{top} contains text that is not valid Unicode.", field=_shown(path))
+        top = _display_path(path[:1])
+        raise ApiError("invalid_unicode", f"{top} contains text that is not valid Unicode.", field=_display_path(path))
 
 
 def _check_float(path: tuple[str, ...], value: float) -> None:
     if not math.isfinite(value):
-        name = _shown(path)
+        name = _display_path(path)
         raise ApiError("out_of_range", f"{name} must be a number between -1.8e308 and 1.8e308.", field=name)
 
 
-def _shown(path: tuple[str, ...]) -> str:
+def _display_path(path: tuple[str, ...]) -> str:
     """The dotted path, made printable: a name in it may contain the very characters it is rejected for."""
     return ".".join(path).replace("\0", "\\u0000")[:200]

@@ -11,9 +11,9 @@ from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import force_instance
 from rest_framework import serializers
 
-from projects.api.openapi_types import shape_of
+from projects.api.openapi_types import schema_of
 from projects.api.serializers import StrictSerializer, TextField
-from projects.api.typed_responses import answers_of
+from projects.api.typed_responses import response_types
 
 ERROR = {
     "type": "object",
@@ -42,7 +42,7 @@ IDEMPOTENCY_KEY = {
     "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": r"^[\x21-\x7e]+$"},
 }
 # The response field used in the created object's URL, by path parameter; `id` for all others.
-NAMED_BY = {"name": "name", "slug": "slug"}
+ID_FIELDS = {"name": "name", "slug": "slug"}
 
 
 class Schema(AutoSchema):
@@ -65,10 +65,10 @@ class Schema(AutoSchema):
         return operation
 
     def get_response_serializers(self) -> Any:
-        return {} if answers_of(self._handler()) else super().get_response_serializers()
+        return {} if response_types(self._handler()) else super().get_response_serializers()
 
     def _get_response_bodies(self, direction: Any = "response") -> dict[str, Any]:
-        answers = {code: shape_of(payload, self) for code, payload in answers_of(self._handler()).items()}
+        answers = {code: schema_of(payload, self) for code, payload in response_types(self._handler()).items()}
         respond = self._get_response_for_code
         said = {str(code): respond(shape, str(code)) for code, shape in answers.items()}  # type: ignore[no-untyped-call]
         for status, more in super()._get_response_bodies(direction).items():
@@ -105,13 +105,13 @@ class Schema(AutoSchema):
         return getattr(self.view, getattr(self.view, "action", None) or self.method.lower(), None)
 
 
-def share_the_error(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+def add_error_component(result: dict[str, Any], **_: Any) -> dict[str, Any]:
     """drf-spectacular hook: add one Error component that every operation refers to."""
     result["components"].setdefault("schemas", {})["Error"] = ERROR
     return result
 
 
-def link_what_is_made(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+def add_created_links(result: dict[str, Any], **_: Any) -> dict[str, Any]:
     """drf-spectacular hook: link each operation that creates an object to the operations on that object."""
     for path, operations in result["paths"].items():
         made = operations.get("post", {}).get("responses", {}).get("201")
@@ -125,7 +125,7 @@ def _links_below(path: str, paths: dict[str, Any]) -> Iterator[tuple[str, dict[s
     below = re.compile(rf"{re.escape(path)}/{{(\w+)}}(/[^{{}}]+)?")
     for other, operations in paths.items():
         if found := below.fullmatch(other):
-            value = f"$response.body#/{NAMED_BY.get(found[1], 'id')}"
+            value = f"$response.body#/{ID_FIELDS.get(found[1], 'id')}"
             for operation in operations.values():
                 name = operation["operationId"]
                 yield name, {"operationId": name, "parameters": {found[1]: value}}

@@ -16,7 +16,7 @@ from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.renderers import OpenApiJsonRenderer, OpenApiYamlRenderer
 from rest_framework.renderers import BaseRenderer
 
-_building = Lock()
+_build_lock = Lock()
 _rendered: dict[type[BaseRenderer], Rendered] = {}
 
 
@@ -37,9 +37,9 @@ def schema(request: HttpRequest) -> HttpResponseBase:
     The view is public, and building the document takes a few hundred milliseconds of CPU. Concurrent first requests
     wait for one build.
     """
-    asked = request.GET.get("format") or request.headers.get("Accept", "")
-    renderer = OpenApiJsonRenderer if "json" in asked else OpenApiYamlRenderer
-    with _building:
+    wanted = request.GET.get("format") or request.headers.get("Accept", "")
+    renderer = OpenApiJsonRenderer if "json" in wanted else OpenApiYamlRenderer
+    with _build_lock:
         rendered = _rendered.get(renderer) or _rendered.setdefault(renderer, _render(renderer))
     response = HttpResponse(rendered.content, content_type=renderer.media_type)
     response["ETag"] = rendered.etag

@@ -13,12 +13,12 @@ from rest_framework.exceptions import ErrorDetail, ValidationError
 from projects.records.attributes import type_name
 
 # Invisible characters that Unicode classifies as letters or symbols: fillers and the blank Braille pattern.
-BLANK_LETTERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
-UNSEEN = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp"})
+INVISIBLE_LETTERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+INVISIBLE_CATEGORIES = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp"})
 # Only the server sets these.
 FORBIDDEN = frozenset({"id", "organization", "project", "tenant"})
 # Replacements for DRF's type errors. They name the expected JSON type and mention no Python types.
-OURS: tuple[tuple[type[serializers.Field[Any, Any, Any, Any]], str, str], ...] = (
+TYPE_MESSAGES: tuple[tuple[type[serializers.Field[Any, Any, Any, Any]], str, str], ...] = (
     (serializers.Serializer, "invalid", "must be a JSON object."),
     (serializers.DictField, "not_a_dict", "must be a JSON object."),
     (serializers.ListField, "not_a_list", "must be a list."),
@@ -41,7 +41,7 @@ class StrictSerializer(serializers.Serializer[Any]):
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
         fields = super().get_fields()
         for field in fields.values():
-            _say_what_would_be_right(field)
+            _set_type_messages(field)
         return fields
 
     def to_internal_value(self, data: Any) -> Any:
@@ -54,12 +54,12 @@ class StrictSerializer(serializers.Serializer[Any]):
         return super().to_internal_value(data)
 
 
-def _say_what_would_be_right(field: serializers.Field[Any, Any, Any, Any]) -> None:
+def _set_type_messages(field: serializers.Field[Any, Any, Any, Any]) -> None:
     """Replace DRF's default type messages; a field's own messages are kept."""
-    for kind, code, words in OURS:
+    for kind, code, message in TYPE_MESSAGES:
         if isinstance(field, kind) and field.error_messages.get(code) == kind.default_error_messages.get(code):
             choices = ", ".join(map(str, field.choices)) if isinstance(field, serializers.ChoiceField) else ""
-            field.error_messages[code] = words.format(choices=choices)
+            field.error_messages[code] = message.format(choices=choices)
 
 
 def _refusal(name: str, *, known: Iterable[str], writable: list[str], meant: Mapping[str, str]) -> ErrorDetail:
@@ -103,4 +103,4 @@ def is_empty(text: str) -> bool:
     """True if the text has no visible character: only spaces, controls and zero-width characters. Combining marks are
     visible.
     """
-    return all(unicodedata.category(letter) in UNSEEN or letter in BLANK_LETTERS for letter in text)
+    return all(unicodedata.category(letter) in INVISIBLE_CATEGORIES or letter in INVISIBLE_LETTERS for letter in text)

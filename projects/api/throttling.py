@@ -19,12 +19,12 @@ from projects.api.authentication import caller_of
 log = logging.getLogger(__name__)
 
 PER_MINUTE = 600
-SECONDS = 0.25
+TIMEOUT_SECONDS = 0.25
 # After an outage Redis is tried again after this pause; outages are logged once a minute.
 PAUSE_SECONDS, LOG_SECONDS = 2.0, 60.0
 
 # Atomic, by Redis's clock: refill the bucket, then take a token or return the milliseconds until one is available.
-TAKE = """
+TAKE_SCRIPT = """
 local per_ms, size = tonumber(ARGV[1]), tonumber(ARGV[2])
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -49,7 +49,7 @@ class KeyThrottle(BaseThrottle):
         caller = caller_of(request)
         if caller is None or not caller.throttled:
             return True
-        milliseconds = _outage.take(caller.bucket)
+        milliseconds = _limiter.take(caller.bucket)
         self._wait = milliseconds / 1000 or None
         return self._wait is None
 
@@ -60,10 +60,10 @@ class KeyThrottle(BaseThrottle):
 
 def seconds_to_wait(bucket: str, *, per_minute: int) -> float:
     """The wait for a public page's rate limit; 0 if the request is allowed or Redis is unavailable."""
-    return _outage.take(bucket, size=per_minute) / 1000
+    return _limiter.take(bucket, size=per_minute) / 1000
 
 
-class Outage:
+class FailOpenLimiter:
     """Takes tokens from Redis, and skips Redis for a moment after it fails."""
 
     def __init__(self) -> None:
@@ -88,7 +88,7 @@ class Outage:
             log.warning("Rate limits are off while Redis is unavailable: %s", error)
 
 
-_outage = Outage()
+_limiter = FailOpenLimiter()
 
 
 def take_token(bucket: str, *, size: int | None = None) -> int:
@@ -96,13 +96,13 @@ def take_token(bucket: str, *, size: int | None = None) -> int:
 
     Returns the milliseconds to wait if there is none. Raises RedisError.
     """
-    holds = size or int(getattr(settings, "API_REQUESTS_PER_MINUTE", PER_MINUTE))
-    return int(_script()(keys=[f"makegood:bucket:{bucket}"], args=[holds / 60_000, holds]))
+    capacity = size or int(getattr(settings, "API_REQUESTS_PER_MINUTE", PER_MINUTE))
+    return int(_script()(keys=[f"makegood:bucket:{bucket}"], args=[capacity / 60_000, capacity]))
 
 
 @cache
 def _script() -> Any:
-    return client().register_script(TAKE)
+    return client().register_script(TAKE_SCRIPT)
 
 
 @cache
@@ -110,7 +110,7 @@ def client() -> Redis:
     """The Redis client of this process. Commands are never retried."""
     return Redis.from_url(
         settings.REDIS_URL,
-        socket_timeout=SECONDS,
-        socket_connect_timeout=SECONDS,
+        socket_timeout=TIMEOUT_SECONDS,
+        socket_connect_timeout=TIMEOUT_SECONDS,
         retry=Retry(NoBackoff(), 0),
     )

@@ -49,12 +49,12 @@ class Page(TypedDict, Generic[P]):
     next: Url | None
 
 
-def answers_of(handler: Callable[..., Any]) -> Mapping[int, Any]:
+def response_types(handler: Callable[..., Any]) -> Mapping[int, Any]:
     """The payload types by status, from the handler's return annotation; empty if it declares none."""
-    said = get_type_hints(handler, include_extras=True).get("return")
-    kinds = get_args(said) if get_origin(said) in (Union, UnionType) else (said,)
-    return {get_origin(kind).code: get_args(kind)[0] for kind in kinds if _is_answer(get_origin(kind))}
+    annotation = get_type_hints(handler, include_extras=True).get("return")
+    kinds = get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
+    return {get_origin(kind).code: get_args(kind)[0] for kind in kinds if _is_typed_response(get_origin(kind))}
 
 
-def _is_answer(kind: Any) -> bool:
+def _is_typed_response(kind: Any) -> bool:
     return isinstance(kind, type) and issubclass(kind, TypedResponse)

@@ -19,7 +19,7 @@ from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 from rest_framework.views import APIView
 
-from projects.api.authentication import READING, Caller, PendingAuth, TenantAuthentication, not_authenticated
+from projects.api.authentication import HEAD_AS_GET, Caller, PendingAuth, TenantAuthentication, not_authenticated
 from projects.api.pagination import PAGED, Pages
 from projects.api.schema import Schema
 from projects.api.typed_responses import Page, TypedResponse
@@ -29,16 +29,16 @@ from projects.models.key import Scope
 from tenancy.scope import tenant_tx
 
 # The query parameter that selects the project for browsers that can't send a header.
-PROJECT = "project"
-LONGEST_SHOWN = 100
+PROJECT_PARAMETER = "project"
+MAX_SHOWN = 100
 # Similarity cutoff for suggestions: it matches `status` with `state`, but not `trace`.
-ALIKE = 0.7
+SIMILARITY_CUTOFF = 0.7
 
 M = TypeVar("M", bound=Model)
 P = TypeVar("P")
 
 
-class JsonAlways(BaseContentNegotiation):
+class JsonOnlyNegotiation(BaseContentNegotiation):
     """Content negotiation that always selects JSON; streams choose their own type."""
 
     def select_parser(self, request: Request, parsers: Iterable[BaseParser]) -> BaseParser | None:
@@ -66,7 +66,7 @@ class TenantView(APIView):
     # Methods whose queries look rows up by key only, so that generic plans are safe.
     plans_once: ClassVar[frozenset[str]] = frozenset()
     http_method_names = ["get", "post", "put", "patch", "delete", "head"]
-    content_negotiation_class = JsonAlways
+    content_negotiation_class = JsonOnlyNegotiation
     metadata_class = None
     format_kwarg = None
     schema = Schema()
@@ -88,25 +88,25 @@ class TenantView(APIView):
         self.request = self.initialize_request(request, *args, **kwargs)
         self.headers = self.default_response_headers
         try:
-            response = self._answer(self.request, *args, **kwargs)
+            response = self._respond(self.request, *args, **kwargs)
         except Exception as error:
             # DRF's boundary: the exception handler logs unexpected errors.
             response = self.handle_exception(error)
         answer = self.finalize_response(self.request, response, *args, **kwargs)
-        self._untie()
+        self._break_cycles()
         return answer
 
-    def _untie(self) -> None:
+    def _break_cycles(self) -> None:
         """Break reference cycles with the view. Otherwise both live until a garbage collection, which pauses every
         request.
         """
         self.request.parser_context = {}
         vars(self).pop("head", None)
 
-    def _answer(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        entrance = self._find_entrance(request)
-        with tenant_tx(entrance.organization_id, plans_once=request.method in self.plans_once):
-            self.caller = request.auth = entrance.admit()
+    def _respond(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        pending = self._find_pending_auth(request)
+        with tenant_tx(pending.organization_id, plans_once=request.method in self.plans_once):
+            self.caller = request.auth = pending.admit()
             request.user = self.caller.user  # type: ignore[assignment]  # a key has no user
             self.initial(request, *args, **kwargs)
             handler = self._handler()
@@ -114,22 +114,22 @@ class TenantView(APIView):
                 self._check_query(request)
             return handler(request, *args, **kwargs)
 
-    def _find_entrance(self, request: Request) -> PendingAuth:
+    def _find_pending_auth(self, request: Request) -> PendingAuth:
         # The first kind of credentials found in the request is used.
         for authenticator in request.authenticators or ():
             if isinstance(authenticator, TenantAuthentication):
-                entrance = authenticator.find_entrance(request)
-                if entrance is not None:
-                    return entrance
+                pending = authenticator.find_pending_auth(request)
+                if pending is not None:
+                    return pending
         raise not_authenticated()
 
     def _check_query(self, request: Request) -> None:
         # A CORS preflight uses the query string of the actual request.
         if request.method == "OPTIONS":
             return
-        method = READING.get(request.method or "", request.method or "")
-        own = [PROJECT] if self.caller.member else []
-        check_query(request.query_params, declared=self.queries.get(method, ()), others=own)
+        method = HEAD_AS_GET.get(request.method or "", request.method or "")
+        extra = [PROJECT_PARAMETER] if self.caller.member else []
+        check_query(request.query_params, declared=self.queries.get(method, ()), others=extra)
 
     def _handler(self) -> Callable[..., Response]:
         method = (self.request.method or "").lower()
@@ -145,7 +145,7 @@ class ProjectView(TenantView):
 
     def valid(self, serializer: type[BaseSerializer[Any]]) -> dict[str, Any]:
         """The validated request body. Raises ValidationError, which names the field."""
-        checker = _checker(serializer)  # type: ignore[arg-type]  # mypy rejects a class as a cache key
+        checker = _shared_serializer(serializer)  # type: ignore[arg-type]  # mypy rejects a class as a cache key
         return dict(checker.run_validation(self.request.data))
 
     def page(self, rows: QuerySet[M], present: Callable[[M], P], *, ordering: str = "-id") -> TypedResponse[Page[P]]:
@@ -158,34 +158,34 @@ class ProjectView(TenantView):
 
 
 @cache
-def _checker(serializer: type[BaseSerializer[Any]]) -> BaseSerializer[Any]:
+def _shared_serializer(serializer: type[BaseSerializer[Any]]) -> BaseSerializer[Any]:
     """One serializer instance per class for all bodies: fields are built once, and validation leaves no state."""
     return serializer()
 
 
-def check_query(asked: QueryDict, *, declared: Iterable[OpenApiParameter], others: Sequence[str] = ()) -> None:
+def check_query(params: QueryDict, *, declared: Iterable[OpenApiParameter], others: Sequence[str] = ()) -> None:
     """Reject misspelled parameters, repeated parameters, and values outside a parameter's declared choices.
 
     `others` are names that every view accepts. Raises ApiError.
     """
     choices = {parameter.name: parameter.enum for parameter in declared}
     known = [*choices, *others]
-    for name, values in asked.lists():
+    for name, values in params.lists():
         if name in known:
             if len(values) > 1:
                 raise ApiError("repeated_parameter", f"{name} appears more than once; send it once.", field=name)
             _check_choice(name, values[0], choices=choices.get(name))
-        elif near := get_close_matches(name[:LONGEST_SHOWN], known, n=1, cutoff=ALIKE):
-            raise ApiError("unknown_parameter", _refusal(name, near[0], known=known), field=name[:LONGEST_SHOWN])
+        elif near := get_close_matches(name[:MAX_SHOWN], known, n=1, cutoff=SIMILARITY_CUTOFF):
+            raise ApiError("unknown_parameter", _refusal(name, near[0], known=known), field=name[:MAX_SHOWN])
 
 
 def _check_choice(name: str, value: str, *, choices: Sequence[Any] | None) -> None:
     if not choices or not value or value in choices:
         return
-    near = get_close_matches(value[:LONGEST_SHOWN].lower(), choices, n=1)
+    near = get_close_matches(value[:MAX_SHOWN].lower(), choices, n=1)
     hint = f" Did you mean '{near[0]}'?" if near else ""
     raise ApiError(f"invalid_{name}", f"{name} must be one of: {', '.join(choices)}.{hint}", field=name)
 
 
 def _refusal(name: str, near: str, *, known: Sequence[str]) -> str:
-    return f"Unknown parameter '{name[:LONGEST_SHOWN]}'. Did you mean '{near}'? Allowed here: {', '.join(known)}."
+    return f"Unknown parameter '{name[:MAX_SHOWN]}'. Did you mean '{near}'? Allowed here: {', '.join(known)}."

@@ -6,10 +6,10 @@ from allauth.mfa.models import Authenticator
 from django.db import transaction
 
 # The key of our counter in the data that allauth stores for a passkey.
-COUNT = "sign_count"
+COUNTER = "sign_count"
 
 
-def take_count(factor: Authenticator, count: int) -> bool:
+def advance_counter(factor: Authenticator, count: int) -> bool:
     """Store the counter of a verified use. Returns False and stores nothing if the counter has not grown.
 
     Authenticators without a counter always report 0, which is accepted. Concurrent uses are serialized. Raises
@@ -17,9 +17,9 @@ def take_count(factor: Authenticator, count: int) -> bool:
     """
     with transaction.atomic():
         kept = Authenticator.objects.select_for_update().get(pk=factor.pk)
-        before = kept.data.get(COUNT, kept.wrap().authenticator_data.counter)
+        before = kept.data.get(COUNTER, kept.wrap().authenticator_data.counter)
         if count <= before and (count or before):
             return False
-        kept.data[COUNT] = count
+        kept.data[COUNTER] = count
         kept.save(update_fields=["data"])
     return True

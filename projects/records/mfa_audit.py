@@ -11,12 +11,12 @@ from allauth.mfa.models import Authenticator
 from django.http import HttpRequest
 
 from projects.models import AuditAction, User
-from projects.records.audit import note_change, person
+from projects.records.audit import person, record_change
 from tenancy.scope import tenant_tx
 from tenancy.tenant_lookup import find_organizations
 
 
-def note_factor(
+def record_factor_change(
     action: AuditAction,
     *,
     user: User,
@@ -30,7 +30,7 @@ def note_factor(
     """
     for organization_id in find_organizations(user_id=user.pk):
         with tenant_tx(organization_id):
-            note_change(
+            record_change(
                 action,
                 organization_id=organization_id,
                 by=by or user,
@@ -40,8 +40,8 @@ def note_factor(
             )
 
 
-def note_copy(request: HttpRequest, factor: Authenticator) -> None:
+def report_cloned_passkey(request: HttpRequest, factor: Authenticator) -> None:
     """Report a use that indicates a cloned passkey: an e-mail to its owner and audit entries, at most once an hour."""
     if consume(request, action="passkey_copied", key=str(factor.pk)):
-        note_factor(AuditAction.PASSKEY_COPIED, user=factor.user, subject=str(factor))
+        record_factor_change(AuditAction.PASSKEY_COPIED, user=factor.user, subject=str(factor))
         get_adapter(request).send_notification_mail("mfa/email/webauthn_copied", factor.user)

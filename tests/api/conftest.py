@@ -47,7 +47,7 @@ def key_row(tenant: Tenant) -> Callable[[], ApiKey]:
 @pytest.fixture
 def fresh_throttle(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A throttle that remembers no outage and holds no connection of an earlier server."""
-    monkeypatch.setattr(throttling, "_outage", throttling.Outage())
+    monkeypatch.setattr(throttling, "_limiter", throttling.FailOpenLimiter())
     for cached in (edge_redis.client, throttling._script):
         cached.cache_clear()
     yield

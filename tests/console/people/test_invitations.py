@@ -183,7 +183,7 @@ def test_a_link_that_was_made_anew_proves_no_address_until_it_is_sent(tenant: Te
     with tenant.tx():
         by = Member.objects.get(user=tenant.owner)
         sent = invitations.invite(LENA, role=Role.VIEWER, by=by)
-        invitations.note_emailed(sent)
+        invitations.record_emailed(sent)
         again = invitations.renew(sent.invitation, by=by)
     offer = invitations.read_offer(again.token)
     assert offer is not None

@@ -195,7 +195,7 @@ def test_of_two_who_sign_up_with_one_address_at_once_one_does(database: None, mo
         with ThreadPoolExecutor(1) as pool:
             in_thread(pool, sign_up).result()
 
-    monkeypatch.setattr(accounts, "free_address", after_another)
+    monkeypatch.setattr(accounts, "release_address", after_another)
     answer = Client().post(reverse("account_signup"), {"email": EMAIL, "password1": NEW_PASSWORD}, follow=True)
     assert answer.redirect_chain[0][0] == reverse("account_login")
     assert "This e-mail already has an account." in answer.content.decode()

@@ -63,7 +63,7 @@ def test_its_e_mail_leads_to_our_own_address_whatever_host_was_named(
 def test_of_two_who_sign_up_at_once_neither_is_told_of_the_other(
     database: None, verifies: Mailbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(accounts, "free_address", lambda email: User.objects.create_user(email, PASSWORD))
+    monkeypatch.setattr(accounts, "release_address", lambda email: User.objects.create_user(email, PASSWORD))
     late = answer_to("late@new.example")
     monkeypatch.undo()
     assert late == answer_to(NOBODY)
