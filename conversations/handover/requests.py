@@ -16,7 +16,7 @@ from conversations.models import Conversation, PersonaField
 from conversations.models.persona import Strength
 from jobs.errors import WrongState
 from projects.common.api_error import ApiError
-from projects.common.phones import NoPhone, read_phone
+from projects.common.phones import InvalidPhone, read_phone
 from projects.models import AgentVersion, Project
 from projects.models.agent_config import AgentConfig
 from tools.models import Escalation, EscalationState
@@ -86,7 +86,7 @@ def _email(text: str) -> str:
 def _phone(text: str, *, region: str) -> str:
     try:
         return read_phone(text, region=region)
-    except NoPhone as error:
+    except InvalidPhone as error:
         raise _refused(f"{text} is no phone number; write it with its area code.", "lead.phone") from error
 
 

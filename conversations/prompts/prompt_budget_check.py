@@ -15,7 +15,7 @@ from conversations.prompts.budget import LEAST_BYTES, PROMPT_BYTES
 from conversations.prompts.reply import ReplyContext, context_of
 from llm.prompts import render
 from projects.agents.model_choice import operator_endpoint
-from projects.agents.prompt_size import Weight
+from projects.agents.prompt_size import PromptSize
 from projects.models import Project
 from projects.models.agent_config import AgentConfig
 from tools.engine.definition import Trigger
@@ -25,7 +25,7 @@ from tools.engine.function_calling.offer import Offer, read_offers
 NOTHING: Mapping[str, Any] = {"business_context": "", "scenarios": [], "procedures": [], "intents": [], "tools": ""}
 
 
-def weigh_reply(project: Project, config: AgentConfig) -> Weight:
+def weigh_reply(project: Project, config: AgentConfig) -> PromptSize:
     """What a reply's request weighs when nothing is said yet, in the running transaction: on the channel with the heaviest
     tools, in the longer variant of the intents. A part weighs what the request would weigh less without it.
     """
@@ -36,7 +36,7 @@ def weigh_reply(project: Project, config: AgentConfig) -> Weight:
     parts = {name: whole - _bytes(replace(context, **{name: nothing})) for name, nothing in NOTHING.items()}
     parts = {"rules": whole - sum(parts.values()), **parts}
     parts["tools"] += offers[channel].weight
-    return Weight(parts, channel=channel, limit=PROMPT_BYTES, least=LEAST_BYTES)
+    return PromptSize(parts, channel=channel, limit=PROMPT_BYTES, reserve=LEAST_BYTES)
 
 
 def _weight_of(offer: Offer) -> int:

@@ -24,8 +24,8 @@ from projects.models import (
 from projects.models.agent_config import AgentConfig
 from projects.models.attribute import AttributeType
 from projects.models.key import Scope
-from projects.records.attributes import MODEL_KEY, fill
-from projects.records.audit import key_facts, note_key
+from projects.records.attributes import MODEL_KEY, fill_row
+from projects.records.audit import key_facts, record_key_change
 
 
 @admin.register(Project)
@@ -81,7 +81,7 @@ class AttributeAdmin(TenantAdmin):
 
     def save_model(self, request: HttpRequest, obj: Attribute, form: Any, change: bool) -> None:
         if not form.keeps_secret:
-            fill(obj, form.cleaned_data["value"])
+            fill_row(obj, form.cleaned_data["value"])
         super().save_model(request, obj, form, change)
 
 
@@ -129,7 +129,7 @@ class ApiKeyAdmin(TenantAdmin):
         if change:
             before = key_facts(ApiKey.objects.get(pk=obj.pk))
             super().save_model(request, obj, form, change)
-            note_key(AuditAction.KEY_CHANGED, obj, by=current_user(request), before=before)
+            record_key_change(AuditAction.KEY_CHANGED, obj, by=current_user(request), before=before)
             return
         scopes = [Scope(scope) for scope in obj.scopes]
         user = current_user(request)

@@ -19,7 +19,7 @@ from projects.records.attributes import Resolved, WrongValue, every_attribute, s
 KEY = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,159}")
 KEY_RULE = "Start with a letter, then use letters, digits, _, - and full stops, at most 160 characters."
 LONGEST_VALUE = 10_000
-TAKEN = "An attribute with this name already exists. Change that one."
+KEY_TAKEN = "An attribute with this name already exists. Change that one."
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,9 @@ def change_attributes(project: Project, edits: Iterable[AttributeEdit]) -> list[
     Raises SettingsRefused with a sentence for each key whose value is invalid or was changed by someone else.
     """
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
-    standing = every_attribute(project)
+    current = every_attribute(project)
     changed = [edit for edit in edits if _is_change(edit)]
-    errors = {edit.key: error for edit in changed if (error := _meanwhile(edit, standing.get(edit.key)))}
+    errors = {edit.key: error for edit in changed if (error := _conflict(edit, current.get(edit.key)))}
     for edit in changed:
         if edit.key not in errors and (error := _set(project, edit)):
             errors[edit.key] = error
@@ -57,7 +57,7 @@ def check_new_key(project: Project, key: str) -> None:
     if key == KEY_ATTRIBUTE:
         raise SettingsRefused({"new.key": "This is the model’s key. Set it under Models."})
     if key in every_attribute(project):
-        raise SettingsRefused({"new.key": TAKEN})
+        raise SettingsRefused({"new.key": KEY_TAKEN})
 
 
 def text_of_value(attribute: Resolved | None) -> str:
@@ -81,10 +81,10 @@ def _is_change(edit: AttributeEdit) -> bool:
     return edit.text != edit.was
 
 
-def _meanwhile(edit: AttributeEdit, standing: Resolved | None) -> str:
+def _conflict(edit: AttributeEdit, current: Resolved | None) -> str:
     if edit.is_new:
-        return TAKEN if standing else ""
-    text = text_of_value(standing)
+        return KEY_TAKEN if current else ""
+    text = text_of_value(current)
     if edit.type is AttributeType.SECRET or text in (edit.was, edit.text):
         return ""
     return f"Someone else set this to “{text[:200]}”. Save again to use your value."

@@ -31,20 +31,20 @@ class SavedMeanwhile(Conflict):
         self.changes = list(changes)
 
 
-def join(seen: Facts, *, standing: Facts, typed: Facts) -> tuple[dict[str, Any], bool]:
+def join(seen: Facts, *, current: Facts, typed: Facts) -> tuple[dict[str, Any], bool]:
     """The three-way merge of an edit, and True if both sides changed the same field. In a conflict the `typed` value is
     kept.
     """
-    parts = {name: merge(seen.get(name), theirs=standing.get(name), mine=value) for name, value in typed.items()}
+    parts = {name: merge(seen.get(name), theirs=current.get(name), mine=value) for name, value in typed.items()}
     return {name: part.value for name, part in parts.items()}, any(part.is_conflict for part in parts.values())
 
 
-def changes_of(standing: Facts, values: Facts, *, titles: Mapping[str, str]) -> list[Change]:
+def changes_of(current: Facts, values: Facts, *, titles: Mapping[str, str]) -> list[Change]:
     """The differences between the stored settings and new values, labeled with the page's titles."""
     return [
-        Change(titles.get(name, label_of(name)), _plain(standing.get(name)), _plain(value))
+        Change(titles.get(name, label_of(name)), _plain(current.get(name)), _plain(value))
         for name, value in values.items()
-        if value != standing.get(name)
+        if value != current.get(name)
     ]
 
 

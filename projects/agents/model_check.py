@@ -16,25 +16,25 @@ MAX_OUTPUT_TOKENS = 256
 
 
 @dataclass(frozen=True)
-class Trial:
+class ModelCheck:
     """The result of a test call, as a sentence."""
 
     is_ok: bool
     sentence: str
 
 
-async def try_model(model: ModelSpec) -> Trial:
+async def check_model(model: ModelSpec) -> ModelCheck:
     """Make a test call. Can take 20 seconds, so no transaction may be open."""
     return await with_model_client(lambda client: _ask(client, model))
 
 
-async def _ask(client: Client, model: ModelSpec) -> Trial:
+async def _ask(client: Client, model: ModelSpec) -> ModelCheck:
     try:
         completion = await client.stream(_request(model), on_text=_ignore_text, record=_ignore_record)
     except LlmError as error:
-        return Trial(False, f"{model.model} didn’t answer. {error}")
+        return ModelCheck(False, f"{model.model} didn’t answer. {error}")
     first = f", the first word after {completion.first_token_ms / 1000:.2f} s" if completion.first_token_ms else ""
-    return Trial(True, f"{model.model} answered in {completion.total_ms / 1000:.2f} s{first}.")
+    return ModelCheck(True, f"{model.model} answered in {completion.total_ms / 1000:.2f} s{first}.")
 
 
 def _request(model: ModelSpec) -> ChatRequest:

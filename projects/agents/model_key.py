@@ -15,7 +15,7 @@ from projects.records.attributes import read_secret, resolve_attributes, set_att
 
 LONGEST_KEY = 500
 OTHER_SERVER = "The stored key is for another address. Enter the key for this one."
-WRITE_ANEW = "Reload the page and enter the key for that address."
+RELOAD_HINT = "Reload the page and enter the key for that address."
 
 
 def has_stored_key(project: Project) -> bool:
@@ -45,7 +45,7 @@ def change_key(project: Project, *, key: str, is_removed: bool, old_url: str, ne
         _check(key)
         if not is_same_server(typed_url, new_url):
             raise SettingsRefused(
-                {"model_api_key": f"Someone changed the address to {new_url or 'the default'}. {WRITE_ANEW}"}
+                {"model_api_key": f"Someone changed the address to {new_url or 'the default'}. {RELOAD_HINT}"}
             )
         set_attribute(project, KEY_ATTRIBUTE, key, type=AttributeType.SECRET)
         return

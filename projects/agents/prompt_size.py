@@ -11,16 +11,16 @@ from projects.models.agent_config import AgentConfig
 
 
 @dataclass(frozen=True)
-class Weight:
+class PromptSize:
     """The size of a request before the conversation, in bytes by part, on the channel where it is largest.
 
-    `limit` is the largest size of a whole request, `least` the part of it to keep free for the conversation.
+    `limit` is the largest size of a whole request, `reserve` the part of it to keep free for the conversation.
     """
 
     parts: Mapping[str, int]
     channel: str
     limit: int
-    least: int
+    reserve: int
 
     @property
     def total(self) -> int:
@@ -32,10 +32,10 @@ class Weight:
         return self.limit - self.total
 
     @property
-    def lacking(self) -> int:
+    def shortfall(self) -> int:
         """The bytes missing from the room that a conversation needs."""
-        return max(0, self.least - self.room)
+        return max(0, self.reserve - self.room)
 
 
 # Measures settings with the tools that the business has now. Called in a tenant's transaction.
-weigh: Hook[Callable[[Project, AgentConfig], Weight]] = Hook("weigh")
+measure_prompt: Hook[Callable[[Project, AgentConfig], PromptSize]] = Hook("measure_prompt")

@@ -14,7 +14,7 @@ from projects.common.api_error import Conflict
 from projects.models import AgentVersion, ApiKey, AuditAction, Member, Organization, Project, Role, User
 from projects.models.agent_config import AgentConfig
 from projects.models.key import Scope
-from projects.records.audit import key_facts, note_key
+from projects.records.audit import key_facts, record_key_change
 from tenancy.scope import tenant_tx
 
 
@@ -97,7 +97,7 @@ def create_key(
         expires_at=expires_at,
         created_by=created_by,
     )
-    note_key(AuditAction.KEY_MADE, key, by=created_by)
+    record_key_change(AuditAction.KEY_MADE, key, by=created_by)
     return NewKey(key=key, secret=secret)
 
 
@@ -105,5 +105,5 @@ def revoke_key(key: ApiKey, *, by: User | None) -> bool:
     """Revoke an API key, effective from the next request. Returns False if it was already revoked."""
     if ApiKey.objects.filter(pk=key.pk, revoked_at=None).update(revoked_at=Now()) != 1:
         return False
-    note_key(AuditAction.KEY_REVOKED, key, by=by, before=key_facts(key))
+    record_key_change(AuditAction.KEY_REVOKED, key, by=by, before=key_facts(key))
     return True

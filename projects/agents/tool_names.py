@@ -10,7 +10,7 @@ from typing import Any
 from projects.common.hooks import Hook
 from projects.models import Project
 
-MOST_NEAR = 3
+MAX_SUGGESTIONS = 3
 
 # The names of all the project's tools, on or off. Called in a tenant's transaction.
 tool_names: Hook[Callable[[Project], list[str]]] = Hook("tool_names")
@@ -24,7 +24,7 @@ def tools_of_steps(document: Mapping[str, Any]) -> Iterator[tuple[str, list[str]
 
 
 @dataclass(frozen=True)
-class NamingStep:
+class StepReference:
     """A step that names a tool: its number, its scenario's title, and the path of the field."""
 
     number: str
@@ -37,19 +37,19 @@ class NamingStep:
         return self.path.replace(".", "-")
 
 
-def steps_naming(name: str, document: Mapping[str, Any]) -> list[NamingStep]:
+def steps_using(name: str, document: Mapping[str, Any]) -> list[StepReference]:
     """The scenario steps that name a tool."""
     found = []
     for path, names in tools_of_steps(document):
         if name in names:
             _, i, _, j, _ = path.split(".")
             title = document["scenarios"][int(i)]["title"]
-            found.append(NamingStep(f"{int(i) + 1}.{int(j) + 1}", title, path))
+            found.append(StepReference(f"{int(i) + 1}.{int(j) + 1}", title, path))
     return found
 
 
-def no_such_tool(name: str, *, known: Sequence[str]) -> str:
+def unknown_tool_error(name: str, *, known: Sequence[str]) -> str:
     """An error message for an unknown tool, with similar names."""
-    near = [f"'{one}'" for one in get_close_matches(name, known, n=MOST_NEAR)]
+    near = [f"'{one}'" for one in get_close_matches(name, known, n=MAX_SUGGESTIONS)]
     meant = f" Did you mean {', '.join(near[:-1])}{' or ' if near[1:] else ''}{near[-1]}?" if near else ""
     return f"There is no tool '{name}'.{meant} See the Tools page for all tools."

@@ -81,7 +81,7 @@ def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Change]:
     return [
         change
         for name in names
-        for change in _compare(label_of(name), _said(name, old.get(name)), _said(name, new.get(name)))
+        for change in _compare(label_of(name), _display_value(name, old.get(name)), _display_value(name, new.get(name)))
     ]
 
 
@@ -97,7 +97,7 @@ def label_of(name: str) -> str:
     return LABELS.get(name) or DAYS.get(name) or name.replace("_", " ").capitalize()
 
 
-def _said(name: str, value: Any) -> Any:
+def _display_value(name: str, value: Any) -> Any:
     """A field's value for display. A missing list of tools allows every tool, an empty one allows none."""
     if name == "vertical":
         return VERTICALS[value].title if value in VERTICALS else value
@@ -133,12 +133,12 @@ def _compare_items(label: str, old: Sequence[Any], new: Sequence[Any]) -> Iterat
         return
     before, after = _by_name(old), _by_name(new)
     for name in dict.fromkeys([*after, *before]):
-        yield from _compare_namesakes(f"{label} “{name[0]}”", before.get(name), after.get(name))
+        yield from _compare_item(f"{label} “{name[0]}”", before.get(name), after.get(name))
     if list(before) != list(after) and set(before) == set(after):
-        yield Change(f"{label}, order", _listed(before), _listed(after))
+        yield Change(f"{label}, order", _join_names(before), _join_names(after))
 
 
-def _compare_namesakes(label: str, old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) -> Iterator[Change]:
+def _compare_item(label: str, old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) -> Iterator[Change]:
     if old is None or new is None:
         yield Change(label, _plain(old), _plain(new))
         return
@@ -151,10 +151,10 @@ def _compare_in_place(label: str, old: Sequence[Any], new: Sequence[Any]) -> Ite
     lines = [_plain(item) for item in old], [_plain(item) for item in new]
     for tag, a, b, c, d in SequenceMatcher(None, *lines, autojunk=False).get_opcodes():
         if tag != "equal":
-            yield from _paired(label, lines[0][a:b], lines[1][c:d], first=(c if tag != "delete" else a) + 1)
+            yield from _pair_lines(label, lines[0][a:b], lines[1][c:d], first=(c if tag != "delete" else a) + 1)
 
 
-def _paired(label: str, old: list[str], new: list[str], *, first: int) -> Iterator[Change]:
+def _pair_lines(label: str, old: list[str], new: list[str], *, first: int) -> Iterator[Change]:
     for at in range(max(len(old), len(new))):
         before, after = (side[at] if at < len(side) else "" for side in (old, new))
         yield Change(f"{label} {first + at}", before, after)
@@ -180,7 +180,7 @@ def _by_name(items: Sequence[Mapping[str, Any]]) -> dict[tuple[str, int], Mappin
     return {(name, names[:at].count(name)): items[at] for at, name in enumerate(names)}
 
 
-def _listed(names: Mapping[tuple[str, int], Any]) -> str:
+def _join_names(names: Mapping[tuple[str, int], Any]) -> str:
     return ", ".join(name for name, _ in names)
 
 

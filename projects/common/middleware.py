@@ -36,10 +36,10 @@ class RequestIdMiddleware:
         request.request_id = make_request_id()  # type: ignore[attr-defined]
         if self._is_async:
             return self._answer_async(request)
-        return _finished(cast(HttpResponseBase, self._get_response(request)), request)
+        return _finish(cast(HttpResponseBase, self._get_response(request)), request)
 
     async def _answer_async(self, request: HttpRequest) -> HttpResponseBase:
-        return _finished(await self._get_response(request), request)
+        return _finish(await self._get_response(request), request)
 
 
 def make_request_id() -> str:
@@ -55,13 +55,13 @@ def request_id_of(request: Any) -> str:
     return str(given)
 
 
-def _finished(response: HttpResponseBase, request: HttpRequest) -> HttpResponseBase:
+def _finish(response: HttpResponseBase, request: HttpRequest) -> HttpResponseBase:
     response[HEADER] = request_id_of(request)
     response.headers.setdefault("X-Content-Type-Options", "nosniff")
-    if "Cache-Control" not in response.headers and _is_somebodys(response, request):
+    if "Cache-Control" not in response.headers and _is_private(response, request):
         add_never_cache_headers(response)
     return response
 
 
-def _is_somebodys(response: HttpResponseBase, request: HttpRequest) -> bool:
+def _is_private(response: HttpResponseBase, request: HttpRequest) -> bool:
     return request.path.startswith(API) or "Cookie" in response.headers.get("Vary", "")

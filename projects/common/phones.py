@@ -10,10 +10,10 @@ from phonenumbers import PhoneNumber, PhoneNumberType
 
 LONGEST_SHOWN = 80
 # Numbers that cost the sender extra, the classic target of toll fraud.
-DEAR = frozenset({PhoneNumberType.PREMIUM_RATE, PhoneNumberType.SHARED_COST})
+PREMIUM = frozenset({PhoneNumberType.PREMIUM_RATE, PhoneNumberType.SHARED_COST})
 
 
-class NoPhone(ValueError):
+class InvalidPhone(ValueError):
     """Not a phone number. The message says so, and `way` says what to enter."""
 
     def __init__(self, text: str, *, region: str) -> None:
@@ -35,17 +35,17 @@ def read_phone(text: str, *, region: str) -> str:
     try:
         number = phonenumbers.parse(text, region)
     except phonenumbers.NumberParseException as error:
-        raise NoPhone(text, region=region) from error
+        raise InvalidPhone(text, region=region) from error
     if not phonenumbers.is_possible_number(number):
-        raise NoPhone(text, region=region)
+        raise InvalidPhone(text, region=region)
     return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
 
 
-def normal_phone(text: str, *, region: str) -> str:
+def normalize_phone(text: str, *, region: str) -> str:
     """The number in E.164, or the text unchanged if it is not a number. For searches and stored values."""
     try:
         return read_phone(text, region=region)
-    except NoPhone:
+    except InvalidPhone:
         return text.strip()
 
 
@@ -58,7 +58,7 @@ def example_phone(region: str) -> str:
     return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.INTERNATIONAL)
 
 
-def number_to_text(phone: str, *, region: str, countries: Collection[str] = ()) -> str:
+def textable_number(phone: str, *, region: str, countries: Collection[str] = ()) -> str:
     """The number in E.164, if a text message may be sent to it.
 
     `region` applies to numbers without a country code. `countries` lists the allowed ones; empty allows all. Raises
@@ -73,12 +73,12 @@ def number_to_text(phone: str, *, region: str, countries: Collection[str] = ()) 
             f"Texts to {country or f'+{number.country_code}'} aren't allowed here; offer another way, or ask for a number "
             f"in {', '.join(sorted(countries))}."
         )
-    if phonenumbers.number_type(number) in DEAR:
+    if phonenumbers.number_type(number) in PREMIUM:
         raise NumberRefused("Texts to numbers that cost more than others aren't allowed; ask for a mobile number.")
     return in_e164(number)
 
 
-def same_number(phone: str) -> str:
+def comparable_number(phone: str) -> str:
     """A number normalized for comparison: E.164 if it has a country code, otherwise its digits."""
     number = _parsed(phone, None)
     return in_e164(number) if number else re.sub(r"\D", "", phone)

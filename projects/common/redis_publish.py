@@ -18,16 +18,16 @@ def publish(*words: str | bytes) -> None:
     """Send one command. Raises RedisError or OSError; there are no retries, so an outage costs at most the timeout."""
     while True:
         try:
-            connection, is_kept = _idle.pop(), True
+            connection, is_pooled = _idle.pop(), True
         except IndexError:
-            connection, is_kept = _connections().make_connection(), False
+            connection, is_pooled = _connections().make_connection(), False
         try:
             connection.send_command(*words)
             connection.read_response()
         except (redis.RedisError, OSError):
             connection.disconnect()
             # A pooled connection may predate a restart of Redis, so try again with a new one.
-            if not is_kept:
+            if not is_pooled:
                 raise
         else:
             _idle.append(connection)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.db import connection
 
-DELETED_AT_ONCE = 1_000
+DELETE_BATCH = 1_000
 
 # Materialized, because a plain subquery may run once per row and select other rows each time.
 _DELETE = """
@@ -17,5 +17,5 @@ delete from django_session s using old where s.session_key = old.session_key
 def delete_old_sessions() -> int:
     """Delete up to 1,000 expired sessions and return how many. Rows that are being written are left for a later call."""
     with connection.cursor() as cursor:
-        cursor.execute(_DELETE, [DELETED_AT_ONCE])
+        cursor.execute(_DELETE, [DELETE_BATCH])
         return int(cursor.rowcount)

@@ -23,16 +23,16 @@ from projects.connections.integration_settings import SourceSettings
 from projects.connections.integration_types import KINDS, SourceKind
 from projects.models import AuditAction, Project, Source, User
 from projects.models.agent_errors import SettingsRefused, sentences
-from projects.records.audit import note_change
+from projects.records.audit import record_change
 from tenancy.prepared_queries import PreparedQuery
 
 LONGEST_SECRET = 500
 # Error keys: for no single setting, and for the secret.
-WHOLE, SECRET = "settings", "secret"
+GENERAL, SECRET = "settings", "secret"
 MASK = "••••"
 UNREADABLE = f"{MASK} (can’t be decrypted; enter it again)"
 # The last four characters of a shorter secret would reveal too much of it.
-LONG_ENOUGH_FOR_A_HINT = 12
+MIN_LENGTH_FOR_HINT = 12
 
 
 @dataclass(frozen=True)
@@ -81,29 +81,29 @@ def connect_source(
 ) -> Source:
     """Create or change the project's connection of a kind.
 
-    `seen` is the state that the editor started from (`what_is_seen`); if it has changed since, raises SavedMeanwhile
+    `seen` is the state that the editor started from (`loaded_state`); if it has changed since, raises SavedMeanwhile
     and saves nothing. Without `seen` the last write wins. Raises SettingsRefused with a sentence per field.
     """
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     checked = checked_settings(kind, edit.settings)
-    standing = Source.objects.filter(project=project, kind=kind.name).first()
-    if seen is not None and seen != what_is_seen(standing):
-        checked = _as_others_saved(project, kind, edit, typed=checked, standing=standing, seen=seen)
+    current = Source.objects.filter(project=project, kind=kind.name).first()
+    if seen is not None and seen != loaded_state(current):
+        checked = _resolve_conflict(project, kind, edit, typed=checked, current=current, seen=seen)
     secret = _checked_secret(project, kind, checked, edit.secret)
-    source = standing or Source(project=project, kind=kind.name)
-    before = _facts(source) if standing else {}
+    source = current or Source(project=project, kind=kind.name)
+    before = _facts(source) if current else {}
     source.settings = checked.model_dump(mode="json")
     if secret != _readable_secret(source):
-        source.secret = crypto.encrypt(secret, **_bound_to(source)) if secret else ""
+        source.secret = crypto.encrypt(secret, **_binding(source)) if secret else ""
     source.is_enabled, source.needs_reauth = True, False
     source.save()
-    action = AuditAction.CONNECTION_CHANGED if standing else AuditAction.CONNECTED
-    after = {**_facts(source), **({kind.credential: "a new one"} if edit.secret and standing else {})}
-    _note(action, project, kind, by=by, before=before, after=after)
+    action = AuditAction.CONNECTION_CHANGED if current else AuditAction.CONNECTED
+    after = {**_facts(source), **({kind.credential: "a new one"} if edit.secret and current else {})}
+    _record(action, project, kind, by=by, before=before, after=after)
     return source
 
 
-def what_is_seen(source: Source | None) -> dict[str, Any]:
+def loaded_state(source: Source | None) -> dict[str, Any]:
     """The state to detect concurrent edits with; empty without a connection.
 
     The secret is represented by a digest of its ciphertext, which differs for every write and reveals nothing.
@@ -120,11 +120,11 @@ def disconnect_source(project: Project, kind: SourceKind, *, by: User | None, se
     """
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     source = Source.objects.filter(project=project, kind=kind.name).first()
-    if source is not None and seen is not None and seen != what_is_seen(source):
+    if source is not None and seen is not None and seen != loaded_state(source):
         raise SavedMeanwhile(by=_last_to_change(project, kind), values=source.settings, changes=[])
     if source is None or not source.delete()[0]:
         return False
-    _note(AuditAction.DISCONNECTED, project, kind, by=by, before=_facts(source))
+    _record(AuditAction.DISCONNECTED, project, kind, by=by, before=_facts(source))
     return True
 
 
@@ -133,15 +133,15 @@ def mark_needs_reauth(source_id: UUID, *, tried: Connection | None = None) -> bo
 
     Returns False if that was already recorded, so that staff is notified once, or if the connection was replaced since.
     """
-    return _as_tried(source_id, tried).filter(needs_reauth=False).update(needs_reauth=True) == 1
+    return _unless_reconnected(source_id, tried).filter(needs_reauth=False).update(needs_reauth=True) == 1
 
 
 def clear_needs_reauth(source_id: UUID, *, tried: Connection | None = None) -> bool:
     """Record that the service accepts the credentials again. `tried` works as in `mark_needs_reauth`."""
-    return _as_tried(source_id, tried).filter(needs_reauth=True).update(needs_reauth=False) == 1
+    return _unless_reconnected(source_id, tried).filter(needs_reauth=True).update(needs_reauth=False) == 1
 
 
-def to_connect_again(project: Project) -> QuerySet[Source]:
+def needing_reauth(project: Project) -> QuerySet[Source]:
     """Connections whose credentials were rejected; nothing is sent through them."""
     return Source.objects.filter(project=project, is_enabled=True, needs_reauth=True)
 
@@ -153,7 +153,7 @@ def secret_hint(source: Source) -> str:
         return UNREADABLE
     if not secret:
         return ""
-    return f"{MASK}{secret[-4:]}" if len(secret) >= LONG_ENOUGH_FOR_A_HINT else MASK
+    return f"{MASK}{secret[-4:]}" if len(secret) >= MIN_LENGTH_FOR_HINT else MASK
 
 
 def checked_settings(kind: SourceKind, typed: Mapping[str, Any]) -> SourceSettings:
@@ -161,7 +161,7 @@ def checked_settings(kind: SourceKind, typed: Mapping[str, Any]) -> SourceSettin
     try:
         checked = kind.settings.model_validate(typed)
     except ValidationError as error:
-        raise SettingsRefused({path or WHOLE: text for path, text in sentences(error).items()}) from error
+        raise SettingsRefused({path or GENERAL: text for path, text in sentences(error).items()}) from error
     try:
         checked.check_server(guard_for(checked))
     except BlockedAddress as error:
@@ -180,13 +180,13 @@ def _checked_secret(project: Project, kind: SourceKind, typed: SourceSettings, s
         raise SettingsRefused(
             {SECRET: f"Use at most {LONGEST_SECRET} characters, without line breaks or control characters."}
         )
-    secret = secret or _kept_secret(project, kind, typed)
+    secret = secret or _stored_secret(project, kind, typed)
     if kind.needs_secret and not secret:
         raise SettingsRefused({SECRET: f"Enter the {kind.credential.lower()}."})
     return secret
 
 
-def _kept_secret(project: Project, kind: SourceKind, typed: SourceSettings) -> str:
+def _stored_secret(project: Project, kind: SourceKind, typed: SourceSettings) -> str:
     """The stored secret, for its own server only; the owner of another server could read it there. Raises
     SettingsRefused.
     """
@@ -203,38 +203,38 @@ def _kept_secret(project: Project, kind: SourceKind, typed: SourceSettings) -> s
     return stored
 
 
-def _as_others_saved(
+def _resolve_conflict(
     project: Project,
     kind: SourceKind,
     edit: SourceEdit,
     *,
     typed: SourceSettings,
-    standing: Source | None,
+    current: Source | None,
     seen: Facts,
 ) -> SourceSettings:
     """The other editor's settings, if this edit changes nothing else. Raises SavedMeanwhile otherwise.
 
     Connections are not merged automatically, because a user and a secret belong to one server.
     """
-    mine = typed.model_dump(mode="json")
-    theirs = standing.settings if standing else {}
-    began = seen.get("settings")
-    values = join(began if isinstance(began, dict) else {}, standing=theirs, typed=mine)[0] if standing else mine
-    if standing and values == theirs and not edit.secret:
-        return kind.settings.model_validate(theirs)
+    own = typed.model_dump(mode="json")
+    others = current.settings if current else {}
+    base = seen.get("settings")
+    values = join(base if isinstance(base, dict) else {}, current=others, typed=own)[0] if current else own
+    if current and values == others and not edit.secret:
+        return kind.settings.model_validate(others)
     titles = {name: about.title or name for name, about in kind.settings.model_fields.items()}
-    changes = changes_of(theirs, values, titles=titles)
+    changes = changes_of(others, values, titles=titles)
     if edit.secret:
         changes.append(Change(kind.credential, "", "yours, enter it again"))
     raise SavedMeanwhile(by=_last_to_change(project, kind), values=values, changes=changes)
 
 
 def _last_to_change(project: Project, kind: SourceKind) -> str:
-    ways = (AuditAction.CONNECTED, AuditAction.CONNECTION_CHANGED, AuditAction.DISCONNECTED)
-    return last_to_change(project, kind.title, *ways)
+    actions = (AuditAction.CONNECTED, AuditAction.CONNECTION_CHANGED, AuditAction.DISCONNECTED)
+    return last_to_change(project, kind.title, *actions)
 
 
-def _as_tried(source_id: UUID, tried: Connection | None) -> QuerySet[Source]:
+def _unless_reconnected(source_id: UUID, tried: Connection | None) -> QuerySet[Source]:
     """The source, unless it was reconnected after the attempt."""
     rows = Source.objects.filter(pk=source_id)
     return rows if tried is None else rows.filter(updated_at=tried.connected_at)
@@ -245,7 +245,7 @@ def _facts(source: Source) -> dict[str, Any]:
     return dict(source.settings)
 
 
-def _note(
+def _record(
     action: AuditAction,
     project: Project,
     kind: SourceKind,
@@ -255,7 +255,7 @@ def _note(
     after: Mapping[str, Any] | None = None,
 ) -> None:
     organization_id = cast(UUID, project.organization_id)
-    note_change(
+    record_change(
         action,
         organization_id=organization_id,
         by=by,
@@ -275,8 +275,8 @@ def _readable_secret(source: Source) -> str | None:
 
 
 def _open_secret(source: Source) -> str:
-    return crypto.decrypt(source.secret, **_bound_to(source)) if source.secret else ""
+    return crypto.decrypt(source.secret, **_binding(source)) if source.secret else ""
 
 
-def _bound_to(source: Source) -> dict[str, Any]:
+def _binding(source: Source) -> dict[str, Any]:
     return {"organization_id": cast(UUID, source.organization_id), "field": f"source:{source.kind}"}

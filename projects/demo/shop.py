@@ -52,8 +52,8 @@ def connect_store(project: Project) -> None:
 
 def keep_connected(project: Project) -> None:
     """Update the store connection if the product's address has changed."""
-    standing = find_source(project.pk, KIND)
-    if standing is not None and _has_moved(standing):
+    source = find_source(project.pk, KIND)
+    if source is not None and _has_moved(source):
         _connect(project)
 
 

@@ -38,13 +38,13 @@ WORD = re.compile(r"[^\W\d_]+")
 # The number of words examined, and the required share of stop words (one in …).
 LOOKED_AT, ONE_IN = 300, 6
 
-LITTLE_WORDS = """
+COUNT_STOP_WORDS = """
 select language, count(*) filter (where ts_lexize((language || '_stem')::regdictionary, word) = '{}') as found
 from unnest(%(languages)s::text[]) language cross join unnest(%(words)s::text[]) word
 group by language order by found desc, language = 'english' desc, language limit 1
 """
 # Weights: title 4, excerpt 2, body 1 to 3 by the number of occurrences.
-WORDS_OF = """
+INSERT_WORDS = """
 insert into projects_articleword (id, organization_id, project_id, article_id, word, weight)
 select gen_random_uuid(), a.organization_id, a.project_id, a.id, found.word, found.weight
 from projects_article a cross join lateral (
@@ -68,9 +68,9 @@ def language_of(text: str) -> str:
     if not words:
         return UNKNOWN
     with connection.cursor() as cursor:
-        cursor.execute(LITTLE_WORDS, {"languages": list(LANGUAGES), "words": words})
-        [(language, found)] = cursor.fetchall()
-    return language if found * ONE_IN >= len(words) else UNKNOWN
+        cursor.execute(COUNT_STOP_WORDS, {"languages": list(LANGUAGES), "words": words})
+        [(language, count)] = cursor.fetchall()
+    return language if count * ONE_IN >= len(words) else UNKNOWN
 
 
 def index_articles(articles: Iterable[UUID]) -> None:
@@ -78,4 +78,4 @@ def index_articles(articles: Iterable[UUID]) -> None:
     ids = list(articles)
     ArticleWord.objects.filter(article_id__in=ids).delete()
     with connection.cursor() as cursor:
-        cursor.execute(WORDS_OF, {"organization": current_organization_id(), "articles": ids})
+        cursor.execute(INSERT_WORDS, {"organization": current_organization_id(), "articles": ids})

@@ -49,14 +49,14 @@ def read_markup(text: str) -> list[Block]:
             blocks.append(Block("heading", [read_line(heading[2])], level=min(len(heading[1]) + 1, 4)))
             kind = ""
             continue
-        is_of, words = _line_of(line)
+        line_kind, words = _line_of(line)
         if not words:
             kind = ""
-        elif is_of == kind:
+        elif line_kind == kind:
             blocks[-1].lines.append(read_line(words))
         else:
-            blocks.append(Block(is_of, [read_line(words)]))
-            kind = is_of
+            blocks.append(Block(line_kind, [read_line(words)]))
+            kind = line_kind
     return blocks
 
 
@@ -85,14 +85,14 @@ def _line_of(line: str) -> tuple[str, str]:
 
 
 def _spans(text: str) -> Iterator[Span]:
-    at = 0
+    position = 0
     for match in INLINE.finditer(text):
-        if match.start() > at:
-            yield Span("plain", text[at : match.start()])
+        if match.start() > position:
+            yield Span("plain", text[position : match.start()])
         yield _span_of(match)
-        at = match.end()
-    if at < len(text):
-        yield Span("plain", text[at:])
+        position = match.end()
+    if position < len(text):
+        yield Span("plain", text[position:])
 
 
 def _span_of(match: re.Match[str]) -> Span:

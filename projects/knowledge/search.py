@@ -17,14 +17,14 @@ from django.db import connection
 from tenancy.scope import current_organization_id
 
 LONGEST_QUESTION = 1_000
-MOST_WORDS = 24
+MAX_WORDS = 24
 # The number of articles considered per word, those with the highest weight first.
-ENOUGH_ARTICLES = 1_000
+MAX_ARTICLES_PER_WORD = 1_000
 LAST_CHARACTER = "\U0010ffff"
 
 # Results far below the best score are dropped, and those that match too little of the question: they need half of its weight,
 # or a quarter if a match is in the title or two words match.
-FIND = """
+SEARCH = """
 with asked as materialized (
     select lexeme as word, positions[1] as place from unnest(to_tsvector('simple', %(text)s)) order by place limit %(words)s
 ), spoken as materialized (
@@ -131,10 +131,10 @@ def search_articles(project_id: UUID, text: str, *, most: int, drafts: bool = Fa
         "project": project_id,
         "published": not drafts,
         "most": most,
-        "words": MOST_WORDS,
-        "enough": ENOUGH_ARTICLES,
+        "words": MAX_WORDS,
+        "enough": MAX_ARTICLES_PER_WORD,
         "last": LAST_CHARACTER,
     }
     with connection.cursor() as cursor:
-        cursor.execute(FIND, values)
+        cursor.execute(SEARCH, values)
         return [Found(*row) for row in cursor.fetchall()]

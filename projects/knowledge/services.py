@@ -14,7 +14,7 @@ from projects.common.api_error import Conflict
 from projects.knowledge.indexing import UNKNOWN, index_articles, language_of
 from projects.knowledge.text import ArticleText
 from projects.models import Article, AuditAction, Project, User
-from projects.records.audit import note_change
+from projects.records.audit import record_change
 from tenancy.write_batch import update_row
 
 LONGEST_SLUG = 100
@@ -73,7 +73,7 @@ def write_article(project: Project, text: ArticleText, *, by: Writer, is_publish
         **asdict(checked),
     )
     index_articles([article.pk])
-    _note(AuditAction.ARTICLE_WRITTEN, article, by=by, after=_facts(checked, article))
+    _record(AuditAction.ARTICLE_WRITTEN, article, by=by, after=_facts(checked, article))
     if is_published:
         publish_article(article, by=by)
     return article
@@ -86,29 +86,29 @@ def change_article(article: Article, text: ArticleText, *, by: Writer, started_f
     and saves nothing; of two concurrent edits, the second raises. Raises ArticleRefused, NoSuchArticle.
     """
     checked = text.checked()
-    standing = Article.objects.select_for_update().filter(pk=article.pk).first()
-    if standing is None:
+    current = Article.objects.select_for_update().filter(pk=article.pk).first()
+    if current is None:
         raise NoSuchArticle(NoSuchArticle.__doc__)
-    before = text_of(standing)
+    before = text_of(current)
     if checked == before:
         return False
-    if started_from not in (None, standing.version):
-        raise ChangedMeanwhile(find_article(article.project, standing.slug))
+    if started_from not in (None, current.version):
+        raise ChangedMeanwhile(find_article(article.project, current.slug))
     changes = {name: value for name, value in asdict(checked).items() if value != getattr(before, name)}
     for name, value in changes.items():
         setattr(article, name, value)
     article.version, article.author, article.language = (
-        standing.version + 1,
+        current.version + 1,
         by.user,
         _language(article.project, checked),
     )
     update_row(article, (*changes, "version", "author", "language", "updated_at"))
     index_articles([article.pk])
-    _note(
+    _record(
         AuditAction.ARTICLE_CHANGED,
         article,
         by=by,
-        before=_facts(before, standing, only=changes),
+        before=_facts(before, current, only=changes),
         after=_facts(checked, article, only=changes),
     )
     return True
@@ -119,7 +119,7 @@ def publish_article(article: Article, *, by: Writer) -> bool:
     if Article.objects.filter(pk=article.pk, published_at=None).update(published_at=Now()) != 1:
         return False
     article.refresh_from_db(fields=["published_at"])
-    _note(AuditAction.ARTICLE_PUBLISHED, article, by=by, before={"published": "no"}, after={"published": "yes"})
+    _record(AuditAction.ARTICLE_PUBLISHED, article, by=by, before={"published": "no"}, after={"published": "yes"})
     return True
 
 
@@ -128,7 +128,7 @@ def unpublish_article(article: Article, *, by: Writer) -> bool:
     if Article.objects.filter(pk=article.pk, published_at__isnull=False).update(published_at=None) != 1:
         return False
     article.published_at = None
-    _note(AuditAction.ARTICLE_UNPUBLISHED, article, by=by, before={"published": "yes"}, after={"published": "no"})
+    _record(AuditAction.ARTICLE_UNPUBLISHED, article, by=by, before={"published": "yes"}, after={"published": "no"})
     return True
 
 
@@ -137,7 +137,7 @@ def delete_article(article: Article, *, by: Writer) -> bool:
     facts = _facts(text_of(article), article)
     if Article.objects.filter(pk=article.pk).delete()[1].get(Article._meta.label, 0) != 1:
         return False
-    _note(AuditAction.ARTICLE_DELETED, article, by=by, before=facts)
+    _record(AuditAction.ARTICLE_DELETED, article, by=by, before=facts)
     return True
 
 
@@ -172,7 +172,7 @@ def _facts(text: ArticleText, article: Article, *, only: Mapping[str, Any] | Non
     return {name: fact for name, fact in facts.items() if fact and (only is None or name in only)}
 
 
-def _note(
+def _record(
     action: AuditAction,
     article: Article,
     *,
@@ -180,7 +180,7 @@ def _note(
     before: Mapping[str, Any] | None = None,
     after: Mapping[str, Any] | None = None,
 ) -> None:
-    note_change(
+    record_change(
         action,
         organization_id=cast(UUID, article.organization_id),
         by=by.user,

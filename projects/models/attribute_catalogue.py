@@ -8,7 +8,7 @@ from projects.models.attribute import AttributeType
 
 SETTING = "project_attributes_setting_"
 # Attributes written by the product itself: listed if they are set, but not offered for editing.
-NOTED = {
+INTERNAL_ATTRIBUTES = {
     "first_steps_hidden": "Onboarding is hidden",
     "opening_hours_confirmed": "The opening hours were confirmed",
 }

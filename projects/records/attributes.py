@@ -122,7 +122,7 @@ def set_attribute(project: Project, key: str, value: Any, *, type: AttributeType
         computed.write(project, value)
         return _computed(key, computed.read(project))
     row = Attribute.objects.filter(project=project, key=key).first() or Attribute(project=project, key=key)
-    _write(row, value, type=type, standing=resolve_attributes(project))
+    _fill_typed(row, value, type=type, current=resolve_attributes(project))
     row.save()
     return _resolved(row)
 
@@ -131,21 +131,21 @@ def start_attributes(project: Project, values: Mapping[str, Any]) -> None:
     """Write the initial attributes of a project that has none, in bulk. Raises WrongValue."""
     for key in values.keys() & COMPUTED.keys():
         COMPUTED[key].write(project, values[key])
-    standing = resolve_attributes(project)
+    current = resolve_attributes(project)
     rows = [Attribute(project=project, key=key) for key in values if key not in COMPUTED]
     for row in rows:
-        _write(row, values[row.key], type=None, standing=standing)
+        _fill_typed(row, values[row.key], type=None, current=current)
     Attribute.objects.bulk_create(rows)
 
 
-def _write(row: Attribute, value: Any, *, type: AttributeType | None, standing: Mapping[str, Resolved]) -> None:
+def _fill_typed(row: Attribute, value: Any, *, type: AttributeType | None, current: Mapping[str, Resolved]) -> None:
     """Fill a row with the given type, the current type of its key, or the one inferred from the value."""
-    stands = standing.get(row.key)
-    row.type = type or (stands.type if stands else type_of(row.key, value))
-    fill(row, value)
+    existing = current.get(row.key)
+    row.type = type or (existing.type if existing else type_of(row.key, value))
+    fill_row(row, value)
 
 
-def fill(row: Attribute, value: Any) -> None:
+def fill_row(row: Attribute, value: Any) -> None:
     """Set the value of an unsaved row according to its type; a secret is encrypted. Raises WrongValue."""
     kind = AttributeType(row.type)
     value = checked(row.key, value, kind)

@@ -26,7 +26,7 @@ class Actor:
         return cls(member.user, Role(member.role), member.pk)
 
 
-def note_change(
+def record_change(
     action: AuditAction,
     *,
     organization_id: UUID,
@@ -54,10 +54,12 @@ def note_change(
     )
 
 
-def note_key(action: AuditAction, key: ApiKey, *, by: User | None, before: Mapping[str, Any] | None = None) -> None:
+def record_key_change(
+    action: AuditAction, key: ApiKey, *, by: User | None, before: Mapping[str, Any] | None = None
+) -> None:
     """Write an entry about an API key, identified by its name and prefix."""
     is_there = action != AuditAction.KEY_REVOKED
-    note_change(
+    record_change(
         action,
         organization_id=cast(UUID, key.organization_id),
         by=by,

@@ -12,10 +12,10 @@ from pydantic import ValidationError
 
 from projects.agents.concurrent_edits import Facts, SavedMeanwhile, changes_of, join, last_to_change
 from projects.common import crypto
-from projects.common.origins import LONGEST, NoOrigin, origin_of
+from projects.common.origins import MAX_LENGTH, InvalidOrigin, origin_of
 from projects.models import AuditAction, Project, User, Widget
 from projects.models.agent_errors import SettingsRefused, sentences
-from projects.records.audit import note_change
+from projects.records.audit import record_change
 from projects.widget.theme import WidgetTheme
 
 MOST_ORIGINS = 30
@@ -60,12 +60,12 @@ def save_widget(project: Project, edit: WidgetEdit, *, by: User | None, seen: Fa
     before = facts_of(None if widget._state.adding else widget)
     after = _as_facts(origins, theme.model_dump(mode="json"), is_enabled=edit.is_enabled)
     if before and seen is not None:
-        after = _joined(project, seen, standing=before, typed=after)
+        after = _merge(project, seen, current=before, typed=after)
     joined = edit_of(after)
     widget.origins, widget.theme, widget.is_enabled = list(joined.origins), dict(joined.theme), joined.is_enabled
     widget.save()
     if before != after:
-        _note(AuditAction.WIDGET_CHANGED, project, by=by, before=before, after=after)
+        _record(AuditAction.WIDGET_CHANGED, project, by=by, before=before, after=after)
     return widget
 
 
@@ -86,14 +86,14 @@ def checked_origins(lines: Sequence[str]) -> list[str]:
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
-        if len(line) > LONGEST:
-            raise NoOrigin(f"Line {number} has {len(line)} characters; the limit is {LONGEST}.")
+        if len(line) > MAX_LENGTH:
+            raise InvalidOrigin(f"Line {number} has {len(line)} characters; the limit is {MAX_LENGTH}.")
         try:
             found[origin_of(line)] = None
-        except NoOrigin as error:
-            raise NoOrigin(f"Line {number}: {error}") from error
+        except InvalidOrigin as error:
+            raise InvalidOrigin(f"Line {number}: {error}") from error
     if len(found) > MOST_ORIGINS:
-        raise NoOrigin(f"Use at most {MOST_ORIGINS} sites; there are {len(found)}.")
+        raise InvalidOrigin(f"Use at most {MOST_ORIGINS} sites; there are {len(found)}.")
     return list(found)
 
 
@@ -103,7 +103,7 @@ def renew_shopper_secret(project: Project, *, by: User | None) -> str:
     sealed = crypto.encrypt(secret, organization_id=_tenant(project), field=SECRET_FIELD)
     if not Widget.objects.filter(project=project).update(shopper_secret=sealed):
         raise SettingsRefused({"shopper_secret": "Save the widget before you create a secret."})
-    _note(AuditAction.WIDGET_SECRET, project, by=by)
+    _record(AuditAction.WIDGET_SECRET, project, by=by)
     return secret
 
 
@@ -120,7 +120,7 @@ def _checked(edit: WidgetEdit) -> tuple[list[str], WidgetTheme]:
     origins, theme = [], WidgetTheme()
     try:
         origins = checked_origins(edit.origins)
-    except NoOrigin as error:
+    except InvalidOrigin as error:
         errors["origins"] = str(error)
     try:
         theme = WidgetTheme.model_validate(edit.theme)
@@ -135,16 +135,16 @@ def _as_facts(origins: Sequence[str], theme: Mapping[str, Any], *, is_enabled: b
     return {"sites": origins, **theme, "switched_on": "yes" if is_enabled else "no"}
 
 
-def _joined(project: Project, seen: Facts, *, standing: Facts, typed: Facts) -> dict[str, Any]:
-    values, is_conflict = join(seen, standing=standing, typed=typed)
+def _merge(project: Project, seen: Facts, *, current: Facts, typed: Facts) -> dict[str, Any]:
+    values, is_conflict = join(seen, current=current, typed=typed)
     if is_conflict:
-        changes = changes_of(standing, values, titles=TITLES)
+        changes = changes_of(current, values, titles=TITLES)
         by = last_to_change(project, SUBJECT, AuditAction.WIDGET_CHANGED)
         raise SavedMeanwhile(by=by, values=values, changes=changes)
     return values
 
 
-def _note(
+def _record(
     action: AuditAction,
     project: Project,
     *,
@@ -153,7 +153,7 @@ def _note(
     after: Mapping[str, Any] | None = None,
 ) -> None:
     tenant = _tenant(project)
-    note_change(action, organization_id=tenant, by=by, subject=SUBJECT, project=project, before=before, after=after)
+    record_change(action, organization_id=tenant, by=by, subject=SUBJECT, project=project, before=before, after=after)
 
 
 def _tenant(project: Project) -> UUID:

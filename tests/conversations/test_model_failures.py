@@ -12,7 +12,7 @@ from jobs.services import run_again
 from projects.agents.model_choice import KEY_ATTRIBUTE, UNREADABLE_KEY
 from projects.models import Attribute
 from projects.models.attribute import AttributeType
-from projects.records.attributes import fill, set_attribute
+from projects.records.attributes import fill_row, set_attribute
 from tests.console.pages.conftest import browser
 from tests.conversations.pipeline.conftest import configure
 from tests.crashes.invariants import settle
@@ -130,7 +130,7 @@ def lost_key(tenant, settings):
     configure(tenant, model_base_url="https://models.example/v1")
     with tenant.tx():
         row = Attribute(project=None, key=KEY_ATTRIBUTE, type=AttributeType.SECRET)
-        fill(row, "sk-of-the-organization")
+        fill_row(row, "sk-of-the-organization")
         row.save()
         standing, settings.ENCRYPTION_KEYS = settings.ENCRYPTION_KEYS, [Fernet.generate_key().decode()]
         set_attribute(tenant.project, KEY_ATTRIBUTE, "sk-lost", type=AttributeType.SECRET)

@@ -33,7 +33,7 @@ class Locale:
 
 
 @dataclass(frozen=True)
-class Starter:
+class BusinessTemplate:
     """A template: its card, its agent settings with BUSINESS as the placeholder for the name, its attributes and its
     `seeds`.
 
@@ -53,23 +53,27 @@ class Starter:
 
     def config_for(self, business: str, *, locale: Locale) -> AgentConfig:
         """The settings for a business. Raises pydantic.ValidationError for an unknown time zone or region."""
-        document = _named(self.config, business=business)
+        document = _fill_in_name(self.config, business=business)
         document |= {"business_name": business, "timezone": locale.timezone, "region": locale.region}
         return AgentConfig.model_validate(document)
 
 
-def left_of_example(business_context: str) -> list[str]:
+def leftover_examples(business_context: str) -> list[str]:
     """The invented facts of any template that a business context still contains, in the template's order.
 
     The agent tells these to customers, however much of the text around them was rewritten.
     """
-    known = _plain(business_context)
-    return [fact for one in starters().values() for fact in one.made_up if _plain(fact) in known]
+    known = _normalize(business_context)
+    return [
+        fact for template in business_templates().values() for fact in template.made_up if _normalize(fact) in known
+    ]
 
 
 def are_example_hours(project: Project, hours: Mapping[str, Any]) -> bool:
     """True if the opening hours are a template's and nobody has confirmed them."""
-    return not are_hours_confirmed(project) and any(hours == one.config["hours"] for one in starters().values())
+    return not are_hours_confirmed(project) and any(
+        hours == template.config["hours"] for template in business_templates().values()
+    )
 
 
 def confirm_hours(project: Project) -> bool:
@@ -90,12 +94,12 @@ def are_hours_confirmed(project: Project) -> bool:
 
 
 @cache
-def starters() -> dict[str, Starter]:
+def business_templates() -> dict[str, BusinessTemplate]:
     """Every template by name, in the order of their cards."""
     return {name: _read(name) for name in NAMES}
 
 
-def start_business(business: str, *, starter: Starter, owner: User, locale: Locale) -> Project:
+def start_business(business: str, *, starter: BusinessTemplate, owner: User, locale: Locale) -> Project:
     """Create an organization with its first project, ready to use, in one transaction."""
     config = starter.config_for(business, locale=locale)
     with transaction.atomic(), tenant_tx(create_organization(business, owner=owner).pk):
@@ -105,24 +109,24 @@ def start_business(business: str, *, starter: Starter, owner: User, locale: Loca
     return project
 
 
-def _read(name: str) -> Starter:
+def _read(name: str) -> BusinessTemplate:
     document = json.loads((FOLDER / f"{name}.json").read_text())
     card, attributes = document.pop("card"), document.pop("attributes")
     seeds, made_up = document.pop("seeds", {}), tuple(document.pop("made_up"))
-    return Starter(name=name, config=document, attributes=attributes, seeds=seeds, made_up=made_up, **card)
+    return BusinessTemplate(name=name, config=document, attributes=attributes, seeds=seeds, made_up=made_up, **card)
 
 
-def _plain(text: str) -> str:
+def _normalize(text: str) -> str:
     """The text without differences in whitespace and case."""
     return " ".join(text.split()).casefold()
 
 
-def _named(value: Any, *, business: str) -> Any:
+def _fill_in_name(value: Any, *, business: str) -> Any:
     """The value, with BUSINESS replaced by the name of the business."""
     if isinstance(value, str):
         return value.replace(BUSINESS, business)
     if isinstance(value, list):
-        return [_named(one, business=business) for one in value]
+        return [_fill_in_name(item, business=business) for item in value]
     if isinstance(value, dict):
-        return {key: _named(one, business=business) for key, one in value.items()}
+        return {key: _fill_in_name(item, business=business) for key, item in value.items()}
     return value

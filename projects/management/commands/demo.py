@@ -42,11 +42,11 @@ class Command(BaseCommand):
         user = _user(password)
         organization_id = _organization(user, trattoria["organization"])
         with tenant_tx(organization_id):
-            project = _project(user, trattoria, standing=Project.objects.order_by("created_at").first())
-            connect_store(_project(user, shop, standing=find_shop()))
+            project = _project(user, trattoria, existing=Project.objects.order_by("created_at").first())
+            connect_store(_project(user, shop, existing=find_shop()))
             key = _key(project)
-        answer = {"api_key": key, "email": EMAIL, "password": password, "project": project.slug}
-        self.stdout.write(json.dumps(answer) if options["json"] else _sentence(answer))
+        credentials = {"api_key": key, "email": EMAIL, "password": password, "project": project.slug}
+        self.stdout.write(json.dumps(credentials) if options["json"] else _sentence(credentials))
 
 
 def _password() -> str:
@@ -64,13 +64,13 @@ def _key(project: Project) -> str:
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     for number in count():
         secret = _nth_key(project, number)
-        standing = ApiKey.objects.filter(digest=ApiKey.digest_of(secret)).first()
-        if standing is None or standing.is_usable:
+        existing = ApiKey.objects.filter(digest=ApiKey.digest_of(secret)).first()
+        if existing is None or existing.is_usable:
             break
     # Earlier demo keys, whose secrets can no longer be printed.
     ours = ApiKey.objects.filter(project=project, name=KEY_NAME, created_by=None, revoked_at=None)
     ours.exclude(digest=ApiKey.digest_of(secret)).delete()
-    if standing is None:
+    if existing is None:
         create_key(project, name=KEY_NAME, scopes=list(Scope), throttled=False, secret=secret)
     return secret
 
@@ -96,10 +96,10 @@ def _organization(user: User, name: str) -> UUID:
     return owned[0] if owned else create_organization(name, owner=user).pk
 
 
-def _project(user: User, business: Mapping[str, Any], *, standing: Project | None) -> Project:
+def _project(user: User, business: Mapping[str, Any], *, existing: Project | None) -> Project:
     """A project with the settings, seeds and widget of its file. Changed settings become a new version."""
     config = AgentConfig.model_validate({key: value for key, value in business.items() if key not in OUTSIDE_CONFIG})
-    project = standing or create_project(business["project"], config=config, author=user)
+    project = existing or create_project(business["project"], config=config, author=user)
     if project.agent_version is None or project.agent_version.config != config:
         save_agent(project, config=config, author=user, note="The demo's own settings")
     for key, value in business["attributes"].items():
@@ -116,5 +116,5 @@ def _widget(project: Project, theme: Mapping[str, Any]) -> None:
         renew_shopper_secret(project, by=None)
 
 
-def _sentence(answer: dict[str, str]) -> str:
-    return "\n".join(f"{name}: {value}" for name, value in answer.items())
+def _sentence(credentials: dict[str, str]) -> str:
+    return "\n".join(f"{name}: {value}" for name, value in credentials.items())

@@ -14,7 +14,7 @@ from projects.records.attributes import (
     Origin,
     WrongValue,
     attributes_column,
-    fill,
+    fill_row,
     read_column,
     read_secret,
     resolve_attributes,
@@ -77,7 +77,7 @@ def test_a_projects_own_value_wins_whichever_was_written_first(tenant: Tenant) -
             ("token", "everybody's", AttributeType.SECRET),
         ):
             row = Attribute(project=None, key=key, type=kind)
-            fill(row, value)
+            fill_row(row, value)
             row.save()
         column = Project.objects.annotate(found=attributes_column()).get(pk=tenant.project.pk).found
         for found in (resolve_attributes(tenant.project), read_column(column)):
@@ -89,7 +89,7 @@ def test_without_a_type_the_standing_one_holds(tenant: Tenant) -> None:
     """A new value of a secret is no text for everyone to read, nor where only the organization has one."""
     with tenant.tx():
         row = Attribute(project=None, key="everybody's", type=AttributeType.SECRET)
-        fill(row, "the-first")
+        fill_row(row, "the-first")
         row.save()
         set_attribute(tenant.project, "token", "the-first", type=AttributeType.SECRET)
         for key in ("token", "everybody's"):

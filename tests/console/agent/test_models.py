@@ -15,7 +15,7 @@ from projects.agents import model_check
 from projects.agents.model_choice import KEY_ATTRIBUTE
 from projects.models import Attribute, User
 from projects.models.attribute import AttributeType
-from projects.records.attributes import fill, read_secret
+from projects.records.attributes import fill_row, read_secret
 from tests.console.agent.conftest import Settings
 from tests.processes import ScriptedModel
 
@@ -82,7 +82,7 @@ def organizations_key(with_key: Settings) -> str:
     """A key for all projects, stored beside the project's own."""
     with with_key.tenant.tx():
         row = Attribute(project=None, key=KEY_ATTRIBUTE, type=AttributeType.SECRET)
-        fill(row, "sk-of-the-organization")
+        fill_row(row, "sk-of-the-organization")
         row.save()
     return "sk-of-the-organization"
 
@@ -169,9 +169,9 @@ def test_no_connection_is_held_while_the_model_is_asked(
 ) -> None:
     held: list[bool] = []
 
-    async def ask(client: Any, model: Any) -> model_check.Trial:
+    async def ask(client: Any, model: Any) -> model_check.ModelCheck:
         held.append(connection.in_atomic_block)
-        return model_check.Trial(True, "ok")
+        return model_check.ModelCheck(True, "ok")
 
     monkeypatch.setattr(model_check, "_ask", ask)
     try_it(owner)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from projects.agents.agent_versions import intents_called_the_same
+from projects.agents.agent_versions import duplicate_intents
 from projects.agents.services import latest_agent_version, save_agent
-from projects.agents.templates_catalogue import NAMES, Locale, starters
+from projects.agents.templates_catalogue import NAMES, Locale, business_templates
 from tests.console.agent.conftest import Settings
 from tests.tools.examples import event
 from tools.engine.custom import service
@@ -73,5 +73,5 @@ def test_two_intents_that_stand_so_hinder_no_other_change(owner: Settings) -> No
 
 @pytest.mark.parametrize("name", NAMES)
 def test_no_template_has_two_intents_of_one_name(name: str) -> None:
-    config = starters()[name].config_for("Da Nello", locale=Locale(timezone="Europe/Rome", region="IT"))
-    assert intents_called_the_same(config.intents) == {}
+    config = business_templates()[name].config_for("Da Nello", locale=Locale(timezone="Europe/Rome", region="IT"))
+    assert duplicate_intents(config.intents) == {}

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from projects.agents.prompt_budget import prompt_budget, what_is_too_large
-from projects.agents.prompt_size import Weight, weigh
+from projects.agents.prompt_budget import prompt_budget, size_advice
+from projects.agents.prompt_size import PromptSize, measure_prompt
 from projects.agents.services import save_agent
 from projects.models.agent_config import AgentConfig
 from tests.console.agent.conftest import Settings
@@ -18,11 +18,11 @@ from tools.engine.function_calling.offer import read_offer
 KIND = {"rules": 1_500, "business_context": 0, "scenarios": 0, "procedures": 0, "intents": 0, "tools": 0}
 
 
-def weight_of(settings: Settings, **changes: Any) -> Weight:
+def weight_of(settings: Settings, **changes: Any) -> PromptSize:
     """Of the settings as they stand, with changes."""
     with settings.tenant.tx():
         settings.tenant.project.refresh_from_db()
-        return weigh(settings.tenant.project, AgentConfig.model_validate({**settings.document, **changes}))
+        return measure_prompt(settings.tenant.project, AgentConfig.model_validate({**settings.document, **changes}))
 
 
 def put(settings: Settings, **changes: Any) -> None:
@@ -38,8 +38,8 @@ def words(settings: Settings, *, room: int) -> str:
     return "x" * (without.room - room)
 
 
-def weight(**parts: int) -> Weight:
-    return Weight({**KIND, **parts}, channel="chat", limit=25_000, least=4_000)
+def weight(**parts: int) -> PromptSize:
+    return PromptSize({**KIND, **parts}, channel="chat", limit=25_000, least=4_000)
 
 
 def test_functions_and_their_sections_are_counted(owner: Settings) -> None:
@@ -155,6 +155,6 @@ def test_an_earlier_version_without_room_is_not_restored(owner: Settings) -> Non
 def test_a_sentence_says_what_is_too_large_and_what_would_be_right(
     parts: dict[str, int], among: tuple[str, ...], field: str, sentence: str
 ) -> None:
-    [(found, said)] = what_is_too_large(weight(**parts), among=among).items()
+    [(found, said)] = size_advice(weight(**parts), among=among).items()
     assert found == field
     assert sentence in said

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from console.dashboard import metrics_cache
 from projects.agents.agent_versions import Edit, change_agent
-from projects.agents.templates_catalogue import Locale, start_business, starters
+from projects.agents.templates_catalogue import Locale, business_templates, start_business
 from projects.models import Role, User
 from projects.models.widget import Widget
 from tenancy.scope import tenant_tx
@@ -77,7 +77,7 @@ def test_steps_that_are_all_done_do_not_come_back(owner: Client, tenant: Tenant)
 def test_a_templates_made_up_address_is_no_description(tenant: Tenant) -> None:
     """It is undone until the text is the owner's own, and the page of the settings says why."""
     locale = Locale(timezone="Europe/Rome", region="IT")
-    project = start_business("Da Gina", starter=starters()["restaurant"], owner=tenant.owner, locale=locale)
+    project = start_business("Da Gina", starter=business_templates()["restaurant"], owner=tenant.owner, locale=locale)
     client, here = browser(tenant.owner), reverse("dashboard", args=[project.slug])
     described = [step for step in client.get(here).context["steps"] if step.title == "Say who you are"]
     assert [step.is_done for step in described] == [False]
@@ -95,7 +95,7 @@ def test_a_templates_made_up_address_is_no_description(tenant: Tenant) -> None:
 def test_a_templates_hours_are_set_when_a_person_saves_them(tenant: Tenant) -> None:
     """As they are, if they are the business's own; until then the step is open and leads to them."""
     locale = Locale(timezone="Europe/Rome", region="IT")
-    project = start_business("Da Gina", starter=starters()["restaurant"], owner=tenant.owner, locale=locale)
+    project = start_business("Da Gina", starter=business_templates()["restaurant"], owner=tenant.owner, locale=locale)
     client, here = browser(tenant.owner), reverse("dashboard", args=[project.slug])
     hours = reverse("agent", kwargs={"project_slug": project.slug, "section": "hours"})
 
@@ -125,7 +125,7 @@ def test_a_templates_hours_are_set_when_a_person_saves_them(tenant: Tenant) -> N
 def test_hours_that_are_no_templates_are_set(tenant: Tenant) -> None:
     """Whoever wrote them: a program, or a person before it was noted who saved them."""
     locale = Locale(timezone="Europe/Rome", region="IT")
-    project = start_business("Da Gina", starter=starters()["agency"], owner=tenant.owner, locale=locale)
+    project = start_business("Da Gina", starter=business_templates()["agency"], owner=tenant.owner, locale=locale)
     with tenant_tx(project.organization_id):
         change_agent(project, Edit({"hours": {"mon": [["10:00", "11:00"]]}}, 1, tenant.owner))
     steps = browser(tenant.owner).get(reverse("dashboard", args=[project.slug])).context["steps"]

@@ -10,7 +10,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from projects.common.origins import NoOrigin, origin_of
+from projects.common.origins import InvalidOrigin, origin_of
 from projects.models import AuditEntry, User, Widget
 from projects.widget.theme import DARK_GROUND, LIGHT_GROUND, WidgetTheme, contrast
 from tests.conftest import Tenant
@@ -100,7 +100,7 @@ def test_a_site_is_named_as_a_browser_names_it(typed: str, named: str) -> None:
     ],
 )
 def test_what_is_no_site_is_refused_with_what_would_be(typed: str, sentence: str) -> None:
-    with pytest.raises(NoOrigin, match=re.escape(sentence)):
+    with pytest.raises(InvalidOrigin, match=re.escape(sentence)):
         origin_of(typed)
 
 

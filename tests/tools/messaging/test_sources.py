@@ -15,11 +15,11 @@ from projects.connections.integrations import (
     clear_needs_reauth,
     connect_source,
     disconnect_source,
+    loaded_state,
     mark_needs_reauth,
+    needing_reauth,
     open_source,
     secret_hint,
-    to_connect_again,
-    what_is_seen,
 )
 from projects.models import Source
 from projects.models.agent_errors import SettingsRefused
@@ -117,10 +117,10 @@ def test_only_what_stands_in_this_project_is_to_be_connected_again(tenant: Tenan
     with tenant.tx():
         mark_needs_reauth(source.pk)
         other = create_project("Other", config=tenant.project.agent_version.config)
-        assert list(to_connect_again(tenant.project)) == [source]
-        assert not to_connect_again(other).exists()
+        assert list(needing_reauth(tenant.project)) == [source]
+        assert not needing_reauth(other).exists()
         Source.objects.update(is_enabled=False)
-        assert not to_connect_again(tenant.project).exists()
+        assert not needing_reauth(tenant.project).exists()
 
 
 def test_disconnecting_forgets_everything(tenant: Tenant) -> None:
@@ -178,7 +178,7 @@ def test_a_connection_that_the_operator_has_switched_off_is_none(tenant: Tenant)
     with tenant.tx():
         edit = SourceEdit(TEXTS, "another-token")
         # The page has shown none.
-        connect_source(tenant.project, KINDS["twilio"], edit, by=tenant.owner, seen=what_is_seen(None))
+        connect_source(tenant.project, KINDS["twilio"], edit, by=tenant.owner, seen=loaded_state(None))
         opened = open_source(tenant.project.pk, "twilio")
     assert opened is not None
     assert opened.secret == "another-token"
