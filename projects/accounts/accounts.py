@@ -173,7 +173,7 @@ class MfaAdapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth has no typ
 
     error_messages = DefaultMFAAdapter.error_messages | {
         "incorrect_code": AccountAdapter.error_messages["incorrect_code"],
-        "lost_secret": "Codes can't be checked, because this server's encryption key has changed since you set them up. Ask"
+        "lost_secret": "Codes can’t be checked, because this server’s encryption key has changed since you set them up. Ask"
         " the operator to remove the second factor from your account.",
     }
 

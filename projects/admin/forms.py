@@ -102,7 +102,7 @@ class AttributeForm(forms.ModelForm):  # type: ignore[type-arg]  # Django has no
         try:
             self.cleaned_data["value"] = checked(key, parse_value(text) if kind is AttributeType.JSON else text, kind)
         except ApiError as error:
-            self.add_error("text", f"This can't be stored as JSON. {error.message}")
+            self.add_error("text", f"This isn’t valid JSON. {error.message}")
         except WrongValue as error:
             self.add_error("text", str(error))
 

@@ -95,7 +95,7 @@ def _set(project: Project, edit: AttributeEdit) -> str:
     try:
         value = _value(edit)
     except ApiError as error:
-        return f"This isn't valid JSON. {error.message}"
+        return f"This isn’t valid JSON. {error.message}"
     except WrongValue as error:
         return str(error)
     try:

@@ -15,7 +15,7 @@ const REASONS = {
   ConstraintError: "This key has no PIN and no fingerprint. It can’t open the account alone.",
   NotSupportedError: "This key is of a kind that isn’t known here. Use another one.",
   SecurityError: "The browser allows no passkeys at this address. Open it with https and its name.",
-  TooMany: "Too many tries. Wait a minute.",
+  TooMany: "Too many attempts. Wait a minute.",
   NoAnswer: "The server didn’t answer. Load this page again.",
   TypeError: "The server didn’t answer. Load this page again.",
 };

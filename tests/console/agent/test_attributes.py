@@ -143,9 +143,9 @@ def test_a_secret_left_empty_stays(owner: Settings) -> None:
     ("key", "kind", "value", "sentence"),
     [
         ("1st", "str", "x", "Start with a letter"),
-        ("model_api_key", "str", "x", "write it under Models"),
+        ("model_api_key", "str", "x", "Set it under Models"),
         ("empty", "secret", "", "Write a value"),
-        ("menu", "json", "{", "This isn't valid JSON."),
+        ("menu", "json", "{", "This isn’t valid JSON."),
         ("flag", "bool", "perhaps", "must be True or False"),
         ("text", "str", "a\x00b", "control character"),
         ("text", "str", "x" * 10_001, "At most 10,000 characters; this has 10,001."),

@@ -39,7 +39,7 @@ def words(settings: Settings, *, room: int) -> str:
 
 
 def weight(**parts: int) -> PromptSize:
-    return PromptSize({**KIND, **parts}, channel="chat", limit=25_000, least=4_000)
+    return PromptSize({**KIND, **parts}, channel="chat", limit=25_000, reserve=4_000)
 
 
 def test_functions_and_their_sections_are_counted(owner: Settings) -> None:
@@ -66,7 +66,7 @@ def test_too_little_room_is_said_beside_the_field_that_takes_most(owner: Setting
     put(owner, business_context=words(owner, room=2_050))
     page = owner.page()
     assert 'aria-describedby="business_context-too-large"' in page
-    assert page.count("2.0 kB are left for the conversation. Take 2.0 kB off the business context") == 2
+    assert page.count("2.0 kB are left for the conversation. Shorten the business context by 2.0 kB") == 2
     assert 'id="procedures-too-large"' not in owner.page("procedures")
 
 
@@ -84,7 +84,9 @@ def test_settings_that_leave_no_room_are_refused_and_nothing_typed_is_lost(owner
     page = response.content.decode()
     assert response.status_code == 422
     assert 'aria-invalid="true" aria-describedby="business_context-error"' in page
-    assert "nothing is left for the conversation. Take 4.0 kB off the business context, so that 4 kB of it fit." in page
+    assert (
+        "nothing is left for the conversation. Shorten the business context by 4.0 kB, so that 4 kB of it fit." in page
+    )
     assert {typed, "All of it"} <= set(controls_of(page).values())
     assert len(owner.versions) == before
 
@@ -98,7 +100,7 @@ def test_a_refusal_stands_on_the_page_that_was_saved_and_names_what_is_larger(ow
     assert response.status_code == 422
     assert 'id="procedures-error"' in page
     assert "the business context is" in page
-    assert "off the business context or the procedures, so that 4 kB of it fit." in page
+    assert "Shorten the business context or the procedures by " in page
 
 
 def test_tools_that_leave_no_room_are_refused_beside_them(owner: Settings) -> None:

@@ -108,7 +108,7 @@ def test_a_link_that_opens_an_account_is_taken_out_of_a_line(line: str) -> None:
 
 def test_an_address_is_invited_once_at_a_time(owner: Client, tenant: Tenant) -> None:
     invite(owner, tenant, LENA)
-    assert f"{LENA} was invited already" in invite(owner, tenant, LENA.upper())
+    assert f"{LENA} was already invited" in invite(owner, tenant, LENA.upper())
     assert only(tenant).email == LENA
 
 
@@ -120,7 +120,7 @@ def test_the_database_holds_one_open_invitation_per_address(owner: Client, tenan
 
 
 def test_a_member_is_not_invited_again(owner: Client, tenant: Tenant, viewer: User) -> None:
-    assert "is a member already" in invite(owner, tenant, viewer.email.upper())
+    assert "is already a member" in invite(owner, tenant, viewer.email.upper())
 
 
 @pytest.mark.parametrize("email", ["", "lena", "lena@", "a@b.example\nBcc: all@b.example", "x" * 260 + "@b.example"])

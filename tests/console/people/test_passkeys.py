@@ -320,7 +320,7 @@ def test_tries_after_the_password_count_with_those_of_codes(tenant: Tenant, key:
     client, wrong = after_password(tenant.owner), SoftKey(id=key.id, owner=key.owner)
     texts = [use(client, BESIDES, wrong) for _ in range(6)]
     assert "isn’t known here" in texts[0]
-    assert "Too many tries." in texts[-1]
+    assert "Too many attempts." in texts[-1]
 
 
 def test_questions_without_end_are_refused(tenant: Tenant, settings) -> None:

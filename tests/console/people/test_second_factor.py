@@ -91,7 +91,7 @@ def test_codes_whose_key_was_lost_can_be_turned_off(tenant: Tenant, settings: An
     settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
     assert client.get(reverse("mfa_index")).status_code == 200
     for page in ("mfa_view_recovery_codes", "mfa_download_recovery_codes"):
-        assert "No code can be checked" in client.get(reverse(page), follow=True).content.decode()
+        assert "Codes can’t be checked" in client.get(reverse(page), follow=True).content.decode()
     client.post(reverse("mfa_deactivate_totp"))
     assert not Authenticator.objects.filter(user=tenant.owner).exists()
 
@@ -100,7 +100,7 @@ def test_codes_are_not_guessed(protected: tuple[User, str]) -> None:
     client = sign_in(protected[0].email)
     texts = [client.post(reverse("mfa_authenticate"), {"code": f"{n:06}"}).content.decode() for n in range(6)]
     assert "This code is wrong." in texts[0]
-    assert "Too many tries." in texts[-1]
+    assert "Too many attempts." in texts[-1]
 
 
 def test_the_secrets_are_encrypted_at_rest(protected: tuple[User, str]) -> None:
