@@ -130,7 +130,7 @@ def test_an_invalid_boolean_is_rejected_with_the_valid_values(owner: Client, ten
 @pytest.mark.parametrize("text", ["{", '"\\u0000"', "NaN", "[" * 100_000, ""])
 def test_json_that_cannot_be_stored_is_rejected(text: str, owner: Client, tenant: Tenant) -> None:
     form = {"project": tenant.project.pk, "key": "k", "type": "json", "text": text}
-    assert "be kept as JSON" in errors_of(owner.post(address(Attribute, "add"), form))
+    assert "valid JSON" in errors_of(owner.post(address(Attribute, "add"), form))
 
 
 def test_an_attribute_may_apply_to_the_whole_organization(owner: Client, tenant: Tenant) -> None:

@@ -25,7 +25,7 @@ ALLOWED = {
     "conversations/followups/waits.py": {"<module>", "end_overdue_waits"},
     "tools/engine/promises.py": {"<module>", "break_overdue_promises"},
     "todos/expiry.py": {"<module>", "expire_overdue_todos"},
-    "projects/api/idempotency.py": {"delete_old_answers"},
+    "projects/api/idempotency.py": {"delete_old_responses"},
     # Lookups before the tenant is known.
     "tenancy/tenant_lookup.py": {"find_organizations", "_row"},
     # Platform tool definitions, which no other role may write.

@@ -88,13 +88,13 @@ def test_a_site_is_named_as_a_browser_names_it(typed: str, named: str) -> None:
         ("*", "Wildcards aren't allowed."),
         ("https://*.shop.example", "Wildcards aren't allowed."),
         ("shop.example", "has no scheme"),
-        ("ftp://shop.example", "“ftp:” is no site"),
-        ("javascript://shop.example", "“javascript:” is no site"),
+        ("ftp://shop.example", "“ftp:” isn't supported"),
+        ("javascript://shop.example", "“javascript:” isn't supported"),
         ("https://shop.example/cart", "Remove what follows the host: https://shop.example."),
         ("https://user@shop.example", "is more than a site"),
         ("https://shop.example?x=1", "is more than a site"),
-        ("https://", "is no host's name"),
-        ("https://shop_.exa mple", "is no host's name"),
+        ("https://", "isn't a valid host name"),
+        ("https://shop_.exa mple", "isn't a valid host name"),
         ("https://shop.example:99999", "isn't a valid address"),
         ("https://[::1", "isn't a valid address"),
     ],
@@ -106,10 +106,10 @@ def test_what_is_no_site_is_refused_with_what_would_be(typed: str, sentence: str
 
 WRONG: list[tuple[dict[str, str], str]] = [
     ({"origins": "https://a.example\nshop"}, "Line 2: “shop” has no scheme"),
-    ({"origins": "\n".join(f"https://s{n}.example" for n in range(31))}, "At most 30 sites; there are 31."),
+    ({"origins": "\n".join(f"https://s{n}.example" for n in range(31))}, "Use at most 30 sites; there are 31."),
     ({"origins": "https://" + "a" * 300}, "Line 1 has 308 characters; the limit is 255."),
     ({"theme__brand": "red"}, "is not a color. Use # and six hexadecimal digits"),
-    ({"theme__greeting": "x" * 301}, "At most 300 characters; this has 301."),
+    ({"theme__greeting": "x" * 301}, "Use at most 300 characters; this has 301."),
     ({"theme__position": "top"}, "Input should be"),
 ]
 

@@ -65,7 +65,7 @@ def test_a_preview_saves_nothing(owner: Client, here: str, empty: Tenant) -> Non
 def test_errors_appear_at_their_field_and_keep_the_input(owner: Client, here: str) -> None:
     response = owner.post(f"{here}/new", {**FORM, "title": ""})
     assert response.status_code == 422
-    assert "Write a title" in text_of(response)
+    assert "Enter a title" in text_of(response)
     assert "Dogs are welcome." in text_of(response)
 
 

@@ -70,7 +70,7 @@ def test_of_a_short_secret_people_see_nothing(tenant: Tenant, secret: str, hint:
 
 @pytest.mark.parametrize("secret", ["x" * 501, "two\nlines", "a\x00zero"])
 def test_what_no_service_takes_for_a_secret_is_refused(tenant: Tenant, secret: str) -> None:
-    with pytest.raises(SettingsRefused, match="At most 500 characters") as refused:
+    with pytest.raises(SettingsRefused, match="Use at most 500 characters") as refused:
         connect(tenant, "smtp", MAIL, secret)
     assert list(refused.value.errors) == ["secret"]
     assert secret not in str(refused.value.errors)
@@ -173,7 +173,7 @@ def test_a_connection_that_the_operator_has_switched_off_is_none(tenant: Tenant)
     with tenant.tx():
         Source.objects.update(is_enabled=False)
         assert open_source(tenant.project.pk, "twilio") is None
-    with pytest.raises(SettingsRefused, match="Write the auth token"):
+    with pytest.raises(SettingsRefused, match="Enter the auth token"):
         connect(tenant, "twilio", TEXTS)
     with tenant.tx():
         edit = SourceEdit(TEXTS, "another-token")
@@ -239,7 +239,7 @@ def test_a_twilio_account_that_cannot_work_is_refused(change: dict[str, Any], fi
 
 
 def test_twilio_needs_its_token(tenant: Tenant) -> None:
-    with pytest.raises(SettingsRefused, match="Write the auth token"):
+    with pytest.raises(SettingsRefused, match="Enter the auth token"):
         connect(tenant, "twilio", TEXTS)
 
 
