@@ -142,7 +142,7 @@ def test_an_attribute_may_apply_to_the_whole_organization(owner: Client, tenant:
 def test_a_duplicate_attribute_is_rejected(owner: Client, tenant: Tenant) -> None:
     form = {"project": "", "key": "k", "type": "str", "text": "x"}
     owner.post(address(Attribute, "add"), form)
-    assert "here already" in errors_of(owner.post(address(Attribute, "add"), form))
+    assert "already exists" in errors_of(owner.post(address(Attribute, "add"), form))
 
 
 # Keys
