@@ -12,7 +12,7 @@ from projects.connections.integrations import needing_reauth
 from projects.models import Project
 from todos.attention import HAS_FAILED, IS_WAITING
 from todos.models import Todo, TodoStatus
-from tools.engine.attention import broken_of_late, unanswered_effects
+from tools.engine.attention import recently_broken_promises, unknown_effects
 from tools.services.support.escalations import waiting_requests
 from tools.services.support.tickets import open_tickets
 
@@ -34,8 +34,8 @@ def sidebar_badges(project: Project) -> Mapping[str, Badge]:
         "agent": _badge(needing_reauth(project)),
         "conversations": _badge(waiting_requests(project)),
         "tickets": _badge(open_tickets(project)),
-        "effects": _badge(unanswered_effects(project)),
-        "promises": _badge(broken_of_late(project)),
+        "effects": _badge(unknown_effects(project)),
+        "promises": _badge(recently_broken_promises(project)),
         "todos": count_todos(project),
     }
 

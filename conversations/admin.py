@@ -1,4 +1,4 @@
-"""Customers and conversations in the admin: what was said and what followed is fact."""
+"""Admin pages for customers and conversations."""
 
 from __future__ import annotations
 

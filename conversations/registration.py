@@ -1,11 +1,11 @@
-"""Connects the conversations to the hooks and signals of the rooms below, once all models are there."""
+"""Connects conversations to the hooks and signals of the lower rooms, once all models are loaded."""
 
 from __future__ import annotations
 
 import todos.hooks
 import tools.engine.hooks
 from conversations.common.contacts import find_customer, flag_customer, read_contact, read_shopper
-from conversations.context.todo_transcript import read_told
+from conversations.context.todo_transcript import read_todo_transcript
 from conversations.flows.todo_events import hold_back, on_effect_changed, on_promise_answered, on_todo_changed
 from conversations.handover.operators import on_member_changed
 from conversations.live.event_log import lock_conversation
@@ -15,14 +15,14 @@ from projects.agents.prompt_size import measure_prompt
 
 
 def register() -> None:
-    """Customers, conversations and transcripts for the rooms below; the size of a reply's request; receivers of changes."""
+    """Connect customer, conversation and transcript hooks, the prompt size check, and the receivers of change signals."""
     measure_prompt.connect(weigh_reply)
     tools.engine.hooks.read_contact.connect(read_contact)
     tools.engine.hooks.read_shopper.connect(read_shopper)
     tools.engine.hooks.flag_customer.connect(flag_customer)
     tools.engine.hooks.promise_answered.connect(on_promise_answered)
     todos.hooks.find_customer.connect(find_customer)
-    todos.hooks.read_transcript.connect(read_told)
+    todos.hooks.read_transcript.connect(read_todo_transcript)
     todos.hooks.hold_conversation.connect(hold_back)
     todos.hooks.lock_conversation.connect(lock_conversation)
     todos.hooks.todo_changed.connect(on_todo_changed)

@@ -38,7 +38,7 @@ from tenancy.scope import tenant_tx  # noqa: E402
 from tests.shared_ssl_context import share_authorities  # noqa: E402
 from tests.storms.planted import plant  # noqa: E402
 from tests.tools.bookings.guest import guest  # noqa: E402
-from tools.engine.catalogue import words_of  # noqa: E402
+from tools.engine.catalogue import code_definition  # noqa: E402
 from tools.engine.registry import builtin_tools  # noqa: E402
 from tools.engine.skills.detect import Verdicts  # noqa: E402
 
@@ -140,7 +140,7 @@ def work_out() -> None:
     for skill, output in OUTPUTS.items():
         schema_of(output, name=skill)
     for tool in builtin_tools().values():
-        words_of(tool)
+        code_definition(tool)
     make_statements()
 
 

@@ -12,7 +12,7 @@ async def close_hub() -> None:
     left = module._hubs.pop(asyncio.get_running_loop(), None)
     if left is None:
         return
-    for task in (left._subscriptions._work, left._rounds):
+    for task in (left._subscriptions._task, left._poller):
         if task is not None:
             task.cancel()
             await asyncio.wait({task})

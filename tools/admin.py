@@ -1,4 +1,4 @@
-"""Verdicts, effects, promises and kept cases in the admin: facts."""
+"""Read-only admin of verdicts, effects, promises and kept cases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The API of tools and of the ledger of effects."""
+"""The API of tools, effects and promises."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Tools(ProjectView):
 
     @extend_schema(operation_id="tools_list")
     def get(self, request: Request) -> TypedResponse[Page[ToolPayload]]:
-        """The compiled catalogue: every tool, offered or not and why."""
+        """List the compiled catalogue: every tool, offered or not, with the reason."""
         compiled = compile_tools(self.project, channel=request.query_params.get("channel") or "chat")
         return TypedResponse({"results": [tool_payload(tool) for tool in compiled], "next": None})
 
@@ -60,7 +60,7 @@ class Promises(ProjectView):
 
     @extend_schema(operation_id="promises_list")
     def get(self, request: Request) -> TypedResponse[Page[PromisePayload]]:
-        """What the agent said it would do, and what became of it, newest first."""
+        """List the agent's promises and their outcomes, newest first."""
         rows = Promise.objects.filter(project_id=self.project.pk)
         if state := request.query_params.get("state"):
             rows = rows.filter(state=state)
@@ -77,11 +77,11 @@ class AnswerPromise(ProjectView):
         request=PromiseAnswer,
         responses={
             404: OpenApiResponse(description="This project has no such promise."),
-            409: OpenApiResponse(description="It is closed already, or its effect is not over yet and decides."),
+            409: OpenApiResponse(description="The promise is closed already, or its effect isn't finished yet."),
         },
     )
     def post(self, request: Request, promise_id: UUID) -> TypedResponse[PromisePayload]:
-        """Say what became of a promise: `kept`, somebody did it (also after it broke), or `withdrawn`, no longer wanted."""
+        """Close a promise: `kept` if a person did it, also after it broke, or `withdrawn` if it is no longer wanted."""
         answer = PromiseState(self.valid(PromiseAnswer)["answer"])
         try:
             promise = ANSWERS[answer](self.project, promise_id, by=self.caller.name)
@@ -102,7 +102,7 @@ class Effects(ProjectView):
 
     @extend_schema(operation_id="effects_list")
     def get(self, request: Request) -> TypedResponse[Page[EffectPayload]]:
-        """Everything that tools did or will do, newest first."""
+        """List everything that tools did or will do, newest first."""
         rows = Effect.objects.filter(project_id=self.project.pk)
         if state := request.query_params.get("state"):
             rows = rows.filter(state=state)
@@ -116,7 +116,7 @@ class EffectDetail(ProjectView):
 
     @extend_schema(operation_id="effects_read")
     def get(self, request: Request, effect_id: UUID) -> TypedResponse[EffectDetailPayload]:
-        """One effect with its request, without secrets, the response, and its after-actions."""
+        """Retrieve an effect with its redacted request, its response and its after-actions."""
         effect = Effect.objects.filter(project_id=self.project.pk, pk=effect_id).first()
         if effect is None:
             raise Http404
@@ -127,4 +127,4 @@ def _uuid(value: str, *, field: str) -> UUID:
     try:
         return UUID(value)
     except ValueError as error:
-        raise ApiError(f"invalid_{field}", f"{field} must be an id, as the API gives it.", field=field) from error
+        raise ApiError(f"invalid_{field}", f"{field} must be an ID.", field=field) from error

@@ -1,4 +1,4 @@
-"""What the tools add to the floors below, once all models are there."""
+"""Registration of the tools with the rooms below, once all models are loaded."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tools.services.support.notices import OPERATORS
 
 
 def register() -> None:
-    """Attributes that are rows of ours, the shapes of those that we read, seeds, the names of all tools, and lanes."""
+    """Register the built-in tools, computed attributes, attribute shapes, seeds, the names of tools, and lanes."""
     register_tools("tools.builtin")
     COMPUTED[KEY] = ToolsAttribute()
     SHAPES[zip_codes.KEY] = zip_codes.check_zip_codes
@@ -28,5 +28,5 @@ def register() -> None:
 
 
 def list_tool_names(project: Project) -> list[str]:
-    """The names of all tools that the project has, on or off."""
+    """The names of all tools of the project, switched on or off."""
     return sorted({*builtin_tools(), *list_tools(project).values_list("name", flat=True)})

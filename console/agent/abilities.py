@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from projects.models import Project
 from tools.engine.business_state import read_state
-from tools.engine.catalogue import compile_builtin, is_called
+from tools.engine.catalogue import compile_builtin, is_called_by_model
 from tools.engine.platform import stored_definitions
 from tools.engine.registry import builtin_tools
 
@@ -29,7 +29,7 @@ def list_abilities(project: Project) -> list[Ability]:
     stored = stored_definitions()
     found = []
     for name, tool in sorted(builtin_tools().items()):
-        if is_called(tool):
+        if is_called_by_model(tool):
             there = replace(state, channel=tool.channels[0] if tool.channels else state.channel)
             compiled = compile_builtin(tool, there, stored)
             where = " and ".join(tool.channels)

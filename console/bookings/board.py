@@ -80,8 +80,8 @@ def board_of(
     day: date, *, opening: Opening, resources: Sequence[Resource], bookings: Sequence[Booking], now: datetime
 ) -> Board | None:
     """The table of a day, or None when there is nothing to show. `bookings` are confirmed ones that touch the day."""
-    whole = opening.whole(day)
-    spans = [span for span in opening.spans_around(day) if span.meets(whole)]
+    whole = opening.day_span(day)
+    spans = [span for span in opening.spans_around(day) if span.overlaps(whole)]
     moments = [*((span.starts_at, span.ends_at) for span in spans), *((one.starts_at, one.ends_at) for one in bookings)]
     if not moments or not resources:
         return None

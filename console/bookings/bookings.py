@@ -27,13 +27,13 @@ from projects.models.key import Scope
 from projects.models.permissions import Entry, enter_project
 from tenancy.scope import tenant_tx
 from tools.models import Booking, BookingKind, BookingState, Resource
-from tools.services.bookings.booking_request import Wish, shelf
+from tools.services.bookings.booking_request import BookingRequest, display_order
 from tools.services.bookings.clock import read_day
 from tools.services.bookings.codes import normal_code
 from tools.services.bookings.date_words import day_words, people, span_words, time_words
 from tools.services.bookings.finding import bookings_of
 from tools.services.bookings.opening import Opening
-from tools.services.bookings.refusals import NoTime, Unbookable
+from tools.services.bookings.refusals import InvalidTime, Unbookable
 from tools.services.bookings.search import config_of
 from tools.services.bookings.services import book, cancel, move
 from tools.services.calendar.sync_status import sync_status_of
@@ -66,7 +66,7 @@ class Desk:
         return tenant_tx(self.project.organization.pk)
 
     def resources(self, *, active_only: bool = False) -> list[Resource]:
-        rows = sorted(Resource.objects.filter(project=self.project), key=shelf)
+        rows = sorted(Resource.objects.filter(project=self.project), key=display_order)
         return [row for row in rows if row.is_active or not active_only]
 
 
@@ -154,7 +154,7 @@ def _form(request: HttpRequest, desk: Desk) -> BookingForm:
 def _book(desk: Desk, form: BookingForm) -> Booking | None:
     """The new booking, or None with the reason beside the form."""
     data = form.cleaned_data
-    wish = Wish(party_size=data["party_size"], resource_id=form.resource_id)
+    wish = BookingRequest(party_size=data["party_size"], resource_id=form.resource_id)
     try:
         return book(desk.project, wish, starts_at=form.starts_at, guest=form.guest, now=desk.now, notes=data["notes"])
     except Unbookable as error:
@@ -194,7 +194,7 @@ def _move(desk: Desk, row: Booking, form: WhenForm) -> Booking | None:
 def _day(request: HttpRequest, desk: Desk) -> dict[str, Any]:
     day, words = _asked_day(request, desk), _asked_words(request)
     resources, opening = desk.resources(), desk.opening
-    whole = opening.whole(day)
+    whole = opening.day_span(day)
     rows = list(bookings_of(desk.project).filter(starts_at__lt=whole.ends_at, ends_at__gt=whole.starts_at))
     confirmed = [row for row in rows if row.state == BookingState.CONFIRMED]
     board = board_of(day, opening=opening, resources=_shown(resources, confirmed), bookings=confirmed, now=desk.now)
@@ -274,7 +274,7 @@ def _asked_day(request: HttpRequest, desk: Desk) -> date:
     """The day of the address or of the form that was sent; today when they name none."""
     try:
         return read_day(request.GET.get("day", "") or request.POST.get("date", ""))
-    except NoTime:
+    except InvalidTime:
         return desk.today
 
 

@@ -23,16 +23,16 @@ from projects.api.throttling import seconds_to_wait
 from projects.models import Project
 from tenancy.scope import tenant_tx
 from tools.models import Booking, BookingKind, BookingState
-from tools.services.bookings.booking_request import Wish
+from tools.services.bookings.booking_request import BookingRequest
 from tools.services.bookings.clock import read_day, read_moment
 from tools.services.bookings.date_words import time_words
 from tools.services.bookings.opening import Opening, Span
-from tools.services.bookings.refusals import NoTime, Unbookable
+from tools.services.bookings.refusals import InvalidTime, Unbookable
 from tools.services.bookings.search import HORIZON_DAYS, config_of, new_search
-from tools.services.bookings.services import cancel, move, where_it_is, who_is_met
+from tools.services.bookings.services import cancel, move, person_id_of, resource_kind_of
 from tools.services.bookings.translations import is_english, language_of, long_day, moment, month_day, people
-from tools.services.calendar.availability import View, look
-from tools.services.signed_links import BookingPlace, read_booking_token
+from tools.services.calendar.availability import CalendarView, check_calendar
+from tools.services.signed_links import BookingTarget, read_booking_token
 
 # A link stands so long after its booking has ended.
 STANDS = timedelta(days=1)
@@ -117,7 +117,7 @@ def _show(request: HttpRequest, token: str, opened: Opened) -> HttpResponse:
     return _answer(request, "own.html", {**context, "token": token})
 
 
-def _change(request: HttpRequest, token: str, place: BookingPlace) -> HttpResponse:
+def _change(request: HttpRequest, token: str, place: BookingTarget) -> HttpResponse:
     if wait := seconds_to_wait(f"own_booking:{place.booking_id}", per_minute=CHANGES_PER_MINUTE):
         return _slow_down(request, wait)
     with tenant_tx(place.organization_id):
@@ -128,7 +128,7 @@ def _change(request: HttpRequest, token: str, place: BookingPlace) -> HttpRespon
             messages.success(request, said)
         except Unbookable as error:
             messages.error(request, _why(error, gettext("That’s no longer available. Choose another time.")))
-        except NoTime:
+        except InvalidTime:
             messages.error(request, gettext("Choose a time."))
     return redirect("own_booking", token)
 
@@ -138,14 +138,14 @@ def _why(error: Unbookable, translated: str) -> str:
     return error.message if is_english() else translated
 
 
-def _move(request: HttpRequest, place: BookingPlace) -> str:
+def _move(request: HttpRequest, place: BookingTarget) -> str:
     with tenant_tx(place.organization_id):
         opened = _open(place)
     size = request.POST.get("people", "")
     number = int(size) if size.isascii() and size.isdigit() and len(size) < 4 else opened.booking.party_size
     start = read_moment(request.POST.get("starts_at", ""))
     if start.tzinfo is None:
-        raise NoTime("The page's times have a zone.")
+        raise InvalidTime("The page's times have a zone.")
     busy = _busy(opened, opened.opening.local(start).date())
     with tenant_tx(place.organization_id):
         moved = move(
@@ -153,8 +153,8 @@ def _move(request: HttpRequest, place: BookingPlace) -> str:
             opened.project,
             starts_at=start,
             party_size=max(number, 1),
-            resource_id=who_is_met(opened.booking),
-            place=where_it_is(opened.booking),
+            resource_id=person_id_of(opened.booking),
+            resource_kind=resource_kind_of(opened.booking),
             now=opened.now,
             busy=busy,
         )
@@ -162,7 +162,7 @@ def _move(request: HttpRequest, place: BookingPlace) -> str:
     return gettext("Booking moved: %(when)s, %(people)s.") % {"when": when, "people": people(moved.party_size)}
 
 
-def _cancel(place: BookingPlace) -> str:
+def _cancel(place: BookingTarget) -> str:
     with tenant_tx(place.organization_id):
         opened = _open(place)
         cancel(opened.booking, by="customer", now=opened.now)
@@ -171,11 +171,11 @@ def _cancel(place: BookingPlace) -> str:
 
 def _busy(opened: Opened, day: date) -> Sequence[Span]:
     """When the business's own calendar is taken. No transaction may be open; without an answer the book goes alone."""
-    view: View = async_to_sync(look)(opened, day=day)
+    view: CalendarView = async_to_sync(check_calendar)(opened, day=day)
     return view.busy
 
 
-def _open(place: BookingPlace) -> Opened:
+def _open(place: BookingTarget) -> Opened:
     """In the tenant's transaction. Raises Http404 for a booking that is no more."""
     booking = Booking.objects.select_related("resource").filter(pk=place.booking_id).first()
     if booking is None:
@@ -189,7 +189,7 @@ def _asked(request: HttpRequest, opened: Opened) -> SlotQuery:
     size = request.GET.get("people", "")
     try:
         day = read_day(request.GET.get("day", ""))
-    except NoTime:
+    except InvalidTime:
         day = opened.starts.date()
     last = opened.today + timedelta(days=HORIZON_DAYS)
     is_size = size.isascii() and size.isdigit() and len(size) < 4 and 1 <= int(size) <= LARGEST_PARTY
@@ -226,17 +226,17 @@ def _free(opened: Opened, asked: SlotQuery, busy: Sequence[Span]) -> dict[str, A
 
 def _times(opened: Opened, asked: SlotQuery, busy: Sequence[Span]) -> dict[str, Any]:
     booking, nothing = opened.booking, gettext("Nothing is free on this day. Try another day or fewer people.")
-    wish = Wish(
+    wish = BookingRequest(
         party_size=asked.people,
         kind=BookingKind(booking.kind),
-        resource_id=who_is_met(booking),
-        place=where_it_is(booking),
+        resource_id=person_id_of(booking),
+        resource_kind=resource_kind_of(booking),
     )
     try:
-        search = new_search(opened.project, wish, now=opened.now, without=opened.booking.pk, busy=busy)
+        search = new_search(opened.project, wish, now=opened.now, excluding=opened.booking.pk, busy=busy)
     except Unbookable as error:
         return {"times": [], "why": _why(error, nothing)}
-    starts = search.starts_of(asked.day)
+    starts = search.free_starts(asked.day)
     is_same = asked.people == opened.booking.party_size
     times = [
         {"iso": start.isoformat(), "text": time_words(start), "is_own": is_same and start == opened.starts}

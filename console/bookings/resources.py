@@ -22,8 +22,8 @@ from projects.models.key import Scope
 from projects.models.permissions import Entry, enter_project
 from tenancy.scope import tenant_tx
 from tools.models import Resource, ResourceKind
-from tools.services.bookings.booking_request import shelf
-from tools.services.bookings.date_words import listed
+from tools.services.bookings.booking_request import display_order
+from tools.services.bookings.date_words import join_words
 from tools.services.bookings.opening import Opening
 from tools.services.bookings.resources import change_resource, create_resource, remove_resource
 from tools.services.bookings.search import config_of
@@ -39,7 +39,7 @@ def resources(request: HttpRequest, project_slug: str) -> HttpResponse:
     entry = _enter(request, project_slug, verb=Scope.CONFIGURE if is_post else Scope.READ)
     form = NewResourcesForm(request.POST if is_post else None, initial=BEGUN)
     if is_post and form.is_valid() and _create(entry, form):
-        messages.success(request, f"New: {listed(form.names)}.")
+        messages.success(request, f"New: {join_words(form.names)}.")
         return redirect("resources", project_slug)
     return render(request, "bookings/resources.html", _context(request, entry, form=form))
 
@@ -101,7 +101,9 @@ def _create(entry: Entry, form: NewResourcesForm) -> bool:
 def _context(request: HttpRequest, entry: Entry, *, form: NewResourcesForm) -> dict[str, Any]:
     refused = take_refusals(request)
     with tenant_tx(entry.project.organization.pk):
-        rows = sorted(Resource.objects.filter(project=entry.project).annotate(booked=Count("bookings")), key=shelf)
+        rows = sorted(
+            Resource.objects.filter(project=entry.project).annotate(booked=Count("bookings")), key=display_order
+        )
     config = config_of(entry.project)
     active = [row for row in rows if row.is_active]
     return {

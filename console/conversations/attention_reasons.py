@@ -10,7 +10,7 @@ from uuid import UUID
 from conversations.models import Conversation
 from projects.models import Project
 from todos.attention import failed_todos, waiting_todos
-from tools.engine.attention import broken_of_late, unanswered_effects
+from tools.engine.attention import recently_broken_promises, unknown_effects
 from tools.services.support.escalations import waiting_requests
 
 # A list of what waits shows no more than that, the most pressing first.
@@ -57,10 +57,10 @@ def reasons_of(project: Project, conversations: Collection[UUID]) -> Mapping[UUI
 
 def _found(project: Project, conversations: Collection[UUID] | None = None) -> Iterator[tuple[Reason, UUID | None]]:
     rows = (
-        (UNKNOWN, unanswered_effects(project)),
+        (UNKNOWN, unknown_effects(project)),
         (TO_REVIEW, waiting_todos(project)),
         (FAILED, failed_todos(project)),
-        (BROKEN, broken_of_late(project)),
+        (BROKEN, recently_broken_promises(project)),
     )
     for reason, waiting in rows:
         narrowed = waiting if conversations is None else waiting.filter(conversation_id__in=conversations)

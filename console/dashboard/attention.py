@@ -14,7 +14,7 @@ from jobs.models import Job, State
 from projects.models import Project
 from todos.attention import failed_todos, waiting_todos
 from todos.models import Todo, TodoStatus
-from tools.engine.attention import broken_of_late, unanswered_effects
+from tools.engine.attention import recently_broken_promises, unknown_effects
 from tools.models import Effect, Escalation, Promise
 from tools.services.support.escalations import waiting_requests
 
@@ -51,7 +51,7 @@ class Attention:
 
 def what_needs_you(project: Project) -> Attention:
     """Everything that waits for staff, in the running transaction: what can be answered first."""
-    unknown, broken = unanswered_effects(project), broken_of_late(project)
+    unknown, broken = unknown_effects(project), recently_broken_promises(project)
     flagged = Conversation.objects.filter(project=project).exclude(flag="").order_by("-updated_at")
     failed = Job.objects.filter(project=project, state=State.FAILED).order_by("-finished_at")
     asked, todos = waiting_requests(project), count_todos(project)

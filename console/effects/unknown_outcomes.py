@@ -12,7 +12,7 @@ from console.timestamps import Moment, moment_of
 from conversations.models import Conversation
 from projects.models import Project
 from todos.executor.resume import why_not_again
-from tools.engine.attention import unanswered_effects
+from tools.engine.attention import unknown_effects
 from tools.models import Effect
 
 SHOWN = 5
@@ -33,7 +33,7 @@ class Question:
 
 def questions_of(project: Project, *, zone: str) -> dict[str, Any]:
     """The newest questions, and how many there are, for `effects/_questions.html`."""
-    rows = unanswered_effects(project)
+    rows = unknown_effects(project)
     return {"questions": ask(list(rows[:SHOWN]), zone=zone), "questions_count": rows.count()}
 
 

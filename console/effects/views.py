@@ -24,7 +24,7 @@ from console.layout import shell_context
 from console.search import customer_names
 from console.timestamps import Moment, moment_of
 from conversations.models import Conversation
-from conversations.tool_runs.effects.decisions import release, resolve
+from conversations.tool_runs.effects.resolution import release, resolve
 from jobs.errors import WrongState
 from projects.models import Project
 from projects.models.key import Scope

@@ -40,9 +40,9 @@ from tenancy.threads import in_db
 from tools.models import Effect
 from tools.services.calendar.availability import KIND as CALENDAR
 from tools.services.calendar.connecting import calendar_connected
-from tools.services.calendar.event_sync import refused
+from tools.services.calendar.event_sync import failed_syncs
 from tools.services.messaging.outbox import NAME as OUTBOX
-from tools.services.messaging.send_test import Trial, try_source
+from tools.services.messaging.send_test import CheckResult, check_connection
 
 TAB = "integrations"
 SHOWN = 5
@@ -154,7 +154,7 @@ async def test(request: HttpRequest, project_slug: str, kind: str) -> HttpRespon
     known = _kind(kind)
     if request.method != "POST":
         return redirect(tab_url(project_slug, TAB))
-    trial = await try_source(entry.project, known, to=text_of(read_entries(request.POST), "to"))
+    trial = await check_connection(entry.project, known, to=text_of(read_entries(request.POST), "to"))
     if request.headers.get("Accept") == "application/json":
         return JsonResponse({"ok": trial.is_ok, "sentence": trial.sentence})
     return await in_db(_show, request, entry, trial=(known, trial))
@@ -191,7 +191,11 @@ def _settings(kind: SourceKind, typed: Node) -> dict[str, str]:
 
 
 def _show(
-    request: HttpRequest, entry: Entry, *, typed: Typed | None = None, trial: tuple[SourceKind, Trial] | None = None
+    request: HttpRequest,
+    entry: Entry,
+    *,
+    typed: Typed | None = None,
+    trial: tuple[SourceKind, CheckResult] | None = None,
 ) -> HttpResponse:
     context = page_context(request, entry, tab=TAB)
     with tenant_tx(entry.project.organization.pk):
@@ -236,7 +240,7 @@ def _card(project: Project, kind: SourceKind, typed: Typed | None) -> Card:
         fields=fields,
         secret_box=Box(f"{kind.name}.{SECRET}", "", errors.pop(SECRET, "")),
         problems=list(errors.values()),
-        missing=refused(project).count() if source and kind.name == CALENDAR else 0,
+        missing=failed_syncs(project).count() if source and kind.name == CALENDAR else 0,
         seen=typed.seen if typed and typed.errors else as_text(loaded_state(source)),
         conflict=typed.conflict if typed else None,
         is_open=typed is not None or bool(source and source.needs_reauth),

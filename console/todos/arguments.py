@@ -8,13 +8,13 @@ from typing import Any
 from pydantic import BaseModel
 
 from tools.engine.catalogue import CompiledTool
-from tools.engine.execution.schemas import MalformedTool, handler_of, wanted_arguments
+from tools.engine.execution.schemas import MalformedTool, arguments_schema, handler_of
 
 
 def properties_of(tool: CompiledTool) -> Mapping[str, Any]:
     """The JSON Schema of each argument that the tool takes, by its name."""
     try:
-        wanted = wanted_arguments(tool.name, tool.definition)
+        wanted = arguments_schema(tool.name, tool.definition)
     except MalformedTool:
         return {}
     if isinstance(wanted, type) and issubclass(wanted, BaseModel):

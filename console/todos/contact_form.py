@@ -10,7 +10,7 @@ from uuid import UUID
 from console.agent.form_fields import Box, Boxes
 from console.todos.contacts import name_of
 from conversations.common.contacts import read_contact
-from conversations.handover.requests import read_lead
+from conversations.handover.requests import parse_lead
 from conversations.models import Persona
 from conversations.turns.services import give_fields
 from projects.common.api_error import ApiError
@@ -64,7 +64,7 @@ def give_contact(project: Project, persona_id: UUID | None, typed: Mapping[str, 
     if persona is None or not wanted:
         return False
     try:
-        given = read_lead(wanted, config=_config_of(project))
+        given = parse_lead(wanted, config=_config_of(project))
     except ApiError as error:
         raise ApiError(error.code, error.message, field=(error.field or "").replace("lead.", CONTACT)) from error
     give_fields(persona, given)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from uuid import UUID
 
-from conversations.common.contacts import FIELDS, contact_with
+from conversations.common.contacts import FIELDS, contact_from_fields
 from conversations.models import Persona, PersonaField
 from tools.engine.execution.handler import Contact
 
@@ -21,7 +21,7 @@ def contacts_of(personas: Collection[UUID | None]) -> Mapping[UUID, Contact]:
     known: dict[UUID, dict[str, str]] = {persona: {} for persona in standing}
     for row in PersonaField.objects.filter(persona_id__in=known, key__in=FIELDS):
         known[row.persona_id][row.key] = row.value
-    return {persona: contact_with(persona, fields) for persona, fields in known.items()}
+    return {persona: contact_from_fields(persona, fields) for persona, fields in known.items()}
 
 
 def name_of(contact: Contact | None) -> str:

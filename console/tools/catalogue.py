@@ -16,7 +16,14 @@ from projects.models.attribute import AttributeType
 from projects.models.attribute_catalogue import KNOWN_SETTINGS, KnownSetting
 from projects.records.attributes import ENUMS, Resolved, is_on, resolve_attributes
 from tools.engine.business_state import read_state
-from tools.engine.catalogue import BUILT_IN, CompiledTool, approval_setting, compile_builtin, compile_tools, is_called
+from tools.engine.catalogue import (
+    BUILT_IN,
+    CompiledTool,
+    approval_setting,
+    compile_builtin,
+    compile_tools,
+    is_called_by_model,
+)
 from tools.engine.definition import Trigger
 from tools.engine.platform import stored_definitions
 from tools.engine.registry import builtin_tools
@@ -122,7 +129,7 @@ def catalogue_of(project: Project, *, channel: str) -> dict[str, Any]:
 
 def is_used(tool: CompiledTool) -> bool:
     """Whether a model calls the tool itself, and nothing that the agent says fires it."""
-    return tool.origin == BUILT_IN and is_called(tool)
+    return tool.origin == BUILT_IN and is_called_by_model(tool)
 
 
 def by_channel(project: Project, name: str) -> list[There]:
@@ -232,6 +239,6 @@ def _is_of_the_phone(tool: CompiledTool) -> bool:
 def _beneath(tool: CompiledTool) -> str:
     if tool.overrides:
         return f"replaces the built-in one, version {tool.version}"
-    if tool.origin != BUILT_IN and is_called(tool):
+    if tool.origin != BUILT_IN and is_called_by_model(tool):
         return f"Called while it answers. {tool.definition.description}"
     return tool.definition.description

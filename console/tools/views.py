@@ -36,7 +36,7 @@ from projects.records.attributes import WrongValue, resolve_attributes, set_attr
 from tenancy.scope import tenant_tx
 from tools.engine.catalogue import BUILT_IN, CompiledTool, compile_tools
 from tools.engine.custom import service
-from tools.engine.custom.scenario_references import steps_left_without
+from tools.engine.custom.scenario_references import steps_naming_only
 from tools.engine.custom.secrets import has_signing_secret, secret_names
 from tools.engine.definition import ActionType
 from tools.engine.validation.definition import FIELDS
@@ -195,7 +195,7 @@ def _one(request: HttpRequest, entry: Entry, name: str) -> dict[str, Any]:
         **(_used(project, compiled) if compiled and is_used(compiled) else {}),
         "tab": request.GET.get("tab", "definition"),
         **(_own(row, zone=zone) if row is not None and is_custom else _built_in_text(compiled)),
-        "steps": steps_left_without(project, name),
+        "steps": steps_naming_only(project, name),
     }
 
 

@@ -1,1 +1,1 @@
-"""The API of conversations: thin doors to services (design section 6)."""
+"""REST API of conversations: thin views over services."""

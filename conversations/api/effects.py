@@ -1,4 +1,4 @@
-"""What people and tools say about effects: did it happen, shall it go out, here is the result."""
+"""Effects API: resolve unknown outcomes, release repeats, receive deferred tool results."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from conversations.api.serializers import EffectResolution
-from conversations.tool_runs.effects.decisions import release, resolve, take_result
+from conversations.tool_runs.effects.resolution import release, resolve, store_callback
 from projects.api.schema import Schema
 from projects.api.typed_responses import TypedResponse
 from projects.api.views import JsonOnlyNegotiation, ProjectView
@@ -38,14 +38,14 @@ class EffectDecision(ProjectView):
 
     @property
     def member_id(self) -> UUID | None:
-        """Who decides; none for a key."""
+        """The deciding member; None for an API key."""
         return self.caller.member.pk if self.caller.member else None
 
 
 class ResolveEffect(EffectDecision):
     @extend_schema(operation_id="effects_resolve", request=EffectResolution)
     def post(self, request: Request, effect_id: UUID) -> TypedResponse[EffectPayload]:
-        """Say whether an effect whose outcome is unknown happened. If it didn't, it is sent again."""
+        """Resolves an effect whose outcome is unknown. Set `happened` to false to send it again."""
         data = self.valid(EffectResolution)
         effect = resolve(self.project, effect_id, happened=data["happened"], by=self.member_id)
         return TypedResponse(effect_payload(effect))
@@ -54,12 +54,12 @@ class ResolveEffect(EffectDecision):
 class ReleaseEffect(EffectDecision):
     @extend_schema(operation_id="effects_release", request=None)
     def post(self, request: Request, effect_id: UUID) -> TypedResponse[EffectPayload]:
-        """Let an effect go out that was held as a repeat."""
+        """Sends an effect that was held back as a repeat."""
         return TypedResponse(effect_payload(release(self.project, effect_id, by=self.member_id)))
 
 
 class ToolResult(APIView):
-    """The address that a tool was given to answer later. The token is the credential, and names the tenant."""
+    """The callback URL given to tools that answer later. The token is the credential and identifies the tenant."""
 
     authentication_classes = ()
     permission_classes = ()
@@ -70,14 +70,14 @@ class ToolResult(APIView):
 
     @extend_schema(operation_id="tool_results_create", request={"application/json": RESULT})
     def post(self, request: Request, token: str) -> TypedResponse[ReceivedPayload]:
-        """Take the result of a tool that answers later. A second one changes nothing.
+        """Receives the result of a tool that answers later. Repeated results are ignored.
 
-        An object with a text under `error` says that it failed; anything else is the result.
+        A body with a string `error` reports a failure. Any other body is the result.
         """
         place = find_effect(digest_of(token)) if len(token) == LENGTH else None
         if place is None:
             raise Http404
         with tenant_tx(place.organization_id):
-            if not take_result(place.effect_id, token=token, body=request._request.body):
+            if not store_callback(place.effect_id, token=token, body=request._request.body):
                 raise Http404
         return TypedResponse({"received": True})

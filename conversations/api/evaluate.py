@@ -1,4 +1,4 @@
-"""POST /tools/evaluate: what the tool caller would find in an answer, and nothing done about it."""
+"""POST /tools/evaluate: a dry run of the project's tools on an answer."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from conversations.evaluation.dry_run import Trial, TrialCall, TrialVerdict, read_trial, run_trial
+from conversations.evaluation.dry_run import DryRun, DryRunCall, DryRunVerdict, load_dry_run, run_dry_run
 from conversations.models import Channel
 from llm.errors import LlmError
 from projects.api.async_views import Continued, continues
@@ -24,15 +24,15 @@ from tools.engine.payloads import VerdictPayload
 from tools.engine.preview import Preview
 from tools.engine.try_tools import read_drafts
 
-LONGEST_ANSWER = 8_000
+MAX_ANSWER = 8_000
 
 
 class EvaluateInput(StrictSerializer):
-    """`tools` are drafts, evaluated as if they were saved. With `preview`, what each fired tool would send is shown, and in
-    `calls` what the drafts would send that the agent only calls itself.
+    """`tools` are drafts, evaluated as if they were saved. With `preview`, each verdict that fired includes the request
+    its tool would send, and `calls` lists the requests of drafts that only the agent itself calls.
     """
 
-    answer = TextField(longest=LONGEST_ANSWER, required=False)
+    answer = TextField(longest=MAX_ANSWER, required=False)
     conversation = serializers.JSONField(required=False)
     channel = serializers.ChoiceField(choices=Channel.choices, required=False)
     tools = serializers.JSONField(required=False)
@@ -40,14 +40,16 @@ class EvaluateInput(StrictSerializer):
 
 
 class SpanPayload(TypedDict):
-    """The place of a quote in the answer, in characters."""
+    """The position of a quote in the answer, in characters."""
 
     start: int
     end: int
 
 
 class PreviewPayload(TypedDict):
-    """What would go out, its secrets masked; `arguments` are what a model read off the conversation."""
+    """The request a tool would send, with secrets masked. `arguments` are those a model extracted from the
+    conversation.
+    """
 
     action: Annotated[str, ActionType]
     arguments: Annotated[dict[str, Any], "As the tool's parameters have them."]
@@ -74,33 +76,35 @@ class Evaluate(ProjectView):
 
     @extend_schema(operation_id="tools_evaluate", request=EvaluateInput, responses=EvaluationPayload)
     def post(self, request: Request) -> Response:
-        """The verdicts on an answer of the agent's, or on the last one of a conversation; nothing is executed.
+        """Evaluates the project's tools on an agent's answer, or on the last answer of a conversation. Nothing is
+        executed.
 
-        `conversation` is a conversation's id, a list of `{"role", "content"}`, or text with lines such as `agent: …`.
+        `conversation` is a conversation's id, a list of `{"role", "content"}` objects, or text with lines such as
+        `agent: …`.
         """
         data = self.valid(EvaluateInput)
         drafts = read_drafts(data["tools"]) if "tools" in data else []
-        asked = {name: data[name] for name in ("answer", "conversation", "channel") if name in data}
-        return Continued((read_trial(self.project, drafts=drafts, **asked), data["preview"]))
+        options = {name: data[name] for name in ("answer", "conversation", "channel") if name in data}
+        return Continued((load_dry_run(self.project, drafts=drafts, **options), data["preview"]))
 
 
 @continues(Evaluate)
-async def evaluate(request: HttpRequest, served: Continued[tuple[Trial, bool]]) -> HttpResponseBase:
-    """Ask the model."""
-    trial, with_previews = served.state
+async def evaluate(request: HttpRequest, served: Continued[tuple[DryRun, bool]]) -> HttpResponseBase:
+    """Run the dry run and return its verdicts."""
+    dry_run, with_previews = served.state
     try:
-        tries = await run_trial(trial, with_previews=with_previews)
+        result = await run_dry_run(dry_run, with_previews=with_previews)
     except LlmError as error:
         problem = ApiError(f"model_{error.code}", str(error), status=503 if error.retryable else 502)
         return JsonResponse(problem.body(request_id=request_id_of(request)), status=problem.status_code)
-    answer: EvaluationPayload = {"verdicts": [verdict_payload(one) for one in tries.verdicts]}
-    if tries.calls:
-        answer["calls"] = [call_payload(one) for one in tries.calls]
+    answer: EvaluationPayload = {"verdicts": [verdict_payload(item) for item in result.verdicts]}
+    if result.calls:
+        answer["calls"] = [call_payload(item) for item in result.calls]
     return served.json(answer)
 
 
-def verdict_payload(verdict: TrialVerdict) -> TriedVerdictPayload:
-    """A verdict with the place of its words, and with what would be sent."""
+def verdict_payload(verdict: DryRunVerdict) -> TriedVerdictPayload:
+    """A verdict with the position of its quote and, if requested, its preview."""
     judgement, span = verdict.tried.judgement, verdict.tried.span
     payload: TriedVerdictPayload = {
         "tool": judgement.tool.name,
@@ -116,7 +120,7 @@ def verdict_payload(verdict: TrialVerdict) -> TriedVerdictPayload:
     return payload
 
 
-def call_payload(call: TrialCall) -> TriedCallPayload:
+def call_payload(call: DryRunCall) -> TriedCallPayload:
     return {"tool": call.tool.name, "preview": preview_payload(call.preview)}
 
 

@@ -1,4 +1,4 @@
-"""What a caller of the API knows of a customer, in the form in which the observer keeps it (T11)."""
+"""Customer fields sent by API clients, normalized as the observer stores them."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ from tools.services.bookings.search import config_of
 
 
 def known_fields(project: Project, data: Mapping[str, Any], *, path: str = "") -> dict[str, str]:
-    """The customer's fields among validated data, which stand below `path` in the body. Raises ApiError.
+    """The customer's fields in validated data. `path` is their prefix in the body. Raises ApiError.
 
-    A number in two forms would be two: whom a text goes to, who a caller is and which booking is theirs is found by it.
+    Phone numbers are normalized: messages, caller identification and bookings match customers by number, so one number
+    must have one form.
     """
-    own = {key: str(data[key]) for key in OWN if key in data}
-    more = {key: str(value) for key, value in data.get("attributes", {}).items()}
-    for fields, place in ((own, path), (more, f"{path}attributes.")):
+    own_fields = {key: str(data[key]) for key in OWN if key in data}
+    attributes = {key: str(value) for key, value in data.get("attributes", {}).items()}
+    for fields, prefix in ((own_fields, path), (attributes, f"{path}attributes.")):
         if "phone" in fields:
-            fields["phone"] = _phone(fields["phone"], field=f"{place}phone", region=config_of(project).region)
-    return {**more, **own}
+            fields["phone"] = _phone(fields["phone"], field=f"{prefix}phone", region=config_of(project).region)
+    return {**attributes, **own_fields}
 
 
 def _phone(text: str, *, field: str, region: str) -> str:

@@ -1,4 +1,4 @@
-"""The doors that stay open: waiting for a reply, a turn's stream, a conversation's stream."""
+"""Long-lived endpoints: waiting for a reply, streaming a turn, streaming a conversation."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from conversations.common.payloads import PostedPayload, RepliedPayload
 from conversations.live.hub import hub
 from conversations.live.outcome import turn_stream, wait_for_outcome
 from conversations.live.stream import EventStream, Frame, Frames
-from conversations.live.stream_auth import while_key_opens
+from conversations.live.stream_auth import while_key_valid
 from conversations.widget.event_filter import LONGEST_SECONDS
 from projects.api.async_views import Continued, continues, replaces, serve
 from projects.api.authentication import Caller
@@ -26,15 +26,15 @@ from projects.api.authentication import Caller
 
 @continues(Messages)
 async def messages(request: HttpRequest, served: Continued[TurnStream | ReplyWait]) -> HttpResponseBase:
-    """Stream the turn, or wait for its reply."""
+    """Stream the turn or wait for its reply, as requested."""
     if isinstance(served.state, ReplyWait):
         return await _with_reply(served, served.state)
-    return stream_of(served.state.caller, turn_stream(served.state.place, served.state.turn_id))
+    return stream_of(served.state.caller, turn_stream(served.state.cursor, served.state.turn_id))
 
 
 @replaces(Events)
 async def events(request: HttpRequest, conversation_id: UUID) -> HttpResponseBase:
-    """GET the event stream, POST a system event."""
+    """Stream events on GET; post a system event on POST."""
     if request.method != "GET":
         return await serve(Events, request, conversation_id=conversation_id)
     opening = _opening(request, conversation_id)
@@ -46,16 +46,16 @@ async def events(request: HttpRequest, conversation_id: UUID) -> HttpResponseBas
 
 
 async def _opening(request: HttpRequest, conversation_id: UUID) -> AsyncGenerator[Response | list[Frame], None]:
-    """First the view's response; if it lets the caller in, then the frames.
+    """Yield the view's response first and then, if access is granted, the frames.
 
-    The conversation is heard before the view looks: of one in which nothing has been said there is nothing to look up again.
+    The subscription starts before the view reads the database. A conversation without any events needs no second read.
     """
-    async with hub().hear(conversation_id) as listener:
+    async with hub().subscribe(conversation_id) as listener:
         response = await serve(Events, request, conversation_id=conversation_id)
         yield response
         opened: OpenStream = cast(Continued[OpenStream], response).state
-        place = replace(opened.place, is_silent=opened.place.is_silent and listener.is_told)
-        async with aclosing(_while_admitted(EventStream(place).heard(listener), opened.caller)) as stream:
+        cursor = replace(opened.cursor, is_silent=opened.cursor.is_silent and listener.is_confirmed)
+        async with aclosing(_while_admitted(EventStream(cursor).frames_for(listener), opened.caller)) as stream:
             async for frames in stream:
                 yield frames
 
@@ -66,14 +66,14 @@ async def _with_reply(served: Continued[Any], wait: ReplyWait) -> HttpResponseBa
         return served
     body: RepliedPayload = {"message": wait.message, "turn": outcome.turn, "reply": outcome.reply}
     if outcome.is_taken_over:
-        # There is no reply to wait for any more: a person answers, whenever they do.
+        # No reply will come: an operator answers in their own time.
         taken: PostedPayload = {**body, "operator": outcome.operator}
         return served.json(taken, status=202)
     return served.json(body)
 
 
 def stream_of(caller: Caller, frames: Frames) -> StreamingHttpResponse:
-    """Frames for a caller who was let in, for as long as they are."""
+    """A streaming response that ends when the caller loses access."""
     return _stream(_while_admitted(frames, caller))
 
 
@@ -94,11 +94,11 @@ async def _joined(stream: Frames) -> AsyncIterator[bytes]:
 def _while_admitted(stream: Frames, caller: Caller) -> Frames:
     if caller.key is None:
         return _for_a_while(stream)
-    return while_key_opens(stream, organization_id=caller.organization_id, key_id=caller.key.pk, scopes=caller.scopes)
+    return while_key_valid(stream, organization_id=caller.organization_id, key_id=caller.key.pk, scopes=caller.scopes)
 
 
 async def _for_a_while(stream: Frames) -> Frames:
-    """A member's stream ends by itself, and their browser resumes it: whoever was removed meanwhile is not let in again."""
+    """Limit a member's stream in time. The browser reconnects, and access is checked again."""
     ends_at = time.monotonic() + LONGEST_SECONDS
     async with aclosing(stream):
         async for frames in stream:

@@ -1,6 +1,6 @@
-"""Tools of a live session: what its model is told at the start, and each call that it makes (L02, L03, F13-F15).
+"""Tool calls in live sessions: the tools a realtime model starts with, and each call it makes.
 
-For whoever carries a voice: a bridge between a telephone line or a browser and a provider's realtime model.
+For voice bridges, which connect a phone line or browser to a provider's realtime model.
 """
 
 from __future__ import annotations
@@ -27,41 +27,44 @@ from projects.common.api_error import ApiError
 from projects.models.key import Scope
 from tools.engine.function_calling.contexts import ContextRefused, read_context
 from tools.engine.function_calling.offer import Offer, collect_agent_tools
-from tools.engine.function_calling.parse_call import LONGEST_ARGUMENTS
+from tools.engine.function_calling.parse_call import MAX_ARGUMENTS_LENGTH
 
-LONGEST_HEARD = 2_000
+MAX_HEARD = 2_000
 SHAPES = {"openai": lambda offer: offer.functions, "gemini": lambda offer: offer.declarations}
 
 
 class LiveCallInput(StrictSerializer):
-    """`arguments` are the model's, as JSON text or as an object; `context` is what the channel tells of the call.
+    """A tool call made by the realtime model. `arguments` are the model's, as JSON text or an object. `context` is the
+    call's context from the channel.
 
-    `heard`, where the channel has it, is what the caller has said since the result before: by it a repeat is known for one
-    that the caller wants.
+    `heard` is what the caller said since the previous result, if the channel has it. It decides whether a repeated call
+    is wanted.
     """
 
     call_id = TextField(longest=200)
     name = TextField(longest=200)
     arguments = serializers.JSONField(required=False, default=dict)
     context = serializers.JSONField()  # type: ignore[assignment]  # a serializer's own attribute is called so too
-    heard = TextField(longest=LONGEST_HEARD, required=False, allow_blank=True, default="")
+    heard = TextField(longest=MAX_HEARD, required=False, allow_blank=True, default="")
 
 
 class SessionPayload(TypedDict):
-    tools: list[Annotated[dict[str, Any], "A function in the provider's shape."]]
-    instructions: Annotated[str, "What the session's instructions end with; empty where no tool says how it is used."]
-    guidance: Annotated[str, "How the updates of the session are to be read."]
+    tools: list[Annotated[dict[str, Any], "A function in the provider's format."]]
+    instructions: Annotated[str, "Text to append to the session's instructions. Empty if no tool needs any."]
+    guidance: Annotated[str, "Instructions for reading the session's updates."]
 
 
 class SignalsPayload(TypedDict, total=False):
-    """Each is true where it stands: the agent's part is over, and the channel stops the model."""
+    """Signals to the channel. If one is present, it is true: the agent's part is over, so stop the model."""
 
     transferred: bool
     ended: bool
 
 
 class LiveAnswerPayload(SignalsPayload):
-    """`result` is what the model reads. `transferred` or `ended` stands where the agent's part is over: the channel stops the model."""
+    """The outcome of a tool call. `result` is the text for the model. If `transferred` or `ended` is present, the
+    agent's part is over: stop the model.
+    """
 
     result: str
     is_error: bool
@@ -74,8 +77,8 @@ class LiveSession(ConversationView):
 
     @extend_schema(operation_id="live_session", responses=SessionPayload)
     def get(self, request: Request, conversation_id: UUID) -> Response:
-        """What a live session of this conversation begins with: its tools in the provider's shape, what its
-        instructions end with, and the guidance for who is given the updates of `/session/updates`.
+        """Retrieves the configuration for a live session of this conversation: its tools in the provider's format, the
+        text to append to the instructions, and the guidance for clients of `/session/updates`.
         """
         provider = request.query_params.get("provider") or "openai"
         offer: Offer = collect_agent_tools(self.project, channel=self.bare_conversation(conversation_id).channel)
@@ -92,11 +95,11 @@ class LiveCalls(ConversationView):
 
     @extend_schema(operation_id="live_calls_create", request=LiveCallInput, responses=LiveAnswerPayload)
     def post(self, request: Request, conversation_id: UUID) -> Response:
-        """Carry out one tool call of a live session's model, and answer with what the model reads of it.
+        """Runs one tool call made by a live session's model, and returns the result for the model.
 
-        `transferred` or `ended` is true where the agent's part is over: the channel stops the model. A call whose `call_id`
-        came before is not carried out again, and has the answer that it had. Another call for what was done already is held,
-        and says so, unless the caller asks for it again in what was `heard`.
+        If `transferred` or `ended` is present, the agent's part is over: stop the model. Repeating a `call_id` returns
+        the earlier result without running the call again. A different call for an action that is already done is held
+        back, unless `heard` shows that the caller asks for it again.
         """
         data = self.valid(LiveCallInput)
         conversation = self.bare_conversation(conversation_id)
@@ -125,7 +128,7 @@ class LiveCalls(ConversationView):
 
 @continues(LiveCalls)
 async def live_calls(request: HttpRequest, served: Continued[LiveCall]) -> HttpResponseBase:
-    """Carry out the call."""
+    """Run the call."""
     return served.json(answer_payload(await handle_tool_call(served.state)))
 
 
@@ -139,6 +142,6 @@ def answer_payload(answer: CallAnswer) -> LiveAnswerPayload:
 
 
 def _as_text(arguments: Any) -> str:
-    """The arguments as the model's own text; what is too long is cut, and then refused as such."""
+    """The arguments as JSON text. Text beyond the limit is cut, and rejected as too long later."""
     text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
-    return text[: LONGEST_ARGUMENTS + 1]
+    return text[: MAX_ARGUMENTS_LENGTH + 1]

@@ -1,4 +1,4 @@
-"""Operators in conversations: taking one over, answering in it, handing it back."""
+"""Operators in conversations: take over, answer, hand back."""
 
 from __future__ import annotations
 
@@ -21,11 +21,13 @@ from projects.api.typed_responses import Created, TypedResponse
 from projects.models import Member, Role, User
 from projects.models.key import Scope
 
-CONFLICT = {409: OpenApiResponse(description="Another operator has it, or nobody does; the message says who.")}
+CONFLICT = {409: OpenApiResponse(description="Another operator has the conversation, or nobody does.")}
 
 
 class OperatorView(ConversationView):
-    """Who asks is the signed-in member; a key speaks for whoever made it, or else for the organization's first owner."""
+    """Views for operators. The operator is the signed-in member; an API key acts for its creator, or else for the
+    organization's first owner.
+    """
 
     scopes: ClassVar = {"POST": Scope.OPERATE}
 
@@ -38,14 +40,14 @@ class OperatorView(ConversationView):
         member = members.filter(user_id=maker).first() if maker else None
         member = member or members.filter(role=Role.OWNER).order_by("created_at").first()
         if member is None:
-            raise WrongState("Nobody could answer: the organization has no owner.")
+            raise WrongState("The organization has no owner who could answer.")
         return member.user
 
 
 class TakeOver(OperatorView):
     @extend_schema(operation_id="conversations_take_over", request=None, responses=CONFLICT)
     def post(self, request: Request, conversation_id: UUID) -> TypedResponse[ConversationPayload]:
-        """Take the conversation over: from now on the agent says nothing in it, and what it was writing is not sent."""
+        """Takes over the conversation. The agent stops writing in it, and a reply in progress is not sent."""
         operators.take_over(self.bare_conversation(conversation_id).pk, by=self.operator)
         return TypedResponse(self.conversation(conversation_id))
 
@@ -59,7 +61,7 @@ class OperatorMessages(OperatorView):
     )
     @idempotent
     def post(self, request: Request, conversation_id: UUID) -> Created[MessagePayload]:
-        """Answer as the operator who has the conversation."""
+        """Creates a message from the operator who has the conversation."""
         content = self.valid(MessageInput)["content"]
         message = operators.answer(self.bare_conversation(conversation_id).pk, content, by=self.operator)
         return Created(message_payload(message))
@@ -68,9 +70,10 @@ class OperatorMessages(OperatorView):
 class HandBack(OperatorView):
     @extend_schema(operation_id="conversations_hand_back", request=None, responses=CONFLICT)
     def post(self, request: Request, conversation_id: UUID) -> TypedResponse[HandedBackPayload]:
-        """Let the agent go on; `turn` is its answer to what the customer has written since, if that is unanswered.
+        """Hands the conversation back to the agent. `turn` is its answer to unanswered customer messages, if there are
+        any.
 
-        Those who may configure hand back another operator's conversation too.
+        Callers with the `configure` scope may also hand back another operator's conversation.
         """
         own = self.bare_conversation(conversation_id).pk
         turn = operators.hand_back(own, by=self.operator, is_forced=Scope.CONFIGURE in self.caller.scopes)

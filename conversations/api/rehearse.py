@@ -1,4 +1,4 @@
-"""POST /tools/rehearse: which verdicts of the last turns an edited tool would change."""
+"""POST /tools/rehearse: verdicts of recent turns that an edited tool would change."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conversations.evaluation.replay import (
-    MOST_TURNS,
+    MAX_TURNS,
+    ComparedVerdict,
     Difference,
     Kind,
-    Reading,
     Rehearsal,
     Rehearsed,
     read_rehearsal,
@@ -33,12 +33,12 @@ from projects.models.key import Scope
 from tools.engine.try_tools import read_drafts
 
 LINES = "application/x-ndjson"
-UNCACHED = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
+STREAM_HEADERS = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
 
 
 class RehearseInput(StrictSerializer):
     tools = serializers.JSONField()
-    turns = serializers.IntegerField(min_value=1, max_value=MOST_TURNS, default=20)
+    turns = serializers.IntegerField(min_value=1, max_value=MAX_TURNS, default=20)
 
 
 class ReadingPayload(TypedDict):
@@ -49,7 +49,7 @@ class ReadingPayload(TypedDict):
 
 
 class DifferencePayload(TypedDict):
-    """One tool's verdict as it was found then, and as it would be now; null where the tool wasn't mentioned."""
+    """One tool's verdict then (`before`) and now (`after`). Null if the tool wasn't mentioned."""
 
     tool: str
     kind: Annotated[str, Kind] | None
@@ -58,7 +58,7 @@ class DifferencePayload(TypedDict):
 
 
 class RehearsedPayload(TypedDict):
-    """One turn, and what would be different in it."""
+    """One turn and its changed verdicts."""
 
     turn: Id
     conversation: Id
@@ -66,11 +66,11 @@ class RehearsedPayload(TypedDict):
     replied_at: Stamp | None
     answer: str
     differences: list[DifferencePayload]
-    error: Annotated[str | None, "Why it could not be rehearsed."]
+    error: Annotated[str | None, "The reason if the turn could not be rehearsed."]
 
 
 class RehearsalPayload(TypedDict):
-    """How many turns were rehearsed, and those with a difference or an error."""
+    """The number of rehearsed turns, and those with a difference or an error."""
 
     turns: int
     results: list[RehearsedPayload]
@@ -84,27 +84,28 @@ class Rehearse(ProjectView):
 
     @extend_schema(operation_id="tools_rehearse", request=RehearseInput, responses=ANSWERS)
     def post(self, request: Request) -> Response:
-        """Replay drafts of tools over the project's last turns; answers with the turns whose verdicts would change."""
+        """Replays draft tools over the project's latest turns, and returns the turns whose verdicts would change.
+
+        With `Accept: application/x-ndjson` the first line is `{"turns"}`, followed by one line per turn as soon as it
+        is done.
+        """
         data = self.valid(RehearseInput)
         return Continued(read_rehearsal(self.project, read_drafts(data["tools"]), turns=data["turns"]))
 
 
 @continues(Rehearse)
-async def rehearse_door(request: HttpRequest, served: Continued[Rehearsal]) -> HttpResponseBase:
-    """Ask the model about each turn.
-
-    With `Accept: application/x-ndjson` the first line is `{"turns"}`, and each turn follows as soon as it is done.
-    """
+async def rehearse_tools(request: HttpRequest, served: Continued[Rehearsal]) -> HttpResponseBase:
+    """Replay each turn, and stream or collect the results."""
     if LINES in request.headers.get("Accept", ""):
-        return StreamingHttpResponse(_lines(served.state), content_type=LINES, headers=UNCACHED)
+        return StreamingHttpResponse(_lines(served.state), content_type=LINES, headers=STREAM_HEADERS)
     done = [one async for one in rehearse(served.state)]
-    told = [rehearsed_payload(one) for one in done if one.differences or one.error]
-    answer: RehearsalPayload = {"turns": len(done), "results": told}
+    results = [rehearsed_payload(one) for one in done if one.differences or one.error]
+    answer: RehearsalPayload = {"turns": len(done), "results": results}
     return served.json(answer)
 
 
 async def _lines(rehearsal: Rehearsal) -> AsyncIterator[bytes]:
-    yield _line({"turns": len(rehearsal.scenes)})
+    yield _line({"turns": len(rehearsal.turns_to_replay)})
     async with aclosing(rehearse(rehearsal)) as found:
         async for one in found:
             yield _line(rehearsed_payload(one))
@@ -115,7 +116,7 @@ def _line(document: Mapping[str, Any]) -> bytes:
 
 
 def rehearsed_payload(rehearsed: Rehearsed) -> RehearsedPayload:
-    context = rehearsed.turn_context
+    context = rehearsed.context
     return {
         "turn": str(context.turn_id),
         "conversation": str(context.conversation_id),
@@ -131,5 +132,5 @@ def _difference(one: Difference) -> DifferencePayload:
     return {"tool": one.tool, "kind": one.kind, "before": _reading(one.before), "after": _reading(one.after)}
 
 
-def _reading(one: Reading | None) -> ReadingPayload | None:
+def _reading(one: ComparedVerdict | None) -> ReadingPayload | None:
     return {"fired": one.fired, "rule": one.rule, "reason": one.reason, "quote": one.quote} if one else None

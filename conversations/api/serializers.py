@@ -1,4 +1,4 @@
-"""What the API accepts."""
+"""Request bodies of the conversations API."""
 
 from __future__ import annotations
 
@@ -8,24 +8,27 @@ from rest_framework import serializers
 
 from conversations.models import Channel
 from conversations.models.persona import PersonaField
-from conversations.turns.customer_fields import holds_controls
+from conversations.turns.customer_fields import has_control_characters
 from projects.api.serializers import StrictSerializer, TextField
 
 MAX_METADATA_KEYS = MAX_ATTRIBUTES = 50
 LONGEST_KEY = PersonaField._meta.get_field("key").max_length or 0
-WRONG_KEY = "has the key {key}; one has 1 to {longest} characters that can be seen, and no space around them."
+WRONG_KEY = "has the invalid key {key}. Use 1 to {longest} printable characters without surrounding spaces."
 OWN = ("name", "phone", "email")
-PHONE = "A number with its country, such as +39 312 345 6789; without it, one of the project's region. Kept as +393123456789."
+PHONE = (
+    "A phone number with country code, such as +39 312 345 6789. Without one, the project's region applies."
+    " Stored as +393123456789."
+)
 
 
 class LineField(serializers.CharField):
-    """What is kept of a customer, for prompts and pages to show, as the observer keeps it (T11)."""
+    """A single line of text about a customer, without characters that could break prompts or pages."""
 
-    default_error_messages = {"controls": "contains control characters; write it in one line, without them."}
+    default_error_messages = {"controls": "contains control characters. Send a single line without them."}
 
     def to_internal_value(self, data: Any) -> str:
         text = super().to_internal_value(data)
-        if holds_controls(text):
+        if has_control_characters(text):
             self.fail("controls")
         return text
 
@@ -56,7 +59,9 @@ class EventInput(StrictSerializer):
     idn = serializers.RegexField(
         r"^[a-z][a-z0-9_]{0,79}$",
         max_length=80,
-        error_messages={"invalid": "must be a small letter, then small letters, digits or _; at most 80."},
+        error_messages={
+            "invalid": "must be a lowercase letter followed by lowercase letters, digits or _; at most 80 characters."
+        },
     )
     payload = serializers.DictField(required=False, default=dict)
 
@@ -68,7 +73,7 @@ class PersonaPatch(StrictSerializer):
     attributes = serializers.DictField(child=LineField(max_length=500), required=False)
 
     def validate_attributes(self, value: dict[str, str]) -> dict[str, str]:
-        """What has a field of its own is held to that field's rules here as well."""
+        """Attributes that have a field of their own follow that field's rules."""
         if len(value) > MAX_ATTRIBUTES:
             raise serializers.ValidationError(f"has {len(value)} keys; the limit is {MAX_ATTRIBUTES}.")
         for key in value:

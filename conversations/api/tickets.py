@@ -1,4 +1,4 @@
-"""The API of tickets (W06)."""
+"""Tickets API."""
 
 from __future__ import annotations
 
@@ -39,19 +39,19 @@ class TicketPatch(StrictSerializer):
     priority = serializers.ChoiceField(choices=TicketPriority.choices, required=False)
     state = serializers.ChoiceField(choices=TicketState.choices, required=False)
     assignee = serializers.EmailField(
-        required=False, allow_null=True, help_text="the e-mail address of a member who may operate; null for nobody"
+        required=False, allow_null=True, help_text="e-mail address of a member with the operate scope; null to unassign"
     )
 
 
 class TicketView(ProjectView):
-    """A view of the project's tickets."""
+    """Base class for views of the project's tickets."""
 
     @property
     def rows(self) -> QuerySet[Ticket]:
         return Ticket.objects.filter(project_id=self.project.pk).select_related("assignee")
 
     def ticket(self, ticket_id: UUID) -> Ticket:
-        """The ticket, or Http404 for another project's as for none."""
+        """The ticket; Http404 if the project has no such ticket."""
         found = self.rows.filter(pk=ticket_id).first()
         if found is None:
             raise Http404
@@ -71,7 +71,7 @@ class Tickets(TicketView):
 
     @extend_schema(operation_id="tickets_list")
     def get(self, request: Request) -> TypedResponse[Page[TicketPayload]]:
-        """The project's tickets, newest first."""
+        """Returns a list of the project's tickets, newest first."""
         rows = self.rows
         for name in ("state", "priority"):
             if value := request.query_params.get(name):
@@ -83,7 +83,7 @@ class Tickets(TicketView):
     @extend_schema(operation_id="tickets_create", request=TicketInput)
     @idempotent
     def post(self, request: Request) -> Created[TicketDetailPayload]:
-        """Open a ticket; it gets the project's next number."""
+        """Creates a ticket and assigns the project's next number to it."""
         data = self.valid(TicketInput)
         conversation = data.pop("conversation", None)
         persona = find_customer(self.project, conversation_id=conversation, persona_id=data.pop("persona", None))
@@ -103,12 +103,12 @@ class TicketDetail(TicketView):
 
     @extend_schema(operation_id="tickets_read")
     def get(self, request: Request, ticket_id: UUID) -> TypedResponse[TicketDetailPayload]:
-        """One ticket with its history."""
+        """Retrieves a ticket with its history."""
         return TypedResponse(ticket_detail(self.ticket(ticket_id)))
 
     @extend_schema(operation_id="tickets_change", request=TicketPatch)
     def patch(self, request: Request, ticket_id: UUID) -> TypedResponse[TicketDetailPayload]:
-        """Change a ticket; its history keeps what was, and who changed it."""
+        """Updates a ticket. Its history records the previous values and who changed them."""
         changes = self.valid(TicketPatch)
         if "assignee" in changes:
             changes["assignee"] = find_assignee(changes["assignee"])
@@ -122,7 +122,7 @@ class AssigneePayload(TypedDict):
 
 
 class TicketPayload(TypedDict):
-    """`number` counts within the project."""
+    """A support ticket. `number` is unique within the project."""
 
     id: Id
     number: int
@@ -133,13 +133,13 @@ class TicketPayload(TypedDict):
     assignee: AssigneePayload | None
     conversation: Id | None
     persona: Id | None
-    effect: Annotated[Id | None, "That of the tool that opened it."]
+    effect: Annotated[Id | None, "The effect of the tool that opened the ticket."]
     created_at: Stamp
     updated_at: Stamp
     closed_at: Stamp | None
 
 
-Changed = Annotated[dict[str, Any], "The fields that changed, as people read them."]
+Changed = Annotated[dict[str, Any], "The changed fields, with values as displayed."]
 
 
 class TicketChangePayload(TypedDict):
@@ -154,7 +154,7 @@ class TicketDetailPayload(TicketPayload):
 
 
 def ticket_payload(ticket: Ticket) -> TicketPayload:
-    """A ticket as lists show it. Needs `assignee` selected."""
+    """A ticket as shown in lists. Needs `assignee` selected."""
     assignee = ticket.assignee
     return {
         "id": str(ticket.pk),
@@ -174,7 +174,7 @@ def ticket_payload(ticket: Ticket) -> TicketPayload:
 
 
 def ticket_detail(ticket: Ticket) -> TicketDetailPayload:
-    """A ticket with who changed what."""
+    """A ticket with its history."""
     return {**ticket_payload(ticket), "history": [_change(change) for change in ticket.changes.all()]}
 
 

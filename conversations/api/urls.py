@@ -1,4 +1,4 @@
-"""Addresses of conversations under /api/v1/."""
+"""URLs of conversations under /api/v1/."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ urlpatterns = [
     path("tickets", tickets.Tickets.as_view()),
     path("tickets/<uuid:ticket_id>", tickets.TicketDetail.as_view()),
     path("tools/evaluate", evaluate.evaluate),
-    path("tools/rehearse", rehearse.rehearse_door),
+    path("tools/rehearse", rehearse.rehearse_tools),
     path("effects/<uuid:effect_id>/resolve", effects.ResolveEffect.as_view()),
     path("effects/<uuid:effect_id>/release", effects.ReleaseEffect.as_view()),
     path("tool-results/<str:token>", effects.ToolResult.as_view()),

@@ -1,4 +1,4 @@
-"""Views of conversations, messages, turns, personas and their events."""
+"""Views of conversations, messages, turns, events and customers."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from conversations.common.payloads import (
     TurnSummaryPayload,
 )
 from conversations.common.presenters import (
-    began_payload,
     conversation_payload,
     message_payload,
+    new_conversation_payload,
     operator_payload,
     persona_payload,
     read_conversation,
-    shown,
+    with_relations,
 )
 from conversations.common.turn_detail import turn_payload, turn_summary
 from conversations.followups.system_events import post_event
@@ -53,8 +53,8 @@ from tenancy.prepared_queries import PreparedQuery
 READ_CONVERSE = {"GET": Scope.READ, "POST": Scope.CONVERSE}
 
 ANSWER_AS_YOURSELF = (
-    "Only the customer writes messages here. To answer as yourself, take the conversation over"
-    " (POST …/take-over) and write with POST …/operator-messages."
+    "Members can't write as the customer. To answer as yourself, take the conversation over"
+    " (POST …/take-over), then use POST …/operator-messages."
 )
 
 BARE = PreparedQuery(
@@ -63,19 +63,19 @@ BARE = PreparedQuery(
 
 
 class ConversationView(ProjectView):
-    """Views below one conversation of the caller's project."""
+    """Base class for views of one conversation in the caller's project."""
 
     scopes: ClassVar = READ_CONVERSE
 
     def bare_conversation(self, conversation_id: UUID) -> Conversation:
-        """The conversation's own row, or Http404 for another project's as for none."""
+        """The conversation's row; Http404 if the project has no such conversation."""
         found = BARE(self.project.pk, conversation_id)
         if not found:
             raise Http404
         return found[0]
 
     def conversation(self, conversation_id: UUID) -> ConversationPayload:
-        """The conversation as the API shows it, or Http404 for another project's as for none."""
+        """The conversation's payload; Http404 if the project has no such conversation."""
         try:
             return read_conversation(self.project.pk, conversation_id)
         except Conversation.DoesNotExist as error:
@@ -88,14 +88,14 @@ class Conversations(ConversationView):
 
     @extend_schema(operation_id="conversations_list")
     def get(self, request: Request) -> TypedResponse[Page[ConversationPayload]]:
-        """The project's conversations, newest first."""
+        """Returns a list of the project's conversations, newest first."""
         rows = Conversation.objects.filter(project_id=self.project.pk)
-        return self.page(shown(rows), conversation_payload)
+        return self.page(with_relations(rows), conversation_payload)
 
     @extend_schema(operation_id="conversations_create", request=ConversationInput)
     @idempotent
     def post(self, request: Request) -> Created[ConversationPayload]:
-        """Open a conversation with a customer."""
+        """Creates a conversation with a customer. An unknown `external_id` creates the customer, too."""
         data = self.valid(ConversationInput)
         conversation = start_conversation(
             self.project,
@@ -104,13 +104,13 @@ class Conversations(ConversationView):
             known=known_fields(self.project, data["persona"], path="persona."),
             metadata=data["metadata"],
         )
-        return Created(began_payload(conversation))
+        return Created(new_conversation_payload(conversation))
 
 
 class ConversationDetail(ConversationView):
     @extend_schema(operation_id="conversations_read")
     def get(self, request: Request, conversation_id: UUID) -> TypedResponse[ConversationPayload]:
-        """One conversation."""
+        """Retrieves a conversation."""
         return TypedResponse(self.conversation(conversation_id))
 
 
@@ -127,7 +127,7 @@ class Messages(ConversationView):
 
     @extend_schema(operation_id="messages_list")
     def get(self, request: Request, conversation_id: UUID) -> TypedResponse[Page[MessagePayload]]:
-        """The transcript in order."""
+        """Returns the conversation's messages, oldest first."""
         rows = Message.objects.filter(conversation=self.bare_conversation(conversation_id))
         return self.page(rows, message_payload, ordering="seq")
 
@@ -138,17 +138,19 @@ class Messages(ConversationView):
     )
     @idempotent
     def post(self, request: Request, conversation_id: UUID) -> Accepted[PostedPayload] | TypedResponse[RepliedPayload]:
-        """Post a customer's message; the agent replies. With `Accept: text/event-stream` the turn is streamed.
+        """Creates a customer message, which the agent replies to. Use `wait` to wait for the reply, or `Accept:
+        text/event-stream` to stream the turn.
 
-        While an operator has the conversation it is stored for them: `turn` is null, nothing is waited for or streamed, and
-        `operator` says who has it. If one takes it over while a client waits, that is answered at once: 202 with `reply`
-        null, the turn `superseded`, and the `operator`, whose words come as messages of the conversation.
+        While an operator has the conversation, the message is stored for them: `turn` is null, nothing is awaited or
+        streamed, and `operator` is set. If an operator takes over while a client waits, the response is an immediate
+        202: `reply` is null, the turn is `superseded` and `operator` is set. The operator's answers are messages of the
+        conversation.
 
-        A member's session may write as the customer in a test conversation only: 403 elsewhere.
+        A member's session may only write to test conversations; elsewhere it gets a 403.
         """
         data = self.valid(MessageInput)
-        self._require_right_to_speak(conversation_id)
-        # Before anything is stored: who reads a refusal posts again.
+        self._require_write_access(conversation_id)
+        # Validated before anything is stored: clients retry after an error.
         wait_seconds(request.query_params.get("wait", ""))
         try:
             posted = post_message(conversation_id, data["content"], project_id=self.project.pk)
@@ -168,22 +170,22 @@ class Messages(ConversationView):
         return self._follow(stored, turn_id=UUID(turn["id"])) if turn else Accepted(stored)
 
     def _follow(self, answer: PostedPayload, *, turn_id: UUID, event: int | None = None) -> Accepted[PostedPayload]:
-        """The stored message's response, unless the client streams its turn or waits for the reply.
+        """The stored message's response, unless the client streams the turn or waits for the reply.
 
-        `event` is the number of the message's event, which is looked up where it isn't known.
+        `event` is the number of the message's event; it is looked up if missing.
         """
         organization_id, conversation_id = self.caller.organization_id, self.kwargs["conversation_id"]
         if "text/event-stream" in self.request.headers.get("Accept", ""):
             after = (event or message_event(conversation_id, answer["message"]["id"])) - 1
-            place = StreamCursor(organization_id, conversation_id, after=after)
-            return Continued(TurnStream(self.caller, place, turn_id), payload=answer)
+            cursor = StreamCursor(organization_id, conversation_id, after=after)
+            return Continued(TurnStream(self.caller, cursor, turn_id), payload=answer)
         if seconds := wait_seconds(self.request.query_params.get("wait", "")):
             wait = ReplyWait(organization_id, conversation_id, turn_id, answer["message"], seconds)
             return Continued(wait, payload=answer)
         return Accepted(answer)
 
-    def _require_right_to_speak(self, conversation_id: UUID) -> None:
-        """Raise ApiError where a member would speak as a real customer; Http404 for a conversation of no or another project."""
+    def _require_write_access(self, conversation_id: UUID) -> None:
+        """Raise ApiError if a member would write as a real customer, Http404 if the project has no such conversation."""
         caller = caller_of(self.request)
         if caller and caller.member and not self.bare_conversation(conversation_id).is_test:
             raise ApiError("not_a_test_conversation", ANSWER_AS_YOURSELF, status=403)
@@ -194,7 +196,7 @@ class Turns(ConversationView):
 
     @extend_schema(operation_id="turns_list")
     def get(self, request: Request, conversation_id: UUID) -> TypedResponse[Page[TurnSummaryPayload]]:
-        """The conversation's turns in order."""
+        """Returns the conversation's turns, oldest first."""
         rows = Turn.objects.filter(conversation=self.bare_conversation(conversation_id)).select_related("reply")
         return self.page(rows, turn_summary, ordering="seq")
 
@@ -202,7 +204,7 @@ class Turns(ConversationView):
 class TurnDetail(ConversationView):
     @extend_schema(operation_id="turns_read")
     def get(self, request: Request, conversation_id: UUID, turn_id: UUID) -> TypedResponse[TurnPayload]:
-        """One turn with its jobs, verdicts, effects, directives and model calls."""
+        """Retrieves a turn with its jobs, verdicts, effects, directives and model calls."""
         conversation = self.bare_conversation(conversation_id)
         turns = Turn.objects.filter(conversation=conversation).select_related("reply", "directives_used")
         turn = turns.filter(pk=turn_id).first()
@@ -213,27 +215,29 @@ class TurnDetail(ConversationView):
 
 class Events(ConversationView):
     queries: ClassVar = {
-        "GET": (OpenApiParameter("after", OpenApiTypes.INT, description="as `Last-Event-ID`, which comes before it"),)
+        "GET": (
+            OpenApiParameter("after", OpenApiTypes.INT, description="like `Last-Event-ID`, which takes precedence"),
+        )
     }
     plans_once = frozenset({"GET"})
 
     @extend_schema(operation_id="events_stream", responses={(200, "text/event-stream"): OpenApiTypes.STR})
     def get(self, request: Request, conversation_id: UUID) -> Response:
-        """The conversation's events as server-sent events, resumed by `Last-Event-ID`."""
+        """Streams the conversation's events as server-sent events. Reconnect with `Last-Event-ID` to resume."""
         conversation = self.bare_conversation(conversation_id)
         asked = request.headers.get("Last-Event-ID") or request.query_params.get("after") or "0"
         known = asked.isascii() and asked.isdigit() and len(asked) < 10 and int(asked) <= conversation.last_event
         after = int(asked) if known else 0
         is_silent = after == conversation.last_event and not conversation.last_turn
-        place = StreamCursor(
+        cursor = StreamCursor(
             self.caller.organization_id, conversation_id, after, is_reset=not known, is_silent=is_silent
         )
-        return Continued(OpenStream(self.caller, place), status=200)
+        return Continued(OpenStream(self.caller, cursor), status=200)
 
     @extend_schema(operation_id="events_create", request=EventInput)
     @idempotent
     def post(self, request: Request, conversation_id: UUID) -> Accepted[SentEventPayload]:
-        """Send a system event into the conversation."""
+        """Sends a system event to the conversation."""
         data = self.valid(EventInput)
         conversation = self.bare_conversation(conversation_id)
         turn = post_event(conversation, data["idn"], data["payload"])
@@ -245,7 +249,7 @@ class SystemEvents(ConversationView):
 
     @extend_schema(operation_id="events_list")
     def get(self, request: Request, conversation_id: UUID) -> TypedResponse[Page[EventPayload]]:
-        """Everything that happened in the conversation, by the sources' names."""
+        """Returns every event of the conversation in order, including those that are not streamed."""
         rows = Event.objects.filter(conversation=self.bare_conversation(conversation_id))
         return self.page(rows, _event_payload, ordering="seq")
 
@@ -255,12 +259,12 @@ class PersonaDetail(ProjectView):
 
     @extend_schema(operation_id="personas_read")
     def get(self, request: Request, persona_id: UUID) -> TypedResponse[PersonaPayload]:
-        """A customer with everything known about them."""
+        """Retrieves a customer with every known field."""
         return TypedResponse(persona_payload(self._persona(persona_id)))
 
     @extend_schema(operation_id="personas_update", request=PersonaPatch)
     def patch(self, request: Request, persona_id: UUID) -> TypedResponse[PersonaPayload]:
-        """Set fields of a customer; no observation overrides them."""
+        """Updates a customer's fields. The agent's own observations never override them."""
         data = self.valid(PersonaPatch)
         give_fields(self._persona(persona_id), known_fields(self.project, data))
         return TypedResponse(persona_payload(self._persona(persona_id)))

@@ -1,4 +1,4 @@
-"""How a client follows what it asked for: it waits for a reply, or opens a stream."""
+"""Ways a client follows its request: waiting for a reply, or opening a stream."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MAX_SECONDS = 60.0
 
 @dataclass(frozen=True)
 class ReplyWait:
-    """A client that waits for the reply to its message."""
+    """A client waiting for the reply to its message."""
 
     organization_id: UUID
     conversation_id: UUID
@@ -27,21 +27,21 @@ class ReplyWait:
 
 @dataclass(frozen=True)
 class OpenStream:
-    """A client that was let in to a conversation's stream, which begins at `place`."""
+    """A client admitted to a conversation's stream, which starts at `cursor`."""
 
     caller: Caller
-    place: StreamCursor
+    cursor: StreamCursor
 
 
 @dataclass(frozen=True)
 class TurnStream(OpenStream):
-    """The same, until one turn's reply is complete."""
+    """A stream that ends with one turn's reply."""
 
     turn_id: UUID
 
 
 def wait_seconds(text: str) -> float:
-    """`?wait=` in seconds, at most 60; none is 0. Raises ApiError."""
+    """The `wait` parameter in seconds, capped at 60; 0 if missing. Raises ApiError."""
     try:
         seconds = float(text or "0")
     except ValueError:

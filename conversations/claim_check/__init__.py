@@ -1,1 +1,1 @@
-"""Claims of something done, read off the agent's words and compared with the ledger."""
+"""Detection of claims in the agent's replies, and their comparison with the ledger of effects."""

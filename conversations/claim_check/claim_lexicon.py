@@ -1,4 +1,4 @@
-"""How a sentence opens that tells something as done, by language, and the honest sentences that may take its place."""
+"""Lexicon of claim openings by language, and the honest replacement sentences."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import StrEnum
 
 
 class ActionKind(StrEnum):
-    """What is told as done, as far as the words say it."""
+    """The kind of action a claim reports."""
 
     SENDING = "sending"
     BOOKING = "booking"
@@ -22,11 +22,14 @@ Openings = frozenset[tuple[str, ...]]
 
 @dataclass(frozen=True)
 class ClaimLexicon:
-    """One language. After an opening of `active` and any `fillers` comes a participle; so it does after a subject that
-    begins with one of `passive`, has at most a few words, and is followed by `auxiliaries`.
+    """Claim patterns of one language.
 
-    Where the participle stands `late`, at the end of its sentence, the whole sentence has to be heard. What a business may
-    say of itself ("We moved last year", "Friday is booked out") is left out: a wrong correction is worse than a late one.
+    An active claim is an `active` opening, optional `fillers` and a participle. A passive claim is a subject of a few
+    words that starts with a `passive` opening, followed by an auxiliary and a participle. If the participle comes
+    `late`, at the end of the sentence, the whole sentence is held back.
+
+    Phrases a business may say about itself ("We moved last year", "Friday is booked out") are left out: a wrong
+    correction is worse than a late one.
     """
 
     active: Openings
@@ -45,11 +48,11 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-def _deeds(**words: str) -> dict[str, ActionKind]:
-    return {word: ActionKind(deed) for deed, listed in words.items() for word in listed.split()}
+def _actions(**words: str) -> dict[str, ActionKind]:
+    return {word: ActionKind(action) for action, listed in words.items() for word in listed.split()}
 
 
-TONGUES: Mapping[str, ClaimLexicon] = {
+LEXICONS: Mapping[str, ClaimLexicon] = {
     "en": ClaimLexicon(
         active=_openings("i, i've, i have, we've, we have, you're, you are"),
         passive=_openings(
@@ -58,7 +61,7 @@ TONGUES: Mapping[str, ClaimLexicon] = {
         ),
         auxiliaries=_words("is are was were has have"),
         fillers=_words("just already now also all gone ahead and been successfully officially"),
-        participles=_deeds(
+        participles=_actions(
             sending="sent texted emailed e-mailed mailed messaged forwarded",
             booking="booked reserved scheduled confirmed secured",
             cancelling="cancelled canceled",
@@ -71,7 +74,7 @@ TONGUES: Mapping[str, ClaimLexicon] = {
         passive=_openings("ihr, ihre, dein, deine"),
         auxiliaries=_words("ist sind wurde wurden"),
         fillers=_words("bereits schon gerade soeben eben"),
-        participles=_deeds(
+        participles=_actions(
             sending="gesendet geschickt verschickt versendet zugeschickt weitergeleitet",
             booking="gebucht reserviert bestätigt eingetragen",
             cancelling="storniert abgesagt",
@@ -85,7 +88,7 @@ TONGUES: Mapping[str, ClaimLexicon] = {
         passive=_openings("votre, vos, ton, ta, tes"),
         auxiliaries=_words("est sont a ont"),
         fillers=_words("bien déjà été maintenant"),
-        participles=_deeds(
+        participles=_actions(
             sending="envoyé envoyée envoyés transmis transmise",
             booking="réservé réservée confirmé confirmée",
             cancelling="annulé annulée",
@@ -98,7 +101,7 @@ TONGUES: Mapping[str, ClaimLexicon] = {
         passive=_openings("su, tu"),
         auxiliaries=_words("está están ha han queda"),
         fillers=_words("ya sido"),
-        participles=_deeds(
+        participles=_actions(
             sending="enviado enviada mandado mandada reenviado",
             booking="reservado reservada confirmado confirmada",
             cancelling="cancelado cancelada anulado anulada",
@@ -111,7 +114,7 @@ TONGUES: Mapping[str, ClaimLexicon] = {
         passive=_openings("il tuo, la tua, il suo, la sua"),
         auxiliaries=_words("è sono"),
         fillers=_words("già appena stato stata"),
-        participles=_deeds(
+        participles=_actions(
             sending="inviato inviata mandato mandata spedito inoltrato",
             booking="prenotato prenotata riservato riservata confermato confermata",
             cancelling="cancellato cancellata annullato annullata",
@@ -121,7 +124,7 @@ TONGUES: Mapping[str, ClaimLexicon] = {
     ),
 }
 
-# By language: while it is under way, while nobody knows, when it failed, and when nothing was done at all.
+# By language: replacements for an action that is pending, unknown, failed, or was never started.
 HONEST: Mapping[str, tuple[str, str, str, str]] = {
     "en": (
         "I'm still on that.",

@@ -1,4 +1,4 @@
-"""Whether a clause that is still being written opens as a claim of something done."""
+"""Incremental parser for clauses that may open as a claim."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from collections.abc import Iterable, Sequence
 from enum import IntEnum
 from itertools import dropwhile
 
-from conversations.claim_check.claim_lexicon import TONGUES, ActionKind, ClaimLexicon
+from conversations.claim_check.claim_lexicon import LEXICONS, ActionKind, ClaimLexicon
 
-# A subject of more words tells no result: its sentence flows on.
-LONGEST_SUBJECT = 5
-# A clause may begin with one of them after a comma.
+# A clause with a longer subject is not treated as a claim.
+MAX_SUBJECT_WORDS = 5
+# Words that may start a clause after a comma.
 CONJUNCTIONS = frozenset(["and", "but", "so", "und", "aber", "et", "mais", "y", "pero", "e", "ma"])
 WORD = re.compile(r"[^\W\d_](?:[\w'-]*\w)?'?")
 
 
 class Opening(IntEnum):
-    """What a clause may become by its words so far. Of several readings the highest holds."""
+    """The reading of a clause so far. Of several readings the highest wins."""
 
     FREE = 0
     OPEN = 1
     CLAIM = 2
 
 
-def read_clause(clause: str, tongues: Iterable[ClaimLexicon]) -> Opening:
-    """The reading of a clause so far; its last word may not be whole."""
+def read_clause(clause: str, lexicons: Iterable[ClaimLexicon]) -> Opening:
+    """The reading of a clause so far. Its last word may be incomplete."""
     text = clause.lstrip(" \n¡").replace("’", "'").lower()
     if not text:
         return Opening.OPEN
@@ -35,28 +35,28 @@ def read_clause(clause: str, tongues: Iterable[ClaimLexicon]) -> Opening:
     partial = words.pop() if text[-1].isalnum() or text[-1] in "'-" else ""
     if not words and any(word.startswith(partial) for word in CONJUNCTIONS):
         return Opening.OPEN
-    said = list(dropwhile(CONJUNCTIONS.__contains__, words))
-    return max(_read(said, partial, tongue) for tongue in tongues)
+    rest = list(dropwhile(CONJUNCTIONS.__contains__, words))
+    return max(_read(rest, partial, lexicon) for lexicon in lexicons)
 
 
-def deeds_in(claim: str) -> set[ActionKind]:
-    """What a sentence tells as done, in any language."""
+def claimed_actions(claim: str) -> set[ActionKind]:
+    """The kinds of action that a sentence reports as done, in any language."""
     words = WORD.findall(claim.replace("’", "'").lower())
-    return {tongue.participles[word] for word in words for tongue in TONGUES.values() if word in tongue.participles}
+    return {lexicon.participles[word] for word in words for lexicon in LEXICONS.values() if word in lexicon.participles}
 
 
-def _read(words: Sequence[str], partial: str, tongue: ClaimLexicon) -> Opening:
-    told = [_after(opening, words, partial) for opening in tongue.active]
-    results = [_after(opening, words, partial) for opening in tongue.passive]
+def _read(words: Sequence[str], partial: str, lexicon: ClaimLexicon) -> Opening:
+    active = [_words_after(opening, words, partial) for opening in lexicon.active]
+    passive = [_words_after(opening, words, partial) for opening in lexicon.passive]
     readings = [
-        *(rest if isinstance(rest, Opening) else _participle(rest, partial, tongue) for rest in told),
-        *(rest if isinstance(rest, Opening) else _result(rest, partial, tongue) for rest in results),
+        *(rest if isinstance(rest, Opening) else _participle(rest, partial, lexicon) for rest in active),
+        *(rest if isinstance(rest, Opening) else _passive(rest, partial, lexicon) for rest in passive),
     ]
     return max(readings)
 
 
-def _after(opening: tuple[str, ...], words: Sequence[str], partial: str) -> Sequence[str] | Opening:
-    """The words that follow an opening; while it is not complete, whether it still may be."""
+def _words_after(opening: tuple[str, ...], words: Sequence[str], partial: str) -> Sequence[str] | Opening:
+    """The words after an opening. If the opening is incomplete, OPEN or FREE."""
     length = len(opening)
     if len(words) >= length:
         return words[length:] if tuple(words[:length]) == opening else Opening.FREE
@@ -64,21 +64,21 @@ def _after(opening: tuple[str, ...], words: Sequence[str], partial: str) -> Sequ
     return Opening.OPEN if begins else Opening.FREE
 
 
-def _participle(rest: Sequence[str], partial: str, tongue: ClaimLexicon) -> Opening:
-    """Fillers, then a participle; where that comes late the whole sentence has to be heard."""
-    if tongue.late:
+def _participle(rest: Sequence[str], partial: str, lexicon: ClaimLexicon) -> Opening:
+    """Fillers, then a participle. In languages with a late participle the whole sentence is a claim."""
+    if lexicon.late:
         return Opening.CLAIM
-    told = [word for word in rest if word not in tongue.fillers][:1]
-    if told:
-        return Opening.CLAIM if told[0] in tongue.participles else Opening.FREE
-    expected = (*tongue.fillers, *tongue.participles)
+    following = [word for word in rest if word not in lexicon.fillers][:1]
+    if following:
+        return Opening.CLAIM if following[0] in lexicon.participles else Opening.FREE
+    expected = (*lexicon.fillers, *lexicon.participles)
     return Opening.OPEN if any(word.startswith(partial) for word in expected) else Opening.FREE
 
 
-def _result(rest: Sequence[str], partial: str, tongue: ClaimLexicon) -> Opening:
+def _passive(rest: Sequence[str], partial: str, lexicon: ClaimLexicon) -> Opening:
     """A short subject, an auxiliary, a participle."""
-    for place, word in enumerate(rest[: LONGEST_SUBJECT + 1]):
-        if word in tongue.auxiliaries:
-            following = [one for one in rest[place:] if one not in tongue.auxiliaries]
-            return _participle(following, partial if following == [] else "", tongue)
-    return Opening.OPEN if len(rest) <= LONGEST_SUBJECT else Opening.FREE
+    for index, word in enumerate(rest[: MAX_SUBJECT_WORDS + 1]):
+        if word in lexicon.auxiliaries:
+            following = [one for one in rest[index:] if one not in lexicon.auxiliaries]
+            return _participle(following, partial if following == [] else "", lexicon)
+    return Opening.OPEN if len(rest) <= MAX_SUBJECT_WORDS else Opening.FREE

@@ -1,1 +1,1 @@
-"""Readings and wordings that several rooms of conversations share."""
+"""Queries, payloads and wording shared by the rooms of conversations."""

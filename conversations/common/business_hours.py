@@ -1,4 +1,4 @@
-"""Working hours: is the business open at a moment, and why (T05, T18)."""
+"""Business hours: open or closed at a given time, with the reason."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tools.services.bookings.opening import Opening
 
 @dataclass(frozen=True)
 class WorkingStatus:
-    """Whether the business is open, with the reason, and the moment in its own time zone."""
+    """The business's status at a given time, in its own time zone."""
 
     is_open: bool
     reason: str
@@ -20,33 +20,33 @@ class WorkingStatus:
 
     @property
     def variant(self) -> str:
-        """The variant of the intent map."""
+        """The matching variant of the intent map."""
         return "working" if self.is_open else "non_working"
 
     @property
     def line(self) -> str:
-        """The status as a prompt says it."""
+        """The status as prompts show it."""
         return f"{'open' if self.is_open else 'closed'}: {self.reason}"
 
     @property
     def document(self) -> dict[str, str | bool]:
-        """The status as it is kept with a turn (T18)."""
+        """The status as stored on a turn."""
         return {"open": self.is_open, "reason": self.reason}
 
     @property
     def clock(self) -> str:
-        """The moment as a prompt says it."""
+        """The local time as prompts show it."""
         return self.local.strftime("%A %d %B %Y, %H:%M")
 
 
 def working_status(config: AgentConfig, *, at: datetime) -> WorkingStatus:
-    """Whether the business is open at an aware moment. A project without hours is always open, but on its holidays."""
+    """The status of the business at an aware datetime. A project without hours is always open, except on its holidays."""
     local = at.astimezone(ZoneInfo(config.timezone))
-    is_open, reason = _judge(config, local)
+    is_open, reason = _status_at(config, local)
     return WorkingStatus(is_open=is_open, reason=reason, local=local)
 
 
-def _judge(config: AgentConfig, local: datetime) -> tuple[bool, str]:
+def _status_at(config: AgentConfig, local: datetime) -> tuple[bool, str]:
     day, now = local.date(), local.strftime("%H:%M")
     is_holiday = day in config.holidays
     if not config.hours and not is_holiday:

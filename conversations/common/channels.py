@@ -1,4 +1,4 @@
-"""What each channel bears: how long a reply may be, what of its markup is shown, how soon silence is noticed (N12)."""
+"""Channel traits: reply length, supported markup and follow-up delay."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from enum import StrEnum
 
 from conversations.models import Channel
 from projects.models.agent_config import AgentConfig, ChannelKind, NewerMessage
-from tools.engine.business_state import normalise_channel
+from tools.engine.business_state import normalize_channel
 
 
 class Markup(StrEnum):
-    """What may stand in a reply besides words; the value is the rule as the prompt says it."""
+    """The markup a channel displays. The value is the rule as the prompt states it."""
 
     SPOKEN = (
         "It is read aloud: plain sentences as one says them, without markup, lists, links or emoji. "
@@ -25,7 +25,9 @@ class Markup(StrEnum):
 
 @dataclass(frozen=True)
 class Traits:
-    """One channel. `longest_reply` is in characters, `follow_up` the silence before the agent writes again."""
+    """The properties of one channel. `longest_reply` is in characters; `follow_up` is the silence after which the agent
+    writes again.
+    """
 
     kind: ChannelKind
     longest_reply: int
@@ -39,31 +41,30 @@ class Traits:
 
     @property
     def rules(self) -> str:
-        """Length and markup as the reply's prompt says them."""
+        """The rules on length and markup, for the reply prompt."""
         return f"A reply has at most {self.longest_reply} characters. {self.markup.value}"
 
 
-HALF_AN_HOUR = timedelta(minutes=30)
+HALF_HOUR = timedelta(minutes=30)
 
-# A webcall is read as a phone call (N14). A program that calls the API pairs each answer with its question.
+# A web call is treated as a phone call. API clients queue: they pair each answer with its question.
 TRAITS: Mapping[str, Traits] = {
     Channel.PHONE: Traits("voice", 400, Markup.SPOKEN, timedelta(seconds=20)),
-    Channel.CHAT: Traits("text", 1200, Markup.PLAIN, HALF_AN_HOUR),
-    Channel.PORTAL: Traits("text", 1200, Markup.PLAIN, HALF_AN_HOUR),
-    Channel.TELEGRAM: Traits("text", 1000, Markup.LIGHT, HALF_AN_HOUR),
-    Channel.WHATSAPP: Traits("text", 1000, Markup.LIGHT, HALF_AN_HOUR),
-    Channel.SMS: Traits("text", 320, Markup.PLAIN, HALF_AN_HOUR),
-    Channel.API: Traits("text", 1200, Markup.PLAIN, HALF_AN_HOUR, newer_message="queue"),
+    Channel.CHAT: Traits("text", 1200, Markup.PLAIN, HALF_HOUR),
+    Channel.PORTAL: Traits("text", 1200, Markup.PLAIN, HALF_HOUR),
+    Channel.TELEGRAM: Traits("text", 1000, Markup.LIGHT, HALF_HOUR),
+    Channel.WHATSAPP: Traits("text", 1000, Markup.LIGHT, HALF_HOUR),
+    Channel.SMS: Traits("text", 320, Markup.PLAIN, HALF_HOUR),
+    Channel.API: Traits("text", 1200, Markup.PLAIN, HALF_HOUR, newer_message="queue"),
 }
 
 
 def traits_of(channel: str) -> Traits:
-    """The traits of a channel."""
-    return TRAITS[normalise_channel(channel)]
+    return TRAITS[normalize_channel(channel)]
 
 
 def follow_up_delay(config: AgentConfig, channel: str) -> timedelta | None:
-    """How long the customer may be silent before the agent writes again. None: it never does."""
+    """The silence after which the agent writes again, or None if it never does."""
     traits = traits_of(channel)
     minutes = config.follow_up_minutes.get(traits.kind)
     delay = traits.follow_up if minutes is None else timedelta(minutes=minutes)
@@ -71,5 +72,5 @@ def follow_up_delay(config: AgentConfig, channel: str) -> timedelta | None:
 
 
 def is_scored(config: AgentConfig, channel: str) -> bool:
-    """Whether the quality of a conversation on this channel is scored: voice always is, others by setting (T12)."""
+    """True if conversations on this channel are scored: voice always, other channels if configured."""
     return traits_of(channel).is_voice or channel in config.score_quality_on

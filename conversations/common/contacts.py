@@ -1,4 +1,4 @@
-"""Customers as the floors below ask for them: whose a conversation is, and the contact that tools reach them by (threat 8)."""
+"""Customer lookups registered as hooks for the lower rooms: a conversation's customer and their contact details."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tools.engine.execution.handler import Contact
 
 FIELDS = ("name", "phone", "email", "language")
 
-# One row for each field that is known, and one of nothing for a persona of whom nothing is.
+# One row per known field; a persona without fields yields a single row of nulls.
 KNOWN = PreparedValues(
     lambda persona: Persona.objects.filter(pk=persona).values_list("fields__key", "fields__value", "fields__strength"),
     kinds=(UUID,),
@@ -24,28 +24,28 @@ KNOWN = PreparedValues(
 
 
 def read_contact(persona_id: UUID | None) -> Contact | None:
-    """The contact of a persona inside the tenant's transaction; None without a persona, and for one that is gone."""
+    """The contact of a persona, or None if there is no persona or it was deleted. Runs in the tenant's transaction."""
     if persona_id is None or not (rows := KNOWN(persona_id)):
         return None
     given = {key: value for key, value, strength in rows if strength == Strength.GIVEN}
-    contact = contact_with(persona_id, {key: value for key, value, _ in rows if key is not None})
+    contact = contact_from_fields(persona_id, {key: value for key, value, _ in rows if key is not None})
     return replace(contact, phone_on_file=given.get("phone", ""), email_on_file=given.get("email", ""))
 
 
-def contact_with(persona_id: UUID, fields: Mapping[str, str]) -> Contact:
-    """The contact that a persona's fields make."""
+def contact_from_fields(persona_id: UUID, fields: Mapping[str, str]) -> Contact:
+    """Build a contact from a persona's fields."""
     return Contact(persona_id=persona_id, **{name: fields.get(name, "") for name in FIELDS})
 
 
 def flag_customer(persona_id: UUID, reason: str) -> None:
-    """Put down for staff what a customer did (F19), inside the tenant's transaction."""
+    """Flag a customer for staff. Runs in the tenant's transaction."""
     Persona.objects.filter(pk=persona_id).update(flagged=True, flag_reason=reason)
 
 
 def read_shopper(project: Project, persona_id: UUID) -> Mapping[str, Any]:
-    """The claims of a customer's last visit as a shopper whom the shop had signed in (W05); empty for none.
+    """The identity claims from the customer's latest visit as a signed-in shopper; empty if there was none.
 
-    Raises ApiError for a customer whom the project doesn't have.
+    Raises ApiError if the project has no such customer.
     """
     find_customer(project, conversation_id=None, persona_id=persona_id)
     visits = Conversation.objects.filter(persona_id=persona_id, shopper__isnull=False).order_by("-created_at")
@@ -53,7 +53,9 @@ def read_shopper(project: Project, persona_id: UUID) -> Mapping[str, Any]:
 
 
 def find_customer(project: Project, *, conversation_id: UUID | None, persona_id: UUID | None) -> UUID | None:
-    """The customer of a conversation, or the one that is named. Raises ApiError for what the project doesn't have."""
+    """The customer of the conversation, or the given one. Raises ApiError if the project has no such conversation or
+    customer.
+    """
     if persona_id is not None and not Persona.objects.filter(project=project, pk=persona_id).exists():
         raise ApiError("invalid_persona", "persona: the project has no such customer.", field="persona")
     if conversation_id is None:
@@ -66,5 +68,5 @@ def find_customer(project: Project, *, conversation_id: UUID | None, persona_id:
             "invalid_conversation", "conversation: the project has no such conversation.", field="conversation"
         )
     if persona_id not in (None, owner):
-        raise ApiError("invalid_persona", "persona: the conversation is another customer's.", field="persona")
+        raise ApiError("invalid_persona", "persona: the conversation belongs to another customer.", field="persona")
     return owner

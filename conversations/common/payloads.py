@@ -1,4 +1,4 @@
-"""What the API shows of conversations, field by field; the OpenAPI document is made of it."""
+"""API payloads of conversations. The OpenAPI document is generated from them."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from tools.engine.analysis.steps import SkillGroup
 from tools.engine.execution.outcome import Signal
 from tools.engine.payloads import EffectPayload, PromisePayload, VerdictPayload
 
-Block = Annotated[dict[str, Any], "What a widget shows in place of words, by its `type`."]
-Arguments = Annotated[dict[str, Any], "As the tool's parameters have them."]
+Block = Annotated[dict[str, Any], "A widget block shown in place of text. Its shape depends on `type`."]
+Arguments = Annotated[dict[str, Any], "The call's arguments, by the tool's parameters."]
 
 
 class MessagePayload(TypedDict):
-    """`author` is the operator's name, and stands with an operator's messages alone."""
+    """A message in a conversation. `author` is the operator's name and is present only on operator messages."""
 
     id: Id
     seq: int
@@ -38,7 +38,7 @@ class KnownPayload(TypedDict):
 
 
 class WrittenPayload(TypedDict):
-    """What thoughts wrote: `conversations.prompts.thoughts.KeyDirectives`."""
+    """Directives as the thoughts flow wrote them: `conversations.prompts.thoughts.KeyDirectives`."""
 
     scenario: str
     step: str
@@ -51,7 +51,7 @@ class WrittenPayload(TypedDict):
 
 
 class DirectivesPayload(WrittenPayload):
-    """What the agent does next."""
+    """The agent's instructions for its next reply."""
 
     version: int
     turn: Id
@@ -59,7 +59,7 @@ class DirectivesPayload(WrittenPayload):
 
 
 class PersonaPayload(TypedDict):
-    """The customer; `attributes` are every field known about them, those that have a place of their own among them."""
+    """A customer. `attributes` holds every known field, including `name`, `phone` and `email`."""
 
     id: Id
     external_id: str
@@ -92,15 +92,15 @@ class ConversationPayload(TypedDict):
     channel: Annotated[str, Channel]
     status: Annotated[str, ConversationStatus]
     persona: PersonaPayload
-    metadata: Annotated[dict[str, Any], "As it was given."]
-    operator: Annotated[OperatorPayload | None, "Who has the conversation; null while the agent answers in it."]
+    metadata: Annotated[dict[str, Any], "The metadata set when the conversation was created."]
+    operator: Annotated[OperatorPayload | None, "The operator in charge; null while the agent answers."]
     waiting: bool
-    waits: Annotated[list[WaitPayload], "Those that are open."]
+    waits: Annotated[list[WaitPayload], "Open waits."]
     follow_up_at: Stamp | None
     directives: DirectivesPayload | None
     flag: Annotated[str | None, "Why staff should look."]
-    recovery: Annotated[str | None, "Why it goes badly, while it does."]
-    correction: Annotated[str | None, "What the agent said was done and wasn't, until it has put that right."]
+    recovery: Annotated[str | None, "Why the conversation is going badly; null otherwise."]
+    correction: Annotated[str | None, "What the agent wrongly reported as done, until a reply corrects it."]
     created_at: Stamp
     updated_at: Stamp
 
@@ -111,7 +111,7 @@ class HoursPayload(TypedDict):
 
 
 class QualityPayload(TypedDict):
-    """`score` is from 1 to 10."""
+    """A quality score from 1 (worst) to 10 (best), with its reason."""
 
     score: int
     reason: str
@@ -124,7 +124,7 @@ class RefusedPayload(TypedDict):
 
 
 class TurnSummaryPayload(TypedDict):
-    """The turn itself, without what hangs on it."""
+    """A turn without its related objects."""
 
     id: Id
     seq: int
@@ -134,11 +134,11 @@ class TurnSummaryPayload(TypedDict):
     superseded_by: Id | None
     message: Id | None
     reply: MessagePayload | None
-    partial: Annotated[str | None, "What a superseded reply had written."]
+    partial: Annotated[str | None, "The text a superseded reply had produced."]
     freshness: Annotated[str, Freshness]
-    working_hours: Annotated[HoursPayload | None, "As they were when the reply began."]
+    working_hours: Annotated[HoursPayload | None, "Business hours status at the start of the reply."]
     quality: QualityPayload | None
-    refused: Annotated[list[RefusedPayload], "The observer's readings that could not be kept."]
+    refused: Annotated[list[RefusedPayload], "Observed values that failed validation."]
     tools_called: bool
     error: str | None
     created_at: Stamp
@@ -151,8 +151,8 @@ class TurnSummaryPayload(TypedDict):
 class TurnCallPayload(TypedDict):
     id: Id
     tool: str
-    arguments: Annotated[Arguments | None, "Null when the model's text was no JSON object."]
-    arguments_text: Annotated[str | None, "That text."]
+    arguments: Annotated[Arguments | None, "Null if the model's arguments are not a JSON object."]
+    arguments_text: Annotated[str | None, "The model's raw arguments; set only if `arguments` is null."]
     result: str | None
     is_error: bool
     effect: Id | None
@@ -163,7 +163,7 @@ class TurnCallPayload(TypedDict):
 
 
 class TurnStepPayload(TypedDict):
-    """One hop: what the model said beside its calls, and each call with what it was told."""
+    """One model response with tool calls: the text beside the calls, and each call with its result."""
 
     number: int
     content: str | None
@@ -175,7 +175,7 @@ class AnalysisStepPayload(TypedDict):
     number: int
     name: str
     group: Annotated[str, SkillGroup]
-    held: Annotated[dict[str, Any], "What it held, by its name."]
+    held: Annotated[dict[str, Any], "The step's output. Its shape depends on `name`."]
 
 
 class ObservedPayload(TypedDict):
@@ -199,8 +199,8 @@ class TurnPayload(TurnSummaryPayload):
 
 
 class PostedPayload(TypedDict):
-    """`turn` is null while an operator has the conversation. `operator` says who that is, also where one took it over while
-    the reply was waited for; there `reply` is null.
+    """A stored message and the turn that answers it. `turn` is null while an operator has the conversation. `operator`
+    is set if one has it, or took it over while the client waited for the reply; `reply` is then null.
     """
 
     message: MessagePayload
@@ -216,7 +216,7 @@ class RepliedPayload(TypedDict):
 
 
 class SentEventPayload(TypedDict):
-    """`turn` is the one that the event caused."""
+    """`turn` is the turn that the event started, if any."""
 
     idn: str
     turn: TurnSummaryPayload | None
@@ -227,11 +227,15 @@ class EventPayload(TypedDict):
     idn: str
     connector: str
     type: Annotated[str, EventType] | None
-    payload: Annotated[dict[str, Any], "By `idn`; a custom event's is as it was given."]
+    payload: Annotated[
+        dict[str, Any], "The event's data, by `idn`. Custom events keep the payload they were sent with."
+    ]
     created_at: datetime
 
 
 class HandedBackPayload(ConversationPayload):
-    """`turn` is the agent's answer to what the customer has written since, if that is unanswered."""
+    """The conversation after it was handed back. `turn` is the agent's answer to unanswered customer messages, if there
+    are any.
+    """
 
     turn: TurnSummaryPayload | None

@@ -1,4 +1,4 @@
-"""Rows as the API shows them (design section 6)."""
+"""Conversation rows as API payloads."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ def directives_payload(directives: Directives) -> DirectivesPayload:
 
 
 def persona_payload(persona: Persona) -> PersonaPayload:
-    """The customer with every field known about them."""
-    return _persona(persona, persona.fields.all())
+    """The customer with every known field."""
+    return _persona_payload(persona, persona.fields.all())
 
 
-def _persona(persona: Persona, known: Iterable[PersonaField]) -> PersonaPayload:
+def _persona_payload(persona: Persona, known: Iterable[PersonaField]) -> PersonaPayload:
     fields = {field.key: field.value for field in known}
     return {
         "id": str(persona.pk),
@@ -68,7 +68,7 @@ def _persona(persona: Persona, known: Iterable[PersonaField]) -> PersonaPayload:
 
 
 def wait_payload(wait: Wait) -> WaitPayload:
-    """A wait as the API, the pages and the live stream show it."""
+    """A wait as shown by the API, the pages and the live stream."""
     return {
         "waiting": wait.ended_at is None,
         "reason": wait.reason,
@@ -80,18 +80,18 @@ def wait_payload(wait: Wait) -> WaitPayload:
     }
 
 
-def shown(rows: QuerySet[Conversation]) -> QuerySet[Conversation]:
-    """The conversations with everything that `conversation_payload` shows, in a fixed number of queries."""
+def with_relations(rows: QuerySet[Conversation]) -> QuerySet[Conversation]:
+    """Conversations with everything `conversation_payload` needs, in a fixed number of queries."""
     waits = Prefetch("waits", open_waits())
     return rows.select_related("persona", "directives", "operator").prefetch_related("persona__fields", waits)
 
 
 def conversation_payload(conversation: Conversation) -> ConversationPayload:
-    """A conversation of `shown`."""
-    return _conversation(conversation, conversation.persona.fields.all(), conversation.waits.all())
+    """The payload of a conversation loaded through `with_relations`."""
+    return _payload(conversation, conversation.persona.fields.all(), conversation.waits.all())
 
 
-ONE = PreparedQuery(
+CONVERSATION = PreparedQuery(
     lambda project, conversation: Conversation.objects.select_related("persona", "directives", "operator").filter(
         project_id=project, pk=conversation
     ),
@@ -100,26 +100,26 @@ ONE = PreparedQuery(
 
 
 def read_conversation(project_id: UUID, conversation_id: UUID) -> ConversationPayload:
-    """What `conversation_payload` shows, of one: found by keys. Raises Conversation.DoesNotExist."""
-    for conversation in ONE(project_id, conversation_id):
-        return _conversation(conversation, FIELDS(conversation.persona_id), WAITS(conversation_id))
+    """The payload of one conversation, looked up by keys. Raises Conversation.DoesNotExist."""
+    for conversation in CONVERSATION(project_id, conversation_id):
+        return _payload(conversation, FIELDS(conversation.persona_id), WAITS(conversation_id))
     raise Conversation.DoesNotExist
 
 
-def began_payload(conversation: Conversation) -> ConversationPayload:
-    """The same of one that the running transaction began: nothing is awaited or was directed in it yet."""
-    return _conversation(conversation, FIELDS(conversation.persona_id), ())
+def new_conversation_payload(conversation: Conversation) -> ConversationPayload:
+    """The payload of a conversation created in the running transaction, which has no waits or directives yet."""
+    return _payload(conversation, FIELDS(conversation.persona_id), ())
 
 
-def _conversation(
-    conversation: Conversation, known: Iterable[PersonaField], awaited: Iterable[Wait]
+def _payload(
+    conversation: Conversation, known: Iterable[PersonaField], wait_rows: Iterable[Wait]
 ) -> ConversationPayload:
-    directives, waits = conversation.directives, list(awaited)
+    directives, waits = conversation.directives, list(wait_rows)
     return {
         "id": str(conversation.pk),
         "channel": conversation.channel,
         "status": conversation.status,
-        "persona": _persona(conversation.persona, known),
+        "persona": _persona_payload(conversation.persona, known),
         "metadata": conversation.metadata,
         "operator": operator_payload(conversation),
         "waiting": bool(waits),
@@ -135,7 +135,7 @@ def _conversation(
 
 
 def operator_payload(conversation: Conversation) -> OperatorPayload | None:
-    """Who has the conversation; None while the agent answers in it."""
+    """The operator in charge, or None while the agent answers."""
     if conversation.operator is None:
         return None
     return {"name": conversation.operator.name, "since": stamp(conversation.operator_since)}

@@ -1,4 +1,4 @@
-"""The small shapes that prompts are made of; templates/prompts reads their fields by name."""
+"""Small value objects for prompts; templates/prompts reads their fields by name."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Fact:
-    """One thing known about the customer."""
+    """One fact known about the customer."""
 
     field: str
     value: str
@@ -23,7 +23,7 @@ class Fact:
 
 @dataclass(frozen=True)
 class ExtraField:
-    """A field of the project's own that the observer looks for."""
+    """A project-defined field for the observer to look for."""
 
     key: str
     description: str
@@ -34,7 +34,7 @@ class Step:
     number: str
     text: str
     collects: list[str] = field(default_factory=list)
-    # What the agent may promise in this step, by name.
+    # Names of the tools the agent may promise in this step.
     tools: list[str] = field(default_factory=list)
 
 
@@ -59,7 +59,7 @@ class Intent:
 
 @dataclass(frozen=True)
 class Action:
-    """An effect as the prompts see it: the tool's name, its state, a short note."""
+    """An effect as shown in prompts: the tool's name, its state and a short note."""
 
     name: str
     state: str
@@ -68,7 +68,7 @@ class Action:
 
 @dataclass(frozen=True)
 class Section:
-    """What a tool put into the prompts of its conversation, under a name."""
+    """A named prompt section written by a tool."""
 
     name: str
     content: str
@@ -76,7 +76,7 @@ class Section:
 
 @dataclass(frozen=True)
 class DirectivesView:
-    """Directives as the reply's prompt shows them."""
+    """Directives as shown in the reply prompt."""
 
     version: int
     scenario: str

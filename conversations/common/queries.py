@@ -1,4 +1,4 @@
-"""What flows, pages and the API read of a conversation again and again: what is known of its customer, and what it waits for."""
+"""Shared queries for flows, pages and the API: a customer's fields and open waits."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from tenancy.prepared_queries import PreparedQuery
 
 
 def open_waits() -> QuerySet[Wait]:
-    """What is waited for now, by the database's clock."""
+    """Waits that are open now, by the database's clock."""
     return Wait.objects.filter(ended_at=None, until__gt=Now())
 
 
 def open_waits_of(conversation_id: UUID) -> QuerySet[Wait]:
-    """What one conversation waits for now."""
+    """The open waits of one conversation."""
     return open_waits().filter(conversation_id=conversation_id)
 
 

@@ -1,4 +1,4 @@
-"""The customer's language, and the apology in it."""
+"""The customer's language, and the apology in that language."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from projects.widget.languages import customer_language
 
 
 def language_of(persona_id: UUID, *, project_id: UUID, asked: str = "") -> str:
-    """The customer's language, where the browser `asked` comes last. Must run in the tenant's transaction."""
+    """The customer's language. `asked` is the browser's and is used last. Runs in the tenant's transaction."""
     known = PersonaField.objects.filter(persona_id=persona_id, key="language").values_list("value", flat=True).first()
     return customer_language(project_id, known=known or "", asked=asked)
 
 
 def apology_for(conversation: Conversation) -> str:
-    """The message that stands in for a reply that failed for good."""
+    """The message sent in place of a reply that failed for good."""
     with override(language_of(conversation.persona_id, project_id=conversation.project_id)):
         return gettext("Sorry, I can’t reply right now. The team has been told. Please try again in a moment.")

@@ -1,4 +1,4 @@
-"""A turn with everything that belongs to it, as the API and the inspector show it."""
+"""A turn with all its related objects, as shown by the API and the inspector."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from conversations.models.directives import Directives
 from jobs.models import Job, ModelCall
 from jobs.presenters import call_payload, job_payload
 from projects.common.presenters import stamp
-from tools.engine.function_calling.redaction import shown_arguments
+from tools.engine.function_calling.redaction import redacted_arguments
 from tools.engine.presenters import effect_payload, promise_payload, verdict_payload
 from tools.models import Effect, Promise, Verdict
 
 
 def turn_summary(turn: Turn) -> TurnSummaryPayload:
-    """The turn itself, without what hangs on it. Needs `reply` selected."""
+    """The turn without its related objects. Needs `reply` selected."""
     return {
         "id": str(turn.pk),
         "seq": turn.seq,
@@ -49,7 +49,7 @@ def turn_summary(turn: Turn) -> TurnSummaryPayload:
 
 
 def turn_payload(turn: Turn) -> TurnPayload:
-    """The whole turn, in a fixed number of queries."""
+    """The turn with all its related objects, in a fixed number of queries."""
     effects = list(Effect.objects.filter(turn_id=turn.pk))
     written = Directives.objects.filter(turn=turn).first()
     return {
@@ -69,7 +69,7 @@ def turn_payload(turn: Turn) -> TurnPayload:
 
 
 def step_payload(step: TurnStep) -> TurnStepPayload:
-    """One hop: what the model said beside its calls, and each call with what it was told (W08)."""
+    """One step: the model's text beside its tool calls, and each call with its result."""
     return {
         "number": step.number,
         "content": step.content or None,
@@ -78,7 +78,7 @@ def step_payload(step: TurnStep) -> TurnStepPayload:
             {
                 "id": str(call.pk),
                 "tool": call.name,
-                "arguments": shown_arguments(call.name, call.arguments),
+                "arguments": redacted_arguments(call.name, call.arguments),
                 "arguments_text": call.arguments_text if call.arguments is None else None,
                 "result": call.result or None,
                 "is_error": call.is_error,
@@ -98,7 +98,7 @@ def _steps_of(turn: Turn) -> Iterable[TurnStep]:
 
 
 def jobs_of(turn: Turn, effects: Iterable[Effect]) -> list[Job]:
-    """The turn's reply, its three flows and its effects, in the order they were made."""
+    """The jobs of the turn's reply, its flows and its effects, oldest first."""
     subjects = [turn.conversation_id, *(effect.pk for effect in effects)]
     jobs = Job.objects.filter(subject_id__in=subjects, ordinal__in=(turn.seq, 0)).order_by("created_at", "id")
     return [job for job in jobs if job.subject_id != turn.conversation_id or job.ordinal == turn.seq]

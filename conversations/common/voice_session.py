@@ -1,4 +1,4 @@
-"""Whether a voice holds a conversation at this moment."""
+"""Checks for a live voice session."""
 
 from __future__ import annotations
 
@@ -11,26 +11,28 @@ from django.db.models.functions import Now
 from conversations.common.channels import traits_of
 from conversations.models import Conversation, VoiceSession
 
-# A voice that reports nothing for so long is gone, and the agent speaks for itself again.
-LIVE_FOR = timedelta(minutes=10)
-# Nobody speaks for longer without a breath: that they ended was not reported.
-LONGEST_SPEECH = timedelta(minutes=2)
+# After this long without a report the voice is considered gone, and the agent speaks for itself again.
+SESSION_TIMEOUT = timedelta(minutes=10)
+# Longer speech means that its end was not reported.
+MAX_SPEECH = timedelta(minutes=2)
 
 
-def can_have_a_voice(conversation: Conversation) -> bool:
-    """Whether it is a call."""
+def is_voice_call(conversation: Conversation) -> bool:
+    """Return True if the conversation is a call."""
     return traits_of(conversation.channel).is_voice
 
 
-def is_held_by_a_voice(conversation: Conversation) -> bool:
-    """Whether what the agent says is said by a voice that runs elsewhere. Costs nothing on a channel that is written."""
-    return can_have_a_voice(conversation) and _live(conversation.pk).exists()
+def has_live_voice(conversation: Conversation) -> bool:
+    """Return True if a live voice session speaks for the agent. Runs no query on text channels."""
+    return is_voice_call(conversation) and _live_sessions(conversation.pk).exists()
 
 
 def is_caller_speaking(conversation_id: UUID) -> bool:
-    """Whether the caller speaks now, as far as it was reported."""
-    return _live(conversation_id).filter(speaking_since__gt=Now() - LONGEST_SPEECH).exists()
+    """Return True if the caller is speaking, according to the latest reports."""
+    return _live_sessions(conversation_id).filter(speaking_since__gt=Now() - MAX_SPEECH).exists()
 
 
-def _live(conversation_id: UUID) -> QuerySet[VoiceSession]:
-    return VoiceSession.objects.filter(conversation_id=conversation_id, ended_at=None, heard_at__gt=Now() - LIVE_FOR)
+def _live_sessions(conversation_id: UUID) -> QuerySet[VoiceSession]:
+    return VoiceSession.objects.filter(
+        conversation_id=conversation_id, ended_at=None, heard_at__gt=Now() - SESSION_TIMEOUT
+    )

@@ -1,1 +1,1 @@
-"""What a flow knows of a conversation: the turn's context, the transcript, the summary."""
+"""Input of the flows: the turn's context, the transcript and the summary."""

@@ -1,4 +1,4 @@
-"""What the tool caller reads, taken from a stored turn or from words that someone wrote down."""
+"""Input for the tool caller, from a stored turn or from a conversation sent by the client."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from projects.common.api_error import ApiError
 from projects.models import Project
 from tools.engine.skills.exchange import Exchange, TranscriptLine
 
-# Who speaks, by the words in use elsewhere.
+# Our roles, by the labels commonly used for them.
 SPEAKERS = {
     "agent": "agent",
     "assistant": "agent",
@@ -27,15 +27,15 @@ SPEAKERS = {
     "operator": "operator",
     "system": "system",
 }
-SPOKEN = re.compile(rf"^\s*({'|'.join(SPEAKERS)})\s*:\s*", re.IGNORECASE)
+SPEAKER = re.compile(rf"^\s*({'|'.join(SPEAKERS)})\s*:\s*", re.IGNORECASE)
 MOST_LINES = 200
 
 
 def exchange_after(turn: Turn) -> Exchange:
-    """A turn that was replied to, as its tool caller read it. Its conversation, message and reply are selected."""
+    """A replied turn as its tool caller read it. Needs the conversation, message and reply selected."""
     summary = summary_before(turn)
-    said = read_transcript(turn, after=summary.until_seq if summary else 0, is_replied=True)
-    lines = [as_line(one) for one in said]
+    messages = read_transcript(turn, after=summary.until_seq if summary else 0, is_replied=True)
+    lines = [as_line(message) for message in messages]
     return Exchange(
         answer=turn.reply.content if turn.reply else "",
         lines=[TranscriptLine(role=line.role, content=line.content) for line in lines],
@@ -44,7 +44,9 @@ def exchange_after(turn: Turn) -> Exchange:
 
 
 def latest_turn(project: Project, conversation_id: UUID) -> Turn:
-    """The last turn of a conversation that was replied to. Raises Http404, ApiError where there is none."""
+    """The latest replied turn of a conversation. Raises Http404 if the conversation doesn't exist, ApiError if it has
+    no reply.
+    """
     if not Conversation.objects.filter(project=project, pk=conversation_id).exists():
         raise Http404
     turn = replied_turns(project).filter(conversation_id=conversation_id).order_by("-seq").first()
@@ -54,54 +56,58 @@ def latest_turn(project: Project, conversation_id: UUID) -> Turn:
 
 
 def replied_turns(project: Project) -> QuerySet[Turn]:
-    """The project's turns that were replied to, with what exchange_after needs."""
+    """The project's replied turns, with the relations `exchange_after` needs."""
     rows = Turn.objects.select_related("conversation__summary", "message", "reply")
     return rows.filter(conversation__project=project, status=TurnStatus.DONE, reply__isnull=False)
 
 
 def written_exchange(lines: Iterable[TranscriptLine], *, answer: str = "", summary: str = "") -> Exchange:
-    """Words that someone wrote down; without an answer of its own the agent's last line is it. Raises ApiError."""
-    said = list(lines)
+    """An exchange from the client's lines. Without `answer`, the agent's last line is the answer. Raises ApiError if
+    there is none.
+    """
+    spoken = list(lines)
     if answer:
-        said = [*said, TranscriptLine(role="agent", content=answer)]
-    while said and said[-1].role != "agent":
-        said.pop()
-    if not said:
-        raise ApiError("no_reply", "The conversation holds no line of the agent's.", field="conversation")
-    return Exchange(answer=said[-1].content, lines=said, summary=summary)
+        spoken = [*spoken, TranscriptLine(role="agent", content=answer)]
+    while spoken and spoken[-1].role != "agent":
+        spoken.pop()
+    if not spoken:
+        raise ApiError("no_reply", "The conversation has no message from the agent.", field="conversation")
+    return Exchange(answer=spoken[-1].content, lines=spoken, summary=summary)
 
 
 def read_lines(conversation: Any) -> list[TranscriptLine]:
-    """The lines of a conversation given as text (`agent: …`, one a line) or as a list of role and content. Raises ApiError."""
+    """Parse a conversation given as text (one `agent: …` per line) or as a list of `{"role", "content"}`. Raises
+    ApiError.
+    """
     if isinstance(conversation, str):
         return _lines_of_text(conversation)
     if not isinstance(conversation, list):
-        _refuse("must be a conversation's id, a list of lines, or text")
+        _refuse("must be a conversation id, a list of lines or text")
     if len(conversation) > MOST_LINES:
         _refuse(f"has {len(conversation)} lines; the limit is {MOST_LINES}")
-    return [_line(one) for one in conversation]
+    return [_line(line) for line in conversation]
 
 
 def _lines_of_text(text: str) -> list[TranscriptLine]:
-    """A line without a speaker goes on with what the speaker before it said."""
-    found: list[tuple[str, list[str]]] = []
+    """A line without a speaker continues the previous speaker's message."""
+    turns: list[tuple[str, list[str]]] = []
     for row in text.splitlines():
-        if speaker := SPOKEN.match(row):
-            found.append((SPEAKERS[speaker[1].lower()], [row[speaker.end() :]]))
-        elif found:
-            found[-1][1].append(row)
+        if speaker := SPEAKER.match(row):
+            turns.append((SPEAKERS[speaker[1].lower()], [row[speaker.end() :]]))
+        elif turns:
+            turns[-1][1].append(row)
         elif row.strip():
-            found.append(("customer", [row]))
-    return [TranscriptLine(role=role, content="\n".join(rows).strip()) for role, rows in found[-MOST_LINES:]]
+            turns.append(("customer", [row]))
+    return [TranscriptLine(role=role, content="\n".join(rows).strip()) for role, rows in turns[-MOST_LINES:]]
 
 
-def _line(one: Any) -> TranscriptLine:
-    role = one.get("role") if isinstance(one, Mapping) else None
-    content = one.get("content") if isinstance(one, Mapping) else None
+def _line(line: Any) -> TranscriptLine:
+    role = line.get("role") if isinstance(line, Mapping) else None
+    content = line.get("content") if isinstance(line, Mapping) else None
     if not isinstance(role, str) or role.lower() not in SPEAKERS or not isinstance(content, str):
-        _refuse('must hold lines such as {"role": "agent", "content": "I\'ll send it."}')
+        _refuse('must contain lines such as {"role": "agent", "content": "I\'ll send it."}')
     return TranscriptLine(role=SPEAKERS[str(role).lower()], content=str(content))
 
 
-def _refuse(what: str) -> None:
-    raise ApiError("invalid", f"conversation {what}.", field="conversation")
+def _refuse(problem: str) -> None:
+    raise ApiError("invalid", f"conversation {problem}.", field="conversation")

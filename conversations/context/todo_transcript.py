@@ -1,10 +1,10 @@
-"""What was said in a conversation, as the run of one of its todos is told it."""
+"""The transcript handed to a todo's executor."""
 
 from __future__ import annotations
 
 from uuid import UUID
 
-from conversations.context.transcript import as_line, read_unsummarised
+from conversations.context.transcript import as_line, read_unsummarized
 from conversations.models import Summary
 from tenancy.prepared_queries import PreparedQuery
 from todos.hooks import Transcript
@@ -15,10 +15,12 @@ SUMMARY = PreparedQuery(
 )
 
 
-def read_told(conversation_id: UUID) -> Transcript:
-    """The summary, and what was said since, inside the tenant's transaction; the oldest is left out if it must be."""
-    said = read_unsummarised(conversation_id)
+def read_todo_transcript(conversation_id: UUID) -> Transcript:
+    """The summary and the messages since. The oldest messages are dropped if they don't fit. Runs in the tenant's
+    transaction.
+    """
+    messages = read_unsummarized(conversation_id)
     return Transcript(
         summary="".join(summary.as_text for summary in SUMMARY(conversation_id)),
-        messages=[TranscriptLine(role=line.role, content=line.content) for line in map(as_line, said)],
+        messages=[TranscriptLine(role=line.role, content=line.content) for line in map(as_line, messages)],
     )

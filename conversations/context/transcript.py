@@ -1,4 +1,4 @@
-"""The transcript as prompts carry it: in the order of turns, each message clipped, the oldest left out if they must be."""
+"""The transcript for prompts: in turn order, long messages clipped, oldest messages dropped if they don't fit."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ ROLES = {
     MessageRole.OPERATOR: "operator",
     MessageRole.SYSTEM: "system",
 }
-# A prompt carries what no summary covers yet, at most so much of it: this holds when a summary is late or fails.
-MOST_MESSAGES = 200
-MOST_BYTES = 12_000
-# The newest messages stay in a prompt whatever they weigh.
-LEAST_MESSAGES = 4
-LONGEST_MESSAGE = 6_000
-LEFT_OUT = " […] "
+# Upper limit for messages that no summary covers yet; it applies when a summary is late or fails.
+MAX_MESSAGES = 200
+MAX_BYTES = 12_000
+# The newest messages always stay in a prompt, whatever their size.
+MIN_MESSAGES = 4
+MAX_MESSAGE_BYTES = 6_000
+ELLIPSIS = " […] "
 
 
 @dataclass(frozen=True)
 class TranscriptMessage:
-    """One message. `turn` is its turn's number; of a message outside any turn, that of the one before."""
+    """One message. `turn` is the number of its turn, or of the preceding turn if it belongs to none."""
 
     seq: int
     role: str
@@ -41,7 +41,7 @@ class TranscriptMessage:
 
     @property
     def size(self) -> int:
-        """Bytes in a prompt, about."""
+        """Approximate size in a prompt, in bytes."""
         return len(self.content.encode()) + len(self.role) + 3
 
 
@@ -50,78 +50,78 @@ def _messages(conversation: UUID, after: int) -> QuerySet[Message, Any]:
     return rows.values_list("seq", "role", "content", "created_at", "turn__seq")
 
 
-NO_END = 2_000_000_000
+MAX_SEQ = 2_000_000_000
 NEWEST = PreparedValues(
     lambda conversation, after, last: (
-        _messages(conversation, after).filter(seq__lte=last).order_by("-seq")[:MOST_MESSAGES]
+        _messages(conversation, after).filter(seq__lte=last).order_by("-seq")[:MAX_MESSAGES]
     ),
     kinds=(UUID, int, int),
 )
-UNSUMMARISED = PreparedValues(
+UNSUMMARIZED = PreparedValues(
     lambda conversation: (
         _messages(conversation, 0)
         .filter(Q(conversation__summary=None) | Q(seq__gt=F("conversation__summary__until_seq")))
-        .order_by("-seq")[:MOST_MESSAGES]
+        .order_by("-seq")[:MAX_MESSAGES]
     ),
     kinds=(UUID,),
 )
 OLDEST = PreparedValues(
-    lambda conversation, after: _messages(conversation, after).order_by("seq")[:MOST_MESSAGES], kinds=(UUID, int)
+    lambda conversation, after: _messages(conversation, after).order_by("seq")[:MAX_MESSAGES], kinds=(UUID, int)
 )
 
 
 def read_transcript(turn: Turn, *, after: int, is_replied: bool) -> list[TranscriptMessage]:
-    """A turn's messages from `after` (a message's seq) on, as far as they belong to it or to earlier turns, if they fit.
+    """The messages after `after` (a message's seq) that belong to this turn or to earlier ones, as far as they fit.
 
-    A customer may have written again before a reply was sent: that message is answered later and comes later here.
+    A customer may write again before a reply is sent; that message belongs to a later turn and comes later here.
     """
-    last = turn.reply.seq if is_replied and turn.reply is not None else NO_END
+    last = turn.reply.seq if is_replied and turn.reply is not None else MAX_SEQ
     newest = NEWEST(turn.conversation_id, after, last)
-    return fit([one for one in _in_order(newest[::-1]) if one.turn <= turn.seq])
+    return fit([one for one in _in_turn_order(newest[::-1]) if one.turn <= turn.seq])
 
 
-def read_unsummarised(conversation_id: UUID) -> list[TranscriptMessage]:
-    """The newest messages of a conversation that its summary doesn't cover, as far as they fit."""
-    return fit(_in_order(UNSUMMARISED(conversation_id)[::-1]))
+def read_unsummarized(conversation_id: UUID) -> list[TranscriptMessage]:
+    """The newest messages that the conversation's summary doesn't cover, as far as they fit."""
+    return fit(_in_turn_order(UNSUMMARIZED(conversation_id)[::-1]))
 
 
 def read_since(conversation_id: UUID, *, after: int) -> list[TranscriptMessage]:
-    """The oldest messages from `after` (a message's seq) on, whatever they weigh."""
-    return _in_order(OLDEST(conversation_id, after))
+    """The oldest messages after `after` (a message's seq), whatever their size."""
+    return _in_turn_order(OLDEST(conversation_id, after))
 
 
-def _in_order(rows: Sequence[tuple[Any, ...]]) -> list[TranscriptMessage]:
-    """In the order of turns; the rows come in that of `seq`."""
-    said: list[TranscriptMessage] = []
+def _in_turn_order(rows: Sequence[tuple[Any, ...]]) -> list[TranscriptMessage]:
+    """Sort rows that come ordered by `seq` into turn order."""
+    messages: list[TranscriptMessage] = []
     for seq, role, content, created_at, turn_seq in rows:
-        place = turn_seq or (said[-1].turn if said else 0)
-        said.append(TranscriptMessage(seq=seq, role=role, content=clip(content), created_at=created_at, turn=place))
-    return sorted(said, key=lambda one: (one.turn, one.seq))
+        turn = turn_seq or (messages[-1].turn if messages else 0)
+        messages.append(TranscriptMessage(seq=seq, role=role, content=clip(content), created_at=created_at, turn=turn))
+    return sorted(messages, key=lambda message: (message.turn, message.seq))
 
 
-def fit(messages: Sequence[TranscriptMessage], *, room: int = MOST_BYTES) -> list[TranscriptMessage]:
-    """The newest messages that have room, and LEAST_MESSAGES of them in any case."""
+def fit(messages: Sequence[TranscriptMessage], *, room: int = MAX_BYTES) -> list[TranscriptMessage]:
+    """The newest messages that fit into `room` bytes, and at least MIN_MESSAGES of them."""
     kept = 0
     for kept, message in enumerate(reversed(messages)):
         room -= message.size
-        if room < 0 and kept >= LEAST_MESSAGES:
+        if room < 0 and kept >= MIN_MESSAGES:
             break
     else:
         kept = len(messages)
     return list(messages[len(messages) - kept :])
 
 
-def clip(text: str, *, longest: int = LONGEST_MESSAGE) -> str:
-    """The text, its middle left out when it has more bytes than `longest`."""
+def clip(text: str, *, longest: int = MAX_MESSAGE_BYTES) -> str:
+    """Shorten text of more than `longest` bytes by cutting out its middle."""
     data = text.encode()
     if len(data) <= longest:
         return text
     half = longest // 2
-    return data[:half].decode(errors="ignore") + LEFT_OUT + data[-half:].decode(errors="ignore")
+    return data[:half].decode(errors="ignore") + ELLIPSIS + data[-half:].decode(errors="ignore")
 
 
 def size_of(messages: Sequence[TranscriptMessage]) -> int:
-    """Bytes of a transcript in a prompt, about."""
+    """Approximate size of a transcript in a prompt, in bytes."""
     return sum(message.size for message in messages)
 
 

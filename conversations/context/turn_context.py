@@ -1,4 +1,4 @@
-"""What a flow needs to know of a conversation, read in one transaction and used outside any."""
+"""A turn's context: loaded in one transaction, used outside of any."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from conversations.common.business_hours import WorkingStatus, working_status
 from conversations.common.prompt_shapes import Action, Fact, Intent, Line, Procedure, Scenario, Section, Step
 from conversations.common.queries import FIELDS, WAITS, open_waits_of
 from conversations.context.summaries import summary_before
-from conversations.context.transcript import TranscriptMessage, as_line, read_transcript
-from conversations.models import Conversation, PersonaField, PromptSection, Turn, TurnStatus, Wait
+from conversations.context.transcript import TranscriptMessage, as_line, read_transcript, read_unsummarized
+from conversations.models import Conversation, Message, PersonaField, PromptSection, Turn, TurnStatus, Wait
 from jobs.lanes import ClaimedJob
 from llm.types import Endpoint, ModelSpec
 from projects.agents.model_choice import endpoint_of, model_at
@@ -27,19 +27,19 @@ from todos.models import Todo, TodoStatus
 from tools.engine.ledger import needs_approval
 from tools.models import Effect, EffectState
 
-# What the agent may say of an effect: only what is done is told as done (E5).
+# Wording for effects in prompts. Only completed effects may be reported as done.
 STATE_WORDS = {
     EffectState.PLANNED: "pending",
     EffectState.SENDING: "pending",
     EffectState.UNKNOWN: "being checked by a colleague, not known to have happened",
     EffectState.HELD: "not repeated",
 }
-GIVEN = (TodoStatus.APPROVED, TodoStatus.IN_PROGRESS)
+APPROVED = (TodoStatus.APPROVED, TodoStatus.IN_PROGRESS)
 ALLOWED = "allowed already and being done, but not done yet"
 AWAITED = "being looked at by a colleague, who has to approve it first"
 
 
-# What many conversations never have: whether there is any is asked along with the turn, and it is read only then.
+# Waits, sections and effects are rare: the query only checks that they exist, and they are loaded if they do.
 TURN = PreparedQuery(
     lambda conversation, seq: (
         Turn.objects.select_related(
@@ -48,7 +48,7 @@ TURN = PreparedQuery(
             "reply",
             "message",
         )
-        # It never changes, and is parsed already (projects.models.agent_config).
+        # Immutable and already parsed; see projects.models.agent_config.
         .defer("conversation__project__agent_version__document")
         .annotate(
             is_waiting=Exists(open_waits_of(conversation)),
@@ -67,8 +67,8 @@ TURN = PreparedQuery(
 SECTIONS = PreparedQuery(lambda conversation: PromptSection.objects.filter(conversation_id=conversation), kinds=(UUID,))
 EFFECTS = PreparedQuery(
     lambda conversation: (
-        # Of one that needs a yes: whether that was given, by a person or a rule.
-        Effect.objects.annotate(is_allowed=Exists(Todo.objects.filter(effect_id=OuterRef("pk"), status__in=GIVEN)))
+        # True if a person or a rule approved the effect's todo.
+        Effect.objects.annotate(is_allowed=Exists(Todo.objects.filter(effect_id=OuterRef("pk"), status__in=APPROVED)))
         .filter(conversation_id=conversation)
         .order_by("-created_at")[:10]
     ),
@@ -78,11 +78,10 @@ EFFECTS = PreparedQuery(
 
 @dataclass(frozen=True)
 class TurnContext:
-    """One turn's surroundings at one moment. `messages` follow on `summary`; `replied` is the number of the last turn
-    before that was answered.
+    """Everything a flow reads about one turn at one point in time.
 
-    `endpoint` is where the project's models answer, `waits` are the results that are awaited, `sections` what tools put into the
-    prompts (N48).
+    `messages` follow on `summary`. `replied` is the number of the last replied turn before this one. `endpoint` is the
+    project's model endpoint, `waits` are the open waits, and `sections` the prompt sections written by tools.
     """
 
     conversation: Conversation
@@ -100,7 +99,7 @@ class TurnContext:
     replied: int | None = None
 
     def model(self, skill: Skill) -> ModelSpec:
-        """The model that answers a skill."""
+        """The model configured for a skill."""
         return model_at(self.endpoint, self.config, skill)
 
     @property
@@ -117,7 +116,7 @@ class TurnContext:
 
     @property
     def awaiting(self) -> str:
-        """The actions whose result is awaited, by name; empty when none is (D6)."""
+        """Names of the actions whose results are awaited; empty if there are none."""
         return ", ".join(wait.reason for wait in self.waits)
 
     @property
@@ -144,29 +143,54 @@ class TurnContext:
 
     @property
     def intents(self) -> list[Intent]:
-        """The intent map in the variant of the moment (T05)."""
+        """The intent map, in the variant for the current business hours."""
         variant = f"{self.status.variant}_hours"
         return [Intent(name=intent.name, instruction=getattr(intent, variant)) for intent in self.config.intents]
 
     @cached_property
     def status(self) -> WorkingStatus:
-        """Whether the business is open at this moment (T18)."""
+        """The business hours status at `at`."""
         return working_status(self.config, at=self.at)
 
 
-def scene_of(conversation_id: UUID, seq: int) -> TurnContext:
-    """The surroundings of a turn, whoever asks: the transcript as it stands."""
+def load_context(conversation_id: UUID, seq: int) -> TurnContext:
+    """The context of a turn, with the current transcript."""
     return _load(conversation_id, seq, is_replied=False)
 
 
 def context_before(job: ClaimedJob) -> TurnContext:
-    """The surroundings of a reply about to be written: the transcript as it stands."""
+    """The context for writing a reply, with the current transcript."""
     return _load(job.subject_id, job.ordinal, is_replied=False)
 
 
-def scene_after(job: ClaimedJob) -> TurnContext:
-    """The surroundings of a turn that was replied to: the transcript ends with its own reply (T25)."""
+def context_after(job: ClaimedJob) -> TurnContext:
+    """The context after a reply: the transcript ends with the turn's own reply."""
     return _load(job.subject_id, job.ordinal, is_replied=True)
+
+
+def context_at_message(message_id: UUID) -> TurnContext | None:
+    """The context of a message that no turn answers, with the transcript up to it. Its turn has no id.
+
+    None if a turn answers the message by now: the conversation was handed back, and the observer runs on that turn.
+    """
+    rows = Message.objects.select_related("conversation__project__agent_version", "conversation__summary")
+    message = rows.get(pk=message_id)
+    if message.turn_id is not None:
+        return None
+    conversation = message.conversation
+    config = conversation.project.agent_version.config
+    return TurnContext(
+        conversation=conversation,
+        turn=Turn(id=None, conversation=conversation, seq=conversation.last_turn, message=message),
+        project=conversation.project,
+        config=config,
+        at=timezone.now(),
+        summary=conversation.summary.as_text if conversation.summary else "",
+        messages=[earlier for earlier in read_unsummarized(conversation.pk) if earlier.seq <= message.seq],
+        fields=list(PersonaField.objects.filter(persona_id=conversation.persona_id)),
+        effects=(),
+        endpoint=endpoint_of(conversation.project, config),
+    )
 
 
 def _load(conversation_id: UUID, seq: int, *, is_replied: bool) -> TurnContext:
@@ -193,7 +217,7 @@ def _load(conversation_id: UUID, seq: int, *, is_replied: bool) -> TurnContext:
 
 def _state(effect: Effect) -> str:
     if effect.state == EffectState.DONE and set(effect.result or {}) == {"event"}:
-        # Only told to the system: nobody has confirmed it yet, so the agent may not say that it happened.
+        # Only the event was emitted. Nothing confirmed the action, so the agent may not report it as done.
         return "passed on, not confirmed yet"
     if effect.state == EffectState.PLANNED and effect.arranged_at is not None and needs_approval(effect):
         return ALLOWED if vars(effect)["is_allowed"] else AWAITED
@@ -201,7 +225,7 @@ def _state(effect: Effect) -> str:
 
 
 def _note(effect: Effect) -> str:
-    """What came of it, in the words that the agent may use."""
+    """The effect's outcome, in words the agent may use."""
     if effect.state == EffectState.FAILED:
         return effect.error
     return effect.told if effect.state in (EffectState.DONE, EffectState.HELD) else ""

@@ -1,7 +1,8 @@
-"""One reading of a turn for the flows that run side by side after its reply.
+"""A short-lived cache of turn contexts, for the flows that run side by side after a reply.
 
-The three of them begin within milliseconds and need the same rows; read once, that is a third of their work. A reading is
-shared for a second: a flow that runs again later reads anew. Whoever gets it only reads it; changes go through the log.
+The three flows start within milliseconds and need the same rows; loading them once saves a third of their work. An
+entry is shared for one second, so a flow that runs again later loads anew. Callers must not modify it; writes go
+through the log.
 """
 
 from __future__ import annotations
@@ -13,68 +14,70 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from conversations.context.turn_context import TurnContext, scene_after
+from conversations.context.turn_context import TurnContext, context_after
 from jobs.fence import reading
 from jobs.lanes import ClaimedJob
 from tenancy.threads import in_db
-from tools.engine.business_state import normalise_channel
+from tools.engine.business_state import normalize_channel
 from tools.engine.catalogue import CompiledTool, compile_tools
 from tools.engine.definition import Trigger
 
 SHARED_SECONDS = 1.0
-KEPT = 512
+MAX_LOADS = 512
 
 Key = tuple[UUID, UUID, int]
 
 
 @dataclass(frozen=True)
-class Reading:
-    """A turn's surroundings after its reply, and the tools that may make true what was said in it."""
+class LoadedTurn:
+    """A turn's context after its reply, and the tools that can fulfill its promises."""
 
     turn_context: TurnContext
     tools: Sequence[CompiledTool]
 
 
 @dataclass(frozen=True)
-class _Kept:
-    """A reading that is under way, or over."""
+class _Load:
+    """A pending or finished load."""
 
-    begun_at: float
-    task: asyncio.Task[Reading]
-
-
-_readings: OrderedDict[Key, _Kept] = OrderedDict()
+    started_at: float
+    task: asyncio.Task[LoadedTurn]
 
 
-async def read_after_reply(job: ClaimedJob) -> Reading:
-    """The turn that was replied to, read for whichever of its flows comes first, in a transaction of its own.
+_loads: OrderedDict[Key, _Load] = OrderedDict()
 
-    A flow that is cancelled meanwhile takes it from no other; one that failed is not shared with who comes later.
+
+async def load_after_reply(job: ClaimedJob) -> LoadedTurn:
+    """The replied turn, loaded in a transaction of its own by the first flow that asks.
+
+    Canceling one flow doesn't cancel the load for the others. A failed load is not cached.
     """
     key, now = (job.organization_id, job.subject_id, job.ordinal), time.monotonic()
-    kept = _readings.get(key)
-    if kept is None or now - kept.begun_at > SHARED_SECONDS:
-        kept = _readings[key] = _Kept(now, asyncio.create_task(_read(key, job)))
-        _readings.move_to_end(key)
-        while len(_readings) > KEPT:
-            _readings.popitem(last=False)
-    return await asyncio.shield(kept.task)
+    load = _loads.get(key)
+    if load is None or now - load.started_at > SHARED_SECONDS:
+        load = _loads[key] = _Load(now, asyncio.create_task(_start_load(key, job)))
+        _loads.move_to_end(key)
+        while len(_loads) > MAX_LOADS:
+            _loads.popitem(last=False)
+    return await asyncio.shield(load.task)
 
 
 def channel_of(context: TurnContext) -> str:
-    """The channel whose tools the scene's turn may use (N14)."""
-    return normalise_channel(context.conversation.channel)
+    """The channel whose tools the turn may use."""
+    return normalize_channel(context.conversation.channel)
 
 
-async def _read(key: Key, job: ClaimedJob) -> Reading:
+async def _start_load(key: Key, job: ClaimedJob) -> LoadedTurn:
     try:
-        return await in_db(_reading, job)
+        return await in_db(_load_turn, job)
     except BaseException:
-        _readings.pop(key, None)
+        _loads.pop(key, None)
         raise
 
 
-def _reading(job: ClaimedJob) -> Reading:
+def _load_turn(job: ClaimedJob) -> LoadedTurn:
     with reading(job):
-        context = scene_after(job)
-        return Reading(context, compile_tools(context.project, channel=channel_of(context), moment=Trigger.COMMITMENT))
+        context = context_after(job)
+        return LoadedTurn(
+            context, compile_tools(context.project, channel=channel_of(context), moment=Trigger.COMMITMENT)
+        )

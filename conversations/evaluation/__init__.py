@@ -1,1 +1,1 @@
-"""Replays of earlier turns, and dry runs of the agent."""
+"""Dry runs of tools, and replays of earlier turns."""

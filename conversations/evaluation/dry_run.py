@@ -1,6 +1,6 @@
-"""A trial of the project's tools, saved or drafted, on an answer: what would fire, why, and what would be sent.
+"""Dry runs: the tools that would fire on an answer, saved or drafted, with their reasons and requests.
 
-Nothing is done. Only the model calls are kept, for they cost money.
+Nothing is executed. Only the model calls are stored, because they are billed.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from tenancy.ids import uuid7
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 from tools.engine.business_state import read_state
-from tools.engine.catalogue import CompiledTool, at_moment, is_called, merge_tools
-from tools.engine.custom.current_tools import StandingTool, standing_tools
+from tools.engine.catalogue import CompiledTool, at_moment, is_called_by_model, merge_tools
+from tools.engine.custom.current_tools import CurrentTool, load_current_tools
 from tools.engine.custom.secrets import WebhookSecrets, secrets_of
 from tools.engine.definition import Trigger
 from tools.engine.execution.handler import Contact, ToolContext
@@ -38,13 +38,14 @@ from tools.engine.ledger import effect_key
 from tools.engine.preview import Preview, preview
 from tools.engine.skills.arguments import SKILL, ExtractionContext, KnownFact
 from tools.engine.skills.exchange import Exchange
-from tools.engine.try_tools import Tried, try_tools, with_drafts
+from tools.engine.try_tools import LocatedVerdict, try_tools, with_drafts
 
 
 @dataclass(frozen=True)
-class Trial:
-    """What is tried, read in one transaction and answered outside any. `called` are drafts that no commitment fires: the
-    agent calls them itself, so that only what they would send can be shown.
+class DryRun:
+    """The input of a dry run, loaded in one transaction and evaluated outside of any.
+
+    `called` are drafts that no commitment triggers. The agent calls them itself, so only a preview is possible.
     """
 
     organization_id: UUID
@@ -52,108 +53,111 @@ class Trial:
     offered: Sequence[CompiledTool]
     called: Sequence[CompiledTool]
     exchange: Exchange
-    surroundings: ExtractionContext
+    extraction_context: ExtractionContext
     tool_context: ToolContext
     detect_model: ModelSpec
     arguments_model: ModelSpec
 
 
 @dataclass(frozen=True)
-class TrialVerdict:
-    """One tool's verdict; `preview` is there where it fired and a preview was asked for."""
+class DryRunVerdict:
+    """The verdict on one tool. `preview` is set if it fired and previews were requested."""
 
-    tried: Tried
+    tried: LocatedVerdict
     preview: Preview | None = None
 
 
 @dataclass(frozen=True)
-class TrialCall:
-    """What a tool would send, were the agent to call it now."""
+class DryRunCall:
+    """The request a tool would send if the agent called it now."""
 
     tool: CompiledTool
     preview: Preview
 
 
 @dataclass(frozen=True)
-class Tries:
-    """What came of a trial: the verdicts in the order of their words, and the calls."""
+class DryRunResult:
+    """The result of a dry run: verdicts in the order of their quotes, and previews of called tools."""
 
-    verdicts: Sequence[TrialVerdict]
-    calls: Sequence[TrialCall] = ()
+    verdicts: Sequence[DryRunVerdict]
+    calls: Sequence[DryRunCall] = ()
 
 
-def read_trial(
+def load_dry_run(
     project: Project,
     *,
     answer: str = "",
     conversation: Any = None,
     channel: str | None = None,
-    drafts: Sequence[StandingTool] = (),
-) -> Trial:
-    """What is to be tried: an answer, on top of a conversation or by itself, or the last answer of a conversation.
+    drafts: Sequence[CurrentTool] = (),
+) -> DryRun:
+    """Load a dry run of an answer, with or without a conversation, or of a conversation's last answer.
 
-    `conversation` is the id of a stored one, a list of lines, or text. Raises Http404, ApiError. Inside a transaction.
+    `conversation` is the id of a stored one, a list of lines, or text. Raises Http404, ApiError. Runs in the current
+    transaction.
     """
     if conversation is None and not answer:
-        raise ApiError("required", "Send an answer of the agent's, or a conversation.", field="answer")
+        raise ApiError("required", "Send an answer or a conversation.", field="answer")
     turn = latest_turn(project, conversation_id) if (conversation_id := _as_id(conversation)) else None
     exchange = _exchange(turn, answer=answer, conversation=conversation)
-    spoken = channel or (turn.conversation.channel if turn else Channel.CHAT)
-    own, names = with_drafts(standing_tools(project.pk), drafts), {draft.name for draft in drafts}
-    compiled = merge_tools(read_state(project, channel=spoken), own)
+    used_channel = channel or (turn.conversation.channel if turn else Channel.CHAT)
+    custom_tools, names = with_drafts(load_current_tools(project.pk), drafts), {draft.name for draft in drafts}
+    compiled = merge_tools(read_state(project, channel=used_channel), custom_tools)
     config = cast(AgentVersion, project.agent_version).config
     facts = _facts(turn)
-    return Trial(
+    return DryRun(
         organization_id=cast(UUID, project.organization_id),
         project_id=project.pk,
         offered=[tool for tool in at_moment(compiled, Trigger.COMMITMENT) if tool.is_offered],
-        called=[tool for tool in compiled if tool.name in names and tool.is_offered and _is_only_called(tool)],
+        called=[tool for tool in compiled if tool.name in names and tool.is_offered and _is_called_only(tool)],
         exchange=exchange,
-        surroundings=_surroundings(config, exchange, facts),
-        tool_context=_tool_context(project, config, turn, channel=spoken, facts=facts),
+        extraction_context=_extraction_context(config, exchange, facts),
+        tool_context=_tool_context(project, config, turn, channel=used_channel, facts=facts),
         detect_model=model_for(project, config, "detect"),
         arguments_model=model_for(project, config, SKILL),
     )
 
 
-async def run_trial(trial: Trial, *, with_previews: bool = False) -> Tries:
-    """What comes of it; calls only where previews are asked for. No transaction may be open. Raises LlmError."""
+async def run_dry_run(dry_run: DryRun, *, with_previews: bool = False) -> DryRunResult:
+    """Evaluate the dry run. `calls` is empty unless previews are requested. No transaction may be open. Raises
+    LlmError.
+    """
     records: list[CallRecord] = []
     try:
-        return await with_model_client(lambda client: _run(client, trial, records, with_previews=with_previews))
+        return await with_model_client(lambda client: _run(client, dry_run, records, with_previews=with_previews))
     finally:
-        await in_db(keep_calls, trial.organization_id, trial.project_id, records)
+        await in_db(store_calls, dry_run.organization_id, dry_run.project_id, records)
 
 
-def keep_calls(organization_id: UUID, project_id: UUID, records: Sequence[CallRecord]) -> None:
-    """Store calls that belong to no turn, in a transaction of their own."""
+def store_calls(organization_id: UUID, project_id: UUID, records: Sequence[CallRecord]) -> None:
+    """Store model calls that belong to no turn, in a transaction of their own."""
     with tenant_tx(organization_id):
         rows = call_rows(records, project_id=project_id, job_id=None, subject_id=None, turn_id=None)
         ModelCall.objects.bulk_create(rows)
 
 
-async def _run(client: Client, trial: Trial, records: list[CallRecord], *, with_previews: bool) -> Tries:
+async def _run(client: Client, dry_run: DryRun, records: list[CallRecord], *, with_previews: bool) -> DryRunResult:
     tried = await try_tools(
-        client, trial.detect_model, offered=trial.offered, exchange=trial.exchange, record=records.append
+        client, dry_run.detect_model, offered=dry_run.offered, exchange=dry_run.exchange, record=records.append
     )
     if not with_previews:
-        return Tries([TrialVerdict(one) for one in tried])
-    quotes = {one.judgement.tool.name: one.judgement.quote for one in tried if one.judgement.fired}
-    shown = [*(one.judgement.tool for one in tried if one.judgement.fired), *trial.called]
-    secrets = await in_db(_secrets, trial, shown)
+        return DryRunResult([DryRunVerdict(verdict) for verdict in tried])
+    quotes = {verdict.judgement.tool.name: verdict.judgement.quote for verdict in tried if verdict.judgement.fired}
+    previewed = [*(verdict.judgement.tool for verdict in tried if verdict.judgement.fired), *dry_run.called]
+    secrets = await in_db(_secrets, dry_run, previewed)
     previews = await asyncio.gather(
-        *(_preview(client, trial, tool, quotes.get(tool.name, ""), secrets, records) for tool in shown)
+        *(_preview(client, dry_run, tool, quotes.get(tool.name, ""), secrets, records) for tool in previewed)
     )
-    by_name = {tool.name: found for tool, found in zip(shown, previews, strict=True)}
-    return Tries(
-        [TrialVerdict(one, by_name.get(one.judgement.tool.name)) for one in tried],
-        [TrialCall(tool, by_name[tool.name]) for tool in trial.called],
+    by_name = {tool.name: found for tool, found in zip(previewed, previews, strict=True)}
+    return DryRunResult(
+        [DryRunVerdict(verdict, by_name.get(verdict.judgement.tool.name)) for verdict in tried],
+        [DryRunCall(tool, by_name[tool.name]) for tool in dry_run.called],
     )
 
 
 async def _preview(
     client: Client,
-    trial: Trial,
+    dry_run: DryRun,
     tool: CompiledTool,
     quote: str,
     secrets: Mapping[str, WebhookSecrets],
@@ -161,22 +165,22 @@ async def _preview(
 ) -> Preview:
     return await preview(
         client,
-        trial.arguments_model,
+        dry_run.arguments_model,
         tool=tool,
-        surroundings=trial.surroundings,
-        context=replace(trial.tool_context, quote=quote),
+        extraction_context=dry_run.extraction_context,
+        context=replace(dry_run.tool_context, quote=quote),
         secrets=secrets[tool.name],
         record=records.append,
     )
 
 
-def _secrets(trial: Trial, shown: Sequence[CompiledTool]) -> dict[str, WebhookSecrets]:
-    with tenant_tx(trial.organization_id):
-        return {tool.name: secrets_of(trial.project_id, tool.name) for tool in shown}
+def _secrets(dry_run: DryRun, previewed: Sequence[CompiledTool]) -> dict[str, WebhookSecrets]:
+    with tenant_tx(dry_run.organization_id):
+        return {tool.name: secrets_of(dry_run.project_id, tool.name) for tool in previewed}
 
 
-def _is_only_called(tool: CompiledTool) -> bool:
-    return is_called(tool) and Trigger.COMMITMENT not in tool.moments
+def _is_called_only(tool: CompiledTool) -> bool:
+    return is_called_by_model(tool) and Trigger.COMMITMENT not in tool.moments
 
 
 def _exchange(turn: Turn | None, *, answer: str, conversation: Any) -> Exchange:
@@ -187,7 +191,7 @@ def _exchange(turn: Turn | None, *, answer: str, conversation: Any) -> Exchange:
 
 
 def _as_id(conversation: Any) -> UUID | None:
-    """A conversation's id; None for anything else, which is then the conversation itself."""
+    """A conversation's id; None if the value is the conversation itself."""
     try:
         return UUID(conversation) if isinstance(conversation, str) else None
     except ValueError:
@@ -201,7 +205,7 @@ def _facts(turn: Turn | None) -> dict[str, str]:
     return {field.key: field.value for field in rows}
 
 
-def _surroundings(config: AgentConfig, exchange: Exchange, facts: Mapping[str, str]) -> ExtractionContext:
+def _extraction_context(config: AgentConfig, exchange: Exchange, facts: Mapping[str, str]) -> ExtractionContext:
     return ExtractionContext(
         business_name=config.business_name,
         business_context=config.business_context,
@@ -215,7 +219,7 @@ def _surroundings(config: AgentConfig, exchange: Exchange, facts: Mapping[str, s
 def _tool_context(
     project: Project, config: AgentConfig, turn: Turn | None, *, channel: str, facts: Mapping[str, str]
 ) -> ToolContext:
-    """An occasion like that of an effect, which it never becomes."""
+    """The context an effect would have; the effect is never created."""
     trial_id = uuid7()
     known = {name: facts.get(name, "") for name in ("name", "phone", "email", "language")}
     return ToolContext(

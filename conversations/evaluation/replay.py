@@ -1,7 +1,7 @@
-"""Rehearsal: an edited tool, replayed over what the agent said lately. Which verdicts would change?
+"""Replays: an edited tool evaluated on the project's latest replies, to show which verdicts would change.
 
-Nothing is done, and nothing is stored but the model calls. The project's other tools are as they are now; only those that
-compete with the edited one are read beside it, for no other verdict can change by it.
+Nothing is executed, and only the model calls are stored. Other tools are used as they are now; only those in the edited
+tool's tag group are evaluated with it, because no other verdict can change.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import cast
 from uuid import UUID
 
 from conversations.context.evaluation_input import exchange_after, replied_turns
-from conversations.evaluation.dry_run import keep_calls
+from conversations.evaluation.dry_run import store_calls
 from conversations.models import Turn
 from llm.client import Client
 from llm.errors import LlmError
@@ -25,21 +25,21 @@ from projects.agents.model_choice import model_for
 from projects.agents.request_client import with_model_client
 from projects.models import AgentVersion, Project
 from tenancy.threads import in_db
-from tools.engine.analysis.whole import analyse
+from tools.engine.analysis.whole import analyze
 from tools.engine.business_state import read_state
 from tools.engine.catalogue import CompiledTool, at_moment, merge_tools
-from tools.engine.custom.current_tools import StandingTool, standing_tools
+from tools.engine.custom.current_tools import CurrentTool, load_current_tools
 from tools.engine.definition import Trigger
 from tools.engine.skills.exchange import Exchange
 from tools.engine.try_tools import with_drafts
 from tools.models import Verdict
 
-MOST_TURNS = 50
-SIDE_BY_SIDE = 4
+MAX_TURNS = 50
+MAX_CONCURRENT = 4
 
 
 class Kind(StrEnum):
-    """How a verdict differs."""
+    """The kind of a difference between two verdicts."""
 
     FIRES = "fires"
     FIRES_NO_MORE = "fires_no_more"
@@ -47,8 +47,8 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True)
-class Reading:
-    """A verdict as far as it is compared; a tool that was not mentioned has none."""
+class ComparedVerdict:
+    """The compared parts of a verdict. A tool that was not mentioned has none."""
 
     fired: bool
     rule: str
@@ -58,15 +58,15 @@ class Reading:
 
 @dataclass(frozen=True)
 class Difference:
-    """One tool's verdict as it was found then, and as it would be now."""
+    """One tool's verdict then and now."""
 
     tool: str
-    before: Reading | None
-    after: Reading | None
+    before: ComparedVerdict | None
+    after: ComparedVerdict | None
 
     @property
     def kind(self) -> Kind | None:
-        """None where nothing that counts differs."""
+        """None if neither the outcome nor the rule differs."""
         fired = [one is not None and one.fired for one in (self.before, self.after)]
         if fired[0] != fired[1]:
             return Kind.FIRES if fired[1] else Kind.FIRES_NO_MORE
@@ -76,9 +76,9 @@ class Difference:
 
 @dataclass(frozen=True)
 class ReplayContext:
-    """One turn to be rehearsed: what was said, the tools that are read, and what was found in it.
+    """One turn to replay: the exchange, the tools to evaluate, and the verdicts found at the time.
 
-    `called` are drafts that commitments fire no more: the agent calls them itself (D18).
+    `called` are drafts that commitments no longer trigger, because the agent calls them itself.
     """
 
     turn_id: UUID
@@ -87,72 +87,78 @@ class ReplayContext:
     replied_at: datetime | None
     exchange: Exchange
     tools: Sequence[CompiledTool]
-    found: dict[str, Reading]
+    found: dict[str, ComparedVerdict]
     called: Sequence[str] = ()
 
     @property
     def compared(self) -> list[str]:
-        """The names of the tools whose verdicts are compared."""
+        """Names of the tools whose verdicts are compared."""
         return [*(tool.name for tool in self.tools), *self.called]
 
 
 @dataclass(frozen=True)
 class Rehearsed:
-    """One turn, rehearsed. `error` says why it could not be."""
+    """One replayed turn. `error` is the reason if the replay failed."""
 
-    turn_context: ReplayContext
+    context: ReplayContext
     differences: Sequence[Difference]
     error: str = ""
 
 
 @dataclass(frozen=True)
 class Rehearsal:
-    """Turns to be rehearsed, the newest first; read in one transaction."""
+    """Turns to replay, newest first, loaded in one transaction."""
 
     organization_id: UUID
     project_id: UUID
     model: ModelSpec
-    scenes: Sequence[ReplayContext]
+    turns_to_replay: Sequence[ReplayContext]
 
 
-def read_rehearsal(project: Project, drafts: Sequence[StandingTool], *, turns: int = 20) -> Rehearsal:
-    """The project's last turns that were replied to, at most MOST_TURNS, with the drafts merged. Inside a transaction."""
-    standing = standing_tools(project.pk)
-    own = with_drafts(standing, drafts)
+def read_rehearsal(project: Project, drafts: Sequence[CurrentTool], *, turns: int = 20) -> Rehearsal:
+    """Load the project's latest replied turns, at most MAX_TURNS, with the drafts merged. Runs in the current
+    transaction.
+    """
+    current_tools = load_current_tools(project.pk)
+    custom_tools = with_drafts(current_tools, drafts)
     names = {draft.name for draft in drafts}
-    tags = {tool.definition.tag for tool in (*drafts, *(one for one in standing if one.name in names))} - {None}
+    tags = {tool.definition.tag for tool in (*drafts, *(tool for tool in current_tools if tool.name in names))} - {None}
     called = [draft.name for draft in drafts if Trigger.COMMITMENT not in draft.definition.runs_in]
-    rows = list(replied_turns(project).order_by("-replied_at", "-id")[: min(turns, MOST_TURNS)])
-    scenes = []
-    for turn in rows:
+    replied = list(replied_turns(project).order_by("-replied_at", "-id")[: min(turns, MAX_TURNS)])
+    turns_to_replay = []
+    for turn in replied:
         state = read_state(project, channel=turn.conversation.channel)
-        compiled = at_moment(merge_tools(state, own), Trigger.COMMITMENT)
-        read = [tool for tool in compiled if tool.is_offered and (tool.name in names or tool.definition.tag in tags)]
-        scenes.append(_scene(turn, read, called=called))
+        compiled = at_moment(merge_tools(state, custom_tools), Trigger.COMMITMENT)
+        evaluated = [
+            tool for tool in compiled if tool.is_offered and (tool.name in names or tool.definition.tag in tags)
+        ]
+        turns_to_replay.append(_replay_context(turn, evaluated, called=called))
     config = cast(AgentVersion, project.agent_version).config
     return Rehearsal(
         organization_id=cast(UUID, project.organization_id),
         project_id=project.pk,
         model=model_for(project, config, "detect"),
-        scenes=scenes,
+        turns_to_replay=turns_to_replay,
     )
 
 
 async def rehearse(rehearsal: Rehearsal) -> AsyncGenerator[Rehearsed]:
-    """Each turn as soon as it is done, in whatever order. No transaction may be open; who stops listening stops it."""
+    """Yield each turn as soon as it is replayed, in any order. No transaction may be open. Closing the generator stops
+    the replay.
+    """
     loop = asyncio.get_running_loop()
     ready: asyncio.Queue[Rehearsed | None] = asyncio.Queue()
     is_over = threading.Event()
 
-    def hand_over(one: Rehearsed | None) -> None:
+    def publish(one: Rehearsed | None) -> None:
         if not is_over.is_set():
             loop.call_soon_threadsafe(ready.put_nowait, one)
 
     async def work() -> None:
         try:
-            await with_model_client(lambda client: _rehearse_all(client, rehearsal, hand_over, is_over))
+            await with_model_client(lambda client: _rehearse_all(client, rehearsal, publish, is_over))
         finally:
-            hand_over(None)
+            publish(None)
 
     task = asyncio.create_task(work())
     try:
@@ -164,39 +170,41 @@ async def rehearse(rehearsal: Rehearsal) -> AsyncGenerator[Rehearsed]:
 
 
 async def _rehearse_all(
-    client: Client, rehearsal: Rehearsal, hand_over: Callable[[Rehearsed], None], is_over: threading.Event
+    client: Client, rehearsal: Rehearsal, publish: Callable[[Rehearsed], None], is_over: threading.Event
 ) -> None:
-    gate = asyncio.Semaphore(SIDE_BY_SIDE)
+    gate = asyncio.Semaphore(MAX_CONCURRENT)
 
     async def one(context: ReplayContext) -> None:
         async with gate:
             if not is_over.is_set():
-                hand_over(await _rehearse(client, rehearsal, context))
+                publish(await _rehearse(client, rehearsal, context))
 
-    await asyncio.gather(*(one(context) for context in rehearsal.scenes))
+    await asyncio.gather(*(one(context) for context in rehearsal.turns_to_replay))
 
 
 async def _rehearse(client: Client, rehearsal: Rehearsal, context: ReplayContext) -> Rehearsed:
     records: list[CallRecord] = []
     try:
-        judgements = await analyse(
+        judgements = await analyze(
             client, rehearsal.model, offered=context.tools, exchange=context.exchange, record=records.append
         )
     except LlmError as error:
         return Rehearsed(context, differences=(), error=str(error))
     finally:
-        await in_db(keep_calls, rehearsal.organization_id, rehearsal.project_id, records)
-    after = {one.tool.name: Reading(one.fired, one.rule, one.reason, one.quote) for one in judgements}
+        await in_db(store_calls, rehearsal.organization_id, rehearsal.project_id, records)
+    after = {one.tool.name: ComparedVerdict(one.fired, one.rule, one.reason, one.quote) for one in judgements}
     return Rehearsed(context, differences=differences(context.found, after, tools=context.compared))
 
 
-def differences(before: dict[str, Reading], after: dict[str, Reading], *, tools: Iterable[str]) -> list[Difference]:
-    """What differs of these tools' verdicts."""
+def differences(
+    before: dict[str, ComparedVerdict], after: dict[str, ComparedVerdict], *, tools: Iterable[str]
+) -> list[Difference]:
+    """The differences between these tools' verdicts."""
     compared = (Difference(tool, before.get(tool), after.get(tool)) for tool in tools)
     return [one for one in compared if one.kind is not None]
 
 
-def _scene(turn: Turn, tools: Sequence[CompiledTool], *, called: Sequence[str]) -> ReplayContext:
+def _replay_context(turn: Turn, tools: Sequence[CompiledTool], *, called: Sequence[str]) -> ReplayContext:
     names = [*(tool.name for tool in tools), *called]
     rows = Verdict.objects.filter(turn_id=turn.pk, tool__in=names)
     return ReplayContext(
@@ -207,5 +215,5 @@ def _scene(turn: Turn, tools: Sequence[CompiledTool], *, called: Sequence[str]) 
         replied_at=turn.replied_at,
         exchange=exchange_after(turn),
         tools=tools,
-        found={row.tool: Reading(row.fired, row.rule, row.reason, row.quote) for row in rows},
+        found={row.tool: ComparedVerdict(row.fired, row.rule, row.reason, row.quote) for row in rows},
     )

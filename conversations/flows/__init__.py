@@ -1,1 +1,1 @@
-"""The flows of a turn: the reply, then observer, thoughts and tool caller side by side, then effects."""
+"""The flows of a turn: the reply; then observer, thoughts and tool caller in parallel; then effects."""

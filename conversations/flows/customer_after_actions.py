@@ -1,4 +1,4 @@
-"""The after-actions of a todo's effect that belongs to no conversation: what its customer is known by (N47, E8)."""
+"""After-actions for todo effects without a conversation; they can only update customer fields."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from django.utils import timezone
 
 from conversations.common.business_hours import working_status
 from conversations.models import Persona, PersonaField
-from conversations.tool_runs.effects.after_actions import Prepared, carry_out_alone
-from conversations.tool_runs.effects.preparing import prepare
+from conversations.tool_runs.effects.after_actions import PreparedAction, execute_customer_action, prepare_after_action
 from jobs.fence import job_tx
 from jobs.lanes import ClaimedJob
 from llm.types import ModelSpec
@@ -26,25 +25,25 @@ from tools.models import AfterActionState, Effect
 
 @dataclass(frozen=True)
 class AfterActionContext:
-    """An effect of a todo without a conversation, and the customer that the todo is about."""
+    """An effect of a todo without a conversation, and the customer the todo is about."""
 
     effect: Effect
     persona: Persona
     config: AgentConfig
-    surroundings: ExtractionContext
+    extraction_context: ExtractionContext
     model: ModelSpec
 
 
-async def run_alone(job: ClaimedJob) -> None:
-    """One after another, each in the commit of what it does, and the end of the job."""
-    work = await in_db(_read, job)
-    while (row := await in_db(next_or_finish, job, work.effect)) is not None:
-        if (prepared := await prepare(job, work, row)) is not None:
-            await in_db(_commit, job, work, prepared)
+async def run_customer_after_actions(job: ClaimedJob) -> None:
+    """Run the after-actions in order, one commit each, and finish the job."""
+    context = await in_db(_read, job)
+    while (row := await in_db(next_or_finish, job, context.effect)) is not None:
+        if (prepared := await prepare_after_action(job, context, row)) is not None:
+            await in_db(_commit, job, context, prepared)
 
 
-def fail_alone(effect: Effect, reason: str) -> None:
-    """The job has failed for good, and what didn't run with it."""
+def fail_customer_after_actions(effect: Effect, reason: str) -> None:
+    """Fail the after-actions that did not run, because the job failed permanently."""
     for row in effect.after_actions.filter(state=AfterActionState.PLANNED):
         end_after_action(row, AfterActionState.FAILED, error=reason)
 
@@ -53,19 +52,19 @@ def _read(job: ClaimedJob) -> AfterActionContext:
     with job_tx(job):
         effect = Effect.objects.get(pk=job.subject_id)
         todo = Todo.objects.select_related("project__agent_version").filter(steps__calls__effect=effect)[0]
-        # What is about nobody was skipped where it was planned.
+        # Planning skipped the after-actions of todos without a customer.
         persona = Persona.objects.get(pk=cast(UUID, todo.persona_id))
         config = todo.project.agent_version.config
         return AfterActionContext(
             effect=effect,
             persona=persona,
             config=config,
-            surroundings=_surroundings(persona, config),
+            extraction_context=_extraction_context(persona, config),
             model=model_for(todo.project, config, SKILL),
         )
 
 
-def _surroundings(persona: Persona, config: AgentConfig) -> ExtractionContext:
+def _extraction_context(persona: Persona, config: AgentConfig) -> ExtractionContext:
     fields = PersonaField.objects.filter(persona=persona).order_by("key")
     return ExtractionContext(
         business_name=config.business_name,
@@ -76,6 +75,6 @@ def _surroundings(persona: Persona, config: AgentConfig) -> ExtractionContext:
     )
 
 
-def _commit(job: ClaimedJob, work: AfterActionContext, prepared: Prepared) -> None:
+def _commit(job: ClaimedJob, context: AfterActionContext, prepared: PreparedAction) -> None:
     with job_tx(job):
-        carry_out_alone(work.persona, prepared, config=work.config)
+        execute_customer_action(context.persona, prepared, config=context.config)

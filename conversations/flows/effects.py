@@ -1,7 +1,7 @@
-"""Effects: what a fired tool does, once, as the ledger says (design section 3, N44-N49; reliability 2.2).
+"""Runs effects: the action of a fired tool, executed once under the ledger's control.
 
-1 arrange → 2 repeats, and what needs a person's yes → 3 `sending` committed → 4 carry out, outside of any transaction
-→ 5 the outcome with all that follows, one commit → 6 after-actions, one commit each → 7 the agent is told.
+1 extract arguments → 2 check for repeats and required approval → 3 commit `sending` → 4 execute, outside any
+transaction → 5 commit the outcome with its consequences → 6 after-actions, one commit each → 7 tell the agent.
 """
 
 from __future__ import annotations
@@ -13,47 +13,50 @@ from uuid import UUID
 
 from pydantic import ValidationError
 
-from conversations.flows.customer_after_actions import fail_alone, run_alone
+from conversations.flows.customer_after_actions import fail_customer_after_actions, run_customer_after_actions
 from conversations.live.event_log import ConversationLog, job_log, open_log
 from conversations.tool_runs.effects import after_actions
-from conversations.tool_runs.effects.after_actions import Prepared, fail_after_actions
-from conversations.tool_runs.effects.approval import ask_for_approval, hold_repeat, waiting_for
+from conversations.tool_runs.effects.after_actions import PreparedAction, fail_after_actions, prepare_after_action
+from conversations.tool_runs.effects.approval import ask_for_approval, find_awaiting_approval, hold_repeat
 from conversations.tool_runs.effects.argument_extraction import ask_arguments, has_asked_again
-from conversations.tool_runs.effects.effect_context import EffectContext, has_asked_since, read_work
+from conversations.tool_runs.effects.effect_context import (
+    EffectContext,
+    has_customer_written_between,
+    load_effect_context,
+)
 from conversations.tool_runs.effects.outcome_events import (
     FAULT,
     NO_CALLBACK,
+    announce_cancelled,
+    announce_held,
     conversation_of,
     is_callback_job,
     record_failure,
     settle,
-    tell_cancelled,
-    tell_held,
 )
-from conversations.tool_runs.effects.preparing import prepare
 from jobs.failpoints import failpoint
 from jobs.fence import job_tx, prove
 from jobs.lanes import ClaimedJob
 from jobs.models import State
 from tenancy.threads import in_db
-from tools.engine import ledger
+from tools.engine import effect_decisions, ledger
 from tools.engine.definition import ActionType, RetryPolicy
 from tools.engine.execution.after_actions import next_or_finish, tells
 from tools.engine.execution.callback import callback_token, digest_of
-from tools.engine.execution.deduplication import find_repeated, same_thing
-from tools.engine.execution.limits import cap_of, recipient_of
+from tools.engine.execution.deduplication import effect_repeat_key, find_recent_duplicate
+from tools.engine.execution.limits import recipient_of, why_over_limit
 from tools.engine.execution.outcome import Outcome
-from tools.engine.execution.outcome_policy import DIED, MOST_ATTEMPTS
+from tools.engine.execution.outcome_policy import MAX_ATTEMPTS, WORKER_DIED
 from tools.engine.execution.run import definition_of, execute, why_not_now
-from tools.engine.execution.schemas import MalformedTool, wanted_arguments
+from tools.engine.execution.schemas import MalformedTool, arguments_schema
 from tools.models import Effect, EffectState
 
 OBSERVER_PATIENCE_SECONDS = 15.0
 OBSERVER_POLL_SECONDS = 0.1
 
 
-class Begin(Enum):
-    """How an attempt begins."""
+class AttemptStart(Enum):
+    """The decision whether an attempt may begin."""
 
     GOES = "goes"
     ASKS = "asks"
@@ -61,25 +64,25 @@ class Begin(Enum):
 
 
 async def run_effect(job: ClaimedJob) -> None:
-    """Carry on one effect from wherever it stands. What stands is never done again."""
+    """Resume one effect from its stored state. Completed steps are never repeated."""
     failpoint("effect.planned")
-    if ledger.is_alone(job.key):
-        await run_alone(job)
+    if ledger.is_after_actions_job(job.key):
+        await run_customer_after_actions(job)
         return
-    work = await _read_when_observed(job)
-    if work.effect.state in ledger.OPEN and not is_callback_job(job.key):
-        is_job_over = await _attempt(job, work)
+    context = await _read_when_observed(job)
+    if context.effect.state in ledger.OPEN and not is_callback_job(job.key):
+        is_job_over = await _attempt(job, context)
         failpoint("effect.committed_pre_after_actions")
         if is_job_over:
             return
-    await _after_actions(job, work)
+    await _after_actions(job, context)
 
 
 def fail_effect(job: ClaimedJob, reason: str) -> None:
-    """The job has failed for good; staff sees the effect with the reason, and the agent is told."""
+    """Record that the job failed permanently; staff sees the effect with the reason, and the agent is told."""
     effect = Effect.objects.get(pk=job.subject_id)
-    if ledger.is_alone(job.key):
-        fail_alone(effect, reason)
+    if ledger.is_after_actions_job(job.key):
+        fail_customer_after_actions(effect, reason)
         return
     with open_log(conversation_of(effect)) as log:
         if effect.state in ledger.OPEN:
@@ -88,68 +91,69 @@ def fail_effect(job: ClaimedJob, reason: str) -> None:
 
 
 def reopen_effect(effect_id: UUID, ordinal: int) -> None:
-    """Staff runs the failed job again: an effect that was never begun is planned once more. Raises WrongState."""
+    """Plan an effect that never began once more, because staff reran its failed job. Raises WrongState."""
     effect = Effect.objects.get(pk=effect_id)
-    ledger.reopen(effect)
+    effect_decisions.reopen(effect)
 
 
-async def _attempt(job: ClaimedJob, work: EffectContext) -> bool:
-    """Steps 1 to 5. True when the job ended with them."""
-    if work.effect.arranged_at is None and not await _arrange(job, work):
+async def _attempt(job: ClaimedJob, context: EffectContext) -> bool:
+    """Run steps 1 to 5. Return True if they finished the job."""
+    if context.effect.arranged_at is None and not await _extract_arguments(job, context):
         return False
-    begin = await in_db(_begin, job, work, None)
-    if begin is Begin.ASKS:
-        begin = await in_db(_begin, job, work, await has_asked_again(job, work))
-    if begin is Begin.OVER:
+    begin = await in_db(_begin, job, context, None)
+    if begin is AttemptStart.ASKS:
+        begin = await in_db(_begin, job, context, await has_asked_again(job, context))
+    if begin is AttemptStart.OVER:
         return False
     failpoint("effect.sending_pre_bytes")
-    outcome = await execute(work.effect, work.tool_context)
+    outcome = await execute(context.effect, context.tool_context)
     failpoint("effect.response_pre_commit")
-    return await in_db(_settle, job, work.effect, outcome)
+    return await in_db(_settle, job, context.effect, outcome)
 
 
 async def _read_when_observed(job: ClaimedJob) -> EffectContext:
-    """The effect, once the observer has taken down what the customer said: their number may be in the same message.
+    """Load the effect, after waiting briefly for the observer to store the customer's latest details.
 
-    The observer runs at the same time as the tool caller, so this is a moment; it isn't waited for long.
+    The observer runs in parallel with the tool caller, and the message that led to the effect may contain the
+    customer's phone number. After OBSERVER_PATIENCE_SECONDS the effect continues without it.
     """
     clock = asyncio.get_running_loop()
     ends_at = clock.time() + OBSERVER_PATIENCE_SECONDS
     while True:
-        work = await in_db(_read, job)
-        if work.is_observed or work.effect.arranged_at is not None or clock.time() >= ends_at:
-            return work
+        context = await in_db(_read, job)
+        if context.is_observed or context.effect.arranged_at is not None or clock.time() >= ends_at:
+            return context
         await asyncio.sleep(OBSERVER_POLL_SECONDS)
 
 
 def _read(job: ClaimedJob) -> EffectContext:
     with job_tx(job):
-        work = read_work(job.subject_id)
-    if _is_uncalled(job, work.effect):
-        with job_log(job, work.conversation.pk) as log:
-            work.effect.refresh_from_db()
-            if _is_uncalled(job, work.effect):
-                record_failure(log, work.effect, NO_CALLBACK)
-    return work
+        context = load_effect_context(job.subject_id)
+    if _lacks_callback(job, context.effect):
+        with job_log(job, context.conversation.pk) as log:
+            context.effect.refresh_from_db()
+            if _lacks_callback(job, context.effect):
+                record_failure(log, context.effect, NO_CALLBACK)
+    return context
 
 
-def _is_uncalled(job: ClaimedJob, effect: Effect) -> bool:
-    """Whether this job has to end the wait for the effect's callback."""
+def _lacks_callback(job: ClaimedJob, effect: Effect) -> bool:
+    """True if this job has to end the wait for the effect's callback."""
     return is_callback_job(job.key, attempt=effect.attempts) and effect.state == EffectState.SENDING
 
 
-async def _arrange(job: ClaimedJob, work: EffectContext) -> bool:
-    """Step 1: read off the conversation what the tool needs, and commit it: it is never asked for again."""
+async def _extract_arguments(job: ClaimedJob, context: EffectContext) -> bool:
+    """Step 1: extract the tool's arguments from the conversation and commit them; they are never extracted twice."""
     try:
-        definition = definition_of(work.effect)
-        schema = wanted_arguments(work.effect.tool, definition)
+        definition = definition_of(context.effect)
+        schema = arguments_schema(context.effect.tool, definition)
     except (ValidationError, MalformedTool) as error:
-        reason = str(error) if isinstance(error, MalformedTool) else "The tool can't be read as it was saved."
-        await in_db(_fail, job, work.effect, reason)
+        reason = str(error) if isinstance(error, MalformedTool) else "The tool's saved definition is invalid."
+        await in_db(_fail, job, context.effect, reason)
         return False
     if schema is not None:
-        arguments = await ask_arguments(job, work, schema, definition=definition)
-        await in_db(_keep_arguments, job, work, arguments)
+        arguments = await ask_arguments(job, context, schema, definition=definition)
+        await in_db(_commit_arguments, job, context, arguments)
     return True
 
 
@@ -158,82 +162,82 @@ def _fail(job: ClaimedJob, effect: Effect, reason: str) -> None:
         settle(log, effect, Outcome.failed(reason))
 
 
-def _keep_arguments(job: ClaimedJob, work: EffectContext, arguments: dict[str, Any]) -> None:
+def _commit_arguments(job: ClaimedJob, context: EffectContext, arguments: dict[str, Any]) -> None:
     with job_tx(job):
-        _put_arguments(work, arguments)
+        _store_arguments(context, arguments)
 
 
-def _put_arguments(work: EffectContext, arguments: dict[str, Any]) -> None:
-    effect, context = work.effect, work.tool_context
-    ledger.keep_arguments(
+def _store_arguments(context: EffectContext, arguments: dict[str, Any]) -> None:
+    effect, tool_context = context.effect, context.tool_context
+    ledger.store_arguments(
         effect,
         arguments,
-        repeat_key=same_thing(effect, arguments, context),
-        recipient=recipient_of(effect.kind, context.contact),
+        repeat_key=effect_repeat_key(effect, arguments, tool_context),
+        recipient=recipient_of(effect.kind, tool_context.contact),
     )
 
 
-def _begin(job: ClaimedJob, work: EffectContext, asked_again: bool | None) -> Begin:
-    """Steps 2 and 3, under the conversation's lock: nothing leaves before `sending` is committed (E1)."""
-    effect = work.effect
-    with job_log(job, work.conversation.pk) as log:
+def _begin(job: ClaimedJob, context: EffectContext, asked_again: bool | None) -> AttemptStart:
+    """Steps 2 and 3, under the conversation's lock: nothing is sent before `sending` is committed."""
+    effect = context.effect
+    with job_log(job, context.conversation.pk) as log:
         effect.refresh_from_db()
         if effect.state not in ledger.OPEN:
-            return Begin.OVER
+            return AttemptStart.OVER
         if effect.arranged_at is None:
-            _put_arguments(work, {})
+            _store_arguments(context, {})
         if effect.state == EffectState.SENDING and (
-            effect.delivery == RetryPolicy.ONCE or effect.attempts >= MOST_ATTEMPTS
+            effect.delivery == RetryPolicy.ONCE or effect.attempts >= MAX_ATTEMPTS
         ):
-            record_failure(log, effect, DIED)
-            return Begin.OVER
-        if why_not := why_not_now(effect, work.conversation.project, channel=work.conversation.channel):
-            _stop(log, effect, why_not)
-            return Begin.OVER
-        if effect.state == EffectState.PLANNED and (kept_back := _keep_back(log, effect, asked_again)) is not None:
-            return kept_back
+            record_failure(log, effect, WORKER_DIED)
+            return AttemptStart.OVER
+        if why_not := why_not_now(effect, context.conversation.project, channel=context.conversation.channel):
+            _end_disallowed(log, effect, why_not)
+            return AttemptStart.OVER
+        if effect.state == EffectState.PLANNED and (held_back := _hold_back(log, effect, asked_again)) is not None:
+            return held_back
         if effect.state == EffectState.PLANNED and ledger.needs_approval(effect):
             ask_for_approval(log, effect)
-            return Begin.OVER
-        return _go(log, effect)
+            return AttemptStart.OVER
+        return _begin_sending(log, effect)
 
 
-def _keep_back(log: ConversationLog, effect: Effect, asked_again: bool | None) -> Begin | None:
-    """A repeat is held (E6), and what is too much fails (threat 8). None: nothing keeps it back."""
+def _hold_back(log: ConversationLog, effect: Effect, asked_again: bool | None) -> AttemptStart | None:
+    """Hold a repeat, or fail an effect over its limit. Return None if nothing stops it."""
     is_looked_for = effect.resolved_at is None and not asked_again
-    earlier = (find_repeated(effect) or waiting_for(effect)) if is_looked_for else None
-    if earlier is not None and asked_again is None and has_asked_since(effect, earlier):
-        return Begin.ASKS
+    earlier = (find_recent_duplicate(effect) or find_awaiting_approval(effect)) if is_looked_for else None
+    if earlier is not None and asked_again is None and has_customer_written_between(effect, earlier):
+        return AttemptStart.ASKS
     if earlier is not None and hold_repeat(effect, earlier):
-        tell_held(log, effect)
-        return Begin.OVER
-    if too_much := cap_of(effect):
+        announce_held(log, effect)
+        return AttemptStart.OVER
+    if too_much := why_over_limit(effect):
         settle(log, effect, Outcome.failed(too_much))
-        return Begin.OVER
+        return AttemptStart.OVER
     return None
 
 
-def _stop(log: ConversationLog, effect: Effect, reason: str) -> None:
-    """The tool may not be used any more (E9). What may have begun is for staff to find out."""
+def _end_disallowed(log: ConversationLog, effect: Effect, reason: str) -> None:
+    """End an effect whose tool is no longer allowed. One that may have begun is left for staff to resolve."""
     if effect.state == EffectState.SENDING:
         record_failure(log, effect, reason)
     elif ledger.cancel(effect, reason=reason):
-        tell_cancelled(log, effect)
+        announce_cancelled(log, effect)
 
 
-def _go(log: ConversationLog, effect: Effect) -> Begin:
+def _begin_sending(log: ConversationLog, effect: Effect) -> AttemptStart:
     action, is_first = definition_of(effect).action, effect.attempts == 0
     answers_later = action.type is ActionType.SEND_WEBHOOK and action.webhook.callback
     if not ledger.begin_sending(effect, callback_hash=digest_of(callback_token(effect.pk)) if answers_later else ""):
-        return Begin.OVER
+        return AttemptStart.OVER
     if is_first and action.type is ActionType.SEND_EVENT:
-        # SendSystemEvent(eventIdn = the tool's name, connectorIdn = "system"), which the tool's flow picks up (N44).
+        # SendSystemEvent(eventIdn = the tool's name, connectorIdn = "system"); the tool's flow handles it.
         log.add_event(effect.tool, payload={"effect": str(effect.pk), "arguments": effect.arguments})
-    return Begin.GOES
+    return AttemptStart.GOES
 
 
 def _settle(job: ClaimedJob, effect: Effect, outcome: Outcome) -> bool:
-    """Step 5. The job ends with it where nothing follows, or what follows is a later job's; then True."""
+    """Step 5. Return True if the job is finished: nothing follows, or a later job does it."""
     with job_log(job, conversation_of(effect)) as log:
         effect.refresh_from_db()
         settle(log, effect, outcome)
@@ -243,17 +247,17 @@ def _settle(job: ClaimedJob, effect: Effect, outcome: Outcome) -> bool:
     return is_over
 
 
-async def _after_actions(job: ClaimedJob, work: EffectContext) -> None:
+async def _after_actions(job: ClaimedJob, context: EffectContext) -> None:
     """Steps 6 and 7, and the end of the job."""
-    while (row := await in_db(next_or_finish, job, work.effect)) is not None:
-        prepared = await prepare(job, work, row)
+    while (row := await in_db(next_or_finish, job, context.effect)) is not None:
+        prepared = await prepare_after_action(job, context, row)
         if prepared is None:
             continue
         if tells(row):
             failpoint("effect.after_actions_pre_urgent")
-        await in_db(_commit_after_action, job, work, prepared)
+        await in_db(_commit_after_action, job, context, prepared)
 
 
-def _commit_after_action(job: ClaimedJob, work: EffectContext, prepared: Prepared) -> None:
-    with job_log(job, work.conversation.pk) as log:
-        after_actions.execute_after_actions(log, work.effect, prepared, config=work.config)
+def _commit_after_action(job: ClaimedJob, context: EffectContext, prepared: PreparedAction) -> None:
+    with job_log(job, context.conversation.pk) as log:
+        after_actions.execute_after_action(log, context.effect, prepared, config=context.config)

@@ -1,15 +1,15 @@
-"""Looks through a conversation for what is left to be done, and makes todos of it (D16)."""
+"""Finds open work in a conversation and creates todos for it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from conversations.context.turn_context import TurnContext, scene_of
-from conversations.flows.single_call import Calls, ask_once, skip
+from conversations.context.turn_context import TurnContext, load_context
+from conversations.flows.single_call import PendingCalls, ask_once, skip
 from conversations.live.event_log import job_log
 from conversations.models import Turn
-from conversations.turns.conversation_end import is_of_the_end
+from conversations.turns.conversation_end import searches_whole_conversation
 from jobs.failpoints import failpoint
 from jobs.fence import reading
 from jobs.lanes import ClaimedJob
@@ -25,7 +25,7 @@ from tools.engine.skills.exchange import TranscriptLine
 
 @dataclass(frozen=True)
 class ExtractionInput:
-    """A conversation about to be looked through."""
+    """A conversation to search, and the request to the model."""
 
     source: Source
     types: Sequence[TodoType]
@@ -33,26 +33,26 @@ class ExtractionInput:
 
 
 async def run_extraction(job: ClaimedJob) -> None:
-    """Ask once, and keep what holds of the answer, in one commit."""
-    begun = await in_db(_begin, job)
-    if begun is None:
+    """Ask the model once, and store the accepted findings in one commit."""
+    prepared = await in_db(_prepare, job)
+    if prepared is None:
         await in_db(skip, job, "There is nothing to look for.")
         return
-    calls = Calls(job, begun.source.project.pk)
-    found = await ask_once(begun.request, output=Findings, calls=calls)
-    await in_db(_commit, job, begun, found, calls)
+    calls = PendingCalls(job, prepared.source.project.pk)
+    found = await ask_once(prepared.request, output=Findings, calls=calls)
+    await in_db(_commit, job, prepared, found, calls)
     failpoint("lane.committed")
 
 
-def _begin(job: ClaimedJob) -> ExtractionInput | None:
+def _prepare(job: ClaimedJob) -> ExtractionInput | None:
     with reading(job):
         newest = Turn.objects.filter(conversation_id=job.subject_id).order_by("-seq").first()
         if newest is None:
             return None
-        turn_context = scene_of(job.subject_id, newest.seq)
+        turn_context = load_context(job.subject_id, newest.seq)
         types, todos = list(extracted_types(turn_context.project.pk)), todos_of(job.subject_id)
         undecided = [" ".join(todo.quote.split()) for todo in todos if is_undecided(todo)]
-        if not types or not (undecided or is_of_the_end(job.key)):
+        if not types or not (undecided or searches_whole_conversation(job.key)):
             return None
         context = ExtractContext(
             business_name=turn_context.config.business_name,
@@ -77,8 +77,10 @@ def _source(turn_context: TurnContext) -> Source:
     )
 
 
-def _commit(job: ClaimedJob, begun: ExtractionInput, found: Findings, calls: Calls) -> None:
+def _commit(job: ClaimedJob, prepared: ExtractionInput, found: Findings, calls: PendingCalls) -> None:
     with job_log(job, job.subject_id, finish=State.DONE) as log:
         log.writes.insert(calls.rows())
-        kept = keep_findings(begun.source, found.todos, types=begun.types, is_over=is_of_the_end(job.key))
+        kept = keep_findings(
+            prepared.source, found.todos, types=prepared.types, is_over=searches_whole_conversation(job.key)
+        )
         log.add_event("todos_extracted", payload={"todos": [str(todo.pk) for todo in kept]})

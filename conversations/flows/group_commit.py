@@ -1,4 +1,4 @@
-"""Commits of flows that run side by side in one conversation: those that wait for it at the same moment are one."""
+"""Group commit for flows that run in parallel in one conversation."""
 
 from __future__ import annotations
 
@@ -18,82 +18,88 @@ Write = Callable[[ConversationLog], None]
 
 @dataclass(frozen=True, eq=False)
 class _Commit:
-    """What a flow writes in its conversation, and how its job ends with it."""
+    """One flow's write to its conversation, and the state its job ends in."""
 
     job: ClaimedJob
     write: Write
     finish: State | None
-    ended: asyncio.Future[None]
+    future: asyncio.Future[None]
 
 
 @dataclass(eq=False)
-class _Line:
-    """The commits of one conversation. Added to by the event loop, taken from by the thread that writes them."""
+class _Queue:
+    """The queue of commits of one conversation. The event loop appends; the writing thread removes."""
 
     waiting: list[_Commit] = field(default_factory=list)
-    taken: Sequence[_Commit] = ()
+    writing: Sequence[_Commit] = ()
 
 
-_lines: dict[tuple[asyncio.AbstractEventLoop, UUID], _Line] = {}
-_serving: set[asyncio.Task[None]] = set()
+_queues: dict[tuple[asyncio.AbstractEventLoop, UUID], _Queue] = {}
+_writers: set[asyncio.Task[None]] = set()
 
 
 async def commit(job: ClaimedJob, write: Write, *, finish: State | None = None) -> None:
-    """Let `write` add to the log of the job's conversation, in a transaction that commits only if the job is still ours.
+    """Let `write` add to the log of the job's conversation, in a transaction that commits only if the job is ours.
 
-    The flows after a reply often end at the same moment. One commit of a conversation runs at a time, and takes all that wait by
-    then: one lock, one statement, one message to the streams. Where one of them can't be written, each is written alone, as if
-    it had come by itself; so `write` may run twice, and changes nothing but the log and what it makes itself.
+    The flows after a reply often finish at the same moment. Only one commit per conversation runs at a time, and it
+    includes every write queued by then: one lock, one statement, one message to the streams. If the group fails, each
+    write is retried in a transaction of its own. `write` may therefore run twice, and must change nothing but the log
+    and objects it creates itself.
 
-    Raises Zombie before anything is written, Conversation.DoesNotExist, and what `write` raises.
+    Raises LeaseLost before anything is written, Conversation.DoesNotExist, and any error of `write`.
     """
     loop = asyncio.get_running_loop()
     own = _Commit(job, write, finish, loop.create_future())
     key = loop, job.subject_id
-    if (line := _lines.get(key)) is None:
-        line = _lines[key] = _Line()
-        serving = loop.create_task(_serve(key, line))
-        _serving.add(serving)
-        serving.add_done_callback(_serving.discard)
-    line.waiting.append(own)
-    await own.ended
+    if (queue := _queues.get(key)) is None:
+        queue = _queues[key] = _Queue()
+        serving = loop.create_task(_drain(key, queue))
+        _writers.add(serving)
+        serving.add_done_callback(_writers.discard)
+    queue.waiting.append(own)
+    await own.future
 
 
-async def _serve(key: tuple[asyncio.AbstractEventLoop, UUID], line: _Line) -> None:
-    """Write what waits, until nothing does. Whoever is cancelled meanwhile stops nobody else."""
+async def _drain(key: tuple[asyncio.AbstractEventLoop, UUID], queue: _Queue) -> None:
+    """Write queued commits until none is left. A cancelled caller does not affect the others."""
     try:
-        while line.waiting:
-            for one, error in await in_db(_write_waiting, line):
+        while queue.waiting:
+            for one, error in await in_db(_write_waiting, queue):
                 _end(one, error)
-    except Exception as error:  # no thread could write it: everyone who waits for it has to know
-        for one in (*line.taken, *line.waiting):
+    except Exception as error:  # the thread failed: report it to every waiting caller
+        for one in (*queue.writing, *queue.waiting):
             _end(one, error)
     finally:
-        del _lines[key]
+        del _queues[key]
 
 
 def _end(one: _Commit, error: Exception | None) -> None:
-    if one.ended.done():
+    if one.future.done():
         return
     if error is None:
-        one.ended.set_result(None)
+        one.future.set_result(None)
     else:
-        one.ended.set_exception(error)
+        one.future.set_exception(error)
 
 
-def _write_waiting(line: _Line) -> list[tuple[_Commit, Exception | None]]:
-    """Write all that waits now, in the lanes' order, so that the same flows make the same statement. Each with what went wrong."""
-    waiting = list(line.waiting)
-    del line.waiting[: len(waiting)]
-    taken = line.taken = sorted((one for one in waiting if not one.ended.cancelled()), key=lambda one: one.job.lane)
-    error = _attempt(taken) if taken else None
-    if error is None or len(taken) == 1:
-        return [(one, error) for one in taken]
-    return [(one, _attempt([one])) for one in taken]
+def _write_waiting(queue: _Queue) -> list[tuple[_Commit, Exception | None]]:
+    """Write every queued commit, and return each with its error, if any.
+
+    They are sorted by lane, so that the same flows always produce the same SQL statement.
+    """
+    waiting = list(queue.waiting)
+    del queue.waiting[: len(waiting)]
+    writing = queue.writing = sorted(
+        (one for one in waiting if not one.future.cancelled()), key=lambda one: one.job.lane
+    )
+    error = _attempt(writing) if writing else None
+    if error is None or len(writing) == 1:
+        return [(one, error) for one in writing]
+    return [(one, _attempt([one])) for one in writing]
 
 
 def _attempt(commits: Sequence[_Commit]) -> Exception | None:
-    """Write some together. Returns what made it impossible; nothing of them is written then."""
+    """Write commits in one transaction. Return the error that rolled all of them back, if any."""
     first, *others = commits
     try:
         with job_log(first.job, first.job.subject_id, finish=first.finish) as log:

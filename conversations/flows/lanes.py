@@ -1,4 +1,4 @@
-"""The lanes of a conversation's work."""
+"""Job lanes for conversations."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from conversations.flows.observer import run_observer
 from conversations.flows.reply import apologise, reopen, run_reply
 from conversations.flows.summary import run_summary
 from conversations.flows.thoughts import run_thoughts
-from conversations.flows.todo_events import run_todo_news
+from conversations.flows.todo_events import run_todo_events
 from conversations.flows.tool_caller import fail_ranking, run_tool_caller
 from conversations.followups.follow_ups import fire_follow_ups
 from conversations.followups.waits import end_overdue_waits
 from conversations.live.event_log import lock_conversation
 from conversations.promises.make_good import LANE as MAKE_GOOD
 from conversations.promises.make_good import draft_make_goods
-from conversations.tool_runs.calls.orphans import end_left_behind
+from conversations.tool_runs.calls.orphans import end_orphans
 from conversations.tool_runs.effects.outcome_events import lock_effect
 from conversations.turns.conversation_end import close_silent_conversations
 from jobs.lanes import Lane, Mode, Queue, register
@@ -27,13 +27,13 @@ from tools.engine.promises import break_overdue_promises
 
 
 def register_lanes() -> None:
-    """Make them known to the workers, and to the sweep what it fires and ends."""
+    """Register the lanes with the workers, and the periodic hooks with the sweep."""
     sweeping.connect(fire_follow_ups)
     sweeping.connect(end_overdue_waits)
     sweeping.connect(close_silent_conversations)
     sweeping.connect(break_overdue_promises)
     sweeping.connect(draft_make_goods)
-    sweeping.connect(end_left_behind)
+    sweeping.connect(end_orphans)
     register(
         Lane(
             name="reply",
@@ -68,7 +68,7 @@ def register_lanes() -> None:
             on_failed=fail_make_good,
         )
     )
-    register(Lane(name="todo_news", queue=Queue.WORK, mode=Mode.QUEUE, handler=run_todo_news))
+    register(Lane(name="todo_news", queue=Queue.WORK, mode=Mode.QUEUE, handler=run_todo_events))
     register(Lane(name="summary", queue=Queue.WORK, mode=Mode.QUEUE, handler=run_summary))
     register(
         Lane(

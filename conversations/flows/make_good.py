@@ -1,4 +1,4 @@
-"""Drafts how a broken promise is put right, and makes the todo of it that a person approves (D16)."""
+"""Drafts the correction of a broken promise, as a todo for a person to approve."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from django.utils import timezone
 
 from conversations.common.business_hours import working_status
 from conversations.common.prompt_shapes import Fact, Line
-from conversations.context.todo_transcript import read_told
-from conversations.flows.single_call import Calls, ask_once, skip
+from conversations.context.todo_transcript import read_todo_transcript
+from conversations.flows.single_call import PendingCalls, ask_once, skip
 from conversations.models import Conversation, PersonaField
-from conversations.promises.make_good import broken_promise, day_of, is_unsure, make_good
+from conversations.promises.make_good import broken_promise, day_of, is_uncertain, make_good
 from conversations.prompts.make_good import MODEL_OF, MakeGood, MakeGoodContext, build_request
 from jobs.errors import GiveUp
 from jobs.failpoints import failpoint
@@ -27,7 +27,7 @@ from tools.models import Promise
 
 @dataclass(frozen=True)
 class MakeGoodInput:
-    """A broken promise about to be made good. No model is asked for words about what may have happened."""
+    """A broken promise to make good. `request` is None if the effect may have happened: no model words that."""
 
     promise: Promise
     conversation: Conversation
@@ -35,22 +35,22 @@ class MakeGoodInput:
 
 
 async def run_make_good(job: ClaimedJob) -> None:
-    """Ask for the words once, and make the todo, in one commit. A model that can't be had at last leaves the fixed sentences."""
-    begun = await in_db(_begin, job)
-    if begun is None:
+    """Ask the model for a draft, and create the todo in one commit. Without a model, the todo has fixed sentences."""
+    prepared = await in_db(_prepare, job)
+    if prepared is None:
         await in_db(skip, job, "The promise isn't broken any more.")
         return
-    calls = Calls(job, begun.conversation.project_id)
-    draft = await _ask(begun, calls)
-    await in_db(_commit, job, begun, draft, calls)
+    calls = PendingCalls(job, prepared.conversation.project_id)
+    draft = await _ask(prepared, calls)
+    await in_db(_commit, job, prepared, draft, calls)
     failpoint("lane.committed")
 
 
-async def _ask(begun: MakeGoodInput, calls: Calls) -> MakeGood | None:
-    if begun.request is None:
+async def _ask(prepared: MakeGoodInput, calls: PendingCalls) -> MakeGood | None:
+    if prepared.request is None:
         return None
     try:
-        return await ask_once(begun.request, output=MakeGood, calls=calls)
+        return await ask_once(prepared.request, output=MakeGood, calls=calls)
     except GiveUp:
         return None
     except LlmError:
@@ -60,23 +60,23 @@ async def _ask(begun: MakeGoodInput, calls: Calls) -> MakeGood | None:
 
 
 def fail_make_good(job: ClaimedJob, reason: str) -> None:
-    """The job has failed for good: the fixed sentences have to do."""
+    """Create the todo with fixed sentences, because the job failed permanently."""
     promise = broken_promise(job.subject_id)
     if promise is not None:
         make_good(promise, _conversation_of(promise), None)
 
 
-def _begin(job: ClaimedJob) -> MakeGoodInput | None:
+def _prepare(job: ClaimedJob) -> MakeGoodInput | None:
     with reading(job):
         promise = broken_promise(job.subject_id)
         if promise is None:
             return None
         conversation = _conversation_of(promise)
-        if is_unsure(promise):
+        if is_uncertain(promise):
             return MakeGoodInput(promise, conversation, None)
         config = conversation.project.agent_version.config
         known = {field.key: field.value for field in PersonaField.objects.filter(persona_id=conversation.persona_id)}
-        told = read_told(conversation.pk)
+        transcript = read_todo_transcript(conversation.pk)
         context = MakeGoodContext(
             business_name=config.business_name,
             business_context=config.business_context,
@@ -86,8 +86,8 @@ def _begin(job: ClaimedJob) -> MakeGoodInput | None:
             quote=promise.quote,
             reason=promise.reason,
             known=[Fact(field=key, value=value) for key, value in sorted(known.items())],
-            summary=told.summary,
-            messages=[Line(role=line.role, content=line.content) for line in told.messages],
+            summary=transcript.summary,
+            messages=[Line(role=line.role, content=line.content) for line in transcript.messages],
         )
         request = build_request(context, model=model_for(conversation.project, config, MODEL_OF))
         return MakeGoodInput(promise, conversation, request)
@@ -97,8 +97,8 @@ def _conversation_of(promise: Promise) -> Conversation:
     return Conversation.objects.select_related("project__agent_version").get(pk=promise.conversation_id)
 
 
-def _commit(job: ClaimedJob, begun: MakeGoodInput, draft: MakeGood | None, calls: Calls) -> None:
-    """One that was kept late meanwhile is made good all the same: a person decides about the draft."""
+def _commit(job: ClaimedJob, prepared: MakeGoodInput, draft: MakeGood | None, calls: PendingCalls) -> None:
+    """A promise that was kept since is still made good: a person decides about the draft."""
     with job_tx(job, finish=State.DONE):
         ModelCall.objects.bulk_create(calls.rows())
-        make_good(begun.promise, begun.conversation, draft)
+        make_good(prepared.promise, prepared.conversation, draft)

@@ -1,20 +1,19 @@
-"""CAObserverFlow: learns who the customer is, one turn after the other (T10-T12, T17), and from what a colleague answers."""
+"""The observer (CAObserverFlow): learns customer facts from each turn, in order, and from what operators answer."""
 
 from __future__ import annotations
 
 from uuid import UUID
 
-from conversations.context.observed_context import scene_at
-from conversations.context.turn_context import TurnContext
-from conversations.context.turn_context_cache import read_after_reply
+from conversations.context.turn_context import TurnContext, context_at_message
+from conversations.context.turn_context_cache import load_after_reply
 from conversations.flows.group_commit import commit
 from conversations.live.event_log import ConversationLog
-from conversations.live.model_calls import add_calls, as_failure, keep_calls
+from conversations.live.model_calls import add_calls, as_job_error, store_calls
 from conversations.models import Turn
 from conversations.prompts.observer import Observation, RatedObservation, build_request, output_of
-from conversations.turns.after_reply import watched_message
-from conversations.turns.customer_fields import keep_facts, refusal_of
-from conversations.turns.quality import keep_quality
+from conversations.turns.after_reply import observed_message
+from conversations.turns.customer_fields import refused_fact, store_facts
+from conversations.turns.quality import store_quality
 from jobs.failpoints import failpoint
 from jobs.fence import job_tx, reading
 from jobs.lanes import ClaimedJob
@@ -26,8 +25,8 @@ from tenancy.threads import in_db
 
 
 async def run_observer(job: ClaimedJob) -> None:
-    """Read the latest exchange, and keep what it reveals."""
-    context = await _scene_of(job)
+    """Read the latest exchange, and store the facts it reveals."""
+    context = await _load_context(job)
     if context is None:
         await in_db(_skip, job)
         return
@@ -37,24 +36,24 @@ async def run_observer(job: ClaimedJob) -> None:
             build_request(context), output=output_of(context), record=records.append
         )
     except LlmError as error:
-        await in_db(keep_calls, job, context.turn, records)
-        raise as_failure(error) from error
+        await in_db(store_calls, job, context.turn, records)
+        raise as_job_error(error) from error
     failpoint("lane.llm_done_pre_commit")
     await commit(job, lambda log: _write(log, job, context, observation, records), finish=State.DONE)
     failpoint("lane.committed")
 
 
-async def _scene_of(job: ClaimedJob) -> TurnContext | None:
-    """The turn's, or that of a message which no turn answers."""
-    message_id = watched_message(job.key)
+async def _load_context(job: ClaimedJob) -> TurnContext | None:
+    """Context of the job's turn, or of a message without a turn. None if the agent answers that message after all."""
+    message_id = observed_message(job.key)
     if message_id is None:
-        return (await read_after_reply(job)).turn_context
-    return await in_db(_scene_at, job, message_id)
+        return (await load_after_reply(job)).turn_context
+    return await in_db(_load_observed, job, message_id)
 
 
-def _scene_at(job: ClaimedJob, message_id: UUID) -> TurnContext | None:
+def _load_observed(job: ClaimedJob, message_id: UUID) -> TurnContext | None:
     with reading(job):
-        return scene_at(message_id)
+        return context_at_message(message_id)
 
 
 def _skip(job: ClaimedJob) -> None:
@@ -65,21 +64,21 @@ def _skip(job: ClaimedJob) -> None:
 def _write(
     log: ConversationLog, job: ClaimedJob, context: TurnContext, observation: Observation, records: list[CallRecord]
 ) -> None:
-    kept = keep_facts(
+    kept = store_facts(
         context.conversation.persona_id,
         observation.facts,
         config=context.config,
         turn=context.turn,
-        said=context.messages,
+        transcript=context.messages,
         writes=log.writes,
     )
     add_calls(log.writes, job, context.turn, records)
-    refused = [refusal_of(fact, reason) for fact, reason in kept.refused]
+    refused = [refused_fact(fact, reason) for fact, reason in kept.refused]
     quality = observation.quality if isinstance(observation, RatedObservation) else None
     if refused and context.turn.pk is not None:
         log.writes.change(Turn, context.turn.pk, refused=refused)
     if quality:
-        keep_quality(log, context.turn, quality)
+        store_quality(log, context.turn, quality)
     details = {
         "facts": {field.key: field.value for field in kept.written},
         "refused": refused,

@@ -12,19 +12,19 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from conversations.claim_check.claim_guard import text_of
+from conversations.claim_check.claim_guard import guard_for
 from conversations.common.translations import apology_for
 from conversations.context.turn_context import TurnContext, context_before
 from conversations.followups.follow_ups import next_follow_up
 from conversations.live.event_log import job_log, open_log
-from conversations.live.model_calls import add_calls, keep_calls
+from conversations.live.model_calls import add_calls, store_calls
 from conversations.live.tokens import TokenWriter
 from conversations.models import Freshness, MessageRole, Origin, Turn, TurnStatus
 from conversations.models.event import EventType
 from conversations.prompts.reply import build_request
 from conversations.tool_runs.calls.tool_loop import LoopEnd, ReplyText, ToolLoop, run_tool_loop, stored_steps
-from conversations.turns.after_reply import queue_analysis, tell_replied
-from conversations.turns.channel_signals import obey_signal
+from conversations.turns.after_reply import add_reply_events, queue_analysis
+from conversations.turns.channel_signals import apply_signal
 from conversations.turns.flags import no_reply
 from jobs.errors import GiveUp, WrongState
 from jobs.failpoints import failpoint
@@ -40,12 +40,12 @@ from tools.engine.definition import Trigger
 from tools.engine.execution.outcome import Signal
 from tools.engine.function_calling.offer import read_offer
 
-NO_END = "The model calls tools without end."
+NO_END = "The model kept calling tools instead of answering."
 
 
 @dataclass(frozen=True)
 class WrittenReply:
-    """A reply as the model finished it. `withheld` are its claims that nothing stood behind."""
+    """A reply as the model finished it. `withheld` lists the claims removed because no tool backed them."""
 
     text: str
     first_token_at: datetime | None
@@ -54,7 +54,7 @@ class WrittenReply:
 
 
 async def run_reply(job: ClaimedJob) -> None:
-    """Write the turn's reply and send it; the customer sees it grow."""
+    """Write the turn's reply and send it; the customer sees it stream."""
     loop = await in_db(_read, job)
     records: list[CallRecord] = []
     try:
@@ -70,7 +70,7 @@ async def run_reply(job: ClaimedJob) -> None:
 
 
 def _read(job: ClaimedJob) -> ToolLoop:
-    """Mark the turn as replying and read everything the prompt needs; the directives as they stand now."""
+    """Mark the turn as replying, and read all prompt data, including the current directives."""
     with job_tx(job):
         context = context_before(job)
         turn, directives = context.turn, context.conversation.directives
@@ -83,7 +83,7 @@ def _read(job: ClaimedJob) -> ToolLoop:
 
 
 def _freshness(context: TurnContext) -> Freshness:
-    """Fresh directives were written after the last reply; while a result is awaited none are."""
+    """Directives are fresh if written after the last reply; none are written while a result is awaited."""
     conversation = context.conversation
     if context.waits:
         return Freshness.WAITING
@@ -93,7 +93,7 @@ def _freshness(context: TurnContext) -> Freshness:
 
 
 async def _write(loop: ToolLoop, records: list[CallRecord]) -> WrittenReply:
-    """Stream the reply; one that breaks off is written anew, once."""
+    """Stream the reply; a stream that breaks off is restarted once."""
     attempt = loop.job.attempt * 2 - 1
     try:
         return await _stream(loop, records, attempt=attempt)
@@ -103,7 +103,7 @@ async def _write(loop: ToolLoop, records: list[CallRecord]) -> WrittenReply:
 
 async def _stream(loop: ToolLoop, records: list[CallRecord], *, attempt: int) -> WrittenReply:
     writer = TokenWriter(conversation_id=loop.job.subject_id, turn_id=loop.turn_context.turn.pk, attempt=attempt)
-    text = ReplyText(text_of(loop.turn_context, writer.write), writer)
+    text = ReplyText(guard_for(loop.turn_context, writer.write), writer)
     first = len(records)
     try:
         end = await run_tool_loop(loop, text=text, records=records)
@@ -117,13 +117,13 @@ async def _stream(loop: ToolLoop, records: list[CallRecord], *, attempt: int) ->
 
 
 def _first_token_at(calls: Sequence[CallRecord]) -> datetime | None:
-    """When the first word came; a call of tools before it said none."""
+    """Time of the first word; a preceding tool call has none."""
     spoken = next((call for call in calls if call.output and call.first_token_ms is not None), None)
     return spoken.started_at + timedelta(milliseconds=spoken.first_token_ms or 0) if spoken else None
 
 
 def _commit(loop: ToolLoop, written: WrittenReply, records: list[CallRecord]) -> None:
-    """The reply, the finished turn, the event and the three jobs: all of it or nothing."""
+    """Commit the reply, the finished turn, its events and the jobs of the following flows in one transaction."""
     job, context, turn = loop.job, loop.turn_context, loop.turn_context.turn
     with job_log(job, job.subject_id, finish=State.DONE) as log:
         if written.text or loop.blocks:
@@ -138,28 +138,28 @@ def _commit(loop: ToolLoop, written: WrittenReply, records: list[CallRecord]) ->
             log.conversation.correction = ""
         for claim in written.withheld:
             log.add_event("claim_withheld", payload={"turn": str(turn.pk), "text": claim})
-        tell_replied(log, turn)
+        add_reply_events(log, turn)
         if (last := loop.signal) is not None:
             result = (last.effect.result if last.effect else None) or {"turn": str(turn.pk)}
-            obey_signal(log, Signal(last.signal), turn_id=turn.pk, result=result)
+            apply_signal(log, Signal(last.signal), turn_id=turn.pk, result=result)
         transaction.on_commit(partial(failpoint, "turn.committed_pre_wake"))
         log.conversation.follow_up_at = next_follow_up(log, context.config, after=turn)
-        queue_analysis(log, turn, said=context.messages)
+        queue_analysis(log, turn, unsummarized=context.messages)
 
 
 def _keep_partial(loop: ToolLoop, text: str, records: list[CallRecord]) -> None:
-    """Keep what was written of a reply that is not sent, and the calls it cost."""
+    """Store the partial text of a reply that is not sent, and the model calls it cost."""
     turn = loop.turn_context.turn
-    keep_calls(loop.job, turn, records)
+    store_calls(loop.job, turn, records)
     if text:
         with tenant_tx(loop.job.organization_id):
             Turn.objects.filter(pk=turn.pk, reply=None).update(partial=text)
 
 
 def apologise(job: ClaimedJob, reason: str) -> None:
-    """The reply failed for good: one honest sentence to the customer, a flag to staff.
+    """Send the customer a one-sentence apology and flag the conversation, because the reply failed permanently.
 
-    Who was only to be followed up has asked nothing, and is told nothing.
+    A failed follow-up sends no apology: the customer asked nothing.
     """
     with open_log(job.subject_id) as log:
         turn = Turn.objects.get(conversation=log.conversation, seq=job.ordinal)
@@ -179,12 +179,12 @@ def apologise(job: ClaimedJob, reason: str) -> None:
 
 
 def reopen(conversation_id: UUID, ordinal: int) -> None:
-    """Staff runs a failed reply again; only the newest turn can still be answered. Raises WrongState."""
+    """Queue a failed reply again for staff; only the newest turn can still be answered. Raises WrongState."""
     with open_log(conversation_id) as log:
         if log.conversation.operator_id is not None:
-            raise WrongState("A colleague has this conversation; the agent is silent until they hand it back.")
+            raise WrongState("A colleague has this conversation. Hand it back before you run the reply again.")
         if log.conversation.last_turn != ordinal:
-            raise WrongState("A newer message was answered since; this reply would come too late.")
+            raise WrongState("A newer message has been answered; this reply is out of date.")
         turn = Turn.objects.get(conversation=log.conversation, seq=ordinal)
         turn.status, turn.reply, turn.error, turn.finished_at = TurnStatus.QUEUED, None, "", None
         turn.save(update_fields=["status", "reply", "error", "finished_at"])

@@ -1,4 +1,4 @@
-"""What flows share that ask the model once and write its answer in one commit: the question, its calls, and nothing to ask."""
+"""Helpers for flows that ask the model once and write its answer in one commit."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from uuid import UUID
 
 from pydantic import BaseModel
 
-from conversations.live.model_calls import as_failure
+from conversations.live.model_calls import as_job_error
 from jobs.failpoints import failpoint
 from jobs.fence import job_tx
 from jobs.lanes import ClaimedJob
@@ -23,8 +23,8 @@ Output = TypeVar("Output", bound=BaseModel)
 
 
 @dataclass(frozen=True)
-class Calls:
-    """The model calls of an attempt, until they are written."""
+class PendingCalls:
+    """Model calls of one attempt, collected until they are stored."""
 
     job: ClaimedJob
     project_id: UUID
@@ -32,34 +32,34 @@ class Calls:
     records: list[CallRecord] = field(default_factory=list)
 
     def rows(self) -> Sequence[ModelCall]:
-        """To be written in the commit of what they brought."""
+        """Rows to insert in the commit that uses the answer."""
         job = self.job
         return call_rows(
             self.records, project_id=self.project_id, job_id=job.id, subject_id=job.subject_id, turn_id=self.turn_id
         )
 
     def keep(self) -> None:
-        """Write them alone: they brought nothing. Raises Zombie."""
+        """Store the calls alone, because no answer came. Raises LeaseLost."""
         with job_tx(self.job):
             ModelCall.objects.bulk_create(self.rows())
         self.records.clear()
 
 
-async def ask_once(request: ChatRequest, *, output: type[Output], calls: Calls) -> Output:
-    """The answer; its calls are the caller's to write. Of a failure they are kept here.
+async def ask_once(request: ChatRequest, *, output: type[Output], calls: PendingCalls) -> Output:
+    """Return the model's answer; the caller stores the calls. On failure they are stored here.
 
-    Raises LlmError where another attempt at the job may help, and GiveUp where none can.
+    Raises LlmError if another attempt at the job may help, and GiveUp if none can.
     """
     try:
         answer = await model_client().structured(request, output=output, record=calls.records.append)
     except LlmError as error:
         await in_db(calls.keep)
-        raise as_failure(error) from error
+        raise as_job_error(error) from error
     failpoint("lane.llm_done_pre_commit")
     return answer
 
 
 def skip(job: ClaimedJob, why: str) -> None:
-    """End the job without a question. Raises Zombie."""
+    """Finish the job without a model call. Raises LeaseLost."""
     with job_tx(job, finish=State.SKIPPED, error=why):
         pass

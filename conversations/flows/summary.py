@@ -1,14 +1,14 @@
-"""Folds the oldest messages of a long conversation into its summary, so that prompts stay short and no fact is lost."""
+"""Folds the oldest messages of a long conversation into its summary: prompts stay short, facts are kept."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from conversations.context.summaries import is_due, keep_summary, to_fold
+from conversations.context.summaries import is_due, messages_to_fold, store_summary
 from conversations.context.transcript import TranscriptMessage, read_since
-from conversations.context.turn_context import TurnContext, scene_after
-from conversations.flows.single_call import Calls, ask_once, skip
+from conversations.context.turn_context import TurnContext, context_after
+from conversations.flows.single_call import PendingCalls, ask_once, skip
 from conversations.live.event_log import job_log
 from conversations.models import Summary
 from conversations.prompts.summary import ConversationSummary, build_request
@@ -22,7 +22,7 @@ from tenancy.threads import in_db
 
 @dataclass(frozen=True)
 class SummaryInput:
-    """What is about to be folded, on top of the standing summary."""
+    """Messages to fold into the previous summary."""
 
     turn_context: TurnContext
     previous: Summary | None
@@ -31,38 +31,38 @@ class SummaryInput:
 
 
 async def run_summary(job: ClaimedJob) -> None:
-    """Write the next summary, unless an earlier turn's has covered enough by now."""
-    begun = await in_db(_begin, job)
-    if begun is None:
+    """Write the next summary, unless an earlier turn's summary covers enough already."""
+    prepared = await in_db(_prepare, job)
+    if prepared is None:
         await in_db(skip, job, "The summary covers enough already.")
         return
-    calls = Calls(job, begun.turn_context.project.pk, begun.turn_context.turn.pk)
-    written = await ask_once(begun.request, output=ConversationSummary, calls=calls)
-    await in_db(_commit, job, begun, written, calls)
+    calls = PendingCalls(job, prepared.turn_context.project.pk, prepared.turn_context.turn.pk)
+    written = await ask_once(prepared.request, output=ConversationSummary, calls=calls)
+    await in_db(_commit, job, prepared, written, calls)
     failpoint("lane.committed")
 
 
-def _begin(job: ClaimedJob) -> SummaryInput | None:
+def _prepare(job: ClaimedJob) -> SummaryInput | None:
     with job_tx(job):
-        context = scene_after(job)
+        context = context_after(job)
         previous = context.conversation.summary
         messages = read_since(context.conversation.pk, after=previous.until_seq if previous else 0)
-        folded = to_fold(messages)
+        folded = messages_to_fold(messages)
         if not is_due(messages) or not folded:
             return None
         request = build_request(context, messages=folded, previous=previous)
         return SummaryInput(turn_context=context, previous=previous, folded=folded, request=request)
 
 
-def _commit(job: ClaimedJob, begun: SummaryInput, written: ConversationSummary, calls: Calls) -> None:
-    """The lane runs one job of a conversation at a time: the standing summary is still the one this builds on."""
+def _commit(job: ClaimedJob, prepared: SummaryInput, written: ConversationSummary, calls: PendingCalls) -> None:
+    """The lane runs one job per conversation at a time, so `previous` is still the latest summary."""
     with job_log(job, job.subject_id, finish=State.DONE) as log:
         log.writes.insert(calls.rows())
-        kept = keep_summary(
+        kept = store_summary(
             log.conversation,
-            until_seq=max(message.seq for message in begun.folded),
+            until_seq=max(message.seq for message in prepared.folded),
             text=written.text,
             facts={fact.field: fact.value for fact in written.facts},
-            previous=begun.previous,
+            previous=prepared.previous,
         )
-        log.add_turn_event(begun.turn_context.turn, lane="summary", state="done", until=kept.until_seq)
+        log.add_turn_event(prepared.turn_context.turn, lane="summary", state="done", until=kept.until_seq)

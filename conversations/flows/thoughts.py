@@ -1,4 +1,7 @@
-"""CAThoughtsFlow: the directives for the next turn; a newer turn cancels it, an older one never overwrites (T13-T15)."""
+"""Thoughts (CAThoughtsFlow): write the directives for the next turn.
+
+A newer turn cancels the job of an older one, and older directives never replace newer ones.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,12 @@ import asyncio
 from uuid import UUID
 
 from conversations.common.presenters import directives_payload
-from conversations.context.turn_context import TurnContext, scene_after
-from conversations.context.turn_context_cache import read_after_reply
+from conversations.context.turn_context import TurnContext, context_after
+from conversations.context.turn_context_cache import load_after_reply
 from conversations.flows.group_commit import commit
-from conversations.followups.waits import SKIPPED_WAITING, comes_after_wait, is_waiting
+from conversations.followups.waits import SKIPPED_WAITING, is_after_wait, is_waiting
 from conversations.live.event_log import ConversationLog
-from conversations.live.model_calls import add_calls, as_failure, keep_calls
+from conversations.live.model_calls import add_calls, as_job_error, store_calls
 from conversations.models import Conversation, Directives
 from conversations.models.event import EventType
 from conversations.prompts.thoughts import KeyDirectives, build_request
@@ -25,17 +28,17 @@ from llm.types import CallRecord
 from tenancy.prepared_queries import PreparedQuery
 from tenancy.threads import in_db
 
-NEWEST = PreparedQuery(
+NEWEST_DIRECTIVES = PreparedQuery(
     lambda conversation: Directives.objects.filter(conversation_id=conversation).order_by("-version")[:1], kinds=(UUID,)
 )
 
 
 class Waiting(RuntimeError):
-    """A tool's result is awaited: directives without it would be stale before they are read."""
+    """Directives are not written while a tool's result is awaited: they would be stale before use."""
 
 
 async def run_thoughts(job: ClaimedJob) -> None:
-    """Write the directives that the next reply will follow; not while a tool's result is awaited (T22, W4)."""
+    """Write the directives for the next reply, unless a tool's result is awaited."""
     try:
         await _think(job)
     except Waiting:
@@ -43,36 +46,36 @@ async def run_thoughts(job: ClaimedJob) -> None:
 
 
 async def _think(job: ClaimedJob) -> None:
-    context = await _scene_of(job)
+    context = await _load_context(job)
     records: list[CallRecord] = []
     try:
         directives = await model_client().structured(
             build_request(context), output=KeyDirectives, record=records.append
         )
     except asyncio.CancelledError:
-        await asyncio.shield(in_db(keep_calls, job, context.turn, records))
+        await asyncio.shield(in_db(store_calls, job, context.turn, records))
         raise
     except LlmError as error:
-        await in_db(keep_calls, job, context.turn, records)
-        raise as_failure(error) from error
+        await in_db(store_calls, job, context.turn, records)
+        raise as_job_error(error) from error
     failpoint("lane.llm_done_pre_commit")
     try:
         await commit(job, lambda log: _write(log, job, context, directives, records), finish=State.DONE)
     except Waiting:
-        await in_db(keep_calls, job, context.turn, records)
+        await in_db(store_calls, job, context.turn, records)
         raise
     failpoint("lane.committed")
 
 
-async def _scene_of(job: ClaimedJob) -> TurnContext:
-    """The reading that is shared may be older than the end of a wait, and knows no result then (T24)."""
-    context = (await read_after_reply(job)).turn_context
-    return await in_db(_scene_now, job) if context.waits or comes_after_wait(job.key) else context
+async def _load_context(job: ClaimedJob) -> TurnContext:
+    """The shared reading may predate the end of a wait, and then lacks the result; read again in that case."""
+    context = (await load_after_reply(job)).turn_context
+    return await in_db(_read_context, job) if context.waits or is_after_wait(job.key) else context
 
 
-def _scene_now(job: ClaimedJob) -> TurnContext:
+def _read_context(job: ClaimedJob) -> TurnContext:
     with reading(job):
-        context = scene_after(job)
+        context = context_after(job)
     if context.waits:
         raise Waiting
     return context
@@ -95,7 +98,7 @@ def _skip(job: ClaimedJob) -> None:
 
 
 def _replace_directives(log: ConversationLog, context: TurnContext, written: KeyDirectives) -> None:
-    """The next version, for a turn that is newer than the standing one's (M7): the log's lock keeps it so."""
+    """Add a version. The conversation's lock guarantees that an older turn never replaces a newer one's directives."""
     conversation = log.conversation
     directives = Directives(
         conversation_id=conversation.pk,
@@ -109,8 +112,8 @@ def _replace_directives(log: ConversationLog, context: TurnContext, written: Key
 
 
 def _newest_version(conversation: Conversation, context: TurnContext) -> int:
-    """Of the locked conversation's directives; those that the scene was read with mostly stand still."""
-    standing: Directives | None = context.conversation.directives
-    if standing is None or standing.pk != conversation.directives_id:
-        standing = next(iter(NEWEST(conversation.pk)), None)
-    return standing.version if standing else 0
+    """Newest version under the lock; usually the one in the context, which saves a query."""
+    current: Directives | None = context.conversation.directives
+    if current is None or current.pk != conversation.directives_id:
+        current = next(iter(NEWEST_DIRECTIVES(conversation.pk)), None)
+    return current.version if current else 0

@@ -1,8 +1,8 @@
-"""What a conversation learns of its todos: what becomes of effects and promises at once, its log and the agent right after.
+"""Applies todo changes to the conversation: effects and promises at once, its log and the agent right after.
 
-A todo is locked by whoever changes it, and a conversation is always locked before what is about it. So the change itself
-settles effects and promises, and queues a job, which then locks the conversation. A run that ends an effect locks the
-conversation before its todo (`hold_back`), and writes all of it into its log in the same commit.
+Lock order: a conversation is locked before its todos, but a todo's writer holds only the todo. So the change itself
+settles effects and promises and queues a job, and the job locks the conversation. A todo's run that ends an effect
+locks the conversation first (`hold_back`) and writes to its log in the same commit.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ from tools.engine import ledger
 from tools.engine.definition import ActionType
 from tools.engine.execution.after_actions import tells
 from tools.engine.presenters import effect_payload
-from tools.engine.promises import break_promises, close_promise, note_made_good, same_promises, settle_promises
+from tools.engine.promises import break_promises, close_promise, identical_promises, note_made_good, settle_promises
 from tools.models import AfterActionState, Effect, EffectOrigin, EffectState, Promise, PromiseState
 
 LANE = "todo_news"
-# What the agent arranged in the conversation: promised, or called while it answered.
-ARRANGED = (EffectOrigin.COMMITMENT, EffectOrigin.TURN)
-OVER = frozenset({EffectState.DONE, EffectState.FAILED, EffectState.UNKNOWN})
+# Effects arranged by the agent in the conversation: promised, or called while it answered.
+AGENT_ORIGINS = (EffectOrigin.COMMITMENT, EffectOrigin.TURN)
+FINISHED = frozenset({EffectState.DONE, EffectState.FAILED, EffectState.UNKNOWN})
 REFUSED = frozenset({TodoStatus.REJECTED, TodoStatus.CANCELLED, TodoStatus.EXPIRED})
-# What a person's word on a promise still stops: a todo that runs goes on.
+# Todos that a person's decision on their promise still cancels; a running one continues.
 STOPPABLE = (TodoStatus.PENDING_REVIEW, TodoStatus.APPROVED)
-# What the end of a todo means for the promise that it was made for, because no tool could keep it.
-ENDS = {
+# Promise state by the final status of the todo that stood in for a missing tool.
+PROMISE_STATES = {
     TodoStatus.COMPLETED: PromiseState.KEPT,
     TodoStatus.REJECTED: PromiseState.WITHDRAWN,
     TodoStatus.CANCELLED: PromiseState.WITHDRAWN,
     TodoStatus.EXPIRED: PromiseState.BROKEN,
     TodoStatus.FAILED: PromiseState.BROKEN,
 }
-WORDS = {
+STATUS_REASONS = {
     TodoStatus.COMPLETED: "A colleague saw to it.",
     TodoStatus.REJECTED: "A colleague decided against it.",
     TodoStatus.CANCELLED: "A colleague took it back.",
@@ -54,23 +54,25 @@ WORDS = {
     TodoStatus.FAILED: "It was tried, and failed.",
 }
 LONGEST_REASON = 300
-TOLD = "“{quote}” will not happen as you promised. {reason} Tell the customer so, and don't promise it again."
+PROMISE_CANCELLED = (
+    "“{quote}” will not happen as you promised. {reason} Tell the customer so, and don't promise it again."
+)
 
-# The log of the conversation that the running transaction holds.
-_held: ContextVar[ConversationLog | None] = ContextVar("_held", default=None)
+# Log of the conversation locked by the running transaction.
+_held_log: ContextVar[ConversationLog | None] = ContextVar("_held_log", default=None)
 
 
 def on_todo_changed(todo: Todo, what: str) -> None:
-    """A todo's history has a new entry: settle what hung on it, and tell the conversation, or queue what it learns."""
+    """Settle the todo's effect and promise, and tell the conversation now, or queue a job that does."""
     status = TodoStatus(todo.status)
     if status in REFUSED and todo.effect is not None:
-        _refuse(todo.effect, reason=_reason(todo), is_late=status is TodoStatus.EXPIRED)
+        _cancel_effect(todo.effect, reason=_reason(todo), is_late=status is TodoStatus.EXPIRED)
     elif status is TodoStatus.COMPLETED and todo.source == TodoSource.MAKE_GOOD and todo.promise_id is not None:
         note_made_good(todo.promise_id)
-    elif status in ENDS and todo.source == TodoSource.PROMISE and todo.promise_id is not None:
-        for promise_id in same_promises(todo.promise_id):
-            close_promise(promise_id, state=ENDS[status], reason=_reason(todo))
-    if (log := _held_of(todo)) is not None:
+    elif status in PROMISE_STATES and todo.source == TodoSource.PROMISE and todo.promise_id is not None:
+        for promise_id in identical_promises(todo.promise_id):
+            close_promise(promise_id, state=PROMISE_STATES[status], reason=_reason(todo))
+    if (log := _log_if_held(todo)) is not None:
         _tell_todo(log, todo, what=what, status=status)
     else:
         _queue(todo, f"todo:{todo.pk}:{what}:{status}:{todo.version}")
@@ -78,34 +80,34 @@ def on_todo_changed(todo: Todo, what: str) -> None:
 
 @contextmanager
 def hold_back(conversation_id: UUID) -> Iterator[None]:
-    """Lock the conversation of a todo for a transaction that may end one of its effects: what then happens needs no job."""
+    """Lock a todo's conversation for a transaction that may end one of its effects, so that no job is needed."""
     with open_log(conversation_id) as log:
-        before = _held.set(log)
+        before = _held_log.set(log)
         try:
             yield
         finally:
-            _held.reset(before)
+            _held_log.reset(before)
 
 
 def on_effect_changed(todo: Todo, effect: Effect) -> None:
-    """An effect that a todo runs went over into another state, and its promises with it: the conversation learns of it."""
-    if (log := _held_of(todo)) is not None:
+    """Tell the conversation, now or by a job, that an effect run by a todo changed state."""
+    if (log := _log_if_held(todo)) is not None:
         _tell_effect(log, effect, state=EffectState(effect.state))
     else:
         _queue(todo, f"effect:{effect.pk}:{effect.state}:{effect.attempts}")
 
 
 def on_promise_answered(promise: Promise) -> None:
-    """A person has answered a promise: what was still to be approved for it is taken back, by the job.
+    """Queue a job that cancels the todos still awaiting approval, because a person answered the promise.
 
-    Not here: a todo is locked before its promise, and the promise is ours already.
+    They cannot be cancelled here: a todo is locked before its promise, and the caller holds the promise.
     """
     if Todo.objects.filter(promise=promise, status__in=STOPPABLE).exists():
         _enqueue(promise, promise.conversation_id, f"promise:{promise.pk}:{promise.state}")
 
 
-async def run_todo_news(job: ClaimedJob) -> None:
-    """Write one piece of news into the conversation's log, and tell the agent where it matters."""
+async def run_todo_events(job: ClaimedJob) -> None:
+    """Write one change to the conversation's log, and tell the agent if it matters."""
     await in_db(_tell, job)
 
 
@@ -113,7 +115,7 @@ def _tell(job: ClaimedJob) -> None:
     _, kind, subject, *words = job.key.split(":")
     with job_log(job, job.subject_id, finish=State.DONE) as log:
         if kind == "promise":
-            _take_back(Promise.objects.get(pk=UUID(subject)))
+            _cancel_todos(Promise.objects.get(pk=UUID(subject)))
         elif kind == "effect":
             _tell_effect(log, Effect.objects.get(pk=UUID(subject)), state=EffectState(words[0]))
         else:
@@ -127,18 +129,21 @@ def _tell(job: ClaimedJob) -> None:
 
 def _tell_effect(log: ConversationLog, effect: Effect, *, state: EffectState) -> None:
     log.add_event(f"effect_{state}", payload=effect_payload(effect), type=EventType.EFFECT)
-    if effect.origin not in ARRANGED or effect.state != state or state not in OVER:
+    if effect.origin not in AGENT_ORIGINS or effect.state != state or state not in FINISHED:
         return
     is_event = effect.definition.get("action", {}).get("type") == ActionType.SEND_EVENT
     if state == EffectState.DONE and is_event and effect.origin == EffectOrigin.COMMITMENT:
-        # The tool's own event, which is written before it begins where no approval is asked (N44).
+        # The tool's own event, which is written before it begins where no approval is asked.
         log.add_event(effect.tool, payload={"effect": str(effect.pk), "arguments": effect.arguments})
     if not any(tells(row) for row in effect.after_actions.exclude(state=AfterActionState.SKIPPED)):
         _tell_end(log, effect)
 
 
 def _tell_end(log: ConversationLog, effect: Effect) -> None:
-    """What the agent called itself it was told a yes is awaited for, or given, and nothing since: it says now what came of it."""
+    """Tell the agent how the effect ended.
+
+    For a tool the agent called itself, its last news was that an approval is pending or given: it speaks proactively.
+    """
     if effect.origin == EffectOrigin.TURN:
         say_proactively(log, sentence_of(effect), {"effect": str(effect.pk)})
     else:
@@ -153,23 +158,23 @@ def _tell_todo(log: ConversationLog, todo: Todo, *, what: str, status: str) -> N
     if todo.effect is not None and todo.effect.state == EffectState.CANCELLED and status in REFUSED:
         log.add_event("effect_cancelled", payload=effect_payload(todo.effect), type=EventType.EFFECT)
         _tell_end(log, todo.effect)
-    elif todo.source == TodoSource.PROMISE and status in REFUSED and _has_ended_its_promise(todo):
-        say_proactively(log, TOLD.format(quote=todo.quote, reason=_reason(todo)), {"todo": str(todo.pk)})
+    elif todo.source == TodoSource.PROMISE and status in REFUSED and _ended_promise(todo):
+        say_proactively(log, PROMISE_CANCELLED.format(quote=todo.quote, reason=_reason(todo)), {"todo": str(todo.pk)})
 
 
-def _has_ended_its_promise(todo: Todo) -> bool:
-    """Whether the promise ended with the todo, and not before, by somebody's word."""
+def _ended_promise(todo: Todo) -> bool:
+    """True if this todo ended the promise, rather than an earlier decision."""
     return todo.promise is not None and todo.promise.reason == _reason(todo)
 
 
-def _take_back(promise: Promise) -> None:
+def _cancel_todos(promise: Promise) -> None:
     for todo in Todo.objects.filter(promise=promise, status__in=STOPPABLE):
-        with suppress(WrongState):  # somebody was faster
+        with suppress(WrongState):  # already ended by someone else
             cancel_todo(todo.pk, actor=CLOCK, reason=promise.reason or "Its promise is answered.")
 
 
-def _refuse(effect: Effect, *, reason: str, is_late: bool) -> None:
-    """What was never approved is not done; a promise for which nobody decided in time is broken, any other withdrawn."""
+def _cancel_effect(effect: Effect, *, reason: str, is_late: bool) -> None:
+    """Cancel an effect that was never approved. Its promise is broken if the approval expired, else withdrawn."""
     if is_late and effect.state == EffectState.PLANNED:
         break_promises(effect, reason=reason)
     if ledger.cancel(effect, reason=reason):
@@ -177,24 +182,24 @@ def _refuse(effect: Effect, *, reason: str, is_late: bool) -> None:
 
 
 def _reason(todo: Todo) -> str:
-    """Why it ended so, in words."""
-    said = WORDS.get(TodoStatus(todo.status), "")
+    """The reason the todo ended, as a sentence."""
+    said = STATUS_REASONS.get(TodoStatus(todo.status), "")
     return " ".join(dict.fromkeys(part for part in (said, todo.reason) if part))[:LONGEST_REASON]
 
 
-def _held_of(todo: Todo) -> ConversationLog | None:
+def _log_if_held(todo: Todo) -> ConversationLog | None:
     """The log of the todo's conversation, if the running transaction holds it."""
-    log = _held.get()
+    log = _held_log.get()
     return log if log is not None and log.conversation.pk == todo.conversation_id else None
 
 
-def _queue(todo: Todo, news: str) -> None:
+def _queue(todo: Todo, change: str) -> None:
     if todo.conversation_id is not None:
-        _enqueue(todo, todo.conversation_id, news)
+        _enqueue(todo, todo.conversation_id, change)
 
 
-def _enqueue(about: Todo | Promise, conversation_id: UUID, news: str) -> None:
+def _enqueue(about: Todo | Promise, conversation_id: UUID, change: str) -> None:
     request = JobRequest(
-        lane=LANE, project_id=about.project_id, subject_id=conversation_id, ordinal=0, key=f"{LANE}:{news}"
+        lane=LANE, project_id=about.project_id, subject_id=conversation_id, ordinal=0, key=f"{LANE}:{change}"
     )
     enqueue([request])

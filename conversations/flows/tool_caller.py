@@ -1,4 +1,4 @@
-"""CANewoToolCaller: AnalyzeConversation, which finds what the agent just promised and sees that it happens (T16, N01-N13)."""
+"""The tool caller (CANewoToolCaller, AnalyzeConversation): finds what the agent just promised and starts it."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from conversations.context.turn_context import TurnContext, scene_after
-from conversations.context.turn_context_cache import channel_of, read_after_reply
+from conversations.context.turn_context import TurnContext, context_after
+from conversations.context.turn_context_cache import channel_of, load_after_reply
 from conversations.flows.group_commit import commit
 from conversations.followups.waits import is_waiting
 from conversations.live.event_log import ConversationLog, open_log
-from conversations.live.model_calls import add_calls, as_failure, keep_calls
+from conversations.live.model_calls import add_calls, as_job_error, store_calls
 from conversations.models import Analysis
-from conversations.promises.apply_verdicts import execute, is_waited_for, put_claims_right, source_of, update_follow_up
-from conversations.promises.unsupported_promises import make_todos
+from conversations.promises.apply_verdicts import execute, flag_unbacked_claims, opens_wait, source_of, update_follow_up
+from conversations.promises.unsupported_promises import create_todos
 from jobs.failpoints import failpoint
 from jobs.fence import job_tx, reading
 from jobs.lanes import ClaimedJob
@@ -26,28 +26,34 @@ from llm.types import CallRecord, ModelSpec
 from tenancy.prepared_queries import PreparedQuery
 from tenancy.threads import in_db
 from tools.engine.analysis import steps
-from tools.engine.analysis.conflicts import Conflicts, Settled, identify_conflicts, resolve_conflicts, settle
-from tools.engine.analysis.exchange import Detections, Groups, detect_side_by_side, group_tools
-from tools.engine.analysis.steps import StepDocument, candidates, compiled_object, contested_of, held_by, in_order
+from tools.engine.analysis.conflicts import (
+    Conflicts,
+    Resolution,
+    identify_conflicts,
+    resolve_conflict,
+    resolve_conflicts,
+)
+from tools.engine.analysis.exchange import Detections, Groups, detect_commitments, group_tools
+from tools.engine.analysis.steps import StepDocument, candidates, compiled_object, contested_of, merge_steps, step_data
 from tools.engine.catalogue import CompiledTool
-from tools.engine.promises import add_broken, open_unserved
+from tools.engine.promises import add_broken_promises, open_unsupported_promises
 from tools.engine.skills.detect import Detection
 from tools.engine.skills.exchange import Exchange, TranscriptLine
 from tools.engine.verdicts import Judgement, judge
 
 Contested = Mapping[str, Sequence[Judgement]]
 
-STANDING = PreparedQuery(lambda turn: Analysis.objects.filter(turn_id=turn), kinds=(UUID,))
+STORED_ANALYSIS = PreparedQuery(lambda turn: Analysis.objects.filter(turn_id=turn), kinds=(UUID,))
 
 
 @dataclass(frozen=True)
 class AnalysisInput:
-    """A reply about to be analysed. `standing` is what an earlier attempt has stored already."""
+    """A reply to analyze. `stored` is the analysis stored by an earlier attempt."""
 
     turn_context: TurnContext
     channel: str
     compiled: Sequence[CompiledTool]
-    standing: Analysis | None
+    stored: Analysis | None
 
     @property
     def model(self) -> ModelSpec:
@@ -68,8 +74,8 @@ class AnalysisInput:
 
 
 @dataclass(frozen=True)
-class Read:
-    """What the detections found, judged, with its conflicts."""
+class Findings:
+    """The judged detections, with their conflicts."""
 
     groups: Groups
     detections: Detections
@@ -78,80 +84,80 @@ class Read:
 
 
 async def run_tool_caller(job: ClaimedJob) -> None:
-    """Decide what no ranking can change and set it going at once; then rank the tools that compete, and go on (D2).
+    """Decide and start everything that needs no ranking, then rank the competing tools.
 
-    Each decision is stored before anything acts on it; an attempt after a crash goes on from what stands.
+    Each decision is stored before anything acts on it; an attempt after a crash resumes from there.
     """
-    begun = await _begin(job)
-    contested = await _decide(job, begun) if begun.standing is None else _left_of(begun.standing)
+    prepared = await _prepare(job)
+    contested = await _decide(job, prepared) if prepared.stored is None else _unranked(prepared.stored)
     if contested:
         failpoint("tool_caller.decided_pre_rerank")
-        await _rank(job, begun, contested)
+        await _rank(job, prepared, contested)
     failpoint("lane.committed")
 
 
-async def _begin(job: ClaimedJob) -> AnalysisInput:
-    reading = await read_after_reply(job)
-    standing = await in_db(_standing, job, reading.turn_context) if job.ran_before else None
-    return AnalysisInput(reading.turn_context, channel_of(reading.turn_context), reading.tools, standing)
+async def _prepare(job: ClaimedJob) -> AnalysisInput:
+    read = await load_after_reply(job)
+    stored = await in_db(_stored_analysis, job, read.turn_context) if job.ran_before else None
+    return AnalysisInput(read.turn_context, channel_of(read.turn_context), read.tools, stored)
 
 
-def _standing(job: ClaimedJob, context: TurnContext) -> Analysis | None:
-    """What an earlier attempt has stored. A reply that is analysed already is not analysed again."""
+def _stored_analysis(job: ClaimedJob, context: TurnContext) -> Analysis | None:
+    """The analysis stored by an earlier attempt. A reply is never analyzed twice."""
     with reading(job):
-        standing = next(iter(STANDING(context.turn.pk)), None)
-    if standing is not None and standing.finished_at is not None:
+        stored = next(iter(STORED_ANALYSIS(context.turn.pk)), None)
+    if stored is not None and stored.finished_at is not None:
         with job_tx(job, finish=State.SKIPPED, error="The reply was analysed already."):
             pass
-    return standing
+    return stored
 
 
-async def _decide(job: ClaimedJob, begun: AnalysisInput) -> Contested:
-    """Steps 1 to 5, and the rest of them for everything that needs no ranking. Returns what does, by tag."""
+async def _decide(job: ClaimedJob, prepared: AnalysisInput) -> Contested:
+    """Run all steps for tools that need no ranking. Return the contested ones by tag."""
     records: list[CallRecord] = []
-    groups, exchange = group_tools(begun.offered), begun.exchange
+    groups, exchange = group_tools(prepared.offered), prepared.exchange
     try:
-        detections = await detect_side_by_side(
-            model_client(), begun.model, groups=groups, exchange=exchange, record=records.append
+        detections = await detect_commitments(
+            model_client(), prepared.model, groups=groups, exchange=exchange, record=records.append
         )
     except LlmError as error:
-        await in_db(keep_calls, job, begun.turn_context.turn, records)
-        raise as_failure(error) from error
+        await in_db(store_calls, job, prepared.turn_context.turn, records)
+        raise as_job_error(error) from error
     failpoint("lane.llm_done_pre_commit")
-    judgements = judge(detections.all, tools=begun.offered, exchange=exchange)
-    read = Read(groups, detections, judgements, identify_conflicts(judgements))
-    finish = None if read.conflicts.contested else State.DONE
-    await commit(job, lambda log: _write_decided(log, job, begun, read, records), finish=finish)
-    if is_waited_for(read.conflicts.decided):
+    judgements = judge(detections.all, tools=prepared.offered, exchange=exchange)
+    findings = Findings(groups, detections, judgements, identify_conflicts(judgements))
+    finish = None if findings.conflicts.contested else State.DONE
+    await commit(job, lambda log: _write_decided(log, job, prepared, findings, records), finish=finish)
+    if opens_wait(findings.conflicts.decided):
         failpoint("wait.opened")
-    return read.conflicts.contested
+    return findings.conflicts.contested
 
 
-async def _rank(job: ClaimedJob, begun: AnalysisInput, contested: Contested) -> None:
-    """Step 6 for the tags with more than one candidate, and the rest of the steps for their winners."""
+async def _rank(job: ClaimedJob, prepared: AnalysisInput, contested: Contested) -> None:
+    """Run step 6 for the contested tags, and the remaining steps for their winners."""
     records: list[CallRecord] = []
     try:
         settled = await resolve_conflicts(
-            model_client(), begun.model, contested=contested, exchange=begun.exchange, record=records.append
+            model_client(), prepared.model, contested=contested, exchange=prepared.exchange, record=records.append
         )
     except LlmError as error:
-        await in_db(keep_calls, job, begun.turn_context.turn, records)
-        raise as_failure(error) from error
-    await commit(job, lambda log: _write_ranked(log, job, begun.turn_context, settled, records), finish=State.DONE)
+        await in_db(store_calls, job, prepared.turn_context.turn, records)
+        raise as_job_error(error) from error
+    await commit(job, lambda log: _write_ranked(log, job, prepared.turn_context, settled, records), finish=State.DONE)
 
 
 def _write_decided(
-    log: ConversationLog, job: ClaimedJob, begun: AnalysisInput, read: Read, records: list[CallRecord]
+    log: ConversationLog, job: ClaimedJob, prepared: AnalysisInput, findings: Findings, records: list[CallRecord]
 ) -> None:
-    context = begun.turn_context
+    context = prepared.turn_context
     add_calls(log.writes, job, context.turn, records)
-    executed = execute(log, context, read.conflicts.decided)
-    put_claims_right(log, context.turn, read.judgements)
-    unserved = read.detections.unserved(begun.exchange.answer, served=[one.quote for one in read.judgements])
-    make_todos(log, open_unserved(unserved, source=source_of(log, context)))
-    trace = [*_reading_steps(begun, read), steps.EXECUTE.held(effects=executed.document)]
+    executed = execute(log, context, findings.conflicts.decided)
+    flag_unbacked_claims(log, context.turn, findings.judgements)
+    unserved = findings.detections.unserved(prepared.exchange.answer, served=[one.quote for one in findings.judgements])
+    create_todos(log, open_unsupported_promises(unserved, source=source_of(log, context)))
+    trace = [*_detection_steps(prepared, findings), steps.EXECUTE.document(effects=executed.document)]
     analysis = Analysis(conversation=log.conversation, turn=context.turn, steps=trace)
-    if not read.conflicts.contested:
+    if not findings.conflicts.contested:
         _finish(log, context, analysis, settled={})
     log.writes.insert([analysis])
 
@@ -160,77 +166,81 @@ def _write_ranked(
     log: ConversationLog,
     job: ClaimedJob,
     context: TurnContext,
-    settled: Mapping[str, Settled],
+    settled: Mapping[str, Resolution],
     records: list[CallRecord],
 ) -> None:
     add_calls(log.writes, job, context.turn, records)
-    _go_on(log, context, settled)
+    _apply_ranking(log, context, settled)
 
 
 def fail_ranking(job: ClaimedJob, reason: str) -> None:
-    """No ranking could be had for good: of the tools that still compete none runs, and the trace says so (E7)."""
-    context = scene_after(job)
-    standing = Analysis.objects.filter(turn=context.turn, finished_at=None).first()
-    if standing is None:
+    """Record in the trace that the ranking failed permanently; none of the competing tools runs."""
+    context = context_after(job)
+    stored = Analysis.objects.filter(turn=context.turn, finished_at=None).first()
+    if stored is None:
         return
     with open_log(job.subject_id) as log:
-        _go_on(log, context, {tag: settle(tag, rivals, None) for tag, rivals in _left_of(standing).items()})
+        _apply_ranking(
+            log, context, {tag: resolve_conflict(tag, rivals, None) for tag, rivals in _unranked(stored).items()}
+        )
 
 
-def _go_on(log: ConversationLog, context: TurnContext, settled: Mapping[str, Settled]) -> None:
-    """The rest of the steps for what was ranked."""
+def _apply_ranking(log: ConversationLog, context: TurnContext, settled: Mapping[str, Resolution]) -> None:
+    """Run the remaining steps for the ranked tools."""
     analysis = Analysis.objects.get(turn=context.turn)
     executed = execute(log, context, [judgement for one in settled.values() for judgement in one.judgements])
     for one in settled.values():
         if one.winner is None:
-            add_broken([one.judgements[0].quote], reason=one.why, source=source_of(log, context))
-    before = held_by(analysis.steps, steps.EXECUTE)["effects"]
-    analysis.steps = [*analysis.steps, steps.EXECUTE.held(effects=[*before, *executed.document])]
+            add_broken_promises([one.judgements[0].quote], reason=one.why, source=source_of(log, context))
+    before = step_data(analysis.steps, steps.EXECUTE)["effects"]
+    analysis.steps = [*analysis.steps, steps.EXECUTE.document(effects=[*before, *executed.document])]
     _finish(log, context, analysis, settled=settled)
     log.writes.update(analysis, ("steps", "finished_at"))
 
 
-def _finish(log: ConversationLog, context: TurnContext, analysis: Analysis, *, settled: Mapping[str, Settled]) -> None:
-    """Step 6's winners, and steps 8 and 9; the trace is complete."""
-    tags = held_by(analysis.steps, steps.IDENTIFY)["tags"]
+def _finish(
+    log: ConversationLog, context: TurnContext, analysis: Analysis, *, settled: Mapping[str, Resolution]
+) -> None:
+    """Step 6's winners and steps 8 and 9, which complete the trace."""
+    tags = step_data(analysis.steps, steps.IDENTIFY)["tags"]
     winners = {tag: settled[tag].winner if tag in settled else names[0] for tag, names in tags.items()}
     undecided = {tag: one.why for tag, one in settled.items() if one.winner is None}
-    fired = [effect["tool"] for effect in held_by(analysis.steps, steps.EXECUTE)["effects"]]
+    fired = [effect["tool"] for effect in step_data(analysis.steps, steps.EXECUTE)["effects"]]
     waits = is_waiting(log.conversation.pk)
     ending = [
-        steps.RESOLVE.held(winners=winners, ranked=list(settled), undecided=undecided),
-        steps.FOLLOW_UP.held(**update_follow_up(log, context.turn, fired=fired)),
-        steps.STATE.held(tools_called=bool(fired), waiting=waits),
+        steps.RESOLVE.document(winners=winners, ranked=list(settled), undecided=undecided),
+        steps.FOLLOW_UP.document(**update_follow_up(log, context.turn, fired=fired)),
+        steps.STATE.document(tools_called=bool(fired), waiting=waits),
     ]
-    analysis.steps, analysis.finished_at = in_order([*analysis.steps, *ending]), log.now
+    analysis.steps, analysis.finished_at = merge_steps([*analysis.steps, *ending]), log.now
     log.add_turn_event(context.turn, lane="tool_caller", state="done", fired=fired)
 
 
-def _reading_steps(begun: AnalysisInput, read: Read) -> list[StepDocument]:
+def _detection_steps(prepared: AnalysisInput, findings: Findings) -> list[StepDocument]:
     return [
-        steps.COMPILE.held(
-            channel=begun.turn_context.conversation.channel,
-            evaluated_as=begun.channel,
-            tools=compiled_object(begun.compiled),
+        steps.COMPILE.document(
+            channel=prepared.turn_context.conversation.channel,
+            evaluated_as=prepared.channel,
+            tools=compiled_object(prepared.compiled),
         ),
-        steps.GROUP.held(
-            without_history=[tool.name for tool in read.groups.without_history],
-            with_history=[tool.name for tool in read.groups.with_history],
+        steps.GROUP.document(
+            without_history=[tool.name for tool in findings.groups.without_history],
+            with_history=[tool.name for tool in findings.groups.with_history],
         ),
-        steps.WITHOUT_HISTORY.held(**_seen(read.detections.without_history)),
-        steps.WITH_HISTORY.held(**_seen(read.detections.with_history)),
-        steps.IDENTIFY.held(tags=read.conflicts.tags, contested=candidates(read.conflicts.contested)),
+        steps.WITHOUT_HISTORY.document(**_detection_trace(findings.detections.without_history)),
+        steps.WITH_HISTORY.document(**_detection_trace(findings.detections.with_history)),
+        steps.IDENTIFY.document(tags=findings.conflicts.tags, contested=candidates(findings.conflicts.contested)),
     ]
 
 
-def _seen(detection: Detection | None) -> dict[str, Any]:
-    """What a call read; a group without a tool made none."""
+def _detection_trace(detection: Detection | None) -> dict[str, Any]:
+    """Trace entry of one detection; a group without tools makes no model call."""
     return {"asked": False} if detection is None else {"asked": True, **detection.model_dump(mode="json")}
 
 
-def _left_of(standing: Analysis) -> Contested:
-    """What an earlier attempt left to be ranked."""
-    if standing.finished_at is not None:
+def _unranked(stored: Analysis) -> Contested:
+    """Contested tools that an earlier attempt left unranked."""
+    if stored.finished_at is not None:
         return {}
-    compiled = held_by(standing.steps, steps.COMPILE)["tools"]
-    return contested_of(held_by(standing.steps, steps.IDENTIFY)["contested"], compiled)
+    compiled = step_data(stored.steps, steps.COMPILE)["tools"]
+    return contested_of(step_data(stored.steps, steps.IDENTIFY)["contested"], compiled)

@@ -1,1 +1,1 @@
-"""Messages that the agent sends by itself, and what holds them back."""
+"""Messages the agent sends on its own, and the rules that hold them back."""

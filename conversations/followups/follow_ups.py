@@ -1,7 +1,7 @@
-"""Follow-up timers: the agent writes again when the customer stays silent (reliability 2.5, N12).
+"""Follow-up timers: the agent writes again if the customer stays silent.
 
-A timer is one column of its conversation, so that setting and stopping it costs nothing and can't be forgotten: every
-message and every turn clears it under the conversation's lock. Only the database's clock counts.
+A timer is a column of the conversation: setting and stopping it costs nothing, and every message and every turn clears
+it under the conversation's lock. Only the database's clock counts.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from projects.models import Project
 from projects.models.agent_config import AgentConfig
 from tools.models import Effect
 
-# A timer that ran out so long ago, because nothing swept, is not followed up any more (F4).
+# A timer this late, because no sweep ran, is recorded as missed.
 MAX_LATE = timedelta(hours=1)
 GOODBYE = "end_conversation_tool"
 
@@ -35,7 +35,7 @@ where follow_up_at <= clock_timestamp() order by follow_up_at limit 100
 
 
 def next_follow_up(log: ConversationLog, config: AgentConfig, *, after: Turn) -> datetime | None:
-    """When the agent writes again if nobody does before; None when it doesn't, or when a newer turn waits already."""
+    """When the agent writes again if the customer stays silent. None if it will not, or a newer turn is queued."""
     conversation = log.conversation
     delay = follow_up_delay(config, conversation.channel)
     is_wanted = (
@@ -50,12 +50,12 @@ def next_follow_up(log: ConversationLog, config: AgentConfig, *, after: Turn) ->
 
 
 def fire_follow_ups() -> None:
-    """Fire what is due, in all tenants: the sweep's hook. Several at once fire each timer once."""
+    """Fire due timers in all tenants; a sweep hook. Concurrent sweeps fire each timer once."""
     sweep_tenants(_DUE, _fire, failed="A follow-up could not be fired")
 
 
 def _fire(conversation_id: UUID) -> None:
-    """Under the lock: a customer's message that was committed first has stopped the timer (F2)."""
+    """Check again under the lock: a customer message committed first has cleared the timer."""
     failpoint("timer.claimed")
     with open_log(conversation_id) as log:
         conversation, due_at = log.conversation, log.conversation.follow_up_at
@@ -68,11 +68,11 @@ def _fire(conversation_id: UUID) -> None:
         elif (loud_at := after_quiet_hours(config, conversation.channel, at=log.now)) > log.now:
             conversation.follow_up_at = loud_at
         elif _is_still_wanted(log, config):
-            _speak(log, due_at)
+            _queue_follow_up(log, due_at)
 
 
 def _is_still_wanted(log: ConversationLog, config: AgentConfig) -> bool:
-    """The settings may have changed since, and who said goodbye isn't asked whether they are still there."""
+    """True if the settings and the conversation's state still allow a follow-up. None follows a goodbye."""
     is_allowed = bool(follow_up_delay(config, log.conversation.channel))
     is_allowed = (
         is_allowed and log.conversation.status == ConversationStatus.OPEN and log.conversation.operator_id is None
@@ -85,8 +85,8 @@ def _is_still_wanted(log: ConversationLog, config: AgentConfig) -> bool:
     )
 
 
-def _speak(log: ConversationLog, due_at: datetime) -> None:
-    """A turn of the agent's own, with its job, in this transaction."""
+def _queue_follow_up(log: ConversationLog, due_at: datetime) -> None:
+    """Add a follow-up turn and queue its reply, in this transaction."""
     generation = log.conversation.last_message
     turn = log.add_turn(Origin.FOLLOW_UP)
     log.conversation.follow_ups += 1
@@ -108,9 +108,10 @@ def _record(log: ConversationLog, state: FollowUpState, *, due_at: datetime, tur
 
 
 def after_quiet_hours(config: AgentConfig, channel: str, *, at: datetime) -> datetime:
-    """The first moment from `at` on that is not in the project's quiet hours, in its own time zone, also when clocks change.
+    """Return `at`, or the end of the project's quiet hours if `at` is inside them, in the project's time zone.
 
-    On a voice channel the customer is on the line: there are none.
+    Voice channels have no quiet hours: the customer is on the line. Quiet hours that end at an ambiguous or missing
+    local time (a clock change) end at the later reading.
     """
     if config.quiet_hours is None or traits_of(channel).is_voice:
         return at
@@ -120,11 +121,11 @@ def after_quiet_hours(config: AgentConfig, channel: str, *, at: datetime) -> dat
     if not _is_between(local.time(), begins, ends):
         return at
     day = local.date() + timedelta(days=local.time() >= ends)
-    # A time of day that comes twice, or not at all, ends the quiet at its later reading.
+    # Around a clock change a local time occurs twice or never; use its later reading.
     readings = (datetime.combine(day, ends, tzinfo=zone).replace(fold=fold) for fold in (0, 1))
     return max(reading.astimezone(at.tzinfo) for reading in readings)
 
 
 def _is_between(now: time, begins: time, ends: time) -> bool:
-    """Whether a time of day lies in a span that may go over midnight. One that ends as it begins holds nothing."""
+    """True if a time of day lies in a span, which may cross midnight. A span with equal ends is empty."""
     return begins <= now < ends if begins <= ends else now >= begins or now < ends

@@ -1,11 +1,11 @@
-"""Urgent messages: what the agent is told at once, and tells the customer by itself (N46, T24)."""
+"""Proactive messages: the agent is told something urgent, and tells the customer on its own."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from conversations.common.voice_session import is_held_by_a_voice
+from conversations.common.voice_session import has_live_voice
 from conversations.live.event_log import ConversationLog
 from conversations.models import ConversationStatus, Origin, Turn, TurnStatus
 from conversations.models.event import URGENT
@@ -13,39 +13,39 @@ from conversations.turns.services import has_talked_enough, policy_for, queue_re
 
 
 def say_proactively(log: ConversationLog, text: str, details: Mapping[str, Any]) -> Turn | None:
-    """Tell the agent something at once; it speaks by itself, in one reply for all that came before it began.
+    """Record an urgent message for the agent and queue a turn that tells it; one reply covers all that precede it.
 
-    Returns the turn that tells it, or None when nothing more fires by itself: the conversation is over, or the agent has
-    spoken three times without an answer. It is told with the next reply then. The payload's `told_by` is that turn's `seq`.
-    While a colleague has the conversation it is shown to them instead, and told by no reply. Where a voice holds it the voice's
-    model is told, between two sentences of the caller's (conversations.voice.updates), and what it says then is the next turn.
+    Returns that turn, whose `seq` is the payload's `told_by`. Returns None if the agent does not speak on its own: the
+    conversation is closed, or it has spoken three times without an answer. The next reply tells it then. While an
+    operator has the conversation, the message is only shown to them (`told_by` is 0). While a voice session holds it,
+    the voice model receives it as an update (conversations.voice.updates), and its next words become the next turn.
     """
     if log.conversation.operator_id is not None:
         log.add_event(URGENT, payload={**details, "text": text, "told_by": 0})
         return None
-    teller = _teller(log)
+    teller = _telling_turn(log)
     told_by = teller.seq if teller else log.conversation.last_turn + 1
     log.add_event(URGENT, payload={**details, "text": text, "told_by": told_by})
     return teller
 
 
-def _teller(log: ConversationLog) -> Turn | None:
-    if log.conversation.status != ConversationStatus.OPEN or is_held_by_a_voice(log.conversation):
+def _telling_turn(log: ConversationLog) -> Turn | None:
+    if log.conversation.status != ConversationStatus.OPEN or has_live_voice(log.conversation):
         return None
-    if (unbegun := _unbegun(log)) is not None:
+    if (unbegun := _queued_turn(log)) is not None:
         return unbegun
     if has_talked_enough(log.conversation):
         return None
     turn = log.add_turn(Origin.URGENT)
-    # The next urgent message of this transaction finds it.
+    # Later urgent messages in this transaction must find this turn.
     log.writes.send()
-    # Only a newer message of the customer's takes the place of a reply where the policy is to let it finish.
+    # Under the "queue" policy only a newer customer message may replace a reply.
     queue_reply(log, turn, policy="interrupt" if policy_for(log) == "interrupt" else "queue")
     return turn
 
 
-def _unbegun(log: ConversationLog) -> Turn | None:
-    """The newest turn, if its reply hasn't begun. Its row is locked: a reply that begins meanwhile reads what we write."""
+def _queued_turn(log: ConversationLog) -> Turn | None:
+    """The newest turn, if its reply has not begun. Its row is locked, so a reply that begins now reads our message."""
     if log.new_turn is not None:
         return log.new_turn
     newest = Turn.objects.select_for_update(of=("self",)).filter(

@@ -1,7 +1,7 @@
-"""Waiting mode: while a tool's result is awaited the agent answers with what it knows, and no directives are written.
+"""Waiting mode: while a tool's result is awaited, the agent answers with what it knows and no directives are written.
 
-A wait is a row with an end, not a flag: it is open while `ended_at` is null and `until` lies ahead, so it ends even with
-every worker dead (W1). Each ends once, by its result, its failure or its time, and each end tells the agent once (W2).
+A wait is a row with a deadline, not a flag: it is open while `ended_at` is null and `until` lies ahead, so it expires
+even if every worker is dead. Each wait ends once, by result, failure or timeout, and the agent is told once.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from jobs.failpoints import failpoint
 from jobs.sweep import sweep_tenants
 from projects.common.api_error import ApiError
 from tenancy.prepared_queries import PreparedQuery
-from tools.engine.validation.options import LONGEST_MESSAGE
+from tools.engine.validation.options import MAX_MESSAGE_LENGTH
 
 ACTIVATE = "convoagent_activate_waiting_mode"
 ENDED = "waiting_ended"
 SKIPPED_WAITING = "skipped_waiting"
-# What the key of a job says, which is all that a job has to say of why it is there.
+# The suffix of a job's key that tells why it was queued.
 AFTER_WAIT = "after_wait"
 DEFAULT_SECONDS = 30.0
 MAX_SECONDS = 600.0
@@ -40,30 +40,30 @@ where ended_at is null and until <= clock_timestamp() limit 100
 """
 
 
-def key_after_wait(turn_id: UUID) -> str:
-    """The key of the thoughts that are queued for a turn because a wait has ended."""
+def thoughts_key(turn_id: UUID) -> str:
+    """Key of the thoughts job queued for a turn because a wait ended."""
     return f"thoughts:{turn_id}:{AFTER_WAIT}"
 
 
-def comes_after_wait(key: str) -> bool:
-    """Whether it is such a key."""
+def is_after_wait(key: str) -> bool:
+    """True if a thoughts job was queued because a wait ended."""
     return key.rpartition(":")[2] == AFTER_WAIT
 
 
 def is_waiting(conversation_id: UUID) -> bool:
-    """Whether a result is awaited now."""
-    return bool(OPEN(conversation_id))
+    """True if the conversation has an open wait."""
+    return bool(OPEN_WAITS(conversation_id))
 
 
-OPEN = PreparedQuery(lambda conversation: open_waits_of(conversation)[:1], kinds=(UUID,))
+OPEN_WAITS = PreparedQuery(lambda conversation: open_waits_of(conversation)[:1], kinds=(UUID,))
 
 
 def open_wait(
     log: ConversationLog, *, reason: str, seconds: float, turn: Turn | None = None, effect_id: UUID | None = None
 ) -> Wait:
-    """Open a wait for at most `seconds`, in the transaction of what causes it.
+    """Open a wait of at most `seconds`, in the caller's transaction.
 
-    It ends the directives that are being written: they couldn't know the result.
+    Supersedes running thoughts jobs: their directives cannot know the result.
     """
     supersede(lane="thoughts", subject_id=log.conversation.pk, before=ANY_TURN, reason=SKIPPED_WAITING)
     wait = Wait.objects.create(
@@ -74,21 +74,21 @@ def open_wait(
         opened_at=log.now,
         until=log.now + timedelta(seconds=min(seconds, MAX_SECONDS)),
     )
-    # The customer waits for us now, not we for them.
+    # The customer now waits for us, so no follow-up is due.
     log.conversation.follow_up_at = None
     log.add_event(ACTIVATE, payload=wait_payload(wait), type=EventType.WAITING)
     return wait
 
 
 def end_wait(log: ConversationLog, effect_id: UUID, *, outcome: WaitOutcome, told: str) -> bool:
-    """An effect has come to its end: end the wait for it, and let the agent tell `told`, once (W2).
+    """End the wait for a finished effect and tell the agent `told`. Return False if nothing was told.
 
-    To be called in the commit of that end. A result that comes after the wait ran out ends no other wait; it is told as a
-    late one, once (W3). False: nobody waited for this effect, and nothing was told.
+    Call it in the commit that ends the effect. A result after the timeout is told once as late and ends no other wait.
+    False means that no wait was opened for this effect, or that its end was told already.
     """
     waits = Wait.objects.filter(conversation=log.conversation, effect_id=effect_id)
-    if (wait := waits.filter(ended_at=None).first()) is not None and _end_row(log, wait, outcome):
-        _speak_or_think(log, told, {"effect": str(effect_id)})
+    if (wait := waits.filter(ended_at=None).first()) is not None and _end_once(log, wait, outcome):
+        _tell_or_think(log, told, {"effect": str(effect_id)})
         return True
     if waits.filter(outcome=WaitOutcome.TIMEOUT, late_at=None).update(late_at=log.now):
         say_proactively(log, told, {"effect": str(effect_id), "is_late": True})
@@ -96,43 +96,43 @@ def end_wait(log: ConversationLog, effect_id: UUID, *, outcome: WaitOutcome, tol
     return False
 
 
-def activate(log: ConversationLog, payload: Mapping[str, Any]) -> Wait:
-    """Waiting mode by an event, `{"seconds"?, "reason"?}`; a second one prolongs the first. Raises ApiError."""
+def activate_waiting(log: ConversationLog, payload: Mapping[str, Any]) -> Wait:
+    """Open waiting mode by an event `{"seconds"?, "reason"?}`; a second event extends it. Raises ApiError."""
     seconds = _seconds(payload.get("seconds", DEFAULT_SECONDS))
-    standing = open_waits_of(log.conversation.pk).filter(effect_id=None).first()
-    if standing is None:
+    current = open_waits_of(log.conversation.pk).filter(effect_id=None).first()
+    if current is None:
         return open_wait(log, reason=_reason(payload), seconds=seconds)
-    standing.until = max(standing.until, log.now + timedelta(seconds=seconds))
-    standing.save(update_fields=["until"])
-    log.add_event(ACTIVATE, payload=wait_payload(standing), type=EventType.WAITING)
-    return standing
+    current.until = max(current.until, log.now + timedelta(seconds=seconds))
+    current.save(update_fields=["until"])
+    log.add_event(ACTIVATE, payload=wait_payload(current), type=EventType.WAITING)
+    return current
 
 
-def end_activated(log: ConversationLog, payload: Mapping[str, Any]) -> Turn | None:
-    """An urgent message has come by an event: it ends the wait that an event opened, and the agent tells it (T24).
+def end_activated_waits(log: ConversationLog, payload: Mapping[str, Any]) -> Turn | None:
+    """End the waits that an event opened, because an urgent message arrived, and let the agent tell it.
 
-    One without words ends the wait too; there is nothing to tell then, and the agent stays silent. Raises ApiError.
+    A message without text ends the waits too, but the agent says nothing. Raises ApiError.
     """
-    text = _words(payload.get("text", ""))
+    text = _text(payload.get("text", ""))
     waits = Wait.objects.filter(conversation=log.conversation, effect_id=None, ended_at=None)
-    ended = [wait for wait in waits if _end_row(log, wait, WaitOutcome.RESULT)]
+    ended = [wait for wait in waits if _end_once(log, wait, WaitOutcome.RESULT)]
     details = {key: value for key, value in payload.items() if key != "text"}
     if not text:
         log.add_event(URGENT, payload={**details, "text": "", "told_by": 0})
         if ended and not is_waiting(log.conversation.pk):
             _think(log)
         return None
-    say = _speak_or_think if ended else say_proactively
+    say = _tell_or_think if ended else say_proactively
     return say(log, text, details)
 
 
 def end_overdue_waits() -> None:
-    """End what ran out, in all tenants: the sweep's hook. Several at once end each wait once."""
+    """End expired waits in all tenants; a sweep hook. Concurrent sweeps end each wait once."""
     sweep_tenants(_OVERDUE, _time_out, failed="A wait could not be ended")
 
 
 def _reason(payload: Mapping[str, Any]) -> str:
-    """What is awaited, in plain words: it stands in a prompt as an attribute."""
+    """The awaited thing, without characters that would break the prompt's XML attribute."""
     words = re.sub(r'["<>\s]+', " ", str(payload.get("reason") or ""))
     return words.strip() or "a result"
 
@@ -141,16 +141,16 @@ def _seconds(value: Any) -> float:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if not is_number or not 0 < value <= MAX_SECONDS:
         raise ApiError(
-            "invalid", f"Write how many seconds to wait: a number up to {MAX_SECONDS:.0f}.", field="payload.seconds"
+            "invalid", f"seconds must be a number above 0 and up to {MAX_SECONDS:.0f}.", field="payload.seconds"
         )
     return float(value)
 
 
-def _words(text: Any) -> str:
-    if not isinstance(text, str) or len(text) > LONGEST_MESSAGE:
+def _text(text: Any) -> str:
+    if not isinstance(text, str) or len(text) > MAX_MESSAGE_LENGTH:
         raise ApiError(
             "invalid",
-            f"Write what the agent is to be told: a text of at most {LONGEST_MESSAGE:,} characters.",
+            f"text must be a string of at most {MAX_MESSAGE_LENGTH:,} characters.",
             field="payload.text",
         )
     return text.strip()
@@ -160,13 +160,13 @@ def _time_out(conversation_id: UUID) -> None:
     with open_log(conversation_id) as log:
         overdue = Wait.objects.filter(conversation=log.conversation, ended_at=None, until__lte=log.now)
         for wait in overdue.order_by("opened_at"):
-            if _end_row(log, wait, WaitOutcome.TIMEOUT):
+            if _end_once(log, wait, WaitOutcome.TIMEOUT):
                 text = f"No result has come in time ({wait.reason}). Say that it takes longer, and promise no result."
-                _speak_or_think(log, text, {"effect": str(wait.effect_id) if wait.effect_id else None})
+                _tell_or_think(log, text, {"effect": str(wait.effect_id) if wait.effect_id else None})
 
 
-def _end_row(log: ConversationLog, wait: Wait, outcome: WaitOutcome) -> bool:
-    """Compare-and-set: whoever comes second ends nothing."""
+def _end_once(log: ConversationLog, wait: Wait, outcome: WaitOutcome) -> bool:
+    """Compare-and-set: only the first caller ends the wait."""
     if Wait.objects.filter(pk=wait.pk, ended_at=None).update(ended_at=log.now, outcome=outcome) != 1:
         return False
     wait.ended_at, wait.outcome = log.now, outcome
@@ -176,8 +176,8 @@ def _end_row(log: ConversationLog, wait: Wait, outcome: WaitOutcome) -> bool:
     return True
 
 
-def _speak_or_think(log: ConversationLog, text: str, details: Mapping[str, Any]) -> Turn | None:
-    """Tell the end of a wait. The agent's turn brings new directives; where it says nothing by itself they come alone (W4)."""
+def _tell_or_think(log: ConversationLog, text: str, details: Mapping[str, Any]) -> Turn | None:
+    """Tell the agent about the end of a wait. If that starts no turn, queue new directives alone."""
     turn = say_proactively(log, text, details)
     if turn is None and not is_waiting(log.conversation.pk):
         _think(log)
@@ -189,7 +189,7 @@ def _think(log: ConversationLog) -> None:
     if newest is None or log.conversation.directives_turn >= newest.seq:
         return
     conversation = log.conversation
-    key = key_after_wait(newest.pk)
+    key = thoughts_key(newest.pk)
     enqueue(
         [
             JobRequest(

@@ -14,19 +14,19 @@ NOTICE = "notice"
 
 
 class Notice(StrEnum):
-    """A notice: a colleague was asked for, joined, or left."""
+    """Notices about colleagues: one was asked for, joined, or left."""
 
     ASKED = "asked"
     JOINED = "joined"
     LEFT = "left"
 
 
-# Each notice as the log calls it.
+# Event names of the notices.
 IDNS = {Notice.ASKED: "person_requested", Notice.JOINED: "operator_joined", Notice.LEFT: "operator_left"}
 
 
 def add_notice(log: ConversationLog, notice: Notice, *, who: str = "") -> Message:
-    """Tell the customer about a colleague, whose name may be unknown. The block tells programs the same."""
+    """Tell the customer about a colleague, whose name may be unknown. The block says the same to programs."""
     with override(language_of(log.conversation.persona_id, project_id=log.conversation.project_id)):
         text = _notice_text(notice) % {"who": who or gettext("A colleague")}
     block = {"type": NOTICE, "notice": notice.value, "who": who}

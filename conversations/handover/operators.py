@@ -1,7 +1,7 @@
-"""Colleagues in conversations: they take one over, answer in it, and hand it back (W03, M9).
+"""Operators in conversations: take over, answer, hand back.
 
-While a colleague has a conversation the agent is silent: taking it over ends every reply that was not committed, in the
-transaction that makes the colleague its operator, and from then on the log refuses the agent's words.
+While an operator has a conversation, the agent is silent: the takeover supersedes every uncommitted reply in the same
+transaction, and from then on the log refuses messages of the agent.
 """
 
 from __future__ import annotations
@@ -23,20 +23,21 @@ from projects.models.key import Scope
 from projects.models.permissions import VERBS
 from tenancy.scope import tenant_tx
 from tools.services.support import escalations, tickets
-from tools.services.support.notices import tell_operators_again
+from tools.services.support.notices import notify_operators_again
 
 A_COLLEAGUE = "A colleague"
-A_CALL = "This is a call: a person comes into it by a transfer. Claim the request, and call the customer back."
-NOBODY = "Nobody has this conversation: the agent answers in it."
-NOT_YOURS = "Take the conversation over before you answer in it."
+A_CALL = "Calls can't be taken over. Claim the request and call the customer back."
+NOBODY = "No colleague has this conversation; the agent is answering."
+NOT_YOURS = "Take over the conversation before you reply."
 
 
 def take_over(conversation_id: UUID, *, by: User) -> Conversation:
-    """Make a colleague the one who answers. Replies that were not committed end, and no timer fires any more.
+    """Make a member the conversation's operator. Uncommitted replies end and no timer fires.
 
-    Two at once: one wins, the other reads who has it. Raises WrongState, Conversation.DoesNotExist.
+    Of two concurrent calls one wins, and the other's error names the winner. Raises WrongState,
+    Conversation.DoesNotExist.
     """
-    _hold_membership(by)
+    _lock_membership(by)
     with open_log(conversation_id) as log:
         conversation = log.conversation
         if conversation.operator_id == by.pk:
@@ -56,7 +57,7 @@ def take_over(conversation_id: UUID, *, by: User) -> Conversation:
 
 
 def answer(conversation_id: UUID, content: str, *, by: User) -> Message:
-    """What the colleague who has the conversation says in it. Raises WrongState, Conversation.DoesNotExist."""
+    """Add the operator's message. Raises WrongState, Conversation.DoesNotExist."""
     with open_log(conversation_id) as log:
         if log.conversation.operator_id is None:
             raise WrongState(NOT_YOURS)
@@ -65,10 +66,10 @@ def answer(conversation_id: UUID, content: str, *, by: User) -> Message:
 
 
 def hand_back(conversation_id: UUID, *, by: User, is_forced: bool = False) -> Turn | None:
-    """Let the agent go on. Returns its turn where the customer waits for an answer.
+    """Return the conversation to the agent. Return the agent's new turn if the customer awaits an answer.
 
-    What was asked of a person is done with it. Another colleague's conversation is handed back only where it `is_forced`.
-    Raises WrongState, Conversation.DoesNotExist.
+    Resolves the open request for a person. `is_forced` also hands back another operator's conversation. Raises
+    WrongState, Conversation.DoesNotExist.
     """
     with open_log(conversation_id) as log:
         if log.conversation.operator_id is None:
@@ -77,48 +78,52 @@ def hand_back(conversation_id: UUID, *, by: User, is_forced: bool = False) -> Tu
             _check_own(log.conversation, by)
         escalations.resolve_request(conversation_id)
         log.add_event("operator_handed_back", payload={"operator": by.pk, "name": by.name})
-        return _go_on(log)
+        return _resume_agent(log)
 
 
 def claim_request(conversation_id: UUID, *, by: User) -> None:
-    """A colleague claims what a conversation asks for. Where they can answer in it they take it over; a call is called back.
+    """Claim the conversation's open request. A text conversation is taken over; for a call, the operator calls back.
 
-    Two at once: one wins, the other reads who has it. Raises WrongState, Conversation.DoesNotExist.
+    Of two concurrent calls one wins, and the other's error names the winner. Raises WrongState,
+    Conversation.DoesNotExist.
     """
     conversation = Conversation.objects.get(pk=conversation_id)
     if not traits_of(conversation.channel).is_voice:
         take_over(conversation_id, by=by)
         return
-    _hold_membership(by)
+    _lock_membership(by)
     with open_log(conversation_id) as log:
-        standing = escalations.open_request(conversation_id)
-        if not escalations.claim_request(conversation_id, by=by) and (standing is None or standing.claimed_by != by):
-            raise WrongState(_who_claimed(standing.claimed_by if standing else None))
+        request = escalations.open_request(conversation_id)
+        if not escalations.claim_request(conversation_id, by=by) and (request is None or request.claimed_by != by):
+            raise WrongState(_who_claimed(request.claimed_by if request else None))
         log.add_event("escalation_claimed", payload={"operator": by.pk, "name": by.name})
 
 
 def resolve_request(conversation_id: UUID, *, by: User) -> None:
-    """What the customer asked a person for is done, by whatever way. Raises WrongState, Conversation.DoesNotExist."""
+    """Resolve the customer's request for a person. Raises WrongState, Conversation.DoesNotExist."""
     with open_log(conversation_id) as log:
         if not escalations.resolve_request(conversation_id):
-            raise WrongState("This request was resolved already.")
+            raise WrongState("This request is already resolved.")
         log.add_event("escalation_resolved", payload={"operator": by.pk, "name": by.name})
 
 
 def on_member_changed(user: User, organization_id: UUID, role: Role | None) -> None:
-    """Whoever left, or may operate no more, has no conversation and no ticket: the agent goes on, and who asked waits again."""
+    """Release the conversations, requests and tickets of a member who left or may no longer operate.
+
+    The agent takes over again, and the claimed requests wait again.
+    """
     if role is not None and Scope.OPERATE in VERBS[role]:
         return
     with tenant_tx(organization_id):
         own = Conversation.objects.filter(operator=user).values_list("pk", flat=True)
         claimed = [escalation.conversation_id for escalation in escalations.claimed_by(user)]
         for conversation_id in sorted({*own, *claimed}):
-            _free(conversation_id, user)
+            _release(conversation_id, user)
         tickets.release_tickets(user)
 
 
 def shown_name(user: User) -> str:
-    """A colleague as customers read them: the first name. An address is nobody's name."""
+    """An operator's name as customers see it: the first name, never an e-mail address."""
     return _name_of(user) or A_COLLEAGUE
 
 
@@ -126,17 +131,17 @@ def _name_of(user: User) -> str:
     return " ".join(user.first_name.split())[:80]
 
 
-def _free(conversation_id: UUID, user: User) -> None:
+def _release(conversation_id: UUID, user: User) -> None:
     with open_log(conversation_id) as log:
-        if (waiting := escalations.give_back_request(conversation_id)) is not None:
-            tell_operators_again(waiting)
+        if (waiting := escalations.release_request(conversation_id)) is not None:
+            notify_operators_again(waiting)
         if log.conversation.operator_id == user.pk:
             log.add_event("operator_gone", payload={"operator": user.pk, "name": user.name})
-            _go_on(log)
+            _resume_agent(log)
 
 
-def _go_on(log: ConversationLog) -> Turn | None:
-    """Nobody has the conversation any more; where the customer waits for an answer the agent gives it."""
+def _resume_agent(log: ConversationLog) -> Turn | None:
+    """Clear the operator. If the customer awaits an answer, queue the agent's turn and return it."""
     conversation = log.conversation
     name = _name_of(conversation.operator) if conversation.operator else ""
     conversation.operator, conversation.operator_since = None, None
@@ -148,16 +153,16 @@ def _go_on(log: ConversationLog) -> Turn | None:
     turn.message = unanswered[-1]
     log.writes.send()
     ids = [message.pk for message in unanswered]
-    # What was written while the colleague was there had no turn; a reply that was given up goes on as this one.
+    # Messages to the operator had no turn; an aborted reply continues as this one.
     Message.objects.filter(pk__in=ids, turn=None).update(turn=turn)
-    given_up = Turn.objects.filter(message_id__in=ids, status=TurnStatus.SUPERSEDED, superseded_by=None)
-    given_up.exclude(pk=turn.pk).update(superseded_by=turn)
+    aborted = Turn.objects.filter(message_id__in=ids, status=TurnStatus.SUPERSEDED, superseded_by=None)
+    aborted.exclude(pk=turn.pk).update(superseded_by=turn)
     queue_reply(log, turn, policy=policy_for(log))
     return turn
 
 
 def _unanswered(conversation: Conversation) -> list[Message]:
-    """The customer's messages since somebody answered, the oldest first."""
+    """The customer's messages since the last answer, oldest first."""
     said = Message.objects.filter(conversation=conversation).exclude(role=MessageRole.SYSTEM).order_by("-seq")
     unanswered: list[Message] = []
     for message in said[:50]:
@@ -167,11 +172,11 @@ def _unanswered(conversation: Conversation) -> list[Message]:
     return unanswered[::-1]
 
 
-def _hold_membership(user: User) -> None:
-    """Nobody takes what they would leave behind: whoever ends a membership comes before this, or waits for it."""
+def _lock_membership(user: User) -> None:
+    """Lock the membership, so that removing a member either precedes the takeover or also releases it."""
     member = Member.objects.select_for_update(no_key=True).filter(user=user).first()
     if member is None or Scope.OPERATE not in VERBS[member.role]:
-        raise WrongState("Only a member who may operate takes a conversation over.")
+        raise WrongState("You need permission to operate before you can take over a conversation.")
 
 
 def _check_free(conversation: Conversation) -> None:

@@ -1,4 +1,4 @@
-"""A customer asks for the person whom the agent offered, and says how they can be reached (W03)."""
+"""Customer requests for a person, with contact details."""
 
 from __future__ import annotations
 
@@ -21,57 +21,57 @@ from projects.models import AgentVersion, Project
 from projects.models.agent_config import AgentConfig
 from tools.models import Escalation, EscalationState
 from tools.services.support.escalations import make_request
-from tools.services.support.notices import tell_operators
+from tools.services.support.notices import notify_operators
 
-LONGEST: Mapping[str, int] = {"name": 80, "email": 254, "phone": 40, "note": 1_000}
-ANSWERED = "This request was answered already. Write what you need, and a person can be asked again."
+MAX_LENGTHS: Mapping[str, int] = {"name": 80, "email": 254, "phone": 40, "note": 1_000}
+ANSWERED = "This request is already answered. Send a message to ask for a person again."
 
 
 def request_person(conversation: Conversation, escalation_id: UUID, lead: Mapping[str, Any]) -> Escalation:
-    """The customer pressed the button, and left `{name?, email?, phone?, note?}`.
+    """Record that the customer pressed the agent's button, with `lead` `{name?, email?, phone?, note?}`.
 
-    An e-mail address or a phone number is needed where the customer's isn't known. Staff is told, once however often the
-    button is pressed; a later lead completes an earlier one. Raises ApiError with a sentence about the lead, WrongState for
-    a request that is over, Escalation.DoesNotExist for one of another conversation.
+    An e-mail address or a phone number is required unless one is on file. Staff is notified once, however often the
+    button is pressed; a later lead completes an earlier one. Raises ApiError about the lead, WrongState for a resolved
+    request, Escalation.DoesNotExist for a request of another conversation.
     """
     with open_log(conversation.pk) as log:
         escalation = Escalation.objects.get(pk=escalation_id, conversation_id=conversation.pk)
         if escalation.state == EscalationState.RESOLVED:
             raise WrongState(ANSWERED)
-        left = read_lead(lead, config=_config_of(log))
-        _check_reachable(log.conversation, {**escalation.lead, **left})
-        if make_request(escalation, {**escalation.lead, **left}):
+        details = parse_lead(lead, config=_config_of(log))
+        _check_reachable(log.conversation, {**escalation.lead, **details})
+        if make_request(escalation, {**escalation.lead, **details}):
             add_notice(log, Notice.ASKED)
             log.add_event("escalation_waiting", payload={"escalation": str(escalation.pk)})
-            tell_operators(escalation)
-        _keep_lead(log.conversation.persona_id, left)
+            notify_operators(escalation)
+        _keep_lead(log.conversation.persona_id, details)
         escalation.refresh_from_db()
         return escalation
 
 
-def read_lead(lead: Mapping[str, Any], *, config: AgentConfig) -> dict[str, str]:
-    """How the customer wants to be reached, each field checked; what is left empty is left out. Raises ApiError."""
+def parse_lead(lead: Mapping[str, Any], *, config: AgentConfig) -> dict[str, str]:
+    """Validate the customer's contact details, and drop empty fields. Raises ApiError."""
     if not isinstance(lead, Mapping):
-        raise _refused("The lead must be an object with name, email, phone and note.", "lead")
+        raise _invalid("The lead must be an object with name, email, phone and note.", "lead")
     for name in lead:
-        if name not in LONGEST:
-            raise _refused(f"Unknown field '{str(name)[:40]}'. Use name, email, phone or note.", f"lead.{name}"[:80])
-    left = {name: _text(name, value) for name, value in lead.items()}
-    if left.get("email"):
-        left["email"] = _email(left["email"])
-    if left.get("phone"):
-        left["phone"] = _phone(left["phone"], region=config.region)
-    return {name: value for name, value in left.items() if value}
+        if name not in MAX_LENGTHS:
+            raise _invalid(f"Unknown field '{str(name)[:40]}'. Use name, email, phone or note.", f"lead.{name}"[:80])
+    details = {name: _text(name, value) for name, value in lead.items()}
+    if details.get("email"):
+        details["email"] = _email(details["email"])
+    if details.get("phone"):
+        details["phone"] = _phone(details["phone"], region=config.region)
+    return {name: value for name, value in details.items() if value}
 
 
 def _text(name: str, value: Any) -> str:
     if value is None:
         return ""
     if not isinstance(value, str):
-        raise _refused(f"{name} must be text.", f"lead.{name}")
+        raise _invalid(f"{name} must be text.", f"lead.{name}")
     text = " ".join(value.replace("\0", "").split()) if name != "note" else value.replace("\0", "").strip()
-    if len(text) > LONGEST[name]:
-        raise _refused(f"{name} has {len(text):,} characters; the limit is {LONGEST[name]:,}.", f"lead.{name}")
+    if len(text) > MAX_LENGTHS[name]:
+        raise _invalid(f"{name} has {len(text):,} characters; the limit is {MAX_LENGTHS[name]:,}.", f"lead.{name}")
     return text
 
 
@@ -79,7 +79,9 @@ def _email(text: str) -> str:
     try:
         validate_email(text)
     except ValidationError as error:
-        raise _refused(f"{text} is no e-mail address; write one such as anna@example.com.", "lead.email") from error
+        raise _invalid(
+            f"{text} is not a valid email address. Enter one like anna@example.com.", "lead.email"
+        ) from error
     return text
 
 
@@ -87,21 +89,21 @@ def _phone(text: str, *, region: str) -> str:
     try:
         return read_phone(text, region=region)
     except InvalidPhone as error:
-        raise _refused(f"{text} is no phone number; write it with its area code.", "lead.phone") from error
+        raise _invalid(f"{text} is not a valid phone number. Include the area code.", "lead.phone") from error
 
 
 def _check_reachable(conversation: Conversation, lead: Mapping[str, str]) -> None:
     known = read_contact(conversation.persona_id)
     if not (lead.get("email") or lead.get("phone") or (known and (known.email or known.phone))):
-        raise _refused("Leave an e-mail address or a phone number, so that a person can reach you.", "lead")
+        raise _invalid("Enter an email address or a phone number.", "lead")
 
 
-def _keep_lead(persona_id: UUID, left: Mapping[str, str]) -> None:
-    """What the customer wrote down is known of them from now on, unless something is known already."""
+def _keep_lead(persona_id: UUID, details: Mapping[str, str]) -> None:
+    """Store the details as the customer's fields; existing values win."""
     fields = [
-        PersonaField(persona_id=persona_id, key=key, value=left[key], strength=Strength.STATED)
+        PersonaField(persona_id=persona_id, key=key, value=details[key], strength=Strength.STATED)
         for key in ("email", "name", "phone")
-        if left.get(key)
+        if details.get(key)
     ]
     PersonaField.objects.bulk_create(fields, ignore_conflicts=True)
 
@@ -111,5 +113,5 @@ def _config_of(log: ConversationLog) -> AgentConfig:
     return cast(AgentVersion, project.agent_version).config
 
 
-def _refused(message: str, field: str) -> ApiError:
+def _invalid(message: str, field: str) -> ApiError:
     return ApiError("invalid", message, field=field)

@@ -1,1 +1,1 @@
-"""The live stream: what happens in a conversation, as it happens. Redis carries it, PostgreSQL is the truth."""
+"""Live streams of conversations. Redis delivers the events; PostgreSQL is the source of truth."""

@@ -1,4 +1,4 @@
-"""Redis: the names of what the live stream keeps there, and an event loop's connections to it."""
+"""Redis clients and key names of the live stream."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from django.conf import settings
 from redis.asyncio.connection import AbstractConnection
 
 PARTIAL_SECONDS = 180
-# Commands are short: these few carry those of hundreds of replies.
+# Commands are short, so a few connections serve hundreds of replies.
 CONNECTIONS = 20
 CONNECT_SECONDS = 1
 WAIT_SECONDS = 2
 
 
 def new_client() -> aioredis.Redis:
-    """A client whose commands wait for a connection that is free; the library's own refuses the hundred-and-first of a moment.
+    """A client whose commands wait for a free connection instead of failing at the pool's limit.
 
-    Where none is free in time it raises redis.ConnectionError, as where Redis is away; TimeoutError of the same library where a
+    Raises redis.ConnectionError if no connection becomes free in time or Redis is unreachable, redis.TimeoutError if a
     command isn't answered.
     """
     return aioredis.Redis.from_pool(
@@ -34,11 +34,11 @@ def new_client() -> aioredis.Redis:
 
 
 def new_connection() -> AbstractConnection:
-    """One connection, not connected yet, for who subscribes: what it tells is waited for as long as it takes.
+    """An unconnected connection for a subscriber, without a read timeout.
 
-    Below the library's own subscriber, which connects again by itself: who speaks and who listens would both do so, at once. In
-    the protocol's later version messages would be mixed with answers. Without a time limit for a write a cancellation
-    isn't dropped, as the library does before Python 3.12.
+    It bypasses redis-py's PubSub, which reconnects by itself: the sending and the listening task would both do so at
+    once. Protocol 2 keeps messages and command replies apart. Without a write timeout a cancellation isn't lost, which
+    happens in redis-py before Python 3.12.
     """
     pool: aioredis.ConnectionPool = aioredis.ConnectionPool.from_url(
         settings.REDIS_URL, socket_connect_timeout=CONNECT_SECONDS, socket_timeout=None, protocol=2
@@ -47,10 +47,10 @@ def new_connection() -> AbstractConnection:
 
 
 def channel_of(conversation_id: UUID | str) -> str:
-    """The pub/sub channel of one conversation, or of what is yet to begin for one customer."""
+    """The pub/sub channel of a conversation, or of a customer's page that waits for a conversation to start."""
     return f"makegood:live:{conversation_id}"
 
 
 def partial_of(conversation_id: UUID | str) -> str:
-    """What the reply being written says so far."""
+    """The key of the text of the reply being written."""
     return f"makegood:partial:{conversation_id}"

@@ -1,4 +1,4 @@
-"""Writing to a conversation: numbers handed out under its lock, events kept, the live stream told on commit."""
+"""The conversation's log: numbers assigned under its lock, events stored, the live stream notified on commit."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ STARTED = "conversation_started"
 
 
 class OperatorSpeaks(RuntimeError):
-    """A colleague has this conversation: nothing of the agent's is stored (M9)."""
+    """An operator has this conversation; the agent's message was not stored."""
 
 
-# The columns of a conversation that change under its lock.
-KEPT = (
+# Columns of a conversation that change under its lock.
+LOCKED_COLUMNS = (
     "last_event",
     "last_message",
     "last_turn",
@@ -49,17 +49,19 @@ KEPT = (
     "operator_since",
     "updated_at",
 )
-# What of them is no news to anybody: a conversation isn't newer for them, and its place in no list changes.
-QUIET = frozenset({"last_event", "directives", "directives_turn", "updated_at"})
-NEWS = tuple(field.attname for field in Conversation._meta.concrete_fields if field.name in set(KEPT) - QUIET)
-WITHOUT_NEWS = tuple(name for name in KEPT if name != "updated_at")
+# Changes to these alone don't count as activity: `updated_at` and the order of lists stay as they are.
+PASSIVE_COLUMNS = frozenset({"last_event", "directives", "directives_turn", "updated_at"})
+ACTIVITY_COLUMNS = tuple(
+    field.attname for field in Conversation._meta.concrete_fields if field.name in set(LOCKED_COLUMNS) - PASSIVE_COLUMNS
+)
+WITHOUT_TIMESTAMP = tuple(name for name in LOCKED_COLUMNS if name != "updated_at")
 
 
 class ConversationLog:
-    """Appends to one conversation inside `open_log`. Messages, turns and events get their numbers here and nowhere else.
+    """Appends to one conversation inside `open_log`; the only place where messages, turns and events get their numbers.
 
-    `now` is the database's time. Whatever is said or begun stops the follow-up timer. All of it is written when the log
-    closes, in one statement, together with whatever else is added to `writes`.
+    `now` is the database's time. Every message and turn stops the follow-up timer. Everything is written in one
+    statement when the log closes, together with other rows added to `writes`.
     """
 
     def __init__(self, conversation: Conversation, *, now: datetime) -> None:
@@ -68,10 +70,10 @@ class ConversationLog:
         self.writes = WriteBatch()
         self.new_turn: Turn | None = None
         self._events: list[Event] = []
-        self._before = self._news()
+        self._before = self._activity()
 
     def add_event(self, idn: str, *, payload: Mapping[str, Any], type: EventType = EventType.SYSTEM) -> Event:
-        """Append one event; it is stored when the log closes. Whatever is a conversation's first begins it (T02)."""
+        """Append one event; it is stored when the log closes. The first event is preceded by `conversation_started`."""
         if self.conversation.last_event == 0 and idn != STARTED:
             self.add_event(STARTED, payload={"channel": self.conversation.channel})
         self.conversation.last_event += 1
@@ -92,12 +94,12 @@ class ConversationLog:
         blocks: Sequence[dict[str, Any]] = (),
         author: str = "",
     ) -> Message:
-        """Append one message, and the event that tells of it. Raises OperatorSpeaks."""
+        """Append one message and its event. Raises OperatorSpeaks."""
         if role == MessageRole.AGENT and self.conversation.operator_id is not None:
             raise OperatorSpeaks(OperatorSpeaks.__doc__)
         self.conversation.last_message += 1
         self.conversation.follow_up_at = None
-        # By their keys: a turn that knows its reply, which knows the turn, would be freed by a collection only.
+        # Set by key: turn and reply would otherwise form a reference cycle.
         message = Message(
             id=id or uuid7(),
             conversation_id=self.conversation.pk,
@@ -113,7 +115,7 @@ class ConversationLog:
         return message
 
     def add_turn(self, origin: Origin = Origin.MESSAGE, *, message_id: UUID | None = None) -> Turn:
-        """Append one turn. A customer's message may be named before it is stored, in the same transaction."""
+        """Append one turn. `message_id` may name a message that is stored later in the same transaction."""
         self.conversation.last_turn += 1
         self.conversation.follow_up_at = None
         turn = Turn(
@@ -124,7 +126,7 @@ class ConversationLog:
         return turn
 
     def add_turn_event(self, turn: Turn, **details: Any) -> Event:
-        """Tell that a turn changed."""
+        """Append the event that a turn changed."""
         payload = {
             "turn": str(turn.pk),
             "seq": turn.seq,
@@ -135,15 +137,15 @@ class ConversationLog:
         return self.add_event("turn_changed", payload=payload, type=EventType.TURN)
 
     def close(self) -> None:
-        """Store everything; the live stream hears of them when the transaction commits."""
+        """Write everything, and notify the live stream when the transaction commits."""
         self.writes.insert(self._events)
-        is_news = self._news() != self._before
-        self.writes.update(self.conversation, KEPT if is_news else WITHOUT_NEWS)
+        has_activity = self._activity() != self._before
+        self.writes.update(self.conversation, LOCKED_COLUMNS if has_activity else WITHOUT_TIMESTAMP)
         self.writes.send()
         transaction.on_commit(partial(publish.publish_events, self.conversation.pk, list(self._events)))
 
-    def _news(self) -> list[Any]:
-        return [getattr(self.conversation, name) for name in NEWS]
+    def _activity(self) -> list[Any]:
+        return [getattr(self.conversation, name) for name in ACTIVITY_COLUMNS]
 
 
 LOCKED = PreparedQuery(
@@ -159,15 +161,15 @@ LOCKED = PreparedQuery(
 
 @contextmanager
 def open_log(conversation_id: UUID, *, project_id: UUID | None = None) -> Iterator[ConversationLog]:
-    """Lock the conversation for the rest of the transaction and write to it. With `project_id` another project's is none.
+    """Lock the conversation for the rest of the transaction and append to it.
 
-    Raises Conversation.DoesNotExist. To be opened before any job of the conversation is locked: whoever holds the conversation
-    may supersede its jobs.
+    Raises Conversation.DoesNotExist, also for another project's conversation if `project_id` is given. Open the log
+    before locking any of the conversation's jobs: the holder of the conversation may supersede its jobs.
     """
-    found = LOCKED(conversation_id)
-    if not found or project_id not in (None, found[0].project_id):
+    rows = LOCKED(conversation_id)
+    if not rows or project_id not in (None, rows[0].project_id):
         raise Conversation.DoesNotExist
-    log = ConversationLog(found[0], now=vars(found[0])["now"])
+    log = ConversationLog(rows[0], now=vars(rows[0])["now"])
     yield log
     log.close()
 
@@ -176,9 +178,10 @@ def open_log(conversation_id: UUID, *, project_id: UUID | None = None) -> Iterat
 def job_log(
     job: ClaimedJob, conversation_id: UUID, *, finish: State | None = None, error: str = ""
 ) -> Iterator[ConversationLog]:
-    """A worker's write to its conversation: one transaction that commits only if the job is still ours (jobs.fence.job_tx).
+    """Open the log for a worker: one transaction that commits only if the worker still holds the job (see
+    jobs.fence.job_tx).
 
-    Raises Zombie before anything is written, Conversation.DoesNotExist.
+    Raises LeaseLost before anything is written, Conversation.DoesNotExist.
     """
     with tenant_tx(job.organization_id, plans_once=True), open_log(conversation_id) as log:
         prove(job, finish=finish, error=error)
@@ -186,5 +189,5 @@ def job_log(
 
 
 def lock_conversation(conversation_id: UUID) -> None:
-    """Lock a conversation for what follows in the transaction, as `open_log` does."""
+    """Lock the conversation for the rest of the transaction, as `open_log` does."""
     Conversation.objects.select_for_update(of=("self",)).filter(pk=conversation_id).values_list("pk").first()

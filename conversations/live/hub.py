@@ -1,4 +1,4 @@
-"""One Redis subscription per web process, handed out to every open stream, and one look at the database for all of them."""
+"""One Redis subscriber and one database poller per web process, shared by all open streams."""
 
 from __future__ import annotations
 
@@ -24,21 +24,23 @@ from tenancy.threads import in_db
 log = logging.getLogger(__name__)
 
 Entry = dict[str, Any]
-# A stream that doesn't keep up loses entries, notices the gap, and reads the database.
+# A slow stream drops entries, notices the gap and reads the database.
 BACKLOG = 1000
-# How long a stream waits at its beginning for Redis to hear of it.
-PATIENCE_SECONDS = 1
-# How soon a stream learns from the database what Redis has not told it.
-ROUND_SECONDS = 3
-# An entry that no event stands behind: look yourself.
-LOOK: Entry = {"type": "look"}
-# Nor behind this one: say that the stream is open.
+# How long a new stream waits for Redis to confirm its subscription.
+SUBSCRIBE_SECONDS = 1
+# Interval of the database poll for events that Redis did not deliver.
+POLL_SECONDS = 3
+# Entry without an event: the stream should read the database.
+REFRESH: Entry = {"type": "refresh"}
+# Entry without an event: the stream should send a keep-alive.
 PING: Entry = {"type": "ping"}
 
 
 @dataclass(frozen=True)
 class Room:
-    """A conversation that is listened to; where it `is_awaited`, the next one of a customer's own page, by the persona's id."""
+    """A conversation with listeners. If `is_awaited`, the customer's page waits for its next conversation, and the id
+    is the persona's.
+    """
 
     organization_id: UUID
     conversation_id: UUID
@@ -46,34 +48,34 @@ class Room:
 
 
 class Listener:
-    """What one stream hears. `after` is the last event that it has passed on; None for one that looks by itself.
+    """The queue of one stream. `after` is the last event it has passed on, or None if the stream does its own polling.
 
-    One that `is_told` hears all that is said from its beginning on, as long as Redis is there.
+    If `is_confirmed`, Redis has confirmed the subscription: everything published since is received while Redis is up.
     """
 
     def __init__(self) -> None:
         self.after: int | None = None
-        self.is_told = False
+        self.is_confirmed = False
         self._queue: asyncio.Queue[list[Entry]] = asyncio.Queue(BACKLOG)
 
     async def next(self) -> list[Entry]:
-        """The next entries, as soon as there are any."""
+        """Wait for the next entries."""
         return await self._queue.get()
 
     async def next_within(self, seconds: float) -> list[Entry] | None:
-        """The next entries, or None when nothing was heard for so long."""
-        # Not `wait_for`: before Python 3.12 it may drop a cancellation, and who left would be waited for.
+        """Wait for the next entries; None on timeout."""
+        # Not `wait_for`: before Python 3.12 it may drop a cancellation, and the stream would outlive its client.
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 return await self._queue.get()
         return None
 
-    def hear(self, entries: list[Entry]) -> None:
+    def put(self, entries: list[Entry]) -> None:
         with contextlib.suppress(asyncio.QueueFull):
             self._queue.put_nowait(entries)
 
-    def is_behind(self, standing: StreamPosition) -> bool:
-        return self.after is not None and (standing.last_event > self.after or standing.is_replying)
+    def is_behind(self, position: StreamPosition) -> bool:
+        return self.after is not None and (position.last_event > self.after or position.is_replying)
 
 
 class Hub:
@@ -84,68 +86,68 @@ class Hub:
         self._subscriptions = Subscriptions(self._deliver)
         self._listeners: dict[str, set[Listener]] = defaultdict(set)
         self._rooms: dict[str, Room] = {}
-        self._rounds: asyncio.Task[None] | None = None
+        self._poller: asyncio.Task[None] | None = None
 
     @contextlib.asynccontextmanager
     async def listen(self, room: Room, *, after: int | None = None) -> AsyncIterator[Listener]:
-        """Hear a conversation. Read the database after entering: nothing is missed between the two."""
-        async with self.hear(room.conversation_id) as listener:
-            self.look_after(room, listener, after=after)
+        """Subscribe to a conversation. Read the database after entering, so that nothing is missed in between."""
+        async with self.subscribe(room.conversation_id) as listener:
+            self.poll_for(room, listener, after=after)
             yield listener
 
     @contextlib.asynccontextmanager
-    async def hear(self, conversation_id: UUID) -> AsyncIterator[Listener]:
-        """The same before it is known whose the conversation is: whoever hears it has to be let in, and looked after then."""
+    async def subscribe(self, conversation_id: UUID) -> AsyncIterator[Listener]:
+        """Subscribe before the caller's access is checked. The caller must check it, then call `poll_for`."""
         name, listener = channel_of(conversation_id), Listener()
         self._listeners[name].add(listener)
-        self._subscriptions.begin(name)
+        self._subscriptions.subscribe(name)
         try:
-            # While Redis is away the stream polls, and hears again later.
-            listener.is_told = await self._subscriptions.is_heard(name, within=PATIENCE_SECONDS)
+            # While Redis is down the stream relies on polling; the subscription is confirmed later.
+            listener.is_confirmed = await self._subscriptions.is_confirmed(name, within=SUBSCRIBE_SECONDS)
             yield listener
         finally:
             self._listeners[name].discard(listener)
             if not self._listeners[name]:
                 del self._listeners[name]
                 self._rooms.pop(name, None)
-                self._subscriptions.end(name)
+                self._subscriptions.unsubscribe(name)
 
-    def look_after(self, room: Room, listener: Listener, *, after: int | None) -> None:
-        """From now on look in the database for what Redis doesn't tell those who hear this conversation."""
+    def poll_for(self, room: Room, listener: Listener, *, after: int | None) -> None:
+        """Include the conversation in the database poll from now on."""
         listener.after = after
         self._rooms[channel_of(room.conversation_id)] = room
-        self._start_rounds()
+        self._start_polling()
 
     async def partial(self, conversation_id: UUID) -> Entry | None:
-        """What the reply being written says so far, if Redis knows."""
+        """The text so far of the reply being written, if Redis has it."""
         try:
             found = await self._redis.get(partial_of(conversation_id))
         except (RedisError, OSError):
             return None
         return from_json(found) if found else None
 
-    def _start_rounds(self) -> None:
-        if self._rounds is None or self._rounds.done():
-            self._rounds = asyncio.get_running_loop().create_task(self._go_rounds())
+    def _start_polling(self) -> None:
+        if self._poller is None or self._poller.done():
+            self._poller = asyncio.get_running_loop().create_task(self._poll())
 
-    async def _go_rounds(self) -> None:
-        """Look for what Redis may not have told, while there are streams.
+    async def _poll(self) -> None:
+        """Poll the database for missed events while there are streams.
 
-        One statement for each tenant, one tenant after the other: five hundred streams that look by themselves are as many
-        transactions in the same moment, for which every token would have to wait.
+        One statement per tenant, one tenant after the other. If hundreds of streams polled by themselves, their
+        transactions would come at once and delay the tokens.
         """
         while self._rooms:
-            await asyncio.sleep(ROUND_SECONDS)
+            await asyncio.sleep(POLL_SECONDS)
             for organization_id, rooms in self._by_tenant().items():
                 try:
                     if ids := [room.conversation_id for room in rooms if not room.is_awaited]:
-                        self._call_up(await in_db(load_stream_positions, organization_id, ids))
+                        self._wake(await in_db(load_stream_positions, organization_id, ids))
                     if ids := [room.conversation_id for room in rooms if room.is_awaited]:
-                        self._call_up(await in_db(beginnings, organization_id, ids))
+                        self._wake(await in_db(beginnings, organization_id, ids))
                 except (DatabaseError, OSError) as error:
-                    log.warning("The live stream couldn't look for events (%s); it will again.", type(error).__name__)
-                except Exception:  # what stops one round must not stop all of them
-                    log.exception("The live stream couldn't look for events; it will again.")
+                    log.warning("Polling for live events failed (%s); retrying.", type(error).__name__)
+                except Exception:  # one failed poll must not stop the next
+                    log.exception("Polling for live events failed; retrying.")
 
     def _by_tenant(self) -> dict[UUID, list[Room]]:
         tenants: dict[UUID, list[Room]] = defaultdict(list)
@@ -153,24 +155,24 @@ class Hub:
             tenants[room.organization_id].append(room)
         return tenants
 
-    def _call_up(self, found: dict[UUID, StreamPosition]) -> None:
-        """Have those look that are behind."""
-        for conversation_id, standing in found.items():
+    def _wake(self, found: dict[UUID, StreamPosition]) -> None:
+        """Wake the listeners that are behind."""
+        for conversation_id, position in found.items():
             for listener in self._listeners.get(channel_of(conversation_id), ()):
-                if listener.is_behind(standing):
-                    listener.hear([LOOK])
+                if listener.is_behind(position):
+                    listener.put([REFRESH])
 
     def _deliver(self, name: str, data: bytes) -> None:
         entries = from_json(data)
         for listener in self._listeners.get(name, ()):
-            listener.hear(entries)
+            listener.put(entries)
 
 
 _hubs: WeakKeyDictionary[asyncio.AbstractEventLoop, Hub] = WeakKeyDictionary()
 
 
 def hub() -> Hub:
-    """The hub of the running loop."""
+    """The hub of the running event loop."""
     loop = asyncio.get_running_loop()
     found = _hubs.get(loop)
     if found is None:

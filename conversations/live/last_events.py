@@ -1,4 +1,4 @@
-"""How far conversations have come, asked of the database for many open streams at once."""
+"""Positions of many conversations' streams, loaded in one query per tenant."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class StreamPosition:
 
 
 def load_stream_positions(organization_id: UUID, conversation_ids: Collection[UUID]) -> dict[UUID, StreamPosition]:
-    """Of a tenant's conversations, in one statement."""
+    """The positions of a tenant's conversations, in one statement."""
     with tenant_tx(organization_id):
         replying = Turn.objects.filter(conversation=OuterRef("pk"), status=TurnStatus.REPLYING)
         rows = Conversation.objects.filter(pk__in=conversation_ids).annotate(is_replying=Exists(replying))
@@ -30,7 +30,7 @@ def load_stream_positions(organization_id: UUID, conversation_ids: Collection[UU
 
 
 def beginnings(organization_id: UUID, persona_ids: Collection[UUID]) -> dict[UUID, StreamPosition]:
-    """Of a tenant's customers, in one statement: how many conversations have begun on their own page."""
+    """For each customer, the number of portal conversations as the position of their page, in one statement."""
     with tenant_tx(organization_id):
         rows = Conversation.objects.filter(persona_id__in=persona_ids, channel=Channel.PORTAL).order_by()
         begun = rows.values_list("persona_id").annotate(begun=Count("pk"))

@@ -1,4 +1,4 @@
-"""Keeping the model calls of a flow, also of one that was cancelled or failed."""
+"""Storage of a flow's model calls, including those of canceled and failed attempts."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from tenancy.scope import tenant_tx
 from tenancy.write_batch import WriteBatch
 
 
-def keep_calls(job: ClaimedJob, turn: Turn, records: Sequence[CallRecord]) -> None:
-    """Store the calls of an attempt that came to nothing, while no other worker has claimed the job since."""
+def store_calls(job: ClaimedJob, turn: Turn, records: Sequence[CallRecord]) -> None:
+    """Store the calls of a failed attempt, unless another worker has claimed the job since."""
     with tenant_tx(job.organization_id):
         if records and Job.objects.select_for_update().filter(pk=job.id, token=job.token).exists():
             writes = WriteBatch()
@@ -25,11 +25,11 @@ def keep_calls(job: ClaimedJob, turn: Turn, records: Sequence[CallRecord]) -> No
 
 
 def add_calls(writes: WriteBatch, job: ClaimedJob, turn: Turn, records: Sequence[CallRecord]) -> None:
-    """Let a turn's calls be written with the rest. Needs the turn's conversation selected."""
+    """Add a turn's model calls to a write batch. Needs the turn's conversation selected."""
     project_id = turn.conversation.project_id
     writes.insert(call_rows(records, project_id=project_id, job_id=job.id, subject_id=job.subject_id, turn_id=turn.pk))
 
 
-def as_failure(error: LlmError) -> Exception:
-    """What a background flow does about a failed call: try the job again, or give up when that can't help."""
+def as_job_error(error: LlmError) -> Exception:
+    """The exception a background flow raises for a failed call: retryable errors retry the job, others give up."""
     return error if error.retryable else GiveUp(str(error))

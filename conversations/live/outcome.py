@@ -1,4 +1,4 @@
-"""Waiting for a turn's end, through whichever turn took over."""
+"""Waiting for the outcome of a turn or of the turn that superseded it."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 
 POLL_SECONDS = 3
-# A superseded turn is followed to the one that took over; where none did, the conversation was over.
+# A turn superseded by another is followed to that one; superseded by none, the conversation was over.
 FINAL = (TurnStatus.DONE, TurnStatus.FAILED, TurnStatus.SUPERSEDED)
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """A turn that ended, as the API shows it. `operator` answers in place of the agent if it `is_taken_over`."""
+    """A finished turn, as API payloads. If `is_taken_over`, `operator` answers in place of the agent."""
 
     turn: TurnSummaryPayload
     reply: MessagePayload | None
@@ -35,7 +35,7 @@ class Outcome:
 async def wait_for_outcome(
     organization_id: UUID, conversation_id: UUID, turn_id: UUID, *, seconds: float
 ) -> Outcome | None:
-    """The end of the turn, or of the one that superseded it. None when time runs out."""
+    """The outcome of the turn, or of the one that superseded it. None on timeout."""
     ends_at = time.monotonic() + seconds
     async with hub().listen(Room(organization_id, conversation_id)) as listener:
         while True:
@@ -43,11 +43,11 @@ async def wait_for_outcome(
             left = ends_at - time.monotonic()
             if outcome is not None or left <= 0:
                 return outcome
-            await _something_final(listener, left)
+            await _next_end(listener, left)
 
 
-async def _something_final(listener: Listener, left: float) -> None:
-    """Return when an event may have ended a turn, or when it is time to look anyway."""
+async def _next_end(listener: Listener, left: float) -> None:
+    """Return after an event that may have ended a turn, or when the next poll is due."""
     ends_at = time.monotonic() + min(left, POLL_SECONDS)
     while (rest := ends_at - time.monotonic()) > 0:
         entries = await listener.next_within(rest)
@@ -56,7 +56,7 @@ async def _something_final(listener: Listener, left: float) -> None:
 
 
 def outcome_of(organization_id: UUID, turn_id: UUID) -> Outcome | None:
-    """The outcome if there is one yet; follows `superseded_by`."""
+    """The turn's outcome, or None if it hasn't finished. Follows `superseded_by`."""
     with tenant_tx(organization_id):
         turn = Turn.objects.select_related("reply").get(pk=turn_id)
         while turn.superseded_by_id is not None:
@@ -69,11 +69,11 @@ def outcome_of(organization_id: UUID, turn_id: UUID) -> Outcome | None:
         return Outcome(turn_summary(turn), reply=message_payload(turn.reply) if turn.reply else None)
 
 
-async def turn_stream(place: StreamCursor, turn_id: UUID) -> Frames:
-    """The frames of the conversation's events from the message on, until its turn's reply is complete."""
-    async with aclosing(EventStream(place).frames()) as stream:
+async def turn_stream(cursor: StreamCursor, turn_id: UUID) -> Frames:
+    """The conversation's frames from the message on, until the turn's reply is complete."""
+    async with aclosing(EventStream(cursor).frames()) as stream:
         async for frames in stream:
             yield frames
             is_done = any(frame.event == EventType.DONE for frame in frames)
-            if is_done and await in_db(outcome_of, place.organization_id, turn_id) is not None:
+            if is_done and await in_db(outcome_of, cursor.organization_id, turn_id) is not None:
                 return

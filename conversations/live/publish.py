@@ -1,4 +1,4 @@
-"""Telling the live stream. Never raises: a stream that misses this polls the database within seconds."""
+"""Publishing to the live stream. Never raises: a stream that misses a message polls the database within seconds."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ log = logging.getLogger(__name__)
 
 
 def publish_events(conversation_id: UUID, events: Sequence[Event]) -> None:
-    """Pass stored events on, each with its number, so that a stream can tell whether one is missing."""
+    """Publish stored events with their numbers, so that a stream can detect gaps."""
     if events:
         _publish(conversation_id, [event_entry(event) for event in events])
 
 
 def publish_beginning(persona_id: UUID) -> None:
-    """Pass on that a customer's chat has begun on their own page, to those of their pages that wait for it."""
+    """Notify a customer's open portal pages that their chat has started."""
     _publish(persona_id, [{"type": "begun"}])
 
 
@@ -32,9 +32,9 @@ def _publish(room: UUID, entries: Sequence[dict[str, Any]]) -> None:
     try:
         publish("PUBLISH", channel_of(room), to_json(entries))
     except (redis.RedisError, OSError) as error:
-        log.warning("The live stream was not told (%s); it will poll.", type(error).__name__)
+        log.warning("Publishing to the live stream failed (%s); streams will poll.", type(error).__name__)
 
 
 def event_entry(event: Event) -> dict[str, Any]:
-    """An event as the stream passes it on."""
+    """An event as a stream entry."""
     return {"seq": event.seq, "type": event.type, "payload": event.payload}

@@ -1,4 +1,6 @@
-"""A conversation's server-sent events: every stored event once, in order, and the tokens of the reply being written (M11)."""
+"""Server-sent events of a conversation: each stored event once and in order, plus the tokens of the reply being
+written.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from uuid import UUID
 from pydantic_core import to_json
 
 from conversations.common.presenters import message_payload, read_conversation
-from conversations.live.hub import LOOK, PING, Entry, Listener, Room, hub
+from conversations.live.hub import PING, REFRESH, Entry, Listener, Room, hub
 from conversations.live.publish import event_entry
 from conversations.models import Conversation, Event, Message, Turn, TurnCall, TurnStatus
 from conversations.models.event import EventType
@@ -22,7 +24,7 @@ from tenancy.prepared_queries import PreparedQuery, PreparedValues
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 
-# A stream that is open says so about so often: never all of them at once.
+# Keep-alive interval; random, so that streams don't ping all at once.
 PING_SECONDS = (10, 15)
 PAGE = 500
 
@@ -38,14 +40,14 @@ REPLYING = PreparedValues(
 
 
 class Frame(NamedTuple):
-    """One server-sent event; without a name `data` is a line that is no event, such as a comment."""
+    """One server-sent event. Without an event name, `data` is a raw line such as a comment."""
 
     event: str
     data: Any
     event_id: int | None = None
 
     def encode(self) -> bytes:
-        """The frame as it is sent."""
+        """The frame in wire format."""
         if not self.event:
             return f"{self.data}\n\n".encode()
         number = f"id: {self.event_id}\n" if self.event_id is not None else ""
@@ -60,9 +62,10 @@ PINGED = Frame("", ": ping")
 
 @dataclass(frozen=True)
 class StreamCursor:
-    """Which conversation is streamed, and the number of the last event that the client has.
+    """A position in one conversation's stream: `after` is the last event the client has.
 
-    One that `is_silent` had no event after that, and nobody writing, when it was heard already: there is nothing to look up.
+    If `is_silent`, there was no later event and no reply in progress after the subscription began, so the database
+    needn't be read.
     """
 
     organization_id: UUID
@@ -75,36 +78,41 @@ class StreamCursor:
 class EventStream:
     """The text/event-stream of one conversation, for one client."""
 
-    def __init__(self, place: StreamCursor) -> None:
-        self._place = place
+    def __init__(self, cursor: StreamCursor) -> None:
+        self._cursor = cursor
         self._listener = Listener()
-        self._shown: tuple[str, int, int] | None = None  # turn, attempt, characters
+        self._sent: tuple[str, int, int] | None = None  # turn, attempt, characters
 
     async def frames(self) -> Frames:
-        """Frames until the client leaves. Those that were told together come together: each sending costs more than what it sends."""
-        async with hub().hear(self._place.conversation_id) as listener, aclosing(self.heard(listener)) as frames:
+        """Frames until the client disconnects. Frames published together are yielded together, because each send has a
+        fixed cost.
+        """
+        async with (
+            hub().subscribe(self._cursor.conversation_id) as listener,
+            aclosing(self.frames_for(listener)) as frames,
+        ):
             async for pieces in frames:
                 yield pieces
 
-    async def heard(self, listener: Listener) -> Frames:
-        """The same of a conversation that is heard already."""
+    async def frames_for(self, listener: Listener) -> Frames:
+        """Frames of a conversation that is subscribed already."""
         self._listener = listener
-        hub().look_after(
-            Room(self._place.organization_id, self._place.conversation_id), listener, after=self._place.after
+        hub().poll_for(
+            Room(self._cursor.organization_id, self._cursor.conversation_id), listener, after=self._cursor.after
         )
         yield [RETRY]
-        if self._place.is_reset:
-            snapshot = await in_db(_snapshot, self._place)
+        if self._cursor.is_reset:
+            snapshot = await in_db(_snapshot, self._cursor)
             listener.after = snapshot["last_seq"]
             yield [Frame("reset", snapshot, snapshot["last_seq"])]
-        if not self._place.is_silent:
+        if not self._cursor.is_silent:
             async for piece in self._catch_up():
                 yield [piece]
         async for pieces in self._follow():
             yield pieces
 
     async def _follow(self) -> AsyncIterator[list[Frame]]:
-        # One timer for many events: a timeout around each of them would cost more than passing it on.
+        # One timer for all events: a timeout around each would cost more than passing the event on.
         pings = asyncio.get_running_loop().create_task(self._ping())
         try:
             while True:
@@ -120,11 +128,11 @@ class EventStream:
     async def _ping(self) -> None:
         while True:
             await asyncio.sleep(random.uniform(*PING_SECONDS))  # noqa: S311  # spreads work, guards nothing
-            self._listener.hear([PING])
+            self._listener.put([PING])
 
     async def _catch_up(self) -> AsyncIterator[Frame]:
         """Everything stored since, then the reply being written."""
-        while backlog := await in_db(_events_after, self._place, self._after):
+        while backlog := await in_db(_events_after, self._cursor, self._after):
             for entry in backlog:
                 failpoint("sse.mid_replay")
                 if piece := self._event(entry):
@@ -134,7 +142,7 @@ class EventStream:
 
     async def _pass_on(self, entries: list[Entry]) -> AsyncIterator[Frame]:
         for entry in entries:
-            if entry is LOOK:
+            if entry is REFRESH:
                 async for missed in self._catch_up():
                     yield missed
             elif entry["type"] == "token":
@@ -159,42 +167,42 @@ class EventStream:
         return Frame(entry["type"], entry["payload"], entry["seq"])
 
     async def _token(self, token: dict[str, Any]) -> Frame | None:
-        """A token that goes on where the client stands; anything else is mended from the text so far."""
+        """The next token if it continues the client's text; otherwise the whole text so far."""
         turn, attempt, offset = token["turn"], token["attempt"], token["offset"]
-        standing = self._shown[2] if self._shown and self._shown[:2] == (turn, attempt) else 0
-        if offset > standing:
+        sent = self._sent[2] if self._sent and self._sent[:2] == (turn, attempt) else 0
+        if offset > sent:
             return await self._partial()
-        text = token["text"][standing - offset :]
+        text = token["text"][sent - offset :]
         if not text:
             return None
-        self._shown = (turn, attempt, standing + len(text))
-        return Frame("token", {**token, "offset": standing, "text": text})
+        self._sent = (turn, attempt, sent + len(text))
+        return Frame("token", {**token, "offset": sent, "text": text})
 
     async def _partial(self) -> Frame | None:
-        partial = await hub().partial(self._place.conversation_id)
+        partial = await hub().partial(self._cursor.conversation_id)
         if partial is None:
             return None
         known = (partial["turn"], partial["attempt"], len(partial["text"]))
-        if known == self._shown or not await in_db(_is_replying, self._place, partial["turn"]):
+        if known == self._sent or not await in_db(_is_replying, self._cursor, partial["turn"]):
             return None
-        self._shown = known
+        self._sent = known
         return Frame("token", {"turn": known[0], "attempt": known[1], "offset": 0, "text": partial["text"]})
 
 
-def _events_after(place: StreamCursor, after: int) -> list[Entry]:
-    with tenant_tx(place.organization_id):
-        return [event_entry(event) for event in EVENTS(place.conversation_id, after)]
+def _events_after(cursor: StreamCursor, after: int) -> list[Entry]:
+    with tenant_tx(cursor.organization_id):
+        return [event_entry(event) for event in EVENTS(cursor.conversation_id, after)]
 
 
-def _is_replying(place: StreamCursor, turn_id: str) -> bool:
-    with tenant_tx(place.organization_id):
+def _is_replying(cursor: StreamCursor, turn_id: str) -> bool:
+    with tenant_tx(cursor.organization_id):
         return bool(REPLYING(UUID(turn_id)))
 
 
-def _snapshot(place: StreamCursor) -> dict[str, Any]:
-    """The whole conversation, for a client whose place is not known."""
-    with tenant_tx(place.organization_id):
-        conversation = Conversation.objects.get(pk=place.conversation_id)
+def _snapshot(cursor: StreamCursor) -> dict[str, Any]:
+    """The whole conversation, for a client with an unknown position."""
+    with tenant_tx(cursor.organization_id):
+        conversation = Conversation.objects.get(pk=cursor.conversation_id)
         messages = Message.objects.filter(conversation=conversation).order_by("seq")
         return {
             "conversation": read_conversation(conversation.project_id, conversation.pk),
@@ -205,9 +213,9 @@ def _snapshot(place: StreamCursor) -> dict[str, Any]:
 
 
 def writing_in(conversation: Conversation) -> dict[str, Any] | None:
-    """The reply that is still to come, for a client that comes in the middle of it; None where none is.
+    """The reply in progress, for a client that connects in the middle of it; None if there is none.
 
-    `tool` is the one that is being waited for, `blocks` are those that the events up to the conversation's last have shown.
+    `tool` is the tool whose result is awaited; `blocks` are those shown by events up to the conversation's last one.
     """
     open_turns = Turn.objects.filter(conversation=conversation, status__in=(TurnStatus.QUEUED, TurnStatus.REPLYING))
     turn = open_turns.order_by("-seq").first()

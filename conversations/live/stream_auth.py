@@ -1,4 +1,4 @@
-"""A program's stream ends soon after its key: the key is looked at again now and then, once for all streams that it opened."""
+"""Periodic re-authorization of API streams: each key is checked once for all streams it opened."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ from tenancy.threads import in_db
 
 log = logging.getLogger(__name__)
 
-# A stream says that it is open more often than that, so that none is without a look for much longer.
-LOOK_SECONDS = 30
+# Streams yield at least as often (keep-alives), so no stream goes much longer without a check.
+RECHECK_SECONDS = 30
 
 
 @dataclass(frozen=True)
-class Look:
-    """What a key opened when it was last looked at, by this process's clock."""
+class KeyCheck:
+    """The scopes of a key when it was last checked, by this process's clock."""
 
-    at: float
+    checked_at: float
     scopes: frozenset[str]
 
 
-# By key. A request that was let in is a look as well, and so opening a stream costs none.
-_looks: dict[UUID, Look] = {}
+# By key. An authenticated request counts as a check, so opening a stream costs no query.
+_checks: dict[UUID, KeyCheck] = {}
 
 
-async def while_key_opens(stream: Frames, *, organization_id: UUID, key_id: UUID, scopes: frozenset[str]) -> Frames:
-    """The stream of a key that has just been let in with these scopes, until it no longer opens as much (threat 13).
+async def while_key_valid(stream: Frames, *, organization_id: UUID, key_id: UUID, scopes: frozenset[str]) -> Frames:
+    """Pass on the stream while its key still has the given scopes.
 
-    Its client asks again, as after any break, and is told why not.
+    When the stream ends, the client reconnects and gets the error.
     """
-    _looks[key_id] = Look(time.monotonic(), scopes)
+    _checks[key_id] = KeyCheck(time.monotonic(), scopes)
     async with aclosing(stream):
         async for frames in stream:
             if not scopes <= await _scopes_now(organization_id, key_id):
@@ -46,14 +46,14 @@ async def while_key_opens(stream: Frames, *, organization_id: UUID, key_id: UUID
 
 
 async def _scopes_now(organization_id: UUID, key_id: UUID) -> frozenset[str]:
-    """As they were at most a little while ago. A database that is away ends no stream."""
-    known, now = _looks[key_id], time.monotonic()
-    if now - known.at < LOOK_SECONDS:
+    """The key's scopes, at most RECHECK_SECONDS old. A database outage ends no stream."""
+    known, now = _checks[key_id], time.monotonic()
+    if now - known.checked_at < RECHECK_SECONDS:
         return known.scopes
-    # Before anything is waited for: the key's other streams go by what is known meanwhile.
-    _looks[key_id] = Look(now, known.scopes)
+    # Set before awaiting, so that the key's other streams use the known scopes meanwhile.
+    _checks[key_id] = KeyCheck(now, known.scopes)
     try:
-        _looks[key_id] = Look(now, await in_db(load_key_scopes, organization_id, key_id))
+        _checks[key_id] = KeyCheck(now, await in_db(load_key_scopes, organization_id, key_id))
     except (Error, OSError) as error:
-        log.warning("A stream's key couldn't be looked at (%s); it will be again.", type(error).__name__)
-    return _looks[key_id].scopes
+        log.warning("A stream's key could not be checked (%s); retrying later.", type(error).__name__)
+    return _checks[key_id].scopes

@@ -1,4 +1,4 @@
-"""What Redis is asked to tell an event loop: one task speaks with it and one listens, whoever comes and goes meanwhile."""
+"""Redis subscriptions of an event loop: one task sends commands, one listens."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RETRY_SECONDS = 0.5
 
 
 class State(Enum):
-    """What Redis was asked last of one channel, and whether it said that it did so. A channel without a state isn't subscribed."""
+    """The last command sent for a channel, and whether Redis confirmed it. Channels without a state are not subscribed."""
 
     ASKED = "asked"
     SUBSCRIBED = "subscribed"
@@ -27,39 +27,41 @@ class State(Enum):
 
 
 class Subscriptions:
-    """The channels that one event loop hears; `deliver` gets the name and the data of each message.
+    """The channels of one event loop. `deliver` gets the name and data of each message.
 
-    Nobody who wants to hear speaks with Redis themselves: who is cancelled in the middle would leave a command of which nobody
-    knows whether it was sent. A channel is not left before its subscription was confirmed, nor subscribed again before it was
-    left, so that a confirmation is of what was asked last. A connection that fails in any way is given up, and what is wanted
-    then is asked of another.
+    Subscribers never talk to Redis themselves: one canceled halfway would leave a command in an unknown state. A
+    channel is left only after its subscription was confirmed, and subscribed again only after it was left, so a
+    confirmation always belongs to the last command. After any failure the connection is replaced and the wanted
+    channels are subscribed again.
     """
 
     def __init__(self, deliver: Callable[[str, bytes], None]) -> None:
         self._deliver = deliver
-        # Who wants to hear waits for these.
+        # Awaited by new subscribers.
         self._confirmed: dict[str, asyncio.Event] = {}
         self._states: dict[str, State] = {}
         self._changed: set[str] = set()
-        self._has_changed = asyncio.Event()
-        self._work: asyncio.Task[None] | None = None
+        self._change_event = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
 
-    def begin(self, name: str) -> None:
-        """From now on this channel is to be heard. Twice is as once."""
+    def subscribe(self, name: str) -> None:
+        """Subscribe to a channel. Idempotent."""
         confirmed = self._confirmed.setdefault(name, asyncio.Event())
         if self._states.get(name) is State.SUBSCRIBED:
             confirmed.set()
         self._change(name)
-        if self._work is None or self._work.done():
-            self._work = asyncio.get_running_loop().create_task(self._go_on())
+        if self._task is None or self._task.done():
+            self._task = asyncio.get_running_loop().create_task(self._run())
 
-    def end(self, name: str) -> None:
-        """Nobody wants to hear this channel any more."""
+    def unsubscribe(self, name: str) -> None:
+        """Unsubscribe from a channel."""
         del self._confirmed[name]
         self._change(name)
 
-    async def is_heard(self, name: str, *, within: float) -> bool:
-        """Whether all that is said from now on is heard of a channel that was begun; it is waited for so many seconds."""
+    async def is_confirmed(self, name: str, *, within: float) -> bool:
+        """Return True if the channel's subscription is confirmed within this many seconds; later messages are then
+        received.
+        """
         confirmed = self._confirmed[name]
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(within):
@@ -68,41 +70,41 @@ class Subscriptions:
 
     def _change(self, *names: str) -> None:
         self._changed.update(names)
-        self._has_changed.set()
+        self._change_event.set()
 
-    async def _go_on(self) -> None:
-        """One connection after the other."""
+    async def _run(self) -> None:
+        """Run one connection after the other."""
         while True:
             connection = new_connection()
             try:
                 async with asyncio.timeout(CONNECT_SECONDS):
                     await connection.connect()  # type: ignore[no-untyped-call]
                 async with asyncio.TaskGroup() as both:
-                    both.create_task(self._speak(connection))
+                    both.create_task(self._send_commands(connection))
                     both.create_task(self._listen(connection))
             except* (RedisError, OSError) as lost:
                 log.warning(
                     "The live stream lost Redis (%s); streams poll meanwhile.", type(lost.exceptions[0]).__name__
                 )
-            except* Exception:  # what stops one connection must not stop all of them
+            except* Exception:  # one failed connection must not stop the next
                 log.exception("The live stream's connection to Redis failed; streams poll meanwhile.")
             finally:
                 await connection.disconnect(nowait=True)
-            self._lose()
+            self._reset()
             await asyncio.sleep(RETRY_SECONDS)
 
-    async def _speak(self, connection: AbstractConnection) -> None:
-        """Ask for what has changed."""
+    async def _send_commands(self, connection: AbstractConnection) -> None:
+        """Send commands for the changed channels."""
         while True:
-            await self._has_changed.wait()
-            self._has_changed.clear()
+            await self._change_event.wait()
+            self._change_event.clear()
             names, self._changed = self._changed, set()
             wanted = names & self._confirmed.keys()
-            await self._ask(connection, "SUBSCRIBE", wanted - self._states.keys(), State.ASKED)
-            heard = {name for name in names - wanted if self._states.get(name) is State.SUBSCRIBED}
-            await self._ask(connection, "UNSUBSCRIBE", heard, State.LEFT)
+            await self._send(connection, "SUBSCRIBE", wanted - self._states.keys(), State.ASKED)
+            subscribed = {name for name in names - wanted if self._states.get(name) is State.SUBSCRIBED}
+            await self._send(connection, "UNSUBSCRIBE", subscribed, State.LEFT)
 
-    async def _ask(self, connection: AbstractConnection, command: str, names: set[str], state: State) -> None:
+    async def _send(self, connection: AbstractConnection, command: str, names: set[str], state: State) -> None:
         if names:
             self._states.update(dict.fromkeys(names, state))
             await connection.send_command(command, *names)
@@ -110,9 +112,9 @@ class Subscriptions:
     async def _listen(self, connection: AbstractConnection) -> None:
         while True:
             kind, channel, data = await connection.read_response()
-            self._hear(kind, channel.decode(), data)
+            self._handle(kind, channel.decode(), data)
 
-    def _hear(self, kind: bytes, name: str, data: bytes) -> None:
+    def _handle(self, kind: bytes, name: str, data: bytes) -> None:
         if kind == b"message":
             self._deliver(name, data)
         elif kind == b"subscribe":
@@ -125,8 +127,8 @@ class Subscriptions:
             del self._states[name]
             self._change(name)
 
-    def _lose(self) -> None:
-        """Nothing is subscribed any more, and all that is wanted has to be asked for."""
+    def _reset(self) -> None:
+        """Reset all states and resubscribe the wanted channels."""
         self._states.clear()
         for confirmed in self._confirmed.values():
             confirmed.clear()

@@ -1,4 +1,4 @@
-"""A reply's tokens on their way to the customer: the first at once, the rest gathered for a moment each."""
+"""Streaming of a reply's tokens: the first at once, later ones in batches."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from conversations.live.client import PARTIAL_SECONDS, channel_of, new_client, p
 
 log = logging.getLogger(__name__)
 
-# Thirty updates a second look continuous, and cost a tenth of one per token.
+# Thirty updates a second look continuous, at a tenth of the cost of one per token.
 GATHER_SECONDS = 0.033
 
 
 class TokenWriter:
-    """Passes one reply's text on. `write` is called on the event loop, for each piece, and never waits."""
+    """Streams the text of one reply. `write` is called on the event loop for each piece and never blocks."""
 
     def __init__(self, *, conversation_id: UUID, turn_id: UUID, attempt: int) -> None:
         self._conversation_id = conversation_id
@@ -35,7 +35,7 @@ class TokenWriter:
 
     @property
     def text(self) -> str:
-        """Everything written so far."""
+        """The text so far."""
         return "".join(self._pieces)
 
     def write(self, piece: str) -> None:
@@ -43,7 +43,7 @@ class TokenWriter:
         self._more.set()
 
     async def close(self) -> None:
-        """Send what is left. Nothing is cancelled: a command cut in the middle would spoil its connection."""
+        """Send the rest. Nothing is canceled: an interrupted command would spoil its connection."""
         self._closed.set()
         self._more.set()
         await asyncio.wait({self._task})
@@ -62,16 +62,16 @@ class TokenWriter:
         text = self.text
         if len(text) == self._sent:
             return
-        place = {"turn": str(self._turn_id), "attempt": self._attempt}
-        token = to_json([{"type": "token", "payload": {**place, "offset": self._sent, "text": text[self._sent :]}}])
+        position = {"turn": str(self._turn_id), "attempt": self._attempt}
+        token = to_json([{"type": "token", "payload": {**position, "offset": self._sent, "text": text[self._sent :]}}])
         self._sent = len(text)
         try:
             async with _redis().pipeline(transaction=False) as pipe:
-                pipe.set(partial_of(self._conversation_id), to_json({**place, "text": text}), ex=PARTIAL_SECONDS)
+                pipe.set(partial_of(self._conversation_id), to_json({**position, "text": text}), ex=PARTIAL_SECONDS)
                 pipe.publish(channel_of(self._conversation_id), token)
                 await pipe.execute()
         except (RedisError, OSError) as error:
-            log.warning("Tokens were not passed on (%s); the finished reply will be.", type(error).__name__)
+            log.warning("Streaming tokens failed (%s); the finished reply will be sent.", type(error).__name__)
 
 
 _clients: WeakKeyDictionary[asyncio.AbstractEventLoop, aioredis.Redis] = WeakKeyDictionary()

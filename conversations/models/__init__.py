@@ -1,4 +1,4 @@
-"""Who talks, what was said, and everything that happened."""
+"""Models for conversations: customers, messages, turns, events and what each turn left behind."""
 
 from conversations.models.analysis import Analysis
 from conversations.models.conversation import Channel, Conversation, ConversationStatus

@@ -1,4 +1,4 @@
-"""What AnalyzeConversation did after a reply: its nine steps, and what each held (N04)."""
+"""The tool caller's analysis of a reply, step by step."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from tenancy.tenant_models import DenseTenantModel, TenantForeignKey
 class Analysis(DenseTenantModel):
     """One run of the tool caller over one reply.
 
-    `steps` is [{"number", "name", "group", "held"}], in the source's order. While `finished_at` is null, tools of one tag
-    are still to be ranked: what was decided is stored and at work, and a run that goes on reads the rest here.
+    `steps` is a list of `{"number", "name", "group", "held"}` in the order they ran. While `finished_at` is null, some
+    tag groups still have to be ranked: decisions made so far are stored and being acted on, and a resumed run reads the
+    remaining work from here.
     """
 
     conversation = TenantForeignKey("conversations.Conversation", related_name="analyses")

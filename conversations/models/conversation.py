@@ -1,4 +1,4 @@
-"""A conversation: one customer, one channel, one line of messages."""
+"""Conversations: one customer, one channel, one sequence of messages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tenancy.tenant_models import DenseTenantModel, TenantForeignKey
 
 
 class Channel(models.TextChoices):
-    """Where the customer talks (T01)."""
+    """The channel a customer uses."""
 
     CHAT = "chat", "Chat"
     PHONE = "phone", "Phone"
@@ -29,13 +29,18 @@ class ConversationStatus(models.TextChoices):
 
 
 class Conversation(DenseTenantModel):
-    """The counters hand out gapless numbers under the row's lock; `directives_turn` says which turn wrote the directives.
+    """A conversation between one customer and the agent on one channel.
 
-    `follow_up_at` is when the agent writes again if nobody does before: any message and any turn clears it in its own
-    transaction, so that a timer that is still set is one that nothing has overtaken (F2). `recovery` is why the
-    conversation goes badly, while it does (T19); `correction` is what the agent said was done and wasn't, until a reply has
-    put it right; `shopper` are the claims of a shopper whom the shop has signed in (W05). While there is an `operator`, the
-    agent is silent (M9). `extracted_to` the last message that was looked through for todos.
+    The `last_*` counters hand out gapless numbers under the row lock.
+
+    * `directives_turn`: number of the turn that wrote the current directives.
+    * `follow_up_at`: when the agent writes again if nobody else does first. Any new message or turn clears it in the
+      same transaction, so a timer that is still set has not been overtaken.
+    * `recovery`: why the conversation is going badly; empty otherwise.
+    * `correction`: what the agent wrongly reported as done, until a reply corrects it.
+    * `shopper`: the identity claims of a shopper signed in by the shop.
+    * `operator`: while set, the agent is silent.
+    * `extracted_to`: last message that was scanned for todos.
     """
 
     project = TenantForeignKey("projects.Project", related_name="conversations", db_index=False)
@@ -65,7 +70,7 @@ class Conversation(DenseTenantModel):
         indexes = [
             models.Index(fields=["organization", "project", "-updated_at"], name="conversation_recent"),
             models.Index(fields=["follow_up_at"], condition=Q(follow_up_at__isnull=False), name="conversation_timer"),
-            # What fell silent and wasn't looked through for todos yet.
+            # Silent conversations that have not been scanned for todos yet.
             models.Index(
                 fields=["updated_at"],
                 condition=Q(extracted_to__lt=models.F("last_message"), follow_up_at__isnull=True),
@@ -78,5 +83,5 @@ class Conversation(DenseTenantModel):
 
     @property
     def is_test(self) -> bool:
-        """True if it was opened in the playground, where staff play the customer."""
+        """True if the conversation was opened in the playground, where staff play the customer."""
         return self.metadata.get("playground") is True

@@ -1,4 +1,4 @@
-"""KEY DIRECTIVES: what the agent does next (D11, D22, T20)."""
+"""KEY DIRECTIVES: the agent's instructions for its next reply."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tenancy.tenant_models import DenseTenantModel, TenantForeignKey
 
 
 class Directives(DenseTenantModel):
-    """One version, written after a turn by thoughts and by nothing else (D5). Never changed."""
+    """One immutable version of a conversation's directives, written after a turn by the thoughts flow only."""
 
     conversation = TenantForeignKey("conversations.Conversation", related_name="all_directives")
     turn = TenantForeignKey("conversations.Turn", related_name="+", db_index=False)

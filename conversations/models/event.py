@@ -1,4 +1,4 @@
-"""Everything that happens in a conversation, in one log."""
+"""The event log of a conversation."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from django.db import models
 
 from tenancy.tenant_models import DenseTenantModel, TenantForeignKey
 
-# The system event that makes the agent speak at once.
+# The system event that makes the agent speak immediately.
 URGENT = "urgent_message"
 
 
 class EventType(models.TextChoices):
-    """What the live stream calls an event; a system event has its idn only and is not streamed."""
+    """The event's name in the live stream. System events carry only an idn and are not streamed."""
 
     MESSAGE = "message", "A message"
     TURN = "turn", "A turn changed"
@@ -26,7 +26,9 @@ class EventType(models.TextChoices):
 
 
 class Event(DenseTenantModel):
-    """`idn` is the sources' name of it. `seq` is gapless, taken under the conversation's lock, and is the SSE id."""
+    """One event. `idn` is its name in the log; `seq` is gapless, assigned under the conversation's lock, and doubles as
+    the SSE id.
+    """
 
     conversation = TenantForeignKey("conversations.Conversation", related_name="events", db_index=False)
     seq = models.PositiveIntegerField()

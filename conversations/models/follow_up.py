@@ -1,4 +1,4 @@
-"""Follow-ups: what became of each timer that ran out (reliability 2.5)."""
+"""Follow-ups: the outcome of each expired timer."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ class FollowUpState(models.TextChoices):
 
 
 class FollowUp(TenantModel):
-    """One timer that ran out. `generation` is the conversation's last message then: once for each (F1). Never changed."""
+    """One expired timer. Immutable. `generation` is the number of the conversation's last message at that time and is
+    unique per conversation.
+    """
 
     conversation = TenantForeignKey("conversations.Conversation", related_name="all_follow_ups")
     generation = models.PositiveIntegerField()

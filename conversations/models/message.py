@@ -1,4 +1,4 @@
-"""What was said."""
+"""Messages of a conversation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class MessageRole(models.TextChoices):
 
 
 class Message(DenseTenantModel):
-    """One message; `seq` counts without gaps within the conversation. `author` is the operator, as the customer reads it."""
+    """One message. `seq` is gapless within the conversation; `author` is the operator's name as shown to the customer."""
 
     conversation = TenantForeignKey("conversations.Conversation", related_name="messages", db_index=False)
     turn = TenantForeignKey("conversations.Turn", null=True, related_name="messages")

@@ -1,4 +1,4 @@
-"""The customer, and what is known about them."""
+"""Customers and the fields known about them."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from tenancy.tenant_models import TenantForeignKey, TenantModel
 
 
 class Persona(TenantModel):
-    """One customer of a project. `external_id` is the caller's own name for them.
+    """A customer of a project. `external_id` is the API caller's own identifier for them.
 
-    `flagged` and `flag_reason` are what an agent has put down of a caller for staff (F19); no prompt holds them.
+    `flagged` and `flag_reason` are an agent's note for staff about this customer; prompts never include them.
     """
 
     project = TenantForeignKey("projects.Project", related_name="personas")
@@ -27,7 +27,7 @@ class Persona(TenantModel):
 
 
 class Strength(models.IntegerChoices):
-    """How sure a value is; a weaker one never replaces a stronger one."""
+    """Confidence in a field's value. A weaker value never replaces a stronger one."""
 
     INFERRED = 1, "Inferred: it follows from what was said"
     STATED = 2, "Stated: the customer said it"
@@ -35,7 +35,7 @@ class Strength(models.IntegerChoices):
 
 
 class PersonaField(TenantModel):
-    """One thing known about a customer, with the message and the words it rests on (T11, T17)."""
+    """One field of a customer, with the message and the quote it was taken from."""
 
     persona = TenantForeignKey(Persona, related_name="fields")
     key = models.CharField(max_length=40)

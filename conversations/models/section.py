@@ -1,4 +1,4 @@
-"""Sections of the reply's prompt that tools wrote (N48)."""
+"""Prompt sections written by tools."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tenancy.tenant_models import TenantForeignKey, TenantModel
 
 
 class PromptSection(TenantModel):
-    """What a tool's after-action put into the prompts of one conversation, under a name."""
+    """A named section that a tool's after-action adds to the reply prompts of one conversation."""
 
     conversation = TenantForeignKey("conversations.Conversation", related_name="prompt_sections")
     name = models.CharField(max_length=80)

@@ -1,4 +1,4 @@
-"""What a reply called while it was written: stored before anything acts on it, so that a crash asks nothing again."""
+"""Tool steps of a turn, stored before any of their calls run so that a restart never asks the model again."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tenancy.tenant_models import TenantForeignKey, TenantModel
 
 
 class TurnStep(TenantModel):
-    """One hop of a turn: a model answered with calls. `number` counts from 1; `content` is what it said beside them."""
+    """One model response that contained tool calls. `number` counts from 1; `content` is the text beside the calls."""
 
     turn = TenantForeignKey("conversations.Turn", related_name="steps")
     number = models.PositiveSmallIntegerField()
@@ -26,10 +26,11 @@ class TurnStep(TenantModel):
 
 
 class TurnCall(TenantModel):
-    """One tool that a hop called, with its result as the model reads it; a call has one before the next hop is asked for.
+    """One tool call of a step, with the result shown to the model. Every call is finished before the next step is
+    requested.
 
-    `effect` is what it did outside, none for a tool that only reads our own rows. `block` is what the widget shows, `signal`
-    what the channel has to obey once the reply is sent.
+    `effect` is null for tools that only read our own data. `block` is rendered by the widget; `signal` is executed by
+    the channel after the reply is sent.
     """
 
     step = TenantForeignKey(TurnStep, related_name="calls")

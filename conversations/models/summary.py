@@ -1,4 +1,4 @@
-"""What was said before the messages that a prompt still carries."""
+"""Summaries of the messages that prompts no longer carry."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tenancy.tenant_models import TenantForeignKey, TenantModel
 
 
 class Summary(TenantModel):
-    """Everything up to message `until_seq`: a short text, and the facts of this conversation by field. Never changed."""
+    """Everything up to message `until_seq`: a short text and the conversation's facts by field. Immutable."""
 
     conversation = TenantForeignKey("conversations.Conversation", related_name="summaries")
     until_seq = models.PositiveIntegerField()
@@ -27,5 +27,5 @@ class Summary(TenantModel):
 
     @property
     def as_text(self) -> str:
-        """The text on the first line, and a line for each fact, as prompts show them."""
+        """The text, followed by one `field: value` line per fact, as prompts show it."""
         return "\n".join([self.text, *(f"{field}: {value}" for field, value in self.facts.items())])

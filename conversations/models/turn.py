@@ -1,4 +1,4 @@
-"""A turn: a customer's message, the reply, and the flows that follow."""
+"""Turns: a customer's message, the agent's reply and the flows that follow it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from django.db import models
 
 from tenancy.tenant_models import DenseTenantModel, TenantForeignKey
 
-# The error of a turn that a colleague answers in place of the agent.
+# The error of a turn that an operator answers in place of the agent.
 TAKEN_OVER = "A colleague took the conversation over."
 
 
@@ -19,7 +19,7 @@ class TurnStatus(models.TextChoices):
 
 
 class Freshness(models.TextChoices):
-    """Which directives the reply had."""
+    """The age of the directives that a reply used."""
 
     NONE = "none", "None yet"
     FRESH = "fresh", "Fresh: of the turn before"
@@ -28,7 +28,7 @@ class Freshness(models.TextChoices):
 
 
 class Origin(models.TextChoices):
-    """Why there is a turn."""
+    """The trigger of a turn."""
 
     MESSAGE = "message", "The customer wrote"
     URGENT = "urgent", "An urgent message made the agent speak"
@@ -36,10 +36,10 @@ class Origin(models.TextChoices):
 
 
 class Turn(DenseTenantModel):
-    """`seq` counts without gaps within the conversation. `partial` keeps what a superseded reply had written.
+    """One turn. `seq` is gapless within the conversation; `partial` is the text a superseded reply had produced.
 
-    `working_hours` is {"open", "reason"} at the reply's start, `refused` the observer's readings that could not be kept:
-    [{"field", "value", "reason"}]. The quality is from 1 to 10, empty where it isn't scored.
+    `working_hours` is `{"open", "reason"}` at the start of the reply. `refused` lists observed values that failed
+    validation, as `{"field", "value", "reason"}`. `quality_score` is 1 to 10, or null if the turn is not scored.
     """
 
     conversation = TenantForeignKey("conversations.Conversation", related_name="turns", db_index=False)
@@ -70,7 +70,7 @@ class Turn(DenseTenantModel):
 
     @property
     def is_taken_over(self) -> bool:
-        """Whether a colleague took the conversation over before there was a reply."""
+        """True if an operator took the conversation over before the agent replied."""
         return self.reply_id is None and self.error == TAKEN_OVER
 
     def __str__(self) -> str:

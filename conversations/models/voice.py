@@ -1,4 +1,4 @@
-"""A live call, as far as whoever carries its voice reports of it (T28)."""
+"""Voice sessions: the state of a live call as reported by its voice bridge."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from tenancy.tenant_models import TenantForeignKey, TenantModel
 
 
 class VoiceSession(TenantModel):
-    """The voice of one call runs elsewhere: this is what it has told of itself, changed under its conversation's lock.
+    """The last reported state of one call whose voice runs elsewhere. Changed under the conversation's lock.
 
-    `heard_at` is when it reported last, `speaking_since` since when the caller speaks. `applied` is the number of the last
-    update that the voice's model was given, `given_directives` are the newest of them.
+    `heard_at` is the time of the last report, `speaking_since` when the caller started speaking. `applied` is the
+    number of the last update the realtime model received, `given_directives` the newest directives among them.
     """
 
     conversation = TenantForeignKey("conversations.Conversation", related_name="voice_sessions", db_index=False)

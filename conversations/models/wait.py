@@ -1,4 +1,4 @@
-"""Waits: while a tool's result is awaited, no directives are written (T22)."""
+"""Waits: no directives are written while a tool's result is awaited."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tenancy.tenant_models import TenantForeignKey, TenantModel
 
 
 class WaitOutcome(models.TextChoices):
-    """How a wait ended."""
+    """The way a wait ended."""
 
     RESULT = "result", "The tool's result came"
     FAILURE = "failure", "The tool failed"
@@ -16,7 +16,7 @@ class WaitOutcome(models.TextChoices):
 
 
 class Wait(TenantModel):
-    """One wait of a conversation. It is open while `ended_at` is null and `until` lies ahead, so it always ends (W1)."""
+    """One wait of a conversation. Open while `ended_at` is null and `until` is in the future, so every wait ends."""
 
     conversation = TenantForeignKey("conversations.Conversation", related_name="waits")
     turn = TenantForeignKey("conversations.Turn", null=True, related_name="+")

@@ -1,1 +1,1 @@
-"""The customer's own page: what was said, what is booked, and a chat on the channel `portal` (D25)."""
+"""The customer portal: past conversations, bookings, and a chat on the channel `portal`."""

@@ -1,4 +1,4 @@
-"""The JavaScript catalogue of the customer's page, by Django's own view."""
+"""The portal's JavaScript translation catalog, served by Django's own view."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SECONDS_KEPT = 300
 
 @cache
 def _script(language: str) -> bytes:
-    """Raises Http404 for a language without a catalogue."""
+    """Raises Http404 for a language without a catalog."""
     if language not in dict(settings.LANGUAGES):
         raise Http404
     with override(language):
@@ -32,5 +32,5 @@ def _etag(request: HttpRequest, language: str) -> str:
 @cache_control(public=True, max_age=SECONDS_KEPT)
 @condition(etag_func=_etag)
 def javascript_catalog(request: HttpRequest, language: str) -> HttpResponse:
-    """GET `gettext` and the sentences of a language, as a script that defines `django`."""
+    """GET `gettext` and a language's messages, as a script that defines `django`."""
     return HttpResponse(_script(language), content_type="text/javascript; charset=utf-8")

@@ -1,5 +1,6 @@
-"""When a chat begins on one page of the customer's, the others are told: the one on which nothing was said yet, and the one that
-shows a chat that is over (D25).
+"""Streams that announce the start of a new chat to the customer's other open portal pages.
+
+Two kinds of page wait for one: a page without a chat, and a page that shows a closed chat.
 """
 
 from __future__ import annotations
@@ -18,60 +19,60 @@ from conversations.models import Channel, Conversation
 from conversations.portal.session import open_visit
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
-from tools.services.signed_links import PortalPlace
+from tools.services.signed_links import PortalTarget
 
 
 @dataclass(frozen=True)
-class Beginning:
-    """The customer's chat, once there is one, and how many conversations they have had on their page."""
+class ChatState:
+    """The customer's current chat, if any, and the number of conversations they have had in the portal."""
 
     chat: UUID | None
-    begun: int
+    chat_count: int
 
 
-async def frames_until_begun(place: PortalPlace, beginning: Beginning) -> Frames:
-    """Frames until the chat begins, the last of which names it. `beginning` is what was read when the page asked."""
+async def frames_until_begun(place: PortalTarget, beginning: ChatState) -> Frames:
+    """Frames until the chat begins; the last one names it. `beginning` is the state when the page asked."""
     room = Room(place.organization_id, place.persona_id, is_awaited=True)
-    async with hub().listen(room, after=beginning.begun) as listener:
+    async with hub().listen(room, after=beginning.chat_count) as listener:
         yield [RETRY]
-        while (now := await in_db(beginning_of, place)).chat is None:
-            listener.after = now.begun
+        while (now := await in_db(load_chat_state, place)).chat is None:
+            listener.after = now.chat_count
             while await listener.next_within(random.uniform(*PING_SECONDS)) is None:  # noqa: S311  # spreads work, guards nothing
                 yield [PINGED]
         yield [Frame("begun", {"chat": str(now.chat)})]
 
 
-async def frames_until_another(place: PortalPlace, chat: StreamCursor) -> Frames:
-    """The chat's own frames until another begins after it, the last of which names that."""
+async def frames_until_replaced(place: PortalTarget, chat: StreamCursor) -> Frames:
+    """The chat's own frames until a newer chat begins; the last one names that."""
     room = Room(place.organization_id, place.persona_id, is_awaited=True)
-    # Of none is known how many there were: the hub's first round has them counted, and who began meanwhile is seen.
+    # The count is unknown here: with 0 the hub's first round reports it, so a chat begun meanwhile is seen.
     async with hub().listen(room, after=0) as listener, aclosing(EventStream(chat).frames()) as stream:
-        told = asyncio.ensure_future(_another(place, chat.conversation_id, listener))
+        replacement = asyncio.ensure_future(_replacement(place, chat.conversation_id, listener))
         try:
-            async with aclosing(_while_waiting(stream, told)) as shown:
+            async with aclosing(_frames_until(stream, replacement)) as shown:
                 async for frames in shown:
                     yield frames
         finally:
-            told.cancel()
-        yield [Frame("begun", {"chat": str(await told)})]
+            replacement.cancel()
+        yield [Frame("begun", {"chat": str(await replacement)})]
 
 
-async def _another(place: PortalPlace, chat: UUID, listener: Listener) -> UUID:
-    """The chat that takes this one's place, as soon as there is one."""
+async def _replacement(place: PortalTarget, chat: UUID, listener: Listener) -> UUID:
+    """Wait for the chat that replaces this one."""
     while True:
         await listener.next()
-        now = await in_db(beginning_of, place)
-        listener.after = now.begun
+        now = await in_db(load_chat_state, place)
+        listener.after = now.chat_count
         if now.chat is not None and now.chat != chat:
             return now.chat
 
 
-async def _while_waiting(stream: Frames, told: asyncio.Future[UUID]) -> Frames:
-    """The stream's frames, until what is waited for is there."""
+async def _frames_until(stream: Frames, replacement: asyncio.Future[UUID]) -> Frames:
+    """The stream's frames, until `replacement` is done."""
     while True:
         coming = asyncio.ensure_future(anext(stream))
         try:
-            both: set[asyncio.Future[Any]] = {coming, told}
+            both: set[asyncio.Future[Any]] = {coming, replacement}
             await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
             if not coming.done():
                 return
@@ -83,9 +84,9 @@ async def _while_waiting(stream: Frames, told: asyncio.Future[UUID]) -> Frames:
                     await coming
 
 
-def beginning_of(place: PortalPlace) -> Beginning:
-    """Raises Http404 for a customer who is no more."""
+def load_chat_state(place: PortalTarget) -> ChatState:
+    """The customer's current state. Raises Http404 for a deleted customer."""
     with tenant_tx(place.organization_id):
         chat = open_visit(place).chat()
-        begun = Conversation.objects.filter(persona_id=place.persona_id, channel=Channel.PORTAL).count()
-        return Beginning(chat.pk if chat else None, begun)
+        chat_count = Conversation.objects.filter(persona_id=place.persona_id, channel=Channel.PORTAL).count()
+        return ChatState(chat.pk if chat else None, chat_count)

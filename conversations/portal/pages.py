@@ -1,4 +1,4 @@
-"""The page behind a portal link, its form, and its stream."""
+"""The portal's page, form handler and event stream."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from django.views.decorators.http import require_http_methods
 from conversations.common.presenters import message_payload
 from conversations.common.translations import language_of
 from conversations.live.stream import StreamCursor, writing_in
-from conversations.portal.chat_start import Beginning, beginning_of, frames_until_another, frames_until_begun
+from conversations.portal.chat_start import ChatState, frames_until_begun, frames_until_replaced, load_chat_state
 from conversations.portal.session import (
     Visit,
     ask_for_person,
-    bookings_to_come,
     open_visit,
     place_of,
-    proof_asked_of,
-    say,
+    post_customer_message,
+    required_proof,
     transcript_of,
+    upcoming_bookings,
 )
 from conversations.widget.event_filter import for_customer, message_shown
 from projects.api.idempotency import run_once
@@ -40,30 +40,30 @@ from projects.common.api_error import ApiError
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 
-LOOKS_PER_MINUTE, MESSAGES_PER_MINUTE = 90, 20
+REQUESTS_PER_MINUTE, MESSAGES_PER_MINUTE = 90, 20
 LONGEST_MESSAGE = 4_000
 LONGEST_KEY = 64
-# The fields of the page's forms that say something.
-SAID = {"content", "proof", "code", "escalation"}
+# Form fields that carry the customer's input.
+INPUT_FIELDS = {"content", "proof", "code", "escalation"}
 
 
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def portal(request: HttpRequest, token: str) -> HttpResponse:
-    """The customer's page; a POST says something. 404 for a link that we never signed, or that is over."""
-    if wait := seconds_to_wait(f"portal:{request.META.get('REMOTE_ADDR', '')}", per_minute=LOOKS_PER_MINUTE):
+    """The portal page; a POST submits a form. 404 for an invalid or expired link."""
+    if wait := seconds_to_wait(f"portal:{request.META.get('REMOTE_ADDR', '')}", per_minute=REQUESTS_PER_MINUTE):
         return _slow_down(request, wait)
     try:
         place_of(token)
     except Http404:
-        return _answer(request, "over.html", status=404)
+        return _render(request, "over.html", status=404)
     if request.method == "POST":
-        return _say(request, token)
+        return _submit(request, token)
     return _show(request, token)
 
 
 def _show(request: HttpRequest, token: str, *, typed: str = "") -> HttpResponse:
-    """The page; `typed` is what was refused, and stands in its field still."""
+    """Render the page; `typed` is the refused input, which stays in its field."""
     place = place_of(token)
     with tenant_tx(place.organization_id):
         visit = open_visit(place)
@@ -72,75 +72,78 @@ def _show(request: HttpRequest, token: str, *, typed: str = "") -> HttpResponse:
 
 
 def _page(request: HttpRequest, visit: Visit, token: str, *, typed: str) -> HttpResponse:
-    transcript, coming = transcript_of(visit), bookings_to_come(visit)
+    transcript, upcoming = transcript_of(visit), upcoming_bookings(visit)
     if request.headers.get("Accept") == "application/json":
-        return JsonResponse({"is_known": visit.is_known, "bookings": [asdict(booking) for booking in coming]})
+        return JsonResponse({"is_known": visit.is_known, "bookings": [asdict(booking) for booking in upcoming]})
     chat = transcript.chat
     context = {
         "token": token,
         "business": visit.business,
         "is_known": visit.is_known,
-        "proof": proof_asked_of(visit),
-        "said": transcript.said,
+        "proof": required_proof(visit),
+        "said": transcript.messages,
         "chat": chat.pk if chat else "",
         "last_event": chat.last_event if chat else 0,
         "is_writing": chat is not None and writing_in(chat) is not None,
-        "bookings": coming,
+        "bookings": upcoming,
         "past": transcript.past,
         "longest": LONGEST_MESSAGE,
         "typed": typed,
         "key": secrets.token_hex(16),
     }
-    return _answer(request, "page.html", context, status=422 if typed else 200)
+    return _render(request, "page.html", context, status=422 if typed else 200)
 
 
 async def events(request: HttpRequest, token: str) -> HttpResponseBase:
-    """The chat as server-sent events, without what is none of the customer's; while there is none, that one begins.
+    """The chat as server-sent events, filtered to what a customer may see; without a chat, the announcement of one.
 
-    The page names the chat whose events it knows: of any other all is told. It may be another by now (D14, D25).
+    The page names the chat it has read up to `after`. If the current chat is another, the stream starts from the
+    beginning.
     """
     if request.method != "GET":
         return HttpResponse(status=405, headers={"Allow": "GET"})
     after = request.headers.get("Last-Event-ID") or request.GET.get("after", "")
-    found = await in_db(_place, token, after, request.GET.get("chat", ""))
+    found = await in_db(_stream_start, token, after, request.GET.get("chat", ""))
     place = place_of(token)
-    frames = frames_until_another(place, found) if isinstance(found, StreamCursor) else frames_until_begun(place, found)
+    frames = (
+        frames_until_replaced(place, found) if isinstance(found, StreamCursor) else frames_until_begun(place, found)
+    )
     stream = for_customer(frames)
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     return StreamingHttpResponse(stream, content_type="text/event-stream", headers=headers)
 
 
-def _place(token: str, after: str, named: str) -> StreamCursor | Beginning:
+def _stream_start(token: str, after: str, named: str) -> StreamCursor | ChatState:
     found = place_of(token)
     with tenant_tx(found.organization_id):
         chat = open_visit(found).chat()
         if chat is None:
-            return beginning_of(found)
+            return load_chat_state(found)
         is_known = after.isascii() and after.isdigit() and len(after) < 10 and int(after) <= chat.last_event
         is_known = is_known and named == str(chat.pk)
         return StreamCursor(found.organization_id, chat.pk, after=int(after) if is_known else 0, is_reset=not is_known)
 
 
-def _say(request: HttpRequest, token: str) -> HttpResponse:
-    """Store what was written, and answer with it, or with the page where no script asked."""
+def _submit(request: HttpRequest, token: str) -> HttpResponse:
+    """Store the submitted form. Answer a script with JSON, a plain form with a redirect to the page."""
     place, wants_json = place_of(token), request.headers.get("Accept") == "application/json"
     if wait := seconds_to_wait(f"portal:{place.persona_id}", per_minute=MESSAGES_PER_MINUTE):
         return _slow_down(request, wait)
     try:
         with tenant_tx(place.organization_id):
             visit = open_visit(place)
-            words = "\n".join(f"{name}: {request.POST[name]}" for name in sorted(SAID & request.POST.keys()))
-            # What was stored though its answer was lost is sent once more by the page, and stands once; so does what a form
-            # without the script sends twice.
+            body = "\n".join(f"{name}: {request.POST[name]}" for name in sorted(INPUT_FIELDS & request.POST.keys()))
+            # The page retries a request whose response was lost, and a plain form can be submitted twice; `run_once` stores
+            # it run_once.
             language = _language(request, visit)
-            take = partial(_take, visit, request.POST, language)
-            answer = run_once(visit.project.pk, request, words, take, key=_key_in_form(request.POST, words))
+            store = partial(_store, visit, request.POST, language)
+            answer = run_once(visit.project.pk, request, body, store, key=_key_in_form(request.POST, body))
     except ApiError as error:
         if wants_json:
             document = {"code": error.code, "message": error.message, "field": error.field}
             return JsonResponse({"error": document}, status=error.status_code)
         messages.error(request, error.message)
-        typed = _written(request.POST)
+        typed = _typed(request.POST)
         return _show(request, token, typed=typed) if typed else redirect("portal", token)
     if wants_json:
         return JsonResponse(answer, status=202)
@@ -150,42 +153,45 @@ def _say(request: HttpRequest, token: str) -> HttpResponse:
     return redirect("portal", token)
 
 
-def _key_in_form(posted: Mapping[str, str], words: str) -> str | None:
-    """The form's own key for these words: others that are sent from the same page, come back to, are a message of their own."""
+def _key_in_form(posted: Mapping[str, str], body: str) -> str | None:
+    """The form's idempotency key for this input. Other input sent from the same page is a message of its own."""
     key = posted.get("key", "")[:LONGEST_KEY]
-    return f"{key}.{hashlib.sha256(words.encode()).hexdigest()[:32]}" if key else None
+    return f"{key}.{hashlib.sha256(body.encode()).hexdigest()[:32]}" if key else None
 
 
-def _take(visit: Visit, posted: Mapping[str, str], language: str) -> dict[str, Any]:
-    """A message, or the wish for the person whom the agent offered. Raises ApiError with a sentence."""
+def _store(visit: Visit, posted: Mapping[str, str], language: str) -> dict[str, Any]:
+    """Store a message, or the request for a person. Raises ApiError with a translated message."""
     with override(language):
         if "escalation" in posted:
             return {"state": ask_for_person(visit, posted["escalation"]).state}
-        content = _checked(_said_by(posted))
-    made = say(visit, content)
-    return {"message": message_shown(message_payload(made.message)), "chat": str(made.conversation.pk)}
+        content = _checked(_text_of(posted))
+    posted_message = post_customer_message(visit, content)
+    return {
+        "message": message_shown(message_payload(posted_message.message)),
+        "chat": str(posted_message.conversation.pk),
+    }
 
 
-def _said_by(posted: Mapping[str, str]) -> str:
-    """What is said in the chat: what was written, or what the form of the proof says for the customer.
+def _text_of(posted: Mapping[str, str]) -> str:
+    """The text of the chat message: the customer's own, or the sentence that the verification form stands for.
 
-    In the chat, so that the agent asks and checks as it does everywhere, with the tools' own limits and ledger (D14).
+    Verification goes through the chat, so that the agent's tools apply their own limits and ledger.
     """
     if proof := posted.get("proof", "").strip():
         sentence = gettext("I would like to see my bookings. What you have on file for me is %(proof)s")
         return sentence % {"proof": proof}
     if "code" in posted:
         return gettext("I would like to see my bookings. Please send me a code by text.")
-    return _written(posted)
+    return _typed(posted)
 
 
-def _written(posted: Mapping[str, str]) -> str:
-    """What stood in the chat's field, with the lines as they were written: a form sends two characters for each break."""
+def _typed(posted: Mapping[str, str]) -> str:
+    """The message as typed: browsers submit line breaks as CRLF."""
     return posted.get("content", "").replace("\r\n", "\n").strip()
 
 
 def _checked(content: str) -> str:
-    """What may be stored. Raises ApiError."""
+    """The message, if it may be stored. Raises ApiError."""
     if not content:
         raise ApiError("required", gettext("Write a message first."), field="content")
     if len(content) > LONGEST_MESSAGE:
@@ -201,7 +207,7 @@ def _too_long(count: int) -> str:
 
 
 def _slow_down(request: HttpRequest, wait: float) -> HttpResponse:
-    response = _answer(request, "slow.html", status=429)
+    response = _render(request, "slow.html", status=429)
     response["Retry-After"] = str(math.ceil(wait))
     return response
 
@@ -211,13 +217,14 @@ def _language(request: HttpRequest, visit: Visit) -> str:
     return language_of(persona.pk, project_id=persona.project_id, asked=get_language_from_request(request))
 
 
-def _answer(
+def _render(
     request: HttpRequest, template: str, context: dict[str, object] | None = None, *, status: int = 200
 ) -> HttpResponse:
-    """The page in the active language, or in the browser's for a visitor nothing is known of."""
+    """Render the page in the active language, or in the browser's if the customer is unknown."""
     with override(get_language() if context else get_language_from_request(request)):
         response = render(request, f"portal/{template}", context, status=status)
     response["X-Robots-Tag"] = "noindex, nofollow"
-    # The address is a key: nobody is told it, not even we. With less than this a browser's own forms have no origin (null).
+    # The URL is a secret and must not leak as a referrer. "no-referrer" would also remove the origin of the page's own
+    # forms.
     response["Referrer-Policy"] = "strict-origin"
     return response

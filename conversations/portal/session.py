@@ -1,4 +1,4 @@
-"""A customer who came by their link: what their page shows, and what they say on it."""
+"""A customer's portal session: what the page shows, and what the customer submits."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from conversations.common.contacts import read_contact
 from conversations.handover.requests import request_person
 from conversations.live.publish import publish_beginning
 from conversations.models import Channel, Conversation, Message, Persona
-from conversations.portal.cards import Card, cards_of
+from conversations.portal.block_cards import Card, build_cards
 from conversations.turns.channel_signals import ConversationOver
 from conversations.turns.services import Posted, post_message, start_conversation
 from projects.common.api_error import ApiError
@@ -30,17 +30,17 @@ from tools.engine.business_state import read_state
 from tools.engine.catalogue import why_not
 from tools.engine.registry import builtin_tools
 from tools.models import Escalation
-from tools.services.bookings.finding import Clue, standing_bookings
-from tools.services.bookings.translations import own_line
-from tools.services.signed_links import PortalPlace, manage_url, read_portal_token
-from tools.services.verification.services import RECENT, Proof, last_proof, level_of
+from tools.services.bookings.finding import BookingLookup, find_upcoming_bookings
+from tools.services.bookings.translations import customer_line
+from tools.services.signed_links import PortalTarget, manage_url, read_portal_token
+from tools.services.verification.services import RECENT, Proof, last_proof, verification_level
 
 MOST_CONVERSATIONS = 5
 MOST_MESSAGES = 200
-# What staff and the system say among themselves is none of the customer's.
+# Messages of other roles are internal.
 SHOWN = ("user", "agent", "operator")
-# What the agent finds out with who a visitor is, by the level that the project asks for (D14).
-PROVED_BY = {"basic": "verify_caller", "code": "send_verification_code"}
+# The tool that verifies a customer, by the level the project requires.
+VERIFICATION_TOOLS = {"basic": "verify_caller", "code": "send_verification_code"}
 NAMES = {
     Channel.PHONE: gettext_lazy("Phone call"),
     Channel.WEBCALL: gettext_lazy("Web call"),
@@ -53,7 +53,7 @@ NAMES = {
 
 @dataclass(frozen=True)
 class Visit:
-    """A customer on their page, inside the tenant's transaction."""
+    """A customer on their portal page, inside the tenant's transaction."""
 
     persona: Persona
     project: Project
@@ -65,13 +65,16 @@ class Visit:
 
     @cached_property
     def is_known(self) -> bool:
-        """Whether whoever came by the link may see what is the customer's, by the rule of the tools (D14)."""
-        return level_of(self.project) == "none" or (self._last_proof is not None and self._last_proof.is_recent)
+        """True if the visitor may see the customer's data, by the same rule as the tools."""
+        return verification_level(self.project) == "none" or (
+            self._last_proof is not None and self._last_proof.is_recent
+        )
 
     def chat(self) -> Conversation | None:
-        """Their newest conversation on this page.
+        """The customer's newest conversation in the portal.
 
-        Of one in which somebody was verified, whoever isn't any more sees nothing and goes on with nothing: they begin anew.
+        If the visitor's verification has expired, chats from before its expiry are hidden, and a new message begins a
+        new one.
         """
         chats = Conversation.objects.filter(persona=self.persona, channel=Channel.PORTAL)
         if self._last_proof is not None and not self._last_proof.is_recent:
@@ -80,21 +83,21 @@ class Visit:
 
     @cached_property
     def _last_proof(self) -> Proof | None:
-        """Read once: what is shown and which chat goes on must not differ over a proof that comes between."""
+        """Read once per request: a verification in between must not split what is shown from which chat continues."""
         return last_proof(self.project, persona_id=self.persona.pk)
 
 
 @dataclass(frozen=True)
 class PortalMessage:
-    """One message of the page."""
+    """One message on the page."""
 
     message: Message
     cards: Sequence[Card]
 
 
 @dataclass(frozen=True)
-class Past:
-    """A conversation before this page."""
+class PastConversation:
+    """A conversation on another channel."""
 
     conversation: Conversation
     messages: Sequence[PortalMessage]
@@ -107,23 +110,23 @@ class Past:
 
 @dataclass(frozen=True)
 class Transcript:
-    """What was said: in the page's chat, if there is one, and before."""
+    """The current chat's messages, and past conversations."""
 
     chat: Conversation | None
-    said: Sequence[PortalMessage]
-    past: Sequence[Past]
+    messages: Sequence[PortalMessage]
+    past: Sequence[PastConversation]
 
 
 @dataclass(frozen=True)
-class ToCome:
-    """A booking to come, in words, with the link of its own page."""
+class UpcomingBooking:
+    """An upcoming booking as text, with the link to its page."""
 
     words: str
     url: str
 
 
-def open_visit(place: PortalPlace) -> Visit:
-    """The page's customer, inside the tenant's transaction. Raises Http404 for one who is no more."""
+def open_visit(place: PortalTarget) -> Visit:
+    """Load the link's customer, inside the tenant's transaction. Raises Http404 for a deleted customer."""
     persona = Persona.objects.filter(pk=place.persona_id).first()
     if persona is None:
         raise Http404
@@ -131,8 +134,8 @@ def open_visit(place: PortalPlace) -> Visit:
     return Visit(persona, project)
 
 
-def place_of(token: str) -> PortalPlace:
-    """Whose page a link opens. Raises Http404 for one that we never signed, or that is over."""
+def place_of(token: str) -> PortalTarget:
+    """The customer that a link belongs to. Raises Http404 for an invalid or expired link."""
     place = read_portal_token(token)
     if place is None:
         raise Http404
@@ -140,7 +143,7 @@ def place_of(token: str) -> PortalPlace:
 
 
 def past_conversations(visit: Visit) -> list[Conversation]:
-    """The customer's newest conversations by other ways, for one who is known."""
+    """A verified customer's newest conversations on other channels."""
     if not visit.is_known:
         return []
     rows = Conversation.objects.filter(persona=visit.persona).exclude(channel=Channel.PORTAL)
@@ -148,66 +151,70 @@ def past_conversations(visit: Visit) -> list[Conversation]:
 
 
 def transcript_of(visit: Visit) -> Transcript:
-    """What the page shows of what was said, in one statement for all conversations."""
+    """Everything the page shows of past messages, read in one query."""
     chat, past = visit.chat(), past_conversations(visit)
-    said = _messages_of([*([chat] if chat else []), *past])
-    return Transcript(chat, said[chat.pk] if chat else [], [Past(one, said[one.pk]) for one in past])
+    by_conversation = _messages_of([*([chat] if chat else []), *past])
+    return Transcript(
+        chat, by_conversation[chat.pk] if chat else [], [PastConversation(one, by_conversation[one.pk]) for one in past]
+    )
 
 
 def _messages_of(conversations: Collection[Conversation]) -> Mapping[UUID, list[PortalMessage]]:
-    """The newest messages of each, in order."""
+    """The newest messages of each conversation, in order."""
     newest = Window(RowNumber(), partition_by=F("conversation_id"), order_by=F("seq").desc())
     rows = Message.objects.filter(conversation__in=conversations, role__in=SHOWN).annotate(place=newest)
-    said: dict[UUID, list[PortalMessage]] = defaultdict(list)
+    by_conversation: dict[UUID, list[PortalMessage]] = defaultdict(list)
     for message in rows.filter(place__lte=MOST_MESSAGES).order_by("conversation_id", "seq"):
-        said[message.conversation_id].append(PortalMessage(message, cards_of(message.blocks)))
-    return said
+        by_conversation[message.conversation_id].append(PortalMessage(message, build_cards(message.blocks)))
+    return by_conversation
 
 
-def bookings_to_come(visit: Visit) -> list[ToCome]:
-    """The customer's own bookings, the soonest first, for one who is known; in the active language."""
+def upcoming_bookings(visit: Visit) -> list[UpcomingBooking]:
+    """A verified customer's upcoming bookings, soonest first, in the active language."""
     if not visit.is_known:
         return []
     now = timezone.now()
-    found = standing_bookings(visit.project, _clue(visit), now=now)
-    return [ToCome(own_line(one, visit.project, now=now), manage_url(one)) for one in found]
+    found = find_upcoming_bookings(visit.project, _clue(visit), now=now)
+    return [UpcomingBooking(customer_line(one, visit.project, now=now), manage_url(one)) for one in found]
 
 
-def _clue(visit: Visit) -> Clue:
-    """What is theirs: what they booked; and, for somebody who has proved who they are, what is under their name and the number on
-    file, as the tools find it (D14). A link alone, where nobody has to prove anything, opens no more than their own.
+def _clue(visit: Visit) -> BookingLookup:
+    """The search for the customer's bookings.
+
+    Bookings made by the customer always match. A verified customer also sees those under their name and the phone
+    number on file, as with the tools. A link alone, in a project without verification, opens only the former.
     """
-    mine = Clue(persona_id=visit.persona.pk)
-    contact = read_contact(visit.persona.pk) if level_of(visit.project) != "none" else None
+    mine = BookingLookup(persona_id=visit.persona.pk)
+    contact = read_contact(visit.persona.pk) if verification_level(visit.project) != "none" else None
     if contact is None:
         return mine
     return replace(mine, phone=contact.phone_on_file, name=contact.name)
 
 
-def proof_asked_of(visit: Visit) -> str:
-    """How somebody who isn't known proves who they are: the project's level; "" where the agent has no tool for it (F08)."""
-    tool = PROVED_BY.get(level_of(visit.project))
+def required_proof(visit: Visit) -> str:
+    """The verification level to ask an unverified customer for; "" if the agent has no tool for it."""
+    tool = VERIFICATION_TOOLS.get(verification_level(visit.project))
     if visit.is_known or tool is None:
         return ""
     closed = why_not(builtin_tools()[tool], read_state(visit.project, channel=Channel.PORTAL))
-    return "" if closed else level_of(visit.project)
+    return "" if closed else verification_level(visit.project)
 
 
-def say(visit: Visit, content: str) -> Posted:
-    """Post what the customer writes; the first message begins a conversation, and so does one after one that is over.
+def post_customer_message(visit: Visit, content: str) -> Posted:
+    """Post a customer's message. It begins a new conversation if there is none or the last one is closed.
 
-    Two first messages at once are both of one conversation (M10).
+    Two concurrent first messages end up in the same conversation.
     """
-    conversation = visit.chat() or _begin(visit)
+    conversation = visit.chat() or _start_once(visit)
     try:
         with tenant_tx(cast(UUID, visit.persona.organization_id)):
             return post_message(conversation.pk, content)
     except ConversationOver:
-        return post_message(_begin(visit, after=conversation).pk, content)
+        return post_message(_start_once(visit, after=conversation).pk, content)
 
 
 def ask_for_person(visit: Visit, escalation: str) -> Escalation:
-    """The customer pressed the button of their chat: a colleague is asked to take over (W03). Raises ApiError."""
+    """Ask a colleague to take over, because the customer pressed the chat's button. Raises ApiError."""
     chat = visit.chat()
     try:
         if chat is None:
@@ -218,7 +225,7 @@ def ask_for_person(visit: Visit, escalation: str) -> Escalation:
         raise ApiError("not_found", message, status=404) from error
 
 
-def _begin(visit: Visit, *, after: Conversation | None = None) -> Conversation:
+def _start_once(visit: Visit, *, after: Conversation | None = None) -> Conversation:
     Persona.objects.select_for_update(no_key=True).get(pk=visit.persona.pk)
     newest = visit.chat()
     return _start(visit) if newest is None or newest == after else newest

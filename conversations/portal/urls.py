@@ -1,4 +1,4 @@
-"""Addresses of the customer's page."""
+"""URLs of the customer portal."""
 
 from __future__ import annotations
 

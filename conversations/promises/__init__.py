@@ -1,1 +1,1 @@
-"""Promises: from the verdicts, through the ones no tool can keep, to making good."""
+"""Promises: verdicts and their consequences, promises no tool can keep, and making broken ones good."""

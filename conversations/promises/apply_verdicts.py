@@ -1,6 +1,6 @@
-"""What follows from the verdicts on a reply: effects with their jobs, promises, waits, and claims put right (steps 7 to 9).
+"""Applies the verdicts on a reply: effects with their jobs, promises, waits and corrections (steps 7 to 9).
 
-Everything here happens in the tool caller's commit, under the conversation's lock.
+Everything runs in the tool caller's commit, under the conversation's lock.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from jobs.enqueue import enqueue
 from tools.engine.catalogue import wait_seconds
 from tools.engine.ledger import job_for, plan_effects, store_verdicts
 from tools.engine.presenters import effect_payload
-from tools.engine.promises import Source, open_promises
+from tools.engine.promises import PromiseSource, open_promises
 from tools.engine.verdicts import Judgement, unbacked_claims
 from tools.models import Effect
 
@@ -30,14 +30,14 @@ LONGEST_CORRECTION = 300
 
 @dataclass(frozen=True)
 class Executed:
-    """What was set going, and what is waited for."""
+    """The effects that were planned, and the waits that were opened."""
 
     effects: list[Effect] = field(default_factory=list)
     waits: list[Wait] = field(default_factory=list)
 
     @property
     def document(self) -> list[dict[str, Any]]:
-        """The effects as step 7 of the trace names them (N11)."""
+        """The effects in the format of step 7 of the trace."""
         waited = {wait.effect_id for wait in self.waits}
         return [
             {"tool": effect.tool, "effect": str(effect.pk), "kind": effect.kind, "waited_for": effect.pk in waited}
@@ -45,15 +45,15 @@ class Executed:
         ]
 
 
-def is_waited_for(judgements: Iterable[Judgement]) -> bool:
-    """Whether one of the fired tools opens a wait."""
+def opens_wait(judgements: Iterable[Judgement]) -> bool:
+    """True if one of the fired tools opens a wait."""
     return any(judgement.fired and wait_seconds(judgement.tool) for judgement in judgements)
 
 
-def source_of(log: ConversationLog, context: TurnContext) -> Source:
-    """The reply that promises are found in."""
+def source_of(log: ConversationLog, context: TurnContext) -> PromiseSource:
+    """The reply that the promises were found in."""
     assert context.turn.reply is not None
-    return Source(
+    return PromiseSource(
         project_id=log.conversation.project_id,
         conversation_id=log.conversation.pk,
         turn_id=context.turn.pk,
@@ -63,7 +63,7 @@ def source_of(log: ConversationLog, context: TurnContext) -> Source:
 
 
 def execute(log: ConversationLog, context: TurnContext, judgements: Sequence[Judgement]) -> Executed:
-    """Store the verdicts; for each that fired one effect and its job, one promise, and a wait where a result is awaited."""
+    """Store the verdicts. Each fired one gets an effect with its job, a promise, and a wait if the tool has one."""
     conversation, turn = log.conversation, context.turn
     store_verdicts(judgements, conversation_id=conversation.pk, turn_id=turn.pk)
     fired = [judgement for judgement in judgements if judgement.fired]
@@ -79,8 +79,8 @@ def execute(log: ConversationLog, context: TurnContext, judgements: Sequence[Jud
     return Executed(effects=effects, waits=waits)
 
 
-def put_claims_right(log: ConversationLog, turn: Turn, judgements: Iterable[Judgement]) -> None:
-    """What the reply told as done, and nothing did: staff is asked to look, and the next reply is told to correct all of it."""
+def flag_unbacked_claims(log: ConversationLog, turn: Turn, judgements: Iterable[Judgement]) -> None:
+    """Flag claims of completed actions that no effect backs, and have the next reply correct all of them."""
     claims = unbacked_claims(judgements, conversation_id=log.conversation.pk)
     if not claims:
         return
@@ -92,7 +92,7 @@ def put_claims_right(log: ConversationLog, turn: Turn, judgements: Iterable[Judg
 
 
 def update_follow_up(log: ConversationLog, turn: Turn, *, fired: Iterable[str]) -> dict[str, Any]:
-    """Step 8. The reply has set the timer by its channel (N12); who waits for us or was told goodbye isn't asked again."""
+    """Step 8. The reply has set the timer for its channel; it is cleared if the agent said goodbye."""
     conversation = log.conversation
     if GOODBYE in fired and conversation.last_turn == turn.seq:
         conversation.follow_up_at = None

@@ -1,7 +1,7 @@
-"""Making good: for a promise that broke, a draft of what to tell the customer and of what to do next, as a todo (D16).
+"""Making good: for each broken promise, a todo with a draft of the correction and the next step.
 
-The sweep queues a job for each; its flow asks a model for the words (conversations.flows.make_good). The todo that holds them
-is what everybody acts on. Where no model can be had, the sentences here stand in.
+The sweep queues one job per promise; its flow asks a model for the draft (conversations.flows.make_good). If no model
+is available, the todo has the fixed sentences below.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from tools.engine.registry import builtin_tools
 from tools.models import EffectState, Promise, PromiseState
 
 LANE = "make_good"
-# Kinds of tools that write to somebody: a todo with one of them can carry the correction itself.
+# Kinds of tools that write to the customer: a todo with one of them can send the correction itself.
 WRITES = ("email", "sms")
 LONGEST_DRAFT = 1_500
 CORRECTION = "Correction: on {day} the agent said “{quote}”, and that did not happen. {reason}"
 DRAFTED = CORRECTION + "\nTell the customer: “{correction}”\nNext step: {step}"
-FIXED = CORRECTION + " Tell the customer so, apologise in one sentence, and say what happens next.\nNext step: {step}"
-# Of an effect whose answer was lost nobody is told that it did not happen (E5).
-UNSURE = (
-    "Correction: on {day} the agent said “{quote}”, and it is not known whether that happened: the answer was lost.\n"
-    "Next step: find out, and say so under Effects. If it did not happen, see to it by hand, and tell the customer that it took longer."
+FIXED = CORRECTION + " Tell the customer so, apologize in one sentence, and say what happens next.\nNext step: {step}"
+# If the answer was lost, nobody is told that the effect did not happen.
+UNCERTAIN = (
+    "Correction: on {day} the agent said “{quote}”, and we don't know whether that happened: the answer was lost.\n"
+    "Next step: confirm the outcome under Effects. If it did not happen, do it by hand and tell the customer about the delay."
 )
 BY_HAND = "do what was promised by hand, or tell the customer why it can't be done and what they can do instead."
-AGAIN = "{tool} did not do it; see to what was promised by hand, or say what the customer can do instead."
+TOOL_FAILED = "{tool} did not do it; see to what was promised by hand, or say what the customer can do instead."
 
-# One of which a todo was made, or is being drafted, is made good, whatever becomes of the todo. Older ones are history.
+# A promise with a make-good todo or job is done, whatever becomes of the todo. Older ones are history.
 _BROKEN = """
 select p.organization_id, p.id from tools_promise p
 where p.state = 'broken' and p.closed_at > clock_timestamp() - interval '1 day'
@@ -45,23 +45,23 @@ order by p.closed_at limit 100
 
 
 def draft_make_goods() -> None:
-    """A job for each promise that broke, in all tenants: the sweep's hook. Several at once make one for each."""
+    """Queue a job for each newly broken promise in all tenants; a sweep hook. Concurrent sweeps queue one per promise."""
     sweep_tenants(_BROKEN, _queue, failed="A broken promise was not made good")
 
 
 def broken_promise(promise_id: UUID) -> Promise | None:
-    """The promise, if it is still broken: one that was kept late is not made good."""
+    """The promise if it is still broken; one that was kept late is not made good."""
     return Promise.objects.filter(pk=promise_id, state=PromiseState.BROKEN).first()
 
 
 def day_of(promise: Promise, conversation: Conversation) -> str:
-    """The day on which it was promised, where the business is."""
+    """The date of the promise in the business's time zone."""
     said_at = promise.created_at.astimezone(ZoneInfo(conversation.project.agent_version.config.timezone))
     return f"{said_at:%d %B}"
 
 
 def make_good(promise: Promise, conversation: Conversation, draft: MakeGood | None) -> Todo:
-    """The todo of a broken promise, one for each, in the running transaction. Without a usable draft it has fixed sentences."""
+    """Create the promise's only make-good todo, in the running transaction. Without a draft it has fixed sentences."""
     return make_todo(
         conversation.project,
         description=_description(promise, draft, day=day_of(promise, conversation)),
@@ -77,15 +77,15 @@ def make_good(promise: Promise, conversation: Conversation, draft: MakeGood | No
     )
 
 
-def is_unsure(promise: Promise) -> bool:
-    """Whether what was to keep it may have happened."""
+def is_uncertain(promise: Promise) -> bool:
+    """True if the promised effect may have happened."""
     return promise.effect is not None and promise.effect.state == EffectState.UNKNOWN
 
 
 def _description(promise: Promise, draft: MakeGood | None, *, day: str) -> str:
     words = {"day": day, "quote": promise.quote, "reason": promise.reason}
-    if is_unsure(promise):
-        return UNSURE.format(**words)
+    if is_uncertain(promise):
+        return UNCERTAIN.format(**words)
     correction, step = (_line(draft.correction), _line(draft.next_step)) if draft is not None else ("", "")
     if correction and step:
         return DRAFTED.format(correction=correction, step=step, **words)
@@ -100,17 +100,17 @@ def _queue(promise_id: UUID) -> None:
 
 
 def _line(text: str) -> str:
-    """A model's words on one line, so that they look like no other line of the todo; none where they are too many."""
+    """The model's text as one line, so that it cannot imitate the todo's other lines; empty if too long."""
     words = " ".join(text.replace("\0", "").split())
     return words if len(words) <= LONGEST_DRAFT else ""
 
 
 def _next_step(promise: Promise) -> str:
-    return AGAIN.format(tool=promise.tool) if promise.tool else BY_HAND
+    return TOOL_FAILED.format(tool=promise.tool) if promise.tool else BY_HAND
 
 
 def _type_for(promise: Promise) -> TodoType | None:
-    """The type of the todo that failed to keep it, else the first one that can write to the customer."""
+    """The type of the todo that failed to keep the promise, else the first type that can write to the customer."""
     types = TodoType.objects.filter(project_id=promise.project_id, is_removed=False).order_by("name")
     earlier = types.filter(todos__promise=promise).first()
     return earlier or next((type for type in types if _writes(type)), None)

@@ -1,4 +1,4 @@
-"""Promises that no tool can keep: each becomes a todo for people at once, in the commit that finds it (D16)."""
+"""Promises that no tool can keep; each becomes a todo in the commit that finds it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from conversations.live.event_log import ConversationLog
-from conversations.turns.conversation_end import queue_decision
+from conversations.turns.conversation_end import queue_type_choice
 from tenancy.prepared_queries import PreparedValues
 from todos.content.lifecycle import AGENT
 from todos.models import Todo, TodoSource, TodoStatus
@@ -15,33 +15,33 @@ from tools.models import Promise
 
 DESCRIPTION = "The agent promised: “{quote}”. No tool can do this; somebody has to."
 
-NOT_OVER = (
+OPEN_STATUSES = (
     TodoStatus.PENDING_REVIEW,
     TodoStatus.APPROVED,
     TodoStatus.IN_PROGRESS,
     TodoStatus.NEEDS_ATTENTION,
 )
 
-STANDING = PreparedValues(
+OPEN_QUOTES = PreparedValues(
     lambda conversation: Todo.objects.filter(
-        conversation_id=conversation, source=TodoSource.PROMISE, status__in=NOT_OVER
+        conversation_id=conversation, source=TodoSource.PROMISE, status__in=OPEN_STATUSES
     ).values_list("quote"),
     kinds=(UUID,),
 )
 
 
-def make_todos(log: ConversationLog, promises: Sequence[Promise]) -> None:
-    """One todo for each promise. Which type it is of, and what exactly is to be done, the extraction decides soon after.
+def create_todos(log: ConversationLog, promises: Sequence[Promise]) -> None:
+    """Create one todo per promise, and queue the extraction, which decides its type and content.
 
-    The same words once more, while the todo of the first stands, make no second: its end is both promises'.
+    A promise in the same words as an open todo's gets none of its own: that todo's outcome settles both.
     """
     if not promises:
         return
-    standing = {quote for (quote,) in STANDING(log.conversation.pk)}
+    open_quotes = {quote for (quote,) in OPEN_QUOTES(log.conversation.pk)}
     for promise in promises:
-        if promise.quote in standing:
+        if promise.quote in open_quotes:
             continue
-        standing.add(promise.quote)
+        open_quotes.add(promise.quote)
         make_todo(
             log.conversation.project,
             description=DESCRIPTION.format(quote=promise.quote),
@@ -54,4 +54,4 @@ def make_todos(log: ConversationLog, promises: Sequence[Promise]) -> None:
             quote=promise.quote,
             source_key=f"promise:{promise.pk}",
         )
-    queue_decision(log, turn_id=promises[0].turn_id)
+    queue_type_choice(log, turn_id=promises[0].turn_id)

@@ -1,1 +1,1 @@
-"""The requests to the model, one module per skill."""
+"""Model requests, one module per skill."""

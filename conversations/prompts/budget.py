@@ -1,4 +1,4 @@
-"""Keeps a prompt within its budget: the transcript gives way, the oldest messages first."""
+"""Prompt budgets: the oldest messages of the transcript are dropped first."""
 
 from __future__ import annotations
 
@@ -10,39 +10,38 @@ from typing import Any
 from conversations.context.transcript import TranscriptMessage, fit, size_of
 from llm.types import ChatRequest
 
-# What a whole prompt may weigh, with the functions that go along. A business whose settings alone weigh more keeps LEAST_BYTES
-# for the transcript.
-PROMPT_BYTES = 25_000
-LEAST_BYTES = 4_000
+# The limit for a whole prompt including its functions. If the settings alone exceed it, the transcript keeps MIN_TRANSCRIPT_BYTES.
+MAX_PROMPT_BYTES = 25_000
+MIN_TRANSCRIPT_BYTES = 4_000
 
 
 def within_budget(
     build: Callable[[Sequence[TranscriptMessage]], ChatRequest],
     messages: Sequence[TranscriptMessage],
     *,
-    beside: int = 0,
+    extra_bytes: int = 0,
 ) -> ChatRequest:
-    """The request that `build` makes of the messages, or of the newest of them when the whole is too long.
+    """The request built from the messages, or from the newest of them if it would be too large.
 
-    `beside` are the bytes of what goes along with them: the functions of the tools.
+    `extra_bytes` is the size of the tools' functions, in bytes.
     """
     request = build(messages)
-    excess = sum(map(weight_of, request.messages)) + beside - PROMPT_BYTES
+    excess = sum(map(weight_of, request.messages)) + extra_bytes - MAX_PROMPT_BYTES
     if excess <= 0 or not messages:
         return request
-    return build(fit(messages, room=max(size_of(messages) - excess, LEAST_BYTES)))
+    return build(fit(messages, room=max(size_of(messages) - excess, MIN_TRANSCRIPT_BYTES)))
 
 
-def make_room(request: ChatRequest, *, transcript: int, beside: int = 0) -> ChatRequest:
-    """A request that has grown by what tools told in this turn, without the oldest messages of its transcript.
+def make_room(request: ChatRequest, *, transcript: int, extra_bytes: int = 0) -> ChatRequest:
+    """The request without the oldest messages of its transcript, after tool results made it grow.
 
-    The transcript are the `transcript` messages after the first, which is the system's. What the customer has said last and
-    what the tools told stays, and LEAST_BYTES of the transcript.
+    The transcript are the `transcript` messages after the first, which is the system's. The customer's latest messages,
+    the tool results and MIN_TRANSCRIPT_BYTES of the transcript are always kept.
     """
     weights = list(map(weight_of, request.messages))
-    excess, kept = sum(weights) + beside - PROMPT_BYTES, sum(weights[1 : transcript + 1])
+    excess, kept = sum(weights) + extra_bytes - MAX_PROMPT_BYTES, sum(weights[1 : transcript + 1])
     dropped = 0
-    while dropped < transcript and excess > 0 and kept - weights[dropped + 1] >= LEAST_BYTES:
+    while dropped < transcript and excess > 0 and kept - weights[dropped + 1] >= MIN_TRANSCRIPT_BYTES:
         dropped += 1
         excess -= weights[dropped]
         kept -= weights[dropped]
@@ -50,7 +49,7 @@ def make_room(request: ChatRequest, *, transcript: int, beside: int = 0) -> Chat
 
 
 def weight_of(message: Mapping[str, Any]) -> int:
-    """The bytes of a message: its words, and what it calls."""
+    """Size of a message in bytes, with its tool calls."""
     called = message.get("tool_calls")
     written = len(json.dumps(called, ensure_ascii=False).encode()) if called else 0
     return len((message.get("content") or "").encode()) + written

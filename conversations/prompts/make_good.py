@@ -1,4 +1,4 @@
-"""The make-good skill: what to tell a customer whose promise broke, and what to do next, for a colleague to approve (D16)."""
+"""The make-good skill: a draft correction and next step for a broken promise, for staff to approve."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from llm.types import ChatRequest, ModelSpec
 from projects.models.agent_config import Skill
 
 SKILL = "make_good"
-# What finds todos drafts this one too: a tenant names the model once.
+# Uses the extraction model, so that tenants configure one model for both.
 MODEL_OF: Skill = "extract"
 MAX_OUTPUT_TOKENS = 800
 
 
 class MakeGood(BaseModel):
-    """How a broken promise is put right."""
+    """A correction and the next step for a broken promise."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
@@ -30,7 +30,7 @@ class MakeGood(BaseModel):
 
 @dataclass(frozen=True)
 class MakeGoodContext:
-    """The variables of templates/prompts/make_good. `language` is the customer's, where it is known."""
+    """Variables of templates/prompts/make_good. `language` is the customer's, if known."""
 
     business_name: str
     business_context: str

@@ -1,4 +1,4 @@
-"""The observer's skill: what the latest exchange reveals about the customer (T11, T12)."""
+"""The observer skill: facts about the customer from the latest exchange, and the conversation's quality."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from conversations.prompts.reply import ANSWERS
 from llm.requests import structured_request
 from llm.types import ChatRequest
 
-# The latest exchange: all since the answer before, and so many messages at least.
-LATEST = 4
-# What the exchange is read with. Earlier ones were observed in their own turn; only a score looks at the whole.
-BEFORE = 4
+# The latest exchange: everything since the previous answer, and at least this many messages.
+MIN_LATEST = 4
+# Messages of context before the exchange. Earlier ones were observed in their own turn; only scoring needs them all.
+CONTEXT_MESSAGES = 4
 MAX_OUTPUT_TOKENS = 800
 
 
@@ -28,7 +28,7 @@ class Confidence(StrEnum):
 
 
 class ObservedFact(BaseModel):
-    """One fact about the customer, with the words it rests on."""
+    """One fact about the customer, with its quote."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -42,7 +42,7 @@ class ObservedFact(BaseModel):
 
 
 class Quality(BaseModel):
-    """How the conversation goes for the customer (D12)."""
+    """The quality of the conversation from the customer's point of view."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -52,16 +52,16 @@ class Quality(BaseModel):
 
 
 class Observation(BaseModel):
-    """What the latest exchange reveals: only what is new or changed against KnownFacts."""
+    """New or changed facts in the latest exchange, compared with KnownFacts."""
 
-    # A model that rates though nobody asked it to has not misread the exchange.
+    # Tolerate an unrequested rating; the facts are still valid.
     model_config = ConfigDict(extra="ignore", frozen=True)
 
     facts: list[ObservedFact]
 
 
 class RatedObservation(Observation):
-    """What it reveals, and how the conversation goes."""
+    """An observation with a quality score."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -70,7 +70,7 @@ class RatedObservation(Observation):
 
 @dataclass(frozen=True)
 class ObserverContext:
-    """The variables of templates/prompts/observer."""
+    """Variables of templates/prompts/observer."""
 
     business_name: str
     extra_fields: list[ExtraField]
@@ -82,13 +82,13 @@ class ObserverContext:
 
 
 def output_of(turn_context: TurnContext) -> type[Observation]:
-    """What is asked for; quality is scored on voice channels, and where the project says so (T12)."""
+    """The output model: quality is scored on voice channels and wherever the project enables it."""
     return RatedObservation if _is_rated(turn_context) else Observation
 
 
 def build_request(turn_context: TurnContext) -> ChatRequest:
-    """The request for what a turn's exchange reveals, in the shape of `output_of`."""
-    lines, is_rated, latest = turn_context.lines, _is_rated(turn_context), _latest(turn_context)
+    """The request for a turn's observation, in the shape of `output_of`."""
+    lines, is_rated, latest = turn_context.lines, _is_rated(turn_context), _latest_count(turn_context)
     context = ObserverContext(
         business_name=turn_context.config.business_name,
         extra_fields=[
@@ -97,7 +97,7 @@ def build_request(turn_context: TurnContext) -> ChatRequest:
         score_quality=is_rated,
         known=turn_context.facts,
         summary=turn_context.summary,
-        messages=lines[:-latest] if is_rated else lines[-latest - BEFORE : -latest],
+        messages=lines[:-latest] if is_rated else lines[-latest - CONTEXT_MESSAGES : -latest],
         latest=lines[-latest:],
     )
     model = turn_context.model("observer")
@@ -110,12 +110,12 @@ def build_request(turn_context: TurnContext) -> ChatRequest:
     )
 
 
-def _latest(turn_context: TurnContext) -> int:
-    """How many messages the latest exchange has: a reply that took others over answers all since the one before (T10)."""
-    answers = [place for place, one in enumerate(turn_context.messages[:-1]) if one.role in ANSWERS]
-    return max(LATEST, len(turn_context.messages) - 1 - answers[-1] if answers else len(turn_context.messages))
+def _latest_count(turn_context: TurnContext) -> int:
+    """The number of messages in the latest exchange. A reply to several messages answers all since the previous one."""
+    answers = [index for index, message in enumerate(turn_context.messages[:-1]) if message.role in ANSWERS]
+    return max(MIN_LATEST, len(turn_context.messages) - 1 - answers[-1] if answers else len(turn_context.messages))
 
 
 def _is_rated(turn_context: TurnContext) -> bool:
-    """A turn is rated, not what a colleague answers."""
+    """True if the channel is scored. Messages answered by an operator, which have no turn, are never rated."""
     return turn_context.turn.pk is not None and is_scored(turn_context.config, turn_context.conversation.channel)

@@ -1,4 +1,4 @@
-"""How much room a business's settings leave for the conversation in the request for a reply (T02, T08)."""
+"""The room that a project's settings leave for the transcript in a reply request."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from django.utils import timezone
 from conversations.common.prompt_shapes import Intent
 from conversations.context.turn_context import TurnContext
 from conversations.models import Channel, Conversation, Turn
-from conversations.prompts.budget import LEAST_BYTES, PROMPT_BYTES
+from conversations.prompts.budget import MAX_PROMPT_BYTES, MIN_TRANSCRIPT_BYTES
 from conversations.prompts.reply import ReplyContext, context_of
 from llm.prompts import render
 from projects.agents.model_choice import operator_endpoint
@@ -21,22 +21,24 @@ from projects.models.agent_config import AgentConfig
 from tools.engine.definition import Trigger
 from tools.engine.function_calling.offer import Offer, read_offers
 
-# The parts that a business writes itself, as they are when it writes nothing.
-NOTHING: Mapping[str, Any] = {"business_context": "", "scenarios": [], "procedures": [], "intents": [], "tools": ""}
+# The parts written by the business, in their empty state.
+EMPTY_PARTS: Mapping[str, Any] = {"business_context": "", "scenarios": [], "procedures": [], "intents": [], "tools": ""}
 
 
 def weigh_reply(project: Project, config: AgentConfig) -> PromptSize:
-    """What a reply's request weighs when nothing is said yet, in the running transaction: on the channel with the heaviest
-    tools, in the longer variant of the intents. A part weighs what the request would weigh less without it.
+    """The size of a reply request before anything is said, on the channel with the largest tools and with the longer
+    variant of the intents. Runs in the current transaction.
+
+    The size of a part is what the request would shrink by without it.
     """
     offers = read_offers(Trigger.TURN, project, config, channels=Channel.values)
-    channel = max(offers, key=lambda one: _weight_of(offers[one]))
+    channel = max(offers, key=lambda name: _weight_of(offers[name]))
     context = _context(project, config, channel=channel, offer=offers[channel])
     whole = _bytes(context)
-    parts = {name: whole - _bytes(replace(context, **{name: nothing})) for name, nothing in NOTHING.items()}
+    parts = {name: whole - _bytes(replace(context, **{name: empty})) for name, empty in EMPTY_PARTS.items()}
     parts = {"rules": whole - sum(parts.values()), **parts}
     parts["tools"] += offers[channel].weight
-    return PromptSize(parts, channel=channel, limit=PROMPT_BYTES, reserve=LEAST_BYTES)
+    return PromptSize(parts, channel=channel, limit=MAX_PROMPT_BYTES, reserve=MIN_TRANSCRIPT_BYTES)
 
 
 def _weight_of(offer: Offer) -> int:
@@ -44,7 +46,7 @@ def _weight_of(offer: Offer) -> int:
 
 
 def _context(project: Project, config: AgentConfig, *, channel: str, offer: Offer) -> ReplyContext:
-    """Of a conversation that nobody has begun."""
+    """The reply context of an empty conversation."""
     conversation = Conversation(project=project, channel=channel)
     turn_context = TurnContext(
         conversation=conversation,
@@ -66,11 +68,11 @@ def _context(project: Project, config: AgentConfig, *, channel: str, offer: Offe
 
 
 def _texts(config: AgentConfig) -> tuple[list[str], list[str]]:
-    """What the intents say while the business is open, and while it is closed."""
-    return [one.working_hours for one in config.intents], [one.non_working_hours for one in config.intents]
+    """The intents' instructions, for open and for closed hours."""
+    return [intent.working_hours for intent in config.intents], [intent.non_working_hours for intent in config.intents]
 
 
 def _bytes(context: ReplyContext) -> int:
-    # Without a name for its stable part: these settings may never be saved.
+    # No cache key for the stable part: these settings may never be saved.
     prompt = render("reply", context)
     return len(prompt.system.encode()) + len(prompt.user.encode())

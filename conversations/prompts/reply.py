@@ -1,4 +1,4 @@
-"""The reply skill: everything the agent knows when it answers (T03-T08)."""
+"""The reply skill: the request for the agent's answer."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from projects.knowledge.answers import prompt_passages
 from tenancy.prepared_queries import PreparedQuery
 from tools.engine.function_calling.offer import Offer
 
-# The longest reply; longer than any channel bears.
+# Above the limit of every channel.
 MAX_OUTPUT_TOKENS = 1500
-NO_TOOLS = Offer()
-# Whoever says it, the customer has their answer.
+NO_OFFER = Offer()
+# Messages of either role count as an answer to the customer.
 ANSWERS = (MessageRole.AGENT, MessageRole.OPERATOR)
-# An agent that was told more at once tells the newest.
-MOST_URGENT = 20
+# Of more urgent messages than this, only the newest are passed on.
+MAX_URGENT = 20
 
 
 @dataclass(frozen=True)
 class ReplyContext:
-    """The variables of templates/prompts/reply. The first block is stable from turn to turn, so that providers can cache it."""
+    """Variables of templates/prompts/reply. The first block is stable across turns, so that providers can cache it."""
 
     agent_name: str
     business_name: str
@@ -64,25 +64,27 @@ class ReplyContext:
     latest: list[Line]
 
 
-def build_request(context: TurnContext, offer: Offer = NO_TOOLS) -> ChatRequest:
-    """The request for a turn's reply: stable prompt, transcript, then what changes from turn to turn."""
+def build_request(context: TurnContext, offer: Offer = NO_OFFER) -> ChatRequest:
+    """The request for a turn's reply: stable prompt, transcript, then the parts that change every turn."""
     history, latest = _split(context)
     knowledge = _knowledge(context, latest)
-    return within_budget(lambda kept: _request(context, offer, kept, latest, knowledge), history, beside=offer.weight)
+    return within_budget(
+        lambda kept: _request(context, offer, kept, latest, knowledge), history, extra_bytes=offer.weight
+    )
 
 
-def view_of(directives: Directives | None, *, beside: Sequence[Fact] = ()) -> DirectivesView | None:
-    """Directives as prompts show them (D11). What the facts `beside` them say, they don't repeat: those are newer."""
+def view_of(directives: Directives | None, *, facts: Sequence[Fact] = ()) -> DirectivesView | None:
+    """Directives as prompts show them, without the known facts that `facts` repeats: those are newer."""
     if directives is None:
         return None
     shown = {field.name for field in fields(DirectivesView)} - {"version", "known"}
-    said = {fact.field for fact in beside}
-    known = [Fact(**fact) for fact in directives.document["known"] if fact["field"] not in said]
+    known_fields = {fact.field for fact in facts}
+    known = [Fact(**fact) for fact in directives.document["known"] if fact["field"] not in known_fields]
     return DirectivesView(directives.version, **{name: directives.document[name] for name in shown}, known=known)
 
 
 def _knowledge(context: TurnContext, latest: Sequence[TranscriptMessage]) -> list[str]:
-    """What the articles say about the customer's latest words, where the project wants it in the prompt (T08)."""
+    """Knowledge passages matching the customer's latest messages, if the project includes them in prompts."""
     if not context.config.knowledge_in_prompt or not latest:
         return []
     return prompt_passages(context.project.pk, " ".join(message.content for message in latest))
@@ -107,7 +109,7 @@ def _request(
 def context_of(
     context: TurnContext, offer: Offer, *, latest: Sequence[TranscriptMessage] = (), knowledge: Sequence[str] = ()
 ) -> ReplyContext:
-    """What the prompt's templates are filled with, in the running transaction."""
+    """The variables of the prompt templates. Runs in the current transaction."""
     config, conversation = context.config, context.conversation
     return ReplyContext(
         agent_name=config.agent_name,
@@ -125,7 +127,7 @@ def context_of(
         summary=context.summary,
         now=context.status.clock,
         hours_status=context.status.line,
-        directives=view_of(conversation.directives, beside=context.facts),
+        directives=view_of(conversation.directives, facts=context.facts),
         awaiting=context.awaiting,
         customer=context.facts,
         actions=context.actions,
@@ -135,43 +137,46 @@ def context_of(
         correction=conversation.correction,
         urgent=_urgent(context),
         is_follow_up=context.turn.origin == Origin.FOLLOW_UP,
-        said_by_colleague=_said_by_colleague(context),
+        said_by_colleague=_operator_messages(context),
         latest=[as_line(message) for message in latest],
     )
 
 
 def _split(context: TurnContext) -> tuple[list[TranscriptMessage], list[TranscriptMessage]]:
-    """The transcript before, and the customer's messages that this turn answers: its own, and those it took over."""
-    answered = max((one.turn for one in _earlier(context) if one.role in ANSWERS), default=0)
-    latest = [one for one in context.messages if one.role == MessageRole.USER and one.turn > answered]
-    split_off = {one.seq for one in latest}
-    before = [one for one in context.messages if one.seq not in split_off and one.role != MessageRole.SYSTEM]
+    """The earlier transcript, and the customer messages this turn answers: its own and those of turns it superseded."""
+    answered = max((message.turn for message in _earlier(context) if message.role in ANSWERS), default=0)
+    latest = [message for message in context.messages if message.role == MessageRole.USER and message.turn > answered]
+    split_off = {message.seq for message in latest}
+    before = [
+        message for message in context.messages if message.seq not in split_off and message.role != MessageRole.SYSTEM
+    ]
     return before, latest
 
 
-def _said_by_colleague(context: TurnContext) -> list[str]:
-    """What a colleague has said since the agent spoke last: it takes the conversation up where they left it."""
-    said = [one for one in context.messages if one.role in ANSWERS]
-    own = max((place for place, one in enumerate(said) if one.role == MessageRole.AGENT), default=-1)
-    return [one.content for one in said[own + 1 :]]
+def _operator_messages(context: TurnContext) -> list[str]:
+    """An operator's messages since the agent last spoke, so that the agent continues from there."""
+    answers = [message for message in context.messages if message.role in ANSWERS]
+    last_own = max((index for index, message in enumerate(answers) if message.role == MessageRole.AGENT), default=-1)
+    return [message.content for message in answers[last_own + 1 :]]
 
 
 def _earlier(context: TurnContext) -> list[TranscriptMessage]:
     return [message for message in context.messages if message.turn < context.turn.seq]
 
 
-# Read when the turn is marked as begun already: whoever tells it more meanwhile has waited for that, or was waited for.
-TOLD = PreparedQuery(
-    lambda conversation: Event.objects.filter(conversation_id=conversation, idn=URGENT).order_by("-seq")[:MOST_URGENT],
+# Read after the turn was marked as started. Urgent messages are stored under the conversation's lock, so each one is
+# either stored before the mark and read here, or leads to a later turn.
+URGENT_EVENTS = PreparedQuery(
+    lambda conversation: Event.objects.filter(conversation_id=conversation, idn=URGENT).order_by("-seq")[:MAX_URGENT],
     kinds=(UUID,),
 )
 
 
 def _urgent(context: TurnContext) -> list[str]:
-    """Urgent messages that no reply has told yet: those of this turn, and of turns that it took over."""
-    told = context.replied or 0
-    payloads = [event.payload for event in reversed(TOLD(context.conversation.pk))]
-    return [_line_of(payload) for payload in payloads if payload.get("text") and payload.get("told_by", 0) > told]
+    """Urgent messages that no reply has passed on yet: those of this turn and of turns it superseded."""
+    replied = context.replied or 0
+    payloads = [event.payload for event in reversed(URGENT_EVENTS(context.conversation.pk))]
+    return [_line_of(payload) for payload in payloads if payload.get("text") and payload.get("told_by", 0) > replied]
 
 
 def _line_of(payload: dict[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""What a voice's model is told while it speaks (T28)."""
+"""Updates for a voice's realtime model during a call."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from llm.prompts import render
 
 @dataclass(frozen=True)
 class SessionContext:
-    """The variables of templates/prompts/session: one update has one of them."""
+    """Variables of templates/prompts/session. Each update sets one of them."""
 
     directives: DirectivesView | None = None
     urgent: str = ""
@@ -18,10 +18,10 @@ class SessionContext:
 
 
 def guidance() -> str:
-    """How the updates are to be read: the model is told when its session begins."""
+    """Instructions for reading the updates; the model gets them when its session starts."""
     return render("session", SessionContext(), stable="session").system.strip()
 
 
 def update_text(context: SessionContext) -> str:
-    """One update as the model reads it; what stands in it can't close our tags."""
+    """The text of one update for the model. Its content can't close our tags."""
     return render("session", context, stable="session").user.strip()

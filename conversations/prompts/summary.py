@@ -1,4 +1,4 @@
-"""The summary skill: what a long conversation's older messages said, so that prompts can go without them."""
+"""The summary skill: condenses a long conversation's older messages so that prompts can omit them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class KeptFact(BaseModel):
 
 
 class ConversationSummary(BaseModel):
-    """What was said so far."""
+    """A summary of the conversation so far."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
@@ -40,7 +40,7 @@ class ConversationSummary(BaseModel):
 
 @dataclass(frozen=True)
 class SummaryContext:
-    """The variables of templates/prompts/summary. `earlier` is the summary that this one replaces."""
+    """Variables of templates/prompts/summary. `earlier` is the summary being replaced."""
 
     business_name: str
     earlier: str
@@ -50,7 +50,7 @@ class SummaryContext:
 def build_request(
     turn_context: TurnContext, *, messages: Sequence[TranscriptMessage], previous: Summary | None
 ) -> ChatRequest:
-    """The request for a summary of the earlier one and of the messages that follow it."""
+    """The request to summarize the earlier summary and the messages that follow it."""
     context = SummaryContext(
         business_name=turn_context.config.business_name,
         earlier=previous.as_text if previous else "",

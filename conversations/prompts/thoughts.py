@@ -1,4 +1,4 @@
-"""The thoughts skill: the KEY DIRECTIVES for the next reply (T14, T15, D11)."""
+"""The thoughts skill: KEY DIRECTIVES for the next reply."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class KnownField(BaseModel):
 
 
 class KeyDirectives(BaseModel):
-    """What the agent does next."""
+    """Instructions for the next reply."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -52,7 +52,7 @@ class KeyDirectives(BaseModel):
 
 @dataclass(frozen=True)
 class ThoughtsContext:
-    """The variables of templates/prompts/thoughts: the full supervisor context (T14)."""
+    """Variables of templates/prompts/thoughts: the full supervisor context."""
 
     agent_name: str
     business_name: str
@@ -74,7 +74,7 @@ class ThoughtsContext:
 
 
 def build_request(turn_context: TurnContext) -> ChatRequest:
-    """The request for a turn's directives, with the full supervisor context (T14)."""
+    """The request for a turn's directives, with the full supervisor context."""
     return within_budget(lambda kept: _request(turn_context, kept), turn_context.messages)
 
 

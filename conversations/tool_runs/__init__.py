@@ -1,1 +1,1 @@
-"""Tools at work: inside the turn, and as effects after it."""
+"""Tool runs: calls during the turn, and effects after it."""

@@ -1,1 +1,1 @@
-"""Turns: posting a message, and what follows a reply."""
+"""Turns: posting messages, and the work that follows a reply."""

@@ -1,4 +1,4 @@
-"""The jobs that follow a reply, and the one that follows a message no turn answers."""
+"""Jobs that follow a reply, and the observer job of a message without a turn."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from conversations.models.event import EventType
 from jobs.enqueue import JobRequest, enqueue
 
 OBSERVER = "observer"
-OF_MESSAGE = f"{OBSERVER}:message:"
+MESSAGE_KEY = f"{OBSERVER}:message:"
 AFTER_REPLY = (OBSERVER, "thoughts", "tool_caller")
 ANALYZE = "broadcast_analyze_conversation"
 
 
-def tell_replied(log: ConversationLog, turn: Turn) -> None:
-    """Tell that a turn was replied to: the flows, and whoever waits for it."""
+def add_reply_events(log: ConversationLog, turn: Turn) -> None:
+    """Append the events that a turn was replied to, for the flows and for waiting clients."""
     log.add_event(ANALYZE, payload={"turn": str(turn.pk)})
     log.add_turn_event(turn)
     log.add_event("turn_done", payload={"turn": str(turn.pk), "status": turn.status}, type=EventType.DONE)
 
 
-def queue_analysis(log: ConversationLog, turn: Turn, *, said: Sequence[TranscriptMessage]) -> None:
-    """Queue the flows side by side, and a summary where what was `said` since the last one weighs too much."""
-    lanes = (*AFTER_REPLY, "summary") if is_due(said) else AFTER_REPLY
+def queue_analysis(log: ConversationLog, turn: Turn, *, unsummarized: Sequence[TranscriptMessage]) -> None:
+    """Queue the flows that follow a reply, and a summary if the messages since the last one are too large."""
+    lanes = (*AFTER_REPLY, "summary") if is_due(unsummarized) else AFTER_REPLY
     enqueue([_job(lane, log, turn) for lane in lanes])
 
 
@@ -42,22 +42,22 @@ def _job(lane: str, log: ConversationLog, turn: Turn) -> JobRequest:
     )
 
 
-def watch(log: ConversationLog, message: Message) -> None:
-    """Have a customer's message read that no turn answers, for what it says of them."""
+def queue_observation(log: ConversationLog, message: Message) -> None:
+    """Queue the observer for a customer's message that no turn answers."""
     enqueue(
         [
             JobRequest(
                 lane=OBSERVER,
                 project_id=log.conversation.project_id,
                 subject_id=log.conversation.pk,
-                # Before any turn's: it is no turn's job.
+                # Sorts before the jobs of turns.
                 ordinal=0,
-                key=f"{OF_MESSAGE}{message.pk}",
+                key=f"{MESSAGE_KEY}{message.pk}",
             )
         ]
     )
 
 
-def watched_message(key: str) -> UUID | None:
-    """The message that a job of the observer's is about; None for a turn's."""
-    return UUID(key.removeprefix(OF_MESSAGE)) if key.startswith(OF_MESSAGE) else None
+def observed_message(key: str) -> UUID | None:
+    """The message an observer job is about; None for a turn's job."""
+    return UUID(key.removeprefix(MESSAGE_KEY)) if key.startswith(MESSAGE_KEY) else None

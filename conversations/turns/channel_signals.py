@@ -1,4 +1,4 @@
-"""What a tool's signal does to its conversation: it ends, or a person takes over, and the agent says no more (F18, N31)."""
+"""Tool signals to the channel: end the conversation, or transfer it to a person. The agent is silent afterwards."""
 
 from __future__ import annotations
 
@@ -19,37 +19,37 @@ from tools.engine.execution.outcome import Signal
 from tools.engine.ledger import OPEN
 from tools.models import Effect
 
-# The kind of a tool that puts a call through.
+# The kind of a tool that transfers a call.
 TRANSFER = "transfer"
 ENDED, TRANSFERRED, GOES_ON = "conversation_ended", "conversation_transferred", "conversation_goes_on"
 
 
 class ConversationOver(Conflict):
-    """This call is over; begin a new conversation."""
+    """This conversation is over. Start a new one."""
 
     def __init__(self) -> None:
         super().__init__(code="conversation_over")
 
 
-def obey_signal(log: ConversationLog, signal: Signal, *, turn_id: UUID | None, result: Mapping[str, Any]) -> bool:
-    """Do what an effect's outcome signals, in the transaction that stores it; `turn_id` is the turn that the effect is of.
+def apply_signal(log: ConversationLog, signal: Signal, *, turn_id: UUID | None, result: Mapping[str, Any]) -> bool:
+    """Apply the signal of an effect's outcome, in the transaction that stores it. `turn_id` is the effect's turn.
 
-    From then on the agent neither answers nor writes by itself. False where the customer has spoken after a goodbye, or a
-    colleague has the conversation: then it goes on.
+    The agent then neither replies nor writes by itself. Returns False, and the conversation continues, if the customer
+    has written after the goodbye or an operator has the conversation.
     """
     if log.conversation.operator_id is not None:
-        log.add_event(GOES_ON, payload={"reason": "A colleague has the conversation."})
+        log.add_event(GOES_ON, payload={"reason": "An operator has the conversation."})
         return False
     if signal is Signal.END and _has_spoken_since(log, turn_id):
         log.add_event(GOES_ON, payload={"reason": "The customer spoke again after the goodbye."})
         return False
     if signal is Signal.END and _is_being_put_through(turn_id):
-        # Said in the same breath, and first to be done: the transfer that is still to come ends the call.
+        # The same turn also started a transfer, which has yet to finish and will end the call.
         return True
     is_end = signal is Signal.END
     status = ConversationStatus.ENDED if is_end else ConversationStatus.TRANSFERRED
     if log.conversation.status in (status, ConversationStatus.TRANSFERRED):
-        # Called and promised in the same breath: it is obeyed already (D18). Nobody hangs up on a caller who was put through.
+        # Already applied, as when a tool was both called and promised. A transferred call is never ended.
         return True
     log.conversation.status = status
     log.conversation.follow_up_at = None
@@ -60,7 +60,9 @@ def obey_signal(log: ConversationLog, signal: Signal, *, turn_id: UUID | None, r
 
 
 def reopen(log: ConversationLog) -> None:
-    """The customer writes in a conversation that may be over: one that ended goes on, a call doesn't. Raises ConversationOver."""
+    """Reopen an ended conversation for a new customer message. Raises ConversationOver for calls and transferred
+    conversations.
+    """
     status = log.conversation.status
     if status == ConversationStatus.OPEN:
         return
@@ -83,7 +85,7 @@ def _is_being_put_through(turn_id: UUID | None) -> bool:
 
 
 def fail_replies(log: ConversationLog, *, reason: str) -> None:
-    """End the replies that were not sent yet, each of them: what they still write is refused (M9)."""
+    """Supersede all replies that have not been sent, including queued ones. What they still write is refused."""
     conversation = log.conversation
     ended = supersede(
         lane="reply",

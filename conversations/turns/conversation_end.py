@@ -1,8 +1,8 @@
-"""When a conversation is over, and what is left to be done is looked for (D16).
+"""The end of a conversation, and the search for todos it left open.
 
-It is over when a tool ends it or a person takes over, and when nothing has been said for an hour after the last follow-up.
-`Conversation.extracted_to` is the last message that was looked at, so each message is looked at once, and one more makes
-the conversation go on.
+A conversation is over when a tool ends it, when a person takes over, or after an hour of silence following the last
+follow-up. `Conversation.extracted_to` is the last message that was searched, so each message is searched once; a new
+message continues the conversation.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from jobs.sweep import sweep_tenants
 from todos.sources.extraction import extracted_types
 
 EXTRACTION = "extraction"
-# As `_SILENT` says it too.
+# Keep in sync with the interval in `_SILENT`.
 OVER_AFTER = timedelta(hours=1)
-# What nobody looked at for so long, because nothing swept, is history.
+# After a longer outage of the sweep, conversations are too old to be searched.
 MAX_LATE = timedelta(days=1)
 
 _SILENT = """
@@ -33,27 +33,33 @@ order by updated_at limit 100
 
 
 def queue_extraction(log: ConversationLog) -> None:
-    """The conversation ends in this transaction: look for what is left to be done. Without types for it nothing is asked."""
+    """Queue the search for todos as the conversation ends in this transaction. Does nothing if the project has no todo
+    types for it.
+    """
     conversation = log.conversation
     if conversation.extracted_to < conversation.last_message:
         conversation.extracted_to = conversation.last_message
         _enqueue(conversation, until=conversation.last_message)
 
 
-def queue_decision(log: ConversationLog, *, turn_id: UUID) -> None:
-    """Promises of this turn need a type while the conversation goes on; nothing else is looked for."""
+def queue_type_choice(log: ConversationLog, *, turn_id: UUID) -> None:
+    """Queue the choice of a todo type for the promises of this turn, while the conversation continues. Nothing else is
+    searched.
+    """
     if extracted_types(log.conversation.project_id).exists():
         enqueue([_job(log.conversation, key=f"{EXTRACTION}:turn:{turn_id}")])
 
 
-def is_of_the_end(key: str) -> bool:
-    """Whether a job looks for everything, and not for the types of a turn's promises alone."""
+def searches_whole_conversation(key: str) -> bool:
+    """Return True if the job searches the whole conversation, rather than choosing types for one turn's promises."""
     return not key.startswith(f"{EXTRACTION}:turn:")
 
 
 def close_silent_conversations() -> None:
-    """Look through what fell silent, in all tenants: the sweep's hook. Several at once do it once."""
-    sweep_tenants(_SILENT, _close, failed="A silent conversation could not be looked through")
+    """Search silent conversations of all tenants for todos. Runs as a sweep hook; concurrent sweeps search each one
+    once.
+    """
+    sweep_tenants(_SILENT, _close, failed="Searching a silent conversation failed")
 
 
 def _close(conversation_id: UUID) -> None:
@@ -67,7 +73,7 @@ def _close(conversation_id: UUID) -> None:
     found = silent.annotate(is_history=Now() - F("updated_at")).first()
     if found is None:
         return
-    # Not saved as a whole: that it was looked at doesn't make it recent.
+    # Not `save()`: being searched must not change `updated_at`.
     silent.update(extracted_to=found.last_message)
     if vars(found)["is_history"] < MAX_LATE:
         _enqueue(found, until=found.last_message)

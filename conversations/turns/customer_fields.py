@@ -1,4 +1,4 @@
-"""Turning what the observer read into fields of the customer: checked, normalised, never weaker over stronger (T11)."""
+"""Customer fields from the observer's readings: validated, normalized, ranked by strength."""
 
 from __future__ import annotations
 
@@ -23,65 +23,63 @@ from tenancy.write_batch import WriteBatch
 OPT_INS = ("sms_opt_in", "email_opt_in", "call_opt_in")
 MAX_VALUE = 500
 CHANGED = ("value", "strength", "quote", "turn_id", "message_id", "updated_at")
-# Who said outright which language they want may write in another by chance; so many turns of theirs in a row are none.
+# A customer who asked for a language may use another by chance. This many turns in a row change it.
 TURNS_TO_CHANGE = 3
-SAID_OUTRIGHT = (
-    "The customer said {value} outright, which a word in another language doesn't change; three messages in a row do."
-)
-MAX_SHOWN = 80
+LANGUAGE_REQUESTED = "The customer asked for {value}. Three messages in a row in another language change it."
+MAX_REFUSED = 80
 MAX_REASON = 300
-# They show a text in another order than it is written in.
+# Bidirectional overrides: they display text in another order than it is stored.
 REORDERING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
 class RefusedValue(ValueError):
-    """The observed value can't be right for its field."""
+    """The observed value is invalid for its field."""
 
 
 @dataclass(frozen=True)
 class StoredFacts:
-    """What became of one reading: the fields written, and those refused with the reason."""
+    """The result of storing one observation: the fields written, and the facts refused with the reason."""
 
     written: list[PersonaField]
     refused: list[tuple[ObservedFact, str]]
 
 
-STANDING = PreparedQuery(
+LOCKED_FIELDS = PreparedQuery(
     lambda persona: PersonaField.objects.select_for_update().filter(persona_id=persona), kinds=(UUID,)
 )
 
 
-def keep_facts(
+def store_facts(
     persona_id: UUID,
     facts: Sequence[ObservedFact],
     *,
     config: AgentConfig,
     turn: Turn,
-    said: Sequence[TranscriptMessage],
+    transcript: Sequence[TranscriptMessage],
     writes: WriteBatch,
 ) -> StoredFacts:
-    """Let the facts that hold be written; a weaker reading never replaces a stronger one. Locks the customer's fields.
+    """Add valid facts to the write batch. A weaker reading never replaces a stronger one. Locks the customer's fields.
 
-    `said` is where they were read: the turn's exchange and what came before it.
+    `transcript` is the text the facts were read from: the turn's exchange and the messages before it.
     """
-    standing = {field.key: field for field in STANDING(persona_id)} if facts else {}
+    current = {field.key: field for field in LOCKED_FIELDS(persona_id)} if facts else {}
     written: dict[str, PersonaField] = {}
     refused = []
     for fact in facts:
         try:
-            value = normalise(fact, config=config)
+            value = normalize(fact, config=config)
         except RefusedValue as error:
             refused.append((fact, str(error)))
             continue
-        known = standing.get(fact.field)
-        if known is not None and _is_written_otherwise(known, fact, value):
-            if not _is_written_lately(value, turn):
-                refused.append((fact, SAID_OUTRIGHT.format(value=known.value)))
+        known = current.get(fact.field)
+        if known is not None and _is_other_language(known, fact, value):
+            if not _was_written_recently(value, turn):
+                refused.append((fact, LANGUAGE_REQUESTED.format(value=known.value)))
                 continue
             known.strength = Strength.INFERRED
         if field := _changed(known, persona_id, fact, value, turn=turn):
-            field.message_id = _source(fact.quote, turn, said)
-            standing[fact.field] = written[fact.field] = field
+            field.message_id = _source(fact.quote, turn, transcript)
+            current[fact.field] = written[fact.field] = field
     new = [field for field in written.values() if field._state.adding]
     for field in written.values():
         if not field._state.adding:
@@ -90,38 +88,40 @@ def keep_facts(
     return StoredFacts(written=list(written.values()), refused=refused)
 
 
-def refusal_of(fact: ObservedFact, reason: str) -> dict[str, str]:
-    """A refused reading as it is shown: short, and without the characters that it may be refused for."""
+def refused_fact(fact: ObservedFact, reason: str) -> dict[str, str]:
+    """A refused fact as stored on its turn: shortened, and without unprintable characters."""
     return {"field": _shown(fact.field), "value": _shown(fact.value), "reason": _shown(reason, longest=MAX_REASON)}
 
 
-def _shown(text: str, *, longest: int = MAX_SHOWN) -> str:
+def _shown(text: str, *, longest: int = MAX_REFUSED) -> str:
     return "".join(one if one.isprintable() else "�" for one in text[:longest])
 
 
-def normalise(fact: ObservedFact, *, config: AgentConfig) -> str:
-    """The value as it is kept. Raises RefusedValue with what is wrong."""
+def normalize(fact: ObservedFact, *, config: AgentConfig) -> str:
+    """The value in its stored form. Raises RefusedValue with the reason."""
     value = fact.value.strip()
     if not value or len(value) > MAX_VALUE:
-        raise RefusedValue(f"{fact.field} has {len(value)} characters; 1 to {MAX_VALUE} are kept.")
-    if holds_controls(value):
+        raise RefusedValue(f"{fact.field} has {len(value)} characters; it must have 1 to {MAX_VALUE}.")
+    if has_control_characters(value):
         raise RefusedValue(f"{fact.field} contains control characters.")
-    own = {field.key for field in config.observer_fields}
-    normaliser = NORMALISERS.get(fact.field) or (_text if fact.field in own else None)
-    if normaliser is None:
+    project_fields = {field.key for field in config.observer_fields}
+    normalizer = NORMALIZERS.get(fact.field) or (_text if fact.field in project_fields else None)
+    if normalizer is None:
         raise RefusedValue(f"{fact.field} is not a field of this project.")
-    return normaliser(value, config)
+    return normalizer(value, config)
 
 
-def holds_controls(text: str) -> bool:
-    """Whether a prompt or a page could be bent by it: by a new line, a control character, one that turns the order around."""
+def has_control_characters(text: str) -> bool:
+    """Return True if the text contains characters that could break a prompt or a page: line breaks, control characters,
+    bidirectional overrides.
+    """
     return any(unicodedata.category(one) in {"Cc", "Cs", "Co"} or one in REORDERING for one in text)
 
 
 def _changed(
     field: PersonaField | None, persona_id: UUID, fact: ObservedFact, value: str, *, turn: Turn
 ) -> PersonaField | None:
-    """The field with the reading in it, or None when it stays as it is."""
+    """The field updated with the fact, or None if it stays the same."""
     strength = Strength.STATED if fact.confidence is Confidence.STATED else Strength.INFERRED
     if field is not None and (field.strength > strength or (field.strength == strength and field.value == value)):
         return None
@@ -131,29 +131,36 @@ def _changed(
     return field
 
 
-def _is_written_otherwise(known: PersonaField, fact: ObservedFact, value: str) -> bool:
-    """Whether the customer, who said outright which language they want, now writes in another."""
+def _is_other_language(known: PersonaField, fact: ObservedFact, value: str) -> bool:
+    """Return True if the customer asked for one language but now writes in another."""
     is_weaker = known.strength == Strength.STATED and fact.confidence is Confidence.INFERRED
     return fact.field == "language" and is_weaker and known.value != value
 
 
-def _is_written_lately(language: str, turn: Turn) -> bool:
-    """Whether their turns before this one were written in it too: each was refused with its turn."""
+def _was_written_recently(language: str, turn: Turn) -> bool:
+    """Return True if the customer's previous turns were in this language too; each of them was refused with its turn."""
     answered = Turn.objects.filter(conversation_id=turn.conversation_id, seq__lt=turn.seq, status=TurnStatus.DONE)
-    lately = answered.exclude(message=None).order_by("-seq").values_list("refused", flat=True)[: TURNS_TO_CHANGE - 1]
-    found = [any(_is_reading_of(language, one) for one in refused) for refused in lately]
-    return len(found) == TURNS_TO_CHANGE - 1 and all(found)
+    recent = answered.exclude(message=None).order_by("-seq").values_list("refused", flat=True)[: TURNS_TO_CHANGE - 1]
+    matches = [any(_is_reading_of(language, one) for one in refused) for refused in recent]
+    return len(matches) == TURNS_TO_CHANGE - 1 and all(matches)
 
 
 def _is_reading_of(language: str, refused: Mapping[str, str]) -> bool:
     return refused["field"] == "language" and refused["value"].strip().lower() == language
 
 
-def _source(quote: str, turn: Turn, said: Sequence[TranscriptMessage]) -> UUID | None:
-    """The message that holds the words: of a turn that took others over, it may be one of theirs. Else the turn's own."""
+def _source(quote: str, turn: Turn, transcript: Sequence[TranscriptMessage]) -> UUID | None:
+    """The message that contains the quote, which may belong to a superseded turn. Defaults to the turn's own message."""
     if not quote or (turn.message is not None and quote in turn.message.content):
         return turn.message_id
-    found = next((one.seq for one in reversed(said) if one.role == MessageRole.USER and quote in one.content), None)
+    found = next(
+        (
+            message.seq
+            for message in reversed(transcript)
+            if message.role == MessageRole.USER and quote in message.content
+        ),
+        None,
+    )
     if found is None:
         return turn.message_id
     return Message.objects.get(conversation_id=turn.conversation_id, seq=found).pk
@@ -161,7 +168,7 @@ def _source(quote: str, turn: Turn, said: Sequence[TranscriptMessage]) -> UUID |
 
 def _name(value: str, config: AgentConfig) -> str:
     if len(value) > 80 or not any(character.isalpha() for character in value):
-        raise RefusedValue("A name has letters, and at most 80 characters.")
+        raise RefusedValue("A name must contain a letter and have at most 80 characters.")
     return value
 
 
@@ -182,13 +189,13 @@ def _email(value: str, config: AgentConfig) -> str:
 
 def _language(value: str, config: AgentConfig) -> str:
     if not re.fullmatch(r"[A-Za-z]{2,3}(-[A-Za-z0-9]+)*", value):
-        raise RefusedValue(f"{value} is not a language code like en.")
+        raise RefusedValue(f"{value} is not a language code such as en.")
     return value.lower()
 
 
 def _opt_in(value: str, config: AgentConfig) -> str:
     if value.lower() not in {"true", "false"}:
-        raise RefusedValue(f"An opt-in is true or false, not {value}.")
+        raise RefusedValue(f"An opt-in must be true or false, not {value}.")
     return value.lower()
 
 
@@ -196,7 +203,7 @@ def _text(value: str, config: AgentConfig) -> str:
     return value
 
 
-NORMALISERS: Mapping[str, Callable[[str, AgentConfig], str]] = {
+NORMALIZERS: Mapping[str, Callable[[str, AgentConfig], str]] = {
     "name": _name,
     "phone": _phone,
     "email": _email,

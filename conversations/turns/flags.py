@@ -1,4 +1,4 @@
-"""The flag that asks staff to look at a conversation, why it went up, that of a caller (F19), and taking them down."""
+"""Flags that ask staff to look at a conversation or a caller: their reasons, and clearing them."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from conversations.models import Conversation, Event, Persona
 from jobs.errors import WrongState
 from projects.models import User
 
-LONGEST_FLAG = 300
-MOST_REASONS, MOST_EVENTS = 5, 100
+MAX_FLAG = 300
+MAX_REASONS, MAX_EVENTS = 5, 100
 CLEARED = "flag_cleared"
 
 
@@ -21,18 +21,20 @@ def low_score(score: int, reason: str) -> str:
 
 
 def broken_claim(quotes: Sequence[str]) -> str:
-    return f"It said so, but nothing did it: “{'” and “'.join(quotes)}”"[:LONGEST_FLAG]
+    return f"Claimed but not done: “{'” and “'.join(quotes)}”"[:MAX_FLAG]
 
 
 def no_reply(reason: str) -> str:
-    return f"No reply could be written: {reason}"[:LONGEST_FLAG]
+    return f"Reply failed: {reason}"[:MAX_FLAG]
 
 
 def flag_reasons(conversation: Conversation) -> list[str]:
-    """Why the flag is up, the newest first: the flag itself says one reason, and the log has those of the same time."""
+    """The reasons for the conversation's flag, newest first: the flag itself, then those logged since it was last
+    cleared.
+    """
     if not conversation.flag:
         return []
-    rows = Event.objects.filter(conversation=conversation, idn__in=[*REASONS, CLEARED]).order_by("-seq")[:MOST_EVENTS]
+    rows = Event.objects.filter(conversation=conversation, idn__in=[*REASONS, CLEARED]).order_by("-seq")[:MAX_EVENTS]
     claims: dict[str, list[str]] = {}
     since = list[Event]()
     for event in rows:
@@ -40,14 +42,14 @@ def flag_reasons(conversation: Conversation) -> list[str]:
             break
         since.append(event)
         if event.idn == "claim_unbacked":
-            # What one reply claimed is one reason, with its quotes in their order.
+            # All claims of one reply are one reason, with the quotes in their order.
             quotes = claims.setdefault(event.payload["turn"], [])
-            quotes[:] = [event.payload["quote"], *(one for one in quotes if one != event.payload["quote"])]
-    said = [REASONS[event.idn](event.payload, claims) for event in since]
-    return list(dict.fromkeys([conversation.flag, *said]))[:MOST_REASONS]
+            quotes[:] = [event.payload["quote"], *(quote for quote in quotes if quote != event.payload["quote"])]
+    reasons = [REASONS[event.idn](event.payload, claims) for event in since]
+    return list(dict.fromkeys([conversation.flag, *reasons]))[:MAX_REASONS]
 
 
-# By the event that tells of it: the reason as the flag says it, of the event and of what each turn claimed.
+# By event idn: builds the flag's wording from the event's payload and the claims of each turn.
 REASONS: Mapping[str, Callable[[Mapping[str, Any], Mapping[str, Sequence[str]]], str]] = {
     "quality_low": lambda payload, claims: low_score(payload["score"], payload["reason"]),
     "claim_unbacked": lambda payload, claims: broken_claim(claims[payload["turn"]]),
@@ -56,25 +58,27 @@ REASONS: Mapping[str, Callable[[Mapping[str, Any], Mapping[str, Sequence[str]]],
 
 
 def clear_flag(conversation_id: UUID, *, by: User) -> str:
-    """Take the flag down, and keep in the log what it said and who did it. Returns what it said.
+    """Clear the conversation's flag and log its reason and who cleared it. Returns the reason.
 
-    Two people at once: one takes it down, the other gets WrongState. Raises Conversation.DoesNotExist.
+    If two people clear it at once, one of them gets WrongState. Raises Conversation.DoesNotExist.
     """
     with open_log(conversation_id) as log:
         reason = log.conversation.flag
         if not reason:
-            raise WrongState("The flag was taken down already.")
+            raise WrongState("The flag has already been cleared.")
         log.conversation.flag = ""
         log.add_event("flag_cleared", payload={"reason": reason, "by": by.name})
     return reason
 
 
 def clear_caller_flag(conversation_id: UUID, *, by: User) -> None:
-    """Take the flag of the conversation's customer down; the log keeps what it said and who did it. Raises WrongState."""
+    """Clear the flag of the conversation's customer and log its reason and who cleared it. Raises WrongState if there
+    is none.
+    """
     with open_log(conversation_id) as log:
         persona = Persona.objects.select_for_update().get(pk=log.conversation.persona_id)
         if not persona.flagged:
-            raise WrongState("The caller's flag was taken down already.")
+            raise WrongState("The caller's flag has already been cleared.")
         log.add_event("caller_flag_cleared", payload={"reason": persona.flag_reason, "by": by.name})
         persona.flagged, persona.flag_reason = False, ""
         persona.save(update_fields=["flagged", "flag_reason"])

@@ -1,4 +1,4 @@
-"""How well a conversation goes, and what follows when it goes badly (T12, T19, D12)."""
+"""Quality scores of a conversation, and recovery from low ones."""
 
 from __future__ import annotations
 
@@ -8,15 +8,14 @@ from conversations.prompts.observer import Quality
 from conversations.turns.flags import low_score
 
 RECOVER_AT = 3
-LONGEST_REASON = 250
+MAX_REASON = 250
 
 
-def keep_quality(log: ConversationLog, turn: Turn, quality: Quality) -> None:
-    """Keep a turn's score with its reason. A low one tells the next reply to put things right, and flags staff.
-
-    The instruction stands until a better score.
+def store_quality(log: ConversationLog, turn: Turn, quality: Quality) -> None:
+    """Store a turn's score and reason. A low score flags the conversation and instructs the next replies to recover,
+    until a better score.
     """
-    reason = " ".join(quality.reason.split())[:LONGEST_REASON]
+    reason = " ".join(quality.reason.split())[:MAX_REASON]
     log.writes.change(Turn, turn.pk, quality_score=quality.score, quality_reason=reason)
     is_low = quality.score <= RECOVER_AT
     log.conversation.recovery = reason if is_low else ""

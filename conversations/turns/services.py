@@ -1,4 +1,4 @@
-"""What callers may do to a conversation. Pages, API and tasks come through here."""
+"""Services to start and write to conversations, shared by pages, API and tasks."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from conversations.models import (
     TurnStatus,
 )
 from conversations.models.persona import Strength
-from conversations.turns.after_reply import watch
+from conversations.turns.after_reply import queue_observation
 from conversations.turns.channel_signals import reopen
 from jobs.enqueue import JobRequest, Superseded, enqueue
 from jobs.failpoints import failpoint
@@ -39,9 +39,9 @@ from tenancy.prepared_queries import PreparedQuery
 from tenancy.write_batch import insert_if_absent, insert_rows
 
 REPLY = "reply"
-# After so many turns in a row that the agent started itself, nothing more fires by itself.
+# After this many turns in a row started by the agent itself, it starts no more.
 MAX_AGENT_TURNS = 3
-UNSENT = (TurnStatus.QUEUED, TurnStatus.REPLYING)
+UNSENT_STATUSES = (TurnStatus.QUEUED, TurnStatus.REPLYING)
 
 PERSONA = PreparedQuery(
     lambda project, external_id: Persona.objects.filter(project_id=project, external_id=external_id), kinds=(UUID, str)
@@ -49,7 +49,7 @@ PERSONA = PreparedQuery(
 
 
 class ReplyInProgress(Conflict):
-    """The reply to the last message is still being written; post this one again when it has come."""
+    """The previous message is still being answered. Try again after the reply."""
 
     def __init__(self) -> None:
         super().__init__(code="reply_in_progress")
@@ -57,9 +57,9 @@ class ReplyInProgress(Conflict):
 
 @dataclass(frozen=True)
 class Posted:
-    """A stored message and the turn that answers it; none while a colleague has the conversation.
+    """A stored message and the turn that answers it, or None while an operator has the conversation.
 
-    `event` is the number of the message's event: a stream of the turn begins with it.
+    `event` is the number of the message's event, where a stream of the turn starts.
     """
 
     conversation: Conversation
@@ -71,7 +71,7 @@ class Posted:
 def start_conversation(
     project: Project, *, channel: Channel, external_id: str, known: Mapping[str, str], metadata: Mapping[str, Any]
 ) -> Conversation:
-    """A new conversation with a customer, known or new. What the caller knows of them is kept as given."""
+    """Start a conversation with a new or existing customer. `known` fields are stored as given by the API or staff."""
     persona = _persona(project, external_id)
     give_fields(persona, known)
     conversation = Conversation(project=project, persona=persona, channel=channel, metadata=dict(metadata))
@@ -84,44 +84,44 @@ def _persona(project: Project, external_id: str) -> Persona:
         return known
     persona = Persona(project=project, external_id=external_id)
     if not insert_if_absent(persona):
-        # Somebody else has just made it.
+        # Created concurrently.
         [persona] = PERSONA(project.pk, external_id)
     return persona
 
 
 def give_fields(persona: Persona, fields: Mapping[str, str]) -> None:
-    """Set fields of a customer by staff's or the API's word, which no observation overrides."""
-    given = [
+    """Set a customer's fields as given by staff or the API. Observations never override them."""
+    rows = [
         PersonaField(persona=persona, key=key, value=fields[key], strength=Strength.GIVEN) for key in sorted(fields)
     ]
-    # In one order for everybody, so that two who give the same fields don't wait for each other.
+    # Sorted, so that concurrent writers of the same fields don't deadlock.
     PersonaField.objects.bulk_create(
-        given,
+        rows,
         update_conflicts=True,
         unique_fields=["organization", "persona", "key"],
         update_fields=["value", "strength", "quote", "message_id", "turn_id", "updated_at"],
     )
 
 
-def set_read_field(persona: Persona, key: str, value: str) -> bool:
-    """Set what a model read off a tool's answer: it never stands in for what staff or the API has on file (F19, W05).
+def set_observed_field(persona: Persona, key: str, value: str) -> bool:
+    """Set a field that a model read from a tool's result. It never replaces a value given by staff or the API.
 
-    False where theirs is another one, which stays.
+    Returns False if such a value exists and differs.
     """
-    read = {"value": value, "strength": Strength.STATED, "quote": "", "message_id": None, "turn_id": None}
-    field, is_new = PersonaField.objects.get_or_create(persona=persona, key=key, defaults=read)
+    values = {"value": value, "strength": Strength.STATED, "quote": "", "message_id": None, "turn_id": None}
+    field, is_new = PersonaField.objects.get_or_create(persona=persona, key=key, defaults=values)
     if is_new or field.value == value:
         return True
     weaker = PersonaField.objects.filter(pk=field.pk, strength__lt=Strength.GIVEN)
-    return weaker.update(**read, updated_at=Now()) == 1
+    return weaker.update(**values, updated_at=Now()) == 1
 
 
 def post_message(conversation_id: UUID, content: str, *, project_id: UUID | None = None) -> Posted:
-    """Store a customer's message, and queue the reply; what becomes of one that is being written, the policy says.
+    """Store a customer's message and queue its reply. The newer-message policy decides about a reply in progress.
 
-    While a colleague has the conversation it is stored and read by the observer, and nothing more. Two posts at once are
-    answered in the order of their `seq`. With `project_id` another project's conversation is none. Raises
-    Conversation.DoesNotExist, ReplyInProgress, ConversationOver.
+    While an operator has the conversation, the message is only stored and observed. Concurrent messages are answered in
+    the order of their `seq`. Raises Conversation.DoesNotExist (also for a conversation outside `project_id`),
+    ReplyInProgress, ConversationOver.
     """
     with open_log(conversation_id, project_id=project_id) as log:
         reopen(log)
@@ -131,7 +131,7 @@ def post_message(conversation_id: UUID, content: str, *, project_id: UUID | None
         if log.conversation.operator_id is not None:
             message = log.add_message(MessageRole.USER, content, turn=None, idn="user_message")
             event = log.conversation.last_event
-            watch(log, message)
+            queue_observation(log, message)
             return Posted(log.conversation, message, turn=None, event=event)
         turn = log.add_turn(message_id=uuid7())
         message = log.add_message(MessageRole.USER, content, turn=turn, idn="user_message", id=turn.message_id)
@@ -148,9 +148,9 @@ def message_event(conversation_id: UUID, message_id: str) -> int:
 
 
 def queue_reply(log: ConversationLog, turn: Turn, *, policy: NewerMessage) -> None:
-    """Queue a turn's reply: after those not sent yet, or in place of them, whose turns it then takes over."""
+    """Queue a turn's reply. By policy it follows unsent replies, or supersedes them and takes over their turns."""
     transaction.on_commit(partial(failpoint, "msg.post_commit_pre_wake"))
-    [made] = enqueue(
+    [job] = enqueue(
         [
             JobRequest(
                 lane=REPLY,
@@ -162,39 +162,39 @@ def queue_reply(log: ConversationLog, turn: Turn, *, policy: NewerMessage) -> No
             )
         ]
     )
-    if made.superseded.ordinals:
-        _take_over(log, turn, made.superseded)
+    if job.superseded.ordinals:
+        _take_over(log, turn, job.superseded)
     log.add_turn_event(turn)
 
 
 def has_talked_enough(conversation: Conversation) -> bool:
-    """Whether the newest turns are all the agent's own, so many that it says nothing more by itself."""
+    """Return True if the last MAX_AGENT_TURNS turns were all started by the agent."""
     newest = Turn.objects.filter(conversation=conversation).order_by("-seq")[:MAX_AGENT_TURNS]
-    own = [turn.message_id is None for turn in newest]
-    return len(own) == MAX_AGENT_TURNS and all(own)
+    by_agent = [turn.message_id is None for turn in newest]
+    return len(by_agent) == MAX_AGENT_TURNS and all(by_agent)
 
 
-def _take_over(log: ConversationLog, turn: Turn, given_up: Superseded) -> None:
-    for older in Turn.objects.filter(conversation=log.conversation, seq__in=given_up.ordinals):
+def _take_over(log: ConversationLog, turn: Turn, superseded: Superseded) -> None:
+    for older in Turn.objects.filter(conversation=log.conversation, seq__in=superseded.ordinals):
         older.status, older.superseded_by, older.finished_at = TurnStatus.SUPERSEDED, turn, timezone.now()
         older.save(update_fields=["status", "superseded_by", "finished_at"])
         log.add_turn_event(older)
 
 
 def policy_for(log: ConversationLog) -> NewerMessage:
-    """The project's policy, else the channel's."""
+    """The project's newer-message policy, or the channel's default."""
     version_id = log.conversation.project.agent_version_id
     return (_policy_of(version_id) if version_id else None) or traits_of(log.conversation.channel).newer_message
 
 
 @lru_cache(maxsize=4096)
 def _policy_of(version_id: UUID) -> NewerMessage | None:
-    """One word of a version of the settings, remembered: a version never changes."""
-    words = AgentVersion.objects.filter(pk=version_id).values_list("document__newer_message", flat=True)
-    return cast(NewerMessage | None, words.first())
+    """The policy in an agent version; cached, because versions are immutable."""
+    policies = AgentVersion.objects.filter(pk=version_id).values_list("document__newer_message", flat=True)
+    return cast(NewerMessage | None, policies.first())
 
 
 def refuse_while_answering(log: ConversationLog) -> None:
-    """Raise ReplyInProgress while a customer's message waits for its reply; what the agent says by itself gives way."""
-    if Turn.objects.filter(conversation=log.conversation, status__in=UNSENT, message__isnull=False).exists():
+    """Raise ReplyInProgress while a customer's message awaits its reply. Turns started by the agent don't count."""
+    if Turn.objects.filter(conversation=log.conversation, status__in=UNSENT_STATUSES, message__isnull=False).exists():
         raise ReplyInProgress

@@ -1,1 +1,1 @@
-"""Live calls whose voice runs elsewhere: what it reports, the turns that come of it, and what its model is told meanwhile (T28)."""
+"""Calls with an external voice: its reports, the turns they create, and the updates for the voice model."""

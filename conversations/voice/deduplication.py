@@ -1,4 +1,4 @@
-"""What a live session asks for a second time: delivered again by the network, or wanted again by the caller (D18, E6)."""
+"""Deduplication of live tool calls: redelivered by the network, or asked for again by the caller."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from conversations.common.business_hours import working_status
-from conversations.evaluation.dry_run import keep_calls
+from conversations.evaluation.dry_run import store_calls
 from conversations.models import Event
 from conversations.tool_runs.effects.argument_extraction import AskedAgain
 from llm.client import Client
@@ -35,7 +35,7 @@ TASK = "The tool {tool} did this already in this call, and is called for the sam
 
 @dataclass(frozen=True)
 class CallAnswer:
-    """What the session gets back: `result` for its model, and for the channel whether the agent's part is over (F18)."""
+    """The session's answer: `result` for the voice model, `signal` for the channel if the agent's part is over."""
 
     result: str
     is_error: bool = False
@@ -44,55 +44,55 @@ class CallAnswer:
 
     @property
     def signals(self) -> dict[str, bool]:
-        """`{"transferred": true}` or `{"ended": true}`, where the channel stops the model."""
+        """`{"transferred": true}` or `{"ended": true}` if the channel must stop the model, else empty."""
         return {name: True for name, signal in SIGNALS.items() if signal is self.signal}
 
 
 @dataclass(frozen=True)
 class Repeat:
-    """A call for what `earlier` has done already."""
+    """A call for something that `earlier` did already."""
 
     organization_id: UUID
     earlier: Effect
 
 
-def answer_before(conversation_id: UUID, call_id: str) -> CallAnswer | None:
-    """The answer that a call of this id has had, as it stands in the conversation's log; None where it has had none."""
-    event = _events(conversation_id, call_id, idn=ANSWERED)
+def logged_answer(conversation_id: UUID, call_id: str) -> CallAnswer | None:
+    """The answer logged for a call id, or None."""
+    event = _find_event(conversation_id, call_id, idn=ANSWERED)
     if event is None:
         return None
-    kept = event.payload
-    signal = kept.get("signal")
-    return CallAnswer(kept["result"], kept["is_error"], Signal(signal) if signal else None, kept["block"])
+    logged = event.payload
+    signal = logged.get("signal")
+    return CallAnswer(logged["result"], logged["is_error"], Signal(signal) if signal else None, logged["block"])
 
 
-def call_before(conversation_id: UUID, call_id: str) -> Event | None:
-    """How a call of this id began; None where none has."""
-    return _events(conversation_id, call_id, idn=CALLED)
+def logged_call(conversation_id: UUID, call_id: str) -> Event | None:
+    """The event logged when a call with this id began, or None."""
+    return _find_event(conversation_id, call_id, idn=CALLED)
 
 
-def effect_of(called: Event, *, key: str) -> Effect | None:
-    """The effect that the call began, under the `key` that it began with or, once it failed and was edited, under another (E1)."""
-    return Effect.objects.filter(Q(effect_key=key) | Q(pk=called.payload.get("effect"))).first()
+def effect_of(logged: Event, *, key: str) -> Effect | None:
+    """The call's effect, by its `key` or, if a failed one was edited and has a new key, by its id."""
+    return Effect.objects.filter(Q(effect_key=key) | Q(pk=logged.payload.get("effect"))).first()
 
 
-def is_under_way(called: Event, *, within: timedelta) -> bool:
-    """Whether the call began so lately that whoever carries it out may still be at it."""
-    return called.created_at > timezone.now() - within
+def is_under_way(logged: Event, *, within: timedelta) -> bool:
+    """True if the call began so recently that its worker may still be running it."""
+    return logged.created_at > timezone.now() - within
 
 
 async def has_caller_asked_again(repeat: Repeat, *, heard: str) -> bool:
-    """Whether the caller's own words since ask for what was done already; not where no model can say so.
+    """True if the caller's words since then ask for it again; False if no model can answer.
 
     No transaction may be open.
     """
-    surroundings, model = await in_db(_surroundings, repeat, heard)
+    extraction_context, model = await in_db(_extraction_context, repeat, heard)
     records: list[CallRecord] = []
 
     async def ask(client: Client) -> dict[str, Any]:
         task = TASK.format(tool=repeat.earlier.tool)
         return await generate_object_by_schema(
-            client, model, schema=AskedAgain, task=task, surroundings=surroundings, record=records.append
+            client, model, schema=AskedAgain, task=task, extraction_context=extraction_context, record=records.append
         )
 
     try:
@@ -100,15 +100,15 @@ async def has_caller_asked_again(repeat: Repeat, *, heard: str) -> bool:
     except LlmError:
         return False
     finally:
-        await in_db(keep_calls, repeat.organization_id, repeat.earlier.project_id, records)
+        await in_db(store_calls, repeat.organization_id, repeat.earlier.project_id, records)
 
 
-def _surroundings(repeat: Repeat, heard: str) -> tuple[ExtractionContext, ModelSpec]:
+def _extraction_context(repeat: Repeat, heard: str) -> tuple[ExtractionContext, ModelSpec]:
     earlier = repeat.earlier
     with tenant_tx(repeat.organization_id):
         project = Project.objects.select_related("agent_version").get(pk=earlier.project_id)
         config = cast(AgentVersion, project.agent_version).config
-        surroundings = ExtractionContext(
+        extraction_context = ExtractionContext(
             business_name=config.business_name,
             business_context=config.business_context,
             now=working_status(config, at=timezone.now()).clock,
@@ -116,9 +116,9 @@ def _surroundings(repeat: Repeat, heard: str) -> tuple[ExtractionContext, ModelS
             messages=[TranscriptLine(role="customer", content=heard)],
             earlier=[f"{earlier.tool}: {earlier.told}"],
         )
-        return surroundings, model_for(project, config, SKILL)
+        return extraction_context, model_for(project, config, SKILL)
 
 
-def _events(conversation_id: UUID, call_id: str, *, idn: str) -> Event | None:
+def _find_event(conversation_id: UUID, call_id: str, *, idn: str) -> Event | None:
     rows = Event.objects.filter(conversation_id=conversation_id, idn=idn, payload__call=call_id)
     return rows.order_by("-seq").first()

@@ -1,11 +1,11 @@
-"""A turn whose reply a voice has spoken: from here on it is one as any other, and the flows learn, think and act by it (T07, T28)."""
+"""Turns spoken by a voice model. They are processed by the same flows as written ones."""
 
 from __future__ import annotations
 
 from typing import cast
 
 from conversations.common.business_hours import working_status
-from conversations.context.transcript import read_unsummarised
+from conversations.context.transcript import read_unsummarized
 from conversations.followups.waits import is_waiting
 from conversations.live.event_log import ConversationLog
 from conversations.models import (
@@ -20,35 +20,44 @@ from conversations.models import (
     VoiceSession,
 )
 from conversations.promises.apply_verdicts import UNBACKED
-from conversations.turns.after_reply import queue_analysis, tell_replied
+from conversations.turns.after_reply import add_reply_events, queue_analysis
 from projects.models import AgentVersion, Project
 
-REPLIED = ("message", "reply", "status", "working_hours", "directives_used", "freshness", "replied_at", "finished_at")
+REPLY_FIELDS = (
+    "message",
+    "reply",
+    "status",
+    "working_hours",
+    "directives_used",
+    "freshness",
+    "replied_at",
+    "finished_at",
+)
 
 
 def add_spoken_turn(log: ConversationLog, session: VoiceSession, text: str) -> Turn:
-    """The turn of what a voice's model has said, with the caller's words that it answers, if any, and its flows queued."""
+    """Add the turn of the voice model's words, with the caller's messages they answer, and queue its flows."""
     conversation = log.conversation
-    # Before the turn: what it was said by is what stood then.
+    # Sent before the turn is added: its freshness is measured against the state it was spoken in.
     log.writes.send()
-    asked, freshness = unanswered(conversation), _freshness(conversation, session)
-    turn = log.add_turn(Origin.MESSAGE if asked else Origin.URGENT)
+    answered_messages, freshness = unanswered(conversation), _freshness(conversation, session)
+    turn = log.add_turn(Origin.MESSAGE if answered_messages else Origin.URGENT)
     log.writes.send()
-    Message.objects.filter(pk__in=[message.pk for message in asked], turn=None).update(turn=turn)
-    turn.message = asked[-1] if asked else None
+    Message.objects.filter(pk__in=[message.pk for message in answered_messages], turn=None).update(turn=turn)
+    turn.message = answered_messages[-1] if answered_messages else None
     turn.reply = log.add_message(MessageRole.AGENT, text, turn=turn, idn="agent_message")
     turn.status, turn.replied_at, turn.finished_at = TurnStatus.DONE, log.now, log.now
     turn.directives_used, turn.freshness = session.given_directives, freshness
     turn.working_hours = _working_hours(log)
-    log.writes.update(turn, REPLIED)
-    tell_replied(log, turn)
-    queue_analysis(log, turn, said=read_unsummarised(conversation.pk))
-    _set_right(conversation, session)
+    log.writes.update(turn, REPLY_FIELDS)
+    add_reply_events(log, turn)
+    queue_analysis(log, turn, unsummarized=read_unsummarized(conversation.pk))
+    _clear_correction(conversation, session)
     return turn
 
 
 def unanswered(conversation: Conversation) -> list[Message]:
-    """The caller's newest words, to which nothing was said yet; the oldest first."""
+    """The caller's messages since the last answer, oldest first."""
     said = Message.objects.filter(conversation=conversation)
     answered = said.exclude(role__in=(MessageRole.USER, MessageRole.SYSTEM)).order_by("-seq").values("seq")[:1]
     since = answered.first()
@@ -56,7 +65,7 @@ def unanswered(conversation: Conversation) -> list[Message]:
 
 
 def _freshness(conversation: Conversation, session: VoiceSession) -> Freshness:
-    """As of a written reply, by the directives that the voice's model was given (T26)."""
+    """Freshness as for a written reply, measured by the directives the voice model was given."""
     if is_waiting(conversation.pk):
         return Freshness.WAITING
     if session.given_directives_id is None:
@@ -70,8 +79,8 @@ def _working_hours(log: ConversationLog) -> dict[str, str | bool]:
     return working_status(cast(AgentVersion, project.agent_version).config, at=log.now).document
 
 
-def _set_right(conversation: Conversation, session: VoiceSession) -> None:
-    """What the voice's model was told to correct before it spoke is corrected now."""
+def _clear_correction(conversation: Conversation, session: VoiceSession) -> None:
+    """Clear the correction if the voice model was told every claim in it before it spoke."""
     claims = Event.objects.filter(conversation=conversation, idn=UNBACKED, seq__gt=session.applied)
     if conversation.correction and not claims.exists():
         conversation.correction = ""

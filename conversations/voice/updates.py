@@ -1,8 +1,7 @@
-"""What the voice's model of a live call is told while it speaks: new directives, urgent messages, corrections (T28).
+"""Updates for the voice model of a live call: new directives, urgent messages, corrections.
 
-Each update is an event of the conversation, and its number the update's: an older one never follows a newer one, of several
-directives the newest is given alone, and nothing is given while the caller speaks, or after the agent has talked three times
-without a word of the caller's.
+Each update is an event of the conversation and has its number. Updates are sent in order, and of several directives
+only the newest. Nothing is sent while the caller speaks, or after the agent has spoken three times without an answer.
 """
 
 from __future__ import annotations
@@ -26,13 +25,13 @@ from conversations.voice.turns import unanswered
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 
-WRITTEN = "directives_written"
+DIRECTIVES_WRITTEN = "directives_written"
 OVER = "The call is over for you. Say nothing more."
 
 
 @dataclass(frozen=True)
 class UpdatesCursor:
-    """Whose updates are streamed, from which number on; None where the voice's model was given none yet."""
+    """A conversation and the number of the last update given; None if the voice model was given none yet."""
 
     organization_id: UUID
     conversation_id: UUID
@@ -41,8 +40,10 @@ class UpdatesCursor:
 
 @dataclass(frozen=True)
 class Due:
-    """The updates that may be given now, as frames; how far the conversation has been looked through, and the number of the last
-    event in it. `stop` is why the voice's model must not speak any more.
+    """The updates to send now, as frames.
+
+    `after` is how far the conversation has been read, `last_event` its newest event. `stop` is the reason why the voice
+    model must not speak any more, else "".
     """
 
     frames: list[Frame]
@@ -51,13 +52,13 @@ class Due:
     stop: str = ""
 
 
-async def update_frames(place: UpdatesCursor) -> Frames:
-    """The updates as server-sent events until the call is over; the last of them says `stop`, and why."""
-    after = place.after
-    async with hub().listen(Room(place.organization_id, place.conversation_id), after=0) as listener:
+async def update_frames(cursor: UpdatesCursor) -> Frames:
+    """Updates as server-sent events until the call is over; the last event is `stop` with the reason."""
+    after = cursor.after
+    async with hub().listen(Room(cursor.organization_id, cursor.conversation_id), after=0) as listener:
         yield [RETRY]
         while True:
-            due = await in_db(due_after, place, after)
+            due = await in_db(due_after, cursor, after)
             listener.after, after = due.last_event, due.after
             if due.frames:
                 yield due.frames
@@ -68,25 +69,25 @@ async def update_frames(place: UpdatesCursor) -> Frames:
                 yield [PINGED]
 
 
-def due_after(place: UpdatesCursor, after: int | None) -> Due:
-    """What is due now. The first look leaves out what an earlier reply has told."""
-    with tenant_tx(place.organization_id):
-        conversation = Conversation.objects.get(pk=place.conversation_id)
+def due_after(cursor: UpdatesCursor, after: int | None) -> Due:
+    """The updates due now. With `after` None, those that an earlier reply has told are left out."""
+    with tenant_tx(cursor.organization_id):
+        conversation = Conversation.objects.get(pk=cursor.conversation_id)
         if conversation.status != ConversationStatus.OPEN:
-            # Who hung up, and whoever was put through, is not spoken to any more.
+            # A caller who hung up or was transferred must not be spoken to.
             return Due([], after, conversation.last_event, stop=OVER)
         frames = [_frame(event) for event in _updates(conversation, after)]
-        # Looked at last: whoever began to speak meanwhile is not spoken into.
+        # Checked last, so that a caller who began to speak meanwhile is not interrupted.
         if _is_held(conversation):
             return Due([], after, conversation.last_event)
         return Due(frames, conversation.last_event, conversation.last_event)
 
 
-def place_of(conversation: Conversation, asked: int | None) -> UpdatesCursor:
-    """Where a stream begins: after what the carrier has seen, or the voice's model was given by its reports."""
+def cursor_for(conversation: Conversation, seen: int | None) -> UpdatesCursor:
+    """Where a stream begins: after the latest update that the bridge has seen (`seen`) or reported as applied."""
     session = VoiceSession.objects.filter(conversation=conversation).first()
     applied = (session.applied or None) if session else None
-    known = [number for number in (asked, applied) if number is not None]
+    known = [number for number in (seen, applied) if number is not None]
     return UpdatesCursor(cast(UUID, conversation.organization_id), conversation.pk, max(known, default=None))
 
 
@@ -98,13 +99,14 @@ def _is_held(conversation: Conversation) -> bool:
 
 def _updates(conversation: Conversation, after: int | None) -> Sequence[Event]:
     rows = Event.objects.filter(conversation=conversation, idn__in=_NAMES, seq__gt=after or 0)
-    # What was added since the conversation was read comes with the next look.
+    # Events added since the conversation was read come with the next read.
     found = list(rows.filter(seq__lte=conversation.last_event).order_by("seq"))
-    newest = max((event.seq for event in found if event.idn == WRITTEN), default=0)
+    newest = max((event.seq for event in found if event.idn == DIRECTIVES_WRITTEN), default=0)
     return [
         event
         for event in found
-        if event.seq == newest or (event.idn != WRITTEN and (after is not None or _is_untold(conversation, event)))
+        if event.seq == newest
+        or (event.idn != DIRECTIVES_WRITTEN and (after is not None or _is_untold(conversation, event)))
     ]
 
 
@@ -115,7 +117,7 @@ def _is_untold(conversation: Conversation, event: Event) -> bool:
 
 
 def _frame(event: Event) -> Frame:
-    return Frame(_NAMES[event.idn], {**_READ[event.idn](event), "seq": event.seq}, event.seq)
+    return Frame(_NAMES[event.idn], {**_PAYLOADS[event.idn](event), "seq": event.seq}, event.seq)
 
 
 def _directives(event: Event) -> dict[str, Any]:
@@ -135,9 +137,9 @@ def _correction(event: Event) -> dict[str, Any]:
     }
 
 
-_NAMES: Mapping[str, str] = {WRITTEN: "directives", URGENT: "urgent_message", UNBACKED: "correction"}
-_READ: Mapping[str, Callable[[Event], dict[str, Any]]] = {
-    WRITTEN: _directives,
+_NAMES: Mapping[str, str] = {DIRECTIVES_WRITTEN: "directives", URGENT: "urgent_message", UNBACKED: "correction"}
+_PAYLOADS: Mapping[str, Callable[[Event], dict[str, Any]]] = {
+    DIRECTIVES_WRITTEN: _directives,
     URGENT: _urgent,
     UNBACKED: _correction,
 }

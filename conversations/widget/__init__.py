@@ -1,5 +1,6 @@
-"""The widget on a business's own pages: its doors, its visitors, its script, and the shop that shows it (design section 6).
+"""The widget for a business's own site: endpoints, visitors, script, and the demo shop.
 
-`access`: from a public key and a page's origin to the tenant → `visitors`, `shopper`: who speaks → `views`, `live`: what they
-may do → `customer`: what they get to see of it. The script's source stands in static/widget, `script` makes one file of it.
+`authentication`: from a public key and a page's origin to the tenant → `visitors`, `shopper`: who is speaking →
+`views`, `live`: the endpoints → `event_filter`: what a visitor may see. The script's source is in static/widget;
+`bundle` builds one file from it.
 """

@@ -1,4 +1,4 @@
-"""The agent as a widget shows it."""
+"""The agent as the widget shows it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SUGGESTED = 3
 
 
 def agent_payload(project: Project, widget: Widget) -> dict[str, Any]:
-    """Name, look and words, and the capabilities that the server lets it have (W13)."""
+    """Name, theme, texts, and the capabilities the server grants the agent."""
     config = _config_of(project)
     theme = theme_of(widget)
     return {

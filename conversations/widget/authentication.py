@@ -1,4 +1,4 @@
-"""Who is let in at the widget's doors: first the key (through mg_ops), then, inside the tenant's transaction, page and visitor."""
+"""Authentication of widget requests: the public key (through mg_ops), then the page's origin and the visitor."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from django.conf import settings
 from django.http import HttpRequest
 from rest_framework.request import Request
 
-from conversations.widget.errors import ForeignPage, NoPage, NoVisitor, NoWidget
+from conversations.widget.errors import NoVisitor, NoWidget, OriginMissing, OriginNotAllowed
 from conversations.widget.visitors import Visitor, read_visitor
 from projects.api.authentication import Caller, PendingAuth, TenantAuthentication
 from projects.models import Widget
@@ -22,28 +22,28 @@ from tenancy.scope import current_organization_id
 from tenancy.tenant_lookup import WidgetRef, find_widget
 
 KEY = re.compile(r"pk_[\w-]{24}", re.ASCII)
-MAY = frozenset({Scope.READ.value, Scope.CONVERSE.value})
-KEPT_PLACES = 4096
+VISITOR_SCOPES = frozenset({Scope.READ.value, Scope.CONVERSE.value})
+CACHED_WIDGETS = 4096
 
 
 @dataclass(frozen=True)
 class WidgetCaller(Caller):
-    """A page that shows a widget; at most doors with the visitor who looks at it."""
+    """A page that shows a widget and, for most endpoints, its visitor."""
 
     widget: Widget | None = None
     visitor: Visitor | None = None
 
 
 class PageAuthentication(TenantAuthentication):
-    """The public key in the address, and a page that the business has named."""
+    """Authentication by the public key in the URL and an allowed page."""
 
     def find_pending_auth(self, request: Request) -> PendingAuth:
         key = request.parser_context["kwargs"]["key"]
-        place = place_of(key)
-        return PendingAuth(place.organization_id, partial(self.admit, place.widget_id, request._request))
+        ref = widget_ref(key)
+        return PendingAuth(ref.organization_id, partial(self.admit, ref.widget_id, request._request))
 
     def admit(self, widget_id: UUID, request: HttpRequest) -> WidgetCaller:
-        """Raises NoWidget, ForeignPage, NoPage."""
+        """The caller for an open widget. Raises NoWidget, OriginNotAllowed, OriginMissing."""
         widget = _open_widget(widget_id)
         vars(request)["widget_page"] = _page_of(request, widget)
         return self._caller(widget)
@@ -52,7 +52,7 @@ class PageAuthentication(TenantAuthentication):
         return WidgetCaller(
             project=widget.project,
             organization_id=current_organization_id(),
-            scopes=MAY,
+            scopes=VISITOR_SCOPES,
             throttled=False,
             widget=widget,
             visitor=visitor,
@@ -60,7 +60,7 @@ class PageAuthentication(TenantAuthentication):
 
 
 class VisitorAuthentication(PageAuthentication):
-    """The same, and `Authorization: Bearer <visitor's token>`. What a browser asks beforehand carries no token."""
+    """Page authentication plus `Authorization: Bearer <visitor's token>`. A CORS preflight carries no token."""
 
     def admit(self, widget_id: UUID, request: HttpRequest) -> WidgetCaller:
         caller = super().admit(widget_id, request)
@@ -73,19 +73,19 @@ class VisitorAuthentication(PageAuthentication):
         return self._caller(widget, read_visitor(token, widget))
 
 
-def place_of(key: str) -> WidgetRef:
-    """Where a widget lives, which never changes. Raises NoWidget, which is not kept."""
+def widget_ref(key: str) -> WidgetRef:
+    """The tenant and id of a widget, which never change, so they are cached. Raises NoWidget, which is not cached."""
     if not KEY.fullmatch(key):
         raise NoWidget
-    return _known_place(key)
+    return _cached_ref(key)
 
 
-@lru_cache(maxsize=KEPT_PLACES)
-def _known_place(key: str) -> WidgetRef:
-    place = find_widget(key)
-    if place is None:
+@lru_cache(maxsize=CACHED_WIDGETS)
+def _cached_ref(key: str) -> WidgetRef:
+    ref = find_widget(key)
+    if ref is None:
         raise NoWidget
-    return place
+    return ref
 
 
 def _open_widget(widget_id: UUID) -> Widget:
@@ -97,17 +97,17 @@ def _open_widget(widget_id: UUID) -> Widget:
 
 
 def _page_of(request: HttpRequest, widget: Widget) -> str:
-    """The origin of the page that asks. Raises NoPage, ForeignPage."""
-    origin = request.headers.get("Origin") or _referring(request)
+    """The origin of the requesting page. Raises OriginMissing, OriginNotAllowed."""
+    origin = request.headers.get("Origin") or _referer_origin(request)
     if not origin:
-        raise NoPage
+        raise OriginMissing
     if origin not in widget.origins and origin not in _own_origins(request):
-        raise ForeignPage(origin)
+        raise OriginNotAllowed(origin)
     return origin
 
 
-def _referring(request: HttpRequest) -> str:
-    """Of a GET to its own origin browsers say the page only: no page can write this header for another."""
+def _referer_origin(request: HttpRequest) -> str:
+    """The origin from the Referer: browsers send no Origin with a same-origin GET, and no page can forge this header."""
     try:
         parts = urlsplit(request.headers.get("Referer", ""))
     except ValueError:
@@ -116,6 +116,6 @@ def _referring(request: HttpRequest) -> str:
 
 
 def _own_origins(request: HttpRequest) -> tuple[str, str]:
-    """Our own pages show the widget as well: the demo's shop does."""
+    """Our own origins, which also show the widget: the demo shop does."""
     base = urlsplit(settings.BASE_URL)
     return f"{base.scheme}://{base.netloc}", f"{request.scheme}://{request.get_host()}"

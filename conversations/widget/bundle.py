@@ -1,6 +1,6 @@
-"""The widget's script: the modules of static/widget and their sentences as one file, made when a process starts.
+"""The widget's script: the modules in static/widget and their translations, bundled when a process starts.
 
-No tool is needed to build it: the modules keep to what this can read, and `widget_source` refuses the rest.
+No build tool is needed: the modules use only the syntax this module can read, and `widget_source` rejects the rest.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ SECONDS_KEPT = 300
 
 
 class CannotBuild(ValueError):
-    """A module of the widget says something that can't be put into one file."""
+    """A module uses syntax that the bundle doesn't support."""
 
 
 @dataclass(frozen=True)
 class Script:
-    """The built file, as it is sent."""
+    """The built file, plain and compressed."""
 
     plain: bytes
     zipped: bytes
@@ -48,12 +48,12 @@ class Script:
 
 
 def widget_source(folder: Path = SOURCE) -> str:
-    """All modules in the order in which they need each other, in one function. Raises CannotBuild."""
+    """All modules in dependency order, wrapped in one function. Raises CannotBuild."""
     texts = [_plain(folder / name) for name in _in_order(FIRST, folder)]
     names = [name for text in texts for name in NAMED.findall(text)]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise CannotBuild(
-            f"Two modules of the widget call something {', '.join(twice)}; in one file they would be one."
+            f"Defined in more than one widget module: {', '.join(twice)}. Names must be unique in the bundle."
         )
     catalog = json.dumps(widget_catalog(), ensure_ascii=False, separators=(",", ":"))
     head = f'(() => {{\n"use strict";\nconst CATALOG = {catalog};\n'
@@ -62,7 +62,7 @@ def widget_source(folder: Path = SOURCE) -> str:
 
 @cache
 def widget_catalog() -> dict[str, list[str]]:
-    """The widget's sentences by language, each where its English stands in `en`."""
+    """The widget's messages by language, each at the index of its English text in `en`."""
     texts = sorted({text for path in SOURCE.glob("*.js") for text in SENTENCE.findall(path.read_text())})
     return {code: _translated(texts, code) for code, _ in settings.LANGUAGES}
 
@@ -74,7 +74,7 @@ def _translated(texts: Sequence[str], language: str) -> list[str]:
 
 
 def _in_order(name: str, folder: Path, seen: dict[str, None] | None = None) -> list[str]:
-    """The modules that one needs, before it. Those that need each other come in the order in which they are met."""
+    """A module after the modules it imports. Circular imports are ordered by first occurrence."""
     seen = {} if seen is None else seen
     if name in seen:
         return []
@@ -86,7 +86,7 @@ def _in_order(name: str, folder: Path, seen: dict[str, None] | None = None) -> l
 def _plain(path: Path) -> str:
     text = IMPORT.sub("", path.read_text())
     if found := OTHER_IMPORT.search(text):
-        raise CannotBuild(f"{path.name}: “{found[0]}” can't be put into one file; name what is taken, on one line.")
+        raise CannotBuild(f"{path.name}: “{found[0]}” is not supported. Import named bindings on one line.")
     return COMMENT.sub("", EXPORT.sub("", text))
 
 
@@ -103,7 +103,7 @@ def _etag(request: HttpRequest) -> str:
 @require_safe
 @condition(etag_func=_etag)
 def widget_script(request: HttpRequest) -> HttpResponse:
-    """GET the script. Any page may load it; what it may then do is the doors' affair."""
+    """GET the script. Any page may load it; the endpoints decide what it may do."""
     is_zipped = "gzip" in request.headers.get("Accept-Encoding", "")
     response = HttpResponse(
         built().zipped if is_zipped else built().plain, content_type="text/javascript; charset=utf-8"

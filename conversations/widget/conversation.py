@@ -1,4 +1,4 @@
-"""A visitor's conversation: found again, begun with the first message, and gone on with."""
+"""A visitor's conversation: found, started with the first message, and continued."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tenancy.scope import current_organization_id, tenant_tx
 
 
 def find_conversation(project: Project, visitor: Visitor) -> Conversation | None:
-    """The visitor's newest chat. What a signed-in shopper has said is found by nobody else in the same browser."""
+    """The visitor's newest chat. A signed-in shopper's chats are hidden from others in the same browser."""
     own = Q(shopper__isnull=True)
     if visitor.shopper:
         own |= Q(shopper__wp_user_id=visitor.shopper["wp_user_id"])
@@ -21,30 +21,30 @@ def find_conversation(project: Project, visitor: Visitor) -> Conversation | None
     return chats.filter(persona__external_id__in=visitor.names).order_by("-pk").first()
 
 
-def take_shopper_in(conversation: Conversation, visitor: Visitor) -> None:
-    """Whoever signs in while they talk goes on talking, as the shopper that the shop names."""
+def attach_shopper(conversation: Conversation, visitor: Visitor) -> None:
+    """Continue the conversation as the shopper who signed in meanwhile."""
     if visitor.shopper and conversation.shopper != visitor.shopper:
         Conversation.objects.filter(pk=conversation.pk).update(shopper=dict(visitor.shopper))
 
 
-def say(project: Project, visitor: Visitor, content: str) -> Posted:
-    """Post a visitor's message; the first one begins a conversation, and so does one after a conversation that is over.
+def post_visitor_message(project: Project, visitor: Visitor, content: str) -> Posted:
+    """Post a visitor's message. It begins a new conversation if there is none or the last one is closed.
 
-    Two first messages at once are both of one conversation (M10).
+    Two concurrent first messages end up in the same conversation.
     """
-    conversation = find_conversation(project, visitor) or _begin(project, visitor)
-    take_shopper_in(conversation, visitor)
+    conversation = find_conversation(project, visitor) or _start_once(project, visitor)
+    attach_shopper(conversation, visitor)
     try:
         with tenant_tx(current_organization_id()):
             return post_message(conversation.pk, content)
     except ConversationOver:
         if conversation.operator_id is not None:
             raise
-        return post_message(_begin(project, visitor, after=conversation).pk, content)
+        return post_message(_start_once(project, visitor, after=conversation).pk, content)
 
 
-def _begin(project: Project, visitor: Visitor, *, after: Conversation | None = None) -> Conversation:
-    """A new conversation, unless another first message, or first one `after` the end of the last, has begun one meanwhile."""
+def _start_once(project: Project, visitor: Visitor, *, after: Conversation | None = None) -> Conversation:
+    """Start a conversation, unless a concurrent message has started one since `after`."""
     persona, _ = Persona.objects.get_or_create(project=project, external_id=visitor.names[0])
     Persona.objects.select_for_update(no_key=True).get(pk=persona.pk)
     newest = find_conversation(project, visitor)
@@ -56,5 +56,5 @@ def _start(project: Project, visitor: Visitor) -> Conversation:
     started = start_conversation(
         project, channel=Channel.CHAT, external_id=visitor.names[0], known=known, metadata={"via": "widget"}
     )
-    take_shopper_in(started, visitor)
+    attach_shopper(started, visitor)
     return started

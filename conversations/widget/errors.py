@@ -1,4 +1,4 @@
-"""What the widget's doors refuse."""
+"""Errors of the widget's endpoints."""
 
 from __future__ import annotations
 
@@ -8,45 +8,45 @@ from projects.common.api_error import ApiError
 
 
 class NoWidget(ApiError):
-    """This widget doesn't exist or is switched off."""
+    """This widget doesn't exist or is turned off."""
 
     def __init__(self) -> None:
         super().__init__("no_widget", NoWidget.__doc__ or "", status=404)
 
 
-class ForeignPage(ApiError):
-    """A page that the business hasn't named asks."""
+class OriginNotAllowed(ApiError):
+    """A request from a page the business hasn't allowed."""
 
     def __init__(self, origin: str) -> None:
-        sentence = f"This widget doesn't answer on {origin[:200]}. The business can add it under Widget, Sites."
+        sentence = f"This widget isn't allowed on {origin[:200]}. Add the site under Widget, Sites."
         super().__init__("origin_not_allowed", sentence, status=403)
 
 
-class NoPage(ApiError):
-    """The widget answers to pages in a browser, which send the header Origin."""
+class OriginMissing(ApiError):
+    """The widget only accepts requests from pages in a browser: the Origin header is missing."""
 
     def __init__(self) -> None:
-        super().__init__("origin_missing", NoPage.__doc__ or "", status=403)
+        super().__init__("origin_missing", OriginMissing.__doc__ or "", status=403)
 
 
 class NoVisitor(ApiError):
-    """This visitor's token is not valid here, or no longer. Open a new session."""
+    """This visitor token is invalid or expired. Open a new session."""
 
     def __init__(self) -> None:
         super().__init__("visitor_unknown", NoVisitor.__doc__ or "", status=401)
 
 
 class NoConversation(ApiError):
-    """There is no conversation yet; write a message first."""
+    """There is no conversation yet. Send a message first."""
 
     def __init__(self) -> None:
         super().__init__("no_conversation", NoConversation.__doc__ or "", status=404)
 
 
-class TooOften(ApiError):
-    """More than a person would do."""
+class RateLimited(ApiError):
+    """Too many requests for a person."""
 
     def __init__(self, seconds: float) -> None:
         wait = max(1, ceil(seconds))
-        sentence = f"That was a lot at once. Try again in {wait} s."
+        sentence = f"Too many requests. Try again in {wait} s."
         super().__init__("throttled", sentence, status=429, headers={"Retry-After": str(wait)})

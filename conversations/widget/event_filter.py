@@ -1,4 +1,4 @@
-"""What a customer gets to see of the live stream: what was said and shown, and that something goes on. Nothing of how."""
+"""Filters the live stream to what a customer may see: messages, blocks and progress, but no internals."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from conversations.live.stream import Frame, Frames
 
-# A stream ends after this long, and its client resumes it: whoever was let in is looked at anew.
+# A stream ends after this long and the client reconnects, which authenticates it again.
 LONGEST_SECONDS = 15 * 60
 
 
@@ -25,7 +25,7 @@ async def for_customer(stream: Frames) -> AsyncIterator[bytes]:
 
 
 def _shown(frame: Frame) -> Frame | None:
-    """Tokens and comments pass unchanged; of the events, only those in `SHOWN`, cut down to their fields there."""
+    """Pass tokens and comments unchanged, and events in `SHOWN` reduced to their visible fields; drop the rest."""
     if frame.event in ("", "token"):
         return frame
     look = SHOWN.get(frame.event)
@@ -33,12 +33,12 @@ def _shown(frame: Frame) -> Frame | None:
 
 
 def message_shown(message: Mapping[str, Any]) -> dict[str, Any]:
-    """A message of the API as the customer sees it; the product's own tell of colleagues who come and go."""
+    """An API message reduced to the fields a customer may see."""
     return {**_only(message, MESSAGE), "blocks": [_block_shown(block) for block in message["blocks"]]}
 
 
 def _block_shown(block: Mapping[str, Any]) -> dict[str, Any]:
-    """Why the agent shows something is for colleagues, in the agent's words about the customer."""
+    """The block without `reason`, which is the agent's note about the customer for staff."""
     return {name: value for name, value in block.items() if name != "reason"}
 
 

@@ -1,4 +1,4 @@
-"""How often a visitor may do something, and how often all visitors behind one address may."""
+"""Rate limits per visitor, and per address for all its visitors."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from django.http import HttpRequest
 
-from conversations.widget.errors import TooOften
+from conversations.widget.errors import RateLimited
 from conversations.widget.visitors import Visitor
 from projects.api.throttling import seconds_to_wait
 from projects.models import Widget
@@ -14,7 +14,7 @@ from projects.models import Widget
 
 @dataclass(frozen=True)
 class Limit:
-    """Times a minute. An address may be a whole office."""
+    """Requests per minute. An address may be a whole office."""
 
     name: str
     of_visitor: int
@@ -27,11 +27,14 @@ STREAMS = Limit("stream", of_visitor=60, of_address=1200)
 REQUESTS = Limit("person", of_visitor=5, of_address=30)
 
 
-def hold_to(limit: Limit, request: HttpRequest, widget: Widget, visitor: Visitor | None = None) -> None:
-    """Count one. Raises TooOften. While Redis is away all are let in. Shoppers of two shops may have the same id."""
+def check_limit(limit: Limit, request: HttpRequest, widget: Widget, visitor: Visitor | None = None) -> None:
+    """Count one request. Raises RateLimited. All requests pass while Redis is down.
+
+    Visitors are counted per widget: shoppers of two shops may have the same id.
+    """
     counted = {f"widget:{limit.name}:address:{request.META.get('REMOTE_ADDR', '')}": limit.of_address}
     if visitor is not None:
         counted[f"widget:{limit.name}:{widget.pk}:{visitor.names[0]}"] = limit.of_visitor
     for bucket, per_minute in counted.items():
         if wait := seconds_to_wait(bucket, per_minute=per_minute):
-            raise TooOften(wait)
+            raise RateLimited(wait)

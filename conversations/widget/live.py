@@ -1,4 +1,4 @@
-"""The widget's stream, which stays open after its request was served."""
+"""The widget's event stream, which stays open after its request was authenticated."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ from projects.api.async_views import Continued, continues
 @continues(Events)
 async def events(request: HttpRequest, served: Continued[StreamCursor]) -> HttpResponseBase:
     """GET the visitor's conversation as server-sent events."""
-    kept = {name: value for name, value in served.headers.items() if name.startswith(("Access-Control", "Vary"))}
+    cors_headers = {
+        name: value for name, value in served.headers.items() if name.startswith(("Access-Control", "Vary"))
+    }
     return StreamingHttpResponse(
         for_customer(EventStream(served.state).frames()),
         content_type="text/event-stream",
-        headers={**kept, "Cache-Control": "no-store", "X-Accel-Buffering": "no"},
+        headers={**cors_headers, "Cache-Control": "no-store", "X-Accel-Buffering": "no"},
     )

@@ -1,4 +1,4 @@
-"""What the widget's doors accept."""
+"""Request bodies of the widget's endpoints."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from projects.api.serializers import StrictSerializer, TextField
 
 class SessionInput(StrictSerializer):
     token = TextField(longest=visitors.LONGEST, required=False, allow_blank=True, default="")
-    # One that is too long is refused as every other that isn't good: the visitor goes on as not signed in.
+    # A longer limit than `read_shopper` has: an oversized token must not fail the session, only the sign-in.
     shopper = TextField(longest=4 * shopper.LONGEST, required=False, allow_blank=True, default="")
 
 
@@ -19,7 +19,7 @@ class MessageInput(StrictSerializer):
 
 
 class PersonInput(StrictSerializer):
-    """Which offer of a person is taken up; `request_person` reads how they can be reached."""
+    """The accepted offer of a person; `request_person` validates the contact details in `lead`."""
 
     escalation = serializers.UUIDField()
     lead = serializers.DictField()

@@ -1,4 +1,4 @@
-"""The shop's word for who is signed in: a JWT that it signs with the widget's secret (W05)."""
+"""Shopper sign-in: a JWT that the shop signs with the widget's secret."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from projects.common.crypto import WrongSecret
 from projects.models import Widget
 from projects.widget.widgets import shopper_secret
 
-# Fixed: what a token says of its own algorithm is not believed.
+# Fixed, so that a token cannot choose its own algorithm.
 ALGORITHM = "HS256"
 LONGEST = 4_000
-# Clocks of shops are not ours.
+# Allows for clock skew between the shop and us.
 LEEWAY_SECONDS = 10
 
 
 class ShopperRefused(ValueError):
-    """The shop's token is not taken; `code` is for programs, the message for whoever builds the shop."""
+    """The shop's token was refused; `code` is for programs, the message for the shop's developer."""
 
     def __init__(self, code: str, sentence: str) -> None:
         super().__init__(sentence)
@@ -28,7 +28,7 @@ class ShopperRefused(ValueError):
 
 
 class Claims(BaseModel):
-    """What the shop may say of a shopper; anything more is not kept."""
+    """A shopper's claims; additional ones are ignored."""
 
     model_config = ConfigDict(str_strip_whitespace=True)
 
@@ -50,30 +50,30 @@ class Token(BaseModel):
 
 @dataclass(frozen=True)
 class Shopper:
-    """A signed-in shopper, until a time in seconds since 1970."""
+    """A signed-in shopper; `until` is a Unix time in seconds."""
 
     claims: dict[str, Any]
     until: int
 
 
 def read_shopper(token: str, widget: Widget) -> Shopper:
-    """The shopper that a shop's token names. Raises ShopperRefused."""
+    """The shopper in a shop's token. Raises ShopperRefused."""
     try:
         secret = shopper_secret(widget)
     except WrongSecret:
-        sentence = "This widget's shopper secret can't be read any more; make a new one under Widget."
+        sentence = "The shopper secret can't be decrypted. Create a new one under Widget."
         raise ShopperRefused("shopper_not_set_up", sentence) from None
     if not secret:
-        raise ShopperRefused("shopper_not_set_up", "This widget has no shopper secret yet; make one under Widget.")
+        raise ShopperRefused("shopper_not_set_up", "This widget has no shopper secret. Create one under Widget.")
     if len(token) > LONGEST:
-        raise ShopperRefused("shopper_invalid", f"The shopper's token is longer than {LONGEST:,} characters.")
-    said = _verified(token, secret)
+        raise ShopperRefused("shopper_invalid", f"The shopper token is longer than {LONGEST:,} characters.")
+    payload = _verified(token, secret)
     try:
-        found = Token.model_validate(said)
+        parsed = Token.model_validate(payload)
     except ValidationError as error:
         place = ".".join(str(part) for part in error.errors()[0]["loc"][:2])
-        raise ShopperRefused("shopper_claims", f"The shopper's token lacks a usable {place}.") from error
-    return Shopper(found.shopper.kept(), found.exp)
+        raise ShopperRefused("shopper_claims", f"The shopper token's {place} is missing or invalid.") from error
+    return Shopper(parsed.shopper.kept(), parsed.exp)
 
 
 def _verified(token: str, secret: str) -> dict[str, Any]:
@@ -81,11 +81,9 @@ def _verified(token: str, secret: str) -> dict[str, Any]:
     try:
         return jwt.decode(token, secret, algorithms=[ALGORITHM], leeway=LEEWAY_SECONDS, options=options)
     except jwt.ExpiredSignatureError as error:
-        raise ShopperRefused(
-            "shopper_expired", "The shopper's token is over; the shop has to sign a new one."
-        ) from error
+        raise ShopperRefused("shopper_expired", "The shopper token has expired. Sign a new one.") from error
     except jwt.MissingRequiredClaimError as error:
-        raise ShopperRefused("shopper_claims", "The shopper's token says no end; add the claim exp.") from error
+        raise ShopperRefused("shopper_claims", "The shopper token has no expiry. Add the exp claim.") from error
     except jwt.InvalidTokenError as error:
-        sentence = "The shopper's token is not signed with this widget's secret by HS256."
+        sentence = "The shopper token isn't signed with this widget's secret (HS256)."
         raise ShopperRefused("shopper_forged", sentence) from error

@@ -1,4 +1,4 @@
-"""The widget's doors: a session, messages, the stream, and a person."""
+"""The widget's endpoints: session, messages, event stream, request for a person."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from conversations.live.stream import StreamCursor
 from conversations.models import Conversation
 from conversations.widget.agent import agent_payload
 from conversations.widget.authentication import PageAuthentication, VisitorAuthentication, WidgetCaller
-from conversations.widget.conversation import find_conversation, say, take_shopper_in
+from conversations.widget.conversation import attach_shopper, find_conversation, post_visitor_message
 from conversations.widget.errors import NoConversation, NoVisitor
 from conversations.widget.event_filter import message_shown
-from conversations.widget.limits import MESSAGES, REQUESTS, SESSIONS, STREAMS, Limit, hold_to
+from conversations.widget.limits import MESSAGES, REQUESTS, SESSIONS, STREAMS, Limit, check_limit
 from conversations.widget.serializers import MessageInput, PersonInput, SessionInput
 from conversations.widget.shopper import ShopperRefused, read_shopper
 from conversations.widget.visitors import Visitor, new_visitor, read_visitor, renewed, sign, signed_in
@@ -35,13 +35,13 @@ ALLOWED_HEADERS = "authorization, content-type, idempotency-key, last-event-id"
 
 
 class WidgetView(ProjectView):
-    """A door of the widget of `key`: opened to the business's own pages, by CORS exactly to the one that asks."""
+    """An endpoint of the widget `key`. CORS allows exactly the requesting page, if it is one of the business's own."""
 
     authentication_classes = [VisitorAuthentication]
     throttle_classes = []
     scopes: ClassVar = {"GET": Scope.READ, "POST": Scope.CONVERSE, "OPTIONS": Scope.READ}
     http_method_names = ["get", "post", "options"]
-    # The script is who calls; nobody else needs to read how.
+    # Only our own script calls these endpoints, so they are not in the API's schema.
     schema = None  # type: ignore[assignment]
 
     @property
@@ -58,10 +58,10 @@ class WidgetView(ProjectView):
             raise ApiError("body_too_large", f"Body is over {LARGEST_BODY // 1024} kB.", status=413)
 
     def count(self, limit: Limit, visitor: Visitor | None = None) -> None:
-        hold_to(limit, self.request._request, self.widget, visitor)
+        check_limit(limit, self.request._request, self.widget, visitor)
 
     def options(self, request: Any, *args: Any, **kwargs: Any) -> Response:
-        """What a browser asks before it lets the page ask."""
+        """Answer the CORS preflight request."""
         allowed = {
             "Access-Control-Allow-Methods": ", ".join(method.upper() for method in self.allowed_methods),
             "Access-Control-Allow-Headers": ALLOWED_HEADERS,
@@ -83,13 +83,13 @@ class Session(WidgetView):
     authentication_classes = [PageAuthentication]
 
     def post(self, request: Request, key: str) -> Response:
-        """Who the visitor is, what they were talking about, and how the agent looks. Nothing is stored."""
+        """Identify the visitor, and return their conversation and the agent's appearance. Nothing is stored."""
         self.count(SESSIONS)
         data = self.valid(SessionInput)
         visitor, refused = self._visitor(data["token"], data["shopper"])
         conversation = find_conversation(self.project, visitor)
         if conversation is not None:
-            take_shopper_in(conversation, visitor)
+            attach_shopper(conversation, visitor)
         return Response(
             {
                 "token": sign(visitor, self.widget),
@@ -100,7 +100,7 @@ class Session(WidgetView):
         )
 
     def _visitor(self, token: str, shop: str) -> tuple[Visitor, dict[str, str] | None]:
-        """Whom the browser remembers, unless that was a shopper who has left; signed in where the shop says so."""
+        """The remembered visitor, or a new one in place of a shopper; signed in if the shop's token is valid."""
         try:
             known = read_visitor(token, self.widget)
         except NoVisitor:
@@ -116,16 +116,16 @@ class Session(WidgetView):
 
 
 def _known_of(visitor: Visitor) -> dict[str, str]:
-    """What the shop has said of the shopper, so that nobody has to write it again."""
+    """The shopper's details from the shop, to prefill forms."""
     return {name: str(visitor.shopper.get(name, "")) for name in ("name", "email")}
 
 
 class Messages(WidgetView):
     @idempotent
     def post(self, request: Request, key: str) -> Response:
-        """A visitor's message; the first begins the conversation."""
+        """Post a visitor's message; the first one begins the conversation."""
         self.count(MESSAGES, self.visitor)
-        posted = say(self.project, self.visitor, self.valid(MessageInput)["content"])
+        posted = post_visitor_message(self.project, self.visitor, self.valid(MessageInput)["content"])
         turn = {"turn": str(posted.turn.pk), "status": posted.turn.status} if posted.turn else None
         message = message_shown(message_payload(posted.message))
         answer = {"conversation": str(posted.conversation.pk), "message": message, "turn": turn}
@@ -136,7 +136,7 @@ class Events(WidgetView):
     queries: ClassVar = {"GET": (OpenApiParameter("conversation"),)}
 
     def get(self, request: Request, key: str) -> Response:
-        """Where the stream of the visitor's conversation begins: after `Last-Event-ID`, or with all that was said."""
+        """The start of the visitor's event stream: after `Last-Event-ID`, or with the whole transcript."""
         self.count(STREAMS, self.visitor)
         conversation = self._conversation()
         asked = request.headers.get("Last-Event-ID", "")
@@ -145,7 +145,7 @@ class Events(WidgetView):
         return Continued(StreamCursor(self.caller.organization_id, conversation.pk, after=after, is_reset=not known))
 
     def _conversation(self) -> Conversation:
-        """The one that is named, if it is the visitor's; else their newest. Raises NoConversation."""
+        """The visitor's newest conversation. Raises NoConversation if there is none, or if the request names another."""
         conversation = find_conversation(self.project, self.visitor)
         named = self.request.query_params.get("conversation")
         if conversation is None or (named and named != str(conversation.pk)):
@@ -156,7 +156,7 @@ class Events(WidgetView):
 class Person(WidgetView):
     @idempotent
     def post(self, request: Request, key: str) -> Response:
-        """The visitor asks for a person, and says how they can be reached (W03)."""
+        """Ask for a person, with the visitor's contact details."""
         self.count(REQUESTS, self.visitor)
         asked = self.valid(PersonInput)
         conversation = find_conversation(self.project, self.visitor)

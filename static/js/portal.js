@@ -1,5 +1,5 @@
-// The customer's chat on their page: what they write goes out at once, the reply is read as it is written. Without this script
-// the form still sends, and the page shows the reply when it is loaded again.
+// The portal's chat: sends messages without a page load and streams the reply. Without this script the form still submits, and
+// the reply appears on the next page load.
 import { h, icon } from "./dom.js";
 import { Limit } from "./limit.js";
 import { Newest } from "./newest.js";
@@ -16,7 +16,7 @@ const limit = new Limit(field, { after: form, sentence: gettext("Too long: %(cou
 const proof = document.querySelector("[data-proof]");
 const booked = document.getElementById("booked");
 
-/** What stands beside the words, as the page shows it when it is loaded. */
+/** Renderers of blocks, with the same output as the server's template. */
 const CARDS = {
   article_card: ({ title, excerpt, url }) =>
     h(
@@ -45,7 +45,7 @@ const CARDS = {
 const said = (role, content, { author, ...attributes } = {}) =>
   h("div", { class: "po-said", "data-role": role, ...attributes }, speaker(role, author), h("p", { dir: "auto" }, content));
 
-/** Who speaks: that a person does is seen, the rest is plain from where the words stand. */
+/** The speaker's label: visible for an operator, for screen readers otherwise. */
 const speaker = (role, author) =>
   role === "operator"
     ? h("span", { class: "po-who" }, author ? interpolate(gettext("%(who)s, a colleague"), { who: author }, true) : gettext("A colleague"))
@@ -80,8 +80,7 @@ function show(message) {
   else put(element);
 }
 
-/** Words of a reply that is still being written; an offset of 0 begins anew. They may come after the end of their turn, where the
- * stream has caught up meanwhile. Offsets count code points. */
+/** Appends a piece of the streamed reply at its offset, in code points. A piece may arrive after its turn has ended. */
 function write({ turn, offset, text }) {
   if (over.has(turn)) return;
   writing ??= put(said("agent", "", { "aria-busy": "true" }));
@@ -90,7 +89,7 @@ function write({ turn, offset, text }) {
   log.scrollTop = log.scrollHeight;
 }
 
-/** Somebody is to see that an answer comes, also one who loads the page in the middle of it. */
+/** Shows that a reply is on its way, also on a page loaded in the middle of it. */
 function expect() {
   writing ??= put(said("agent", "", { "aria-busy": "true" }));
   if (!writing.querySelector("p").textContent) writing.querySelector("p").textContent = "…";
@@ -104,12 +103,12 @@ function end(turn) {
 
 function turned({ turn, status }) {
   if (OVER.has(status)) return end(turn);
-  // A colleague may have a reply that failed written again.
+  // An operator can have a failed reply written again.
   over.delete(turn);
   expect();
 }
 
-/** What a turn may have changed beside the chat: somebody has proved who they are, or something was booked. */
+/** Refreshes the rest of the page after a turn: the visitor may have verified themselves or booked something. */
 async function look() {
   const answer = await looks.of(fetch(location.pathname, { headers: { Accept: "application/json" } }));
   if (!answer?.ok) return;
@@ -147,7 +146,7 @@ function listen() {
   });
 }
 
-/** A connection that breaks the browser makes anew; one that was refused it gives up, and we don't. */
+/** Reconnects after a refused connection; the browser retries the others itself. */
 function broken() {
   if (stream.readyState !== EventSource.CLOSED) return;
   stream = null;
@@ -155,7 +154,7 @@ function broken() {
   delay = Math.min(delay * 2, LAST_DELAY_MS);
 }
 
-/** Follows the chat in which the message stands: the first of all, or the one after, once nobody is known here any more. */
+/** Follows the message's chat: the first one, or the new one after the verification has expired. */
 function follow(chat) {
   if (chat !== log.dataset.chat) {
     Object.assign(log.dataset, { chat, after: "0" });
@@ -167,8 +166,8 @@ function follow(chat) {
 
 const newKey = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 
-/** Sends what was written. What a form of the page says for somebody is shown when it has arrived. The same words go with the same
- * key until they are known to have arrived: the answer to a try may be all that was lost. */
+/** Sends a message (`content`), or another form of the page (`body`), whose message is shown once it is stored.
+ * A retry of the same text has the same idempotency key, because only the response may have been lost. */
 async function send(content, body = new FormData(form)) {
   if (!content || unsent?.content !== content) unsent = { content, key: newKey() };
   const { key } = unsent;
@@ -181,7 +180,7 @@ async function send(content, body = new FormData(form)) {
     const found = answer.headers.get("Content-Type")?.includes("json") ? await answer.json() : null;
     if (!answer.ok) throw new Error(found?.error.message ?? gettext("Too many messages. Wait a minute, then send again."));
     if (unsent?.key === key) unsent = null;
-    // A try before this one may have arrived, and the stream have told of it since.
+    // An earlier try may have been stored, and the stream has shown its message.
     if (isShown(found.message)) own?.remove();
     else show(found.message);
     follow(found.chat);
@@ -214,5 +213,5 @@ field.addEventListener("keydown", (event) => {
 });
 log.scrollTop = log.scrollHeight;
 if ("writing" in log.dataset) expect();
-// A page without a chat is told when one begins on another page of the customer's.
+// A page without a chat waits for one to begin on another of the customer's pages.
 listen();

@@ -1,4 +1,4 @@
-// The widget's doors on the server. Nothing else is ever asked, and no cookie goes with it.
+// Client of the widget's endpoints. It calls nothing else and sends no cookies.
 import { readFrames } from "./sse.js";
 
 const QUIET_MS = 45_000;
@@ -12,24 +12,24 @@ export class Refusal extends Error {
 
 export class Api {
   constructor({ base, key, memory, shopper }) {
-    Object.assign(this, { door: `${base}/widget/${encodeURIComponent(key)}`, memory, shopper });
+    Object.assign(this, { root: `${base}/widget/${encodeURIComponent(key)}`, memory, shopper });
   }
 
-  /** Opens a session, and keeps its token. Raises Refusal, or TypeError while there is no connection. */
+  /** Opens a session, and keeps its token. Throws Refusal, or TypeError without a connection. */
   async open() {
     const answer = await this.post("session", { token: this.memory.get("token") ?? "", shopper: this.shopper() });
     this.memory.set({ token: answer.token });
     return answer;
   }
 
-  async post(door, body, { once } = {}) {
-    const headers = { "Content-Type": "application/json", ...this.credentials(door) };
+  async post(path, body, { once } = {}) {
+    const headers = { "Content-Type": "application/json", ...this.credentials(path) };
     if (once) headers["Idempotency-Key"] = once;
-    const response = await this.fetch(door, { method: "POST", headers, body: JSON.stringify(body) });
+    const response = await this.fetch(path, { method: "POST", headers, body: JSON.stringify(body) });
     return response.json();
   }
 
-  /** A conversation's events from `after` on, until the connection ends; silence is an end as well. */
+  /** Streams a conversation's events after `after` until the connection ends or goes silent for QUIET_MS. */
   async stream({ conversation, after, signal, onOpen, onFrame }) {
     const quiet = new AbortController();
     let timer;
@@ -50,12 +50,12 @@ export class Api {
     }
   }
 
-  credentials(door) {
-    return door === "session" ? {} : { Authorization: `Bearer ${this.memory.get("token")}` };
+  credentials(path) {
+    return path === "session" ? {} : { Authorization: `Bearer ${this.memory.get("token")}` };
   }
 
-  async fetch(door, options) {
-    const response = await fetch(`${this.door}/${door}`, { credentials: "omit", ...options });
+  async fetch(path, options) {
+    const response = await fetch(`${this.root}/${path}`, { credentials: "omit", ...options });
     if (response.ok) return response;
     const body = await response.json().catch(() => ({}));
     throw new Refusal(response.status, body.error, response.headers.get("Retry-After"));

@@ -1,4 +1,4 @@
-// Colleagues who come and go: what the product itself says in a conversation, in the widget's language.
+// Notices about colleagues who are asked for, join or leave, in the widget's language.
 import { phrase } from "./words.js";
 
 const NOTICES = {
@@ -7,22 +7,22 @@ const NOTICES = {
   left: phrase("%(who)s left the conversation."),
 };
 
-/** What a message tells of a colleague: `{notice, who}`; null for one that tells of none. */
+/** A message's notice `{notice, who}`, or null. */
 const noticeIn = ({ blocks }) => (blocks ?? []).find(({ type }) => type === "notice") ?? null;
 
-/** A notice in the widget's words; one that isn't known here stands as the server says it. */
+/** A notice in the widget's language; the server's text if the notice is unknown. */
 export function noticeText(message, say) {
   const found = noticeIn(message);
   const isKnown = found && Object.hasOwn(NOTICES, found.notice);
   return isKnown ? say(NOTICES[found.notice], { who: colleagueName(found.who, say) }) : message.content;
 }
 
-/** The server sends the same English words for a colleague without a name. */
-const NOBODY_IN_PARTICULAR = phrase("A colleague");
+/** The server's English name for a colleague without a name. */
+const UNNAMED = phrase("A colleague");
 
-export const colleagueName = (name, say) => (name && name !== NOBODY_IN_PARTICULAR ? name : say(NOBODY_IN_PARTICULAR));
+export const colleagueName = (name, say) => (name && name !== UNNAMED ? name : say(UNNAMED));
 
-/** Whether a colleague has the conversation now. */
+/** True if a colleague has the conversation now. */
 export function hasColleague(messages) {
   const last = messages.findLast((one) => one.role === "operator" || ["joined", "left"].includes(noticeIn(one)?.notice));
   return Boolean(last) && (last.role === "operator" || noticeIn(last).notice === "joined");

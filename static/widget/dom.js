@@ -1,9 +1,9 @@
-// Building the DOM. What comes from the server only ever becomes text: there is no markup in here, and no inline style.
+// DOM helpers. Server data only ever becomes text nodes; there is no markup and no inline style.
 const SVG = "http://www.w3.org/2000/svg";
 const LINK = /https?:\/\/[^\s<>"“”]+[^\s<>"“”.,;:!?)\]’]/g;
 const REL = "noopener noreferrer nofollow";
 
-// Tabler icons (MIT), as the paths of a 24 by 24 box.
+// Tabler icons (MIT), as paths in a 24 by 24 box.
 const ICONS = {
   chat: "M8 9h8M8 13h6M18 4a3 3 0 0 1 3 3v8a3 3 0 0 1 -3 3h-5l-5 3v-3h-2a3 3 0 0 1 -3 -3v-8a3 3 0 0 1 3 -3z",
   close: "M18 6l-12 12M6 6l12 12",
@@ -24,7 +24,7 @@ function assemble(element, attributes, children) {
   return element;
 }
 
-/** An HTML element. Attributes that are null or false are left out; `onclick` and the like take a function. */
+/** Creates an HTML element. Null and false attributes are omitted; `onclick` and the like take a function. */
 export const h = (tag, attributes, ...children) => assemble(document.createElement(tag), attributes, children);
 
 export function icon(name) {
@@ -32,10 +32,10 @@ export function icon(name) {
   return assemble(document.createElementNS(SVG, "svg"), { class: "i", viewBox: "0 0 24 24", "aria-hidden": "true" }, [path]);
 }
 
-/** Text from outside, or nothing: a number is fine, an object is not. */
+/** A string or number as text, else "". */
 export const words = (value) => (typeof value === "string" || typeof value === "number" ? String(value) : "");
 
-/** The address if it leads to a page by http or https, else null: no other scheme is ever followed. */
+/** The absolute http or https URL, or null; other schemes are never followed. */
 export function pageAddress(value, base) {
   try {
     const url = new URL(words(value), base);
@@ -45,13 +45,13 @@ export function pageAddress(value, base) {
   }
 }
 
-/** A link that opens beside the page, or plain text where the address leads nowhere. */
+/** A link that opens in a new tab, or a plain element if the URL is not valid. */
 export function link(address, attributes, ...children) {
   const href = pageAddress(address);
   return href ? h("a", { ...attributes, href, target: "_blank", rel: REL }, ...children) : h("div", attributes, ...children);
 }
 
-/** Text as nodes, with its http(s) addresses as links. */
+/** Text as nodes, with its http(s) URLs as links. */
 export function linked(text) {
   const nodes = [];
   let from = 0;

@@ -1,4 +1,4 @@
-// How somebody who wants a person can be reached.
+// The form for contact details of a visitor who wants a person.
 import { h } from "./dom.js";
 import { randomKey } from "./talk.js";
 import { phrase } from "./words.js";
@@ -11,34 +11,34 @@ const FIELDS = [
 ];
 let forms = 0;
 
-export function leadForm(scene, { escalation, onDone, onCancel }) {
+export function leadForm(context, { escalation, onDone, onCancel }) {
   const id = `lead${++forms}`;
   const problem = h("p", { class: "problem", role: "alert" });
-  // The same words under the same key, however often they are sent.
+  // One idempotency key per content, however often it is sent.
   const keys = new Map();
-  const send = h("button", { class: "go" }, scene.say("Ask for a person"));
+  const send = h("button", { class: "go" }, context.say("Ask for a person"));
   const form = h(
     "form",
-    { class: "lead", novalidate: true, "aria-label": scene.say("Talk to a person") },
-    h("p", {}, scene.say("Leave your name and contact. A colleague will reply here or get back to you.")),
-    FIELDS.map(({ label, ...field }) => h("label", {}, h("span", {}, scene.say(label)), h("input", { ...field, id: `${id}-${field.name}`, dir: "auto", value: scene.known(field.name) }))),
+    { class: "lead", novalidate: true, "aria-label": context.say("Talk to a person") },
+    h("p", {}, context.say("Leave your name and contact. A colleague will reply here or get back to you.")),
+    FIELDS.map(({ label, ...field }) => h("label", {}, h("span", {}, context.say(label)), h("input", { ...field, id: `${id}-${field.name}`, dir: "auto", value: context.known(field.name) }))),
     problem,
-    h("div", { class: "acts" }, h("button", { type: "button", onclick: onCancel }, scene.say("Cancel")), send),
+    h("div", { class: "acts" }, h("button", { type: "button", onclick: onCancel }, context.say("Cancel")), send),
   );
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     const lead = Object.fromEntries(FIELDS.map(({ name }) => [name, form.elements[name].value.trim()]));
-    const wrong = whatIsWrong(lead, form);
-    if (wrong) return refuse(scene.say(wrong.words), wrong.field);
+    const wrong = firstProblem(lead, form);
+    if (wrong) return refuse(context.say(wrong.words), wrong.field);
     const said = JSON.stringify(lead);
     if (!keys.has(said)) keys.set(said, randomKey());
     send.disabled = true;
     try {
-      await scene.askForPerson({ escalation, lead }, keys.get(said));
+      await context.askForPerson({ escalation, lead }, keys.get(said));
       onDone();
     } catch (error) {
       send.disabled = false;
-      refuse(error.status ? error.message : scene.say("Not sent: no connection. Try again."), error.field?.split(".").at(-1));
+      refuse(error.status ? error.message : context.say("Not sent: no connection. Try again."), error.field?.split(".").at(-1));
     }
   });
 
@@ -50,7 +50,7 @@ export function leadForm(scene, { escalation, onDone, onCancel }) {
   return form;
 }
 
-function whatIsWrong(lead, form) {
+function firstProblem(lead, form) {
   if (!lead.name) return { words: phrase("Enter your name."), field: "name" };
   if (!lead.email && !lead.phone) return { words: phrase("Enter an email or a phone number."), field: "email" };
   if (!form.elements.email.checkValidity()) return { words: phrase("Enter a full email, like anna@example.com."), field: "email" };

@@ -1,4 +1,4 @@
-// The transcript: rows keyed by what they show, changed in place, so that a form or a selection in one survives.
+// The transcript: keyed rows updated in place, so that a form or a selection in a row survives.
 import { renderBlock } from "./blocks.js";
 import { colleagueName, noticeText } from "./colleagues.js";
 import { h, linked } from "./dom.js";
@@ -6,11 +6,11 @@ import { h, linked } from "./dom.js";
 const NEAR_PX = 80;
 
 export class Log {
-  constructor(scene) {
-    this.scene = scene;
+  constructor(context) {
+    this.context = context;
     this.rows = new Map();
     this.stuck = true;
-    this.element = h("div", { class: "log", tabindex: "0", role: "group", "aria-label": scene.say("Conversation with %(name)s") });
+    this.element = h("div", { class: "log", tabindex: "0", role: "group", "aria-label": context.say("Conversation with %(name)s") });
     this.element.addEventListener("scroll", () => this.scrolled(), { passive: true });
     new ResizeObserver(() => this.settle()).observe(this.element);
   }
@@ -36,7 +36,7 @@ export class Log {
     const replied = new Set();
     let day = dayOf(new Date());
     for (const message of messages) {
-      // Of a conversation of today nobody needs the date.
+      // Today's messages need no date.
       if (dayOf(message.created_at) !== day) rows.push(this.day((day = dayOf(message.created_at))));
       if (message.role === "user") rows.push(this.mine(message));
       else rows.push(message.role === "system" ? this.notice(message) : this.theirs(message, replied));
@@ -47,7 +47,7 @@ export class Log {
   }
 
   opening() {
-    const { agent, say } = this.scene;
+    const { agent, say } = this.context;
     const greeting = () => agent.greeting && h("div", { class: "a" }, h("p", { dir: "auto" }, agent.greeting));
     const build = () => h("div", { class: "opening" }, h("p", { class: "day" }, say("You’re chatting with an AI agent.")), greeting());
     const update = (element) => {
@@ -58,13 +58,13 @@ export class Log {
   }
 
   day(day) {
-    const { language } = this.scene;
+    const { language } = this.context;
     return { key: `day:${day}`, build: () => h("p", { class: "day" }, new Date(day).toLocaleDateString(language, { weekday: "long", day: "numeric", month: "long" })) };
   }
 
-  /** What customers typically say, to begin with. */
+  /** Suggested first messages. */
   picks() {
-    const { agent, say, write } = this.scene;
+    const { agent, say, write } = this.context;
     if (!agent.suggestions?.length) return [];
     const pick = (text) => h("button", { type: "button", dir: "auto", onclick: () => write(text) }, text);
     return [{ key: "picks", build: () => h("div", { class: "picks", role: "group", "aria-label": say("Write a message") }, agent.suggestions.map(pick)) }];
@@ -75,14 +75,14 @@ export class Log {
   }
 
   notice(message) {
-    return { key: message.id, build: () => h("p", { class: "notice", dir: "auto" }, noticeText(message, this.scene.say)) };
+    return { key: message.id, build: () => h("p", { class: "notice", dir: "auto" }, noticeText(message, this.context.say)) };
   }
 
-  /** The first message of a turn takes the place of what was seen of it while it was written. */
+  /** The first message of a turn replaces its streamed draft. */
   theirs(message, replied) {
     const isReply = message.role === "agent" && message.turn && !replied.has(message.turn);
     if (isReply) replied.add(message.turn);
-    const build = () => bubble(message.role === "operator" && colleagueName(message.author, this.scene.say));
+    const build = () => bubble(message.role === "operator" && colleagueName(message.author, this.context.say));
     return {
       key: isReply ? `reply:${message.turn}` : message.id,
       build,
@@ -91,13 +91,13 @@ export class Log {
   }
 
   writing(draft, replied) {
-    const note = draft.tool ? this.scene.say("Looking it up") : draft.text ? "" : this.scene.say("%(name)s is writing");
+    const note = draft.tool ? this.context.say("Looking it up") : draft.text ? "" : this.context.say("%(name)s is writing");
     const key = replied.has(draft.turn) ? `more:${draft.turn}` : `reply:${draft.turn}`;
     return { key, build: () => bubble(), update: (element) => this.fill(element, { ...draft, note }) };
   }
 
   working() {
-    return { key: "working", build: () => bubble(), update: (element) => this.fill(element, { text: "", blocks: [], note: this.scene.say("Working on it") }) };
+    return { key: "working", build: () => bubble(), update: (element) => this.fill(element, { text: "", blocks: [], note: this.context.say("Working on it") }) };
   }
 
   fill(element, { text, blocks, note = "" }) {
@@ -111,19 +111,19 @@ export class Log {
     busy.hidden = !note;
   }
 
-  /** A block stays the element that it is, unless it is another one. One that can't be shown leaves nothing to see. */
+  /** Keeps an unchanged block's element. A block that cannot be shown gets a hidden one. */
   show(place, block, at) {
     const signature = JSON.stringify(block);
     const known = place.children[at];
     if (known?.signature === signature) return;
-    const element = renderBlock(block, this.scene) ?? h("div", { hidden: true });
+    const element = renderBlock(block, this.context) ?? h("div", { hidden: true });
     element.signature = signature;
     if (known) known.replaceWith(element);
     else place.append(element);
   }
 
   pending(item, talk) {
-    const { say } = this.scene;
+    const { say } = this.context;
     const build = () => h("div", { class: "me" }, h("p", { dir: "auto" }, linked(item.content)), h("span", { class: "bad", role: "alert" }));
     const update = (element) => {
       const failed = item.state === "failed";
@@ -140,7 +140,7 @@ export class Log {
   scrolled() {
     const { scrollTop, scrollHeight, clientHeight } = this.element;
     this.stuck = scrollHeight - scrollTop - clientHeight < NEAR_PX;
-    this.scene.onScroll(this.stuck);
+    this.context.onScroll(this.stuck);
   }
 
   /** Keeps the end in view, unless the reader has scrolled up. */
@@ -154,7 +154,7 @@ export class Log {
   }
 }
 
-/** The local day of a time; what is no time is of today. */
+/** The local day of a time; today for an invalid one. */
 const dayOf = (time) => (Number.isNaN(Date.parse(time)) ? new Date() : new Date(time)).toDateString();
 
 function bubble(who) {

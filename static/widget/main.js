@@ -1,10 +1,10 @@
-// The widget of one page: <script async src="{base}/widget.js" data-key="{public key}" data-shopper="{JWT}"></script>
+// The widget's entry point: <script async src="{base}/widget.js" data-key="{public key}" data-shopper="{JWT}"></script>
 import { Api, Refusal } from "./api.js";
 import { Memory } from "./memory.js";
 import { makeHost, Panel } from "./panel.js";
 import { Talk } from "./talk.js";
 
-// CATALOG stands at the head of the bundle (conversations/widget/script.py).
+// CATALOG is defined at the top of the bundle (conversations/widget/bundle.py).
 const TRIES = [2_000, 10_000, 60_000];
 
 class Widget {
@@ -17,7 +17,7 @@ class Widget {
       api: this.api,
       memory: this.memory,
       onChange: () => this.render(),
-      onSession: (session) => this.taken(session),
+      onSession: (session) => this.useSession(session),
     });
   }
 
@@ -26,23 +26,23 @@ class Widget {
     try {
       const session = await this.api.open();
       this.show(session.agent);
-      this.taken(session);
+      this.useSession(session);
       this.talk.take(session.conversation);
     } catch (error) {
-      this.excuse(error, tries);
+      this.reportFailure(error, tries);
     }
   }
 
-  /** The page of the business is never disturbed: whoever builds it finds the reason in the console. */
-  excuse(error, [wait, ...tries]) {
-    console.info(`Makegood's widget isn't shown: ${error instanceof Refusal ? error.message : "it can't be reached from this page."}`);
+  /** Reports a failed start in the console only, where the site's developer finds it, and retries unless the error is final. */
+  reportFailure(error, [wait, ...tries]) {
+    console.info(`Makegood widget not shown: ${error instanceof Refusal ? error.message : "the server can't be reached from this page."}`);
     const final = error instanceof Refusal && error.status < 500 && error.status !== 429;
     if (wait && !final) setTimeout(() => this.start(tries), wait);
   }
 
-  taken({ shopper }) {
+  useSession({ shopper }) {
     this.shopper = shopper;
-    if (shopper.refused) console.info(`Makegood's widget: ${shopper.refused.message}`);
+    if (shopper.refused) console.info(`Makegood widget: ${shopper.refused.message}`);
   }
 
   show(agent) {
@@ -77,7 +77,7 @@ class Widget {
     this.panel.render(this.talk, { unread });
   }
 
-  /** The last message that the visitor has seen. */
+  /** The seq of the last message the visitor has seen. */
   read() {
     return this.memory.get("read")?.[this.talk.conversation] ?? 0;
   }

@@ -1,4 +1,4 @@
-// What the browser keeps for one widget: the visitor's token, whether the panel is open, how far the visitor has read.
+// Browser storage of one widget: the visitor's token, the panel's state, and the last message read.
 export class Memory {
   constructor(key) {
     this.place = `makegood:${key}`;
@@ -6,7 +6,7 @@ export class Memory {
     try {
       this.kept = JSON.parse(localStorage.getItem(this.place)) ?? {};
     } catch {
-      // Storage may be blocked, or hold what isn't ours: then nothing is remembered.
+      // Storage may be blocked or contain something else; then nothing is remembered.
     }
   }
 
@@ -19,7 +19,7 @@ export class Memory {
     try {
       localStorage.setItem(this.place, JSON.stringify(this.kept));
     } catch {
-      // As above.
+      // Storage may be blocked.
     }
   }
 }

@@ -1,4 +1,4 @@
-// What is to be seen: the launcher, and the panel that it opens. Everything stands in a shadow tree of its own.
+// The launcher and the panel it opens, in a shadow tree of their own.
 import { h, icon } from "./dom.js";
 import { hasColleague } from "./colleagues.js";
 import { Log } from "./log.js";
@@ -9,7 +9,7 @@ import { chosenLanguage, directionOf, sayIn } from "./words.js";
 const LONGEST = 4000;
 const FOCUSABLE = "a[href], button:not(:disabled), input, textarea, [tabindex='0']";
 
-/** The element that holds it all, at the end of a page. `position: fixed` of ours needs no room there. */
+/** Creates the host element at the end of the page. It has `position: fixed` and takes no space there. */
 export function makeHost(page = document.body) {
   const host = h("div", { "data-makegood": "" });
   const root = host.attachShadow({ mode: "open" });
@@ -25,7 +25,7 @@ export class Panel {
     const language = chosenLanguage(catalog, agent.language);
     this.say = sayIn(catalog, language, { name: agent.name });
     Object.assign(this, { host, root, agent, actions, language, isOpen: false });
-    const scene = {
+    const context = {
       agent,
       base,
       language,
@@ -36,7 +36,7 @@ export class Panel {
       known: actions.known,
       onScroll: (atEnd) => (this.latest.hidden = atEnd),
     };
-    this.log = new Log(scene);
+    this.log = new Log(context);
     this.reader = new Reader(this.say("Conversation with %(name)s"));
     this.frame = h("div", { lang: language, dir: directionOf(language) }, this.launcher(), this.dialog());
     this.paint(agent.theme);
@@ -44,7 +44,7 @@ export class Panel {
     root.addEventListener("keydown", (event) => this.keyed(event));
   }
 
-  /** Colours and side, as the server has checked them. */
+  /** Applies the theme, which the server has validated. */
   paint({ brand, on, link_light, link_dark, position, scheme }) {
     const colours = { "--w-brand": brand, "--w-on": on, "--w-link-light": link_light, "--w-link-dark": link_dark };
     for (const [name, value] of Object.entries(colours)) this.host.style.setProperty(name, value);
@@ -111,7 +111,7 @@ export class Panel {
     this.actions.write(text);
   }
 
-  /** Words that are too many aren't cut and aren't sent: it is said how many they are, as the server counts them. */
+  /** Reports a message over the limit instead of cutting it. Characters are counted as the server does, by code points. */
   isTooLong() {
     const count = [...this.input.value.trim()].length;
     const over = count - LONGEST;
@@ -143,9 +143,9 @@ export class Panel {
     this.launch.setAttribute("aria-expanded", String(this.isOpen));
   }
 
-  /** Esc closes; Tab goes round within the panel. */
+  /** Escape closes the panel; Tab cycles within it. */
   keyed(event) {
-    // The page has keys of its own, which are not meant while somebody writes here.
+    // The page's own keyboard shortcuts must not fire while somebody types here.
     event.stopPropagation();
     if (!this.isOpen) return;
     if (event.key === "Escape") this.close();

@@ -1,4 +1,4 @@
-// What is said is read out sentence by sentence, in a region of its own: token by token would be noise.
+// Announces messages to screen readers sentence by sentence, in a live region of its own: single tokens would be noise.
 import { h } from "./dom.js";
 
 const SENTENCE = /[^.!?…。؟]*[.!?…。؟]+["”’)»]*(?=\s|$)/gu;
@@ -11,7 +11,7 @@ export class Reader {
     this.known = null;
   }
 
-  /** Reads out what is new; what stood there at the first look is not. */
+  /** Announces new messages, not those present at the first call. */
   read(talk) {
     for (const [turn, draft] of talk.drafts) this.tell(turn, draft.text, false);
     const said = talk.ordered();

@@ -1,6 +1,6 @@
-// Server-sent events out of a stream of bytes, because EventSource sends no Authorization.
+// Parses server-sent events from a byte stream, because EventSource cannot send an Authorization header.
 
-/** Reads `body` to its end; `onFrame({ event, data, id })` for each whole frame, `onBytes` for each piece that arrives. */
+/** Reads `body` to its end; calls `onFrame({ event, data, id })` per complete frame and `onBytes` per piece received. */
 export async function readFrames(body, { onFrame, onBytes }) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";

@@ -1,4 +1,4 @@
-// How an order is doing; a status that a shop has made up itself stands as it is.
+// Labels of order statuses; a shop's custom status is shown as it is.
 import { phrase } from "./words.js";
 
 const STATUSES = {

@@ -1,4 +1,4 @@
-// The widget's look (it knows nothing of the page's): one constructed style sheet, which no Content-Security-Policy forbids.
+// The widget's styles, independent of the page's: one constructed style sheet, which no Content-Security-Policy blocks.
 export const CSS = `
 :host{all:initial;position:fixed;inset:0;z-index:2147483000;pointer-events:none;color-scheme:light dark;
 --w-brand:#2b4acb;--w-on:#fff;--w-link-light:#2b4acb;--w-link-dark:#93a7ff;

@@ -1,4 +1,4 @@
-// One visitor's conversation: what was said, what is being said, and what is still on its way out.
+// One visitor's conversation: messages, streamed drafts, and the outbox.
 import { Refusal } from "./api.js";
 
 const FIRST_DELAY_MS = 500;
@@ -37,7 +37,7 @@ export class Talk {
     this.onChange(this);
   }
 
-  /** Takes up what a session says is the visitor's conversation. */
+  /** Switches to the conversation that a session returned. */
   take(conversation) {
     if (this.conversation !== conversation) {
       Object.assign(this, { conversation, lastId: null, waiting: false });
@@ -49,7 +49,7 @@ export class Talk {
     this.changed();
   }
 
-  // The stream
+  // Stream
 
   async follow() {
     if (!this.conversation || this.following || document.hidden) return;
@@ -79,7 +79,7 @@ export class Talk {
     this.changed();
   }
 
-  /** A token that is over is renewed; a conversation that is the visitor's no more makes room for the one that is. */
+  /** Renews an expired token, or switches to the visitor's current conversation. */
   async recover(error) {
     if (!(error instanceof Refusal)) {
       this.lost = true;
@@ -98,24 +98,24 @@ export class Talk {
   async backOff() {
     const wait = this.delay * (0.75 + Math.random() / 2);
     this.delay = Math.min(this.delay * 2, LAST_DELAY_MS);
-    await Promise.race([pause(wait), new Promise((resolve) => (this.hurry = resolve))]);
+    await Promise.race([pause(wait), new Promise((resolve) => (this.wake = resolve))]);
   }
 
   stop() {
     this.following?.abort();
     this.following = null;
-    this.hurry?.();
+    this.wake?.();
   }
 
   resume() {
     this.delay = FIRST_DELAY_MS;
-    this.hurry?.();
+    this.wake?.();
     this.follow();
     this.outbox.filter((item) => item.state === "failed" && item.unreached).forEach((item) => this.send(item));
     this.changed();
   }
 
-  // What comes
+  // Incoming events
 
   received({ event, data, id }) {
     this[`on_${event}`]?.(data);
@@ -127,14 +127,14 @@ export class Talk {
     this.messages = new Map(messages.map((message) => [message.id, message]));
     this.drafts.clear();
     this.waiting = waiting;
-    if (writing) this.takeUp(writing);
+    if (writing) this.resumeDraft(writing);
     messages.forEach((message) => message.role === "user" && this.arrived(message));
   }
 
-  /** A reply that was being written when the page was loaded. What is told of its text next was written before. */
-  takeUp({ turn, tool, blocks }) {
+  /** Resumes the draft of a reply that was being written when the page loaded. Its next token event replays the earlier text. */
+  resumeDraft({ turn, tool, blocks }) {
     this.over.delete(turn);
-    Object.assign(this.draft(turn), { tool, blocks, isTakenUp: true });
+    Object.assign(this.draft(turn), { tool, blocks, isResumed: true });
   }
 
   on_message(message) {
@@ -143,14 +143,14 @@ export class Talk {
     else this.end(message.turn);
   }
 
-  /** A token may come after the end of its turn, where the stream has caught up meanwhile. */
+  /** A token may arrive after its turn has ended. */
   on_token({ turn, attempt, offset, text }) {
     if (this.over.has(turn)) return;
     const draft = this.draft(turn);
     if (attempt < draft.attempt) return;
     // Offsets count code points; a JavaScript string counts an emoji as two.
     const kept = attempt === draft.attempt ? [...draft.text].slice(0, offset).join("") : "";
-    Object.assign(draft, { attempt, text: kept + text, tool: draft.isTakenUp ? draft.tool : "", isTakenUp: false });
+    Object.assign(draft, { attempt, text: kept + text, tool: draft.isResumed ? draft.tool : "", isResumed: false });
   }
 
   on_tool_call({ turn, tool }) {
@@ -163,7 +163,7 @@ export class Talk {
 
   on_turn({ turn, status }) {
     if (OVER.has(status)) return this.end(turn);
-    // A colleague may have a reply that failed written again.
+    // An operator can have a failed reply written again.
     this.over.delete(turn);
     this.draft(turn);
   }
@@ -181,13 +181,13 @@ export class Talk {
     this.waiting = waiting;
   }
 
-  /** A reply that is being written. A newer attempt of it begins anew, with the blocks that were shown. */
+  /** The draft of a reply. A newer attempt replaces its text, but keeps the blocks already shown. */
   draft(turn) {
     if (!this.drafts.has(turn)) this.drafts.set(turn, { turn, attempt: 0, text: "", tool: "", blocks: [] });
     return this.drafts.get(turn);
   }
 
-  // What goes
+  // Outgoing messages
 
   say(content) {
     const item = { key: randomKey(), content, state: "sending" };
@@ -195,19 +195,19 @@ export class Talk {
     return this.send(item);
   }
 
-  /** The same key goes with every try, so that nothing counts twice. */
+  /** Every try has the same idempotency key, so that a message is stored once. */
   async send(item) {
     Object.assign(item, { state: "sending", error: null, unreached: false });
     this.changed();
     try {
-      this.sent(item, await this.tried(item));
+      this.stored(item, await this.postWithRetry(item));
     } catch (error) {
       Object.assign(item, { state: "failed", error, unreached: !(error instanceof Refusal) });
     }
     this.changed();
   }
 
-  async tried(item) {
+  async postWithRetry(item) {
     const post = () => this.api.post("messages", { content: item.content }, { once: item.key });
     try {
       return await post();
@@ -219,16 +219,16 @@ export class Talk {
     }
   }
 
-  sent(item, { conversation, message, turn }) {
+  stored(item, { conversation, message, turn }) {
     this.outbox = this.outbox.filter((other) => other !== item);
     if (conversation !== this.conversation) this.take(conversation);
     this.messages.set(message.id, message);
     const isAnswered = this.ordered().some((other) => other.turn === turn?.turn && other.role === "agent");
-    // The stream may have told of the turn's end before this answer, which is of its beginning.
+    // The stream may already have reported the end of the turn that this response began.
     if (turn && !isAnswered && !this.over.has(turn.turn)) this.on_turn(turn);
   }
 
-  /** The stream may tell of a message before the answer to its POST does. */
+  /** The stream may deliver a message before the response to its POST. */
   arrived({ content }) {
     const at = this.outbox.findIndex((item) => item.content === content && item.state === "sending");
     if (at >= 0) this.outbox.splice(at, 1);

@@ -1,8 +1,8 @@
-// The widget's own sentences. The agent answers in any language; these follow the page's, or what the business chose.
-// `catalog` has an array for each language, in which a sentence stands where it stands in that of `en`.
+// The widget's own sentences, in the language of the page or the one the business chose; the agent answers in any language.
+// `catalog` has an array per language, with each sentence at the index of its English text in `en`.
 const RIGHT_TO_LEFT = new Set(["ar", "he"]);
 
-/** What the business chose, else the page's language, else the browser's, as far as there are words for it. */
+/** The first of these with a catalog: the business's choice, the page's language, the browser's languages; else English. */
 export function chosenLanguage(catalog, chosen) {
   const wanted = [chosen, document.documentElement.lang, ...(navigator.languages ?? [])];
   return wanted.map((tag) => (tag ?? "").toLowerCase().split("-")[0]).find((tag) => Object.hasOwn(catalog, tag)) ?? "en";
@@ -10,9 +10,9 @@ export function chosenLanguage(catalog, chosen) {
 
 export const directionOf = (language) => (RIGHT_TO_LEFT.has(language) ? "rtl" : "ltr");
 
-/** Names a sentence of the catalogue that is said elsewhere. */
+/** Marks a sentence for the catalog that is said elsewhere. */
 export const phrase = (text) => text;
 
-/** `say("Chat with %(name)s")` in a language; `known` are the values that every sentence may use. */
+/** Returns `say("Chat with %(name)s")` for a language; `known` are values every sentence may use. */
 export const sayIn = (catalog, language, known) => (text, values) =>
   (catalog[language][catalog.en.indexOf(text)] ?? text).replace(/%\((\w+)\)s/g, (gap, name) => ({ ...known, ...values })[name] ?? gap);

@@ -1,4 +1,4 @@
-"""Keys of all kinds, and clients that call with them."""
+"""API keys of all kinds, and clients that use them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ClientFor = Callable[..., Client]
 
 @pytest.fixture
 def client_for(tenant: Tenant) -> ClientFor:
-    """Makes a client with a new key of the tenant's project."""
+    """Create a client with a new key for the tenant's project."""
 
     def make(*scopes: Scope, throttled: bool = False, expires_at: datetime | None = None) -> Client:
         with tenant.tx():
@@ -35,7 +35,7 @@ def client_for(tenant: Tenant) -> ClientFor:
 
 @pytest.fixture
 def key_row(tenant: Tenant) -> Callable[[], ApiKey]:
-    """Reads the tenant's key as it is now."""
+    """Load the tenant's key from the database."""
 
     def read() -> ApiKey:
         with tenant.tx():
@@ -46,7 +46,7 @@ def key_row(tenant: Tenant) -> Callable[[], ApiKey]:
 
 @pytest.fixture
 def fresh_throttle(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A throttle that remembers no outage and holds no connection of an earlier server."""
+    """A throttle without remembered outages or connections to an earlier server."""
     monkeypatch.setattr(throttling, "_limiter", throttling.FailOpenLimiter())
     for cached in (edge_redis.client, throttling._script):
         cached.cache_clear()
@@ -56,7 +56,7 @@ def fresh_throttle(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def error_of(response: Any, *, status: int) -> dict[str, Any]:
-    """The error of an answer, after a look at its shape."""
+    """The error in a response, after checking its shape."""
     assert response.status_code == status, response.content
     assert response.headers["Content-Type"].startswith("application/json")
     body = response.json()

@@ -1,4 +1,4 @@
-"""Checks every response of the API against its OpenAPI document."""
+"""Checks every API response against the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ FORMS: dict[str, Callable[[str], bool]] = {
     "uri": lambda text: bool(urlsplit(text).scheme and urlsplit(text).netloc),
 }
 for name, is_one in FORMS.items():
-    # A format says nothing of what is no text.
+    # Formats only apply to strings.
     FORMATS.checks(name, raises=ValueError)(lambda one, is_one=is_one: not isinstance(one, str) or is_one(one))
 
 
 class DocumentedClient(Client):
-    """A client whose every answer of the API is held against the document."""
+    """A client that checks every API response against the document."""
 
     def request(self, **request: Any) -> Any:
         response = super().request(**request)
@@ -46,13 +46,13 @@ class DocumentedClient(Client):
 
 @cache
 def document() -> dict[str, Any]:
-    """What the product serves."""
+    """The document as served."""
     return SchemaGenerator(urlconf="config.urls").get_schema(public=True)  # type: ignore[no-any-return]
 
 
 def differences(route: str, method: str, status: int, body: Any) -> list[str]:
-    """Where an answer of a door differs from the document: an answer that it doesn't have, a field too many or too few, or a
-    value of another kind. `route` is Django's; what isn't in the document has none.
+    """Deviations of a response from the document: an undocumented response, extra or missing fields, values of another
+    type. `route` is Django's; routes that aren't in the document have none.
     """
     path = "/" + re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", route)
     operation = document()["paths"].get(path, {}).get(method.lower())
@@ -68,19 +68,19 @@ def differences(route: str, method: str, status: int, body: Any) -> list[str]:
 
 
 def deviations(schema: str, value: Any) -> list[str]:
-    """The same of a value and one of the document's schemas, by its name."""
+    """Deviations of a value from a named schema of the document."""
     return _said(_validator(json.dumps({"$ref": SCHEMAS + schema})), value)
 
 
 def _said(validator: Draft202012Validator, value: Any) -> list[str]:
-    """What is wrong, of each place the innermost."""
+    """The innermost error at each location."""
     found = [best_match([one]) for one in validator.iter_errors(value)]
     return [f"{one.json_path}: {one.message:.300}" for one in found]
 
 
 @cache
 def _validator(schema: str) -> Draft202012Validator:
-    """Of a schema as JSON."""
+    """The validator for a JSON Schema."""
     return Draft202012Validator(_strict(json.loads(schema)), registry=_components(), format_checker=FORMATS)
 
 
@@ -92,7 +92,7 @@ def _components() -> Registry[Any]:
 
 
 def _strict(schema: Any) -> Any:
-    """A schema of OpenAPI 3.0 as JSON Schema, in which no object has a field that isn't named."""
+    """An OpenAPI 3.0 schema as JSON Schema, without undeclared object fields."""
     if isinstance(schema, list):
         return [_strict(one) for one in schema]
     if not isinstance(schema, dict):

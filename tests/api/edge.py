@@ -1,4 +1,4 @@
-"""Addresses that exist only to try the API's edge."""
+"""Endpoints that exist only for tests of the API's base."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class Notes(TenantView):
 
 @extend_schema(exclude=True)
 class OtherNotes(Notes):
-    """The same at another address."""
+    """The same endpoint at another address."""
 
 
 class Faults(TenantView):

@@ -1,4 +1,4 @@
-"""A real HTTP server in this process, and a plain client for it."""
+"""A real HTTP server in this process, and a simple client for it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Address = tuple[str, int]
 
 @contextmanager
 def serve(app: Any, *, http: str = "httptools") -> Iterator[Address]:
-    """The application on a free port of loopback."""
+    """Serve the application on a free loopback port."""
     server = uvicorn.Server(uvicorn.Config(app, port=0, http=http, log_level="critical", ws="none", lifespan="off"))
     thread = threading.Thread(target=server.run)
     thread.start()
@@ -33,7 +33,7 @@ def serve(app: Any, *, http: str = "httptools") -> Iterator[Address]:
 
 @dataclass(frozen=True)
 class Reply:
-    """A whole answer."""
+    """A complete response."""
 
     status: int
     headers: dict[str, str]
@@ -44,7 +44,7 @@ class Reply:
 
     @property
     def error(self) -> dict[str, Any]:
-        """The error, after a look at its shape."""
+        """The error, after checking its shape."""
         assert self.headers["content-type"].startswith("application/json"), self.text[:200]
         body = self.json()
         assert list(body) == ["error"]
@@ -54,7 +54,7 @@ class Reply:
 
     @property
     def timeless_error(self) -> dict[str, Any]:
-        """The error without what differs from request to request."""
+        """The error without the parts that differ between requests."""
         return {**self.error, "request_id": ""}
 
 
@@ -82,11 +82,11 @@ class Caller:
         return self.send("POST", path, json.dumps(body).encode(), **headers)
 
     def first_event(self, path: str, **headers: str) -> dict[str, Any]:
-        """The first event of a stream: `{"event", "id", "data"}`; comments and `retry` are passed over."""
+        """The first event of a stream as `{"event", "id", "data"}`. Comments and `retry` are skipped."""
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         with closing(http.client.HTTPConnection(*self.address, timeout=30)) as connection:
             connection.request("GET", f"/api/v1{path}", None, {"Authorization": f"Bearer {self.key}", **named})
-            # The socket is only closed when the answer is, too.
+            # The socket closes only once the response is closed, too.
             with closing(connection.getresponse()) as stream:
                 return _read_event(stream)
 

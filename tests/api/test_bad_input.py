@@ -1,4 +1,4 @@
-"""The nastiest inputs against the real server, and the answers they must get."""
+"""Malformed and hostile input against a real server."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def foreign(server: Address, stranger: Tenant) -> Chat:
     return open_chat(server, stranger)
 
 
-# Row, the body, its code and its message
+# Row, body, error code and message
 BODIES: list[tuple[int, bytes, str, str]] = [
     (1, b"[" * 100_000, "json_too_deep", "JSON may be nested at most 32 levels."),
     (1, b'{"a":' * 40_000, "json_too_deep", "JSON may be nested at most 32 levels."),
@@ -102,7 +102,7 @@ def test_a_bad_body_is_400_at_every_address(chat: Chat, method: str, path: str) 
 
 
 @pytest.mark.parametrize(("method", "path"), WRITES)
-def test_a_body_that_is_too_big_or_compressed_is_refused_at_every_address(chat: Chat, method: str, path: str) -> None:
+def test_an_oversized_or_compressed_body_is_refused_at_every_address(chat: Chat, method: str, path: str) -> None:
     big = chat.caller.send(method, chat.fill(path), b"a" * 3 * KB * KB)
     assert (big.status, big.error["message"]) == (413, "Body is 3.0 MB; the limit is 256 kB.")
     assert big.headers["connection"] == "close"
@@ -113,7 +113,7 @@ def test_a_body_that_is_too_big_or_compressed_is_refused_at_every_address(chat: 
 
 
 def test_a_chunked_body_is_read(chat: Chat) -> None:
-    """A body without a length is not taken for an empty one."""
+    """A body without a length is not treated as empty."""
     parts = iter([b'{"content":', b'"in pieces"}'])
     reply = chat.caller.send("POST", chat.messages, parts)  # type: ignore[arg-type]
     assert reply.status == 202
@@ -155,7 +155,7 @@ def test_50_posts_with_one_idempotency_key_make_one_message(chat: Chat) -> None:
         ("PATCH", "/personas/{persona}", b'{"name":"a"}'),
     ],
 )
-def test_what_belongs_to_another_tenant_answers_as_what_never_was(
+def test_another_tenants_objects_answer_like_missing_ones(
     chat: Chat, foreign: Chat, method: str, path: str, body: bytes | None
 ) -> None:
     theirs = chat.caller.send(method, foreign.fill(path), body)
@@ -163,7 +163,7 @@ def test_what_belongs_to_another_tenant_answers_as_what_never_was(
     assert (theirs.status, theirs.timeless_error) == (404, never.timeless_error)
 
 
-def test_a_deleted_conversation_answers_as_one_of_another_tenant(chat: Chat, foreign: Chat, tenant: Tenant) -> None:
+def test_a_deleted_conversation_answers_like_another_tenants(chat: Chat, foreign: Chat, tenant: Tenant) -> None:
     with tenant_tx(tenant.organization.pk, using="owner"), connections["owner"].cursor() as cursor:
         cursor.execute("delete from conversations_conversation where id = %s", [chat.conversation])
         assert cursor.rowcount == 1
@@ -174,19 +174,19 @@ def test_a_deleted_conversation_answers_as_one_of_another_tenant(chat: Chat, for
 @pytest.mark.parametrize(
     "identifier", ["../1", "1", "x" * 10_000, "%00", "%2e%2e%2f", "null", "-1", "%F0%9F%92%A9", "' or 1=1--"]
 )
-def test_an_id_that_cannot_be_is_404(chat: Chat, identifier: str) -> None:
+def test_a_malformed_id_is_404(chat: Chat, identifier: str) -> None:
     reply = chat.caller.get(f"/conversations/{identifier.replace(' ', '%20')}")
     assert (reply.status, reply.error["code"]) == (404, "not_found")
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
-def test_a_name_with_a_nul_names_nothing(chat: Chat, method: str) -> None:
+def test_a_name_with_a_nul_is_404(chat: Chat, method: str) -> None:
     reply = chat.caller.send(method, "/custom-tools/send%00quote", b"{}" if method == "PUT" else None)
     assert (reply.status, reply.error["code"]) == (404, "not_found")
 
 
 @pytest.mark.parametrize("key", ["k" * 161, "%E2%80%AE", "two%20words"])
-def test_an_attribute_needs_a_name_that_can_be_written_again(chat: Chat, key: str) -> None:
+def test_an_attribute_needs_a_printable_name(chat: Chat, key: str) -> None:
     reply = chat.caller.send("PUT", f"/attributes/{key}", b'{"value": 1}')
     assert (reply.status, reply.error["field"]) == (400, "key")
     assert (
@@ -209,15 +209,15 @@ def test_content_that_is_too_long_or_empty_is_400(chat: Chat, content: str, mess
 
 
 @pytest.mark.parametrize("wait", ["x", "-1", "nan", "inf", "1s"])
-def test_a_wait_that_is_no_number_of_seconds_stores_nothing(chat: Chat, wait: str) -> None:
-    """It came without a word as no wait at all; whoever reads a refusal posts again, so nothing may stand yet."""
+def test_an_invalid_wait_stores_nothing(chat: Chat, wait: str) -> None:
+    """Clients retry after an error, so nothing may be stored."""
     reply = chat.caller.post(f"{chat.messages}?wait={wait}", {"content": "Hello"})
     assert (reply.status, reply.error["code"], reply.error["field"]) == (400, "invalid_wait", "wait")
     assert chat.transcript() == []
 
 
 @pytest.mark.parametrize("content", ["\u0301" * 8000, "photo\u202egnp.exe", "a" * 8000])
-def test_odd_content_is_kept_as_it_came(chat: Chat, content: str) -> None:
+def test_unusual_content_is_stored_unchanged(chat: Chat, content: str) -> None:
     assert chat.caller.post(chat.messages, {"content": content}).status == 202
     assert chat.transcript() == [content]
 
@@ -232,7 +232,7 @@ def test_odd_content_is_kept_as_it_came(chat: Chat, content: str) -> None:
         ({"id": 1}, "id cannot be set."),
     ],
 )
-def test_a_field_that_is_not_taken_is_refused(chat: Chat, extra: dict[str, Any], message: str) -> None:
+def test_an_unknown_field_is_refused_everywhere(chat: Chat, extra: dict[str, Any], message: str) -> None:
     reply = chat.caller.post(chat.messages, {"content": "a", **extra})
     assert (reply.status, reply.error["message"]) == (400, message)
 
@@ -257,20 +257,20 @@ def test_a_field_that_is_not_taken_is_refused(chat: Chat, extra: dict[str, Any],
         ),
     ],
 )
-def test_a_refusal_says_what_would_be_right(chat: Chat, path: str, body: dict[str, Any], message: str) -> None:
+def test_a_refusal_suggests_the_right_name(chat: Chat, path: str, body: dict[str, Any], message: str) -> None:
     reply = chat.caller.post(path, body)
     assert (reply.status, reply.error["message"]) == (400, message)
 
 
 @pytest.mark.parametrize("last", ["-1", "9e99", "999", "x", "\xe9", "9" * 400])
-def test_a_last_event_id_that_cannot_be_is_answered_with_a_reset(chat: Chat, last: str) -> None:
+def test_an_invalid_last_event_id_gets_a_reset(chat: Chat, last: str) -> None:
     chat.caller.post(chat.messages, {"content": "ciao"})
     event = chat.caller.first_event(f"{chat.path}/events", Last_Event_ID=last)
     assert event["event"] == "reset"
     assert [message["content"] for message in event["data"]["messages"]] == ["ciao"]
 
 
-def test_an_event_id_of_another_conversation_shows_nothing_of_it(chat: Chat, foreign: Chat) -> None:
+def test_an_event_id_of_another_conversation_reveals_nothing(chat: Chat, foreign: Chat) -> None:
     for number in range(5):
         foreign.caller.post(foreign.messages, {"content": f"secret {number}"})
     chat.caller.post(chat.messages, {"content": "ciao"})
@@ -327,7 +327,7 @@ def nasty_body(chance: random.Random) -> bytes:
     if "persona" in values and chance.random() < 0.5:
         values["persona"] = {"external_id": chance.choice(NASTY), "email": chance.choice(NASTY)}
     text = json.dumps(values).encode()
-    # Some are cut or spoilt on their way.
+    # Some are truncated or corrupted in transit.
     if chance.random() < 0.3 and text:
         spot = chance.randrange(len(text))
         text = (
@@ -340,8 +340,8 @@ def nasty_body(chance: random.Random) -> bytes:
 
 @pytest.mark.parametrize(("method", "path"), WRITES)
 @pytest.mark.parametrize("count", [100, pytest.param(4000, marks=pytest.mark.slow)])
-def test_no_body_is_our_fault(chat: Chat, method: str, path: str, count: int) -> None:
-    """Random bodies of the schema's own names: never a 5xx, every refusal in the one shape."""
+def test_no_body_causes_a_server_error(chat: Chat, method: str, path: str, count: int) -> None:
+    """Random bodies built from the schema's own names: never a 5xx, always the standard error shape."""
     chance = random.Random(f"{method} {path} {count}")
     for _ in range(count):
         body = nasty_body(chance)

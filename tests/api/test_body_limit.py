@@ -1,4 +1,4 @@
-"""How big a request may be, against a real server."""
+"""Request size limits, against a real server."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ KB = 1024
 
 
 async def echo(scope: Any, receive: Any, send: Any) -> None:
-    """Answers what it was told of the body, and the body."""
+    """Answer with the received headers about the body, and the body."""
     body, more = b"", True
     while more:
         message = await receive()
@@ -39,7 +39,7 @@ def server(request: pytest.FixtureRequest) -> Iterator[Address]:
 
 
 class Answer:
-    """A parsed HTTP answer, read until the server closes or `Content-Length` is reached."""
+    """A parsed HTTP response, read until the server closes or `Content-Length` is reached."""
 
     def __init__(self, raw: bytes) -> None:
         head, _, self.body = raw.partition(b"\r\n\r\n")
@@ -57,7 +57,7 @@ class Answer:
 
 
 def ask(address: Address, head: str, body: bytes = b"", *, path: str = "/api/v1/x") -> Answer:
-    """One request on a connection of its own, which must end with the server closing it."""
+    """Send one request on its own connection, which the server must close."""
     with closing(socket.create_connection(address, timeout=30)) as connection:
         connection.sendall(f"POST {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{head}\r\n".encode("latin-1"))
         connection.sendall(body)
@@ -83,7 +83,7 @@ def test_one_byte_more_is_413(server: Address) -> None:
 
 
 def test_3_mb_are_413_with_both_sizes(server: Address) -> None:
-    """The whole body is sent before the answer is read, as most clients do."""
+    """The whole body is sent before the response is read, as most clients do."""
     answer = ask(server, f"Content-Length: {3 * KB * KB}\r\n", b"a" * 3 * KB * KB)
     assert answer.status == 413
     assert answer.error["message"] == "Body is 3.0 MB; the limit is 256 kB."
@@ -99,7 +99,7 @@ def test_a_declared_size_is_refused_before_the_body_comes(server: Address) -> No
     assert Answer(raw).status == 413
 
 
-def test_a_client_that_waits_to_be_told_to_go_on_is_told_413(server: Address) -> None:
+def test_a_client_that_expects_100_continue_gets_413(server: Address) -> None:
     with closing(socket.create_connection(server, timeout=30)) as connection:
         connection.sendall(b"POST /api/ HTTP/1.1\r\nHost: x\r\nContent-Length: 900000\r\nExpect: 100-continue\r\n\r\n")
         assert connection.recv(65536).startswith(b"HTTP/1.1 413 ")
@@ -110,14 +110,14 @@ def test_a_chunked_body_arrives_with_its_true_length(server: Address) -> None:
     assert (answer.status, answer.body, answer.headers["x-told"]) == (200, b'{"a":1}', "7")
 
 
-def test_a_chunked_body_is_measured_too(server: Address) -> None:
+def test_an_oversized_chunked_body_is_413(server: Address) -> None:
     chunks = b"a" * 128 * KB, b"a" * 128 * KB
     assert ask(server, "Transfer-Encoding: chunked\r\n", chunked(*chunks)).status == 200
     assert ask(server, "Transfer-Encoding: chunked\r\n", chunked(*chunks, b"a")).status == 413
 
 
-def test_a_refusal_is_kept_by_nobody_and_framed_nowhere(server: Address) -> None:
-    """It comes before the middleware that says so of every other answer."""
+def test_a_refusal_can_be_neither_cached_nor_framed(server: Address) -> None:
+    """The refusal happens before the middleware that sets these headers elsewhere."""
     headers = ask(server, "Content-Encoding: gzip\r\n").headers
     assert (headers["cache-control"], headers["x-frame-options"]) == ("no-store", "DENY")
     assert headers["x-content-type-options"] == "nosniff"
@@ -133,7 +133,7 @@ def test_an_endless_chunked_body_is_413_and_closed(server: Address) -> None:
 
 
 def pour(connection: socket.socket, chunk: bytes) -> bytes:
-    """Send the chunk again and again until the server hangs up; what it said meanwhile."""
+    """Send the chunk repeatedly until the server closes; returns the response."""
     raw, pending = b"", b""
     while True:
         readable, writable, _ = select.select([connection], [connection], [], 30)
@@ -150,16 +150,16 @@ def pour(connection: socket.socket, chunk: bytes) -> bytes:
             return raw
 
 
-def test_what_comes_after_the_declared_length_is_no_part_of_the_body(server: Address) -> None:
+def test_bytes_after_the_declared_length_are_not_part_of_the_body(server: Address) -> None:
     with closing(socket.create_connection(server, timeout=30)) as connection:
         connection.sendall(b"POST /api/ HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}and more")
         answer = Answer(connection.recv(65536))
-    # One server answers the body, the other refuses what follows it.
+    # One server handles the body, the other refuses the bytes after it.
     assert answer.status == 400 or answer.body == b"{}"
 
 
 @pytest.mark.parametrize("length", ["-1", "x", "1e3", "0x10"])
-def test_a_length_that_is_no_number_is_400(server: Address, length: str) -> None:
+def test_a_non_numeric_length_is_400(server: Address, length: str) -> None:
     assert ask(server, f"Content-Length: {length}\r\n").status == 400
 
 
@@ -171,11 +171,11 @@ def test_a_compressed_body_is_415(server: Address, encoding: str) -> None:
 
 
 @pytest.mark.parametrize("encoding", ["identity", "Identity", ""])
-def test_identity_is_no_compression(server: Address, encoding: str) -> None:
+def test_identity_encoding_is_accepted(server: Address, encoding: str) -> None:
     assert ask(server, f"Content-Encoding: {encoding}\r\nContent-Length: 2\r\n", b"{}").status == 200
 
 
-def test_pages_take_more_than_the_api(server: Address) -> None:
+def test_pages_accept_larger_bodies_than_the_api(server: Address) -> None:
     body = b"a" * 300 * KB
     assert ask(server, f"Content-Length: {len(body)}\r\n", body, path="/account/").status == 200
 
@@ -197,7 +197,7 @@ def test_a_browser_gets_a_page(server: Address, path: str, status: int, title: s
 
 
 @pytest.mark.parametrize("path", ["/api/v1/x", "/widget/talk"])
-def test_an_address_for_programs_answers_as_such_to_a_browser_too(server: Address, path: str) -> None:
+def test_an_api_address_answers_a_browser_with_json(server: Address, path: str) -> None:
     assert ask(server, "Accept: text/html,*/*;q=0.8\r\n", path=f"{path}?q=%00").error["code"] == "bad_query"
     assert ask(server, f"Content-Length: {300 * KB}\r\n", path=path).status == 413
 
@@ -212,8 +212,8 @@ def test_a_nul_in_the_query_is_400(server: Address, query: str) -> None:
 
 
 @pytest.mark.parametrize("query", ["q=caff%E8", "q=%ED%A0%80", "q=%C0%80"])
-def test_a_query_that_is_no_utf8_is_400(server: Address, query: str) -> None:
-    """Read as something else, it would find nothing, and nobody would know why."""
+def test_a_query_with_invalid_utf8_is_400(server: Address, query: str) -> None:
+    """Decoded differently, it would match nothing without an explanation."""
     assert ask(server, "", path=f"/api/?{query}").error["code"] == "bad_query"
     assert ask(server, "", path="/api/?q=caff%C3%A8%zz").status == 200
 
@@ -222,7 +222,7 @@ def test_a_raw_byte_in_the_query_is_400(server: Address) -> None:
     assert ask(server, "", path="/api/?a=\xff").status == 400
 
 
-def test_a_connection_serves_on_after_a_small_body(server: Address) -> None:
+def test_a_connection_stays_open_after_a_small_body(server: Address) -> None:
     request = b"POST /api/ HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}"
     with closing(socket.create_connection(server, timeout=30)) as connection:
         for _ in range(2):
@@ -233,7 +233,7 @@ def test_a_connection_serves_on_after_a_small_body(server: Address) -> None:
             assert raw.startswith(b"HTTP/1.1 200")
 
 
-async def test_a_client_that_leaves_reaches_no_view() -> None:
+async def test_a_client_that_disconnects_never_reaches_the_view() -> None:
     async def receive() -> dict[str, str]:
         return {"type": "http.disconnect"}
 
@@ -244,7 +244,7 @@ async def test_a_client_that_leaves_reaches_no_view() -> None:
     await BodyLimit(never)(scope, receive, never)
 
 
-async def test_a_body_that_never_comes_is_408(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_body_that_never_arrives_is_408(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("projects.api.body_limit.BODY_SECONDS", 0.01)
     monkeypatch.setattr("projects.api.body_limit.LINGER_SECONDS", 0.01)
     sent: list[Any] = []

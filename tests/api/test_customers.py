@@ -1,4 +1,4 @@
-"""Customers, written by an outside program."""
+"""Customer fields written over the API."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def persona(api: Client) -> str:
 
 
 @pytest.mark.parametrize("written", ["+39 347 555 0142", "347 555 0142", "0039 347 5550142"])
-def test_a_customers_number_is_kept_as_the_observer_keeps_it(api: Client, written: str) -> None:
+def test_a_phone_number_is_normalized_like_the_observers(api: Client, written: str) -> None:
     assert open_with(api, phone=written).json()["persona"]["phone"] == "+393475550142"
 
 
 @pytest.mark.parametrize("text", ["anonymous", "12", "call me"])
-def test_what_is_no_number_opens_no_conversation(api: Client, tenant: Tenant, text: str) -> None:
+def test_an_invalid_phone_number_opens_no_conversation(api: Client, tenant: Tenant, text: str) -> None:
     error = error_of(open_with(api, phone=text), status=400)
     assert error["field"] == "persona.phone"
     assert error["message"].startswith(f"persona.phone: {text} is not a ")
@@ -54,8 +54,8 @@ def test_what_is_no_number_opens_no_conversation(api: Client, tenant: Tenant, te
         *(({"attributes": {key: "v"}}, "attributes") for key in ("", "k" * 41, "a\nb", "phone ")),
     ],
 )
-def test_a_change_of_a_customer_is_held_to_the_same(api: Client, persona: str, body: Any, field: str) -> None:
-    """As the observer keeps it. A key that is too long for its column was an error of ours."""
+def test_updates_of_a_customer_follow_the_same_rules(api: Client, persona: str, body: Any, field: str) -> None:
+    """A key too long for its column used to be a server error."""
     error = error_of(api.patch(persona, {"name": "Ada", **body}, content_type="application/json"), status=400)
     assert error["field"] == field
     assert api.get(persona).json()["name"] is None

@@ -1,4 +1,4 @@
-"""The OpenAPI document against what is sent. Every answer to the fixture `api` is held against it, in all tests."""
+"""The OpenAPI document against real responses. The `api` fixture checks every response in all tests."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MESSAGE = {
 }
 
 
-def test_a_message_is_as_documented() -> None:
+def test_message_responses_match_the_document() -> None:
     assert deviations("Message", MESSAGE) == []
     assert deviations("Message", {**MESSAGE, "author": "Ada"}) == []
 
@@ -46,24 +46,24 @@ def test_a_message_is_as_documented() -> None:
     ],
     ids=str,
 )
-def test_what_differs_from_the_document_is_found(change: dict[str, Any]) -> None:
-    """A field that isn't typed, and a value of another kind."""
+def test_deviations_from_the_document_are_found(change: dict[str, Any]) -> None:
+    """An undeclared field, and a value of another type."""
     assert deviations("Message", {**MESSAGE, **change})
 
 
 @pytest.mark.parametrize("name", MESSAGE)
-def test_what_is_missing_is_found(name: str) -> None:
+def test_missing_fields_are_found(name: str) -> None:
     assert deviations("Message", {key: value for key, value in MESSAGE.items() if key != name})
 
 
-def test_the_directives_are_those_that_thoughts_write() -> None:
-    """They are stored as the model wrote them, and shown as they are stored."""
+def test_directives_have_the_fields_that_thoughts_write() -> None:
+    """They are stored as the model wrote them, and shown as stored."""
     assert {*get_type_hints(WrittenPayload)} == {*KeyDirectives.model_fields}
 
 
 @pytest.mark.requirement("W08", "W17")
-def test_a_turn_that_used_a_tool_is_as_documented(turns: Turns, bell: Probe, api: Client) -> None:
-    """Each hop with its calls."""
+def test_a_turn_with_tool_calls_matches_the_document(turns: Turns, bell: Probe, api: Client) -> None:
+    """Each step with its calls."""
     turns.calls_tool(NAME, {"times": 2}, text="One moment.")
     turns.calls_tool(NAME, "no JSON object")
     turns.says("It rang twice.")

@@ -1,4 +1,4 @@
-"""Every error has one shape, wherever it comes from."""
+"""Every error has the same shape, wherever it comes from."""
 
 from __future__ import annotations
 
@@ -25,28 +25,28 @@ def anyone() -> Client:
     return Client(raise_request_exception=False)
 
 
-def test_a_conflict_is_409_with_its_sentence(api: Client) -> None:
+def test_a_conflict_is_409_with_its_message(api: Client) -> None:
     error = error_of(api.get("/api/v1/faults/conflict"), status=409)
     assert (error["code"], error["message"]) == ("wrong_state", "The todo is running; wait until it ends.")
 
 
-def test_a_wrong_value_is_400(api: Client) -> None:
+def test_an_invalid_value_is_400(api: Client) -> None:
     error = error_of(api.get("/api/v1/faults/wrong-value"), status=400)
     assert error["message"] == "color must be True or False, not 'ture'."
 
 
 @pytest.mark.parametrize("fault", ["operational", "interface"])
-def test_a_database_that_is_away_is_503_with_retry_after(api: Client, fault: str) -> None:
+def test_a_database_outage_is_503_with_retry_after(api: Client, fault: str) -> None:
     response = api.get(f"/api/v1/faults/{fault}")
     assert error_of(response, status=503)["code"] == "unavailable"
     assert response.headers["Retry-After"] == "2"
 
 
-def test_a_statement_that_postgresql_cancels_is_503(api: Client) -> None:
+def test_a_statement_canceled_by_postgresql_is_503(api: Client) -> None:
     assert error_of(api.get("/api/v1/locked"), status=503)["code"] == "unavailable"
 
 
-def test_what_gives_way_to_others_is_503_and_not_told_that_the_database_is_away(tenant: Tenant) -> None:
+def test_a_lock_conflict_is_503_and_not_reported_as_an_outage(tenant: Tenant) -> None:
     def hold() -> None:
         Project.objects.select_for_update(nowait=True).get(pk=tenant.project.pk)
 
@@ -63,7 +63,7 @@ def test_what_gives_way_to_others_is_503_and_not_told_that_the_database_is_away(
     assert "Someone else is changing the same data" in answer.message
 
 
-def test_a_bug_is_500_and_says_nothing_of_itself(api: Client, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_bug_is_500_and_reveals_nothing(api: Client, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.ERROR):
         error = error_of(api.get("/api/v1/faults/bug"), status=500)
     assert error["code"] == "server_error"
@@ -72,7 +72,7 @@ def test_a_bug_is_500_and_says_nothing_of_itself(api: Client, caplog: pytest.Log
     assert "Traceback" in caplog.text
 
 
-def test_a_view_without_a_scope_is_a_bug_and_lets_nobody_in(api: Client) -> None:
+def test_a_view_without_a_scope_admits_nobody(api: Client) -> None:
     assert error_of(api.get("/api/v1/no-scopes"), status=500)["code"] == "server_error"
 
 
@@ -81,7 +81,7 @@ def test_a_wrong_method_is_405(api: Client) -> None:
 
 
 @pytest.mark.parametrize("method", ["OPTIONS", "TRACE", "FROBNICATE"])
-def test_an_odd_method_is_405(api: Client, method: str) -> None:
+def test_an_unusual_method_is_405(api: Client, method: str) -> None:
     assert error_of(api.generic(method, "/api/v1/notes"), status=405)["code"] == "method_not_allowed"
 
 
@@ -90,17 +90,17 @@ def test_a_form_is_415(api: Client) -> None:
     assert error["message"] == "Send JSON with the header Content-Type: application/json."
 
 
-def test_json_with_a_charset_is_read(api: Client) -> None:
+def test_json_with_a_charset_is_accepted(api: Client) -> None:
     response = api.post("/api/v1/notes", b'{"content":"a"}', content_type="Application/JSON; charset=utf-8")
     assert response.status_code == 201
 
 
 @pytest.mark.parametrize("accept", ["text/html", "text/event-stream", "image/*"])
-def test_json_is_the_answer_whatever_is_accepted(api: Client, accept: str) -> None:
+def test_responses_are_json_whatever_the_accept_header(api: Client, accept: str) -> None:
     assert api.get("/api/v1/notes", headers={"Accept": accept}).headers["Content-Type"] == "application/json"
 
 
-def test_a_body_that_is_refused_by_the_parser_has_the_shape(api: Client) -> None:
+def test_a_parser_error_has_the_error_shape(api: Client) -> None:
     response = api.post("/api/v1/notes", b"[" * 100_000, content_type="application/json")
     assert error_of(response, status=400)["code"] == "json_too_deep"
 
@@ -112,7 +112,7 @@ def test_an_unknown_address_is_404(anyone: Client, address: str) -> None:
 
 
 def test_a_wrong_host_is_400(tenant: Tenant) -> None:
-    """README: MAKEGOOD_ALLOWED_HOSTS are answered, also on the API's short way, and at every call alike."""
+    """Only MAKEGOOD_ALLOWED_HOSTS are served, on the API's fast path too, and on every request."""
     with serve(application) as address:
         caller = Caller(address, tenant.key, {"Host": "evil.example"})
         for reply in (caller.get("/rows"), caller.get("/rows?limit=1"), caller.post("/notes", {"content": "x"})):
@@ -125,12 +125,12 @@ def test_too_many_parameters_are_400(api: Client) -> None:
 
 
 @pytest.mark.parametrize(("fault", "status"), [("bug", 500), ("operational", 503)])
-def test_a_plain_view_under_the_api_has_the_shape(anyone: Client, fault: str, status: int) -> None:
+def test_a_plain_django_view_under_the_api_has_the_error_shape(anyone: Client, fault: str, status: int) -> None:
     error_of(anyone.get(f"/api/v1/plain/{fault}"), status=status)
 
 
 @pytest.mark.parametrize(("address", "status"), [("/page/bug", 500), ("/page/operational", 503), ("/nothing", 404)])
-def test_a_page_gets_a_page(anyone: Client, address: str, status: int) -> None:
+def test_an_error_on_a_page_is_a_page(anyone: Client, address: str, status: int) -> None:
     response = anyone.get(address)
     assert response.status_code == status
     assert response.headers["Content-Type"].startswith("text/html")

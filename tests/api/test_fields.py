@@ -1,4 +1,4 @@
-"""Words, and the names of fields."""
+"""Validation messages and field names."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.api.edge import NoteInput
 
 
 class MoodInput(StrictSerializer):
-    """A field of each kind whose words are ours."""
+    """One field of each type with a custom error message."""
 
     mood = serializers.ChoiceField(choices=["happy", "sad"], required=False)
     loud = serializers.BooleanField(required=False)
@@ -28,12 +28,12 @@ class MoodInput(StrictSerializer):
 
 
 def kinds_of(kind: type[StrictSerializer]) -> list[type[StrictSerializer]]:
-    """All serializers that the views have loaded."""
+    """All serializers loaded by the views."""
     return [each for below in kind.__subclasses__() for each in (below, *kinds_of(below))]
 
 
-def test_no_body_shares_a_default_with_the_next() -> None:
-    """One serializer checks all bodies of a kind: a list that stands for what is left out has to be made anew for each."""
+def test_requests_never_share_a_mutable_default() -> None:
+    """One serializer class validates all bodies, so a default list has to be created for each."""
     import_module("config.api_urls")
     fields = [field for kind in kinds_of(StrictSerializer) for field in kind().fields.values()]
     assert len(fields) > 50
@@ -52,7 +52,7 @@ def accepted(content: str) -> str:
     return note.validated_data["content"]
 
 
-def test_8001_characters_are_refused_with_their_count() -> None:
+def test_content_of_8001_characters_is_refused_with_its_length() -> None:
     problem = refusal({"content": "a" * 8001})
     assert (problem.code, problem.message) == ("too_long", "content has 8,001 characters; the limit is 8,000.")
 
@@ -60,20 +60,20 @@ def test_8001_characters_are_refused_with_their_count() -> None:
 @pytest.mark.parametrize(
     "content", ["", "   ", "\t\n", "\u200b\u200d\ufeff", "\u00a0\u2003\u2028", "\u202e", "\u3164\u2800"]
 )
-def test_content_of_which_nothing_is_seen_is_empty(content: str) -> None:
+def test_invisible_content_counts_as_empty(content: str) -> None:
     problem = refusal({"content": content})
     assert (problem.code, problem.message) == ("empty", "content is empty.")
 
 
 @pytest.mark.parametrize("content", ["a" * 8000, "\u0301" * 8000, "a\u202egnp.exe", "👩‍👩‍👧", " two  spaces "])
-def test_content_is_kept_exactly(content: str) -> None:
+def test_content_is_stored_exactly(content: str) -> None:
     assert accepted(content) == content
 
 
 @pytest.mark.parametrize(
     ("value", "what"), [(5, "a number"), (True, "true or false"), (["a"], "a list"), ({}, "an object")]
 )
-def test_content_that_is_not_text_is_refused(value: Any, what: str) -> None:
+def test_non_text_content_is_refused(value: Any, what: str) -> None:
     assert refusal({"content": value}).message == f"content must be text, not {what}."
 
 
@@ -82,22 +82,22 @@ def test_a_missing_field_is_named() -> None:
     assert (problem.code, problem.message, problem.field) == ("required", "content is required.", "content")
 
 
-def test_null_is_refused_by_name() -> None:
+def test_null_is_refused_with_the_fields_name() -> None:
     assert refusal({"content": None}).message == "content may not be null."
 
 
-def test_an_unknown_field_is_refused_with_the_nearest_name() -> None:
+def test_an_unknown_field_is_refused_with_the_closest_name() -> None:
     problem = refusal({"content": "a", "contnet": "b"})
     assert (problem.code, problem.message) == ("unknown_field", "Unknown field 'contnet'. Did you mean 'content'?")
 
 
-def test_an_unknown_field_like_no_other_is_refused_with_all_names() -> None:
+def test_an_unrecognizable_field_is_refused_with_all_names() -> None:
     message = refusal({"content": "a", "tennant": 2}).message
     assert message == "Unknown field 'tennant'. Did you mean one of: content, count, metadata, persona?"
 
 
 @pytest.mark.parametrize("name", ["tenant", "organization", "project", "id", "created_at"])
-def test_what_the_server_decides_cannot_be_set(name: str) -> None:
+def test_read_only_fields_cannot_be_set(name: str) -> None:
     problem = refusal({"content": "a", name: 2})
     assert (problem.code, problem.message, problem.field) == ("forbidden_field", f"{name} cannot be set.", name)
 
@@ -120,13 +120,13 @@ def test_a_nested_error_has_a_dotted_path() -> None:
         ({"note": "Ada"}, "note must be a JSON object."),
     ],
 )
-def test_a_value_of_the_wrong_kind_is_told_what_would_be_right(wrong: dict[str, Any], message: str) -> None:
+def test_a_value_of_the_wrong_type_is_refused_with_the_right_one(wrong: dict[str, Any], message: str) -> None:
     with pytest.raises(ValidationError) as raised:
         MoodInput(data=wrong).is_valid(raise_exception=True)
     assert first_error(raised.value).message == message
 
 
-def test_a_nested_forbidden_field_has_a_dotted_path() -> None:
+def test_a_nested_unknown_field_has_a_dotted_path() -> None:
     assert refusal({"content": "a", "persona": {"id": 1}}).message == "persona.id cannot be set."
 
 

@@ -1,4 +1,4 @@
-"""The same Idempotency-Key gets the first answer again."""
+"""Idempotency-Key: repeats get the first response."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def notes_of(tenant: Tenant) -> int:
         return Attribute.objects.filter(key__startswith="note-").count()
 
 
-def test_a_repeat_gets_the_first_answer_and_writes_nothing(api: Client, tenant: Tenant) -> None:
+def test_a_repeat_gets_the_first_response_and_writes_nothing(api: Client, tenant: Tenant) -> None:
     first, second = post(api), post(api)
     assert (second.status_code, second.json()) == (201, first.json())
     assert "Idempotent-Replayed" not in first.headers
@@ -48,32 +48,32 @@ def test_without_a_key_every_post_counts(api: Client, tenant: Tenant) -> None:
     assert notes_of(tenant) == 2
 
 
-def test_another_body_is_refused(api: Client, tenant: Tenant) -> None:
+def test_a_reused_key_with_another_body_is_refused(api: Client, tenant: Tenant) -> None:
     post(api)
     error = error_of(post(api, "other"), status=422)
     assert (error["code"], error["field"]) == ("idempotency_key_reused", "Idempotency-Key")
     assert notes_of(tenant) == 1
 
 
-def test_another_address_is_refused(api: Client, tenant: Tenant) -> None:
-    """What was written to one conversation is no answer of another's."""
+def test_a_reused_key_at_another_address_is_refused(api: Client, tenant: Tenant) -> None:
+    """A response from one conversation is never returned for another."""
     post(api)
     assert error_of(post(api, address="/api/v1/other-notes"), status=422)["code"] == "idempotency_key_reused"
     assert notes_of(tenant) == 1
 
 
 @pytest.mark.parametrize("key", ["", "x" * 256, "x" * 300, "with space", "é", "tab\there", "\x7f"])
-def test_a_key_that_is_not_visible_ascii_is_refused(api: Client, tenant: Tenant, key: str) -> None:
+def test_a_key_with_other_than_visible_ascii_is_refused(api: Client, tenant: Tenant, key: str) -> None:
     assert error_of(post(api, key=key), status=400)["code"] == "invalid_idempotency_key"
     assert notes_of(tenant) == 0
 
 
-def test_a_key_of_255_characters_is_taken(api: Client) -> None:
+def test_a_key_of_255_characters_is_accepted(api: Client) -> None:
     assert post(api, key="x" * 255).status_code == 201
 
 
 @pytest.mark.parametrize("content", ["fail after writing", "return an error", " "])
-def test_an_answer_that_is_an_error_is_not_kept(api: Client, content: str) -> None:
+def test_an_error_response_is_not_stored(api: Client, content: str) -> None:
     assert post(api, content).status_code >= 400
     assert post(api, "now it goes").status_code == 201
 
@@ -86,7 +86,7 @@ def test_two_tenants_may_use_the_same_key(api: Client, stranger: Tenant) -> None
 
 
 def test_two_projects_may_use_the_same_key(api: Client, tenant: Tenant) -> None:
-    """Each gets its own answer again, the older one's too."""
+    """Each gets its own response again, including the older one."""
     with tenant.tx():
         other = create_project("Other", config=tenant.project.agent_version.config)
         secret = create_key(other, name="other", scopes=list(Scope)).secret
@@ -95,7 +95,7 @@ def test_two_projects_may_use_the_same_key(api: Client, tenant: Tenant) -> None:
     assert post(api).json() == first.json() != second.json()
 
 
-def test_50_at_once_write_one_note(api: Client, tenant: Tenant) -> None:
+def test_50_concurrent_requests_write_one_note(api: Client, tenant: Tenant) -> None:
     start = threading.Barrier(50)
 
     def at_once(_: int) -> Any:
@@ -114,7 +114,7 @@ def test_50_at_once_write_one_note(api: Client, tenant: Tenant) -> None:
     assert notes_of(tenant) == 1
 
 
-def test_a_key_that_is_still_answered_is_409_with_retry_after(api: Client, tenant: Tenant) -> None:
+def test_a_key_still_in_progress_is_409_with_retry_after(api: Client, tenant: Tenant) -> None:
     held, release = threading.Event(), threading.Event()
 
     def hold() -> None:
@@ -134,8 +134,8 @@ def test_a_key_that_is_still_answered_is_409_with_retry_after(api: Client, tenan
     assert response.headers["Retry-After"] == "1"
 
 
-def test_with_a_key_the_work_waits_for_others_as_it_would_without(tenant: Tenant) -> None:
-    """The limit is for the key's own row; for a conversation that somebody else holds no client has to try again."""
+def test_a_request_with_a_key_waits_for_locks_like_any_other(tenant: Tenant) -> None:
+    """The timeout applies to the key's own row only; no client has to retry because somebody else holds a conversation."""
 
     def patience() -> dict[str, str]:
         with connection.cursor() as cursor:
@@ -148,8 +148,8 @@ def test_with_a_key_the_work_waits_for_others_as_it_would_without(tenant: Tenant
         assert run_once(tenant.project.pk, request, "ciao", patience) == usual
 
 
-def test_a_page_does_its_work_once_per_key_whether_a_script_sends_it_or_the_form(tenant: Tenant) -> None:
-    """For the same words at the same address; for others the key is refused."""
+def test_a_page_acts_once_per_key_for_script_and_form_alike(tenant: Tenant) -> None:
+    """For the same body at the same address; for others the key is refused."""
     done: list[str] = []
 
     def post_to(address: str, words: str, *, in_form: bool = False) -> dict[str, Any]:
@@ -170,7 +170,7 @@ def test_a_page_does_its_work_once_per_key_whether_a_script_sends_it_or_the_form
     assert done == ["ciao"]
 
 
-def test_a_first_request_that_fails_lets_the_waiting_one_work(api: Client, tenant: Tenant) -> None:
+def test_a_waiting_repeat_runs_if_the_first_request_fails(api: Client, tenant: Tenant) -> None:
     held = threading.Event()
 
     def fail() -> None:
@@ -197,7 +197,7 @@ def wait_until_blocked() -> None:
                 return
 
 
-def test_answers_of_more_than_a_day_ago_are_forgotten(api: Client, tenant: Tenant) -> None:
+def test_responses_are_forgotten_after_a_day(api: Client, tenant: Tenant) -> None:
     post(api, key="new")
     with tenant.tx():
         for key, age in (("old", timedelta(hours=24, seconds=1)), ("younger", timedelta(hours=23, minutes=59))):

@@ -1,4 +1,4 @@
-"""The contents that a JSON body may have."""
+"""Accepted content of JSON bodies."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def refusal(body: bytes) -> ApiError:
     return raised.value
 
 
-def test_an_object_is_read_as_it_is() -> None:
+def test_an_object_is_parsed_unchanged() -> None:
     assert parse_object(b'{"text": "ciao", "list": [1, -2.5, null, true]}') == {
         "text": "ciao",
         "list": [1, -2.5, None, True],
@@ -42,18 +42,18 @@ def test_deeper_nesting_is_refused(body: bytes) -> None:
     assert (problem.code, problem.message) == ("json_too_deep", "JSON may be nested at most 32 levels.")
 
 
-def test_brackets_inside_texts_are_no_levels() -> None:
+def test_brackets_inside_strings_are_not_nesting() -> None:
     body = json.dumps({"a": "[{" * 50 + '"\\' + "[" * 50}).encode()
     assert parse_object(body)["a"].startswith("[{[{")
 
 
-def test_brackets_side_by_side_are_no_levels() -> None:
+def test_adjacent_brackets_are_not_nesting() -> None:
     assert parse_object(json.dumps({"a": [[]] * 500}).encode())
 
 
 @pytest.mark.parametrize("body", [b'"' + b'\\"' * 120_000, b'{"' + b'\\"' * 120_000, b"[" * 33 + b'\\"' * 120_000])
-def test_a_body_of_quotes_is_refused(body: bytes) -> None:
-    """A scan for brackets that goes back over a text would take minutes here."""
+def test_a_body_of_quotes_is_refused_quickly(body: bytes) -> None:
+    """A bracket scan that backtracks over strings would take minutes here."""
     refusal(body)
 
 
@@ -66,7 +66,7 @@ def test_a_body_of_quotes_is_refused(body: bytes) -> None:
         (b'{"\\u0000":1}', "\\u0000 contains a NUL character.", "\\u0000"),
     ],
 )
-def test_a_nul_character_is_refused_with_its_place(body: bytes, message: str, field: str) -> None:
+def test_a_nul_character_is_refused_with_its_position(body: bytes, message: str, field: str) -> None:
     problem = refusal(body)
     assert (problem.message, problem.field) == (message, field)
 
@@ -84,12 +84,12 @@ def test_a_lone_surrogate_is_refused(body: bytes) -> None:
     assert refusal(body).message == "metadata contains text that is not valid Unicode."
 
 
-def test_a_surrogate_pair_is_a_character() -> None:
+def test_a_surrogate_pair_is_one_character() -> None:
     assert parse_object(b'{"a":"\\ud83d\\ude00"}') == {"a": "😀"}
 
 
 @pytest.mark.parametrize("body", [b'{"\\ud800":1}', b'{"\\ud800":1,"\\ud800":2}', b'{"a":{"\\ud800":"\\u0000"}}'])
-def test_a_refusal_can_be_sent_whatever_it_quotes(body: bytes) -> None:
+def test_an_error_is_encodable_whatever_it_quotes(body: bytes) -> None:
     shape = refusal(body).body(request_id="r")
     assert json.dumps(shape, ensure_ascii=False).encode()
 
@@ -107,13 +107,13 @@ def test_a_64_bit_integer_is_accepted(number: int) -> None:
 
 
 @pytest.mark.parametrize("number", ["1e999", "-1e999", "NaN", "Infinity", "-Infinity"])
-def test_a_number_without_a_value_is_refused_with_field_and_range(number: str) -> None:
+def test_nan_infinity_and_overflow_are_refused_with_the_field(number: str) -> None:
     problem = refusal(f'{{"a":[{number}]}}'.encode())
     assert problem.message == "a.0 must be a number between -1.8e308 and 1.8e308."
 
 
 @pytest.mark.parametrize("body", [b'{"text":"a","text":"b"}', b'{"a":[{"text":1,"b":2,"text":1}]}'])
-def test_a_key_that_appears_twice_is_refused(body: bytes) -> None:
+def test_a_duplicate_key_is_refused(body: bytes) -> None:
     problem = refusal(body)
     assert (problem.code, problem.message) == ("duplicate_key", "Key 'text' appears twice.")
 
@@ -131,7 +131,7 @@ def test_a_body_that_is_not_utf8_is_refused(body: bytes) -> None:
     assert "not valid UTF-8 at byte" in refusal(body).message
 
 
-def test_broken_json_is_refused_with_its_place() -> None:
+def test_broken_json_is_refused_with_its_position() -> None:
     assert (
         refusal(b'{"a": 1,\n "b" 2}').message == "Body is not valid JSON at line 2, column 6: Expecting ':' delimiter."
     )
@@ -159,11 +159,11 @@ JSON = st.recursive(
 
 @settings(max_examples=50)
 @given(st.dictionaries(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")), JSON))
-def test_every_sound_object_passes_unchanged(value: dict[str, object]) -> None:
+def test_every_valid_object_passes_unchanged(value: dict[str, object]) -> None:
     assert parse_object(json.dumps(value).encode()) == value
 
 
 @given(st.binary(max_size=300))
-def test_any_bytes_are_an_object_or_a_refusal(body: bytes) -> None:
+def test_any_bytes_give_an_object_or_an_error(body: bytes) -> None:
     with suppress(ApiError):
         assert isinstance(parse_object(body), dict)

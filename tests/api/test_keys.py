@@ -1,4 +1,4 @@
-"""API keys: what they open, and when they stop."""
+"""API keys: access, expiry and revocation."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_no_key_is_401_with_a_challenge(database: None) -> None:
         "mg_",
     ],
 )
-def test_every_wrong_key_gets_the_same_answer(database: None, header: str) -> None:
+def test_every_wrong_key_gets_the_same_response(database: None, header: str) -> None:
     response = Client().get(NOTES, headers={"Authorization": header})
     error = error_of(response, status=401)
     assert (error["code"], error["message"]) == (
@@ -78,17 +78,17 @@ def test_a_deleted_key_stops_at_once(api: Client, tenant: Tenant) -> None:
     assert error_of(api.get(NOTES), status=401)["code"] == "invalid_api_key"
 
 
-def test_a_key_without_the_scope_is_403_and_says_which(client_for: ClientFor) -> None:
+def test_a_missing_scope_is_403_and_named(client_for: ClientFor) -> None:
     client = client_for(Scope.READ)
     error = error_of(client.post(NOTES, {"content": "a"}, content_type="application/json"), status=403)
     assert (error["code"], error["message"]) == ("missing_scope", "This requires the scope 'converse'.")
 
 
-def test_head_needs_the_scope_of_get(client_for: ClientFor) -> None:
+def test_head_requires_the_scope_of_get(client_for: ClientFor) -> None:
     assert client_for(Scope.CONVERSE).head(NOTES).status_code == 403
 
 
-def test_the_use_of_a_key_is_noted(api: Client, key_row: Callable[[], ApiKey]) -> None:
+def test_the_last_use_of_a_key_is_recorded(api: Client, key_row: Callable[[], ApiKey]) -> None:
     assert key_row().last_used_at is None
     api.get(NOTES)
     used_at = key_row().last_used_at
@@ -96,7 +96,9 @@ def test_the_use_of_a_key_is_noted(api: Client, key_row: Callable[[], ApiKey]) -
     assert timezone.now() - used_at < timedelta(minutes=1)
 
 
-def test_the_use_of_a_key_is_noted_once_a_minute(api: Client, tenant: Tenant, key_row: Callable[[], ApiKey]) -> None:
+def test_the_last_use_of_a_key_is_recorded_once_a_minute(
+    api: Client, tenant: Tenant, key_row: Callable[[], ApiKey]
+) -> None:
     recently = timezone.now() - timedelta(seconds=30)
     set_key(tenant, last_used_at=recently)
     api.get(NOTES)
@@ -106,8 +108,8 @@ def test_the_use_of_a_key_is_noted_once_a_minute(api: Client, tenant: Tenant, ke
     assert (key_row().last_used_at or recently) > recently
 
 
-def test_letting_in_costs_one_statement(api: Client) -> None:
-    """The key with its project; the tenant's setting comes with the BEGIN. It is the hot path of every message."""
+def test_authentication_takes_one_statement(api: Client) -> None:
+    """The key with its project; the tenant is set by BEGIN. This is on the hot path of every message."""
     api.get(NOTES)
     with CaptureQueriesContext(connection) as queries, CaptureQueriesContext(connections["ops"]) as lookups:
         api.get(NOTES)

@@ -1,4 +1,4 @@
-"""Log lines hold no secrets."""
+"""Log lines contain no secrets."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def line_of(message: str, *args: object, exc_info: object = None) -> str:
         ("connection failed: host=db password=0123456789abc", "0123456789abc"),
     ],
 )
-def test_a_secret_is_taken_out(text: str, secret: str) -> None:
+def test_a_secret_is_redacted(text: str, secret: str) -> None:
     assert secret not in redact(text)
     assert "[redacted]" in redact(text)
 
@@ -47,11 +47,11 @@ def test_a_secret_is_taken_out(text: str, secret: str) -> None:
         "mailto:owner@nello.example",
     ],
 )
-def test_ordinary_words_stay(text: str) -> None:
+def test_ordinary_words_are_not_redacted(text: str) -> None:
     assert redact(text) == text
 
 
-def test_a_key_can_still_be_recognised() -> None:
+def test_a_redacted_key_can_still_be_recognized() -> None:
     assert redact(KEY) == "mg_0123abcd_[redacted]"
 
 
@@ -63,7 +63,7 @@ def test_a_record_is_one_line() -> None:
     assert line_of("one\ntwo\r\nthree") == r"ERROR edge one\ntwo\r\nthree"
 
 
-def test_what_a_stranger_can_write_as_often_as_they_like_has_no_traceback() -> None:
+def test_errors_anyone_can_trigger_have_no_traceback() -> None:
     try:
         raise DisallowedHost("Invalid HTTP_HOST header: 'evil.example'.")
     except DisallowedHost as error:

@@ -1,4 +1,4 @@
-"""Members in a browser: the session, the project, the role."""
+"""Members in a browser: session, project and role."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ def in_project(tenant: Tenant) -> dict[str, str]:
     return {"X-Project": tenant.project.slug}
 
 
-def test_a_member_enters_by_header(tenant: Tenant) -> None:
+def test_a_member_selects_the_project_by_header(tenant: Tenant) -> None:
     answer = browser_of(tenant.owner).get(NOTES, headers=in_project(tenant)).json()
     assert answer == {"project": str(tenant.project.pk), "scopes": sorted(Scope.values)}
 
 
-def test_a_member_enters_by_query(tenant: Tenant) -> None:
+def test_a_member_selects_the_project_by_query(tenant: Tenant) -> None:
     response = browser_of(tenant.owner).get(NOTES, {"project": tenant.project.slug})
     assert response.json()["project"] == str(tenant.project.pk)
 
 
-def test_a_viewer_may_look(tenant: Tenant, viewer: User) -> None:
+def test_a_viewer_may_read(tenant: Tenant, viewer: User) -> None:
     assert browser_of(viewer).get(NOTES, headers=in_project(tenant)).json()["scopes"] == ["read"]
 
 
@@ -72,7 +72,7 @@ def test_a_project_must_be_named(tenant: Tenant) -> None:
     assert error_of(browser_of(tenant.owner).get(NOTES), status=400)["code"] == "project_required"
 
 
-def test_a_stranger_gets_the_answer_for_no_project(tenant: Tenant, stranger: Tenant) -> None:
+def test_a_non_member_gets_the_response_for_a_missing_project(tenant: Tenant, stranger: Tenant) -> None:
     browser = browser_of(stranger.owner)
     theirs = error_of(browser.get(NOTES, headers=in_project(tenant)), status=404)
     none = error_of(browser.get(NOTES, headers={"X-Project": "nothing-here"}), status=404)
@@ -80,22 +80,22 @@ def test_a_stranger_gets_the_answer_for_no_project(tenant: Tenant, stranger: Ten
 
 
 @pytest.mark.parametrize("slug", ["../1", "a b", "x" * 9000, "\x7f", "é"])
-def test_a_slug_that_cannot_be_is_404(tenant: Tenant, slug: str) -> None:
+def test_a_malformed_slug_is_404(tenant: Tenant, slug: str) -> None:
     error_of(browser_of(tenant.owner).get(NOTES, {"project": slug}), status=404)
 
 
-def test_a_user_who_is_no_longer_active_is_nobody(tenant: Tenant) -> None:
+def test_an_inactive_user_is_not_authenticated(tenant: Tenant) -> None:
     browser = browser_of(tenant.owner)
     User.objects.filter(pk=tenant.owner.pk).update(is_active=False)
     assert error_of(browser.get(NOTES, headers=in_project(tenant)), status=401)["code"] == "not_authenticated"
 
 
-def test_a_wrong_key_is_not_saved_by_a_session(tenant: Tenant) -> None:
+def test_a_session_does_not_excuse_a_wrong_key(tenant: Tenant) -> None:
     response = browser_of(tenant.owner).get(NOTES, headers={**in_project(tenant), "Authorization": "Bearer mg_x"})
     assert error_of(response, status=401)["code"] == "invalid_api_key"
 
 
-def test_who_is_removed_between_the_door_and_the_project_is_a_stranger(
+def test_a_member_removed_during_the_request_loses_access(
     tenant: Tenant, viewer: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def find_and_lose(**asked: Any) -> Any:

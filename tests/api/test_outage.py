@@ -1,9 +1,9 @@
-"""The database goes away under a request, and comes back."""
+"""The database goes down during requests, and comes back."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
 import pytest
 from django.conf import settings
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.urls("tests.api.edge")
 
 @pytest.fixture
 def crashed_postgres(api: Client, servers: EmbeddedServices) -> Iterator[EmbeddedServices]:
-    """PostgreSQL is killed while connections to it are open; it runs again at the end."""
+    """PostgreSQL killed while connections are open, and running again afterwards."""
     assert api.get("/api/v1/notes").status_code == 200
     servers.postgres.kill()
     yield servers
@@ -29,20 +29,26 @@ def crashed_postgres(api: Client, servers: EmbeddedServices) -> Iterator[Embedde
 
 def forget_connections() -> None:
     """Drop every connection to the server that died, those of the database threads too."""
-    threads._pool.shutdown()
-    threads._pool = ThreadPoolExecutor(max_workers=settings.DB_THREADS, thread_name_prefix="db")
+    everyone = Barrier(settings.DB_THREADS)
+
+    def close() -> None:
+        everyone.wait()
+        connections.close_all()
+
+    for closed in [threads._pool.submit(close) for _ in range(settings.DB_THREADS)]:
+        closed.result()
     for connection in connections.all():
         connection.close()
         connection.close_pool()  # type: ignore[attr-defined]
 
 
-def test_meanwhile_the_answer_is_503_with_retry_after(api: Client, crashed_postgres: EmbeddedServices) -> None:
+def test_requests_during_the_outage_get_503_with_retry_after(api: Client, crashed_postgres: EmbeddedServices) -> None:
     response = api.get("/api/v1/notes")
     assert error_of(response, status=503)["code"] == "unavailable"
     assert response.headers["Retry-After"] == "2"
 
 
-def test_afterwards_it_serves_on(api: Client, crashed_postgres: EmbeddedServices) -> None:
+def test_requests_after_the_outage_are_served(api: Client, crashed_postgres: EmbeddedServices) -> None:
     api.get("/api/v1/notes")
     crashed_postgres.postgres.start()
     connections["default"].close()

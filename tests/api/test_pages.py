@@ -1,4 +1,4 @@
-"""Lists in pages."""
+"""Pagination of lists."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def all_pages(client: Client, url: str) -> list[list[str]]:
 
 
 def add(tenant: Tenant, *keys: str, second: int = 0) -> None:
-    """Rows that were made a second after each other."""
+    """Rows created one second apart."""
     with tenant.tx():
         for age, key in enumerate(keys, start=second):
             made_at = UUID(int=(1_800_000_000_000 + age * 1000) << 80)
@@ -47,7 +47,7 @@ def test_the_newest_come_first(api: Client, five: list[str]) -> None:
     assert all_pages(api, "/api/v1/rows") == [five[::-1]]
 
 
-def test_pages_follow_on_each_other(api: Client, five: list[str]) -> None:
+def test_pages_are_contiguous(api: Client, five: list[str]) -> None:
     assert all_pages(api, "/api/v1/rows?limit=2") == [["d", "b"], ["e", "a"], ["c"]]
 
 
@@ -59,7 +59,7 @@ def test_a_view_may_order_by_another_column(api: Client, five: list[str]) -> Non
     assert all_pages(api, "/api/v1/rows-by-key?limit=2") == [["a", "b"], ["c", "d"], ["e"]]
 
 
-def test_a_row_that_comes_meanwhile_moves_no_page(api: Client, tenant: Tenant, five: list[str]) -> None:
+def test_a_row_inserted_meanwhile_shifts_no_page(api: Client, tenant: Tenant, five: list[str]) -> None:
     first = api.get("/api/v1/rows?limit=2").json()
     add(tenant, "new", second=9)
     assert all_pages(api, first["next"]) == [["e", "a"], ["c"]]
@@ -68,10 +68,10 @@ def test_a_row_that_comes_meanwhile_moves_no_page(api: Client, tenant: Tenant, f
 @pytest.mark.parametrize(
     ("base", "begins"), [("https://testserver", "https://testserver/api/"), ("https://other", "http://testserver/api/")]
 )
-def test_behind_a_proxy_that_ends_tls_the_next_page_is_at_the_public_address(
+def test_next_links_use_the_public_address_behind_a_tls_proxy(
     api: Client, five: list[str], settings, base: str, begins: str
 ) -> None:
-    """The proxy passes the request on as http; whoever calls at another of our names stays there."""
+    """The proxy forwards over HTTP; clients that used another of our hosts stay on it."""
     settings.BASE_URL = base
     assert api.get("/api/v1/rows?limit=2").json()["next"].startswith(begins)
 
@@ -85,5 +85,5 @@ def test_a_limit_out_of_range_is_refused(api: Client, limit: str) -> None:
 @pytest.mark.parametrize(
     "cursor", ["", "x", "é", "////", urlsafe_b64encode(b"1 2").decode(), urlsafe_b64encode(b"\xff").decode()]
 )
-def test_a_cursor_that_is_not_ours_is_refused(api: Client, cursor: str) -> None:
+def test_a_foreign_cursor_is_refused(api: Client, cursor: str) -> None:
     assert error_of(api.get("/api/v1/rows", {"cursor": cursor}), status=400)["code"] == "invalid_cursor"

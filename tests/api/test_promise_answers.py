@@ -1,4 +1,4 @@
-"""Staff's answers about a promise, over the API: the page's service, with the same rules."""
+"""Staff's answers about promises over the API, with the rules of the page."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ def answer(api: Client, promise_id: UUID, **body: Any) -> Any:
     return api.post(f"/api/v1/promises/{promise_id}/answer", body, content_type="application/json")
 
 
-def test_a_key_says_that_a_broken_promise_was_kept(api: Client, tenant: Tenant) -> None:
+def test_a_key_marks_a_broken_promise_as_kept(api: Client, tenant: Tenant) -> None:
     promise = add_promise(tenant, talk(tenant, "Hi"), state=PromiseState.BROKEN)
     said = answer(api, promise.pk, answer="kept").json()
     assert (said["id"], said["state"], said["reason"]) == (str(promise.pk), "kept", "the key test did it.")
     assert said["closed_at"]
 
 
-def test_an_open_promise_is_withdrawn_once(api: Client, tenant: Tenant) -> None:
+def test_an_open_promise_is_withdrawn_only_once(api: Client, tenant: Tenant) -> None:
     promise = add_promise(tenant, talk(tenant, "Hi"))
     assert answer(api, promise.pk, answer="withdrawn").json()["state"] == "withdrawn"
     error = error_of(answer(api, promise.pk, answer="kept"), status=409)
-    assert error["message"] == "This promise is withdrawn already."
+    assert error["message"] == "This promise is already withdrawn."
 
 
-def test_an_effect_under_way_decides_by_itself(api: Client, tenant: Tenant) -> None:
+def test_a_promise_with_an_effect_in_progress_cannot_be_answered(api: Client, tenant: Tenant) -> None:
     row = talk(tenant, "Hi")
     promise = add_promise(tenant, row, effect=add_effect(tenant, row, state=EffectState.SENDING))
     error = error_of(answer(api, promise.pk, answer="kept"), status=409)
-    assert error["message"] == "Its effect is not over yet, and decides what becomes of the promise."
+    assert error["message"] == "The promise's effect isn't finished yet and decides the outcome."
     with tenant.tx():
         assert Promise.objects.get(pk=promise.pk).state == PromiseState.OPEN
 
@@ -47,5 +47,5 @@ def test_another_answer_is_refused(body: dict[str, str], api: Client, tenant: Te
     assert answer(api, promise.pk, **body).status_code == 400
 
 
-def test_a_promise_of_none_is_not_found(api: Client, tenant: Tenant) -> None:
+def test_an_unknown_promise_is_not_found(api: Client, tenant: Tenant) -> None:
     error_of(answer(api, uuid4(), answer="kept"), status=404)

@@ -16,7 +16,7 @@ from tests.api.conftest import error_of
 from tests.conftest import Tenant
 
 edge = pytest.mark.urls("tests.api.edge")
-# Who answers there is no client of ours: a tool's endpoint, at the address that it was given.
+# Called by others at an address they were given, such as a tool's endpoint.
 NOT_OURS = {"ToolResult", "schema", "SpectacularSwaggerSplitView"}
 
 
@@ -28,15 +28,13 @@ NOT_OURS = {"ToolResult", "schema", "SpectacularSwaggerSplitView"}
         ("rows?limit=2&limit=3", "limit", "limit appears more than once; send it once."),
     ],
 )
-def test_what_was_meant_and_would_be_passed_over_is_refused(
-    api: Client, address: str, field: str, sentence: str
-) -> None:
+def test_a_misspelled_or_repeated_parameter_is_refused(api: Client, address: str, field: str, sentence: str) -> None:
     error = error_of(api.get(f"/api/v1/{address}"), status=400)
     assert (error["field"], error["message"]) == (field, sentence)
 
 
 @edge
-def test_nothing_is_done_for_an_address_that_is_refused(api: Client, tenant: Tenant) -> None:
+def test_a_refused_query_has_no_effect(api: Client, tenant: Tenant) -> None:
     answer = api.post("/api/v1/notes?wiat=1", {"content": "Hello"}, content_type="application/json")
     assert error_of(answer, status=400)["code"] == "unknown_parameter"
     with tenant.tx():
@@ -45,8 +43,8 @@ def test_nothing_is_done_for_an_address_that_is_refused(api: Client, tenant: Ten
 
 @edge
 @pytest.mark.parametrize("address", ["rows?limit=2&_=1", "rows?trace=abc"])
-def test_what_resembles_nothing_is_left_alone(api: Client, address: str) -> None:
-    """Programs add what is theirs to every address, and have always been answered."""
+def test_unrelated_parameters_are_ignored(api: Client, address: str) -> None:
+    """Clients add parameters of their own, and have always been served."""
     assert api.get(f"/api/v1/{address}").status_code == 200
 
 
@@ -64,30 +62,30 @@ def test_what_resembles_nothing_is_left_alone(api: Client, address: str) -> None
         ("orders?status=0", None),
     ],
 )
-def test_a_value_of_none_of_those_that_there_are_is_refused(api: Client, address: str, sentence: str | None) -> None:
-    """It found nothing, as if there were none."""
+def test_an_unknown_choice_is_refused(api: Client, address: str, sentence: str | None) -> None:
+    """It used to return an empty list."""
     error = error_of(api.get(f"/api/v1/{address}"), status=400)
     assert error["field"] == address.rpartition("=")[0].split("?")[1].split("&")[-1]
     assert error["message"] == sentence or (sentence is None and "must be one of: " in error["message"])
 
 
 @pytest.mark.parametrize("address", ["bookings?state=", "todos?status=", "tickets?priority=", "tools?channel="])
-def test_a_parameter_without_a_value_asks_for_nothing(api: Client, address: str) -> None:
+def test_an_empty_parameter_is_ignored(api: Client, address: str) -> None:
     assert api.get(f"/api/v1/{address}").status_code == 200
 
 
-def test_a_word_of_its_own_is_no_slip(api: Client) -> None:
+def test_a_word_of_its_own_is_not_a_misspelling(api: Client) -> None:
     assert api.get("/api/v1/promises?trace=1").status_code == 200
 
 
-def test_every_door_of_the_api_is_held_to_what_it_declares() -> None:
+def test_every_view_checks_its_declared_parameters() -> None:
     views = {_view_of(pattern.callback) for pattern in _patterns(get_resolver("config.api_urls"))}
     assert {
         view.__name__ for view in views if not (isinstance(view, type) and issubclass(view, TenantView))
     } == NOT_OURS
 
 
-def test_the_openapi_document_shows_what_an_address_takes() -> None:
+def test_the_openapi_document_lists_the_parameters() -> None:
     GENERATOR_STATS.reset()
     schema: Any = SchemaGenerator(urlconf="config.urls").get_schema(public=True)
     shown = {
@@ -105,5 +103,5 @@ def _patterns(resolver: Any) -> list[Any]:
 
 
 def _view_of(view: Any) -> Any:
-    """The class of a view, or the view itself where it is a function."""
+    """The view's class, or the view itself if it is a function."""
     return getattr(view, "cls", None) or getattr(view, "view_class", view)

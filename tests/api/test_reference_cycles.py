@@ -1,4 +1,4 @@
-"""A request leaves no reference cycles, so that no garbage collection has to stop the threads of the process."""
+"""Requests leave no reference cycles: a garbage collection stops every thread of the process."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ TIMES = 5
 
 
 async def post(tenant: Tenant, path: str, body: dict[str, Any]) -> dict[str, Any]:
-    """Ask the application as a server does, without one: what a server leaves behind isn't ours. The answer's document."""
+    """Call the application as a server does, without one: cycles of a server aren't ours. Returns the response's
+    document.
+    """
     raw, answer = json.dumps(body).encode(), b""
     told = [{"type": "http.request", "body": raw, "more_body": False}]
 
@@ -41,7 +43,7 @@ async def post(tenant: Tenant, path: str, body: dict[str, Any]) -> dict[str, Any
 
 
 @pytest.mark.parametrize("what", ["conversation", "message", "refusal"])
-async def test_a_request_leaves_nothing_in_a_ring(what: str, tenant: Tenant) -> None:
+async def test_a_request_leaves_no_reference_cycles(what: str, tenant: Tenant) -> None:
     begun = {"channel": "api", "persona": {"external_id": "guest"}}
     opened = await post(tenant, "/conversations", begun)
     messages = f"/conversations/{opened['id']}/messages"

@@ -1,4 +1,4 @@
-"""The request id of every response, which no client can forge and no log confuses."""
+"""The request id of every response: not forgeable by clients, safe in logs."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from tests.conftest import Tenant
 pytestmark = pytest.mark.urls("tests.api.edge")
 
 
-def test_an_answer_names_its_request() -> None:
+def test_a_response_carries_its_request_id() -> None:
     first, second = (Client().get("/echo").headers["X-Request-ID"] for _ in range(2))
     assert len(first) == 32
     assert first != second
 
 
-async def test_an_asynchronous_answer_names_its_request() -> None:
+async def test_an_asynchronous_response_carries_its_request_id() -> None:
     response = await AsyncClient().get("/echo")
     assert len(response.headers["X-Request-ID"]) == 32
 
 
-def test_an_id_of_the_client_is_not_taken() -> None:
+def test_a_client_supplied_id_is_ignored() -> None:
     assert Client().get("/echo", headers={"X-Request-ID": "mine"}).headers["X-Request-ID"] != "mine"
 
 
@@ -37,8 +37,8 @@ def test_a_view_knows_the_id() -> None:
     assert response.content.decode() == response.headers["X-Request-ID"]
 
 
-def test_an_answer_of_the_api_is_kept_by_nobody_and_taken_for_nothing_else(tenant: Tenant) -> None:
-    """As it is served, on the API's short way, and where the body's limit refuses."""
+def test_api_responses_have_no_store_and_nosniff(tenant: Tenant) -> None:
+    """As served, on the API's fast path, and when the body limit refuses."""
     with serve(application) as address:
         caller = Caller(address, tenant.key)
         for path, status in (("/rows", 200), ("/rows?limit=x", 400), ("/nothing", 404), ("/rows?a=%00", 400)):
@@ -47,8 +47,8 @@ def test_an_answer_of_the_api_is_kept_by_nobody_and_taken_for_nothing_else(tenan
             assert "no-store" in reply.headers["cache-control"], path
 
 
-def test_a_page_that_depends_on_who_asks_is_kept_by_nobody() -> None:
-    """Signed out at a shared computer, nobody goes back to the customers' conversations."""
+def test_personal_pages_are_not_cached() -> None:
+    """After signing out at a shared computer, nobody can go back to the customers' conversations."""
 
     def kept(**headers: str) -> str:
         middleware = RequestIdMiddleware(lambda _: HttpResponse(headers=headers))

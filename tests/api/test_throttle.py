@@ -1,4 +1,4 @@
-"""How often a key may call."""
+"""Rate limits of API keys."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_a_key_that_calls_too_often_is_429_with_retry_after(client_for: ClientFo
     assert 25 <= int(response.headers["Retry-After"]) <= 30
 
 
-def test_another_key_has_its_own_count(client_for: ClientFor, two_a_minute: None) -> None:
+def test_each_key_has_its_own_limit(client_for: ClientFor, two_a_minute: None) -> None:
     first = client_for(throttled=True)
     assert [first.get(NOTES).status_code for _ in range(3)] == [200, 200, 429]
     assert client_for(throttled=True).get(NOTES).status_code == 200
@@ -59,7 +59,7 @@ def test_a_bucket_is_forgotten_when_it_is_full_again(client_for: ClientFor) -> N
     assert 0 < redis_client().pttl(bucket) <= 60_000
 
 
-def test_without_redis_everything_is_let_in_and_logged_once(
+def test_without_redis_every_request_is_allowed_and_it_is_logged_once(
     client_for: ClientFor, settings: Settings, two_a_minute: None, caplog: pytest.LogCaptureFixture
 ) -> None:
     settings.REDIS_URL = "redis://127.0.0.1:1/0"
@@ -69,10 +69,10 @@ def test_without_redis_everything_is_let_in_and_logged_once(
     assert len([record for record in caplog.records if record.name == "projects.api.throttling"]) == 1
 
 
-def test_redis_that_is_away_is_asked_again_and_spoken_of_now_and_then(
+def test_redis_is_retried_and_its_outage_logged_periodically(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """No request waits for it more than once in two seconds, and the log has a line a minute."""
+    """Requests wait for it at most once in two seconds; the log gets one line a minute."""
     clock, asked = [0.0], list[float]()
 
     def is_away(bucket: str, *, size: int | None) -> int:
@@ -89,14 +89,14 @@ def test_redis_that_is_away_is_asked_again_and_spoken_of_now_and_then(
     assert len(caplog.records) == 2
 
 
-def test_a_page_has_a_limit_of_its_own() -> None:
-    """In seconds, whatever the API's limit is."""
+def test_a_page_has_its_own_limit() -> None:
+    """Its window is in seconds, whatever the API's limit is."""
     bucket = f"page:{uuid4()}"
     assert throttling.seconds_to_wait(bucket, per_minute=1) == 0
     assert 50 < throttling.seconds_to_wait(bucket, per_minute=1) <= 60
 
 
-def test_redis_that_lost_everything_starts_counting_anew(client_for: ClientFor, two_a_minute: None) -> None:
+def test_counting_restarts_after_redis_loses_its_data(client_for: ClientFor, two_a_minute: None) -> None:
     client = client_for(throttled=True)
     assert [client.get(NOTES).status_code for _ in range(3)] == [200, 200, 429]
     services.redis.restart()
@@ -104,7 +104,7 @@ def test_redis_that_lost_everything_starts_counting_anew(client_for: ClientFor, 
     assert client.get(NOTES).status_code == 200
 
 
-def test_a_member_is_counted_too(tenant: object, two_a_minute: None) -> None:
+def test_members_are_throttled_too(tenant: object, two_a_minute: None) -> None:
     browser = Client()
     browser.force_login(tenant.owner)  # type: ignore[attr-defined]
     statuses = [browser.get(NOTES, {"project": tenant.project.slug}).status_code for _ in range(3)]  # type: ignore[attr-defined]

@@ -23,7 +23,7 @@ def post(client: Client, content: str) -> object:
     return client.post(NOTES, {"content": content}, content_type="application/json")
 
 
-def test_what_a_handler_writes_is_committed(api: Client, tenant: Tenant) -> None:
+def test_writes_of_a_handler_are_committed(api: Client, tenant: Tenant) -> None:
     post(api, "kept")
     assert notes_of(tenant) == 1
 
@@ -33,7 +33,7 @@ def test_an_exception_rolls_everything_back(api: Client, tenant: Tenant) -> None
     assert notes_of(tenant) == 0
 
 
-def test_a_key_writes_into_its_own_tenant_only(api: Client, stranger: Tenant) -> None:
+def test_a_key_writes_only_to_its_own_tenant(api: Client, stranger: Tenant) -> None:
     post(api, "mine")
     assert notes_of(stranger) == 0
 
@@ -45,7 +45,7 @@ def test_no_tenant_is_left_behind(api: Client, content: str) -> None:
         current_organization_id()
 
 
-def test_a_list_shows_the_project_of_the_caller_only(api: Client, stranger: Tenant) -> None:
+def test_a_list_shows_only_the_callers_project(api: Client, stranger: Tenant) -> None:
     post(Client(headers=stranger.headers), "theirs")
     post(api, "mine")
     keys = [row["value"] for row in api.get("/api/v1/rows?limit=200").json()["results"] if row["key"] == "note-0"]

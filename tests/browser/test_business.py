@@ -17,7 +17,7 @@ from tests.conftest import PASSWORD, Tenant
 from tests.processes import free_port
 from tests.tools.messaging.conftest import source_of
 from tools.models import Booking, BookingState
-from tools.services.bookings.booking_request import Wish
+from tools.services.bookings.booking_request import BookingRequest
 from tools.services.bookings.search import new_search
 from tools.services.bookings.services import Guest, book
 from tools.services.signed_links import booking_token
@@ -234,9 +234,9 @@ def book_table(tenant: Tenant) -> Booking:
     at = timezone.now()
     with tenant.tx():
         project = Project.objects.select_related("agent_version").get(pk=tenant.project.pk)
-        search = new_search(project, Wish(4), now=at)
+        search = new_search(project, BookingRequest(4), now=at)
         day = next(search.opening.open_days(search.today + timedelta(days=1), within=20))
-        return book(project, Wish(4), starts_at=search.starts_of(day)[0], guest=Guest("Ada"), now=at)
+        return book(project, BookingRequest(4), starts_at=search.free_starts(day)[0], guest=Guest("Ada"), now=at)
 
 
 def now(tenant: Tenant, booking: Booking) -> Booking:

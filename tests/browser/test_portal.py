@@ -20,8 +20,8 @@ from tests.browser.talk import composer
 from tests.browser.test_business import book_table
 from tests.browser.test_widget import configure, launcher, log, say
 from tools.models import Booking, Verification
-from tools.services.signed_links import PortalPlace, portal_token
-from tools.services.verification.services import note_verified
+from tools.services.signed_links import PortalTarget, portal_token
+from tools.services.verification.services import record_verification
 
 pytestmark = pytest.mark.browser
 
@@ -34,7 +34,7 @@ def own_page(page: Page, app: App) -> Page:
     with app.tenant.tx():
         known = {"phone": PHONE_NUMBER}
         call = start_conversation(app.tenant.project, channel="phone", external_id="ada", known=known, metadata={})
-    token = portal_token(PortalPlace(app.tenant.organization.pk, call.persona_id), until=40_000)
+    token = portal_token(PortalTarget(app.tenant.organization.pk, call.persona_id), until=40_000)
     page.goto(f"{app.base_url}/c/{token}")
     return page
 
@@ -107,7 +107,7 @@ def test_an_answer_is_seen_in_the_chat_that_begins_when_nobody_is_known_any_more
     expect(said).to_contain_text("Good evening.")
     with app.tenant.tx():
         chat = Conversation.objects.get(channel="portal")
-        note_verified(app.tenant.project, persona_id=chat.persona_id, conversation_id=chat.pk, method="basic")
+        record_verification(app.tenant.project, persona_id=chat.persona_id, conversation_id=chat.pk, method="basic")
         Verification.objects.update(verified_at=F("verified_at") - timedelta(minutes=61))
         Conversation.objects.filter(pk=chat.pk).update(created_at=F("created_at") - timedelta(minutes=62))
     app.model.script("reply", text="Good night.")

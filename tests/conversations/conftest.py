@@ -17,7 +17,7 @@ from tests.processes import ForkServer, until
 
 @dataclass
 class Talk:
-    """One conversation, spoken to as the customer."""
+    """A conversation, from the customer's side."""
 
     tenant: Tenant
     conversation: Conversation
@@ -33,7 +33,7 @@ class Talk:
             return turn_payload(found)
 
     def exchange(self, words: str) -> dict[str, Any]:
-        """Post a message, and wait until its reply and every flow after it are over; the turn is one as documented."""
+        """Post a message and wait for its reply and every flow after it. The turn is checked against the document."""
         turn = self.say(words)
         settle(self.tenant)
         found = self.turn(turn)
@@ -41,7 +41,7 @@ class Talk:
         return found
 
     def until_turn(self, turn: Turn, holds: Callable[[dict[str, Any]], Any], *, seconds: float = 60) -> dict[str, Any]:
-        """Wait until something holds of the turn."""
+        """Wait until a condition holds for the turn."""
         until(lambda: holds(self.turn(turn)), seconds=seconds, what=f"what turn {turn.seq} should become")
         return self.turn(turn)
 
@@ -68,5 +68,5 @@ def begin(tenant: Tenant, *, channel: str = "chat", external_id: str = "guest") 
 
 @pytest.fixture
 def worker(request: pytest.FixtureRequest, processes: ForkServer):
-    """One worker process for all lanes; tests marked `standing_worker` share one as long as they follow each other."""
+    """A worker process for all lanes. Consecutive tests marked `standing_worker` share one."""
     return processes.standing_worker() if request.node.get_closest_marker("standing_worker") else processes.worker()

@@ -1,4 +1,4 @@
-"""A small reader of server-sent events, over a real socket."""
+"""A small reader of server-sent events over a real socket."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.conftest import Tenant
 
 @dataclass(frozen=True)
 class Sent:
-    """One event as it came."""
+    """One event as received."""
 
     id: int | None
     event: str
@@ -41,7 +41,7 @@ class Reader:
                 fields = {}
 
     def until(self, event: str) -> list[Sent]:
-        """Everything up to and with the first event of this name."""
+        """All events up to and including the first of this name."""
         seen = []
         for sent in self:
             seen.append(sent)

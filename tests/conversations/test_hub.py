@@ -1,4 +1,4 @@
-"""Streams that join a conversation's hub and leave it."""
+"""Streams that subscribe to a conversation's hub and unsubscribe."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ async def closing() -> AsyncIterator[None]:
 
 
 async def _hear(conversation: UUID) -> None:
-    async with hub().hear(conversation):
+    async with hub().subscribe(conversation):
         await asyncio.Event().wait()
 
 
 async def _connect() -> None:
-    async with hub().hear(uuid7()) as listener:
-        assert listener.is_told
+    async with hub().subscribe(uuid7()) as listener:
+        assert listener.is_confirmed
 
 
 async def _leave_after(conversation: UUID, *, steps: int) -> None:
-    """Come, and be cancelled when the loop has gone so many rounds."""
+    """Subscribe, and be canceled after so many loop iterations."""
     coming = asyncio.ensure_future(_hear(conversation))
     for _ in range(steps):
         await asyncio.sleep(0)
@@ -53,45 +53,45 @@ def _tell(conversation: UUID) -> None:
 
 @pytest.mark.parametrize("steps", range(12))
 @pytest.mark.parametrize("is_settled", [False, True])
-async def test_who_comes_after_one_that_left_at_the_door_is_told(steps: int, is_settled: bool) -> None:
-    """A page that is loaded again while its stream is being opened: whatever of that had happened."""
+async def test_a_stream_opened_after_an_aborted_one_gets_events(steps: int, is_settled: bool) -> None:
+    """A page reloaded while its stream is being opened, at every stage of opening."""
     conversation = uuid7()
     await _connect()
     await _leave_after(conversation, steps=steps)
     if is_settled:
-        async with hub().hear(uuid7()):
-            pass  # Redis answers in order: what it had to say to the one that left was heard
-    async with hub().hear(conversation) as listener:
-        assert listener.is_told
+        async with hub().subscribe(uuid7()):
+            pass  # Redis replies in order, so its replies to the canceled stream have been read
+    async with hub().subscribe(conversation) as listener:
+        assert listener.is_confirmed
         _tell(conversation)
         assert await listener.next_within(PATIENCE) == [BEGUN]
 
 
-async def test_who_leaves_while_another_stays_takes_nothing_from_them() -> None:
+async def test_a_closing_stream_does_not_affect_the_others() -> None:
     conversation = uuid7()
-    async with hub().hear(conversation) as listener:
-        async with hub().hear(conversation):
+    async with hub().subscribe(conversation) as listener:
+        async with hub().subscribe(conversation):
             pass
         await _leave_after(conversation, steps=1)
         _tell(conversation)
         assert await listener.next_within(PATIENCE) == [BEGUN]
 
 
-async def test_nobody_leaves_a_subscription_behind() -> None:
+async def test_closed_streams_leave_no_subscription() -> None:
     conversations = [uuid7() for _ in range(60)]
     await _connect()
     await asyncio.gather(*(_leave_after(one, steps=number % 12) for number, one in enumerate(conversations)))
     await _until_heard(set())
 
 
-async def test_who_comes_while_redis_is_away_is_told_when_it_is_back() -> None:
-    """And who was there before."""
+async def test_streams_opened_during_an_outage_get_events_afterwards() -> None:
+    """So do streams opened before it."""
     conversation, coming, probed = uuid7(), uuid7(), uuid7()
-    async with hub().hear(conversation) as before, hub().hear(probed):
+    async with hub().subscribe(conversation) as before, hub().subscribe(probed):
         with _no_redis() as let_in:
             await _until_not_told(probed)
-            async with hub().hear(coming) as listener:
-                assert not listener.is_told
+            async with hub().subscribe(coming) as listener:
+                assert not listener.is_confirmed
                 let_in()
                 await _until_heard({channel_of(one) for one in (conversation, coming, probed)})
                 for one, heard in ((conversation, before), (coming, listener)):
@@ -101,7 +101,7 @@ async def test_who_comes_while_redis_is_away_is_told_when_it_is_back() -> None:
 
 @contextmanager
 def _no_redis() -> Iterator[Callable[[], None]]:
-    """As after a restart: connections end, and no new one is let in before what is given here is called."""
+    """As after a restart: connections end, and new ones fail until the yielded function is called."""
     with redis.Redis.from_url(settings.REDIS_URL) as client:
 
         def let_in() -> None:
@@ -116,17 +116,17 @@ def _no_redis() -> Iterator[Callable[[], None]]:
 
 
 async def _until_not_told(conversation: UUID) -> None:
-    """Wait until the hub has seen that Redis is away."""
+    """Wait until the hub has noticed the outage."""
     async with asyncio.timeout(PATIENCE):
         while True:
-            async with hub().hear(conversation) as listener:
-                if not listener.is_told:
+            async with hub().subscribe(conversation) as listener:
+                if not listener.is_confirmed:
                     return
             await asyncio.sleep(0.01)
 
 
 async def _until_heard(names: set[str]) -> None:
-    """Wait until Redis has just these subscriptions."""
+    """Wait until Redis has exactly these subscriptions."""
     client: aioredis.Redis = new_client()
     try:
         async with asyncio.timeout(PATIENCE):

@@ -1,4 +1,4 @@
-"""The live stream and the waiting doors, over real sockets."""
+"""Live streams and waiting requests, over real sockets."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def path_of(talk, rest: str = "events") -> str:
 
 
 def stored(talk) -> list[int]:
-    """The numbers of the events that are streamed."""
+    """The numbers of the streamed events."""
     with talk.tenant.tx():
         events = Event.objects.filter(conversation=talk.conversation).exclude(type=EventType.SYSTEM)
         return list(events.order_by("seq").values_list("seq", flat=True))
@@ -75,7 +75,7 @@ def test_events_come_once_and_in_order(talk, web, worker):
     assert numbers == stored(talk)
 
 
-def test_a_stream_is_resumed_after_the_last_event_that_was_seen(talk, web, worker):
+def test_a_stream_resumes_after_the_last_event_seen(talk, web, worker):
     talk.exchange("Hello")
     middle = stored(talk)[2]
     with open_stream(web, talk.tenant, path_of(talk), **{"Last-Event-ID": str(middle)}) as stream:
@@ -84,7 +84,7 @@ def test_a_stream_is_resumed_after_the_last_event_that_was_seen(talk, web, worke
 
 
 @pytest.mark.parametrize("wrong", ["-1", "9e99", "999999", "abc", "٣"])
-def test_an_unknown_place_gets_a_reset_with_the_whole_conversation(wrong, talk, web, worker):
+def test_an_unknown_position_gets_a_reset_with_the_whole_conversation(wrong, talk, web, worker):
     talk.exchange("Hello")
     header = wrong.encode().decode("latin-1")
     with open_stream(web, talk.tenant, path_of(talk), **{"Last-Event-ID": header}) as stream:
@@ -141,7 +141,7 @@ def test_a_restart_of_the_web_process_loses_no_event(talk, processes, worker):
     assert seen == stored(talk)
 
 
-def test_a_web_process_that_dies_while_it_replays_events_loses_none(talk, processes, worker):
+def test_a_web_process_killed_during_replay_loses_no_event(talk, processes, worker):
     talk.exchange("Hello")
     dying, url = processes.web(crash_at="sse.mid_replay:4")
     seen: list[int] = []
@@ -168,12 +168,12 @@ def test_a_post_may_wait_for_its_reply(talk, web, worker, model):
     assert (status, body["reply"]["content"], body["turn"]["status"]) == (200, "Good evening!", "done")
 
 
-def test_a_wait_that_runs_out_answers_202(talk, web, model):
+def test_a_wait_that_times_out_returns_202(talk, web, model):
     status, body = call(web, talk, "POST", "messages?wait=0.3", {"content": "Hello"})
     assert (status, body["turn"]["status"]) == (202, "queued")
 
 
-def test_a_wait_follows_the_turn_that_took_over(talk, web, worker, model):
+def test_a_wait_follows_the_superseding_turn(talk, web, worker, model):
     model.script("reply", times=1, fault="stall", after_tokens=1)
     model.script("reply", times=1, text="Good evening to both!")
     answers = []
@@ -227,8 +227,8 @@ def test_an_urgent_message_makes_the_agent_speak(talk, web, worker, model):
         assert talk.conversation.messages.order_by("-seq").first().content == "The table is free."
 
 
-def test_an_agent_that_speaks_by_itself_stops_after_three_turns(talk, web, worker):
-    """Loops end."""
+def test_the_agent_stops_after_three_turns_of_its_own(talk, web, worker):
+    """This ends loops."""
     talk.exchange("Hello")
     for _ in range(4):
         _, body = call(web, talk, "POST", "events", {"idn": "urgent_message", "payload": {"text": "News"}})

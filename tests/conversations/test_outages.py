@@ -1,4 +1,4 @@
-"""Pulling the plug on each part while a conversation plays: it heals by itself and loses nothing."""
+"""Outages of each service during a conversation: it recovers by itself and loses nothing."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_a_redis_wipe_loses_nothing(tenant, two_workers, model):
 
 
 def test_a_redis_restart_loses_nothing(tenant, processes, two_workers, servers, model):
-    """A worker that a Redis restart ends is replaced by the supervisor; here by hand."""
+    """A worker ended by a Redis restart is replaced by the supervisor; here by hand."""
     play(tenant, model)
     servers.redis.restart()
     play(tenant, model, turns=1)
@@ -62,7 +62,7 @@ def test_a_postgresql_crash_loses_no_accepted_message(tenant, two_workers, serve
     check(tenant)
 
 
-def test_a_stopping_worker_gives_its_jobs_back_uncounted(tenant, processes, model):
+def test_a_stopping_worker_requeues_its_jobs_uncounted(tenant, processes, model):
     model.script("reply", times=1, ttft_ms=30_000)
     leaving = processes.worker()
     talk = begin(tenant)
@@ -77,8 +77,8 @@ def test_a_stopping_worker_gives_its_jobs_back_uncounted(tenant, processes, mode
     talk.until_turn(turn, lambda now: now["status"] == "done")
 
 
-def test_a_worker_stopped_for_longer_than_its_lease_is_a_zombie(tenant, processes, model):
-    """SIGSTOP past the lease, then CONT: its result is refused, the other's stands."""
+def test_a_worker_paused_past_its_lease_writes_nothing(tenant, processes, model):
+    """SIGSTOP past the lease, then SIGCONT: its result is refused, the other worker's is kept."""
     frozen = processes.worker()
     model.script("reply", times=1, text="From the frozen one", ttft_ms=800)
     talk = begin(tenant)
@@ -94,8 +94,8 @@ def test_a_worker_stopped_for_longer_than_its_lease_is_a_zombie(tenant, processe
     assert talk.turn(turn)["reply"]["content"] == "From the other one"
 
 
-def test_no_connection_is_held_while_models_are_waited_for(tenant, processes, model):
-    """Forty calls in flight, and not one transaction open, nor more connections than database threads."""
+def test_no_connection_is_held_during_model_calls(tenant, processes, model):
+    """Forty calls in flight without an open transaction, and no more connections than database threads."""
     model.script("reply", times=0, ttft_ms=30_000)
     processes.worker()
     talks = [begin(tenant, external_id=f"guest {number}") for number in range(40)]

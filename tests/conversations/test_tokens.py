@@ -1,4 +1,4 @@
-"""Tokens on their way from many replies at once."""
+"""Tokens of many concurrent replies."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ REPLIES = 150
 
 
 async def test_a_burst_of_replies_loses_no_tokens() -> None:
-    """More than a client of the library's has connections: all have something to pass on in the same moment."""
+    """More concurrent replies than redis-py's default pool has connections."""
     conversations = [uuid7() for _ in range(REPLIES)]
     writers = [TokenWriter(conversation_id=one, turn_id=uuid7(), attempt=1) for one in conversations]
     for writer in writers:

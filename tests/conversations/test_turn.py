@@ -1,4 +1,4 @@
-"""One turn through real workers: the reply, three flows side by side, and what they leave behind."""
+"""One turn through real workers: the reply, the flows that follow, and their results."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ def test_conversation_started_comes_before_the_first_message(talk, worker):
 
 @pytest.mark.requirement("T02")
 @pytest.mark.parametrize("idn", ["urgent_message", "order_changed", "convoagent_activate_waiting_mode"])
-def test_whatever_comes_before_the_first_message_begins_the_conversation(idn, talk):
-    """An event from outside too; it begins once."""
+def test_any_first_event_starts_the_conversation_once(idn, talk):
+    """Events from outside too."""
     with talk.tenant.tx():
         post_event(talk.conversation, idn, {"text": "The table is free."})
     talk.say("Hello")
@@ -73,7 +73,6 @@ def test_one_reply_starts_each_flow_once(talk, worker):
 
 @pytest.mark.requirement("N02")
 def test_the_three_flows_overlap(talk, worker, model):
-    """Their intervals overlap."""
     for skill in ("observer", "thoughts", "detect"):
         model.script(skill, times=0, ttft_ms=400)
     turn = talk.exchange("Hello")
@@ -82,15 +81,15 @@ def test_the_three_flows_overlap(talk, worker, model):
         assert job(turn, other)["started_at"] < job(turn, one)["finished_at"]
 
 
-def test_a_turn_without_tools_costs_one_call_before_its_reply(talk, worker, model):
-    """Depth 1: nothing is asked of the model before the reply is."""
+def test_a_turn_without_tools_makes_one_model_call_for_its_reply(talk, worker, model):
+    """No other model call comes before it."""
     talk.exchange("What are your opening hours?")
     assert model.requests()[0]["skill"] == "reply"
 
 
 @pytest.mark.requirement("N06")
 def test_the_two_detections_run_side_by_side(talk, worker, model):
-    """Two groups, each tool in one."""
+    """Two tag groups, each tool in one of them."""
     model.script("detect", times=0, ttft_ms=300)
     talk.exchange("Hello")
     first, second = model.requests("detect")
@@ -98,7 +97,7 @@ def test_the_two_detections_run_side_by_side(talk, worker, model):
 
 
 @pytest.mark.requirement("N07", "N08")
-def test_the_detection_without_history_sees_the_latest_answer_only(talk, worker, model):
+def test_detection_without_history_sees_only_the_latest_answer(talk, worker, model):
     model.script("reply", text="The kitchen closes at eleven.")
     talk.exchange("When does the kitchen close, by the way?")
     prompts = ["".join(message["content"] for message in request["messages"]) for request in model.requests("detect")]
@@ -107,8 +106,7 @@ def test_the_detection_without_history_sees_the_latest_answer_only(talk, worker,
 
 
 @pytest.mark.requirement("T11", "T17")
-def test_the_observer_keeps_what_the_customer_said(talk, worker, model):
-    """With the words it rests on."""
+def test_the_observer_stores_facts_with_their_quotes(talk, worker, model):
     turn = talk.exchange("I'm Giulia Ferri, my number is +39 347 555 0142 and my mail is giulia@example.com")
     observed = {fact["field"]: fact for fact in turn["observed"]}
     assert observed["phone"]["value"] == "+393475550142"
@@ -128,7 +126,7 @@ def test_a_weaker_reading_never_replaces_a_given_field(tenant, worker, model, pr
 
 @pytest.mark.requirement("T06", "T20")
 def test_directives_reach_the_next_prompt(talk, worker, model):
-    """As CurrentTaskAnalysis, of a turn before."""
+    """As CurrentTaskAnalysis, from an earlier turn."""
     first = talk.exchange("I'd like to book a table")
     talk.exchange("For Friday")
     prompts = [request["messages"][-1]["content"] for request in model.requests("reply")]
@@ -136,14 +134,14 @@ def test_directives_reach_the_next_prompt(talk, worker, model):
     assert first["directives_written"]["step"] in prompts[1]
 
 
-def test_a_reply_says_how_fresh_its_directives_were(talk, worker):
+def test_a_reply_records_the_freshness_of_its_directives(talk, worker):
     assert talk.exchange("Hello")["freshness"] == "none"
     assert talk.exchange("A table for two")["freshness"] == "fresh"
 
 
 @pytest.mark.requirement("T25")
-def test_directives_that_come_late_leave_the_next_reply_stale(talk, worker, model):
-    """The reply takes the directives that stand at its start."""
+def test_late_directives_leave_the_next_reply_stale(talk, worker, model):
+    """A reply uses the directives current at its start."""
     talk.exchange("Hello")
     model.script("thoughts", times=1, ttft_ms=3000)
     second = talk.say("A table for two")
@@ -154,7 +152,7 @@ def test_directives_that_come_late_leave_the_next_reply_stale(talk, worker, mode
 
 @pytest.mark.requirement("N39", "N44")
 def test_a_promise_fires_its_tool_once(talk, worker, model):
-    """One verdict fired, one effect, one system event of the tool's name."""
+    """One fired verdict, one effect, one system event with the tool's name."""
     model.script("reply", text="I'll send you an SMS with the reservation details.")
     turn = talk.exchange("Can you text me the details? I am on +39 347 555 0142.")
     fired = [verdict["tool"] for verdict in turn["verdicts"] if verdict["fired"]]
@@ -175,8 +173,8 @@ def test_a_promise_fires_its_tool_once(talk, worker, model):
         pytest.param("I won't send you an SMS.", "negation", id="negation"),
     ],
 )
-def test_what_is_no_promise_fires_nothing(answer, rule, talk, worker, model):
-    """It is held back with the rule that says why; a claim, too, where the reply itself isn't checked."""
+def test_a_non_promise_fires_nothing(answer, rule, talk, worker, model):
+    """The verdict carries the rule that held it back. Claims too, if the reply isn't checked."""
     configure(talk.tenant, truthful_status=False)
     model.script("reply", text=answer)
     turn = talk.exchange("And then?")
@@ -193,8 +191,8 @@ def test_tools_called_marks_only_the_turns_that_fired(talk, worker, model):
     assert talk.exchange("Please text me")["tools_called"] is True
 
 
-def test_verdicts_of_a_model_that_talks_garbage_run_nothing(talk, worker, model):
-    """Only a JSON true counts: a string is no answer."""
+def test_malformed_verdicts_run_nothing(talk, worker, model):
+    """Only a JSON `true` counts, not a string."""
     model.script("reply", text="I'll send you an SMS.")
     wrong = {
         "quote": "I'll send",
@@ -213,8 +211,8 @@ def job_failed(turn: dict, lane: str) -> bool:
 
 
 @pytest.mark.requirement("N17")
-def test_a_condition_that_is_missing_counts_as_not_met(talk, worker, model):
-    """All must be true."""
+def test_a_missing_condition_counts_as_not_met(talk, worker, model):
+    """All conditions must be true."""
     model.script("reply", text="I'll send you an SMS.")
     half = {
         "quote": "I'll send you an SMS",
@@ -227,8 +225,8 @@ def test_a_condition_that_is_missing_counts_as_not_met(talk, worker, model):
     assert (verdict["fired"], verdict["rule"]) == (False, "condition")
 
 
-def test_a_newer_message_takes_over_the_reply(talk, worker, model):
-    """The partial reply is withdrawn, and the merged one answers both."""
+def test_a_newer_message_supersedes_the_reply(talk, worker, model):
+    """The partial reply is withdrawn, and one reply answers both messages."""
     model.script("reply", times=1, text="one two three four five six seven eight", gap_ms=300)
     first = talk.say("Do you have a table?")
     until(lambda: model.requests("reply"), what="the first reply's call")
@@ -243,8 +241,8 @@ def test_a_newer_message_takes_over_the_reply(talk, worker, model):
     check(talk.tenant)
 
 
-def test_a_superseded_call_is_cancelled_at_once(talk, worker, model):
-    """A stalled stream too: the model sees the client go away long before any deadline."""
+def test_a_superseded_call_is_canceled_at_once(talk, worker, model):
+    """Even on a stalled stream: the model sees the client disconnect long before any deadline."""
     model.script("reply", times=1, fault="stall", after_tokens=2)
     talk.say("Hello?")
     until(lambda: model.requests("reply"), what="the stalled call")
@@ -257,7 +255,7 @@ def test_a_superseded_call_is_cancelled_at_once(talk, worker, model):
 
 @pytest.mark.requirement("T13")
 def test_superseded_thoughts_write_nothing(talk, worker, model):
-    """The newer turn's directives stand."""
+    """The newer turn's directives stay."""
     model.script("thoughts", times=1, ttft_ms=5000)
     first = talk.say("Hello")
     talk.until_turn(first, lambda turn: turn["status"] == "done")

@@ -1,4 +1,4 @@
-"""A worker's steps taken by hand, in threads of the test, and the locks of PostgreSQL that they wait for."""
+"""A worker's steps run by hand in threads, and the PostgreSQL locks they wait for."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from tests.processes import until
 
 
 def claimed(lane: str) -> ClaimedJob:
-    """The lane's only job, taken as a worker takes it."""
+    """The lane's only job, claimed like a worker does."""
     [job] = claims.claim([lane_of(lane)], limit=1)
     return job
 
 
 def run(job: ClaimedJob) -> None:
-    """What a worker does with it."""
+    """Run the job like a worker does."""
 
     async def once() -> None:
         await attempt(job, lane_of(job.lane))
         await close_model_client()
-        # A worker keeps this connection as long as its loop.
+        # A worker keeps this connection for as long as its loop.
         await tokens._redis().aclose()
 
     asyncio.run(once())
 
 
 def in_thread(pool: ThreadPoolExecutor, work: Callable[[], object]) -> Future[object]:
-    """Begin some work, with connections of its own."""
+    """Start some work with its own connections."""
 
     def begin() -> object:
         try:
@@ -48,7 +48,9 @@ def in_thread(pool: ThreadPoolExecutor, work: Callable[[], object]) -> Future[ob
 
 
 def until_waiting(count: int = 1) -> None:
-    """Until so many transactions wait for a lock. The test's own transaction isn't idle meanwhile, so it is not ended."""
+    """Wait until `count` transactions wait for a lock. The polling keeps the test's own transaction from going idle and
+    being ended.
+    """
 
     def waiting() -> bool:
         with connection.cursor() as cursor:
@@ -59,7 +61,7 @@ def until_waiting(count: int = 1) -> None:
 
 
 def is_locked(job_id: UUID) -> bool:
-    """Whether another transaction holds the job."""
+    """True if another transaction holds the job."""
     try:
         with transaction.atomic(using="ops"), connections["ops"].cursor() as cursor:
             cursor.execute("select 1 from jobs_job where id = %s for update nowait", [job_id])

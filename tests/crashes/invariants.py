@@ -1,4 +1,4 @@
-"""The invariants that hold whenever everything has settled."""
+"""Invariants that hold once everything has settled."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tools.models import Effect, EffectState
 LANES = ("observer", "thoughts", "tool_caller")
 
 
-# Asked fifty times a second: in one exchange, and past Django.
+# Polled fifty times a second: one round trip, bypassing the ORM.
 SETTLED = """
 select not exists (select from jobs_job where organization_id = %s and state = any(%s))
    and not exists (select from conversations_turn where organization_id = %s and status = any(%s))

@@ -1,4 +1,4 @@
-"""A process dies at each labelled point, by a real SIGKILL; another takes over, and nothing is lost or doubled."""
+"""Processes killed by SIGKILL at each failpoint: another one takes over, and nothing is lost or repeated."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ IN_WORKER = [
     "lane.llm_done_pre_commit",
     "lane.committed",
 ]
-# Their number is known, so that a text that was promised can be sent.
+# The phone number is known, so that a promised text can be sent.
 KNOWN = {"phone": "+393475550142"}
 WORDS = ["Do you have a table on Friday?", "Please text me the opening hours", "Thank you, could you send me an SMS?"]
 
@@ -65,7 +65,7 @@ def settle_or_die(tenant: Tenant, doomed: Child) -> None:
 def test_worker_killed_at_a_crash_point_loses_nothing(
     label: str, n: int, tenant: Tenant, processes: ForkServer, model
 ) -> None:
-    """Every message ends answered once, with three lane rows per turn; no directive is stale."""
+    """Every message is answered once, with three lane rows per turn and no stale directives."""
     model.script("reply", times=0, text="I'll send you a text with the details.")
     kill_at(label, n, tenant=tenant, processes=processes)
 
@@ -76,14 +76,14 @@ def test_worker_killed_at_a_crash_point_loses_nothing(
 def test_worker_killed_twenty_times_at_each_crash_point(
     label: str, n: int, tenant: Tenant, processes: ForkServer, model
 ) -> None:
-    """The same, twenty kills per point at passes one to three."""
+    """Twenty kills per failpoint, at passes one to three."""
     model.script("reply", times=0, text="I'll send you a text with the details.")
     kill_at(label, 1 + n % 3, tenant=tenant, processes=processes)
 
 
 @pytest.mark.parametrize("n", [1, 2])
 def test_a_message_whose_transaction_dies_was_never_accepted(n: int, tenant: Tenant, processes: ForkServer) -> None:
-    """Dead before the commit, no answer went out, nothing half-written stays."""
+    """Killed before the commit: no response was sent, and nothing is stored."""
     conversation = begin(tenant)
     poster = post(tenant, conversation, processes, crash_at=f"msg.pre_commit:{n}")
     poster.wait()
@@ -95,8 +95,8 @@ def test_a_message_whose_transaction_dies_was_never_accepted(n: int, tenant: Ten
 
 
 @pytest.mark.parametrize("n", [1, 2])
-def test_a_message_whose_hint_was_never_sent_is_answered(n: int, tenant: Tenant, processes: ForkServer) -> None:
-    """Committed, then dead before the hint; the sweep finds the job."""
+def test_a_message_without_its_wakeup_is_answered(n: int, tenant: Tenant, processes: ForkServer) -> None:
+    """Killed after the commit, before the wakeup; the sweep finds the job."""
     conversation = begin(tenant)
     poster = post(tenant, conversation, processes, crash_at=f"msg.post_commit_pre_wake:{n}")
     poster.wait()

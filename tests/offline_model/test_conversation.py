@@ -8,7 +8,7 @@ import pytest
 
 from conversations.common.prompt_shapes import Action, DirectivesView, Line
 from conversations.prompts.thoughts import KeyDirectives
-from conversations.tool_runs.effects.outcome_events import CHECKED, FAULT
+from conversations.tool_runs.effects.outcome_events import FAULT, UNKNOWN_OUTCOME
 from tests.offline_model.prompts import CLINIC, DEMO, detect, facts_in, reply_to, think
 
 CODE_PHRASE = "Let me check availability for Friday at 7 PM."
@@ -112,7 +112,7 @@ def test_the_agent_reports_the_result_and_books_on_yes() -> None:
 @pytest.mark.parametrize(
     ("urgent", "said"),
     [
-        (CHECKED.format(quote="I'll pass it on"), "a colleague is checking it."),
+        (UNKNOWN_OUTCOME.format(quote="I'll pass it on"), "a colleague is checking it."),
         (FAULT.format(tool="notify_crew_tool"), "That did not work: a fault on our side kept it from being tried."),
     ],
 )

@@ -10,7 +10,7 @@ from offline_model.business import best_sentences
 from offline_model.composer import compose
 from offline_model.wire import Tool
 from tests.offline_model.prompts import DEMO, NOW, rendered
-from tools.engine.execution.schemas import wanted_arguments
+from tools.engine.execution.schemas import arguments_schema
 from tools.engine.registry import builtin_tools
 from tools.engine.skills.arguments import KnownFact
 
@@ -21,7 +21,7 @@ PROMISED = "Marta was promised: “I'll e-mail you our opening hours.” They ha
 def letter(todo: str, *, tool: str = CALLER) -> dict[str, str]:
     """The arguments with which the tool is called for the todo."""
     definition = builtin_tools()[tool].definition
-    offered = Tool(tool, definition.description, wanted_arguments(tool, definition).model_json_schema())
+    offered = Tool(tool, definition.description, arguments_schema(tool, definition).model_json_schema())
     call = rendered(
         "execute",
         business_name=DEMO["business_name"],

@@ -1,4 +1,4 @@
-"""Reads PostgreSQL and the outside world's own log after a storm, and says everything that is wrong."""
+"""Compares PostgreSQL with the outside world's log after a storm, and reports every violation."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from jobs.attempt import BROKE_OFF
 from jobs.models import Job, State
 from tests.conftest import Tenant
-from tests.conversations.effects.outside import violations
+from tests.conversations.effects.ledger_check import violations
 from tests.storms.world import CLEAR, World
-from tools.engine.execution.outcome_policy import DIED, MOST_ATTEMPTS
+from tools.engine.execution.outcome_policy import MAX_ATTEMPTS, WORKER_DIED
 from tools.models import AfterAction, AfterActionState, Effect, EffectState
 
 
 def findings(tenant: Tenant, world: World) -> list[str]:
-    """Sentences; none after a storm that did no harm."""
-    # The target refuses a request that it counts as heard: only what it carried out may not happen twice.
+    """Sentences, one per violation; empty after a harmless storm."""
+    # Refused requests may be repeated; only executed ones must not be.
     return [*violations(tenant, world.done.elements()), *_of_states(tenant, world), *_of_objects(tenant, world)]
 
 
@@ -34,21 +34,22 @@ def _of_states(tenant: Tenant, world: World) -> Iterator[str]:
             yield f"{effect.effect_key[:8]} is called failed, and the target carried it out"
         if effect.state == EffectState.UNKNOWN and not _may_be_unknown(effect):
             yield f"{effect.effect_key[:8]} is called unknown, and its answer was clear: {effect.error}"
-        if effect.attempts > MOST_ATTEMPTS:
+        if effect.attempts > MAX_ATTEMPTS:
             yield f"{effect.effect_key[:8]} was tried {effect.attempts} times"
 
 
 def _may_be_unknown(effect: Effect) -> bool:
-    """Its worker died at it or lost the database, now or at an earlier attempt, or no answer came that told anything.
+    """True if the worker died during the effect or lost the database, now or in an earlier attempt, or got no
+    conclusive response.
 
-    The worker's word counts for what it heard: on a loaded machine it stops waiting for an answer that was on its way.
+    The worker's view counts: on a loaded machine it may stop waiting for a response that was on its way.
     """
-    died = effect.error in (DIED, BROKE_OFF) or effect.error.startswith("The worker that ran this died")
+    died = effect.error in (WORKER_DIED, BROKE_OFF) or effect.error.startswith("The worker that ran this died")
     return died or effect.is_uncertain or effect.http_status not in CLEAR
 
 
 def _of_objects(tenant: Tenant, world: World) -> Iterator[str]:
-    """A repeated promise is one effect: nothing that is done once happens to one object under two keys."""
+    """A repeated promise is one effect: nothing that runs once happens to one object under two keys."""
     with tenant.tx():
         once = set(Effect.objects.filter(delivery="once").values_list("effect_key", flat=True))
     for thing, keys in world.objects.items():

@@ -20,7 +20,7 @@ WORKERS = 3
 
 @dataclass
 class Storm:
-    """Kills workers, wipes and restarts Redis, restarts PostgreSQL; whatever died is started again, as a supervisor does."""
+    """Kills workers, wipes and restarts Redis, restarts PostgreSQL, and starts dead processes again like a supervisor."""
 
     processes: ForkServer
     servers: Any
@@ -32,13 +32,13 @@ class Storm:
         self.keep_alive()
 
     def keep_alive(self) -> None:
-        """Start what died."""
+        """Restart dead processes."""
         self.workers = [worker for worker in self.workers if worker.is_alive]
         while len(self.workers) < WORKERS:
             self.workers.append(self.processes.worker())
 
     def strike(self) -> None:
-        """One fault."""
+        """Cause one fault."""
         strokes: list[tuple[int, Callable[[], None]]] = [
             (64, self.kill_a_worker),
             (20, self.wipe_redis),
@@ -68,7 +68,7 @@ class Storm:
 
 
 def forget_connections() -> None:
-    """This process's own, which a restart has cut."""
+    """Drop this process's own connections, which a restart has cut."""
     for connection in connections.all(initialized_only=True):
         with suppress(Exception):
             connection.close()

@@ -1,4 +1,4 @@
-"""Planned effects by the hundred, as the tool caller leaves them: arranged, with their jobs."""
+"""Planned effects by the hundred, with their jobs, as the tool caller leaves them."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from tools.models import Effect
 
 TELL = {"type": "send_urgent_message", "options": {"prefix": "Crew"}}
 SET = {"type": "set_persona_attribute", "options": {"attribute": "seen", "value": "yes"}}
-# How many of the plans are promised a second time.
+# Every tenth plan is promised a second time.
 EVERY_SO_MANY = 10
 
 
 def save_tools(talk: Talk, url: str) -> list[str]:
-    """One tool of each delivery, and one of each that tells."""
+    """One tool of each retry policy, and one of each kind that reports back."""
     options: dict[str, dict[str, Any]] = {
         "once": {"delivery": "once"},
         "once_tells": {"delivery": "once", "after_actions": [SET, TELL]},
@@ -41,7 +41,7 @@ def save_tools(talk: Talk, url: str) -> list[str]:
 def plan(
     talks: Sequence[Talk], names: Sequence[str], *, first: int, count: int, is_queued: bool = True
 ) -> list[Effect]:
-    """Effects number `first` and following, spread over the conversations; every tenth is promised twice."""
+    """Effects from number `first` on, spread over the conversations; every tenth is promised twice."""
     effects: list[Effect] = []
     for place, talk in enumerate(talks):
         mine = [number for number in range(first, first + count) if number % len(talks) == place]

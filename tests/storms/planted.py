@@ -1,4 +1,4 @@
-"""Five mistakes that somebody could make in our code, planted into a worker, to see that the checker finds them."""
+"""Five plausible bugs, planted into a worker to verify that the checker finds them."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ QUEUE = "planted:effects"
 
 
 def plant(bug: str) -> None:
-    """Make this process wrong in one way."""
+    """Plant one bug in this process."""
     BUGS[bug]()
 
 
 def no_token_check() -> None:
-    """A worker writes although its job is another's by now."""
+    """A worker writes although another one has claimed its job."""
     from jobs import fence
     from tenancy.postgresql.prepared import Prepared
 
@@ -31,7 +31,7 @@ def no_token_check() -> None:
 
 
 def no_sending_commit() -> None:
-    """`sending` is in memory only when the first byte leaves."""
+    """`sending` is not committed before the first byte is sent."""
     from tools.engine import ledger
 
     def begin_in_memory(effect, *, callback_hash=""):
@@ -42,7 +42,7 @@ def no_sending_commit() -> None:
 
 
 def no_sweep() -> None:
-    """Nobody looks for what a dead worker held."""
+    """Nobody recovers the jobs of dead workers."""
     from jobs import runner
 
     runner.sweep = lambda: set()
@@ -52,11 +52,11 @@ def no_repeat_guard() -> None:
     """A second promise sends a second time."""
     from conversations.flows import effects
 
-    effects.find_repeated = lambda effect: None
+    effects.find_recent_duplicate = lambda effect: None
 
 
 def hint_instead_of_row() -> None:
-    """The work is a message in Redis, and becomes a row when somebody hears it."""
+    """Work is queued in Redis, and becomes a row only when it is received."""
 
     def listen() -> None:
         from jobs.enqueue import enqueue

@@ -1,4 +1,4 @@
-"""A storm over planned effects: nothing is lost, nothing is done twice, nothing is called done that wasn't."""
+"""A storm over planned effects: nothing is lost, repeated, or wrongly reported as done."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from tools.models import Effect
 
 pytestmark = [pytest.mark.slow, pytest.mark.short_leases]
 
-# The nightly run has the whole storm; a smaller one is for whoever changes something here.
+# The nightly run has the full storm; a smaller one helps while changing this code.
 FAULTS = int(os.environ.get("STORM_FAULTS", "300"))
 EFFECTS = int(os.environ.get("STORM_EFFECTS", "2000"))
 CONVERSATIONS = EFFECTS // 10
-# Between two faults: long enough for a worker to start, short enough that many are at work when the next one strikes.
+# Pause between faults: long enough for workers to start, short enough that many are busy at the next fault.
 PAUSE_SECONDS = (0.2, 1.8)
-# The pauses between attempts are minutes long: the storm doesn't wait for them.
+# Pauses between attempts take minutes; the storm skips them.
 HURRY = "2020-01-01T00:00:00Z"
 
 
@@ -46,8 +46,10 @@ def world(settings: Any) -> Iterator[World]:
         yield World(target, random.Random(20261121))
 
 
-def test_a_storm(tenant: Tenant, processes: ForkServer, servers: Any, world: World, capsys: Any, model: Any) -> None:
-    """300 faults over 2,000 planned effects: 0 lost, 0 repeated `once`, 0 false `done`, every `unknown` shown."""
+def test_a_storm_loses_and_repeats_nothing(
+    tenant: Tenant, processes: ForkServer, servers: Any, world: World, capsys: Any, model: Any
+) -> None:
+    """300 faults over 2,000 planned effects: none lost, no repeated `once`, no false `done`, every `unknown` shown."""
     talks = [begin(tenant, external_id=f"guest {number}") for number in range(CONVERSATIONS)]
     names = save_tools(talks[0], world.target.url)
     storm = Storm(processes, servers, random.Random(7))
@@ -69,7 +71,7 @@ def test_a_storm(tenant: Tenant, processes: ForkServer, servers: Any, world: Wor
 
 
 def patiently(work: Any) -> Any:
-    """Do it again while PostgreSQL is away."""
+    """Retry while PostgreSQL is down."""
     while True:
         try:
             return work()
@@ -84,7 +86,7 @@ def hurry(tenant: Tenant) -> None:
 
 
 def settle(tenant: Tenant, storm: Storm, *, seconds: float = 300) -> float:
-    """Wait until no effect has work left; returns how long after the last fault that was, in seconds."""
+    """Wait until no effect has work left. Returns how many seconds after the last fault that was."""
     started = time.monotonic()
 
     def settled() -> bool:
@@ -99,7 +101,7 @@ def settle(tenant: Tenant, storm: Storm, *, seconds: float = 300) -> float:
 
 
 def left(tenant: Tenant) -> list[tuple[Any, ...]]:
-    """The jobs that never end, for whoever has to find out why."""
+    """The jobs that never end, for debugging."""
     with tenant.tx():
         rows = Job.objects.filter(lane="effect", state__in=LIVE)
         return list(rows.values_list("state", "key", "attempts", "run_after", "lease_until", "error"))[:20]
@@ -139,7 +141,7 @@ def worker_with(bug: str, processes: ForkServer, *, crash_at: str = "") -> Child
 
 
 def after_a_while(tenant: Tenant, world: World, *, seconds: float = 20) -> list[str]:
-    """What the checker says when nothing more happens, or nothing has to."""
+    """The checker's findings once nothing more happens."""
     ends_at = time.monotonic() + seconds
     while live(tenant) and time.monotonic() < ends_at:
         hurry(tenant)
@@ -165,10 +167,10 @@ def reached(world: World) -> bool:
 
 
 @pytest.mark.parametrize("is_planted", [True, False])
-def test_no_token_check_is_found(
+def test_a_missing_token_check_is_found(
     is_planted: bool, tenant: Tenant, talk: Talk, processes: ForkServer, world: World
 ) -> None:
-    """A worker sleeps past its lease, another takes over, and the first one writes after all."""
+    """A worker sleeps past its lease, another takes over, and the first one still writes."""
     calm(world, hangs=0.5)
     bug = "no_token_check" if is_planted else ""
     frozen = worker_with(bug, processes)
@@ -183,7 +185,7 @@ def test_no_token_check_is_found(
 
 
 @pytest.mark.parametrize("is_planted", [True, False])
-def test_no_sending_commit_is_found(
+def test_a_missing_sending_commit_is_found(
     is_planted: bool, tenant: Tenant, talk: Talk, processes: ForkServer, world: World
 ) -> None:
     calm(world)
@@ -197,7 +199,9 @@ def test_no_sending_commit_is_found(
 
 
 @pytest.mark.parametrize("is_planted", [True, False])
-def test_no_sweep_is_found(is_planted: bool, tenant: Tenant, talk: Talk, processes: ForkServer, world: World) -> None:
+def test_a_missing_sweep_is_found(
+    is_planted: bool, tenant: Tenant, talk: Talk, processes: ForkServer, world: World
+) -> None:
     calm(world)
     bug = "no_sweep" if is_planted else ""
     doomed = worker_with(bug, processes, crash_at="effect.sending_pre_bytes:1")
@@ -209,7 +213,7 @@ def test_no_sweep_is_found(is_planted: bool, tenant: Tenant, talk: Talk, process
 
 
 @pytest.mark.parametrize("is_planted", [True, False])
-def test_no_repeat_guard_is_found(
+def test_a_missing_repeat_guard_is_found(
     is_planted: bool, tenant: Tenant, talk: Talk, processes: ForkServer, world: World
 ) -> None:
     calm(world)
@@ -219,8 +223,8 @@ def test_no_repeat_guard_is_found(
     assert [line for line in found if "by different promises" in line] if is_planted else found == []
 
 
-def test_a_hint_instead_of_a_row_is_found(tenant: Tenant, talk: Talk, processes: ForkServer, world: World) -> None:
-    """The work is in Redis alone, and Redis is wiped."""
+def test_work_queued_only_in_redis_is_found(tenant: Tenant, talk: Talk, processes: ForkServer, world: World) -> None:
+    """Redis is wiped while the work is only there."""
     calm(world)
     effects = plan([talk], save_tools(talk, world.target.url)[:1], first=1, count=6, is_queued=False)
     with redis.Redis.from_url(settings.REDIS_URL) as client:

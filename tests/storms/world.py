@@ -1,4 +1,4 @@
-"""The outside world of the storms: a target that hangs, cuts and refuses, and knows what it has carried out."""
+"""The outside world of the storms: a target that hangs, disconnects and refuses, and records what it has executed."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 
 from tests.conversations.effects.target import Answers, Heard, Target
 
-# Answers with which the target did nothing; with any other it carried the request out, whatever the caller saw of it.
+# Responses with which nothing was executed; any other means that it was, whatever the caller saw.
 REFUSES = {429, 503, 404}
-# Answers that leave nothing open, where they are heard.
+# Responses that are conclusive if they arrive.
 CLEAR = {200, *REFUSES}
 WEATHER: list[tuple[int, Answers]] = [
     (70, Answers(200, body='{"ok": true}')),
@@ -27,7 +27,7 @@ WEATHER: list[tuple[int, Answers]] = [
 
 @dataclass
 class World:
-    """What the target carried out, by Idempotency-Key and by the object in the body."""
+    """Executed requests, by Idempotency-Key and by the object in the body."""
 
     target: Target
     chance: random.Random

@@ -46,7 +46,7 @@ from tests.tenancy.rows import tenant_models
 from todos.models import StandingRule, Todo, TodoSource, TodoStatus, TodoType
 from tools.engine.custom import service
 from tools.models import Booking, BookingState, Effect, EffectState, KeptCase, Promise, PromiseState, Resource
-from tools.services.bookings.booking_request import Wish
+from tools.services.bookings.booking_request import BookingRequest
 from tools.services.bookings.opening import Opening
 from tools.services.bookings.search import config_of
 from tools.services.bookings.services import Guest, book
@@ -144,7 +144,7 @@ def sample(_schema: None) -> Iterator[Sample]:
         resource = Resource.objects.create(project=tenant.project, name="canary", is_active=False)
         start = Opening(config_of(tenant.project)).moment(datetime.fromisoformat(BOOKABLE))
         assert start is not None
-        booking = book(tenant.project, Wish(2), starts_at=start, guest=Guest(), now=now)
+        booking = book(tenant.project, BookingRequest(2), starts_at=start, guest=Guest(), now=now)
         effect = Effect.objects.create(
             project_id=tenant.project.pk,
             conversation_id=conversation.pk,

@@ -15,7 +15,7 @@ from tools.models import CustomTool
 
 @dataclass(frozen=True)
 class Tools:
-    """A tenant's own tools, each call in a transaction of its own."""
+    """The custom tools of a tenant; each call runs in its own transaction."""
 
     tenant: Tenant
 

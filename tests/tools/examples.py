@@ -1,4 +1,4 @@
-"""Definitions to start a test from."""
+"""Example definitions for tests."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def registration() -> dict[str, Any]:
 
 
 def webhook(**options: Any) -> dict[str, Any]:
-    """The source's webhook tool, with other options; None takes one away."""
+    """A webhook tool with other options; None removes one."""
     document = copy.deepcopy(registration()["tools"][NAME])
     merged = {**document["action"]["options"], **options}
     document["action"]["options"] = {name: value for name, value in merged.items() if value is not None}
@@ -86,11 +86,11 @@ def webhook(**options: Any) -> dict[str, Any]:
 
 
 def event(**changes: Any) -> dict[str, Any]:
-    """A tool that sends its event, with other fields; None takes one away."""
+    """A tool that sends its event, with other fields; None removes one."""
     document = {**json.loads(SCHEMA_TEXT)["tool_name"], **changes}
     return {name: value for name, value in document.items() if value is not None}
 
 
 def with_body(**schema: Any) -> dict[str, Any]:
-    """A webhook whose body is an object with this one property, `x`."""
+    """A webhook whose body is an object with the one property `x`."""
     return webhook(body={"type": "object", "properties": {"x": schema}})

@@ -1,4 +1,4 @@
-"""A project's own tools in the Django admin, on the same service as every other door."""
+"""Custom tools in the Django admin."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ def text_of(response: Any) -> str:
     return response.content.decode().replace("&quot;", '"').replace("&#x27;", "'")
 
 
-def test_a_tool_is_added_and_its_secret_shown_once(owner: Client, tools: Tools, tenant: Tenant) -> None:
+def test_adding_a_tool_shows_its_secret_once(owner: Client, tools: Tools, tenant: Tenant) -> None:
     response = owner.post(ADD, form(webhook(), name=NAME, project=str(tenant.project.pk)), follow=True)
-    assert "The signing secret, shown this once: whsec_" in text_of(response)
+    assert "Signing secret, shown only once: whsec_" in text_of(response)
     assert tools.compiled()[NAME].is_offered
     with tenant.tx():
         assert CustomToolVersion.objects.get().author_id is not None
@@ -51,33 +51,31 @@ def test_a_tool_is_added_and_its_secret_shown_once(owner: Client, tools: Tools, 
     ("document", "words"),
     [
         (event(conditions={}), "A tool needs at least one condition."),
-        ('{"useConversationHistory": True}', "line 1, column 28: Expecting value. JSON writes true and false in small"),
+        ('{"useConversationHistory": True}', "line 1, column 28: Expecting value. JSON uses lowercase true and false"),
         ('{"description": "a", "description": "b"}', "Key 'description' appears twice."),
     ],
 )
-def test_a_definition_is_refused_with_the_same_sentence(
+def test_an_invalid_definition_is_not_saved_and_the_input_is_kept(
     owner: Client, tools: Tools, tenant: Tenant, document: Any, words: str
 ) -> None:
-    """Nothing is saved, and what was typed is kept."""
     response = owner.post(ADD, form(document, name=NAME, project=str(tenant.project.pk)))
     assert words in text_of(response)
     with tenant.tx():
         assert not CustomTool.objects.exists()
 
 
-def test_a_lookalike_name_is_refused(owner: Client, tools: Tools, tenant: Tenant) -> None:
+def test_a_look_alike_name_is_refused(owner: Client, tools: Tools, tenant: Tenant) -> None:
     response = owner.post(ADD, form(event(), name="Send_SMS_tool", project=str(tenant.project.pk)))
-    assert "can be taken for send_sms_tool" in text_of(response)
+    assert "looks like send_sms_tool" in text_of(response)
 
 
-def test_a_change_is_a_version(owner: Client, tools: Tools) -> None:
+def test_a_change_makes_a_version(owner: Client, tools: Tools) -> None:
     tools.save(NAME, event())
     owner.post(page_of(tools), form(event(description="New"), expected_version="1"))
     assert (tools.row(NAME).version, tools.row(NAME).definition["description"]) == (2, "New")
 
 
-def test_a_save_checks_the_definition_once(owner: Client, tools: Tools, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The form shows what is wrong, and what it found to be right is saved."""
+def test_a_save_validates_the_definition_once(owner: Client, tools: Tools, monkeypatch: pytest.MonkeyPatch) -> None:
     tools.save(NAME, event())
     checked: list[Any] = []
     check = service.definition_problems
@@ -87,15 +85,15 @@ def test_a_save_checks_the_definition_once(owner: Client, tools: Tools, monkeypa
     assert checked == [event(description="New")]
 
 
-def test_a_change_over_someone_elses_is_refused(owner: Client, tools: Tools) -> None:
+def test_a_change_over_someone_elses_version_is_refused(owner: Client, tools: Tools) -> None:
     tools.save(NAME, event())
     tools.save(NAME, event(description="Theirs"))
     response = owner.post(page_of(tools), form(event(description="Ours"), expected_version="1"))
-    assert "was saved as version 2 meanwhile" in text_of(response)
+    assert "was saved as version 2 in the meantime" in text_of(response)
     assert tools.row(NAME).definition["description"] == "Theirs"
 
 
-def test_a_deletion_removes_the_tool_and_keeps_its_versions(owner: Client, tools: Tools, tenant: Tenant) -> None:
+def test_deleting_removes_the_tool_and_keeps_its_versions(owner: Client, tools: Tools, tenant: Tenant) -> None:
     tools.save(NAME, event())
     owner.post(page_of(tools).replace("/change/", "/delete/"), {"post": "yes"})
     assert tools.row(NAME).is_removed
@@ -105,7 +103,7 @@ def test_a_deletion_removes_the_tool_and_keeps_its_versions(owner: Client, tools
         assert CustomToolVersion.objects.count() == 2
 
 
-def test_tools_are_switched_from_the_list(owner: Client, tools: Tools) -> None:
+def test_tools_are_switched_on_and_off_from_the_list(owner: Client, tools: Tools) -> None:
     tools.save(NAME, event())
     owner.post(LIST, {"action": "disable", "_selected_action": [str(tools.row(NAME).pk)]})
     assert not tools.row(NAME).is_enabled
@@ -116,7 +114,7 @@ def test_tools_are_switched_from_the_list(owner: Client, tools: Tools) -> None:
 def test_a_new_signing_secret_is_shown_once(owner: Client, tools: Tools) -> None:
     tools.save(NAME, webhook())
     act = {"action": "new_signing_secret", "_selected_action": [str(tools.row(NAME).pk)]}
-    assert f"The new signing secret of {NAME}, shown this once: whsec_" in text_of(owner.post(LIST, act, follow=True))
+    assert f"New signing secret of {NAME}, shown only once: whsec_" in text_of(owner.post(LIST, act, follow=True))
 
 
 def test_an_earlier_version_is_restored(owner: Client, tools: Tools, tenant: Tenant) -> None:
@@ -129,14 +127,14 @@ def test_an_earlier_version_is_restored(owner: Client, tools: Tools, tenant: Ten
     assert tools.compiled()[NAME].version == 3
 
 
-def test_the_platforms_people_change_a_tool_in_its_own_organization(tools: Tools) -> None:
+def test_platform_staff_change_a_tool_in_its_organization(tools: Tools) -> None:
     tools.save(NAME, event())
     browser(make_platform_user()).post(page_of(tools), form(event(description="New"), expected_version="1"))
     assert tools.row(NAME).definition["description"] == "New"
 
 
-def test_the_platforms_change_and_one_made_meanwhile_are_two_versions(tools: Tools) -> None:
-    """The platform's people check and save in two transactions; nobody's work is lost between them."""
+def test_a_concurrent_change_by_the_tenant_is_kept_as_a_version(tools: Tools) -> None:
+    """Platform staff validate and save in two transactions; a change between them isn't lost."""
     tools.save(NAME, event())
     platform = browser(make_platform_user())
     with meanwhile("FOR NO KEY UPDATE", lambda: tools.save(NAME, event(description="Theirs"))) as theirs:

@@ -1,4 +1,4 @@
-"""The API of a project's own tools, and the attribute that stands for the same rows."""
+"""The API of custom tools, and the attribute that holds the same tools."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def catalogue(api: Client) -> dict[str, Any]:
     ],
     ids=["registration", "schema", "flat", "wrapped"],
 )
-def test_a_tool_is_pasted_in_any_form_of_the_source(api: Client, text: str, name: str) -> None:
+def test_a_tool_can_be_added_in_any_accepted_form(api: Client, text: str, name: str) -> None:
     """It is in the next compiled set."""
     response = send(api, "post", TOOLS, text)
     assert response.status_code == 201, response.content
@@ -51,13 +51,13 @@ def test_a_tool_is_pasted_in_any_form_of_the_source(api: Client, text: str, name
     assert catalogue(api)[name]["origin"] == "custom"
 
 
-def test_several_tools_are_answered_as_a_list(api: Client) -> None:
+def test_several_tools_are_returned_as_a_list(api: Client) -> None:
     added = send(api, "post", TOOLS, {"tools": {"a_tool": event(), "b_tool": webhook()}}).json()
     assert [tool["name"] for tool in added["results"]] == ["a_tool", "b_tool"]
     assert [tool["name"] for tool in api.get(TOOLS).json()["results"]] == ["a_tool", "b_tool"]
 
 
-def test_a_webhooks_signing_secret_comes_with_the_first_answer_only(api: Client) -> None:
+def test_a_signing_secret_is_in_the_first_response_only(api: Client) -> None:
     added = send(api, "post", TOOLS, registration()).json()
     assert added["signing_secret"].startswith("whsec_")
     saved = send(api, "put", ONE, webhook(method="PUT")).json()
@@ -65,7 +65,7 @@ def test_a_webhooks_signing_secret_comes_with_the_first_answer_only(api: Client)
     assert saved["has_signing_secret"] is True
 
 
-def test_a_name_that_is_taken_is_a_conflict(api: Client) -> None:
+def test_a_taken_name_is_a_conflict(api: Client) -> None:
     send(api, "post", TOOLS, registration())
     assert error_of(send(api, "post", TOOLS, registration()), status=409)["code"] == "name_taken"
 
@@ -73,7 +73,7 @@ def test_a_name_that_is_taken_is_a_conflict(api: Client) -> None:
 # Refusals
 
 
-def test_a_refusal_names_the_path_and_what_would_be_right(api: Client) -> None:
+def test_a_refusal_names_the_path_and_the_correction(api: Client) -> None:
     document = registration()
     document["tools"][NAME]["conditions"]["agentPromised"]["type"] = "string"
     error = error_of(send(api, "post", TOOLS, document), status=400)
@@ -82,53 +82,50 @@ def test_a_refusal_names_the_path_and_what_would_be_right(api: Client) -> None:
     assert error["message"] == f'{path} must be "boolean", not "string".'
 
 
-def test_the_path_of_a_put_begins_at_the_definition(api: Client) -> None:
+def test_paths_of_a_put_are_relative_to_the_definition(api: Client) -> None:
     error = error_of(send(api, "put", ONE, event(conditions={})), status=400)
     assert (error["field"], error["message"]) == ("conditions", "A tool needs at least one condition.")
 
 
 @pytest.mark.requirement("N50")
 @pytest.mark.parametrize("tools", [{"another_tool": event()}, {}, {NAME: event(), "another_tool": event()}])
-def test_a_put_takes_the_one_tool_of_its_place(tools: dict[str, Any], api: Client) -> None:
-    """It saves no other tool under that name."""
+def test_a_put_of_another_tool_is_refused(tools: dict[str, Any], api: Client) -> None:
     error = error_of(send(api, "put", ONE, {"tools": tools}), status=400)
-    assert (error["field"], error["message"]) == ("tools", f"This is the place of {NAME}; write that one tool.")
+    assert (error["field"], error["message"]) == ("tools", f"This URL is for {NAME}; send only that tool.")
 
 
-def test_a_python_true_is_no_json(api: Client) -> None:
-    """With line and column."""
+def test_a_python_literal_is_refused_with_line_and_column(api: Client) -> None:
     error = error_of(send(api, "put", ONE, '{\n  "useConversationHistory": True\n}'), status=400)
     assert error["code"] == "invalid_json"
     assert "line 2, column 29" in error["message"]
 
 
-def test_a_key_that_appears_twice_is_refused(api: Client) -> None:
-    """A definition is held to the same."""
+def test_a_duplicate_key_is_refused(api: Client) -> None:
     text = '{"description": "a", "description": "b"}'
     assert error_of(send(api, "put", ONE, text), status=400)["message"] == "Key 'description' appears twice."
 
 
 @pytest.mark.parametrize("name", ["Send_SMS_tool", "send quote", "x" * 200, "__proto__"])
-def test_a_name_that_cannot_be_used_is_refused(api: Client, name: str) -> None:
+def test_an_invalid_name_is_refused(api: Client, name: str) -> None:
     assert error_of(send(api, "put", f"{TOOLS}/{name}", event()), status=400)["field"] == "name"
 
 
 @pytest.mark.parametrize("body", [{}, {"name": 7, **event()}, {"tools": []}, {"tools": {"a": 1}}, {"a": {}, "b": {}}])
-def test_a_body_that_is_no_tool_is_refused(api: Client, body: Any) -> None:
+def test_a_body_without_a_tool_is_refused(api: Client, body: Any) -> None:
     error_of(send(api, "post", TOOLS, body), status=400)
 
 
 # One tool
 
 
-def test_a_tool_is_read_as_it_was_written(api: Client) -> None:
+def test_a_tool_is_returned_as_it_was_written(api: Client) -> None:
     send(api, "post", TOOLS, registration())
     tool = api.get(ONE).json()
     assert tool["definition"] == webhook()
     assert (tool["version"], tool["enabled"], tool["overrides"], tool["secret_headers"]) == (1, True, None, [])
 
 
-def test_a_put_makes_a_new_tool_or_a_new_version(api: Client) -> None:
+def test_a_put_creates_a_tool_or_a_version(api: Client) -> None:
     assert send(api, "put", ONE, event()).json()["version"] == 1
     saved = send(api, "put", ONE, {"definition": webhook(), "expected_version": 1})
     assert saved.json()["version"] == 2
@@ -158,12 +155,12 @@ def test_a_tool_is_removed_and_restored(api: Client) -> None:
     assert api.get(ONE).json()["definition"] == event()
 
 
-def test_a_secret_is_warned_of_in_the_answer(api: Client) -> None:
+def test_a_plain_text_secret_is_answered_with_a_warning(api: Client) -> None:
     saved = send(api, "put", ONE, webhook(url="https://api.example.com/?token=abc")).json()
     assert [warning["path"] for warning in saved["warnings"]] == ["action.options.url"]
 
 
-def test_secrets_are_set_through_doors_of_their_own(api: Client) -> None:
+def test_secrets_have_their_own_endpoints(api: Client) -> None:
     send(api, "put", ONE, webhook())
     rotated = send(api, "post", f"{ONE}/signing-secret", {})
     assert rotated.json()["signing_secret"].startswith("whsec_")
@@ -178,7 +175,7 @@ def test_secrets_are_set_through_doors_of_their_own(api: Client) -> None:
 
 
 @pytest.mark.requirement("N50")
-def test_the_attribute_reads_the_same_rows(api: Client) -> None:
+def test_the_attribute_returns_the_custom_tools(api: Client) -> None:
     send(api, "post", TOOLS, registration())
     found = api.get(ATTRIBUTE).json()
     assert found == {"key": KEY, "type": "json", "value": registration(), "origin": "project"}
@@ -187,14 +184,14 @@ def test_the_attribute_reads_the_same_rows(api: Client) -> None:
 
 @pytest.mark.requirement("N50", "N15")
 @pytest.mark.parametrize("value", [registration(), REGISTRATION_TEXT], ids=["json", "text"])
-def test_the_attribute_writes_the_same_rows(api: Client, tenant: Tenant, value: Any) -> None:
-    """As JSON, or as text that holds JSON."""
+def test_writing_the_attribute_saves_custom_tools(api: Client, tenant: Tenant, value: Any) -> None:
+    """The value may be JSON or JSON text."""
     assert send(api, "put", ATTRIBUTE, {"value": value}).status_code == 200
     assert api.get(ONE).json()["definition"] == webhook()
 
 
-def test_the_attribute_holds_all_tools(api: Client) -> None:
-    """What it doesn't name is removed, what is the same keeps its version."""
+def test_writing_the_attribute_replaces_all_tools(api: Client) -> None:
+    """A tool that isn't in the value is removed; an unchanged one keeps its version."""
     send(api, "post", TOOLS, {"tools": {"a_tool": event(), "b_tool": event()}})
     send(api, "put", ATTRIBUTE, {"value": {"tools": {"b_tool": event(), "c_tool": event()}}})
     assert {tool["name"]: tool["version"] for tool in api.get(TOOLS).json()["results"]} == {"b_tool": 1, "c_tool": 1}
@@ -211,18 +208,21 @@ def test_the_attribute_is_all_or_nothing(api: Client) -> None:
 @pytest.mark.parametrize(
     ("value", "words"),
     [
-        ("{'tools': {}}", "line 1, column 2: Expecting property name enclosed in double quotes. JSON puts texts in"),
-        ('{"tools": {"a": True}}', "JSON writes true and false in small letters."),
+        (
+            "{'tools': {}}",
+            "line 1, column 2: Expecting property name enclosed in double quotes. JSON uses straight double quotes",
+        ),
+        ('{"tools": {"a": True}}', "JSON uses lowercase true and false."),
         ('{"tools": {}, "tools": {}}', "Key 'tools' appears twice."),
         ({"tols": {}}, "Unknown field 'tols'. Did you mean 'tools'?"),
         ([], "must be an object"),
     ],
 )
-def test_a_wrong_value_of_the_attribute_is_refused(api: Client, value: Any, words: str) -> None:
+def test_an_invalid_attribute_is_refused(api: Client, value: Any, words: str) -> None:
     assert words in error_of(send(api, "put", ATTRIBUTE, {"value": value}), status=400)["message"]
 
 
-def test_the_attribute_takes_every_tool_away(api: Client) -> None:
+def test_removing_the_attribute_removes_every_tool(api: Client) -> None:
     send(api, "post", TOOLS, registration())
     assert api.delete(ATTRIBUTE).status_code == 204
     assert api.get(ATTRIBUTE).status_code == 404
@@ -230,7 +230,7 @@ def test_the_attribute_takes_every_tool_away(api: Client) -> None:
     assert NAME not in catalogue(api)
 
 
-def test_code_writes_the_attribute_through_the_same_service(tenant: Tenant) -> None:
+def test_set_attribute_uses_the_same_service(tenant: Tenant) -> None:
     with tenant.tx():
         set_attribute(tenant.project, KEY, registration())
         assert CustomTool.objects.get().definition == webhook()

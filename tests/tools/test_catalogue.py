@@ -1,4 +1,4 @@
-"""The compiled set: built-in tools behind their gates, the project's own on top."""
+"""The compiled set: built-in tools behind their gates, overridden by custom tools."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from projects.records.attributes import set_attribute
 from tests.tools.conftest import Tools
 from tests.tools.examples import NAME, event, webhook
 from tools.engine.business_state import read_state
-from tools.engine.catalogue import at_moment, compile_tools, is_called
+from tools.engine.catalogue import at_moment, compile_tools, is_called_by_model
 from tools.engine.custom import service
 from tools.engine.definition import RetryPolicy, Trigger
 from tools.engine.platform import stored_definitions
@@ -56,7 +56,7 @@ def switch(tools: Tools, **values: Any) -> None:
 
 
 def offered(tools: Tools, channel: str = "chat") -> set[str]:
-    """What is offered for commitments."""
+    """The tools offered for commitments."""
     compiled = at_moment(tools.compiled(channel).values(), Trigger.COMMITMENT)
     return {tool.name for tool in compiled if tool.is_offered}
 
@@ -67,7 +67,7 @@ def offered(tools: Tools, channel: str = "chat") -> set[str]:
 @pytest.mark.requirement("N22", "N23", "N24", "N25", "N26", "N29", "N30", "N32")
 @pytest.mark.parametrize(("key", "names"), SWITCHES)
 def test_an_attribute_switches_its_tools(bare: Tools, key: str, names: list[str]) -> None:
-    """Off, they are absent and say by which attribute; on, they are offered, together."""
+    """An absent tool names the attribute that would switch it on."""
     compiled = bare.compiled()
     assert [compiled[name].why_not for name in names] == [f"{key} is not True"] * len(names)
     switch(bare, **{key: "True"})
@@ -76,21 +76,21 @@ def test_an_attribute_switches_its_tools(bare: Tools, key: str, names: list[str]
 
 @pytest.mark.requirement("N24")
 @pytest.mark.parametrize(("kind", "is_offered"), [("endpoint", True), ("project", True), ("manual", False)])
-def test_cancellation_needs_its_type(bare: Tools, kind: str, is_offered: bool) -> None:
+def test_cancellation_requires_its_booking_type(bare: Tools, kind: str, is_offered: bool) -> None:
     switch(bare, **{f"{SETTING}booking_cancellation_enabled": True, f"{SETTING}booking_cancellation_type": kind})
     assert ("cancel_booking_tool" in offered(bare)) is is_offered
 
 
 @pytest.mark.requirement("N14", "N27")
 @pytest.mark.parametrize(("channel", "is_offered"), [("phone", True), ("webcall", True), ("chat", False)])
-def test_calls_are_transferred_on_the_phone_only(bare: Tools, channel: str, is_offered: bool) -> None:
+def test_transfer_is_offered_on_the_phone_only(bare: Tools, channel: str, is_offered: bool) -> None:
     switch(bare, **{f"{SETTING}transfer_call_enabled": True})
     assert ("transfer_call_tool" in offered(bare, channel)) is is_offered
 
 
 @pytest.mark.requirement("N28")
 @pytest.mark.parametrize(("value", "is_offered"), [("google_integration", True), ("none", False)])
-def test_meetings_need_their_calendar(bare: Tools, value: str, is_offered: bool) -> None:
+def test_meetings_require_a_calendar(bare: Tools, value: str, is_offered: bool) -> None:
     switch(bare, **{f"{SETTING}calendar_event_integration": value})
     assert ("create_meeting_tool" in offered(bare)) is is_offered
 
@@ -108,14 +108,14 @@ def test_a_conversation_can_always_be_ended(bare: Tools) -> None:
         ("availability", {"check_availability_tool", "check_product_or_service_availability"}),
     ],
 )
-def test_these_tools_share_a_tag(tag: str, names: set[str]) -> None:
+def test_similar_tools_share_a_tag(tag: str, names: set[str]) -> None:
     assert {name for name, tool in builtin_tools().items() if tool.definition.tag == tag} == names
 
 
 @pytest.mark.requirement("L01", "L21")
-def test_some_tools_are_for_approved_todos_alone(bare: Tools) -> None:
-    """Tools that only a conversation can obey, and those that a model calls while it answers, are for no todo."""
-    fired = {name: tool for name, tool in bare.compiled("phone").items() if not is_called(tool)}
+def test_tools_for_todos(bare: Tools) -> None:
+    """Tools that only a conversation can act on, and tools that a model calls, don't run for todos."""
+    fired = {name: tool for name, tool in bare.compiled("phone").items() if not is_called_by_model(tool)}
     alone = {name for name, tool in fired.items() if list(tool.moments) == [Trigger.TASK]}
     assert alone == {"send_email", "send_email_to_caller"}
     assert {name for name, tool in fired.items() if Trigger.TASK not in tool.moments} == {
@@ -124,18 +124,17 @@ def test_some_tools_are_for_approved_todos_alone(bare: Tools) -> None:
     }
 
 
-def test_no_tool_is_both_called_and_fired(bare: Tools) -> None:
-    """What a model calls itself is not found in its words as well."""
+def test_no_built_in_tool_is_both_called_and_fired(bare: Tools) -> None:
+    """A tool that a model calls isn't detected in its words as well."""
     compiled = bare.compiled("phone").values()
-    assert not [tool.name for tool in compiled if is_called(tool) and Trigger.COMMITMENT in tool.moments]
+    assert not [tool.name for tool in compiled if is_called_by_model(tool) and Trigger.COMMITMENT in tool.moments]
 
 
 # The project's own
 
 
 @pytest.mark.requirement("N15")
-def test_an_own_tool_is_compiled_from_the_next_turn_on(bare: Tools) -> None:
-    """A tenant's own are merged on top."""
+def test_a_custom_tool_is_compiled_from_the_next_turn_on(bare: Tools) -> None:
     assert NAME not in bare.compiled()
     bare.save(NAME, webhook())
     tool = bare.compiled()[NAME]
@@ -144,8 +143,7 @@ def test_an_own_tool_is_compiled_from_the_next_turn_on(bare: Tools) -> None:
 
 
 @pytest.mark.requirement("N15")
-def test_an_edited_tool_is_compiled_as_it_is_now(bare: Tools) -> None:
-    """What was read of the version before is not used again."""
+def test_an_edited_tool_is_not_served_from_the_cache(bare: Tools) -> None:
     bare.save(NAME, event(description="Before"))
     assert bare.compiled()[NAME].definition.description == "Before"
     bare.save(NAME, event(description="After"))
@@ -153,8 +151,8 @@ def test_an_edited_tool_is_compiled_as_it_is_now(bare: Tools) -> None:
     assert (tool.definition.description, tool.version) == ("After", 2)
 
 
-def test_a_part_of_the_catalogue_is_what_it_is_in_the_whole(tools: Tools) -> None:
-    """Of one moment, or by name; also where an own tool stands over a built-in one, switched on or off."""
+def test_a_filtered_catalogue_equals_that_part_of_the_whole(tools: Tools) -> None:
+    """Filtered by trigger or name, with a custom tool over a built-in one, switched on or off."""
     for name, is_enabled in (
         ("send_sms_tool", True),
         ("send_email", True),
@@ -171,8 +169,8 @@ def test_a_part_of_the_catalogue_is_what_it_is_in_the_whole(tools: Tools) -> Non
     assert {tool.name: tool for tool in some} == {name: whole[name] for name in names if name in whole}
 
 
-def test_a_version_that_was_rolled_back_is_forgotten(bare: Tools) -> None:
-    """The number is given again, to something else."""
+def test_a_rolled_back_version_is_not_served_from_the_cache(bare: Tools) -> None:
+    """Its number is used again for another definition."""
     bare.save(NAME, event(description="One"))
     project = bare.tenant.project
     with pytest.raises(RuntimeError), bare.tenant.tx():
@@ -184,19 +182,19 @@ def test_a_version_that_was_rolled_back_is_forgotten(bare: Tools) -> None:
 
 
 def test_an_exact_name_overrides_the_built_in_tool(bare: Tools) -> None:
-    """Whatever gate the built-in one stands behind."""
+    """The gate of the built-in tool doesn't apply."""
     bare.save("send_sms_tool", webhook())
     tool = bare.compiled()["send_sms_tool"]
     assert (tool.origin, tool.overrides, tool.is_offered) == ("custom", "built-in", True)
 
 
-def test_an_override_that_is_off_covers_nothing(bare: Tools) -> None:
+def test_a_disabled_override_has_no_effect(bare: Tools) -> None:
     bare.save("end_conversation_tool", event())
     bare.do(service.disable, "end_conversation_tool")
     assert bare.compiled()["end_conversation_tool"].origin == "built-in"
 
 
-def test_a_tool_that_is_off_says_so(bare: Tools) -> None:
+def test_a_disabled_tool_gives_the_reason(bare: Tools) -> None:
     bare.save(NAME, event())
     bare.do(service.disable, NAME)
     assert bare.compiled()[NAME].why_not == "It is switched off."
@@ -212,7 +210,7 @@ def test_a_tool_that_is_off_says_so(bare: Tools) -> None:
         ("send_sms", event(), ["commitment"]),
     ],
 )
-def test_an_own_tool_runs_for_todos_if_something_carries_it_out(
+def test_a_custom_tool_runs_for_todos_if_something_executes_it(
     bare: Tools, name: str, document: Any, moments: list[str]
 ) -> None:
     bare.save(name, document)
@@ -232,16 +230,16 @@ def test_an_own_tool_runs_for_todos_if_something_carries_it_out(
         ("send_sms_tool", webhook(), "webhook", RetryPolicy.ONCE),
     ],
 )
-def test_an_own_tool_is_of_the_kind_of_what_carries_it_out(
+def test_a_custom_tool_has_the_kind_of_its_handler(
     bare: Tools, name: str, document: Any, kind: str, delivery: RetryPolicy
 ) -> None:
-    """The event of a built-in tool's name is carried out by its flow, so repeats are compared with it."""
+    """A built-in tool's handler executes the event of that name, so duplicates are detected across both."""
     bare.save(name, document)
     tool = bare.compiled()[name]
     assert (tool.kind, tool.delivery) == (kind, delivery)
 
 
-def test_a_tool_that_cannot_be_read_hinders_no_other(bare: Tools, caplog: pytest.LogCaptureFixture) -> None:
+def test_an_invalid_stored_tool_is_skipped(bare: Tools, caplog: pytest.LogCaptureFixture) -> None:
     with bare.tenant.tx():
         CustomTool.objects.create(project=bare.tenant.project, name="old_tool", definition={"form": "of long ago"})
     bare.save(NAME, event())
@@ -252,8 +250,7 @@ def test_a_tool_that_cannot_be_read_hinders_no_other(bare: Tools, caplog: pytest
 
 
 @pytest.mark.requirement("N05")
-def test_compiling_costs_two_queries_whatever_the_number_of_tools(bare: Tools) -> None:
-    """It is part of every turn."""
+def test_compiling_takes_two_queries_regardless_of_the_number_of_tools(bare: Tools) -> None:
     for number in range(3):
         bare.save(f"tool_{'abc'[number]}", event())
     # The platform's definitions are kept for a minute.
@@ -264,8 +261,8 @@ def test_compiling_costs_two_queries_whatever_the_number_of_tools(bare: Tools) -
 
 
 @pytest.mark.requirement("F06", "F07", "L05")
-def test_what_another_project_of_the_organization_has_opens_nothing_here(tools: Tools) -> None:
-    """A draft opens nothing either, nor does a connection that is switched off."""
+def test_another_projects_resources_open_no_gate(tools: Tools) -> None:
+    """Nor do drafts and disabled connections."""
     tenant = tools.tenant
     lookup, text = (
         SourceEdit({"url": "https://crm.example.com/callers"}),

@@ -1,4 +1,4 @@
-"""A project's own tools: each save a version, nobody's work lost."""
+"""Custom tools: every save is a version, and concurrent edits aren't lost."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def numbers_of(tools: Tools, name: str = NAME) -> list[int]:
         return [version.number for version in service.versions(tools.tenant.project, name)]
 
 
-def test_a_saved_tool_is_a_version(tools: Tools) -> None:
+def test_a_save_makes_a_version(tools: Tools) -> None:
     saved = tools.save(NAME, webhook())
     assert (saved.is_new, saved.tool.version) == (True, 1)
     assert tools.save(NAME, event()).tool.version == 2
@@ -33,7 +33,7 @@ def test_saving_the_same_again_makes_no_version(tools: Tools) -> None:
     assert numbers_of(tools) == [1]
 
 
-def test_a_version_says_who_saved_it(tools: Tools) -> None:
+def test_a_version_records_its_author(tools: Tools) -> None:
     with tools.tenant.tx():
         member = Member.objects.get(user=tools.tenant.owner)
     tools.save(NAME, event(), author=member)
@@ -41,7 +41,7 @@ def test_a_version_says_who_saved_it(tools: Tools) -> None:
         assert CustomToolVersion.objects.get().author_id == member.pk
 
 
-def test_what_is_refused_is_not_saved(tools: Tools) -> None:
+def test_an_invalid_definition_is_not_saved(tools: Tools) -> None:
     with pytest.raises(DefinitionRefused):
         tools.save(NAME, event(conditions={}))
     assert numbers_of(tools) == []
@@ -50,7 +50,7 @@ def test_what_is_refused_is_not_saved(tools: Tools) -> None:
 # Two editors
 
 
-def test_the_second_of_two_editors_is_told_what_differs(tools: Tools) -> None:
+def test_the_second_of_two_editors_sees_the_differences(tools: Tools) -> None:
     tools.save(NAME, event())
     tools.save(NAME, event(description="What the first one wrote"), expected_version=1)
     with pytest.raises(StaleVersion) as stale:
@@ -58,34 +58,34 @@ def test_the_second_of_two_editors_is_told_what_differs(tools: Tools) -> None:
     assert stale.value.latest.version == 2
     [change] = stale.value.changes
     assert (change.before, change.after) == ("What the first one wrote", "What the second one wrote")
-    assert "was saved as version 2 meanwhile. It differs from yours in: Description." in stale.value.message
+    assert "was saved as version 2 in the meantime. It differs from yours in: Description." in stale.value.message
     assert numbers_of(tools) == [2, 1]
 
 
-def test_a_tool_that_should_be_new_is_not_saved_over_another(tools: Tools) -> None:
+def test_a_new_tool_does_not_overwrite_an_existing_one(tools: Tools) -> None:
     tools.save(NAME, event())
     with pytest.raises(StaleVersion):
         tools.save(NAME, webhook(), expected_version=0)
 
 
-def test_a_tool_that_was_removed_meanwhile_is_not_saved_over(tools: Tools) -> None:
+def test_a_concurrently_removed_tool_is_not_overwritten(tools: Tools) -> None:
     tools.save(NAME, event())
     tools.do(service.remove, NAME)
-    with pytest.raises(StaleVersion, match="was removed meanwhile"):
+    with pytest.raises(StaleVersion, match="was removed in the meantime"):
         tools.save(NAME, webhook(), expected_version=1)
 
 
 # On, off, away and back
 
 
-def test_switching_is_a_version_too(tools: Tools) -> None:
+def test_switching_makes_a_version(tools: Tools) -> None:
     tools.save(NAME, event())
     assert tools.do(service.disable, NAME).version == 2
     assert tools.do(service.disable, NAME).version == 2
     assert tools.do(service.enable, NAME).is_enabled
 
 
-def test_a_removed_tool_is_nowhere_and_its_versions_stay(tools: Tools) -> None:
+def test_a_removed_tool_is_gone_and_its_versions_stay(tools: Tools) -> None:
     tools.save(NAME, webhook())
     tools.do(service.remove, NAME)
     with pytest.raises(Http404):
@@ -104,8 +104,8 @@ def test_an_earlier_version_is_restored_as_a_new_one(tools: Tools) -> None:
 
 
 @pytest.mark.requirement("N15")
-def test_a_tool_that_is_made_anew_is_on_and_one_that_is_restored_is_as_it_was(tools: Tools) -> None:
-    """Its name was switched off, and removed, before."""
+def test_a_recreated_tool_is_on_and_a_restored_one_as_it_was(tools: Tools) -> None:
+    """A tool of that name was switched off and removed before."""
     tools.save(NAME, event())
     tools.do(service.disable, NAME)
     tools.do(service.remove, NAME)
@@ -115,13 +115,13 @@ def test_a_tool_that_is_made_anew_is_on_and_one_that_is_restored_is_as_it_was(to
 
 
 @pytest.mark.parametrize("number", [2, 99])
-def test_a_version_that_never_was_is_not_restored(tools: Tools, number: int) -> None:
+def test_an_unknown_version_is_not_restored(tools: Tools, number: int) -> None:
     tools.save(NAME, event())
     with pytest.raises(Http404):
         tools.do(service.restore, NAME, number)
 
 
-def test_a_version_that_cannot_be_saved_today_is_not_restored(tools: Tools) -> None:
+def test_a_version_that_is_invalid_today_is_not_restored(tools: Tools) -> None:
     saved = tools.save(NAME, event())
     with tools.tenant.tx():
         CustomToolVersion.objects.create(tool=saved.tool, number=7, definition={"old": "form"})
@@ -134,7 +134,7 @@ def test_a_version_that_cannot_be_saved_today_is_not_restored(tools: Tools) -> N
 
 @pytest.mark.requirement("N50")
 def test_a_registration_is_all_or_nothing(tools: Tools) -> None:
-    """The path leads through the registration."""
+    """Problem paths start at the registration."""
     document = {"good_tool": event(), "bad_tool": event(conditions={"a": {"type": "string", "description": "x"}})}
     with pytest.raises(DefinitionRefused) as refused:
         tools.do(service.add_each, document)
@@ -145,32 +145,32 @@ def test_a_registration_is_all_or_nothing(tools: Tools) -> None:
 
 
 @pytest.mark.requirement("N50")
-def test_the_sources_registration_is_saved(tools: Tools) -> None:
+def test_the_specified_registration_is_saved(tools: Tools) -> None:
     tools.do(service.add_each, registration()["tools"])
     assert tools.row(NAME).definition == webhook()
 
 
-def test_a_new_tool_takes_no_standing_ones_name(tools: Tools) -> None:
+def test_a_new_tool_cannot_take_an_existing_name(tools: Tools) -> None:
     tools.save(NAME, event())
     with pytest.raises(NameTaken):
         tools.do(service.add_each, {NAME: webhook()})
 
 
-def test_two_tools_that_look_alike_are_refused(tools: Tools) -> None:
+def test_look_alike_names_are_refused(tools: Tools) -> None:
     tools.save("quote_tool", event())
-    with pytest.raises(DefinitionRefused, match="can be taken for quote_tool"):
+    with pytest.raises(DefinitionRefused, match="looks like quote_tool"):
         tools.save("Quote_tool", event())
 
 
 def test_a_project_has_at_most_50_tools(tools: Tools, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(service, "MOST_TOOLS", 1)
+    monkeypatch.setattr(service, "MAX_TOOLS", 1)
     tools.save("one_tool", event())
     assert tools.save("one_tool", webhook()).tool.version == 2
     with pytest.raises(DefinitionRefused, match="The project has 1 tools of its own; the limit is 1"):
         tools.save("other_tool", event())
 
 
-def test_another_projects_tools_are_not_ours(tools: Tools, stranger: Tenant) -> None:
+def test_another_projects_tools_are_not_found(tools: Tools, stranger: Tenant) -> None:
     tools.save(NAME, event())
     assert not Tools(stranger).compiled().keys() & {NAME}
     with pytest.raises(Http404):

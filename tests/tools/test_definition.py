@@ -1,4 +1,4 @@
-"""Tool definitions: accepted ones, and refused ones with a sentence that says how to correct them."""
+"""Tool definitions: accepted ones, and refused ones with a sentence on how to correct them."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import pytest
 
 from tests.tools.examples import NAME, REGISTRATION_TEXT, SCHEMA_TEXT, event, registration, webhook, with_body
 from tools.engine.catalogue import compile_custom, wait_seconds
-from tools.engine.custom.current_tools import StandingTool
+from tools.engine.custom.current_tools import CurrentTool
 from tools.engine.definition import ActionType, RetryPolicy, ToolDefinition, Trigger
-from tools.engine.validation.definition import LONGEST_DEFINITION, checked_definition, definition_problems
+from tools.engine.validation.definition import MAX_DEFINITION_LENGTH, checked_definition, definition_problems
 from tools.engine.validation.problem import DefinitionRefused
 from tools.engine.validation.warnings import warnings_of
 
 
 def refusal(document: Any) -> str:
-    """The one sentence that a document with one mistake is refused with."""
+    """The sentence that refuses a document with one mistake."""
     [problem] = definition_problems(document)
     return problem.message
 
@@ -35,19 +35,19 @@ def both(document: Any) -> tuple[str, str]:
 
 
 @pytest.mark.requirement("N50")
-def test_the_sources_registration_is_accepted_as_it_stands() -> None:
+def test_the_specified_registration_is_accepted() -> None:
     definition = checked_definition(json.loads(REGISTRATION_TEXT)["tools"][NAME])
     assert definition.action.webhook.body["properties"]["customer_name"]["type"] == "string"
 
 
 @pytest.mark.requirement("N50")
-def test_the_sources_schema_is_accepted_as_it_stands() -> None:
+def test_the_specified_definition_is_accepted() -> None:
     assert checked_definition(json.loads(SCHEMA_TEXT)["tool_name"]).tag == "conflict_group_tag"
 
 
 @pytest.mark.requirement("N50")
-def test_a_definition_comes_back_as_it_was_written() -> None:
-    """What an effect keeps is the document that was saved."""
+def test_a_definition_round_trips() -> None:
+    """An effect stores the document that was saved."""
     document = registration()["tools"][NAME]
     kept = checked_definition(document).model_dump(mode="json", by_alias=True, exclude_unset=True)
     assert kept == document
@@ -55,14 +55,14 @@ def test_a_definition_comes_back_as_it_was_written() -> None:
 
 @pytest.mark.requirement("N16")
 @pytest.mark.parametrize("description", [None, "", "  ", "\u200b", 7])
-def test_a_description_is_needed(description: Any) -> None:
+def test_a_description_is_required(description: Any) -> None:
     assert (
         path_of(event(description=description) if description is not None else event(description=None)) == "description"
     )
 
 
 @pytest.mark.requirement("N18")
-def test_history_is_true_or_false() -> None:
+def test_history_must_be_a_boolean() -> None:
     assert refusal(event(useConversationHistory=None)) == (
         "useConversationHistory is missing; write true to read the whole conversation, false to read the latest answer only."
     )
@@ -72,18 +72,17 @@ def test_history_is_true_or_false() -> None:
 
 
 @pytest.mark.requirement("N19")
-def test_a_tool_without_a_tag_never_competes() -> None:
+def test_a_tool_without_a_tag_never_conflicts() -> None:
     assert checked_definition(event(conflictPolicy=None)).tag is None
     assert both(event(conflictPolicy={})) == (
         "conflictPolicy.tag",
-        "conflictPolicy.tag is empty; write what it is for.",
+        "conflictPolicy.tag can't be empty.",
     )
 
 
 @pytest.mark.requirement("N20")
 @pytest.mark.parametrize("kind", [*ActionType])
-def test_these_actions_are_known(kind: str) -> None:
-    """An urgent message is an action too."""
+def test_known_actions_are_accepted(kind: str) -> None:
     options = {"url": "https://api.example.com/"} if kind == "send_webhook" else {}
     assert definition_problems(event(action={"type": kind, "options": options})) == []
 
@@ -102,8 +101,8 @@ def test_a_tool_without_an_action_sends_its_event() -> None:
 
 
 @pytest.mark.requirement("N21")
-def test_after_actions_do_not_follow_an_event() -> None:
-    """An empty list is always accepted."""
+def test_an_event_has_no_after_actions() -> None:
+    """An empty list is accepted."""
     follow = [{"type": "send_urgent_message"}]
     assert path_of(event(after_actions=follow)) == "after_actions"
     assert path_of(event(action=None, after_actions=follow)) == "after_actions"
@@ -112,15 +111,15 @@ def test_after_actions_do_not_follow_an_event() -> None:
 
 
 @pytest.mark.requirement("T22")
-def test_the_agent_waits_while_a_webhook_has_something_to_tell() -> None:
-    """30 seconds, or what the options say, also that it doesn't."""
+def test_the_agent_waits_for_a_webhook_that_sends_a_message() -> None:
+    """30 seconds, or as the options say, which may be 0."""
     documents = (webhook(), webhook(wait_seconds=5), webhook(wait_seconds=0), event())
     assert [checked_definition(document).wait_seconds for document in documents] == [30, 5, 0, 0]
-    own = [compile_custom(StandingTool(NAME, checked_definition(document))) for document in documents]
+    own = [compile_custom(CurrentTool(NAME, checked_definition(document))) for document in documents]
     assert [wait_seconds(tool) for tool in own] == [30, 5, 0, 0]
 
 
-def test_a_get_may_be_sent_again_and_a_post_may_not() -> None:
+def test_a_get_is_retried_and_a_post_is_not() -> None:
     ways = [webhook(method="GET", body=None), webhook(), webhook(delivery="idempotent")]
     found = [checked_definition(document).action.webhook.how_often for document in ways]
     assert found == [RetryPolicy.IDEMPOTENT, RetryPolicy.ONCE, RetryPolicy.IDEMPOTENT]
@@ -130,13 +129,12 @@ def test_a_get_may_be_sent_again_and_a_post_may_not() -> None:
 
 
 @pytest.mark.requirement("L01")
-def test_a_definition_that_names_no_moments_means_what_it_always_meant() -> None:
-    """A commitment, and for a request a todo too."""
+def test_default_triggers_are_commitments_and_for_webhooks_todos() -> None:
     assert checked_definition(webhook()).runs_in == (Trigger.COMMITMENT, Trigger.TASK)
     assert checked_definition(event()).runs_in == (Trigger.COMMITMENT,)
 
 
-def test_what_no_commitment_fires_needs_no_condition() -> None:
+def test_a_tool_without_the_commitment_trigger_needs_no_condition() -> None:
     called = {**webhook(), "moments": ["turn", "live"]}
     for conditions in ({}, None):
         document = {**called, "conditions": conditions} if conditions is not None else dict(called)
@@ -148,10 +146,7 @@ def test_what_no_commitment_fires_needs_no_condition() -> None:
 
 
 MOMENTS = '"turn", "live", "commitment", "task"'
-ALONE = (
-    "moments.1: only a webhook runs at another moment than a commitment; an event and a message answer nothing. "
-    'Write ["commitment"], or remove moments.'
-)
+ALONE = 'moments.1: only webhooks can use moments other than commitment. Write ["commitment"], or remove moments.'
 
 
 @pytest.mark.parametrize(
@@ -165,39 +160,38 @@ ALONE = (
         (
             {**webhook(), "moments": []},
             "moments",
-            'moments is empty; write when the tool may run, such as ["turn", "commitment"], or remove it.',
+            'moments is empty; list when the tool may run, such as ["turn", "commitment"], or remove it.',
         ),
         ({**webhook(), "moments": ["later"]}, "moments.0", f'moments.0 must be one of {MOMENTS}, not "later".'),
         (
             {**webhook(), "moments": ["turn", "turn"]},
             "moments.1",
-            'moments.1: "turn" stands in moments twice; remove one.',
+            'moments.1: "turn" is listed twice; remove one.',
         ),
         (event(moments=["commitment", "turn"]), "moments.1", ALONE),
     ],
     ids=["text", "empty", "unknown", "twice", "event"],
 )
-def test_moments_that_can_not_be_are_refused(document: Any, path: str, sentence: str) -> None:
-    """With the place, and what would be right."""
+def test_invalid_triggers_are_refused(document: Any, path: str, sentence: str) -> None:
+    """With the path and the correction."""
     assert both(document) == (path, sentence)
 
 
-def test_who_answers_later_is_not_called_while_the_agent_speaks() -> None:
+def test_a_webhook_with_callback_cannot_run_in_a_turn() -> None:
     assert both({**webhook(callback=True), "moments": ["live", "commitment"]}) == (
         "moments.0",
-        'moments.0: a webhook with callback answers later, and "live" needs the answer while the agent speaks. '
-        "Remove one of the two.",
+        'moments.0: a webhook with callback answers later, but "live" needs the answer at once. Remove one of the two.',
     )
 
 
-def test_approval_is_asked_for_by_true_alone() -> None:
-    """A tool that was meant to wait for a yes doesn't run without one."""
+def test_only_a_boolean_requires_approval() -> None:
+    """A tool that was meant to require approval must not run without one."""
     assert refusal({**webhook(), "requires_approval": "true"}) == (
         'requires_approval must be true or false, without quotation marks, not "true".'
     )
 
 
-def test_what_waits_for_a_yes_runs_as_a_task() -> None:
+def test_a_tool_that_requires_approval_runs_as_a_task() -> None:
     asks = {**webhook(), "requires_approval": True}
     assert path_of({**asks, "moments": ["turn"]}) == "requires_approval"
     assert definition_problems({**asks, "moments": ["turn", "task"]}) == []
@@ -207,7 +201,7 @@ def test_what_waits_for_a_yes_runs_as_a_task() -> None:
 
 
 @pytest.mark.parametrize("conditions", [{}, None])
-def test_a_tool_without_conditions_would_fire_every_turn(conditions: Any) -> None:
+def test_conditions_are_required(conditions: Any) -> None:
     assert refusal(event(conditions=conditions)) == "A tool needs at least one condition."
 
 
@@ -219,21 +213,21 @@ def condition(**fields: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("kind", ["string", "Boolean", None, True])
-def test_a_condition_is_boolean(kind: Any) -> None:
+def test_a_condition_must_be_boolean(kind: Any) -> None:
     path, sentence = both(condition(type=kind))
     assert path == "conditions.agentPromised.type"
     assert sentence.startswith('conditions.agentPromised.type must be "boolean", not ')
 
 
-def test_a_condition_holds_no_conditions() -> None:
+def test_conditions_cannot_be_nested() -> None:
     assert path_of(condition(conditions={"a": {"type": "boolean"}})) == "conditions.agentPromised.conditions"
     assert refusal(event(conditions={"agentPromised": True})) == (
         "conditions.agentPromised must be an object, not true or false."
     )
 
 
-def test_everything_that_is_wrong_is_said_at_once() -> None:
-    """The first in words, the others by path."""
+def test_all_problems_are_reported_at_once() -> None:
+    """The first as a sentence, the others by path."""
     with pytest.raises(DefinitionRefused) as refused:
         checked_definition(event(description="", conditions={}, useConversationHistory=1))
     assert [problem.path for problem in refused.value.problems] == [
@@ -244,7 +238,7 @@ def test_everything_that_is_wrong_is_said_at_once() -> None:
     assert refused.value.message.endswith("(2 more: conditions, useConversationHistory)")
 
 
-def test_a_misspelt_field_is_recognised() -> None:
+def test_a_misspelled_field_gets_a_suggestion() -> None:
     assert both(event(desciption="x")) == ("desciption", "Unknown field 'desciption'. Did you mean 'description'?")
 
 
@@ -263,17 +257,17 @@ def test_a_misspelt_field_is_recognised() -> None:
         ("https://localhost/", "This address is this machine itself (localhost)."),
     ],
 )
-def test_an_address_that_may_not_be_called_is_refused_at_save(url: str, reason: str) -> None:
+def test_a_blocked_address_is_refused_at_save(url: str, reason: str) -> None:
     assert both(webhook(url=url)) == ("action.options.url", f"action.options.url can't be called. {reason}")
 
 
 @pytest.mark.parametrize("url", ["https://{{host}}/", "https://example.com/{order}", "https://example.com/?a={b}"])
-def test_an_address_is_no_template(url: str) -> None:
-    assert refusal(webhook(url=url)).startswith("action.options.url holds a placeholder")
+def test_an_address_cannot_be_a_template(url: str) -> None:
+    assert refusal(webhook(url=url)).startswith("action.options.url can't contain placeholders")
 
 
 @pytest.mark.parametrize("url", [None, "", 7, "example.com"])
-def test_a_webhook_has_an_address(url: Any) -> None:
+def test_a_webhook_requires_an_address(url: Any) -> None:
     assert path_of(webhook(url=url)) == "action.options.url"
 
 
@@ -283,15 +277,15 @@ def test_a_webhook_has_an_address(url: Any) -> None:
 @pytest.mark.parametrize(
     "headers", [{"Host": "a"}, {"content-length": "1"}, {"Transfer-Encoding": "chunked"}, {"Webhook-Signature": "x"}]
 )
-def test_the_systems_headers_are_the_systems(headers: dict[str, str]) -> None:
-    """The sentence names the header, as a fixed text and as a part of a schema."""
+def test_reserved_headers_are_refused(headers: dict[str, str]) -> None:
+    """The sentence names the header, whether fixed or in a schema."""
     [name] = headers
     schema = {"type": "object", "properties": {name: {"type": "string"}}}
     for given in (headers, schema):
         assert f"The header {name} is set by the system" in refusal(webhook(headers=given))
 
 
-def test_a_header_holds_no_line_break() -> None:
+def test_a_header_cannot_contain_a_line_break() -> None:
     path, sentence = both(webhook(headers={"X-Note": "a\r\nX-Evil: b"}))
     assert path == "action.options.headers.X-Note"
     assert "X-Note" in sentence
@@ -308,10 +302,10 @@ def test_a_header_holds_no_line_break() -> None:
         ({"headers": {"Authorization": "Bearer abc"}}, "action.options.headers.Authorization"),
     ],
 )
-def test_a_secret_in_plain_sight_is_a_warning(options: dict[str, Any], path: str) -> None:
+def test_a_plain_text_secret_is_a_warning(options: dict[str, Any], path: str) -> None:
     [warning] = warnings_of(checked_definition(webhook(**options)))
     assert warning.path == path
-    assert "Put secrets in the secret field" in warning.message
+    assert "Use a secret header" in warning.message
 
 
 def test_a_harmless_query_is_no_warning() -> None:
@@ -322,14 +316,14 @@ def test_a_harmless_query_is_no_warning() -> None:
 
 
 @pytest.mark.parametrize("target", ["http://example.com/schema", "file:///etc/passwd", "#", "#/properties/x"])
-def test_a_schema_refers_to_nothing(target: str) -> None:
+def test_references_in_a_schema_are_refused(target: str) -> None:
     problems = definition_problems(with_body(**{"$ref": target}))
     assert problems[0].path == "action.options.body.properties.x.$ref"
-    assert problems[0].message == "A reference to another schema isn't followed; write that schema out here."
+    assert problems[0].message == "References aren't allowed; write the schema out here."
 
 
 def nested(depth: int) -> dict[str, Any]:
-    """An object in an object, this many levels."""
+    """Objects nested to this depth."""
     schema: dict[str, Any] = {"type": "string"}
     for _ in range(depth - 1):
         schema = {"type": "object", "properties": {"x": schema}}
@@ -356,7 +350,7 @@ def test_a_schema_has_at_most_100_properties() -> None:
 
 def test_5000_properties_are_refused_by_size() -> None:
     many = {f"p{number}": {"type": "string"} for number in range(5_000)}
-    assert f"the limit is {LONGEST_DEFINITION:,}" in refusal(webhook(body={"type": "object", "properties": many}))
+    assert f"the limit is {MAX_DEFINITION_LENGTH:,}" in refusal(webhook(body={"type": "object", "properties": many}))
 
 
 @pytest.mark.parametrize(
@@ -365,36 +359,36 @@ def test_5000_properties_are_refused_by_size() -> None:
         ({"enum": []}, "enum", "must list at least one value"),
         ({"enum": ["a", "a"]}, "enum", "lists a value twice"),
         ({"type": "integer", "enum": ["a"]}, "enum", "which isn't of type integer"),
-        ({"type": "string", "pattern": "(a+)+$"}, "pattern", "regular expression"),
+        ({"type": "string", "pattern": "(a+)+$"}, "pattern", "Regular expressions"),
         ({"type": "strnig"}, "type", 'must be one of "string", "number"'),
         ({}, "type", "is missing"),
-        ({"type": "array"}, "items", "an array says what it holds"),
+        ({"type": "array"}, "items", "items is missing"),
         ({"type": "object"}, "properties", "is missing or empty"),
-        ({"anyOf": [{"type": "string"}], "type": "string"}, "anyOf", "isn't accepted"),
+        ({"anyOf": [{"type": "string"}], "type": "string"}, "anyOf", "isn't allowed"),
         ({"type": "string", "minLength": 9, "maxLength": 3}, "minLength", "above maxLength"),
         ({"type": "number", "minimum": "0"}, "minimum", "must be a number"),
         ({"type": "string", "colour": "red"}, "colour", "Unknown keyword 'colour'"),
     ],
 )
-def test_a_schema_that_nothing_fits_is_refused(schema: dict[str, Any], path: str, words: str) -> None:
+def test_an_unsatisfiable_schema_is_refused(schema: dict[str, Any], path: str, words: str) -> None:
     found, sentence = both(with_body(**schema))
     assert found == f"action.options.body.properties.x.{path}"
     assert words in sentence
 
 
-def test_what_is_required_is_a_property() -> None:
+def test_required_names_must_be_properties() -> None:
     body = {"type": "object", "properties": {"x": {"type": "string"}}, "required": ["x", "y"]}
     assert refusal(webhook(body=body)) == (
         "action.options.body.required names 'y', which isn't in properties; add it there, or remove it here."
     )
 
 
-def test_a_get_carries_no_body() -> None:
+def test_a_get_cannot_have_a_body() -> None:
     assert path_of(webhook(method="GET")) == "action.options.body"
 
 
 @pytest.mark.requirement("N45")
-def test_a_query_is_flat() -> None:
+def test_a_query_must_be_flat() -> None:
     inner = {"type": "object", "properties": {"y": {"type": "string"}}}
     schema = {"type": "object", "properties": {"x": inner}}
     assert path_of(webhook(query=schema)) == "action.options.query.properties.x"
@@ -411,8 +405,7 @@ def test_a_query_is_flat() -> None:
         ({"retries": 3}, "retries"),
     ],
 )
-def test_a_webhooks_manner_has_limits(options: dict[str, Any], path: str) -> None:
-    """No wait is longer than ten minutes."""
+def test_webhook_settings_have_limits(options: dict[str, Any], path: str) -> None:
     assert path_of(webhook(**options)) == f"action.options.{path}"
 
 
@@ -423,8 +416,8 @@ def after(*actions: Any) -> dict[str, Any]:
     return {**webhook(), "after_actions": list(actions)}
 
 
-def test_an_after_action_does_not_name_a_tool() -> None:
-    """What refers to itself, or to another tool, could go on for ever."""
+def test_an_after_action_cannot_name_a_tool() -> None:
+    """A reference to a tool could loop forever."""
     path, sentence = both(after({"type": NAME}))
     assert path == "after_actions.0.type"
     assert '"set_persona_attribute"' in sentence
@@ -432,19 +425,19 @@ def test_an_after_action_does_not_name_a_tool() -> None:
 
 @pytest.mark.requirement("N47")
 @pytest.mark.parametrize("attribute", [None, "", "two words", 7])
-def test_an_after_action_names_its_attribute(attribute: Any) -> None:
+def test_an_after_action_requires_an_attribute(attribute: Any) -> None:
     path, sentence = both(after({"type": "set_persona_attribute", "options": {"attribute": attribute}}))
     assert path == "after_actions.0.options.attribute"
     assert "must name the persona attribute to set" in sentence
 
 
 @pytest.mark.requirement("N48")
-def test_an_after_action_names_its_section() -> None:
+def test_an_after_action_requires_a_section() -> None:
     assert path_of(after({"type": "set_prompt_section"})) == "after_actions.0.options.section"
 
 
 @pytest.mark.requirement("N47")
-def test_an_after_actions_input_is_fixed_or_out_of_the_response() -> None:
+def test_an_after_action_has_either_a_value_or_a_path() -> None:
     options = {"attribute": "tier", "value": "gold", "path": "customer.tier"}
     assert path_of(after({"type": "set_persona_attribute", "options": options})) == "after_actions.0.options.path"
 
@@ -456,7 +449,7 @@ def test_there_are_at_most_20_after_actions() -> None:
 
 
 @pytest.mark.requirement("N21")
-def test_each_after_action_reads_its_own_options() -> None:
+def test_after_action_options_are_parsed_by_type() -> None:
     definition = ToolDefinition.model_validate(
         after(
             {"type": "send_urgent_message", "options": {"prefix": "Result"}},

@@ -1,4 +1,4 @@
-"""POST /tools/evaluate: verdicts on a text, nothing executed."""
+"""POST /tools/evaluate: verdicts on a text, without executing anything."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ CALLBACK = event(
 
 @pytest.fixture
 def api(api: Client, model: ScriptedModel, settings: Any) -> Client:
-    """Calls with the tenant's key; the operator's model is the scripted one."""
+    """A client with the tenant's key; the operator's model is scripted."""
     settings.OPENAI_BASE_URL = model.base_url
     return api
 
@@ -48,7 +48,7 @@ def verdicts(api: Client, **body: Any) -> dict[str, Any]:
 
 
 def replied(tenant: Tenant, *, asked: str, answer: str, channel: str = "chat") -> Turn:
-    """A turn of a conversation that was replied to."""
+    """A turn of a conversation with a reply."""
     talk = begin(tenant, channel=channel)
     turn = talk.say(asked)
     with tenant.tx():
@@ -60,7 +60,7 @@ def replied(tenant: Tenant, *, asked: str, answer: str, channel: str = "chat") -
 
 
 @pytest.mark.requirement("N39")
-def test_a_promise_fires_its_tool_and_shows_its_words(api: Client) -> None:
+def test_a_promise_fires_its_tool_and_shows_the_quote(api: Client) -> None:
     verdict = verdicts(api, answer=PROMISE, channel="chat")["send_sms_tool"]
     assert (verdict["fired"], verdict["rule"]) == (True, None)
     assert verdict["conditions"] == {"agentPromised": True, "notRelatedToExistingBooking": True}
@@ -74,7 +74,7 @@ def test_an_offer_does_not_fire(api: Client) -> None:
     assert (verdict["fired"], verdict["rule"]) == (False, "offer")
 
 
-def test_nothing_is_executed_and_only_the_calls_are_kept(api: Client, tenant: Tenant) -> None:
+def test_nothing_is_executed_and_only_model_calls_are_stored(api: Client, tenant: Tenant) -> None:
     assert verdicts(api, answer=PROMISE)["send_sms_tool"]["fired"]
     with tenant.tx():
         assert not any(model.objects.exists() for model in (Effect, Promise, Verdict, Job))
@@ -83,14 +83,16 @@ def test_nothing_is_executed_and_only_the_calls_are_kept(api: Client, tenant: Te
 
 @pytest.mark.requirement("N14", "N27")
 @pytest.mark.parametrize(("channel", "is_read"), [("webcall", True), ("chat", False)])
-def test_the_channel_decides_which_tools_are_read(api: Client, channel: str, is_read: bool) -> None:
+def test_the_channel_decides_which_tools_are_evaluated(api: Client, channel: str, is_read: bool) -> None:
     found = verdicts(api, answer="I'm transferring you to a colleague now.", channel=channel)
     assert ("transfer_call_tool" in found) is is_read
 
 
 @pytest.mark.requirement("N08")
-def test_a_stored_conversation_is_read_to_its_last_reply(api: Client, tenant: Tenant, model: ScriptedModel) -> None:
-    """With all that was said before it, and on its channel."""
+def test_a_stored_conversation_is_evaluated_up_to_its_last_reply(
+    api: Client, tenant: Tenant, model: ScriptedModel
+) -> None:
+    """With its history, and on its channel."""
     turn = replied(tenant, asked="My secret word is marzipan.", answer=PROMISE, channel="webcall")
     assert verdicts(api, conversation=str(turn.conversation_id))["send_sms_tool"]["fired"]
     prompts = [str(request["messages"]) for request in model.requests("detect")]
@@ -106,25 +108,24 @@ def test_a_stored_conversation_is_read_to_its_last_reply(api: Client, tenant: Te
     ],
     ids=["lines", "text"],
 )
-def test_a_conversation_may_be_written_out(api: Client, conversation: Any) -> None:
+def test_a_conversation_can_be_given_inline(api: Client, conversation: Any) -> None:
     assert verdicts(api, conversation=conversation)["send_sms_tool"]["fired"]
 
 
-def test_a_draft_is_read_as_if_it_were_saved(api: Client) -> None:
-    """The editor's "try it"."""
+def test_a_draft_is_evaluated_as_if_it_were_saved(api: Client) -> None:
     answer = "I'll have a colleague call you back."
     assert "call_back_tool" not in verdicts(api, answer=answer)
     assert "call_back_tool" in verdicts(api, answer=answer, tools={"tools": {"call_back_tool": CALLBACK}})
 
 
-def test_a_draft_that_could_not_be_saved_is_refused(api: Client) -> None:
+def test_an_invalid_draft_is_refused(api: Client) -> None:
     error = error_of(evaluate(api, answer="x", tools={"tools": {"bad_tool": event(conditions={})}}), status=400)
     assert error["field"] == "tools.bad_tool.conditions"
 
 
 @pytest.mark.requirement("N45")
 def test_a_preview_shows_the_exact_request_and_sends_nothing(api: Client, tenant: Tenant, tools: Tools) -> None:
-    """With the Idempotency-Key and the signature's headers, and without any secret."""
+    """With the Idempotency-Key and the signature headers, and without secrets."""
     document = webhook(url="https://quotes.invalid/fax", query={"lang": "en"})
     document |= {"description": CALLBACK["description"], "conditions": CALLBACK["conditions"]}
     tools.save("call_back_tool", document)
@@ -139,8 +140,8 @@ def test_a_preview_shows_the_exact_request_and_sends_nothing(api: Client, tenant
     assert "canary" not in json.dumps(shown)
 
 
-def test_a_draft_that_the_agent_calls_itself_shows_what_it_would_send(api: Client, tenant: Tenant) -> None:
-    """Nothing that the agent says fires it, and nothing is sent."""
+def test_a_draft_called_by_the_model_shows_its_request(api: Client, tenant: Tenant) -> None:
+    """Nothing in the answer fires it, and nothing is sent."""
     draft = {**webhook(url="https://stock.invalid/"), "moments": ["turn"]}
     conversation = "customer: I am Ada Lovelace.\nagent: Let me see."
     body = evaluate(api, conversation=conversation, preview=True, tools={"tools": {"ask_stock_tool": draft}}).json()
@@ -158,7 +159,7 @@ def test_a_preview_of_an_event_shows_its_arguments(api: Client) -> None:
     assert (shown["sent"]["event"], shown["sent"]["connector"]) == ("check_availability_tool", "system")
 
 
-def test_another_tenants_conversation_is_none(api: Client, stranger: Tenant) -> None:
+def test_another_tenants_conversation_is_not_found(api: Client, stranger: Tenant) -> None:
     turn = replied(stranger, asked="x", answer=PROMISE)
     error_of(evaluate(api, conversation=str(turn.conversation_id)), status=404)
 
@@ -178,11 +179,11 @@ def test_another_tenants_conversation_is_none(api: Client, stranger: Tenant) -> 
         ({"answer": "x", "tennant": 7}, "tennant"),
     ],
 )
-def test_a_body_that_cannot_be_read_is_refused(api: Client, body: Any, field: str) -> None:
+def test_an_invalid_body_is_refused(api: Client, body: Any, field: str) -> None:
     assert error_of(evaluate(api, **body), status=400)["field"] == field
 
 
-def test_a_model_that_is_away_is_said_so_and_its_call_is_kept(
+def test_an_unavailable_model_is_reported_and_its_call_stored(
     api: Client, tenant: Tenant, model: ScriptedModel
 ) -> None:
     model.script("detect", times=0, fault="401")
@@ -192,7 +193,7 @@ def test_a_model_that_is_away_is_said_so_and_its_call_is_kept(
         assert "rejected" in {call.error for call in ModelCall.objects.all()}
 
 
-def test_no_transaction_is_open_while_the_model_is_asked(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_transaction_is_open_during_the_model_call(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     held: list[bool] = []
 
     async def ask(*args: Any, **kwargs: Any) -> list[Any]:

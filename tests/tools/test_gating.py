@@ -1,4 +1,4 @@
-"""The tools that a model is offered: one pure function of the business's state."""
+"""Gating: the tools offered to a model, as a pure function of the business's state."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from projects.models.attribute import AttributeType
 from projects.records.attributes import Origin, Resolved
 from tools.engine.builtin_tool import BuiltinTool, RetryPolicy, define
 from tools.engine.business_state import BusinessState
-from tools.engine.catalogue import compile_builtin, is_called, why_not
+from tools.engine.catalogue import compile_builtin, is_called_by_model, why_not
 from tools.engine.definition import Trigger
 from tools.engine.function_calling.offer import offer_at
 from tools.engine.gates import all_of, needs_articles, needs_calendar, needs_source
@@ -36,7 +36,7 @@ def offered(state: BusinessState, moment: Trigger = Trigger.TURN) -> set[str]:
 
 
 def probe(**facts: Any) -> BuiltinTool:
-    """A tool that models call, behind nothing but what a test puts there."""
+    """A tool that models call, with only the gates a test sets."""
     given = {"gate": lambda state: "", **facts}
     return BuiltinTool(
         name="probe",
@@ -53,8 +53,8 @@ def probe(**facts: Any) -> BuiltinTool:
 
 @pytest.mark.requirement("W01")
 @pytest.mark.parametrize("vertical", VERTICALS)
-def test_a_tool_needs_its_capability(vertical: str) -> None:
-    """What the agent's vertical does not bring is dropped before the model, without a word to it."""
+def test_a_tool_requires_its_capability(vertical: str) -> None:
+    """A tool outside the agent's vertical isn't offered to the model."""
     state = replace(CHAT, has_articles=True, vertical=vertical, capabilities=VERTICALS[vertical].capabilities)
     names = offered(state)
     for tool in builtin_tools().values():
@@ -63,7 +63,7 @@ def test_a_tool_needs_its_capability(vertical: str) -> None:
 
 
 @pytest.mark.requirement("W03")
-def test_every_vertical_hands_over_to_a_person() -> None:
+def test_every_vertical_offers_handover() -> None:
     assert all(Capability.TICKET_ESCALATION in vertical.capabilities for vertical in VERTICALS.values())
 
 
@@ -71,16 +71,16 @@ def test_every_vertical_hands_over_to_a_person() -> None:
 @pytest.mark.parametrize(
     "enabled", [frozenset(), frozenset({"end_call"}), frozenset({"send_sms", "lookup_order"}), None]
 )
-def test_the_allowlist_narrows(enabled: frozenset[str] | None) -> None:
-    """What the capabilities bring, what the tool asks for, and what is allowed, all at once."""
+def test_the_allowlist_restricts_the_offer(enabled: frozenset[str] | None) -> None:
+    """Capabilities, gates and the allowlist all apply."""
     state = replace(CALL, capabilities=ALL, escalations=frozenset({"message"}))
     everything = offered(state)
     assert offered(replace(state, enabled_tools=enabled)) == (everything if enabled is None else everything & enabled)
 
 
 @pytest.mark.requirement("W02")
-def test_the_allowlist_says_nothing_of_commitments() -> None:
-    """What is promised afterwards has switches of its own."""
+def test_the_allowlist_does_not_restrict_commitments() -> None:
+    """Tools that fire on commitments have their own switches."""
     tool = builtin_tools()["end_conversation_tool"]
     assert why_not(tool, replace(CHAT, enabled_tools=frozenset())) == ""
 
@@ -99,8 +99,7 @@ def test_the_allowlist_says_nothing_of_commitments() -> None:
         (replace(CHAT, has_book=True), True),
     ],
 )
-def test_the_calendar_brings_its_tools_as_a_set(state: BusinessState, is_connected: bool) -> None:
-    """Bookings and verification come together, and go together."""
+def test_a_calendar_opens_booking_and_verification_together(state: BusinessState, is_connected: bool) -> None:
     names = (CALENDAR | VERIFICATION) & set(builtin_tools())
     assert offered(state) & names == (names if is_connected else set())
 
@@ -116,8 +115,8 @@ def test_the_calendar_brings_its_tools_as_a_set(state: BusinessState, is_connect
         ({"message", "transfer"}, NUMBERS, {"transfer_call", "send_sms"}),
     ],
 )
-def test_escalation_rules_bring_each_their_tool(actions: set[str], numbers: Any, names: set[str]) -> None:
-    """Each alone; and no call is put through without a number."""
+def test_each_escalation_action_opens_its_tool(actions: set[str], numbers: Any, names: set[str]) -> None:
+    """And no call is transferred without a number."""
     state = replace(CALL, escalations=frozenset(actions), attributes=numbers)
     assert offered(state) & {"transfer_call", "send_sms"} == names
 
@@ -131,14 +130,14 @@ def test_knowledge_can_always_be_searched(channel: str) -> None:
 
 @pytest.mark.requirement("F11")
 @pytest.mark.parametrize(("channel", "is_phone"), [("phone", True), ("chat", False), ("portal", False)])
-def test_some_tools_are_for_the_phone_alone(channel: str, is_phone: bool) -> None:
+def test_some_tools_are_for_the_phone_only(channel: str, is_phone: bool) -> None:
     names = PHONE & set(builtin_tools())
     assert offered(BusinessState(channel=channel)) & names == (names if is_phone else set())
 
 
 @pytest.mark.requirement("F12")
-def test_a_tool_of_the_calendars_category_needs_a_calendar() -> None:
-    """Also where only the platform's stored definition puts it there."""
+def test_the_calendar_category_requires_a_calendar() -> None:
+    """Also if only the platform's stored definition sets the category."""
     stored = {"probe": StoredDefinition("Does nothing.", "calendar", "", None)}
     assert compile_builtin(probe(), CHAT, stored).why_not
     assert not compile_builtin(probe(), replace(CHAT, has_book=True), stored).why_not
@@ -146,19 +145,19 @@ def test_a_tool_of_the_calendars_category_needs_a_calendar() -> None:
 
 
 @pytest.mark.requirement("L06")
-def test_a_tool_can_need_a_source() -> None:
+def test_a_tool_can_require_a_source() -> None:
     gate = needs_source("client_lookup")
     assert gate(CHAT)
     assert gate(replace(CHAT, connected=frozenset({"client_lookup"}))) == ""
 
 
 @pytest.mark.requirement("L05")
-def test_a_tool_can_need_articles() -> None:
+def test_a_tool_can_require_articles() -> None:
     assert needs_articles(CHAT)
     assert needs_articles(replace(CHAT, has_articles=True)) == ""
 
 
-def test_the_first_closed_gate_says_why() -> None:
+def test_the_first_closed_gate_gives_the_reason() -> None:
     gate = all_of(needs_calendar, needs_articles)
     assert gate(CHAT) == needs_calendar(CHAT)
     assert gate(replace(CHAT, has_book=True)) == needs_articles(CHAT)
@@ -169,9 +168,9 @@ def test_the_first_closed_gate_says_why() -> None:
 
 
 @pytest.mark.requirement("W17", "L15")
-@pytest.mark.parametrize("name", [name for name, tool in builtin_tools().items() if is_called(tool)])
-def test_a_tool_that_models_call_is_told_tightly(name: str) -> None:
-    """A sentence or two, a section with one heading, and every argument described."""
+@pytest.mark.parametrize("name", [name for name, tool in builtin_tools().items() if is_called_by_model(tool)])
+def test_descriptions_for_models_are_short(name: str) -> None:
+    """One or two sentences, a section with one heading, and every argument described."""
     tool = builtin_tools()[name]
     assert 10 < len(tool.definition.description) <= 200
     assert not tool.section or (tool.section.startswith("### ") and tool.section.count("\n#") == 0)
@@ -183,15 +182,15 @@ def test_a_tool_that_models_call_is_told_tightly(name: str) -> None:
 
 
 @pytest.mark.requirement("F06")
-def test_every_tool_says_why_it_is_not_offered() -> None:
+def test_every_closed_tool_gives_a_reason() -> None:
     for tool in builtin_tools().values():
         compiled = compile_builtin(tool, CHAT, None)
         assert compiled.is_offered or len(compiled.why_not) > 10
 
 
 @pytest.mark.requirement("F09")
-def test_a_rules_own_words_stand_in_its_tools_section() -> None:
-    """The model reads when it is to escalate; a business's braces are no names of ours."""
+def test_escalation_rules_are_listed_in_the_tools_section() -> None:
+    """Braces in a business's rule are not interpolated."""
     rules = [
         EscalationRule(when="they ask for\nthe chef of {{business}}", action="transfer"),
         EscalationRule(when="they want it in writing", action="message"),

@@ -1,4 +1,4 @@
-"""Tools of a live session: what it begins with, its calls, its contexts, and what happens once."""
+"""Tools of a live session: the offer, calls, contexts and deduplication."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from tests.api.documented import DocumentedClient
 from tests.conftest import Tenant
 from tests.conversations.effects.target import Answers, target_server
 from tests.conversations.tool_runs.probe import Probe, offered
-from tests.conversations.tool_runs.test_own import CALLED, STOCK, definition
+from tests.conversations.tool_runs.test_custom_tools import CALLED, STOCK, definition
 from tests.conversations.tool_runs.turns import Turns
 from tests.processes import ScriptedModel
 from todos.content.lifecycle import Actor
@@ -41,9 +41,9 @@ from tools.engine.definition import RetryPolicy, Trigger
 from tools.engine.execution import limits
 from tools.engine.execution.outcome import Outcome
 from tools.engine.function_calling.contexts import ContextRefused, read_context
-from tools.engine.function_calling.messages import LONGEST_RESULT
+from tools.engine.function_calling.messages import MAX_RESULT_BYTES
 from tools.engine.function_calling.offer import collect_agent_tools
-from tools.engine.function_calling.redaction import BLOTTED
+from tools.engine.function_calling.redaction import MASK
 from tools.engine.registry import builtin_tools
 from tools.engine.transfers import TRANSFER_NUMBERS
 from tools.models import Effect, EffectOrigin, EffectState
@@ -91,7 +91,7 @@ class Live:
         )
 
     def read_call(self, name: str) -> LiveCall:
-        """The call as its door reads it."""
+        """The call as the endpoint parses it."""
         return LiveCall(
             organization_id=self.tenant.organization.pk,
             project_id=self.tenant.project.pk,
@@ -136,7 +136,7 @@ def bell() -> Iterator[Probe]:
 
 @pytest.fixture
 def clock() -> Iterator[Probe]:
-    """A tool that only looks at our own rows."""
+    """A tool that only reads our own rows."""
     with offered("look_at_clock", kind="", delivery=RetryPolicy.IDEMPOTENT) as probe:
         builtin_tools()["look_at_clock"] = replace(builtin_tools()["look_at_clock"], moments=(Trigger.LIVE,))
         yield probe
@@ -147,15 +147,15 @@ def clock() -> Iterator[Probe]:
 
 @pytest.mark.requirement("L02", "L08")
 @pytest.mark.parametrize("provider", ["openai", "gemini"])
-def test_a_session_begins_with_its_tools(live: Live, api: Client, provider: str) -> None:
-    """Definitions and addendum in one call, in the provider's shape."""
+def test_a_session_starts_with_its_tools(live: Live, api: Client, provider: str) -> None:
+    """Definitions and addendum in one request, in the provider's format."""
     body = api.get(f"/api/v1/conversations/{live.conversation.pk}/session?provider={provider}").json()
     names = {(tool.get("function") or tool)["name"] for tool in body["tools"]}
     assert {"end_call", "transfer_call", "send_sms"} <= names
     assert body["instructions"].startswith("## Available Tools\n\n### ")
 
 
-def test_a_provider_that_nobody_knows_is_refused(live: Live, api: Client) -> None:
+def test_an_unknown_provider_is_refused(live: Live, api: Client) -> None:
     answer = api.get(f"/api/v1/conversations/{live.conversation.pk}/session?provider=x")
     assert answer.status_code == 400
     assert answer.json()["error"]["message"] == "provider must be one of: openai, gemini."
@@ -165,8 +165,8 @@ def test_a_provider_that_nobody_knows_is_refused(live: Live, api: Client) -> Non
 
 
 @pytest.mark.requirement("L03", "L22")
-def test_a_call_is_answered_with_what_the_model_reads(live: Live, bell: Probe) -> None:
-    """Dispatched by its name; call and result stand in the conversation's log."""
+def test_a_call_returns_the_result_for_the_model(live: Live, bell: Probe) -> None:
+    """Call and result are in the conversation's log."""
     answer = live.call("ring_bell", {"times": 2})
     assert answer == {"result": "The bell was rung.", "is_error": False, "block": None}
     assert bell.done == [{"times": 2, "tone": "low"}]
@@ -186,10 +186,8 @@ def test_a_call_is_answered_with_what_the_model_reads(live: Live, bell: Probe) -
         ("book_table_for_me", {}, "There is no tool"),
     ],
 )
-def test_what_can_not_be_carried_out_is_answered_with_an_error(
-    live: Live, bell: Probe, name: str, arguments: Any, sentence: str
-) -> None:
-    """A string for the model, and no crash; the call goes on."""
+def test_an_invalid_call_returns_an_error(live: Live, bell: Probe, name: str, arguments: Any, sentence: str) -> None:
+    """The error is text for the model, and the conversation stays open."""
     answer = live.call(name, arguments)
     assert answer["is_error"]
     assert sentence in answer["result"]
@@ -198,8 +196,8 @@ def test_what_can_not_be_carried_out_is_answered_with_an_error(
 
 
 @pytest.mark.requirement("L19")
-def test_a_tool_that_raises_ends_no_call(live: Live, bell: Probe) -> None:
-    """An unknown outcome is reported as unknown."""
+def test_a_tool_that_raises_does_not_end_the_call(live: Live, bell: Probe) -> None:
+    """Its outcome is unknown."""
     bell.raises = RuntimeError("boom")
     answer = live.call("ring_bell")
     assert "isn't known" in answer["result"]
@@ -209,7 +207,7 @@ def test_a_tool_that_raises_ends_no_call(live: Live, bell: Probe) -> None:
 
 
 def test_a_call_delivered_twice_runs_once(live: Live, bell: Probe) -> None:
-    """The session and the provider's id make it one, whatever its arguments say the second time."""
+    """The session and the provider's call id identify it, whatever the arguments of the second delivery."""
     first = live.call("ring_bell", call_id="a")
     assert live.call("ring_bell", {"times": 3}, call_id="a") == first
     assert len(bell.done) == 1
@@ -217,8 +215,8 @@ def test_a_call_delivered_twice_runs_once(live: Live, bell: Probe) -> None:
     assert (effect.origin, effect.state, effect.conversation_id) == (EffectOrigin.LIVE, "done", live.conversation.pk)
 
 
-def test_a_call_delivered_twice_at_once_runs_once(live: Live, bell: Probe) -> None:
-    """The second is told that the first is under way."""
+def test_a_call_delivered_twice_concurrently_runs_once(live: Live, bell: Probe) -> None:
+    """The second delivery is told that the first is under way."""
     bell.until = threading.Event()
     call = live.read_call("ring_bell")
 
@@ -236,8 +234,8 @@ def test_a_call_delivered_twice_at_once_runs_once(live: Live, bell: Probe) -> No
     assert len(bell.done) == 1
 
 
-def test_the_calls_of_two_sessions_are_two(live: Live, bell: Probe, clock: Probe) -> None:
-    """A provider may count its calls from one in each session."""
+def test_equal_call_ids_of_two_sessions_are_two_calls(live: Live, bell: Probe, clock: Probe) -> None:
+    """A provider may number its calls per session."""
     with live.tenant.tx():
         conversation = start_conversation(
             live.tenant.project, channel="phone", external_id="other", known={}, metadata={}
@@ -249,17 +247,16 @@ def test_the_calls_of_two_sessions_are_two(live: Live, bell: Probe, clock: Probe
         assert [done["times"] for done in probe.done] == [1, 2]
 
 
-def test_the_same_thing_called_twice_is_held(live: Live, bell: Probe) -> None:
-    """A model that repeats itself under another id."""
+def test_a_duplicate_under_another_call_id_is_held(live: Live, bell: Probe) -> None:
     live.call("ring_bell", call_id="a")
     assert live.call("ring_bell", call_id="b")["result"].startswith("It was done already")
     assert len(bell.done) == 1
 
 
-def test_what_the_caller_asks_for_again_is_done_again(
+def test_a_duplicate_the_caller_asked_for_is_executed(
     live: Live, bell: Probe, model: ScriptedModel, settings: Any
 ) -> None:
-    """Their words decide, not the model that calls the tool."""
+    """The caller's words decide, not the model that calls the tool."""
     settings.OPENAI_BASE_URL = model.base_url
     live.call("ring_bell", call_id="a")
     model.script("arguments", match="Ring it once more", json={"quote": "once more", "asked_again": True})
@@ -271,20 +268,16 @@ def test_what_the_caller_asks_for_again_is_done_again(
     assert len(bell.done) == 2
 
 
-def test_without_a_word_of_the_caller_no_model_is_asked_whether_they_want_it_again(
+def test_without_the_callers_words_no_model_is_asked_about_a_duplicate(
     live: Live, bell: Probe, model: ScriptedModel, settings: Any
 ) -> None:
-    """There is nothing that it could read that off."""
     settings.OPENAI_BASE_URL = model.base_url
     live.call("ring_bell", call_id="a")
     assert live.call("ring_bell", call_id="b")["result"].startswith("It was done already")
     assert model.requests("arguments") == []
 
 
-def test_a_repeat_is_held_where_no_model_can_say_whether_it_is_wanted(
-    live: Live, bell: Probe, model: ScriptedModel, settings: Any
-) -> None:
-    """What was done once is not done twice on a guess."""
+def test_a_duplicate_is_held_if_the_model_fails(live: Live, bell: Probe, model: ScriptedModel, settings: Any) -> None:
     settings.OPENAI_BASE_URL = model.base_url
     model.script("arguments", times=0, fault="401")
     live.call("ring_bell", call_id="a")
@@ -292,31 +285,28 @@ def test_a_repeat_is_held_where_no_model_can_say_whether_it_is_wanted(
 
 
 def test_a_call_without_an_effect_delivered_twice_runs_once(live: Live, clock: Probe) -> None:
-    """The second is answered with what the first was, block and all."""
+    """The second delivery gets the first result, including its block."""
     clock.outcome = Outcome.done("It is four.", block={"type": "clock"})
     first = live.call("look_at_clock", call_id="a")
     assert live.call("look_at_clock", call_id="a") == first
     assert (first["block"], len(clock.done)) == ({"type": "clock"}, 1)
 
 
-def test_a_block_is_shown_again_to_who_asks_again(live: Live, bell: Probe) -> None:
-    """Also beside an effect."""
+def test_a_repeated_delivery_returns_the_block_again(live: Live, bell: Probe) -> None:
     bell.outcome = Outcome.done("Rung.", block={"type": "bell"})
     assert live.call("ring_bell", call_id="a") == live.call("ring_bell", call_id="a")
 
 
 @pytest.mark.requirement("F18")
-def test_the_end_of_a_call_delivered_twice_is_told_twice(live: Live) -> None:
-    """Whoever lost the first answer still stops the model."""
+def test_a_repeated_end_of_call_is_signaled_again(live: Live) -> None:
+    """A client that lost the first response still stops the model."""
     first = live.call("end_call", call_id="bye")
     assert live.call("end_call", call_id="bye") == first
     assert first["ended"] is True
 
 
-def test_what_a_dead_process_only_looked_at_is_looked_at_again(
-    live: Live, clock: Probe, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It changed nothing; while its process may be alive it is under way."""
+def test_a_lookup_left_by_a_dead_process_runs_again(live: Live, clock: Probe, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While its process may be alive, it counts as under way."""
     with live.tenant.tx(), open_log(live.conversation.pk) as log:
         log.add_event("live_tool_call", payload={"call": "a", "tool": "look_at_clock", "arguments": {}})
     assert live.call("look_at_clock", call_id="a")["result"] == tool_calls.UNDER_WAY
@@ -325,10 +315,10 @@ def test_what_a_dead_process_only_looked_at_is_looked_at_again(
     assert len(clock.done) == 1
 
 
-def test_what_a_dead_process_left_is_finished_by_the_effects_lane(
+def test_an_effect_left_by_a_dead_process_is_settled_by_its_job(
     live: Live, bell: Probe, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A job goes along with every effect, due when nobody can be at it any more. Nobody knows whether it happened."""
+    """Every effect has a job, due once its process can't be alive any more. The outcome is unknown."""
 
     async def died(*_: Any) -> Outcome:
         raise SystemExit
@@ -347,7 +337,7 @@ def test_what_a_dead_process_left_is_finished_by_the_effects_lane(
     assert "isn't known" in live.call("ring_bell")["result"]
 
 
-def test_nothing_is_called_while_a_colleague_has_the_conversation(live: Live, bell: Probe) -> None:
+def test_no_tool_runs_while_an_operator_has_the_conversation(live: Live, bell: Probe) -> None:
     """The model is told to say nothing more."""
     with live.tenant.tx():
         chat = start_conversation(live.tenant.project, channel="portal", external_id="guest", known={}, metadata={})
@@ -358,22 +348,22 @@ def test_nothing_is_called_while_a_colleague_has_the_conversation(live: Live, be
 
 
 @pytest.mark.requirement("L19")
-def test_more_than_a_day_has_is_not_done(live: Live, bell: Probe, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The model is told why."""
-    monkeypatch.setattr(limits, "MOST_OF_ANOTHER_KIND", 1)
+def test_the_daily_limit_applies(live: Live, bell: Probe, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The model is told the reason."""
+    monkeypatch.setattr(limits, "DEFAULT_MAX_PER_CONVERSATION", 1)
     live.call("ring_bell", {"times": 1}, call_id="a")
     answer = live.call("ring_bell", {"times": 2}, call_id="b")
     assert (answer["is_error"], "that is the limit" in answer["result"], len(bell.done)) == (True, True, 1)
 
 
-def test_what_is_hidden_stands_in_no_log(live: Live, bell: Probe) -> None:
+def test_hidden_arguments_are_not_logged(live: Live, bell: Probe) -> None:
     """For example, a one-time code that the caller reads out."""
     tool = builtin_tools()["ring_bell"]
     assert tool.handler is not None
     builtin_tools()["ring_bell"] = replace(tool, handler=replace(tool.handler, hidden=frozenset({"tone"})))
     live.call("ring_bell", {"tone": "high"})
     [called] = live.events(idn="live_tool_call")
-    assert (called.payload["arguments"], bell.done[0]["tone"]) == ({"times": 1, "tone": BLOTTED}, "high")
+    assert (called.payload["arguments"], bell.done[0]["tone"]) == ({"times": 1, "tone": MASK}, "high")
 
 
 @pytest.mark.requirement("F18")
@@ -384,10 +374,10 @@ def test_what_is_hidden_stands_in_no_log(live: Live, bell: Probe) -> None:
         ("end_call", {}, {"ended": True}, ConversationStatus.ENDED),
     ],
 )
-def test_after_a_signal_nothing_more_is_called(
+def test_no_call_runs_after_the_end_signal(
     live: Live, bell: Probe, name: str, arguments: Any, told: dict[str, bool], status: str
 ) -> None:
-    """The channel is told to stop the model, and no further call is carried out."""
+    """The channel is told to stop the model."""
     answer = live.call(name, arguments)
     assert {key: answer[key] for key in told} == told
     assert live.status() == status
@@ -398,8 +388,8 @@ def test_after_a_signal_nothing_more_is_called(
 
 
 @pytest.mark.requirement("L07")
-def test_a_number_outside_the_list_is_refused(live: Live) -> None:
-    """By the server, whatever the model was shown."""
+def test_a_number_that_is_not_listed_is_refused(live: Live) -> None:
+    """The server refuses it whatever schema the model was shown."""
     answer = live.call("transfer_call", {"phone_number": "+19005550100"})
     assert answer["is_error"]
     assert "phone_number" in answer["result"]
@@ -407,8 +397,8 @@ def test_a_number_outside_the_list_is_refused(live: Live) -> None:
 
 
 @pytest.mark.requirement("L07")
-def test_a_number_that_was_taken_off_the_list_is_refused(live: Live) -> None:
-    """Also where the model was shown it before."""
+def test_a_number_removed_from_the_list_is_refused(live: Live) -> None:
+    """The model may have been shown it before."""
     tool_context = tool_calls.ToolContext(
         organization_id=live.tenant.organization.pk,
         project_id=live.tenant.project.pk,
@@ -434,7 +424,7 @@ async def _carried_out(attempt: Any) -> Outcome:
 
 @pytest.mark.requirement("F13")
 def test_a_text_goes_to_the_callers_own_number(live: Live) -> None:
-    """No argument names a recipient or a tenant."""
+    """No argument names a recipient or tenant."""
     answer = live.call("send_sms", {"text": "Your table is booked.", "to": "+1900", "organization": str(uuid4())})
     assert not answer["is_error"]
     [effect] = live.effects()
@@ -444,8 +434,8 @@ def test_a_text_goes_to_the_callers_own_number(live: Live) -> None:
 
 
 @pytest.mark.requirement("L08")
-def test_a_tool_of_the_project_s_own_is_called_where_it_names_the_moment(live: Live, settings: Any) -> None:
-    """It stands in the session, and its endpoint's answer is what the model reads."""
+def test_a_custom_tool_with_the_live_trigger_can_be_called(live: Live, settings: Any) -> None:
+    """The session offers it, and the model reads the endpoint's answer."""
     settings.OUTBOUND_ALLOW = ["127.0.0.1"]
     with target_server() as target:
         with live.tenant.tx():
@@ -461,8 +451,8 @@ def test_a_tool_of_the_project_s_own_is_called_where_it_names_the_moment(live: L
 
 
 @pytest.mark.requirement("N21")
-def test_what_follows_an_answer_is_done_after_it(live: Live, model: ScriptedModel, settings: Any) -> None:
-    """By the effects' lane, so that the caller doesn't wait for it."""
+def test_after_actions_run_after_the_answer(live: Live, model: ScriptedModel, settings: Any) -> None:
+    """By the effect's job, so that the caller doesn't wait."""
     settings.OUTBOUND_ALLOW = ["127.0.0.1"]
     kept = {"type": "set_persona_attribute", "options": {"attribute": "left", "path": "left"}}
     with target_server() as target:
@@ -477,12 +467,12 @@ def test_what_follows_an_answer_is_done_after_it(live: Live, model: ScriptedMode
 
 
 @pytest.mark.requirement("L22")
-def test_of_a_long_result_the_model_reads_the_beginning(live: Live, bell: Probe, clock: Probe) -> None:
-    """With and without an effect, and the same where it is asked for once more."""
+def test_a_long_result_is_cut_for_the_model(live: Live, bell: Probe, clock: Probe) -> None:
+    """With and without an effect, and the same on a repeated delivery."""
     for name, probe in (("ring_bell", bell), ("look_at_clock", clock)):
-        probe.outcome = Outcome.done("ding " * LONGEST_RESULT)
+        probe.outcome = Outcome.done("ding " * MAX_RESULT_BYTES)
         answers = [live.call(name, call_id=name), live.call(name, call_id=name)]
-        assert [len(answer["result"]) for answer in answers] == [LONGEST_RESULT] * 2
+        assert [len(answer["result"]) for answer in answers] == [MAX_RESULT_BYTES] * 2
 
 
 @pytest.mark.parametrize(
@@ -492,10 +482,8 @@ def test_of_a_long_result_the_model_reads_the_beginning(live: Live, bell: Probe,
         (True, "This is allowed by the business and being done now", "The same is allowed and being done now"),
     ],
 )
-def test_a_call_that_needs_a_yes_says_whose(live: Live, has_rule: bool, said: str, held: str) -> None:
-    """Nobody is told that a colleague was asked where a standing rule has said yes; twice, where it came twice, and
-    of what is held because of it.
-    """
+def test_a_call_that_requires_approval_names_the_approver(live: Live, has_rule: bool, said: str, held: str) -> None:
+    """A standing rule that approves is not reported as a colleague's decision. Held duplicates say the same."""
     with live.tenant.tx():
         document = definition("https://stock.example.com", moments=["live", "task"], requires_approval=True)
         service.save(live.tenant.project, name=STOCK, document=document)
@@ -509,10 +497,10 @@ def test_a_call_that_needs_a_yes_says_whose(live: Live, has_rule: bool, said: st
     assert live.call(STOCK, CALLED, call_id="other")["result"].startswith(held)
 
 
-def test_a_call_delivered_again_after_what_failed_of_it_was_edited_asks_for_no_second_yes(
+def test_a_redelivered_call_whose_todo_was_edited_needs_no_second_approval(
     live: Live, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Edited, it has another key, and is still what this call began, however much later that comes again."""
+    """The edited effect has another key but still belongs to the call, however late the redelivery."""
     monkeypatch.setattr(tool_calls, "RESCUED_AFTER", timedelta(0))
     with live.tenant.tx():
         document = definition("https://stock.example.com", moments=["live", "task"], requires_approval=True)
@@ -539,8 +527,7 @@ def test_another_tenants_call_is_not_found(live: Live, stranger: Tenant) -> None
 
 
 @pytest.mark.requirement("F14")
-def test_the_phone_tells_of_its_call(live: Live, bell: Probe) -> None:
-    """Everything but what opens the line."""
+def test_tools_know_the_phones_call_without_its_token(live: Live, bell: Probe) -> None:
     live.call("ring_bell")
     [tool_context] = bell.contexts
     assert tool_context.call == {
@@ -554,8 +541,8 @@ def test_the_phone_tells_of_its_call(live: Live, bell: Probe) -> None:
 
 
 @pytest.mark.requirement("F14")
-def test_the_token_of_the_line_is_kept_nowhere(live: Live, bell: Probe, caplog: pytest.LogCaptureFixture) -> None:
-    """No row, no log, no answer and no error has it."""
+def test_the_phone_token_is_stored_nowhere(live: Live, bell: Probe, caplog: pytest.LogCaptureFixture) -> None:
+    """No row, log, response or error contains it."""
     caplog.set_level(logging.DEBUG)
     bell.raises = RuntimeError("boom")
     answers = [live.post("ring_bell"), live.post("no_such_tool"), live.post("end_call", context={"authToken": TOKEN})]
@@ -569,7 +556,7 @@ def test_the_token_of_the_line_is_kept_nowhere(live: Live, bell: Probe, caplog: 
 @pytest.mark.parametrize(
     "missing", ["callSid", "authToken", "callerPhone", "interactionId", "callerVerified", "callerId"]
 )
-def test_a_phone_call_tells_all_of_it(live: Live, missing: str) -> None:
+def test_every_field_of_the_phone_context_is_required(live: Live, missing: str) -> None:
     context = {name: value for name, value in live.context.items() if name != missing}
     with pytest.raises(ContextRefused, match=rf"context\.{missing}: Field required"):
         live.read(context)
@@ -583,15 +570,19 @@ def test_a_phone_call_tells_all_of_it(live: Live, missing: str) -> None:
         ("webcall", {"businessId": "OURS"}, ""),
         ("portal", {"businessId": "OURS"}, "context.channel: Field required."),
         ("webcall", {"businessId": "OURS", "callSid": "CA1"}, "context.callSid: Extra inputs are not permitted."),
-        ("webcall", {"businessId": "OTHER"}, "context.businessId is not the business that this key belongs to."),
+        ("webcall", {"businessId": "OTHER"}, "context.businessId doesn't match the API key's business."),
         ("phone", {"channel": "phone", "businessId": "OURS"}, "context.callSid: Field required."),
-        ("phone", {"channel": "phone", "interactionId": "OTHER"}, "context.interactionId is another conversation"),
-        ("chat", {"businessId": "OURS"}, "A conversation on chat has no live calls; those on phone, portal, webcall"),
+        ("phone", {"channel": "phone", "interactionId": "OTHER"}, "context.interactionId doesn't match"),
+        (
+            "chat",
+            {"businessId": "OURS"},
+            "Conversations on chat don't support live calls; those on phone, portal, webcall",
+        ),
         ("phone", "CA1", "context must be an object."),
     ],
 )
-def test_each_channel_has_its_shape(live: Live, channel: str, context: Any, sentence: str) -> None:
-    """Portal, browser voice and phone, each by the conversation's own channel."""
+def test_each_channel_has_its_context(live: Live, channel: str, context: Any, sentence: str) -> None:
+    """Portal, browser voice and phone, each by the conversation's channel."""
     ids = {"OURS": str(live.tenant.project.pk), "OTHER": str(uuid4())}
     if isinstance(context, dict):
         context = {name: ids.get(value, value) for name, value in context.items()}

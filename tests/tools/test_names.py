@@ -1,4 +1,4 @@
-"""How a tool may be called."""
+"""Validation of tool names."""
 
 from __future__ import annotations
 
@@ -22,8 +22,7 @@ def test_a_plain_name_is_accepted(name: str) -> None:
 @pytest.mark.parametrize(
     "name", ["send quote", "x" * 65, "x" * 200, "__proto__", "", "2fast", "sénd_quote", "a.b", 7, None]
 )
-def test_a_name_follows_the_rule(name: Any) -> None:
-    """The sentence says the rule."""
+def test_an_invalid_name_is_refused(name: Any) -> None:
     assert "A name is a letter, then letters, digits, _ or -, at most 64 characters" in refusal(name)
 
 
@@ -49,23 +48,23 @@ def test_the_exact_name_of_a_built_in_tool_is_accepted(name: str) -> None:
         "send_srns_tool",
     ],
 )
-def test_a_name_that_looks_like_a_built_in_tools_is_refused(name: str) -> None:
-    assert "can be taken for send_sms_tool. Write that name exactly to replace it" in refusal(name)
+def test_a_look_alike_of_a_built_in_name_is_refused(name: str) -> None:
+    assert "looks like send_sms_tool. Use that exact name to replace it" in refusal(name)
 
 
-def test_each_built_in_name_is_known_in_capitals() -> None:
-    """Also one with letters that others look like."""
+def test_a_built_in_name_in_capitals_is_refused() -> None:
+    """Also names with confusable letters."""
     taken = {name: refusal(name.upper()) for name in builtin_tools()}
-    assert all(f"can be taken for {name}." in said for name, said in taken.items())
+    assert all(f"looks like {name}." in said for name, said in taken.items())
 
 
-def test_two_tools_of_a_project_do_not_look_alike() -> None:
-    assert "can be taken for quote_tool" in refusal("Quote_Tool", others=("quote_tool",))
+def test_look_alikes_within_a_project_are_refused() -> None:
+    assert "looks like quote_tool" in refusal("Quote_Tool", others=("quote_tool",))
     assert refusal("quote_tool", others=("quote_tool",)) == ""
 
 
 @pytest.mark.requirement("N44")
 @pytest.mark.parametrize("name", ["urgent_message", "user_message", "convoagent_activate_waiting_mode"])
-def test_a_tool_is_not_called_like_an_event_of_ours(name: str) -> None:
-    """The event that a tool sends carries its name, so it would be taken for the system's."""
-    assert "is the name of an event of the system" in refusal(name)
+def test_a_reserved_event_name_is_refused(name: str) -> None:
+    """A tool's event carries its name and would be mistaken for the system's."""
+    assert "is reserved for a system event" in refusal(name)

@@ -1,4 +1,4 @@
-"""The tools of a model request: definitions in the provider's form, and the addendum."""
+"""The tools in a model request: definitions in the provider's format, and the addendum."""
 
 from __future__ import annotations
 
@@ -43,8 +43,7 @@ def everything() -> Offer:
 
 
 @pytest.mark.requirement("L02")
-def test_one_call_gives_definitions_and_addendum(tools: Tools) -> None:
-    """At the start of a session."""
+def test_a_session_offer_has_definitions_and_addendum(tools: Tools) -> None:
     with tools.tenant.tx():
         offer = collect_agent_tools(tools.tenant.project, channel="phone")
     assert "end_call" in {one.name for one in offer.definitions}
@@ -52,8 +51,8 @@ def test_one_call_gives_definitions_and_addendum(tools: Tools) -> None:
 
 
 @pytest.mark.requirement("L15", "L16")
-def test_every_section_stands_under_the_one_heading() -> None:
-    """Each tool's `###` below `##`, and no section without its tool."""
+def test_all_sections_are_under_one_heading() -> None:
+    """Each tool's `###` is below `##`, and only offered tools have a section."""
     addendum = everything().addendum
     headings = [line for line in addendum.splitlines() if line.startswith("#")]
     assert headings[0] == HEADING == "## Available Tools"
@@ -63,13 +62,13 @@ def test_every_section_stands_under_the_one_heading() -> None:
 
 
 @pytest.mark.requirement("W16")
-def test_no_tools_cost_nothing() -> None:
+def test_an_empty_offer_adds_nothing_to_the_request() -> None:
     offer = offer_at(Trigger.LIVE, replace(ALL, enabled_tools=frozenset()), None)
     assert (offer.functions, offer.declarations, offer.addendum) == ([], [], "")
 
 
 @pytest.mark.requirement("L17")
-def test_hanging_up_is_told_word_for_word() -> None:
+def test_the_wording_of_end_call() -> None:
     assert (
         "### Ending the Call\n"
         "- When the conversation is naturally over, say your goodbye and IMMEDIATELY call `end_call`.\n"
@@ -87,8 +86,8 @@ def test_hanging_up_is_told_word_for_word() -> None:
         ("transfer_call", ["only after they have said yes"]),
     ],
 )
-def test_a_section_says_when_a_tool_is_to_be_used(name: str, words: list[str]) -> None:
-    """At the start of the call, before knowledge is spoken of, and once the caller has confirmed."""
+def test_sections_say_when_to_use_a_tool(name: str, words: list[str]) -> None:
+    """At the start of the call, before answering from knowledge, and after the caller has confirmed."""
     if name in builtin_tools():
         section = builtin_tools()[name].section
         assert f"`{name}`" in section
@@ -96,16 +95,15 @@ def test_a_section_says_when_a_tool_is_to_be_used(name: str, words: list[str]) -
 
 
 @pytest.mark.requirement("L04")
-def test_hanging_up_takes_nothing() -> None:
-    """Always there on the phone, without parameters."""
+def test_end_call_has_no_parameters() -> None:
+    """It is always offered on the phone."""
     [end_call] = [one for one in everything().definitions if one.name == "end_call"]
     assert end_call.parameters["properties"] == {}
     assert "parameters" not in end_call.as_gemini()
 
 
 @pytest.mark.requirement("L07")
-def test_a_call_goes_to_a_number_of_the_list() -> None:
-    """The schema that the model sees has no other."""
+def test_the_schema_of_a_transfer_lists_the_numbers() -> None:
     [transfer] = [one for one in everything().definitions if one.name == "transfer_call"]
     number = transfer.parameters["properties"]["phone_number"]
     assert number["enum"] == ["+39065550114"]
@@ -122,7 +120,7 @@ class Colour(BaseModel):
 
 
 class Wish(BaseModel):
-    """Everything that a schema of ours may be made of."""
+    """Everything that our schemas may contain."""
 
     title: str = Field(min_length=1, max_length=20, pattern="^[a-z]+$", description="what it is called")
     colours: list[Colour] = Field(description="in which colours", max_length=3)
@@ -132,7 +130,7 @@ class Wish(BaseModel):
 
 
 @pytest.mark.requirement("L08")
-def test_openai_gets_the_schema_as_it_is() -> None:
+def test_openai_gets_the_schema_unchanged() -> None:
     [function] = [one for one in everything().functions if one["function"]["name"] == "send_sms"]
     assert function["type"] == "function"
     assert function["function"]["parameters"]["additionalProperties"] is False
@@ -140,8 +138,8 @@ def test_openai_gets_the_schema_as_it_is() -> None:
 
 
 @pytest.mark.requirement("L08")
-def test_gemini_gets_what_it_knows() -> None:
-    """References written out, types in capitals, and nothing that its schema has not."""
+def test_gemini_gets_supported_keywords_only() -> None:
+    """References are inlined and types are in capitals."""
     written = gemini_parameters(schema_of(Wish)) or {}
     assert written["type"] == "OBJECT"
     assert written["required"] == ["title", "colours", "size", "age"]
@@ -175,15 +173,15 @@ def test_gemini_gets_what_it_knows() -> None:
         ({"const": "x"}, {"type": "STRING", "enum": ["x"], "format": "enum"}),
     ],
 )
-def test_gemini_is_told_what_there_is_to_choose_from(part: dict[str, Any], written: dict[str, Any]) -> None:
-    """A project's own schema may list any values; Gemini has enums of texts alone."""
+def test_gemini_gets_other_enums_in_the_description(part: dict[str, Any], written: dict[str, Any]) -> None:
+    """A custom schema may list any values; Gemini supports string enums only."""
     [shown] = (gemini_parameters({"properties": {"x": part}}) or {})["properties"].values()
     assert shown == written | ({"nullable": True} if None in part.get("enum", []) else {})
 
 
 @pytest.mark.requirement("L08")
 @pytest.mark.parametrize("declaration", everything().declarations, ids=lambda one: one["name"])
-def test_every_tool_of_ours_can_be_told_to_gemini(declaration: dict[str, Any]) -> None:
+def test_every_built_in_tool_converts_to_gemini(declaration: dict[str, Any]) -> None:
     assert set(declaration) <= {"name", "description", "parameters"}
     assert _keywords(declaration.get("parameters", {})) <= GEMINI
 
@@ -195,8 +193,8 @@ def _keywords(schema: Any) -> set[str]:
 
 
 @pytest.mark.requirement("W17")
-def test_what_a_model_reads_of_arguments_is_terse() -> None:
-    """No title says a field's name again, and what a class says is for us; a field may be called so."""
+def test_argument_schemas_are_terse() -> None:
+    """Titles and class descriptions are dropped; a field may be named `title`."""
     schema = schema_of(Wish)
     assert "title" in schema["properties"]
     assert "description" not in schema
@@ -206,8 +204,8 @@ def test_what_a_model_reads_of_arguments_is_terse() -> None:
 
 
 @pytest.mark.requirement("W17")
-def test_null_for_what_may_be_left_out_is_taken_for_nothing() -> None:
-    """It need not stand in the schema, and a model that says null all the same is understood."""
+def test_null_is_accepted_for_an_optional_argument() -> None:
+    """It isn't in the schema, but models may send it."""
     depth = schema_of(Colour)["properties"]["depth"]
     assert depth == {"type": "integer", "minimum": 0, "maximum": 9, "description": "how deep"}
     assert parse_object('{"depth": null}', schema=schema_of(Colour)) == {}

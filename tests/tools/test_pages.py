@@ -1,4 +1,4 @@
-"""The pages of tools that models call: the agent's abilities, versioned as its other settings, and the catalogue."""
+"""Pages of the agent's abilities and of the tool catalogue."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from django.utils.html import escape
 from projects.models import AgentVersion
 from tests.conftest import Tenant
 from tests.tenancy.conftest import browser
-from tools.engine.catalogue import is_called
+from tools.engine.catalogue import is_called_by_model
 from tools.engine.registry import builtin_tools
 
-CALLED = sorted(name for name, tool in builtin_tools().items() if is_called(tool))
+CALLED = sorted(name for name, tool in builtin_tools().items() if is_called_by_model(tool))
 
 
 @pytest.fixture
@@ -44,15 +44,15 @@ def offered(tenant: Tenant, channel: str = "chat") -> set[str]:
 
 
 @pytest.mark.requirement("W01")
-def test_a_vertical_brings_its_tools(owner: Client, tenant: Tenant) -> None:
-    """Chosen on the page, and offered from the next turn on."""
+def test_a_vertical_offers_its_tools(owner: Client, tenant: Tenant) -> None:
+    """From the next turn on."""
     assert "open_ticket" not in offered(tenant)
     assert owner.post(page_of(tenant), form(tenant, vertical="help_center")).status_code == 302
     assert "open_ticket" in offered(tenant)
 
 
 @pytest.mark.requirement("W02")
-def test_only_what_is_switched_on_is_offered(owner: Client, tenant: Tenant) -> None:
+def test_only_tools_that_are_switched_on_are_offered(owner: Client, tenant: Tenant) -> None:
     owner.post(page_of(tenant), form(tenant, which_tools="chosen", **{"enabled_tools.end_call": "on"}))
     assert version(tenant).config.enabled_tools == ["end_call"]
     assert offered(tenant, "phone") == {"end_call"}
@@ -61,20 +61,19 @@ def test_only_what_is_switched_on_is_offered(owner: Client, tenant: Tenant) -> N
 
 
 @pytest.mark.requirement("F09")
-def test_a_rule_brings_its_tool(owner: Client, tenant: Tenant) -> None:
+def test_an_escalation_rule_offers_its_tool(owner: Client, tenant: Tenant) -> None:
     rule = {"escalation_rules.0.when": "they want it in writing", "escalation_rules.0.action": "message"}
     owner.post(page_of(tenant), form(tenant, **rule))
     assert "send_sms" in offered(tenant)
 
 
 @pytest.mark.requirement("F06")
-def test_each_tool_says_what_else_keeps_it_back(owner: Client, tenant: Tenant) -> None:
-    """A switch that can do nothing by itself says why."""
+def test_a_tool_with_a_closed_gate_shows_the_reason(owner: Client, tenant: Tenant) -> None:
     abilities = {one.name: one for one in owner.get(page_of(tenant)).context["abilities"]}
     assert sorted(abilities) == CALLED
     assert abilities["end_call"].why_not == ""
     assert abilities["end_call"].where == "phone"
-    assert abilities["transfer_call"].why_not == "no rule of escalation puts calls through"
+    assert abilities["transfer_call"].why_not == "no escalation rule transfers calls"
     owner.post(page_of(tenant), form(tenant, which_tools="chosen"))
     after = {one.name: one for one in owner.get(page_of(tenant)).context["abilities"]}
     assert after["end_call"].why_not == ""
@@ -93,9 +92,7 @@ def test_each_tool_says_what_else_keeps_it_back(owner: Client, tenant: Tenant) -
         ({"which_tools": "chosen", "enabled_tools.x y": "on"}, "Choose tools from the list."),
     ],
 )
-def test_what_can_not_be_is_refused_in_a_sentence(
-    owner: Client, tenant: Tenant, changes: dict[str, str], sentence: str
-) -> None:
+def test_invalid_settings_are_refused(owner: Client, tenant: Tenant, changes: dict[str, str], sentence: str) -> None:
     before = version(tenant).number
     response = owner.post(page_of(tenant), form(tenant, **changes))
     assert response.status_code == 422
@@ -104,8 +101,8 @@ def test_what_can_not_be_is_refused_in_a_sentence(
 
 
 @pytest.mark.requirement("W02")
-def test_the_history_says_what_changed(owner: Client, tenant: Tenant) -> None:
-    """No list of tools is every one of them, and an empty one is none."""
+def test_the_history_shows_the_changes(owner: Client, tenant: Tenant) -> None:
+    """No list means every tool; an empty list means none."""
     rule = {"escalation_rules.0.when": "they ask for the chef", "escalation_rules.0.action": "message"}
     changes = form(tenant, vertical="ecommerce", which_tools="chosen", caller_verification="code", **rule)
     owner.post(page_of(tenant), changes)
@@ -117,15 +114,15 @@ def test_the_history_says_what_changed(owner: Client, tenant: Tenant) -> None:
     assert said["Escalation “they ask for the chef”"] == ("", "they ask for the chef (then: they get a text)")
 
 
-def test_a_viewer_looks_and_changes_nothing(tenant: Tenant, viewer: Any) -> None:
+def test_a_viewer_cannot_change_anything(tenant: Tenant, viewer: Any) -> None:
     client = browser(viewer)
     assert client.get(page_of(tenant)).status_code == 200
     assert client.post(page_of(tenant), form(tenant)).status_code == 403
 
 
 @pytest.mark.requirement("F06", "L15")
-def test_each_tool_shows_where_it_is_offered_and_what_it_takes(owner: Client, tenant: Tenant) -> None:
-    """Arguments, section, and each channel with the reason why not."""
+def test_each_tool_shows_its_channels_arguments_and_section(owner: Client, tenant: Tenant) -> None:
+    """With the reason for each channel that doesn't offer it."""
     for name in CALLED:
         response = owner.get(reverse("tool", args=[tenant.project.slug, name]))
         context, tool = response.context, builtin_tools()[name]
@@ -137,21 +134,20 @@ def test_each_tool_shows_where_it_is_offered_and_what_it_takes(owner: Client, te
 
 
 @pytest.mark.requirement("L01")
-def test_the_catalogue_tells_the_moments_apart(owner: Client, tenant: Tenant) -> None:
+def test_the_catalogue_groups_tools_by_trigger(owner: Client, tenant: Tenant) -> None:
     groups = {group.label: group for group in owner.get(reverse("tools", args=[tenant.project.slug])).context["groups"]}
     assert [entry.name for entry in groups["Used while it answers"].entries] == CALLED
     assert "send_sms_tool" in {entry.name for entry in groups["Built in"].entries}
 
 
-def test_a_channel_that_there_isnt_is_refused_with_those_that_there_are(api: Client) -> None:
-    """An empty catalogue would say that nothing is offered."""
+def test_an_unknown_channel_is_refused_with_the_known_ones(api: Client) -> None:
     refused = api.get("/api/v1/tools?channel=pigeon")
     assert refused.status_code == 400
     assert refused.json()["error"]["message"].startswith("channel must be one of: chat, phone, webcall,")
 
 
 @pytest.mark.requirement("F06", "L08")
-def test_the_api_tells_what_a_model_is_told(api: Client) -> None:
+def test_the_api_returns_what_a_model_is_shown(api: Client) -> None:
     """Capability, category, channels, parameters and section of each tool that models call."""
     found = {tool["name"]: tool for tool in api.get("/api/v1/tools?channel=phone").json()["results"]}
     end_call = found["end_call"]

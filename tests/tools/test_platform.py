@@ -1,4 +1,4 @@
-"""The platform's stored definitions: read before the code's, edited live, seeded."""
+"""The platform's stored definitions: precedence, cache, validation, seeding and editor."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from tenancy.scope import platform_scope
 from tests.tenancy.conftest import browser, make_platform_user
 from tests.tools.conftest import Tools
 from tools.engine.business_state import read_state
-from tools.engine.catalogue import NOT_STORED, words_of
+from tools.engine.catalogue import NOT_STORED, code_definition
 from tools.engine.definition import Trigger
 from tools.engine.function_calling.offer import offer_at
-from tools.engine.platform import StoredDefinition, forget_definitions, interpolate, stored, stored_definitions
+from tools.engine.platform import StoredDefinition, interpolate, invalidate_definitions, stored, stored_definitions
 from tools.engine.platform.seeds import code_seeds
 from tools.engine.platform.validation import called_tools, definition_problems
 from tools.engine.registry import builtin_tools
@@ -46,7 +46,7 @@ def row(name: str) -> PlatformDefinition:
 
 
 def offered(tools: Tools) -> dict[str, str]:
-    """What the phone's model is offered at this moment, as a turn reads it: each tool with its description."""
+    """The tools offered to the phone's model, with their descriptions."""
     with tools.tenant.tx():
         state = read_state(tools.tenant.project, channel="phone")
         offer = offer_at(Trigger.TURN, state, stored_definitions())
@@ -61,12 +61,12 @@ def seed(**options: Any) -> str:
 
 @pytest.fixture(autouse=True)
 def nothing_stored(request: pytest.FixtureRequest) -> Iterator[None]:
-    forget_definitions()
+    invalidate_definitions()
     yield
     if "tools" in request.fixturenames or "platform" in request.fixturenames:
         with platform_scope():
             PlatformDefinition.objects.all().delete()
-    forget_definitions()
+    invalidate_definitions()
 
 
 @pytest.fixture
@@ -78,22 +78,22 @@ def platform(tools: Tools) -> Client:
 
 
 @pytest.mark.requirement("F01")
-def test_one_stored_definition_leaves_the_codes_unused(tools: Tools) -> None:
-    """None stored, and the code's hold; one, and only it is offered."""
+def test_stored_definitions_replace_the_codes(tools: Tools) -> None:
+    """With one stored, only that tool is offered."""
     assert len(offered(tools)) > 1
     store(description="Hangs up.")
     assert offered(tools) == {"end_call": "Hangs up."}
     assert tools.compiled("phone")["send_sms"].why_not != ""
 
 
-def test_a_tool_that_is_not_stored_says_so(tools: Tools) -> None:
+def test_a_tool_without_a_stored_definition_gives_the_reason(tools: Tools) -> None:
     store("send_sms")
     assert tools.compiled("phone")["end_call"].why_not == NOT_STORED
 
 
 @pytest.mark.requirement("N15")
-def test_the_projects_own_tools_are_merged_on_top(tools: Tools) -> None:
-    """What is stored for the platform says nothing of them, nor of what commitments fire."""
+def test_custom_tools_are_merged_on_top(tools: Tools) -> None:
+    """Stored definitions don't affect them, nor tools that commitments fire."""
     store()
     compiled = tools.compiled("chat")
     assert compiled["end_conversation_tool"].is_offered
@@ -101,16 +101,15 @@ def test_the_projects_own_tools_are_merged_on_top(tools: Tools) -> None:
 
 
 @pytest.mark.requirement("F02")
-def test_a_definition_names_the_business(tools: Tools) -> None:
-    """Interpolated for each tenant, description and section."""
+def test_placeholders_are_filled_in_per_tenant(tools: Tools) -> None:
+    """In the description and the section."""
     store(description="Ends the call of {{ business }} on {{channel}}.", section="### {{agent}}\n- Say goodbye.")
     assert offered(tools) == {"end_call": "Ends the call of Trattoria Da Nello on phone."}
     assert tools.compiled("phone")["end_call"].section.startswith("### Nello\n")
 
 
 @pytest.mark.requirement("F02")
-def test_a_name_that_a_business_gave_itself_is_filled_in_once() -> None:
-    """What is put in is not looked at again, and no template is compiled from it."""
+def test_a_filled_in_value_is_not_interpolated_again() -> None:
     names = {"business": "{{agent}} {% now 'Y' %}", "agent": "Ada"}
     assert interpolate("{{business}} by {{agent}}, {{unknown}}", names) == "{{agent}} {% now 'Y' %} by Ada, {{unknown}}"
 
@@ -119,22 +118,22 @@ def test_a_name_that_a_business_gave_itself_is_filled_in_once() -> None:
 
 
 @pytest.mark.requirement("F05")
-def test_definitions_are_read_once_a_minute(tools: Tools, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever reads no project along with them is at most 60 s behind."""
+def test_definitions_are_cached_for_a_minute(tools: Tools, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without reading a project, a process is at most 60 s behind."""
     store(description="Before")
     with tools.tenant.tx():
         stored_definitions()
         store(description="After")
         assert stored_definitions() == {"end_call": StoredDefinition("Before", "", WORDS["section"], None)}
-        monkeypatch.setattr(stored.time, "monotonic", lambda: stored._kept.read_at + stored.KEPT_SECONDS)
+        monkeypatch.setattr(stored.time, "monotonic", lambda: stored._cache.read_at + stored.CACHE_SECONDS)
         assert stored_definitions() == {"end_call": StoredDefinition("After", "", WORDS["section"], None)}
-    assert stored.KEPT_SECONDS == 60
+    assert stored.CACHE_SECONDS == 60
 
 
 @pytest.mark.requirement("F04", "F05")
 @pytest.mark.parametrize("change", ["edit", "add", "remove"])
-def test_a_change_counts_from_the_next_turn_on(tools: Tools, change: str) -> None:
-    """In a process that has read the definitions before, without a minute in between."""
+def test_a_change_takes_effect_on_the_next_turn(tools: Tools, change: str) -> None:
+    """Also in a process that has cached the definitions."""
     store(description="Before")
     store("send_sms", description="Texts.")
     assert offered(tools)["end_call"] == "Before"
@@ -152,8 +151,8 @@ def test_a_change_counts_from_the_next_turn_on(tools: Tools, change: str) -> Non
 
 
 @pytest.mark.requirement("F05")
-def test_looking_whether_they_changed_costs_no_query(tools: Tools) -> None:
-    """It is asked along with the project's state."""
+def test_detecting_a_change_takes_no_query(tools: Tools) -> None:
+    """It is part of reading the project's state."""
     store()
     offered(tools)
     with tools.tenant.tx(), CaptureQueriesContext(connection) as queries:
@@ -162,8 +161,7 @@ def test_looking_whether_they_changed_costs_no_query(tools: Tools) -> None:
     assert len(queries) == 1
 
 
-def test_tenants_read_definitions_and_write_none(tools: Tools) -> None:
-    """They are the same for all of them."""
+def test_tenants_can_read_but_not_write_definitions(tools: Tools) -> None:
     store()
     with pytest.raises(DatabaseError, match="permission denied"), tools.tenant.tx():
         PlatformDefinition.objects.update(description="Mine")
@@ -172,90 +170,89 @@ def test_tenants_read_definitions_and_write_none(tools: Tools) -> None:
 # What may be saved
 
 REFUSED: list[tuple[dict[str, Any], str]] = [
-    ({"description": " "}, "description is empty; write what it is for."),
+    ({"description": " "}, "description can't be empty."),
     ({"description": "x" * 1001}, "description has 1,001 characters; the limit is 1,000."),
-    ({"description": "For {{shop}}."}, "{{shop}} is no name that is filled in; write one of {{business}}"),
-    ({"description": "For {{ business"}, "In description, {{ is no name"),
-    ({"category": "calender"}, "There is no category “calender”; write one of"),
-    ({"section": "Say goodbye."}, "A section begins with its heading: ###"),
-    ({"section": "## Tools"}, "A section begins with its heading: ###"),
+    ({"description": "For {{shop}}."}, "{{shop}} isn't a known placeholder; use one of {{business}}"),
+    ({"description": "For {{ business"}, "In description, {{ isn't a known placeholder"),
+    ({"category": "calender"}, "There is no category “calender”; use one of"),
+    ({"section": "Say goodbye."}, "A section must begin with a heading: ###"),
+    ({"section": "## Tools"}, "A section must begin with a heading: ###"),
     ({"section": "### One\n## Two"}, "A section has one heading, its first line; “## Two” is another."),
     ({"parameters": []}, "parameters must be a JSON Schema, an object, not a list."),
-    ({"parameters": {"type": "objct"}}, "This is no JSON Schema: at parameters.type, 'objct'"),
+    ({"parameters": {"type": "objct"}}, "Invalid JSON Schema at parameters.type: 'objct'"),
     ({"parameters": {"type": "string"}}, 'parameters must be of "type": "object"'),
-    ({"parameters": {"type": "object", "properties": {}}}, "send_sms can't do without “text”"),
+    ({"parameters": {"type": "object", "properties": {}}}, "send_sms requires “text”"),
     (
         {"parameters": {"type": "object", "properties": {"text": {"type": "string"}, "to": {"type": "string"}}}},
-        "send_sms takes text; it does not know “to”.",
+        "send_sms takes text; “to” is unknown.",
     ),
     (
         {"parameters": {"type": "object", "properties": {"text": {"type": "string", "pattern": "(a+)+$"}}}},
-        "“pattern” can't be used here",
+        "“pattern” isn't allowed here",
     ),
     (
         {"parameters": {"type": "object", "properties": {"text": {"$ref": "https://example.com/x"}}}},
-        "“$ref” can't be used here",
+        "“$ref” isn't allowed here",
     ),
 ]
 
 
 @pytest.mark.requirement("F02", "F04")
 @pytest.mark.parametrize(("words", "sentence"), REFUSED)
-def test_a_definition_is_refused_in_a_sentence(words: dict[str, Any], sentence: str) -> None:
+def test_an_invalid_definition_is_refused(words: dict[str, Any], sentence: str) -> None:
     found = definition_problems("send_sms", StoredDefinition(**{**WORDS, **words}))
     assert any(sentence in problem.message for problem in found), found
 
 
 @pytest.mark.requirement("F04")
-def test_only_tools_that_models_call_can_be_worded() -> None:
+def test_only_tools_that_models_call_have_definitions() -> None:
     for name in ("nothing_like_it", "send_sms_tool"):
         [problem] = definition_problems(name, StoredDefinition(**WORDS))
-        assert problem.message == f"There is no tool “{name}” that models call; choose one of the list."
+        assert problem.path == "name"
+        assert name in problem.message
 
 
 @pytest.mark.requirement("F03")
 @pytest.mark.parametrize("name", sorted(called_tools()))
-def test_the_codes_own_words_can_be_saved(name: str) -> None:
-    assert definition_problems(name, words_of(builtin_tools()[name])) == []
+def test_the_codes_definitions_are_valid(name: str) -> None:
+    assert definition_problems(name, code_definition(builtin_tools()[name])) == []
 
 
 # Seeding
 
 
 @pytest.mark.requirement("F03")
-def test_seeding_twice_changes_nothing(tools: Tools) -> None:
-    """The command is idempotent."""
+def test_seeding_is_idempotent(tools: Tools) -> None:
     assert "end_call: added." in seed()
     before = row("end_call")
     assert set(re.findall(r": (.*)\.", seed())) == {"unchanged"}
     assert row("end_call").updated_at == before.updated_at
-    assert row("end_call").parameters == words_of(builtin_tools()["end_call"]).parameters
+    assert row("end_call").parameters == code_definition(builtin_tools()["end_call"]).parameters
 
 
 @pytest.mark.requirement("F03")
-def test_seeding_leaves_an_edited_definition_alone(tools: Tools) -> None:
-    """Unless it is told to overwrite, and then it says what it changed."""
+def test_seeding_keeps_an_edited_definition(tools: Tools) -> None:
+    """With --overwrite it is replaced, and the changes are listed."""
     seed()
     store(description="Ours")
     assert "end_call: kept, because it was edited." in seed()
     assert row("end_call").description == "Ours"
     assert "description: “Ours” is now “Ends the running call." in seed(overwrite=True)
-    assert row("end_call").description == words_of(builtin_tools()["end_call"]).description
+    assert row("end_call").description == code_definition(builtin_tools()["end_call"]).description
     assert "end_call: unchanged." in seed()
 
 
 @pytest.mark.requirement("F03")
-def test_what_nobody_edited_follows_its_seed(tools: Tools, tmp_path: Path) -> None:
-    """A release that words a tool anew."""
+def test_an_unedited_definition_follows_its_seed(tools: Tools, tmp_path: Path) -> None:
+    """A release may change a tool's wording."""
     seed()
     (tmp_path / "end_call.json").write_text(json.dumps({"description": "Hangs up at last.", "category": "phone"}))
-    assert "end_call: brought up to date." in seed(folder=tmp_path)
+    assert "end_call: updated." in seed(folder=tmp_path)
     assert offered(tools)["end_call"] == "Hangs up at last."
 
 
 @pytest.mark.requirement("F03")
-def test_the_seed_files_are_the_codes_definitions(tools: Tools, tmp_path: Path) -> None:
-    """Written, and read again, they are the same; they are no source at run time."""
+def test_written_seed_files_equal_the_codes_definitions(tools: Tools, tmp_path: Path) -> None:
     seed(write=tmp_path)
     assert {path.stem for path in tmp_path.iterdir()} == set(code_seeds())
     assert not stored_definitions()
@@ -264,10 +261,10 @@ def test_the_seed_files_are_the_codes_definitions(tools: Tools, tmp_path: Path) 
 
 
 @pytest.mark.requirement("F03")
-def test_a_seed_file_that_is_wrong_stores_nothing(tools: Tools, tmp_path: Path) -> None:
+def test_an_invalid_seed_file_stores_nothing(tools: Tools, tmp_path: Path) -> None:
     (tmp_path / "end_call.json").write_text(json.dumps({"description": "Fine."}))
     (tmp_path / "send_sms.json").write_text(json.dumps({"description": ""}))
-    with pytest.raises(CommandError, match=r"Nothing was stored\. send_sms\.json: description is empty"):
+    with pytest.raises(CommandError, match=r"Nothing was stored\. send_sms\.json: description can't be empty"):
         seed(folder=tmp_path)
     with platform_scope():
         assert not PlatformDefinition.objects.exists()
@@ -277,8 +274,7 @@ def test_a_seed_file_that_is_wrong_stores_nothing(tools: Tools, tmp_path: Path) 
 
 
 @pytest.mark.requirement("F04")
-def test_staff_edits_a_definition_live(platform: Client, tools: Tools) -> None:
-    """Saved, it counts from the next turn on."""
+def test_an_edit_takes_effect_on_the_next_turn(platform: Client, tools: Tools) -> None:
     seed()
     form = {"description": "Hangs up politely.", "category": "phone", "section": "", "parameters": "null"}
     assert platform.post(reverse(CHANGE, args=["end_call"]), form).status_code == 302
@@ -287,20 +283,20 @@ def test_staff_edits_a_definition_live(platform: Client, tools: Tools) -> None:
 
 
 @pytest.mark.requirement("F04")
-def test_the_editor_refuses_beside_the_field(platform: Client) -> None:
+def test_the_editor_shows_a_problem_at_its_field(platform: Client) -> None:
     seed()
     form = {"description": "For {{shop}}.", "category": "", "section": "x", "parameters": "{"}
     page = platform.post(reverse(CHANGE, args=["end_call"]), form).content.decode()
     assert "Enter a valid JSON." in page
     page = platform.post(reverse(CHANGE, args=["end_call"]), {**form, "parameters": ""}).content.decode()
-    assert "{{shop}} is no name that is filled in" in page
-    assert "A section begins with its heading" in page
+    assert "a known placeholder" in page
+    assert "A section must begin with a heading" in page
     assert row("end_call").description != "For {{shop}}."
 
 
 @pytest.mark.requirement("F02", "F04")
-def test_the_editor_shows_what_a_project_would_read(platform: Client, tools: Tools) -> None:
-    """The typed words, rendered, and nothing saved."""
+def test_the_editor_previews_the_definition_for_a_project(platform: Client, tools: Tools) -> None:
+    """Nothing is saved."""
     seed()
     words = {"tool_name": "end_call", "description": "Ends the call of {{business}}.", "parameters": "", "section": ""}
     form = {**words, "category": "", "project": str(tools.tenant.project.pk), "channel": "phone"}
@@ -309,26 +305,26 @@ def test_the_editor_shows_what_a_project_would_read(platform: Client, tools: Too
     assert "### Ending the Call" in page
     assert "{{business}}" not in row("end_call").description
     refused = platform.post(reverse("admin:tools_platformdefinition_preview"), {**form, "description": "{{x}}"})
-    assert "{{x}} is no name" in refused.content.decode()
+    assert "a known placeholder" in refused.content.decode()
 
 
 @pytest.mark.requirement("F05")
-def test_a_flush_is_noticed_by_every_process(platform: Client, tools: Tools) -> None:
-    """Also of what was written past the editor."""
+def test_a_flush_reaches_every_process(platform: Client, tools: Tools) -> None:
+    """Also for rows written by other means."""
     store(description="Before")
     offered(tools)
     with platform_scope():
         PlatformDefinition.objects.filter(name="end_call").update(description="After")
     assert offered(tools)["end_call"] == "Before"
-    kept = stored._kept.read_at
+    kept = stored._cache.read_at
     platform.post(reverse(CHANGELIST), {"action": "flush", "_selected_action": ["end_call"]})
     # As another process would be: it has kept what it read.
-    stored._kept.read_at = kept
+    stored._cache.read_at = kept
     assert offered(tools)["end_call"] == "After"
 
 
 @pytest.mark.requirement("F04")
-def test_only_the_platforms_people_edit_definitions(tools: Tools) -> None:
+def test_only_platform_staff_edit_definitions(tools: Tools) -> None:
     store()
     owner = browser(tools.tenant.owner)
     assert owner.get(reverse(CHANGELIST)).status_code == 403

@@ -1,4 +1,4 @@
-"""Rehearsal: an edited tool over the project's last turns, nothing executed."""
+"""Replay: an edited tool over the project's latest turns, without executing anything."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.conftest import Tenant
 from tests.conversations.conftest import begin
 from tests.processes import ScriptedModel
 from tests.tools.examples import event, webhook
-from tools.engine.custom.current_tools import StandingTool
+from tools.engine.custom.current_tools import CurrentTool
 from tools.engine.definition import ToolDefinition
 from tools.models import Effect, Verdict
 
@@ -47,7 +47,7 @@ def _model(model: ScriptedModel, settings: Any) -> None:
 
 
 def replied(tenant: Tenant, answer: str, *, fired: str = "") -> Turn:
-    """A turn that was replied to, of a conversation of its own, and what was found in it."""
+    """A turn with a reply in its own conversation, and the verdict on it."""
     turn = begin(tenant, external_id=uuid4().hex).say("Hello?")
     with tenant.tx():
         reply = Message.objects.create(
@@ -63,7 +63,7 @@ def replied(tenant: Tenant, answer: str, *, fired: str = "") -> Turn:
 
 def run(tenant: Tenant, name: str, document: Any, *, turns: int = 20) -> list[Rehearsed]:
     with tenant.tx():
-        draft = StandingTool(name, ToolDefinition.model_validate(document))
+        draft = CurrentTool(name, ToolDefinition.model_validate(document))
         read = read_rehearsal(tenant.project, [draft], turns=turns)
 
     async def collected() -> list[Rehearsed]:
@@ -72,7 +72,7 @@ def run(tenant: Tenant, name: str, document: Any, *, turns: int = 20) -> list[Re
     return asyncio.run(collected())
 
 
-def test_a_tool_that_the_agent_calls_itself_from_now_on_fires_no_more(tenant: Tenant) -> None:
+def test_a_tool_changed_to_be_called_by_the_model_fires_no_more(tenant: Tenant) -> None:
     """No model is asked about it."""
     replied(tenant, SMS, fired="my_tool")
     [one] = run(tenant, "my_tool", {**webhook(), "moments": ["turn"]})
@@ -87,24 +87,24 @@ def scripted(model: ScriptedModel, *, met: bool) -> None:
     model.script("detect", json={"verdicts": [reading], "unserved": []})
 
 
-def test_a_stricter_condition_shows_where_the_tool_would_fire_no_more(tenant: Tenant, model: ScriptedModel) -> None:
+def test_a_stricter_condition_shows_turns_that_would_no_longer_fire(tenant: Tenant, model: ScriptedModel) -> None:
     turn = replied(tenant, SMS, fired="send_sms_tool")
     scripted(model, met=False)
     [done] = run(tenant, "send_sms_tool", STRICTER)
-    assert done.turn_context.turn_id == turn.pk
+    assert done.context.turn_id == turn.pk
     [difference] = done.differences
     assert (difference.tool, difference.kind) == ("send_sms_tool", Kind.FIRES_NO_MORE)
     assert difference.after
     assert (difference.after.rule, difference.after.quote) == ("condition", SMS)
 
 
-def test_a_verdict_that_stays_is_no_difference(tenant: Tenant, model: ScriptedModel) -> None:
+def test_an_unchanged_verdict_is_no_difference(tenant: Tenant, model: ScriptedModel) -> None:
     replied(tenant, SMS, fired="send_sms_tool")
     scripted(model, met=True)
     assert [one.differences for one in run(tenant, "send_sms_tool", STRICTER)] == [[]]
 
 
-def test_a_new_tool_shows_where_it_would_have_fired(tenant: Tenant, model: ScriptedModel) -> None:
+def test_a_new_tool_shows_turns_that_would_have_fired(tenant: Tenant, model: ScriptedModel) -> None:
     replied(tenant, HOURS)
     replied(tenant, SMS)
     draft = {
@@ -113,23 +113,23 @@ def test_a_new_tool_shows_where_it_would_have_fired(tenant: Tenant, model: Scrip
         "conflictPolicy": None,
     }
     done = run(tenant, "text_tool", draft)
-    kinds = {one.turn_context.exchange.answer: [difference.kind for difference in one.differences] for one in done}
+    kinds = {one.context.exchange.answer: [difference.kind for difference in one.differences] for one in done}
     assert kinds == {SMS: [Kind.FIRES], HOURS: []}
 
 
 @pytest.mark.requirement("N40")
-def test_only_tools_that_compete_are_read_beside_it(tenant: Tenant, model: ScriptedModel) -> None:
-    """A shared tag can change another tool's verdict, and nothing else can."""
+def test_only_tools_with_the_same_tag_are_evaluated_too(tenant: Tenant, model: ScriptedModel) -> None:
+    """Only a shared tag can change another tool's verdict."""
     replied(tenant, HOURS)
     [done] = run(tenant, "text_tool", STRICTER)
-    assert {tool.name for tool in done.turn_context.tools} == {
+    assert {tool.name for tool in done.context.tools} == {
         "text_tool",
         "send_sms_tool",
         "send_manage_booking_url_tool",
     }
 
 
-def test_nothing_is_stored_but_the_calls(tenant: Tenant) -> None:
+def test_only_model_calls_are_stored(tenant: Tenant) -> None:
     replied(tenant, SMS)
     run(tenant, "send_sms_tool", STRICTER)
     with tenant.tx():
@@ -138,32 +138,30 @@ def test_nothing_is_stored_but_the_calls(tenant: Tenant) -> None:
         assert ModelCall.objects.filter(skill="detect", turn_id=None).exists()
 
 
-def test_the_newest_turns_are_rehearsed_and_not_more_than_asked(
-    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_newest_turns_are_replayed_up_to_the_limit(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
     turns = [replied(tenant, HOURS) for _ in range(3)]
-    assert {one.turn_context.turn_id for one in run(tenant, "text_tool", STRICTER, turns=2)} == {
+    assert {one.context.turn_id for one in run(tenant, "text_tool", STRICTER, turns=2)} == {
         turn.pk for turn in turns[1:]
     }
-    monkeypatch.setattr(rehearsals, "MOST_TURNS", 1)
+    monkeypatch.setattr(rehearsals, "MAX_TURNS", 1)
     assert len(run(tenant, "text_tool", STRICTER, turns=50)) == 1
 
 
-def test_a_turn_that_the_model_fails_on_says_so(tenant: Tenant, model: ScriptedModel) -> None:
+def test_a_failed_model_call_is_reported_for_its_turn(tenant: Tenant, model: ScriptedModel) -> None:
     replied(tenant, SMS)
     model.script("detect", times=0, fault="401")
     [done] = run(tenant, "text_tool", STRICTER)
     assert "answered 401" in done.error
 
 
-def test_who_stops_listening_stops_the_calls(
+def test_closing_the_stream_stops_the_model_calls(
     tenant: Tenant, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rehearsals, "SIDE_BY_SIDE", 1)
+    monkeypatch.setattr(rehearsals, "MAX_CONCURRENT", 1)
     for _ in range(4):
         replied(tenant, HOURS)
     with tenant.tx():
-        draft = StandingTool("text_tool", ToolDefinition.model_validate({**STRICTER, "conflictPolicy": None}))
+        draft = CurrentTool("text_tool", ToolDefinition.model_validate({**STRICTER, "conflictPolicy": None}))
         read = read_rehearsal(tenant.project, [draft])
 
     async def first_only() -> None:
@@ -176,7 +174,7 @@ def test_who_stops_listening_stops_the_calls(
     assert len(model.requests("detect")) < 4
 
 
-def test_the_api_answers_with_what_would_change(api: Client, tenant: Tenant, model: ScriptedModel) -> None:
+def test_the_api_returns_the_differences(api: Client, tenant: Tenant, model: ScriptedModel) -> None:
     turn = replied(tenant, SMS, fired="send_sms_tool")
     scripted(model, met=False)
     body = {"tools": {"tools": {"send_sms_tool": STRICTER}}, "turns": 5}
@@ -187,7 +185,7 @@ def test_the_api_answers_with_what_would_change(api: Client, tenant: Tenant, mod
 
 
 @pytest.mark.parametrize("turns", [0, 51, "many"])
-def test_at_most_50_turns_are_rehearsed_at_once(api: Client, turns: Any) -> None:
+def test_at_most_50_turns_are_replayed_at_once(api: Client, turns: Any) -> None:
     body = {"tools": {"tools": {"text_tool": STRICTER}}, "turns": turns}
     response = api.post("/api/v1/tools/rehearse", json.dumps(body), content_type="application/json")
     assert error_of(response, status=400)["field"] == "turns"

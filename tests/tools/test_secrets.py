@@ -1,4 +1,4 @@
-"""Signing secrets and secret headers: shown once, encrypted, never read back."""
+"""Signing secrets and secret headers: shown once, encrypted, write-only."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def read(tools: Tools) -> WebhookSecrets:
         return secrets_of(tools.tenant.project.pk, NAME)
 
 
-def test_a_webhook_gets_a_signing_secret_with_its_first_save(tools: Tools) -> None:
+def test_the_first_save_of_a_webhook_creates_a_signing_secret(tools: Tools) -> None:
     """Standard Webhooks: `whsec_` and 24 to 64 bytes in base64."""
     secret = tools.save(NAME, webhook()).signing_secret
     assert secret
@@ -43,12 +43,12 @@ def test_the_signing_secret_is_shown_once(tools: Tools) -> None:
     assert tools.save(NAME, webhook(method="PUT")).signing_secret is None
 
 
-def test_a_tool_that_calls_nobody_has_no_secret(tools: Tools) -> None:
+def test_a_tool_without_a_webhook_has_no_secret(tools: Tools) -> None:
     assert tools.save(NAME, event()).signing_secret is None
     assert tools.row(NAME).secrets == ""
 
 
-def test_an_old_secret_signs_beside_the_new_one_for_a_day(tools: Tools, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_previous_secret_also_signs_for_a_day(tools: Tools, monkeypatch: pytest.MonkeyPatch) -> None:
     first = tools.save(NAME, webhook()).signing_secret
     with tools.tenant.tx():
         second = rotate_signing_secret(CustomTool.objects.get())
@@ -58,8 +58,8 @@ def test_an_old_secret_signs_beside_the_new_one_for_a_day(tools: Tools, monkeypa
     assert read(tools).signing == [second]
 
 
-def test_two_secrets_sign_at_most(tools: Tools) -> None:
-    """One that got out is of no use once it was changed twice."""
+def test_at_most_two_secrets_sign(tools: Tools) -> None:
+    """Two rotations revoke a leaked secret."""
     first = tools.save(NAME, webhook()).signing_secret
     for _ in range(2):
         with tools.tenant.tx():
@@ -67,7 +67,7 @@ def test_two_secrets_sign_at_most(tools: Tools) -> None:
     assert (len(read(tools).signing), first in read(tools).signing) == (2, False)
 
 
-def test_secret_headers_are_set_and_taken_away_by_name(tools: Tools) -> None:
+def test_secret_headers_are_set_and_removed_by_name(tools: Tools) -> None:
     tools.save(NAME, webhook())
     with tools.tenant.tx():
         tool = CustomTool.objects.get()
@@ -77,7 +77,7 @@ def test_secret_headers_are_set_and_taken_away_by_name(tools: Tools) -> None:
 
 
 @pytest.mark.parametrize("headers", [{"Host": "x"}, {"X-A": "b\r\nc"}, {"Webhook-Id": "x"}, {"X-A": ""}, {"X A": "b"}])
-def test_a_secret_header_is_held_to_the_same_rules(tools: Tools, headers: dict[str, str]) -> None:
+def test_an_invalid_secret_header_is_refused(tools: Tools, headers: dict[str, str]) -> None:
     """The sentence names the header, never its value."""
     tools.save(NAME, webhook())
     with pytest.raises(DefinitionRefused) as refused, tools.tenant.tx():
@@ -87,14 +87,14 @@ def test_a_secret_header_is_held_to_the_same_rules(tools: Tools, headers: dict[s
     assert not value or value not in refused.value.message
 
 
-def test_secrets_are_no_part_of_what_is_stored_in_plain(tools: Tools) -> None:
+def test_secrets_are_stored_encrypted(tools: Tools) -> None:
     secret = tools.save(NAME, webhook()).signing_secret
     assert secret
     row = tools.row(NAME)
     assert secret not in f"{row.secrets} {row.definition}"
 
 
-def test_a_secret_of_another_row_cannot_be_read(tools: Tools) -> None:
+def test_a_secret_copied_from_another_row_cannot_be_decrypted(tools: Tools) -> None:
     tools.save(NAME, webhook())
     tools.save("other_tool", webhook())
     with tools.tenant.tx():
@@ -106,7 +106,7 @@ def test_a_secret_of_another_row_cannot_be_read(tools: Tools) -> None:
         assert secret_names(tool) == []
 
 
-def test_no_door_shows_a_secret_again(tools: Tools, api: Client) -> None:
+def test_no_endpoint_returns_a_secret(tools: Tools, api: Client) -> None:
     secret = tools.save(NAME, webhook()).signing_secret
     assert secret
     with tools.tenant.tx():
@@ -119,8 +119,8 @@ def test_no_door_shows_a_secret_again(tools: Tools, api: Client) -> None:
 
 
 @pytest.mark.parametrize("is_saved", [True, False])
-def test_a_new_secret_outlives_what_was_begun_before_it(tools: Tools, is_saved: bool) -> None:
-    """Shown once, it would be lost for good under a definition or a header that is saved at the same moment."""
+def test_a_new_secret_survives_a_concurrent_save(tools: Tools, is_saved: bool) -> None:
+    """It is shown only once, so losing it to a concurrent save would be final."""
     tools.save(NAME, webhook())
     project = tools.tenant.project
 

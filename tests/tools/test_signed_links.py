@@ -1,4 +1,4 @@
-"""Signed links: tokens that were issued stay valid, and a token opens what it was made for only."""
+"""Signed links: issued tokens stay valid, and a token opens only its own kind of page."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import pytest
 
 from tools.models import Booking
 from tools.services.signed_links import (
-    BookingPlace,
-    PortalPlace,
+    BookingTarget,
+    PortalTarget,
     booking_token,
     portal_token,
     read_booking_token,
@@ -29,17 +29,17 @@ def _key(settings) -> None:
 
 def test_an_issued_booking_link_stays_valid() -> None:
     assert booking_token(Booking(pk=SUBJECT, organization_id=ORGANIZATION)) == BOOKING_TOKEN
-    assert read_booking_token(BOOKING_TOKEN) == BookingPlace(ORGANIZATION, SUBJECT)
+    assert read_booking_token(BOOKING_TOKEN) == BookingTarget(ORGANIZATION, SUBJECT)
 
 
 def test_an_issued_portal_link_stays_valid() -> None:
-    place = PortalPlace(ORGANIZATION, SUBJECT)
+    place = PortalTarget(ORGANIZATION, SUBJECT)
     assert portal_token(place, until=UNTIL) == PORTAL_TOKEN
     assert read_portal_token(PORTAL_TOKEN) == place
 
 
 @pytest.mark.parametrize("token", [BOOKING_TOKEN, "!" + PORTAL_TOKEN, PORTAL_TOKEN[:-1], PORTAL_TOKEN[:-1] + "A", ""])
-def test_a_token_opens_no_portal_but_as_it_was_signed(token: str) -> None:
+def test_a_modified_portal_token_is_refused(token: str) -> None:
     assert read_portal_token(token) is None
 
 

@@ -1,4 +1,4 @@
-"""For any JSON the validator answers in sentences, and whatever it accepts can be read."""
+"""Properties of the validator: any JSON is answered with sentences, and accepted JSON can be parsed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from projects.common.api_error import ApiError
 from tests.tools.examples import event, webhook
 from tools.engine.catalogue import compile_custom
-from tools.engine.custom.current_tools import StandingTool
+from tools.engine.custom.current_tools import CurrentTool
 from tools.engine.custom.reading import read_definition, read_json, read_registration, read_tools
 from tools.engine.definition import ActionType, AfterActionType, ToolDefinition, WebhookOptions
 from tools.engine.validation.after_actions import after_action_problems
@@ -36,7 +36,7 @@ json_values = st.recursive(
 
 
 def spots_of(value: Any) -> list[list[Any]]:
-    """The way to each place in a document."""
+    """The path to each place in a document."""
     ways: list[list[Any]] = [[]]
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     return ways + [[key, *way] for key, inner in items for way in spots_of(inner)]
@@ -63,7 +63,7 @@ SPOTS = [(document, way) for document in (RICH, event()) for way in spots_of(doc
 
 @st.composite
 def spoilt(draw: st.DrawFn) -> Any:
-    """A good definition with something else in one or two of its places."""
+    """A valid definition with another value in one or two places."""
     document, way = draw(st.sampled_from(SPOTS))
     document = copy.deepcopy(document)
     if not way:
@@ -84,21 +84,21 @@ def assert_is_sentence(problem: Any) -> None:
 
 @settings(max_examples=250)
 @given(spoilt())
-def test_a_spoilt_definition_is_refused_in_sentences_or_can_be_used(document: Any) -> None:
+def test_a_mutated_definition_is_refused_with_sentences_or_usable(document: Any) -> None:
     problems = definition_problems(document)
     for problem in problems:
         assert_is_sentence(problem)
     if not problems:
         definition = ToolDefinition.model_validate(document)
         warnings_of(definition)
-        compiled = compile_custom(StandingTool("x", definition))
+        compiled = compile_custom(CurrentTool("x", definition))
         assert json.loads(json.dumps(compiled.definition.model_dump(mode="json", by_alias=True)))
         for action in definition.after_actions:
             assert action.read
 
 
 @given(json_values)
-def test_no_part_of_a_definition_breaks_its_check(value: Any) -> None:
+def test_no_part_of_a_definition_crashes_its_validator(value: Any) -> None:
     list(schema_problems(value, path="x"))
     list(after_action_problems(value, action=value, path="x"))
     list(name_problems(value))
@@ -107,13 +107,13 @@ def test_no_part_of_a_definition_breaks_its_check(value: Any) -> None:
 
 
 @given(json_values)
-def test_no_form_of_pasting_breaks_its_reading(value: Any) -> None:
+def test_no_input_form_crashes_the_reader(value: Any) -> None:
     for read in (read_registration, read_tools, lambda given: read_definition(given, name="x")):
         with suppress(ApiError):
             read(value if isinstance(value, dict) else {"tools": value})
 
 
 @given(st.text(max_size=40) | json_values.map(lambda value: json.dumps(value)[:60]))
-def test_no_text_breaks_the_reading_of_json(text: str) -> None:
+def test_no_text_crashes_the_json_reader(text: str) -> None:
     with suppress(ApiError):
         read_json(text)

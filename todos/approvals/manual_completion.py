@@ -97,7 +97,7 @@ def _finish(todo_id: UUID, status: TodoStatus, *, actor: Actor, reason: str) -> 
 def _end_effect(todo: Todo, effect: Effect, status: TodoStatus, *, actor: Actor, reason: str) -> None:
     """What the agent had arranged for the todo happened by a person's hand, or didn't: its promises follow."""
     is_done = status is S.COMPLETED
-    is_ended = ledger.end_by_hand(effect, by=actor.id, is_done=is_done, said=reason)
+    is_ended = ledger.complete_manually(effect, by=actor.id, is_done=is_done, said=reason)
     if is_done:
         for promise in Promise.objects.filter(effect=effect):
             close_promise(promise.pk, state=PromiseState.KEPT, reason=BY_HAND)

@@ -12,7 +12,7 @@ from todos.content.snapshot import recipients_of
 from todos.models import Todo
 from tools.engine.catalogue import CompiledTool
 from tools.engine.execution.handler import Contact
-from tools.engine.execution.limits import LETTERS, recipient_of
+from tools.engine.execution.limits import WRITTEN_KINDS, recipient_of
 from tools.engine.hooks import read_contact
 
 
@@ -55,7 +55,7 @@ class Undeliverable:
 
 def needs_contact(tool: CompiledTool) -> bool:
     """Whether the tool writes to the customer, at the address that is known of them."""
-    return tool.kind in LETTERS and not names_addressee(tool)
+    return tool.kind in WRITTEN_KINDS and not names_addressee(tool)
 
 
 def undeliverable_messages(

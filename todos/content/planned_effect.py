@@ -7,7 +7,7 @@ from uuid import UUID
 
 from jobs.errors import WrongState
 from projects.common.api_error import ApiError
-from tools.engine import ledger
+from tools.engine import effect_decisions, ledger
 from tools.models import Effect, EffectState
 
 # Why its arguments stay what they are, by the effect's state.
@@ -54,9 +54,9 @@ def replan(effect: Effect, *, tool: str, arguments: dict[str, Any]) -> None:
 def plan_again(effect: Effect, *, is_wanted: bool, by: UUID | None) -> None:
     """It is done with the next yes: what failed did not happen, what was held back only if it is wanted."""
     if effect.state == EffectState.FAILED:
-        ledger.plan_again(effect)
+        effect_decisions.plan_again(effect)
     elif effect.state == EffectState.HELD and is_wanted:
-        ledger.release(effect, by=by)
+        effect_decisions.release(effect, by=by)
     elif effect.state == EffectState.UNKNOWN and is_wanted:
         message = f"repeats: it isn't known whether {effect.tool} happened: say first whether it did."
         raise ApiError("invalid_repeats", message, field="repeats")

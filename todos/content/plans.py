@@ -19,7 +19,7 @@ from todos.content.snapshot import compiled_tools
 from todos.models import TodoType
 from tools.engine.catalogue import SWITCHED_OFF, CompiledTool
 from tools.engine.definition import Trigger
-from tools.engine.execution.schemas import MalformedTool, handler_of, wanted_arguments
+from tools.engine.execution.schemas import MalformedTool, arguments_schema, handler_of
 
 LONGEST_DESCRIPTION = 8_000
 LARGEST_ARGUMENTS = 50_000
@@ -93,7 +93,7 @@ def _checked_arguments(tool: CompiledTool, arguments: dict[str, Any]) -> dict[st
         message = f"arguments have {len(text):,} characters; the limit is {LARGEST_ARGUMENTS:,}."
         raise ApiError("invalid_arguments", message, field="arguments")
     try:
-        wanted = wanted_arguments(tool.name, tool.definition)
+        wanted = arguments_schema(tool.name, tool.definition)
         _demand_fit(wanted, text, arguments)
     except MalformedTool as error:
         raise ApiError("invalid_tool", f"{tool.name} can't be carried out: {error}", field="tool") from error

@@ -26,13 +26,13 @@ from todos.models import Approval, Todo, TodoCall, TodoStatus
 from tools.engine import ledger
 from tools.engine.definition import ActionType, RetryPolicy
 from tools.engine.execution.callback import callback_token, digest_of
-from tools.engine.execution.deduplication import STANDING, find_same
+from tools.engine.execution.deduplication import EXECUTED_STATES, find_duplicate
 from tools.engine.execution.handler import ToolContext
-from tools.engine.execution.limits import cap_of
+from tools.engine.execution.limits import why_over_limit
 from tools.engine.execution.outcome import Outcome
-from tools.engine.execution.outcome_policy import DIED, MOST_ATTEMPTS
+from tools.engine.execution.outcome_policy import MAX_ATTEMPTS, WORKER_DIED
 from tools.engine.execution.run import definition_of, execute
-from tools.engine.function_calling.attempt import BROKE_OFF
+from tools.engine.function_calling.attempt import TOOL_CRASHED
 from tools.models import Effect, EffectState
 
 log = logging.getLogger(__name__)
@@ -121,7 +121,7 @@ async def _attempt(begun: StartedCall) -> Outcome:
         return await execute(begun.effect, begun.tool_context)
     except Exception:  # the edge to the tools: any bug of a handler becomes a result that the model and staff see
         log.exception("%s raised.", begun.effect.tool)
-        return Outcome.unknown(BROKE_OFF)
+        return Outcome.unknown(TOOL_CRASHED)
 
 
 def _begin(
@@ -181,13 +181,13 @@ def _kept_back_by(todo: Todo, call: TodoCall) -> Callable[[], None] | None:
     """What ends the call here, because its worker died at it, or it is a repeat, or too much. None where it may begin."""
     effect = settle.effect_of(call)
     if effect.state == EffectState.SENDING:
-        if effect.delivery != RetryPolicy.ONCE and effect.attempts < MOST_ATTEMPTS:
+        if effect.delivery != RetryPolicy.ONCE and effect.attempts < MAX_ATTEMPTS:
             return None
-        return partial(settle.fail_call, todo, call, DIED)
+        return partial(settle.fail_call, todo, call, WORKER_DIED)
     earlier = repeated_by(todo, call.step.approval, effect)
     if earlier is not None:
         return partial(settle.hold_back, todo, call, earlier)
-    if too_much := cap_of(effect):
+    if too_much := why_over_limit(effect):
         return partial(settle.end, todo, call, Outcome.failed(too_much), state=EffectState.FAILED)
     return None
 
@@ -215,7 +215,7 @@ EARLIER_RUNS = PreparedQuery(
         Effect.objects.filter(
             (Q(repeat_key=same) & ~Q(repeat_key="")) | (Q(tool=tool, recipient=recipient) & ~Q(recipient="")),
             todo_calls__step__todo=todo,
-            state__in=STANDING,
+            state__in=EXECUTED_STATES,
         )
         .exclude(todo_calls__step__approval=approval)
         .exclude(pk=effect)
@@ -237,7 +237,7 @@ def repeated_by(todo: Todo, approval: Approval, effect: Effect) -> Effect | None
     if effect.resolved_at is not None:
         return None
     _wait_for_others(effect)
-    earlier = _of_earlier_runs(todo, approval, effect) or find_same(effect)
+    earlier = _of_earlier_runs(todo, approval, effect) or find_duplicate(effect)
     return None if earlier is None or _is_ticked(earlier, approval) else earlier
 
 

@@ -17,10 +17,10 @@ from todos.content.snapshot import recipients_of
 from todos.executor.run_context import RunContext
 from todos.models import TodoCall, TodoStep
 from tools.engine.catalogue import CompiledTool
-from tools.engine.execution.deduplication import same_thing
+from tools.engine.execution.deduplication import effect_repeat_key
 from tools.engine.execution.limits import recipient_of
-from tools.engine.execution.schemas import MalformedTool, handler_of, wanted_arguments
-from tools.engine.function_calling.parse_call import Refused, call_id_of, find_offered, read_object, storable
+from tools.engine.execution.schemas import MalformedTool, arguments_schema, handler_of
+from tools.engine.function_calling.parse_call import CallRefused, call_id_of, find_offered, read_object, storable
 from tools.engine.function_calling.results import error_text
 from tools.engine.ledger import effect_key
 from tools.models import Effect, EffectOrigin, EffectState
@@ -30,7 +30,7 @@ NOBODY = "{name} is empty: name one of the recipients that were approved."
 NOT_RUN = "Not carried out: the todo goes back to review."
 
 
-class NotApproved(Refused):
+class NotApproved(CallRefused):
     """A call that would write to an address that nobody has approved (D23)."""
 
 
@@ -53,7 +53,7 @@ def plan_calls(work: RunContext, step: TodoStep, asked: Iterable[ToolCall]) -> P
         try:
             call.arguments = read_object(one)
             _plan(work, call, tool=find_offered(work.tools, call.name, index=call.index))
-        except Refused as refusal:
+        except CallRefused as refusal:
             refuse(call, str(refusal))
             to_review = to_review or (str(refusal) if isinstance(refusal, NotApproved) else "")
         calls.append(call)
@@ -76,7 +76,7 @@ def plan_frozen(work: RunContext, step: TodoStep) -> Plan:
     if call.effect is None:
         try:
             _plan(work, call, tool=find_offered(work.tools, call.name, index=call.index), is_frozen=True)
-        except Refused as refusal:
+        except CallRefused as refusal:
             refuse(call, str(refusal))
     return Plan([call])
 
@@ -98,7 +98,7 @@ def _plan(work: RunContext, call: TodoCall, *, tool: CompiledTool, is_frozen: bo
     handler = handler_of(tool.name, tool.definition)
     address = str(call.arguments.get(handler.addressee, "")).strip() if handler and handler.addressee else ""
     if handler and handler.addressee and not address:
-        raise Refused(NOBODY.format(name=handler.addressee))
+        raise CallRefused(NOBODY.format(name=handler.addressee))
     if address and not is_frozen and not _is_approved(address, recipients_of(work.todo)):
         raise NotApproved(NOT_APPROVED.format(address=storable(address)[:254]))
     effect = Effect(
@@ -117,7 +117,7 @@ def _plan(work: RunContext, call: TodoCall, *, tool: CompiledTool, is_frozen: bo
         arranged_at=work.now,
     )
     context = work.tool_context(effect)
-    effect.repeat_key = same_thing(effect, effect.arguments, context)
+    effect.repeat_key = effect_repeat_key(effect, effect.arguments, context)
     effect.recipient = (address.lower() or recipient_of(effect.kind, context.contact))[:254]
     call.effect = effect
 
@@ -128,7 +128,7 @@ def _compare_anew(work: RunContext, effect: Effect) -> None:
         return
     context = work.tool_context(effect)
     with suppress(ValidationError):  # of a definition that can't be carried out, which says so itself
-        effect.repeat_key = same_thing(effect, effect.arguments, context)
+        effect.repeat_key = effect_repeat_key(effect, effect.arguments, context)
     effect.recipient = recipient_of(effect.kind, context.contact)[:254]
     Effect.objects.filter(pk=effect.pk).update(repeat_key=effect.repeat_key, recipient=effect.recipient)
 
@@ -137,11 +137,11 @@ def _fitting(tool: CompiledTool, call: TodoCall) -> dict[str, Any]:
     """The arguments as the tool takes them: what it doesn't know is left out of a built-in tool's (L10). Raises Refused."""
     text = json.dumps(call.arguments, ensure_ascii=False)
     try:
-        return _read(wanted_arguments(tool.name, tool.definition), text)
+        return _read(arguments_schema(tool.name, tool.definition), text)
     except MalformedTool as error:
-        raise Refused(str(error)) from error
+        raise CallRefused(str(error)) from error
     except Mismatch as misfit:
-        raise Refused(f"The arguments don't fit the tool:\n{misfit}") from misfit
+        raise CallRefused(f"The arguments don't fit the tool:\n{misfit}") from misfit
 
 
 def _read(wanted: Mapping[str, Any] | type[BaseModel] | None, text: str) -> dict[str, Any]:

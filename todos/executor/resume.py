@@ -15,7 +15,7 @@ from todos.executor.results import reopen_call
 from todos.executor.run_context import lock_todo, read_work
 from todos.hooks import todo_changed
 from todos.models import Todo, TodoCall, TodoStatus
-from tools.engine import ledger
+from tools.engine import effect_decisions, ledger
 from tools.engine.execution.outcome import Outcome
 from tools.models import Effect, EffectState
 
@@ -63,15 +63,15 @@ def resolve(effect: Effect, *, happened: bool, by: UUID | None) -> Effect:
     todo, call = _locked(effect)
     standing = settle.effect_of(call)
     if happened:
-        ledger.confirm(standing, by=by)
+        effect_decisions.confirm(standing, by=by)
         settle.close(todo, call)
         _go_on(todo, call, answer="resolved", by=by)
     elif _is_running(todo, call):
-        ledger.send_again(standing, by=by)
+        effect_decisions.send_again(standing, by=by)
         _reopen(todo, call, answer="resolved", by=by)
     elif standing.pk == todo.effect_id and todo.status in AWAITS:
         # With the yes that it waits for it is done, or given up with a no.
-        ledger.send_again(standing, by=by)
+        effect_decisions.send_again(standing, by=by)
         settle.close(todo, call)
     else:
         _demand_unknown(standing)
@@ -85,7 +85,7 @@ def release(effect: Effect, *, by: UUID | None) -> Effect:
     standing = settle.effect_of(call)
     if not _is_running(todo, call):
         raise WrongState(_over(todo))
-    ledger.release(standing, by=by)
+    effect_decisions.release(standing, by=by)
     _reopen(todo, call, answer="released", by=by)
     return standing
 

@@ -14,12 +14,12 @@ from tools.engine import ledger
 from tools.engine.definition import AfterActionType
 from tools.engine.execution.after_actions import end_after_action, plan_after_actions
 from tools.engine.execution.outcome import Outcome
-from tools.engine.execution.outcome_policy import Course, course_of, may_have_happened, next_attempt_at
+from tools.engine.execution.outcome_policy import NextStep, may_have_happened, next_attempt_at, next_step
 from tools.engine.execution.run import definition_of
 from tools.engine.promises import settle_promises
 from tools.models import AfterAction, AfterActionState, Effect, EffectState
 
-STATES = {Course.DONE: EffectState.DONE, Course.FAILED: EffectState.FAILED, Course.UNKNOWN: EffectState.UNKNOWN}
+STATES = {NextStep.DONE: EffectState.DONE, NextStep.FAILED: EffectState.FAILED, NextStep.UNKNOWN: EffectState.UNKNOWN}
 NO_CONVERSATION = "The todo belongs to no conversation."
 NO_CUSTOMER = "The todo is about no customer."
 
@@ -27,10 +27,10 @@ NO_CUSTOMER = "The todo is about no customer."
 def settle(todo: Todo, approval: Approval, call: TodoCall, outcome: Outcome) -> None:
     """Put an attempt's outcome down, the todo being locked. It ends the call, or another job goes on with it later."""
     effect = effect_of(call)
-    course = course_of(effect, outcome, now=time_of(todo))
-    if course is Course.AGAIN:
+    course = next_step(effect, outcome, now=time_of(todo))
+    if course is NextStep.AGAIN:
         _try_again(todo, approval, effect, outcome)
-    elif course is Course.LATER:
+    elif course is NextStep.LATER:
         _wait_for_callback(todo, approval, effect, outcome)
     else:
         end(todo, call, outcome, state=STATES[course])
@@ -94,8 +94,8 @@ def _try_again(todo: Todo, approval: Approval, effect: Effect, outcome: Outcome)
 
 
 def _wait_for_callback(todo: Todo, approval: Approval, effect: Effect, outcome: Outcome) -> None:
-    if ledger.note_accepted(effect, outcome):
-        queue_look(todo, approval, effect, at=time_of(todo) + ledger.CALLED_BACK_WITHIN)
+    if ledger.mark_accepted(effect, outcome):
+        queue_look(todo, approval, effect, at=time_of(todo) + ledger.CALLBACK_TIMEOUT)
         announce(todo, effect)
 
 
@@ -116,7 +116,7 @@ def _follow_up(todo: Todo, effect: Effect) -> None:
     if effect.conversation_id is not None:
         enqueue([ledger.job_for(effect, reason="after")])
     elif [row for row in rows if not _is_skipped(todo, row)]:
-        enqueue([ledger.job_alone(effect)])
+        enqueue([ledger.after_actions_job(effect)])
 
 
 def _is_skipped(todo: Todo, row: AfterAction) -> bool:

@@ -33,9 +33,9 @@ from todos.executor.run_context import RunContext, StepWithCalls, todo_tx
 from todos.models import Todo, TodoStatus, TodoStep
 from todos.services import return_to_review
 from tools.engine.catalogue import CompiledTool
-from tools.engine.execution.deduplication import STANDING
-from tools.engine.execution.schemas import NOTHING, MalformedTool, handler_of, wanted_arguments
-from tools.engine.function_calling.messages import said_and_called
+from tools.engine.execution.deduplication import EXECUTED_STATES
+from tools.engine.execution.schemas import NO_PARAMETERS, MalformedTool, arguments_schema, handler_of
+from tools.engine.function_calling.messages import call_messages
 from tools.engine.function_calling.offer import AgentToolDefinition
 from tools.engine.skills.arguments import KnownFact
 from tools.models import Effect
@@ -48,7 +48,7 @@ MOST_EARLIER = 10
 
 EARLIER = PreparedQuery(
     lambda todo, approval: (
-        Effect.objects.filter(todo_calls__step__todo=todo, state__in=STANDING)
+        Effect.objects.filter(todo_calls__step__todo=todo, state__in=EXECUTED_STATES)
         .exclude(todo_calls__step__approval=approval)
         .order_by("created_at")[:MOST_EARLIER]
     ),
@@ -190,7 +190,7 @@ def _rows(job: ClaimedJob, todo: Todo, records: Sequence[CallRecord]) -> list[An
 
 def as_messages(steps: Sequence[StepWithCalls]) -> list[dict[str, Any]]:
     """Messages in the wire format of Chat Completions."""
-    return [message for taken in steps for message in said_and_called(taken.step.content, taken.calls)]
+    return [message for taken in steps for message in call_messages(taken.step.content, taken.calls)]
 
 
 def specifications(tools: Iterable[CompiledTool]) -> list[dict[str, Any]]:
@@ -210,5 +210,5 @@ def _parameters(tool: CompiledTool) -> Mapping[str, Any]:
     """The JSON Schema of its arguments. Raises MalformedTool."""
     if (handler := handler_of(tool.name, tool.definition)) is not None:
         return handler.schema
-    wanted = wanted_arguments(tool.name, tool.definition)
-    return wanted if isinstance(wanted, dict) else NOTHING
+    wanted = arguments_schema(tool.name, tool.definition)
+    return wanted if isinstance(wanted, dict) else NO_PARAMETERS

@@ -12,7 +12,7 @@ from todos.executor.results import put_result
 from todos.models import Todo, TodoCall, TodoStatus
 from todos.services import expire_todo, return_to_review
 from tools.engine import ledger
-from tools.engine.execution.outcome_policy import DIED
+from tools.engine.execution.outcome_policy import WORKER_DIED
 from tools.models import EffectState
 
 NO_CALLBACK = "It was taken on, and no result has come."
@@ -59,7 +59,7 @@ def is_accepted(call: TodoCall) -> bool:
 def is_overdue(todo: Todo, call: TodoCall) -> bool:
     """Whether a tool that answers later should have answered by now."""
     accepted_at = settle.effect_of(call).accepted_at
-    return accepted_at is not None and accepted_at + ledger.CALLED_BACK_WITHIN <= time_of(todo)
+    return accepted_at is not None and accepted_at + ledger.CALLBACK_TIMEOUT <= time_of(todo)
 
 
 def _stop(todo: Todo, call: TodoCall, reason: str) -> None:
@@ -67,7 +67,7 @@ def _stop(todo: Todo, call: TodoCall, reason: str) -> None:
     if catch_up(todo, call) or is_accepted(call):
         return
     if effect.state == EffectState.SENDING:
-        settle.fail_call(todo, call, DIED)
+        settle.fail_call(todo, call, WORKER_DIED)
     elif effect.pk == todo.effect_id:
         # It waits for the next approval, or for whoever planned it to give it up.
         put_result(call, reason, is_error=True)

@@ -1,1 +1,1 @@
-"""The built-in tools, each a module of its own with a `TOOL`. To delete a tool, delete its file."""
+"""Built-in tools, one module each, with a `TOOL`. Delete the file to delete the tool."""

@@ -1,4 +1,4 @@
-"""cancel_appointment: cancels the customer's own booking while the agent answers (F07, D14)."""
+"""cancel_appointment: cancels the customer's own booking while the agent replies."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from tools.builtin.cancel_booking_tool import cancel_booking
 from tools.engine.builtin_tool import BuiltinTool, RetryPolicy, Trigger, define
 from tools.engine.execution.handler import Handler
 from tools.engine.gates import needs_calendar
-from tools.services.bookings.booking_reference import WhichBooking
-from tools.services.bookings.handler_adapter import at_desk
-from tools.services.bookings.verified import verified
+from tools.services.bookings.booking_reference import BookingReference
+from tools.services.bookings.handler_adapter import requires_verification, transactional_handler
 
 TOOL = BuiltinTool(
     name="cancel_appointment",
@@ -16,7 +15,10 @@ TOOL = BuiltinTool(
     delivery=RetryPolicy.IDEMPOTENT,
     gate=needs_calendar,
     definition=define("Cancels a booking of the customer's, once they have said that they want it cancelled."),
-    handler=Handler(execute=at_desk(WhichBooking, verified(cancel_booking)), arguments=WhichBooking),
+    handler=Handler(
+        execute=transactional_handler(BookingReference, requires_verification(cancel_booking)),
+        arguments=BookingReference,
+    ),
     moments=(Trigger.TURN, Trigger.LIVE),
     category="calendar",
 )

@@ -1,4 +1,4 @@
-"""cancel_booking_tool: cancels a booking (N24, D19)."""
+"""cancel_booking_tool: cancels a booking."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from tools.engine.builtin_tool import BuiltinTool, BusinessState, RetryPolicy, d
 from tools.engine.execution.handler import Handler, ToolContext
 from tools.engine.execution.outcome import Outcome
 from tools.models import Booking
-from tools.services.bookings.booking_reference import NOT_FOUND, WhichBooking, clue_of
-from tools.services.bookings.date_words import listed
-from tools.services.bookings.finding import cancelled_by_effect, standing_bookings
+from tools.services.bookings.booking_reference import NOT_FOUND, BookingReference, build_lookup
+from tools.services.bookings.date_words import join_words
+from tools.services.bookings.finding import cancelled_by_effect, find_upcoming_bookings
 from tools.services.bookings.formatting import booking_data, booking_words
-from tools.services.bookings.handler_adapter import at_desk, refused
+from tools.services.bookings.handler_adapter import refused, requires_verification, transactional_handler
 from tools.services.bookings.services import cancel
-from tools.services.bookings.verified import verified
 
 WAIT_SECONDS = 30
 SWITCH = "project_attributes_setting_booking_cancellation_enabled"
@@ -21,7 +20,7 @@ TYPE = "project_attributes_setting_booking_cancellation_type"
 
 
 def cancellation(state: BusinessState) -> str:
-    """Open when switched on and the cancellation's type is endpoint or project, which it is by default."""
+    """Open if switched on and the cancellation type is endpoint or project (the default)."""
     if closed := switched_on_by(SWITCH)(state):
         return closed
     attributes = state.attributes
@@ -29,15 +28,15 @@ def cancellation(state: BusinessState) -> str:
     return "" if kind in {"endpoint", "project"} else f"{TYPE} is {kind}, neither endpoint nor project"
 
 
-def cancel_booking(project: Project, asked: WhichBooking, context: ToolContext) -> Outcome:
-    """Cancelled, once per effect, or why not and what to ask. Of several bookings none is guessed at."""
+def cancel_booking(project: Project, reference: BookingReference, context: ToolContext) -> Outcome:
+    """Cancel the booking, once per effect. If several match, none is guessed; the agent asks."""
     if done := cancelled_by_effect(project, context.effect_id):
         return _cancelled(done, project, context)
-    found = standing_bookings(project, clue_of(asked, context, project), now=context.at)
+    found = find_upcoming_bookings(project, build_lookup(reference, context, project), now=context.at)
     if not found:
         return refused(f"Nothing was cancelled. {NOT_FOUND}")
     if len(found) > 1:
-        words = listed([booking_words(booking, project, now=context.at) for booking in found])
+        words = join_words([booking_words(booking, project, now=context.at) for booking in found])
         return refused(f"Nothing was cancelled, because there are {len(found)}: {words}. Ask which one it is.")
     return _cancelled(cancel(found[0], by="agent", now=context.at, effect_id=context.effect_id), project, context)
 
@@ -61,8 +60,8 @@ TOOL = BuiltinTool(
         history=True,
     ),
     handler=Handler(
-        execute=at_desk(WhichBooking, verified(cancel_booking)),
-        arguments=WhichBooking,
+        execute=transactional_handler(BookingReference, requires_verification(cancel_booking)),
+        arguments=BookingReference,
         wait_seconds=WAIT_SECONDS,
         tells=True,
     ),

@@ -1,12 +1,12 @@
-"""check_availability: looks up free times while the agent answers (F07)."""
+"""check_availability: looks up free times while the agent replies."""
 
 from __future__ import annotations
 
-from tools.builtin.check_availability_tool import CheckAvailability, check_availability
+from tools.builtin.check_availability_tool import AvailabilityArguments, check_availability
 from tools.engine.builtin_tool import BuiltinTool, RetryPolicy, Trigger, define
 from tools.engine.execution.handler import Handler
 from tools.engine.gates import needs_calendar
-from tools.services.calendar.availability import at_sighted_desk
+from tools.services.calendar.availability import calendar_aware_handler
 
 TOOL = BuiltinTool(
     name="check_availability",
@@ -14,7 +14,9 @@ TOOL = BuiltinTool(
     delivery=RetryPolicy.IDEMPOTENT,
     gate=needs_calendar,
     definition=define("Looks up whether a day and time is free, and what is free near it."),
-    handler=Handler(execute=at_sighted_desk(CheckAvailability, check_availability), arguments=CheckAvailability),
+    handler=Handler(
+        execute=calendar_aware_handler(AvailabilityArguments, check_availability), arguments=AvailabilityArguments
+    ),
     moments=(Trigger.TURN, Trigger.LIVE),
     category="calendar",
     section="""\

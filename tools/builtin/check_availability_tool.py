@@ -1,4 +1,4 @@
-"""check_availability_tool: looks up free slots (N22, N42, T27)."""
+"""check_availability_tool: looks up free times."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from projects.models import Project
 from tools.engine.builtin_tool import BuiltinTool, RetryPolicy, define, switched_on_by
 from tools.engine.execution.handler import Handler, ToolContext
 from tools.engine.execution.outcome import Outcome
-from tools.services.bookings.booking_request import Wish
+from tools.services.bookings.booking_request import BookingRequest
 from tools.services.bookings.clock import read_clock, read_day
 from tools.services.bookings.handler_adapter import Arguments, refused
 from tools.services.bookings.refusals import Closed, Past, TooFar, TooLarge
-from tools.services.bookings.search import new_search, sentences
-from tools.services.calendar.availability import View, at_sighted_desk
+from tools.services.bookings.search import describe_result, new_search
+from tools.services.calendar.availability import CalendarView, calendar_aware_handler
 
 WAIT_SECONDS = 30
-# What the book says of a day or a party that can't be booked, with what can.
+# Refusals that answer the question, with alternatives.
 ANSWERS = (Closed, Past, TooFar, TooLarge)
 
 
-class CheckAvailability(Arguments):
-    """The day and time that is checked."""
+class AvailabilityArguments(Arguments):
+    """The day, time and party size to check."""
 
     date: str | None = Field(None, description="The local day that is asked for, as an ISO date like 2026-11-27.")
     time: str | None = Field(
@@ -34,27 +34,31 @@ class CheckAvailability(Arguments):
     )
 
 
-def check_availability(project: Project, asked: CheckAvailability, context: ToolContext, view: View) -> Outcome:
-    """Free or not, and what is free near it, where the business's own calendar isn't taken. A day on which it is closed is not free."""
-    if asked.date is None:
+def check_availability(
+    project: Project, arguments: AvailabilityArguments, context: ToolContext, view: CalendarView
+) -> Outcome:
+    """Return whether the time is free, and free times near it. Times taken in the business's own calendar are excluded;
+    a day on which the business is closed is not free.
+    """
+    if arguments.date is None:
         return refused("The day isn't known, so nothing was looked up. Ask for which day it should be.")
-    day, clock = read_day(asked.date), read_clock(asked.time) if asked.time else None
-    wish = Wish(party_size=asked.party_size, name=asked.with_whom or "")
+    day, clock = read_day(arguments.date), read_clock(arguments.time) if arguments.time else None
+    request = BookingRequest(party_size=arguments.party_size, name=arguments.with_whom or "")
     try:
-        search = new_search(project, wish, now=context.at, busy=view.busy)
+        search = new_search(project, request, now=context.at, busy=view.busy)
         found = search.on(day, clock)
     except ANSWERS as answer:
-        # It was looked up, as was promised; this is what came of it.
-        nothing = {"date": day.isoformat(), "time": asked.time, "party_size": asked.party_size, "free": False}
+        # The promised check was made; this is its result.
+        nothing = {"date": day.isoformat(), "time": arguments.time, "party_size": arguments.party_size, "free": False}
         return Outcome.done(answer.message, result=nothing, adapter="book")
     result = {
         "date": found.day.isoformat(),
-        "time": f"{found.asked:%H:%M}" if found.asked else None,
-        "party_size": asked.party_size,
+        "time": f"{found.requested:%H:%M}" if found.requested else None,
+        "party_size": arguments.party_size,
         "free": found.is_free,
         "near": [f"{moment:%Y-%m-%dT%H:%M}" for moment in (*found.near, *found.later)],
     }
-    return Outcome.done(sentences(found, today=search.today), result=result, adapter="book")
+    return Outcome.done(describe_result(found, today=search.today), result=result, adapter="book")
 
 
 TOOL = BuiltinTool(
@@ -71,8 +75,8 @@ TOOL = BuiltinTool(
         tag="availability",
     ),
     handler=Handler(
-        execute=at_sighted_desk(CheckAvailability, check_availability),
-        arguments=CheckAvailability,
+        execute=calendar_aware_handler(AvailabilityArguments, check_availability),
+        arguments=AvailabilityArguments,
         wait_seconds=WAIT_SECONDS,
         tells=True,
     ),

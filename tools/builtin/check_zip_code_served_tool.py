@@ -1,4 +1,4 @@
-"""check_zip_code_served_tool: checks an area (N29)."""
+"""check_zip_code_served_tool: checks whether a zip code is served."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from projects.records.attributes import resolve_attributes
 from tools.engine.builtin_tool import BuiltinTool, RetryPolicy, define, switched_on_by
 from tools.engine.execution.handler import Handler, ToolContext
 from tools.engine.execution.outcome import Outcome
-from tools.services.bookings.handler_adapter import Arguments, at_desk, refused
+from tools.services.bookings.handler_adapter import Arguments, refused, transactional_handler
 from tools.services.business_data.zip_codes import KEY, is_served, is_zip_code, served_words
 
 WAIT_SECONDS = 30
@@ -17,25 +17,25 @@ NO_CODE = "Nothing was checked, because “{words}” is no zip code. Ask for th
 NO_LIST = "Which zip codes are served isn't known, because the list is empty. A colleague has to say."
 
 
-class CheckZipCode(Arguments):
-    """Where the customer is."""
+class ZipCodeArguments(Arguments):
+    """The zip code to check."""
 
     zip_code: str | None = Field(
         None, description="The zip code or postcode that is asked about, as it was said; null when none was said."
     )
 
 
-def check_zip_code(project: Project, asked: CheckZipCode, context: ToolContext) -> Outcome:
-    """Served or not, from the project's list."""
-    if asked.zip_code is None:
+def check_zip_code(project: Project, arguments: ZipCodeArguments, context: ToolContext) -> Outcome:
+    """Look the zip code up in the project's list."""
+    if arguments.zip_code is None:
         return refused("Nothing was checked, because the zip code isn't known. Ask for it.")
     found = resolve_attributes(project).get(KEY)
     served = found.value if found and isinstance(found.value, list) else []
     if not served:
         return refused(NO_LIST)
-    if not is_zip_code(asked.zip_code):
-        return refused(NO_CODE.format(words=asked.zip_code[:40]))
-    zip_code, answer = asked.zip_code[:20], is_served(asked.zip_code, served)
+    if not is_zip_code(arguments.zip_code):
+        return refused(NO_CODE.format(words=arguments.zip_code[:40]))
+    zip_code, answer = arguments.zip_code[:20], is_served(arguments.zip_code, served)
     told = f"The zip code {zip_code} is served." if answer else f"The zip code {zip_code} is not served."
     rest = "" if answer else f" Served are {served_words(served)}."
     return Outcome.done(told + rest, result={"zip_code": zip_code, "served": answer}, adapter="project")
@@ -53,8 +53,8 @@ TOOL = BuiltinTool(
         },
     ),
     handler=Handler(
-        execute=at_desk(CheckZipCode, check_zip_code),
-        arguments=CheckZipCode,
+        execute=transactional_handler(ZipCodeArguments, check_zip_code),
+        arguments=ZipCodeArguments,
         wait_seconds=WAIT_SECONDS,
         tells=True,
     ),

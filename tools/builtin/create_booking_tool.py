@@ -1,4 +1,4 @@
-"""create_booking_tool: makes a booking (N23)."""
+"""create_booking_tool: makes a booking."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ from tools.engine.builtin_tool import BuiltinTool, RetryPolicy, define, switched
 from tools.engine.execution.handler import Handler, ToolContext
 from tools.engine.execution.outcome import Outcome
 from tools.models import BookingKind
-from tools.services.bookings.reservations import Agreed, reserve, same_reservation
-from tools.services.calendar.availability import View, at_sighted_desk
+from tools.services.bookings.reservations import ReservationArguments, reservation_repeat, reserve
+from tools.services.calendar.availability import CalendarView, calendar_aware_handler
 
 WAIT_SECONDS = 30
 
 
-def create_booking(project: Project, agreed: Agreed, context: ToolContext, view: View) -> Outcome:
-    """Booked, with its code, or why not and what is free instead."""
-    return reserve(project, agreed, context, kind=BookingKind.BOOKING, busy=view.busy)
+def create_booking(
+    project: Project, details: ReservationArguments, context: ToolContext, view: CalendarView
+) -> Outcome:
+    """Book the agreed time, or say why not and what is free instead."""
+    return reserve(project, details, context, kind=BookingKind.BOOKING, busy=view.busy)
 
 
 TOOL = BuiltinTool(
@@ -32,9 +34,9 @@ TOOL = BuiltinTool(
         history=True,
     ),
     handler=Handler(
-        execute=at_sighted_desk(Agreed, create_booking),
-        arguments=Agreed,
-        repeat_of=same_reservation,
+        execute=calendar_aware_handler(ReservationArguments, create_booking),
+        arguments=ReservationArguments,
+        repeat_of=reservation_repeat,
         wait_seconds=WAIT_SECONDS,
         tells=True,
     ),

@@ -1,4 +1,4 @@
-"""create_meeting_tool: makes a meeting (N28)."""
+"""create_meeting_tool: schedules a meeting."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from tools.engine.builtin_tool import BuiltinTool, BusinessState, RetryPolicy, d
 from tools.engine.execution.handler import Handler, ToolContext
 from tools.engine.execution.outcome import Outcome
 from tools.models import BookingKind
-from tools.services.bookings.reservations import Agreed, reserve, same_reservation
-from tools.services.calendar.availability import View, at_sighted_desk
+from tools.services.bookings.reservations import ReservationArguments, reservation_repeat, reserve
+from tools.services.calendar.availability import CalendarView, calendar_aware_handler
 
 WAIT_SECONDS = 30
 INTEGRATION = "project_attributes_setting_calendar_event_integration"
 
 
-class AgreedMeeting(Agreed):
-    """What the agent and the customer agreed on for a meeting."""
+class MeetingArguments(ReservationArguments):
+    """Details that the agent and the customer agreed on for a meeting."""
 
     title: str | None = Field(None, description="What the meeting is about, in a few words; null when nobody said.")
 
 
 def google_calendar(state: BusinessState) -> str:
-    """Open when the calendar's integration is Google's."""
+    """Open if the calendar integration is Google's."""
     found = state.attributes.get(INTEGRATION)
     return "" if found and found.value == "google_integration" else f"{INTEGRATION} is not google_integration"
 
 
-def create_meeting(project: Project, agreed: AgreedMeeting, context: ToolContext, view: View) -> Outcome:
-    """In the booking book, with its code, or why not and what is free instead."""
-    return reserve(project, agreed, context, kind=BookingKind.MEETING, busy=view.busy, title=agreed.title or "")
+def create_meeting(project: Project, details: MeetingArguments, context: ToolContext, view: CalendarView) -> Outcome:
+    """Book the agreed meeting, or say why not and what is free instead."""
+    return reserve(project, details, context, kind=BookingKind.MEETING, busy=view.busy, title=details.title or "")
 
 
 TOOL = BuiltinTool(
@@ -46,9 +46,9 @@ TOOL = BuiltinTool(
         history=True,
     ),
     handler=Handler(
-        execute=at_sighted_desk(AgreedMeeting, create_meeting),
-        arguments=AgreedMeeting,
-        repeat_of=same_reservation,
+        execute=calendar_aware_handler(MeetingArguments, create_meeting),
+        arguments=MeetingArguments,
+        repeat_of=reservation_repeat,
         wait_seconds=WAIT_SECONDS,
         tells=True,
     ),

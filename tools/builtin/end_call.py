@@ -1,4 +1,4 @@
-"""end_call: hangs up, once the goodbye is said (L04, L17, F11, F18)."""
+"""end_call: hangs up after the goodbye."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tools.engine.execution.outcome import Outcome, Signal
 
 
 async def execute(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
-    """The channel obeys the signal when the reply is sent; after it the agent says no more."""
+    """The channel hangs up when the reply is sent; the agent says nothing after it."""
     return Outcome.done("The call has ended.", result={"ended": True}, signal=Signal.END)
 
 

@@ -1,4 +1,4 @@
-"""end_conversation_tool: ends the conversation; always there (N31, D20)."""
+"""end_conversation_tool: ends the conversation; always available."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from tools.engine.execution.outcome import Outcome, Signal
 
 
 async def execute(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
-    """Nothing leaves: the conversation obeys the signal in the transaction that stores this outcome (F18)."""
+    """No request is sent: the conversation ends in the transaction that stores this outcome."""
     return Outcome.done("", result={"ended": True}, signal=Signal.END, adapter="makegood")
 
 
 TOOL = BuiltinTool(
     name="end_conversation_tool",
     kind="end",
-    # Nothing leaves: the signal is obeyed in the transaction that stores the outcome, so trying again is safe.
+    # No request is sent: the signal takes effect in the transaction that stores the outcome, so retries are safe.
     delivery=RetryPolicy.IDEMPOTENT,
     gate=always,
     definition=define(

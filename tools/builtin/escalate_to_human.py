@@ -1,4 +1,4 @@
-"""escalate_to_human: the customer is offered a person, and asks for one with a button (W03)."""
+"""escalate_to_human: offers the customer a person, whom they request with a button."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tools.engine.execution.handler import Handler, ToolContext
 from tools.engine.execution.outcome import Outcome
 from tools.models import Escalation, EscalationState
 from tools.services.support.escalations import LABEL, LONGEST_REASON, make_request, offer_person
-from tools.services.support.notices import tell_operators
+from tools.services.support.notices import notify_operators
 
 OFFERED = f"With the button “{LABEL}” below, a colleague is asked to take over here."
 ASKED = "A colleague has been asked to take over and gets back as soon as possible."
@@ -23,7 +23,7 @@ HERE = "A colleague has this conversation already and answers here."
 
 
 class EscalateArguments(BaseModel):
-    """Why a person is wanted; whom they reach is nobody's choice here."""
+    """The reason for the escalation. The operator is not an argument."""
 
     reason: str = Field(
         min_length=1,
@@ -33,7 +33,7 @@ class EscalateArguments(BaseModel):
 
 
 async def execute(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
-    """Nothing leaves. A second call shows what stands, so that trying again is safe."""
+    """No request is sent. A second call returns the open escalation, so retries are safe."""
     if context.conversation_id is None:
         return Outcome.failed("Only in a conversation can a person take over.")
     reason = EscalateArguments.model_validate(arguments).reason
@@ -61,9 +61,9 @@ def _escalate(context: ToolContext, conversation_id: UUID, reason: str) -> Escal
             effect_id=context.effect_id,
             reason=reason,
         )
-        # Elsewhere nobody can press a button, so the request is made at once.
+        # Other channels have no button, so the request is made at once.
         if context.channel not in SHOWING_BLOCKS and make_request(escalation, {}):
-            tell_operators(escalation)
+            notify_operators(escalation)
         escalation.refresh_from_db()
         return escalation
 
@@ -71,7 +71,7 @@ def _escalate(context: ToolContext, conversation_id: UUID, reason: str) -> Escal
 TOOL = BuiltinTool(
     name="escalate_to_human",
     kind="escalation",
-    # Nothing leaves, and a conversation has one open request.
+    # No request is sent, and a conversation has one open escalation.
     delivery=RetryPolicy.IDEMPOTENT,
     gate=always,
     definition=define(

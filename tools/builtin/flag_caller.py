@@ -1,4 +1,4 @@
-"""flag_caller: puts down for staff what a caller did, and hangs up (F19)."""
+"""flag_caller: records a caller's misconduct for staff, and hangs up."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LONGEST_REASON = 300
 
 
 class FlagArguments(BaseModel):
-    """What staff is told of the caller."""
+    """The reason that staff reads."""
 
     reason: str = Field(
         min_length=1,
@@ -29,7 +29,7 @@ class FlagArguments(BaseModel):
 
 
 async def execute(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
-    """Nothing leaves. The channel obeys the signal when the reply is sent (F18)."""
+    """No request is sent. The channel hangs up when the reply is sent."""
     if context.contact is None:
         return Outcome.failed("Nobody is on the line who could be flagged.")
     reason = FlagArguments.model_validate(arguments).reason
@@ -46,7 +46,7 @@ def _flag(context: ToolContext, persona_id: UUID, reason: str) -> None:
 TOOL = BuiltinTool(
     name="flag_caller",
     kind="flag",
-    # Nothing leaves: the same words are put down again.
+    # No request is sent, and a retry writes the same reason again.
     delivery=RetryPolicy.IDEMPOTENT,
     gate=always,
     definition=define(

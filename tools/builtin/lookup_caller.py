@@ -1,4 +1,4 @@
-"""lookup_caller: what the business knows of whoever is calling (L06, L18, D17)."""
+"""lookup_caller: returns what the business's records say about the caller."""
 
 from __future__ import annotations
 

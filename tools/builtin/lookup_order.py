@@ -1,21 +1,21 @@
-"""lookup_order: the orders of a signed-in shopper, from the business's own shop (W04, W05)."""
+"""lookup_order: returns the orders of a signed-in shopper from the business's shop."""
 
 from __future__ import annotations
 
 from tools.engine.builtin_tool import BuiltinTool, Capability, RetryPolicy, Trigger, always, define
 from tools.engine.execution.handler import Handler
-from tools.services.orders.lookup import WhichOrders, look_up_orders
+from tools.services.orders.lookup import OrderArguments, look_up_orders
 
 TOOL = BuiltinTool(
     name="lookup_order",
     kind="order_lookup",
     delivery=RetryPolicy.IDEMPOTENT,
-    # Without a shop it is offered all the same, and says kindly that it can't look (W05).
+    # Offered even without a shop; then it says politely that it can't look.
     gate=always,
     definition=define(
         "Looks the customer's own recent orders up in the shop: their status, what was ordered, and where the parcels are."
     ),
-    handler=Handler(execute=look_up_orders, arguments=WhichOrders),
+    handler=Handler(execute=look_up_orders, arguments=OrderArguments),
     moments=(Trigger.TURN, Trigger.LIVE),
     capability=Capability.ORDER_STATUS,
     category="orders",

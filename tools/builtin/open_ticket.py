@@ -1,4 +1,4 @@
-"""open_ticket: a matter that outlives its conversation is put down for staff (W06)."""
+"""open_ticket: opens a support ticket for an issue that outlives the conversation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tools.services.support.tickets import LONGEST_BODY, LONGEST_SUBJECT, open_t
 
 
 class TicketArguments(BaseModel):
-    """A ticket as staff reads it."""
+    """A ticket for staff."""
 
     subject: str = Field(
         min_length=1, max_length=LONGEST_SUBJECT, description="The matter in one line, at most 120 characters."
@@ -33,7 +33,7 @@ class TicketArguments(BaseModel):
 
 
 async def execute(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
-    """The effect opens one ticket, so trying again is safe."""
+    """Open the ticket. An effect opens only one, so retries are safe."""
     ticket = await in_db(_open, TicketArguments.model_validate(arguments), context)
     result = {"ticket": str(ticket.pk), "number": ticket.number, "priority": ticket.priority}
     told = f"Ticket #{ticket.number} is open: {ticket.subject}. A colleague looks after it."
@@ -41,7 +41,7 @@ async def execute(arguments: Mapping[str, Any], context: ToolContext) -> Outcome
 
 
 def _subject(arguments: Mapping[str, Any], context: ToolContext) -> str:
-    """The same matter twice in a conversation is a repeat."""
+    """Identify repeats: the same subject in the same conversation."""
     return " ".join(str(arguments.get("subject", "")).casefold().split())
 
 
@@ -61,7 +61,7 @@ def _open(arguments: TicketArguments, context: ToolContext) -> Ticket:
 TOOL = BuiltinTool(
     name="open_ticket",
     kind="ticket",
-    # Nothing leaves, and the effect's id is the ticket's own.
+    # No request is sent, and the effect's id is stored on the ticket.
     delivery=RetryPolicy.IDEMPOTENT,
     gate=always,
     definition=define(

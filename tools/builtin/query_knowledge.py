@@ -1,8 +1,8 @@
-"""query_knowledge: the knowledge base in a live call, where there is one (L05, L18)."""
+"""query_knowledge: searches the knowledge base during a live call."""
 
 from __future__ import annotations
 
-from tools.builtin.search_knowledge import Question, execute
+from tools.builtin.search_knowledge import QuestionArguments, execute
 from tools.engine.builtin_tool import BuiltinTool, BusinessState, RetryPolicy, Trigger, define
 from tools.engine.execution.handler import Handler
 
@@ -10,7 +10,7 @@ NO_ARTICLES = "no article of the knowledge base is published"
 
 
 def has_articles(state: BusinessState) -> str:
-    """Open while there is something to be found."""
+    """Open if an article is published."""
     return "" if state.has_articles else NO_ARTICLES
 
 
@@ -20,7 +20,7 @@ TOOL = BuiltinTool(
     delivery=RetryPolicy.IDEMPOTENT,
     gate=has_articles,
     definition=define("Looks a question up in the business's knowledge base, during the call."),
-    handler=Handler(execute=execute, arguments=Question),
+    handler=Handler(execute=execute, arguments=QuestionArguments),
     moments=(Trigger.LIVE,),
     category="knowledge",
     section="""\

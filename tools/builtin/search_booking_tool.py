@@ -1,4 +1,4 @@
-"""search_booking_tool: finds a standing booking (N23)."""
+"""search_booking_tool: finds upcoming bookings."""
 
 from __future__ import annotations
 
@@ -6,21 +6,20 @@ from projects.models import Project
 from tools.engine.builtin_tool import BuiltinTool, RetryPolicy, define, switched_on_by
 from tools.engine.execution.handler import Handler, ToolContext
 from tools.engine.execution.outcome import Outcome
-from tools.services.bookings.booking_reference import NOT_FOUND, WhichBooking, clue_of
-from tools.services.bookings.date_words import listed
-from tools.services.bookings.finding import standing_bookings
+from tools.services.bookings.booking_reference import NOT_FOUND, BookingReference, build_lookup
+from tools.services.bookings.date_words import join_words
+from tools.services.bookings.finding import find_upcoming_bookings
 from tools.services.bookings.formatting import booking_data, booking_words
-from tools.services.bookings.handler_adapter import at_desk
-from tools.services.bookings.verified import verified
+from tools.services.bookings.handler_adapter import requires_verification, transactional_handler
 
 WAIT_SECONDS = 30
 
 
-def search_booking(project: Project, asked: WhichBooking, context: ToolContext) -> Outcome:
-    """The customer's bookings to come."""
-    found = standing_bookings(project, clue_of(asked, context, project), now=context.at)
+def search_booking(project: Project, reference: BookingReference, context: ToolContext) -> Outcome:
+    """Return the customer's upcoming bookings."""
+    found = find_upcoming_bookings(project, build_lookup(reference, context, project), now=context.at)
     result = {"bookings": [booking_data(booking, project) for booking in found]}
-    words = listed([booking_words(booking, project, now=context.at) for booking in found])
+    words = join_words([booking_words(booking, project, now=context.at) for booking in found])
     return Outcome.done(f"Found: {words}." if found else NOT_FOUND, result=result, adapter="book")
 
 
@@ -36,8 +35,8 @@ TOOL = BuiltinTool(
         },
     ),
     handler=Handler(
-        execute=at_desk(WhichBooking, verified(search_booking)),
-        arguments=WhichBooking,
+        execute=transactional_handler(BookingReference, requires_verification(search_booking)),
+        arguments=BookingReference,
         wait_seconds=WAIT_SECONDS,
         tells=True,
     ),

@@ -1,4 +1,4 @@
-"""search_knowledge: looks a question up in the business's published articles (F10)."""
+"""search_knowledge: searches the business's published articles."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from tools.engine.execution.handler import Handler, ToolContext
 from tools.engine.execution.outcome import Outcome
 
 
-class Question(BaseModel):
+class QuestionArguments(BaseModel):
     query: str = Field(
         min_length=1, max_length=LONGEST_QUESTION, description="What the customer wants to know, in their own words."
     )
 
 
 async def execute(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
-    """What the articles say; that there is nothing is an answer as well, and no error."""
+    """Return what the articles say. An empty result is not an error."""
     return Outcome.done(await in_db(_look_up, context, str(arguments["query"])))
 
 
@@ -41,7 +41,7 @@ TOOL = BuiltinTool(
         "Looks a question up in the business's own articles. For what the business says nothing of above: how something "
         "works, what is allowed, what it costs, what to do."
     ),
-    handler=Handler(execute=execute, arguments=Question),
+    handler=Handler(execute=execute, arguments=QuestionArguments),
     moments=(Trigger.TURN,),
     category="knowledge",
     section="""\

@@ -1,4 +1,4 @@
-"""send_email: an e-mail to somebody that a model names, out of the addresses that were approved with the todo (L11, L21, D23)."""
+"""send_email: e-mails a recipient that the model chooses from the addresses approved with the todo."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from pydantic import Field
 from tools.engine.builtin_tool import BuiltinTool, RetryPolicy, Trigger, always, define
 from tools.engine.execution.handler import Handler, ToolContext
 from tools.engine.execution.outcome import Outcome
-from tools.engine.words import same_words
+from tools.engine.words import normalize_words
 from tools.services.messaging.base import Email
 from tools.services.messaging.channels import deliver
-from tools.services.messaging.mail import WrittenEmail
+from tools.services.messaging.mail import EmailArguments
 
 
-class AddressedEmail(WrittenEmail):
+class AddressedEmailArguments(EmailArguments):
     """An e-mail with its recipient."""
 
     to: str = Field(min_length=3, max_length=254, description="The recipient: one of the approved e-mail addresses.")
 
 
 async def execute(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
-    """Whether the address may be written to was settled when the call was planned (D23)."""
-    letter = AddressedEmail.model_validate(arguments)
-    return await deliver(Email(to=letter.to.strip(), subject=letter.subject, body=letter.body), context)
+    """The address was checked against the approved ones when the call was planned."""
+    email = AddressedEmailArguments.model_validate(arguments)
+    return await deliver(Email(to=email.to.strip(), subject=email.subject, body=email.body), context)
 
 
 def repeat_of(arguments: Mapping[str, Any], context: ToolContext) -> str | None:
-    """The same words to the same address."""
+    """Identify repeats: the same words to the same address."""
     to, subject, body = (str(arguments.get(name, "")) for name in ("to", "subject", "body"))
-    return f"{to.strip().casefold()}\n{same_words(subject)}\n{same_words(body)}"
+    return f"{to.strip().casefold()}\n{normalize_words(subject)}\n{normalize_words(body)}"
 
 
 TOOL = BuiltinTool(
@@ -43,6 +43,6 @@ TOOL = BuiltinTool(
         "Sends an e-mail to one of the recipients that were approved for the todo.",
         conditions={"isApproved": "A colleague has approved the todo that this e-mail is for, with its recipients."},
     ),
-    handler=Handler(execute=execute, arguments=AddressedEmail, repeat_of=repeat_of, addressee="to"),
+    handler=Handler(execute=execute, arguments=AddressedEmailArguments, repeat_of=repeat_of, addressee="to"),
     moments=(Trigger.TASK,),
 )

@@ -1,4 +1,4 @@
-"""send_email_to_caller: a follow-up e-mail to the customer of an approved todo, at their own address (L10, L21)."""
+"""send_email_to_caller: sends the customer of an approved todo a follow-up e-mail, at their own address."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Any
 from tools.engine.builtin_tool import BuiltinTool, RetryPolicy, Trigger, always, define
 from tools.engine.execution.handler import Handler, ToolContext
 from tools.engine.execution.outcome import Outcome
-from tools.services.messaging.mail import WrittenEmail, email_repeat, send_email
+from tools.services.messaging.mail import EmailArguments, email_repeat, send_email
 
 NO_ADDRESS = "The e-mail wasn't sent: no e-mail address of the caller is known."
 
 
 async def execute(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
-    """The recipient is the contact of the todo: whatever a model adds to its arguments is no address (L10)."""
+    """The recipient is the todo's contact; addresses in the arguments are ignored."""
     if context.contact is None or not context.contact.email:
         return Outcome.failed(NO_ADDRESS, told=NO_ADDRESS)
-    letter = WrittenEmail.model_validate(arguments)
-    return await send_email(letter.subject, letter.body, context)
+    email = EmailArguments.model_validate(arguments)
+    return await send_email(email.subject, email.body, context)
 
 
 def repeat_of(arguments: Mapping[str, Any], context: ToolContext) -> str | None:
@@ -34,6 +34,6 @@ TOOL = BuiltinTool(
         "Sends a follow-up e-mail to the caller, at the address that is known of them.",
         conditions={"isApproved": "A colleague has approved the todo that this e-mail is for."},
     ),
-    handler=Handler(execute=execute, arguments=WrittenEmail, repeat_of=repeat_of),
+    handler=Handler(execute=execute, arguments=EmailArguments, repeat_of=repeat_of),
     moments=(Trigger.TASK,),
 )

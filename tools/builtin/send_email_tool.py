@@ -1,4 +1,4 @@
-"""send_email_tool: writes the customer an e-mail (N26)."""
+"""send_email_tool: e-mails the customer."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tools.services.messaging.mail import LONGEST_BODY, LONGEST_SUBJECT, email_r
 
 
 class EmailArguments(BaseModel):
-    """What is read off the conversation. The recipient isn't: it is the customer's own address."""
+    """The e-mail, read off the conversation. The recipient is not an argument: it is the customer's own address."""
 
     subject: str = Field(
         min_length=1,
@@ -30,8 +30,8 @@ class EmailArguments(BaseModel):
 
 
 async def execute(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
-    letter = EmailArguments.model_validate(arguments)
-    return await send_email(letter.subject, letter.body, context)
+    email = EmailArguments.model_validate(arguments)
+    return await send_email(email.subject, email.body, context)
 
 
 def repeat_of(arguments: Mapping[str, Any], context: ToolContext) -> str | None:

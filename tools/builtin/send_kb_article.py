@@ -1,4 +1,4 @@
-"""send_kb_article: a card of a published article, which the customer can open; in words where no card is shown (W07)."""
+"""send_kb_article: shows a card of a published article; in channels without cards, the agent reads its text."""
 
 from __future__ import annotations
 
@@ -18,18 +18,20 @@ from tools.engine.execution.handler import Handler, ToolContext
 from tools.engine.execution.outcome import Outcome
 
 SHOWN = "The customer sees a card of the article “{title}”, with a link to it."
-IN_WORDS = "No card can be shown here. Tell the customer what the article “{title}” says: {excerpt} It stands at {url}."
+IN_WORDS = (
+    "No card can be shown here. Tell the customer what the article “{title}” says: {excerpt} Its address is {url}."
+)
 NOT_FOUND = "There is no published article {slug!r}. Use a slug that search_knowledge returned."
 
 
-class Card(BaseModel):
+class CardArguments(BaseModel):
     slug: str = Field(min_length=1, max_length=120, description="The article's slug, as search_knowledge returned it.")
 
 
 async def execute(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
-    """Only an article of this project, and only a published one: any other is one that doesn't exist."""
+    """Only published articles of this project are found."""
     slug = str(arguments["slug"])
-    card = await in_db(_card_of, context, slug)
+    card = await in_db(_find_card, context, slug)
     if card is None:
         return Outcome.failed(NOT_FOUND.format(slug=slug))
     if context.channel not in SHOWING_BLOCKS:
@@ -37,7 +39,7 @@ async def execute(arguments: Mapping[str, Any], context: ToolContext) -> Outcome
     return Outcome.done(SHOWN.format(**card), block=card)
 
 
-def _card_of(context: ToolContext, slug: str) -> dict[str, Any] | None:
+def _find_card(context: ToolContext, slug: str) -> dict[str, Any] | None:
     with tenant_tx(context.organization_id):
         rows = Article.objects.select_related("project").filter(project_id=context.project_id, slug=slug)
         found = rows.filter(published_at__isnull=False).first()
@@ -53,12 +55,12 @@ TOOL = BuiltinTool(
     delivery=RetryPolicy.IDEMPOTENT,
     gate=has_articles,
     definition=define("Shows the customer a card with title, excerpt and link of an article that answers them."),
-    handler=Handler(execute=execute, arguments=Card),
+    handler=Handler(execute=execute, arguments=CardArguments),
     moments=(Trigger.TURN,),
     capability=Capability.KB_ARTICLE_CARD,
     category="knowledge",
     section="""\
 ### Showing an Article
 - When an article that `search_knowledge` returned answers the customer, call `send_kb_article` with its slug.
-- Say in a sentence what stands in it; write its address only where the tool says that no card can be shown.""",
+- Say in a sentence what it says; write its address only where the tool says that no card can be shown.""",
 )

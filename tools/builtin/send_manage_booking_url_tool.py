@@ -1,4 +1,4 @@
-"""send_manage_booking_url_tool: texts the manage-booking link (N32, N41, D13)."""
+"""send_manage_booking_url_tool: texts the manage-booking link."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tools.services.signed_links import manage_url
 NO_BOOKING = (
     "The link wasn't sent: no booking of this customer's is still to come. Ask under which name and phone it was made."
 )
-# Repeats are compared before the link is made: every link to a booking is the same to the customer.
+# Repeats are detected before the link is made; to the customer, every link to a booking is the same.
 SUBJECT = "manage booking link"
 
 
@@ -41,7 +41,7 @@ def repeat_of(arguments: Mapping[str, Any], context: ToolContext) -> str | None:
 
 
 def _next_booking(context: ToolContext) -> Booking | None:
-    """The booking that this conversation made last, else the customer's next one."""
+    """Return the booking made last in this conversation, else the customer's next one."""
     with tenant_tx(context.organization_id):
         project = Project.objects.select_related("agent_version").get(pk=context.project_id)
         coming = bookings_of(project).filter(state=BookingState.CONFIRMED, ends_at__gt=context.at)
@@ -51,7 +51,7 @@ def _next_booking(context: ToolContext) -> Booking | None:
 
 def _is_of(context: ToolContext, project: Project) -> Q:
     contact = context.contact
-    assert contact is not None  # without a number nothing is looked for
+    assert contact is not None  # execute() requires a phone number
     phone = normalize_phone(contact.phone, region=config_of(project).region)
     return Q(persona_id=contact.persona_id) | Q(phone=phone)
 

@@ -1,7 +1,7 @@
-"""send_portal_link: texts the caller the link of their own page (F11, D25).
+"""send_portal_link: texts the caller a link to their portal.
 
-The link is in memory and in the message only: an attempt after a crash makes it anew. Whoever reads the ledger finds it blotted
-out, and nothing that the service answered, because services repeat what they were sent.
+The link exists only in memory and in the message; a retry after a crash creates a new one. The ledger masks it, and
+keeps nothing of the service's response, because services echo what they were sent.
 """
 
 from __future__ import annotations
@@ -17,45 +17,47 @@ from tools.engine.execution.handler import Handler, ToolContext
 from tools.engine.execution.outcome import Outcome
 from tools.services.messaging.outbox import NAME as OUTBOX
 from tools.services.messaging.sms import NO_PHONE, send_sms, sms_repeat
-from tools.services.signed_links import PortalPlace, portal_url, token_in
+from tools.services.signed_links import PortalTarget, portal_url, token_in
 
-# Repeats are compared before the link is made: every link to a page is the same to the customer.
+# Repeats are detected before the link is made; to the customer, every link to the portal is the same.
 SUBJECT = "portal link"
 SENT = "I have sent you the link to your page by text message."
-BLOTTED = "••••••"
+MASK = "••••••"
 
 
 async def execute(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
-    """The link goes to the caller's own number, whatever a model says."""
+    """Text the link to the caller's own number."""
     if context.contact is None or not context.contact.phone:
         return Outcome.failed(NO_PHONE, told=NO_PHONE)
-    link = portal_url(PortalPlace(context.organization_id, context.contact.persona_id))
+    link = portal_url(PortalTarget(context.organization_id, context.contact.persona_id))
     outcome = await send_sms(f"{context.business}: {link}".removeprefix(": "), context)
     if outcome.adapter != OUTBOX:
-        # What opens the page is for the customer alone: a model reads that it was sent, and not the link.
+        # The link is for the customer only: the model reads that it was sent, but not the link itself.
         outcome = outcome.retold(SENT)
     return _without_link(outcome, token_in(link))
 
 
 def _without_link(outcome: Outcome, token: str) -> Outcome:
-    """What the ledger keeps. Where the offline model answers nobody is ever texted: there the outbox is the customer's phone."""
+    """Return the outcome for the ledger. With the offline model no text is ever sent, so the outbox keeps the link and
+    stands in for the customer's phone.
+    """
     if outcome.adapter == OUTBOX and settings.OFFLINE_MODEL:
         return outcome
     return replace(
         outcome,
-        request=_blotted(outcome.request, token),
-        result=_blotted(outcome.result, token),
-        error=_blotted(outcome.error, token),
+        request=_masked(outcome.request, token),
+        result=_masked(outcome.result, token),
+        error=_masked(outcome.error, token),
         excerpt="",
     )
 
 
-def _blotted(value: Any, token: str) -> Any:
+def _masked(value: Any, token: str) -> Any:
     if isinstance(value, str):
-        return value.replace(token, BLOTTED)
+        return value.replace(token, MASK)
     if isinstance(value, Mapping):
-        return {name: _blotted(one, token) for name, one in value.items()}
-    return [_blotted(one, token) for one in value] if isinstance(value, list | tuple) else value
+        return {name: _masked(one, token) for name, one in value.items()}
+    return [_masked(one, token) for one in value] if isinstance(value, list | tuple) else value
 
 
 def repeat_of(arguments: Mapping[str, Any], context: ToolContext) -> str | None:

@@ -1,4 +1,4 @@
-"""send_sms: texts the customer while the agent answers; of one kind with send_sms_tool (F09, D18)."""
+"""send_sms: texts the customer while the agent replies; same kind of effect as send_sms_tool."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from tools.engine.gates import escalated_when, needs_escalation
 from tools.services.messaging.sms import LONGEST_TEXT
 
 
-class TextMessage(BaseModel):
-    """What is said. The recipient is no field: it is the customer's own number."""
+class TextArguments(BaseModel):
+    """The text. The recipient is not an argument: it is the customer's own number."""
 
     text: str = Field(
         min_length=1,
@@ -27,7 +27,7 @@ TOOL = BuiltinTool(
     delivery=RetryPolicy.ONCE,
     gate=needs_escalation("message"),
     definition=define("Sends the customer a text message (SMS) at their own number, now."),
-    handler=Handler(execute=execute, arguments=TextMessage, repeat_of=repeat_of),
+    handler=Handler(execute=execute, arguments=TextArguments, repeat_of=repeat_of),
     moments=(Trigger.TURN, Trigger.LIVE),
     category="phone",
     section="""\

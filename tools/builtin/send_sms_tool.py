@@ -1,4 +1,4 @@
-"""send_sms_tool: texts the customer, the source's CAActionSendSMSInformationFlow (N25, N39, N41, N51)."""
+"""send_sms_tool: texts the customer (`CAActionSendSMSInformationFlow`)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tools.services.messaging.sms import LONGEST_TEXT, send_sms, sms_repeat
 
 
 class SmsArguments(BaseModel):
-    """What is read off the conversation. The recipient isn't: it is the customer's own number."""
+    """The text, read off the conversation. The recipient is not an argument: it is the customer's own number."""
 
     text: str = Field(
         min_length=1,

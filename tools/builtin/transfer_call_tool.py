@@ -1,4 +1,4 @@
-"""transfer_call_tool: hands a call to a person, the source's CAActionCallTransferFlow, on the phone only (N27, T21)."""
+"""transfer_call_tool: transfers a phone call to a person (`CAActionCallTransferFlow`)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NO_NUMBER = "The call can't be transferred: this business has set up no number f
 
 
 class TransferArguments(BaseModel):
-    """Whom the call goes to, by the name that the business gave the number. A model never supplies a number (L07)."""
+    """The destination, by the name that the business gave the number. The model never supplies a number."""
 
     to: str = Field(
         max_length=80,
@@ -28,7 +28,7 @@ class TransferArguments(BaseModel):
 
 
 async def execute(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
-    """The channel obeys the signal, in the transaction that stores this outcome (F18)."""
+    """The channel obeys the signal in the transaction that stores this outcome."""
     numbers = await in_db(numbers_of, context)
     if not numbers:
         return Outcome.failed(NO_NUMBER, told=NO_NUMBER)
@@ -39,14 +39,14 @@ async def execute(arguments: Mapping[str, Any], context: ToolContext) -> Outcome
 
 
 def transfer(state: BusinessState) -> str:
-    """Open when switched on, in a phone conversation."""
+    """Open if switched on, in phone conversations only."""
     return switched_on_by(SWITCH)(state) or ("" if state.channel == "phone" else f"phone only, this is {state.channel}")
 
 
 TOOL = BuiltinTool(
     name="transfer_call_tool",
     kind="transfer",
-    # Nothing leaves: the signal is obeyed in the transaction that stores the outcome, so trying again is safe.
+    # No request is sent: the signal takes effect in the transaction that stores the outcome, so retries are safe.
     delivery=RetryPolicy.IDEMPOTENT,
     gate=transfer,
     definition=define(

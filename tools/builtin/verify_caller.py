@@ -1,11 +1,11 @@
-"""verify_caller: makes sure who the customer is, as the project's level of verification asks for it (D14, F08, F20)."""
+"""verify_caller: verifies the customer at the level that the project requires."""
 
 from __future__ import annotations
 
 from tools.engine.builtin_tool import BuiltinTool, RetryPolicy, Trigger, define
 from tools.engine.execution.handler import Handler
 from tools.engine.gates import needs_calendar
-from tools.services.verification.matching import NAME, Claimed, verify_caller
+from tools.services.verification.matching import NAME, ClaimedContact, verify_caller
 
 TOOL = BuiltinTool(
     name=NAME,
@@ -15,7 +15,7 @@ TOOL = BuiltinTool(
     definition=define(
         "Makes sure who the customer is, before what is theirs is told or changed. Says what is needed where it isn't sure yet."
     ),
-    handler=Handler(execute=verify_caller, arguments=Claimed),
+    handler=Handler(execute=verify_caller, arguments=ClaimedContact),
     moments=(Trigger.TURN, Trigger.LIVE),
     category="calendar",
     section="""\

@@ -1,4 +1,4 @@
-"""What every built-in tool states."""
+"""The definition of a built-in tool."""
 
 from __future__ import annotations
 
@@ -25,28 +25,31 @@ __all__ = [
     "switched_on_by",
 ]
 
-# The channels on which a customer sees the blocks of a reply (W11).
+# Channels that show the customer the blocks of a reply.
 SHOWING_BLOCKS = frozenset({"chat", "portal", "api"})
-# Answers "" when the tool is on, else the reason why not. A pure function: the state was read before (F06).
+# Returns "" when the tool is offered, otherwise the reason why not. Pure: the state is read beforehand.
 Gate = Callable[[BusinessState], str]
-# Narrows the JSON Schema of a tool's arguments to what the business has: the numbers that a call may go to (L07).
+# Restricts the JSON Schema of a tool's arguments to what the business has, for example its transfer numbers.
 Narrow = Callable[[Mapping[str, Any], BusinessState], Mapping[str, Any]]
-# What the business itself adds to a tool's section, as lines of a list: its rules of escalation.
+# Lines that the business adds to a tool's section, for example its escalation rules.
 Adds = Callable[[BusinessState], Sequence[str]]
 
 
 @dataclass(frozen=True)
 class BuiltinTool:
-    """A built-in tool. `kind` is what its effects are in the ledger; repeats are compared within a kind. A tool that only
-    reads our own rows has none, and leaves no effect.
+    """A built-in tool.
 
-    `handler` carries it out (N44). It stands in the tool's own module, or is taken from the package that does the work
-    (`tools.services.bookings`, `tools.services.messaging`). `moments` says when it may run (D18): what only a conversation can obey is no
-    task's, and what a commitment fires has conditions.
+    `kind` groups its effects in the ledger; duplicates are detected within a kind. A tool that only reads our own rows
+    has an empty kind and leaves no effect.
 
-    `capability` is what an agent's vertical has to bring (W01), `channels` where it may run, all where there are none;
-    `category` is its group in the catalogue (F12). `section` is how a model is to use it, a markdown part under
-    `## Available Tools` (L15); `adds` gives it the business's own rules, and `narrow` fits the arguments to the business.
+    `handler` executes it: defined in the tool's module, or taken from the service that does the work. `moments` lists
+    the triggers it may run on. A tool that only a conversation can act on has no TASK trigger, and a tool with the
+    COMMITMENT trigger needs conditions.
+
+    `capability` is the vertical's capability it requires. `channels` restricts where it may run; empty means
+    everywhere. `category` is its group in the catalogue. `section` is the markdown under `## Available Tools` that
+    tells a model how to use it; `adds` appends lines from the business's own rules, and `narrow` restricts the
+    arguments to what the business has.
     """
 
     name: str
@@ -71,7 +74,7 @@ class BuiltinTool:
 def define(
     description: str, *, conditions: Mapping[str, str] | None = None, history: bool = False, tag: str | None = None
 ) -> ToolDefinition:
-    """A definition whose action is the system event of the tool's own name."""
+    """A definition whose action sends the system event named after the tool."""
     return ToolDefinition(
         description=description,
         conditions={name: Condition(type="boolean", description=text) for name, text in (conditions or {}).items()},
@@ -81,12 +84,12 @@ def define(
 
 
 def always(state: BusinessState) -> str:
-    """A gate that is always open (N31)."""
+    """A gate that is always open."""
     return ""
 
 
 def switched_on_by(key: str) -> Gate:
-    """Open while a boolean attribute is true."""
+    """A gate that is open while a boolean attribute is true."""
 
     def gate(state: BusinessState) -> str:
         return "" if is_on(state.attributes, key) else f"{key} is not True"

@@ -1,4 +1,4 @@
-"""The state of a business as far as its tools ask for it: read once, so that offering a tool is a pure function (F06)."""
+"""The state of a business that its tools depend on, read once so that offering tools is a pure function."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from projects.models import AgentVersion, Article, Project, Source
 from projects.models.agent_config import AgentConfig, CallerVerification, EscalationRule
 from projects.records.attributes import Resolved, attributes_column, read_column
 from tenancy.prepared_queries import PreparedQuery
-from tools.engine.platform import notice_definitions
+from tools.engine.platform import invalidate_if_changed
 from tools.engine.transfers import TRANSFER_NUMBERS, TransferNumber, read_numbers
 from tools.models import CustomTool, PlatformDefinition, Resource
 
-# Whoever is connected to one of these has a calendar (F07); a booking book with something to book is one as well.
-CALENDARS = frozenset({"google_calendar", "caldav"})
-# What descriptions may name in double braces (F02).
-NAMES = ("business", "agent", "channel")
+# A source of one of these kinds counts as a calendar. So does the booking book when it has an active resource.
+CALENDAR_KINDS = frozenset({"google_calendar", "caldav"})
+# Names that descriptions may interpolate in double braces.
+PLACEHOLDERS = ("business", "agent", "channel")
 
 
 @dataclass(frozen=True)
 class BusinessState:
-    """What a project is, has and has switched on, on one channel.
+    """The settings and resources of a project, on one channel.
 
-    `enabled_tools` is the allowlist of W02, None for none; `connected` the kinds of its sources that work at the moment;
-    `escalations` the actions of its escalation `rules` (F09). `channel` is normalised: a webcall is a phone call (N14).
-    `has_own_tools`: it has defined tools of its own; `has_own_moments`: one of them says itself when it runs.
+    `enabled_tools` is the allowlist; None allows all. `connected` holds the kinds of its working sources, `escalations`
+    the actions of its escalation `rules`. `channel` is normalized: a webcall counts as a phone call. `has_own_tools` is
+    true if the project has custom tools, `has_own_moments` if an enabled one sets `moments`.
     """
 
     channel: str
@@ -54,28 +54,28 @@ class BusinessState:
 
     @cached_property
     def transfer_numbers(self) -> Sequence[TransferNumber]:
-        """The numbers that a call may be put through to, in their order."""
-        found = self.attributes.get(TRANSFER_NUMBERS)
-        return read_numbers(found.value if found else None, region=self.region)
+        """The numbers a call may be transferred to, in order of the setting."""
+        numbers = self.attributes.get(TRANSFER_NUMBERS)
+        return read_numbers(numbers.value if numbers else None, region=self.region)
 
     @property
     def has_calendar(self) -> bool:
-        """Whether there is anything to book in (F07)."""
-        return self.has_book or bool(self.connected & CALENDARS)
+        """True if something can be booked."""
+        return self.has_book or bool(self.connected & CALENDAR_KINDS)
 
     @property
     def names(self) -> Mapping[str, str]:
-        """What stands for the names in a description."""
-        return dict(zip(NAMES, (self.business_name, self.agent_name, self.channel), strict=True))
+        """Values of the names that descriptions interpolate."""
+        return dict(zip(PLACEHOLDERS, (self.business_name, self.agent_name, self.channel), strict=True))
 
 
-def _of_definitions(what: Count | Max) -> Subquery:
-    """One figure of all stored definitions, as a column beside a project."""
+def _definitions_aggregate(aggregate: Count | Max) -> Subquery:
+    """A column with one aggregate over all stored definitions."""
     rows: QuerySet[Any, Any] = PlatformDefinition.objects.order_by().annotate(all=Value(1)).values("all")
-    return Subquery(rows.annotate(figure=what).values("figure"))
+    return Subquery(rows.annotate(figure=aggregate).values("figure"))
 
 
-FACTS = PreparedQuery(
+STATE_QUERY = PreparedQuery(
     lambda project: Project.objects.annotate(
         attributes_text=attributes_column(),
         connected=ArraySubquery(
@@ -87,29 +87,31 @@ FACTS = PreparedQuery(
         has_own_moments=Exists(
             CustomTool.objects.filter(project_id=OuterRef("pk"), is_enabled=True, definition__has_key="moments")
         ),
-        definitions=_of_definitions(Count("pk")),
-        newest_definition=_of_definitions(Max("updated_at")),
+        definitions=_definitions_aggregate(Count("pk")),
+        newest_definition=_definitions_aggregate(Max("updated_at")),
     ).filter(pk=project),
     kinds=(UUID,),
 )
 
 
 def read_state(project: Project, *, channel: str, config: AgentConfig | None = None) -> BusinessState:
-    """The project's state as it is now, or would be with other settings, in the running transaction: one read. It also says
-    whether the stored definitions of tools are still those that this process keeps (F04).
+    """Read the state of the project on a channel, in the running transaction, with one query.
+
+    `config` replaces the settings of the current agent version. The query also detects whether this process's cached
+    platform definitions are out of date.
     """
-    [found] = map(vars, FACTS(project.pk))
-    notice_definitions(found["definitions"] or 0, found["newest_definition"])
+    [columns] = map(vars, STATE_QUERY(project.pk))
+    invalidate_if_changed(columns["definitions"] or 0, columns["newest_definition"])
     config = config or cast(AgentVersion, project.agent_version).config
-    return state_of(config, read_column(found["attributes_text"]), channel=channel, facts=found)
+    return build_state(config, read_column(columns["attributes_text"]), channel=channel, facts=columns)
 
 
-def state_of(
+def build_state(
     config: AgentConfig, attributes: Mapping[str, Resolved], *, channel: str, facts: Mapping[str, Any]
 ) -> BusinessState:
-    """The state that follows from an agent's settings, its attributes and what was found of it."""
+    """The state derived from an agent's settings, its attributes and the columns of FACTS."""
     return BusinessState(
-        channel=normalise_channel(channel),
+        channel=normalize_channel(channel),
         attributes=attributes,
         vertical=config.vertical,
         capabilities=VERTICALS[config.vertical].capabilities,
@@ -128,6 +130,6 @@ def state_of(
     )
 
 
-def normalise_channel(channel: str) -> str:
-    """The channel as tools read it: a webcall is a phone call (N14)."""
+def normalize_channel(channel: str) -> str:
+    """The channel for gating: a webcall counts as a phone call."""
     return "phone" if channel == "webcall" else channel

@@ -1,4 +1,4 @@
-"""The compiled set of tools of a project on a channel: `compile_tools_object` of the source (N05, N15, N22-N32, N49)."""
+"""The compiled set of tools of a project on a channel."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from projects.models import Project
 from projects.records.attributes import GATES, is_on
 from tools.engine.builtin_tool import BuiltinTool, Gate
 from tools.engine.business_state import BusinessState, read_state
-from tools.engine.custom.current_tools import StandingTool, standing_tools
+from tools.engine.custom.current_tools import CurrentTool, load_current_tools
 from tools.engine.definition import CALLED, ActionType, RetryPolicy, ToolDefinition, Trigger
-from tools.engine.execution.schemas import NOTHING, MalformedTool, called_schema
+from tools.engine.execution.schemas import NO_PARAMETERS, MalformedTool, called_schema
 from tools.engine.gates import needs_calendar
 from tools.engine.keyed_cache import KeyedCache
 from tools.engine.platform import StoredDefinition, interpolate, stored_definitions
 from tools.engine.registry import builtin_tools
 
 BUILT_IN, CUSTOM = "built-in", "custom"
-# What every tool of a category needs, whatever else it asks for itself (F12).
+# Gates that apply to every tool of a category, in addition to its own.
 CATEGORIES: Mapping[str, Gate] = {"calendar": needs_calendar}
 SWITCHED_OFF = "It is switched off."
 NOT_STORED = "the platform has no definition of it"
@@ -28,10 +28,10 @@ NOT_STORED = "the platform has no definition of it"
 
 @dataclass(frozen=True)
 class CompiledTool:
-    """A tool as one project sees it on one channel. `why_not` is empty when it is offered.
+    """A tool as compiled for one project on one channel. `why_not` is empty if it is offered.
 
-    `overrides` is the origin of the tool of the same name that this one stands in for (D9); `moments` says when it may run.
-    `parameters` is the JSON Schema that a model fills in when it calls the tool itself, `section` how it is to use it.
+    `overrides` is the origin of the same-named tool that it replaces. `parameters` is the JSON Schema of the arguments
+    when a model calls the tool, `section` the instructions for its use.
     """
 
     name: str
@@ -57,37 +57,38 @@ class CompiledTool:
 def compile_tools(
     project: Project, *, channel: str, moment: Trigger | None = None, names: Collection[str] | None = None
 ) -> list[CompiledTool]:
-    """Every tool the project knows, offered or not, by name. A webcall is a phone call (N14).
+    """Every tool of the project, offered or not, sorted by name.
 
-    With `moment` those that may run then, with `names` those of these names; for no other anything is worked out.
+    `moment` limits the result to tools with that trigger, `names` to tools with these names.
     """
     state = read_state(project, channel=channel)
-    own, stored = tuple(standing_tools(project.pk)) if state.has_own_tools else (), stored_definitions()
+    own, stored = tuple(load_current_tools(project.pk)) if state.has_own_tools else (), stored_definitions()
     if names is not None:
         return merge_tools(state, own, stored, moment=moment, names=names)
-    place, ground = (project.pk, moment, state.channel), (state, own, stored)
-    return list(_kept.of(place, ground, lambda: merge_tools(state, own, stored, moment=moment)))
+    key, inputs = (project.pk, moment, state.channel), (state, own, stored)
+    return list(_cache.get(key, inputs, lambda: merge_tools(state, own, stored, moment=moment)))
 
 
-# As the offers (tools.engine.function_calling.offer): most turns find their business as the one before found it.
-_kept: KeyedCache[list[CompiledTool]] = KeyedCache(most=200)
+# Consecutive turns usually find the business in the same state.
+_cache: KeyedCache[list[CompiledTool]] = KeyedCache(max_entries=200)
 
 
 def at_moment(tools: Iterable[CompiledTool], moment: Trigger) -> list[CompiledTool]:
-    """Those of the tools, offered or not, that may run at a moment (D18)."""
+    """The tools, offered or not, that may run on a trigger."""
     return [tool for tool in tools if moment in tool.moments]
 
 
 def merge_tools(
     state: BusinessState,
-    custom: Sequence[StandingTool],
+    custom: Sequence[CurrentTool],
     stored: Mapping[str, StoredDefinition] | None = None,
     *,
     moment: Trigger | None = None,
     names: Collection[str] | None = None,
 ) -> list[CompiledTool]:
-    """The built-in tools behind their gates, in the platform's words where it has stored some (D10), and the project's own
-    on top. An own tool that is switched off covers nothing. `moment` and `names` as in `compile_tools`.
+    """The built-in tools, gated and described by the platform's stored definitions if any, overridden by custom tools.
+
+    A disabled custom tool overrides nothing. `moment` and `names` as in `compile_tools`.
     """
     known = builtin_tools()
     merged = {
@@ -102,8 +103,8 @@ def merge_tools(
     return compiled if moment is None else at_moment(compiled, moment)
 
 
-def compile_custom(tool: StandingTool) -> CompiledTool:
-    """A project's own tool, whatever gate a built-in tool of its name stands behind."""
+def compile_custom(tool: CurrentTool) -> CompiledTool:
+    """Compile a custom tool. Gates of a built-in tool with the same name don't apply."""
     covered = builtin_tools().get(tool.name)
     compiled = CompiledTool(
         name=tool.name,
@@ -116,18 +117,18 @@ def compile_custom(tool: StandingTool) -> CompiledTool:
         moments=tool.definition.runs_in,
         version=tool.version,
     )
-    if is_called(compiled):
+    if is_called_by_model(compiled):
         return _with_parameters(compiled)
-    # The event of a built-in tool is carried out by its flow, so what comes of it is of the same kind.
+    # The built-in handler executes the event, so the effect has the built-in kind.
     if covered and tool.definition.action.type is ActionType.SEND_EVENT:
-        # A tool that models call keeps its own moments: what stands in its place fires on commitments, beside it.
-        moments = compiled.moments if is_called(covered) or tool.definition.moments else covered.moments
+        # A custom tool that overrides one called by models keeps its own triggers and fires on commitments as well.
+        moments = compiled.moments if is_called_by_model(covered) or tool.definition.moments else covered.moments
         return replace(compiled, kind=covered.kind or compiled.kind, delivery=covered.delivery, moments=moments)
     return compiled
 
 
 def _with_parameters(tool: CompiledTool) -> CompiledTool:
-    """A tool of a project's own with what a model fills in when it calls it."""
+    """Add the argument schema to a custom tool that models call."""
     try:
         return replace(tool, parameters=called_schema(tool.definition.action.webhook))
     except MalformedTool as error:
@@ -135,102 +136,102 @@ def _with_parameters(tool: CompiledTool) -> CompiledTool:
 
 
 def approval_setting(name: str) -> str:
-    """The attribute by which a project asks for a person's yes before each use of a built-in tool."""
+    """The attribute that requires approval before each use of a built-in tool."""
     return f"{GATES}{name}_requires_approval_enabled"
 
 
 def why_not(tool: BuiltinTool, state: BusinessState, *, category: str | None = None) -> str:
-    """Why a built-in tool isn't offered, or "": the one place that decides it (W01, W02, F06). A pure function.
+    """Return the reason why a built-in tool isn't offered, or "". Pure; no other function decides this.
 
-    `category` is what the platform's stored definition makes it, the tool's own without one.
+    `category` is the one from the platform's stored definition; the tool's own by default.
     """
     if tool.channels and state.channel not in tool.channels:
         return f"{' and '.join(tool.channels)} only, this is {state.channel}"
     if tool.capability and tool.capability not in state.capabilities:
         title = VERTICALS[state.vertical].title
-        return f"needs {tool.capability}, which the kind of business “{title}” does not bring"
-    if is_called(tool) and state.enabled_tools is not None and tool.name not in state.enabled_tools:
-        return "not among the tools that this agent may use"
+        return f"requires {tool.capability}, which the kind of business “{title}” doesn't include"
+    if is_called_by_model(tool) and state.enabled_tools is not None and tool.name not in state.enabled_tools:
+        return "not on this agent's list of tools"
     needed = CATEGORIES.get(category or tool.category)
     return (needed(state) if needed else "") or tool.gate(state)
 
 
-def is_called(tool: BuiltinTool | CompiledTool) -> bool:
-    """Whether a model calls the tool itself, while it answers."""
+def is_called_by_model(tool: BuiltinTool | CompiledTool) -> bool:
+    """True if a model calls the tool itself."""
     return bool(CALLED & set(tool.moments))
 
 
 def compile_builtin(
     tool: BuiltinTool, state: BusinessState, stored: Mapping[str, StoredDefinition] | None
 ) -> CompiledTool:
-    """A built-in tool as one business sees it, offered or not and why. A pure function (F06)."""
+    """Compile a built-in tool for one business. Pure."""
     compiled = CompiledTool(
         name=tool.name,
         origin=BUILT_IN,
         why_not=why_not(tool, state),
         kind=tool.kind,
         delivery=tool.delivery,
-        definition=_as_switched(tool, state),
+        definition=_with_approval(tool, state),
         moments=tool.moments,
         capability=tool.capability or "",
         channels=tool.channels,
         category=tool.category,
     )
-    return _in_words(compiled, tool, state, stored) if is_called(tool) else compiled
+    return _described(compiled, tool, state, stored) if is_called_by_model(tool) else compiled
 
 
-def _in_words(
+def _described(
     compiled: CompiledTool, tool: BuiltinTool, state: BusinessState, stored: Mapping[str, StoredDefinition] | None
 ) -> CompiledTool:
-    """The tool as models are told of it: in the platform's words, or in the code's while the platform has stored none."""
-    words = words_of(tool)
+    """Apply the platform's stored definition, or the code's own if the platform has stored none."""
+    described = code_definition(tool)
     if stored is not None:
         if tool.name not in stored:
             return replace(compiled, why_not=compiled.why_not or NOT_STORED)
-        words = _over(words, stored[tool.name])
-    closed = why_not(tool, state, category=words.category)
-    parameters = words.parameters or NOTHING
-    described = {"description": interpolate(words.description, state.names)}
+        described = _with_defaults(stored[tool.name], described)
+    reason = why_not(tool, state, category=described.category)
+    parameters = described.parameters or NO_PARAMETERS
+    update = {"description": interpolate(described.description, state.names)}
     return replace(
         compiled,
-        why_not=closed,
-        definition=compiled.definition.model_copy(update=described),
-        category=words.category,
-        parameters=tool.narrow(parameters, state) if tool.narrow and not closed else parameters,
-        section="\n".join([interpolate(words.section, state.names), *(tool.adds(state) if tool.adds else ())]),
+        why_not=reason,
+        definition=compiled.definition.model_copy(update=update),
+        category=described.category,
+        parameters=tool.narrow(parameters, state) if tool.narrow and not reason else parameters,
+        section="\n".join([interpolate(described.section, state.names), *(tool.adds(state) if tool.adds else ())]),
     )
 
 
-def words_of(tool: BuiltinTool) -> StoredDefinition:
-    """A tool in the code's own words, as the platform would store them."""
-    parameters = tool.handler.schema if tool.handler else NOTHING
+def code_definition(tool: BuiltinTool) -> StoredDefinition:
+    """A tool's description in code, in the form of a stored definition."""
+    parameters = tool.handler.schema if tool.handler else NO_PARAMETERS
     return StoredDefinition(tool.definition.description, tool.category, tool.section, parameters)
 
 
-def _over(words: StoredDefinition, stored: StoredDefinition) -> StoredDefinition:
-    """The platform's words, and the code's for what it left empty."""
+def _with_defaults(stored: StoredDefinition, defaults: StoredDefinition) -> StoredDefinition:
+    """The stored definition, with empty fields filled from the code's."""
     return StoredDefinition(
         stored.description,
-        stored.category or words.category,
-        stored.section or words.section,
-        stored.parameters or words.parameters,
+        stored.category or defaults.category,
+        stored.section or defaults.section,
+        stored.parameters or defaults.parameters,
     )
 
 
-def _as_switched(tool: BuiltinTool, state: BusinessState) -> ToolDefinition:
-    """A built-in tool's definition, with the approval that the project asks for (D16)."""
-    is_asked = Trigger.TASK in tool.moments and is_on(state.attributes, approval_setting(tool.name))
-    return tool.definition.model_copy(update={"requires_approval": True}) if is_asked else tool.definition
+def _with_approval(tool: BuiltinTool, state: BusinessState) -> ToolDefinition:
+    """A built-in tool's definition, with approval required if the project's setting says so."""
+    needs_approval = Trigger.TASK in tool.moments and is_on(state.attributes, approval_setting(tool.name))
+    return tool.definition.model_copy(update={"requires_approval": True}) if needs_approval else tool.definition
 
 
 def _delivery_of(definition: ToolDefinition) -> RetryPolicy:
-    """Our own events and messages are written once by their transaction, so trying again is safe."""
+    """The retry policy of a custom tool. Events and messages are written in one transaction, so they are idempotent."""
     is_webhook = definition.action.type is ActionType.SEND_WEBHOOK
     return definition.action.webhook.how_often if is_webhook else RetryPolicy.IDEMPOTENT
 
 
 def wait_seconds(tool: CompiledTool) -> float:
-    """How long the agent waits for the tool's result: as its handler says, or its definition for a webhook. 0: not at all."""
+    """Seconds the agent waits for the tool's result, from its handler or, for other actions than events, its definition."""
     if tool.definition.action.type is not ActionType.SEND_EVENT:
         return tool.definition.wait_seconds
     built_in = builtin_tools().get(tool.name)

@@ -1,6 +1,6 @@
-"""A tool's definition, in the schema of the source, exactly (N16-N21).
+"""Tool definitions as pydantic models.
 
-What a person writes is looked at by tools.engine.validation first, which says in sentences what is wrong. These models read what passed.
+`tools.engine.validation` checks a tenant's input first and explains each mistake; these models parse input that passed.
 """
 
 from __future__ import annotations
@@ -17,27 +17,27 @@ class Part(BaseModel):
 
 
 class Condition(Part):
-    """One named condition; all of a tool's must be true for it to fire (N17)."""
+    """A named condition. A tool fires only if all its conditions are true."""
 
     type: Literal["boolean"]
     description: Annotated[str, Field(min_length=1)]
 
 
 class ConflictPolicy(Part):
-    """Tools that share a tag exclude each other within a turn (N19, N40)."""
+    """Tools that share a tag are mutually exclusive within a turn."""
 
     tag: Annotated[str, Field(min_length=1)]
 
 
 class RetryPolicy(StrEnum):
-    """What may happen to an effect whose outcome is unknown: never again, or again under the same key."""
+    """Retry behavior of an effect with an unknown outcome: never, or again with the same idempotency key."""
 
     ONCE = "once"
     IDEMPOTENT = "idempotent"
 
 
 class Trigger(StrEnum):
-    """When a tool may run (D18): inside the agent's turn, in a live call, for a commitment found after its reply, or for a
+    """When a tool may run: inside the agent's turn, in a live call, for a commitment found after the reply, or for a
     todo that staff approved.
     """
 
@@ -47,12 +47,12 @@ class Trigger(StrEnum):
     TASK = "task"
 
 
-# In these a model calls the tool itself, and reads its result.
+# Triggers on which a model calls the tool itself and reads its result.
 CALLED = frozenset({Trigger.TURN, Trigger.LIVE})
 
 
 class ActionType(StrEnum):
-    """How a tool acts (N20)."""
+    """The ways a tool acts."""
 
     SEND_EVENT = "send_event"
     SEND_WEBHOOK = "send_webhook"
@@ -60,7 +60,7 @@ class ActionType(StrEnum):
 
 
 class Method(StrEnum):
-    """How a webhook is called."""
+    """HTTP method of a webhook."""
 
     GET = "GET"
     POST = "POST"
@@ -74,11 +74,11 @@ BODILESS = (Method.GET, Method.DELETE)
 
 
 class WebhookOptions(Part):
-    """Where a webhook goes, and what is read off the conversation for it (N45).
+    """The request of a webhook and the parts of it that a model fills in.
 
-    `body` is a JSON Schema. `query` and `headers` are either one, or fixed texts by name. Times are in seconds: how long one
-    call may take, and how long the agent waits for the result (`ToolDefinition.wait_seconds`). An endpoint with `callback`
-    answers 202 now, and later at the address that it is sent.
+    `body` is a JSON Schema. `query` and `headers` are either a JSON Schema or fixed texts by name. `timeout_seconds`
+    limits one call; `wait_seconds` is how long the agent waits for the result (see `ToolDefinition.wait_seconds`). With
+    `callback`, the endpoint answers 202 and later posts the result to the callback URL it was sent.
     """
 
     url: str
@@ -93,16 +93,16 @@ class WebhookOptions(Part):
 
     @property
     def how_often(self) -> RetryPolicy:
-        """A GET changes nothing, so it may be sent again; anything else is sent once unless its owner says otherwise."""
+        """The retry policy: as configured, otherwise idempotent for GET and once for every other method."""
         return self.delivery or (RetryPolicy.IDEMPOTENT if self.method is Method.GET else RetryPolicy.ONCE)
 
     def within(self, seconds: float) -> WebhookOptions:
-        """The same call, which takes so many seconds at most."""
+        """The same options with the timeout capped at this many seconds."""
         return self.model_copy(update={"timeout_seconds": min(self.timeout_seconds, seconds)})
 
     @property
     def generated(self) -> dict[str, dict[str, Any]]:
-        """The JSON Schemas of what a model reads off the conversation, by `query`, `headers` and `body`."""
+        """The JSON Schemas that a model fills in, keyed by `query`, `headers` and `body`."""
         parts = {"query": self.query, "headers": self.headers, "body": self.body}
         return {name: part for name, part in parts.items() if is_schema(part)}
 
@@ -116,9 +116,10 @@ class WebhookOptions(Part):
 
 
 class UrgentMessageOptions(Part):
-    """What the agent is told at once, as `prefix: message` (N46). As an after-action the message is the tool's result.
+    """A message to the agent, in the form `prefix: message`.
 
-    As an action without a message it is the agent's own words, the quote that the tool fired on.
+    Without a message, an after-action sends the tool's result, and an action sends the agent's quote that fired the
+    tool.
     """
 
     prefix: str = ""
@@ -126,8 +127,10 @@ class UrgentMessageOptions(Part):
 
 
 class PersonaAttributeOptions(Part):
-    """Which persona attribute is set, and to what (N47): a fixed `value`, the part of the response at the dotted `path`, or
-    the whole response. With an `instruction` a model makes the value from that.
+    """The persona attribute to set, and its value.
+
+    The value is the fixed `value`, the part of the response at the dotted `path`, or the whole response. With an
+    `instruction`, a model derives the value from that input.
     """
 
     attribute: str
@@ -137,7 +140,7 @@ class PersonaAttributeOptions(Part):
 
 
 class PromptSectionOptions(Part):
-    """Which section of the prompt is written, and with what: as for a persona attribute (N48)."""
+    """The prompt section to write, and its content. The content is chosen as in `PersonaAttributeOptions`."""
 
     section: str
     value: str | None = None
@@ -146,7 +149,7 @@ class PromptSectionOptions(Part):
 
 
 class Action(Part):
-    """What a tool does. The options stand as they were written; the properties read them."""
+    """The action of a tool. `options` are kept as written; the properties parse them."""
 
     type: ActionType = ActionType.SEND_EVENT
     options: Annotated[dict[str, Any], Field(description="By its type.")] = {}
@@ -163,7 +166,7 @@ class Action(Part):
 
 
 class AfterActionType(StrEnum):
-    """What may follow a webhook or an urgent message, in order (N21, D7)."""
+    """The actions that may follow a webhook or an urgent message."""
 
     SEND_URGENT_MESSAGE = "send_urgent_message"
     SET_PERSONA_ATTRIBUTE = "set_persona_attribute"
@@ -184,14 +187,15 @@ class AfterActionDefinition(Part):
 
     @property
     def read(self) -> AfterActionOptions:
-        """The options, by the action's type."""
+        """The parsed options."""
         return AFTER_ACTION_OPTIONS[self.type].model_validate(self.options)
 
 
 class ToolDefinition(Part):
-    """What a tool is for, when it fires, and what it does then. Only a tool that no commitment fires has no conditions.
+    """The purpose of a tool, the conditions on which it fires, and its action.
 
-    `moments` says when a project's own tool may run (D18); None is the usual (`runs_in`).
+    Conditions may be empty only if the tool has no COMMITMENT trigger. `moments` lists the triggers of a custom tool;
+    None means the defaults of `runs_in`.
     """
 
     description: Annotated[str, Field(min_length=1)]
@@ -201,13 +205,13 @@ class ToolDefinition(Part):
     moments: tuple[Trigger, ...] | None = None
     action: Action = Action()
     after_actions: list[AfterActionDefinition] = []
-    # Nothing of it happens before a person has said yes to exactly its arguments (D16).
+    # No attempt is made until a person has approved exactly these arguments.
     requires_approval: Annotated[bool, Field(strict=True)] = False
 
     @property
     def runs_in(self) -> tuple[Trigger, ...]:
-        """When it may run. By itself an event or a message of a project's own is for commitments alone, and a request may be
-        made for a todo too.
+        """The triggers of the tool. By default an event or message runs for commitments only, a webhook for todos as
+        well.
         """
         if self.moments is not None:
             return self.moments
@@ -216,17 +220,19 @@ class ToolDefinition(Part):
 
     @property
     def tag(self) -> str | None:
-        """The conflict tag, if the tool competes."""
+        """The conflict tag, if any."""
         return self.conflict_policy.tag if self.conflict_policy else None
 
     @property
     def tells(self) -> bool:
-        """Whether the agent is told the end of it at once, and speaks by itself (T24)."""
+        """True if the agent is told the result at once and speaks without being asked."""
         return any(action.type is AfterActionType.SEND_URGENT_MESSAGE for action in self.after_actions)
 
     @property
     def wait_seconds(self) -> float:
-        """How long the agent waits for a webhook's result: as its options say, else while there is something to tell (T22)."""
+        """Seconds the agent waits for a webhook's result: as configured, otherwise 30 if the result is told at once,
+        else 0.
+        """
         if self.action.type is not ActionType.SEND_WEBHOOK:
             return 0
         chosen = self.action.webhook.wait_seconds
@@ -234,5 +240,5 @@ class ToolDefinition(Part):
 
 
 def is_schema(part: Mapping[str, Any]) -> bool:
-    """Whether a part of a request is a JSON Schema, to be filled from the conversation, and not texts by name."""
+    """True if part of a request is a JSON Schema to fill from the conversation rather than fixed texts by name."""
     return part.get("type") == "object"

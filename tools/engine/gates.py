@@ -1,7 +1,7 @@
-"""The gates that several tools stand behind: each says "" when it is open, else why not, in the words of staff (F06-F12).
+"""Gates shared by several tools. Each returns "" when open, otherwise the reason for staff.
 
-Pure functions of the business's state. A tool that needs more than one takes `all_of`. What its vertical and its channel
-decide is no gate: that is `capability` and `channels` of the tool.
+Gates are pure functions of the business's state. A tool that needs several combines them with `all_of`. Vertical and
+channel are not gates; see `capability` and `channels` of the tool.
 """
 
 from __future__ import annotations
@@ -12,32 +12,32 @@ from projects.connections.integration_types import KINDS
 from projects.models.agent_config import EscalationAction
 from tools.engine.builtin_tool import Adds, BusinessState, Gate
 
-NO_CALENDAR = "no calendar is connected, and nothing can be booked in the booking book"
-NO_ARTICLES = "no article of the knowledge base is published"
+NO_CALENDAR = "no calendar is connected and the booking book has no resources"
+NO_ARTICLES = "no knowledge base article is published"
 NO_RULES = {
-    "transfer": "no rule of escalation puts calls through",
-    "message": "no rule of escalation sends a text",
+    "transfer": "no escalation rule transfers calls",
+    "message": "no escalation rule sends a text",
 }
-NO_NUMBERS = "no number is set up that a call may be put through to"
+NO_NUMBERS = "no transfer number is set up"
 
 
 def needs_calendar(state: BusinessState) -> str:
-    """Open while there is something to book in: the tools of bookings and those of verification as one set (F07, F08)."""
+    """Open while something can be booked. Booking and verification tools share this gate."""
     return "" if state.has_calendar else NO_CALENDAR
 
 
 def needs_articles(state: BusinessState) -> str:
-    """Open while an article is published (L05)."""
+    """Open while an article is published."""
     return "" if state.has_articles else NO_ARTICLES
 
 
 def needs_numbers(state: BusinessState) -> str:
-    """Open while a call can be put through to somebody (L07)."""
+    """Open while a transfer number is set up."""
     return "" if state.transfer_numbers else NO_NUMBERS
 
 
 def needs_escalation(action: EscalationAction) -> Gate:
-    """Open while a rule of escalation has this action: `transfer` or `message` (F09)."""
+    """Open while an escalation rule has this action: `transfer` or `message`."""
 
     def gate(state: BusinessState) -> str:
         return "" if action in state.escalations else NO_RULES[action]
@@ -46,7 +46,7 @@ def needs_escalation(action: EscalationAction) -> Gate:
 
 
 def escalated_when(action: EscalationAction) -> Adds:
-    """The business's own rules of escalation with this action, as lines of a tool's section."""
+    """The escalation rules with this action, as lines of a tool's section."""
 
     def adds(state: BusinessState) -> Sequence[str]:
         return [f"- Use it when {' '.join(rule.when.split())}" for rule in state.rules if rule.action == action]
@@ -55,7 +55,7 @@ def escalated_when(action: EscalationAction) -> Adds:
 
 
 def needs_source(kind: str) -> Gate:
-    """Open while a source of this kind is connected and works (L06, D24)."""
+    """Open while a source of this kind is connected and works."""
 
     def gate(state: BusinessState) -> str:
         if kind in state.connected:
@@ -67,9 +67,9 @@ def needs_source(kind: str) -> Gate:
 
 
 def all_of(*gates: Gate) -> Gate:
-    """Open while every one is; the first that isn't says why."""
+    """Open while every gate is; otherwise the first closed gate's reason."""
 
     def gate(state: BusinessState) -> str:
-        return next((closed for one in gates if (closed := one(state))), "")
+        return next((reason for check in gates if (reason := check(state))), "")
 
     return gate

@@ -1,4 +1,4 @@
-"""What follows from a state that seldom changes, kept until it does."""
+"""A small in-process cache, invalidated when its input changes."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ V = TypeVar("V")
 
 
 class KeyedCache(Generic[V]):
-    """Values, each with what it was made of, for a place that has one at a time. At most `most` of them, in any thread.
+    """One value per key, together with the input it was computed from. Thread-safe; cleared when full.
 
-    Whoever gets one only reads it.
+    Callers must not modify the values.
     """
 
-    def __init__(self, *, most: int) -> None:
-        self._most = most
+    def __init__(self, *, max_entries: int) -> None:
+        self._max_entries = max_entries
         self._values: dict[Hashable, tuple[object, V]] = {}
 
-    def of(self, place: Hashable, ground: object, make: Callable[[], V]) -> V:
-        """The place's value, made anew unless it was made of an equal ground."""
-        kept = self._values.get(place)
-        if kept is not None and kept[0] == ground:
-            return kept[1]
-        if len(self._values) >= self._most:
+    def get(self, key: Hashable, inputs: object, compute: Callable[[], V]) -> V:
+        """The cached value for the key; recomputed if the input differs."""
+        cached = self._values.get(key)
+        if cached is not None and cached[0] == inputs:
+            return cached[1]
+        if len(self._values) >= self._max_entries:
             self._values.clear()
-        value = make()
-        self._values[place] = ground, value
+        value = compute()
+        self._values[key] = inputs, value
         return value

@@ -1,9 +1,9 @@
-"""The ledger of effects: planning them, and moving them through their states. Every change is compare-and-set.
+"""The ledger of effects: planning them and moving them through their states. Every change is compare-and-set.
 
-    planned → sending → done | failed | unknown          held ⇄ planned, cancelled
+    planned → sending → done | failed | unknown          held ⇄ planned → cancelled
 
-What an attempt's outcome means for the state is said in `tools.engine.execution.outcome_policy`; what the conversation learns of it, in
-`conversations.effects`.
+`tools.engine.execution.outcome_policy` decides which state follows an attempt;
+`conversations.tool_runs.effects.outcome_events` reports it to the conversation.
 """
 
 from __future__ import annotations
@@ -18,49 +18,48 @@ from uuid import UUID
 from django.db.models.functions import Now
 
 from jobs.enqueue import JobRequest
-from jobs.errors import WrongState
 from tenancy.postgresql.prepared import Prepared
 from tenancy.prepared_queries import PreparedQuery
 from tenancy.scope import current_organization_id
 from tenancy.write_batch import insert_rows
 from tools.engine.execution.outcome import Outcome
 from tools.engine.verdicts import Judgement
-from tools.models import AfterAction, AfterActionState, Effect, EffectState, Verdict
+from tools.models import Effect, EffectState, Verdict
 
-# How long after its first attempt an effect is tried again; later it would surprise the customer.
-TRIED_WITHIN = timedelta(minutes=15)
-# How long a tool that answers later may take before somebody has to look.
-CALLED_BACK_WITHIN = timedelta(hours=1)
-# The last word of the key of a job for what follows an effect that belongs to no conversation.
+# Effects are retried for this long after the first attempt; a later retry would surprise the customer.
+RETRY_WINDOW = timedelta(minutes=15)
+# Time limit for a callback before staff has to look.
+CALLBACK_TIMEOUT = timedelta(hours=1)
+# Suffix of the job key for after-actions of an effect without a conversation.
 ALONE = "alone"
 OPEN = (EffectState.PLANNED, EffectState.SENDING)
 
-# Of what an outcome writes, the documents.
-JSON = ("result", "request")
+# JSON columns among those that an outcome writes.
+JSON_COLUMNS = ("result", "request")
 
 ROWS = PreparedQuery(lambda effect: Effect.objects.filter(pk=effect), kinds=(UUID,))
 
-_BEGUN = ("state", "attempts", "started_at", "deadline_at", "is_uncertain", "callback_hash")
+_BEGIN_COLUMNS = ("state", "attempts", "started_at", "deadline_at", "is_uncertain", "callback_hash")
 _BEGIN = Prepared(f"""
 update tools_effect
 set state = 'sending', attempts = attempts + 1, started_at = statement_timestamp(),
     deadline_at = coalesce(deadline_at, statement_timestamp() + %s::interval), is_uncertain = %s, callback_hash = %s
 where id = %s and organization_id = %s and state in ('planned', 'sending')
-returning {", ".join(_BEGUN)}
+returning {", ".join(_BEGIN_COLUMNS)}
 """)  # noqa: S608 - names of our own columns
 
-_STORED = ("state", "result", "told", "error", "request", "http_status", "excerpt", "adapter", "finished_at")
+_OUTCOME_COLUMNS = ("state", "result", "told", "error", "request", "http_status", "excerpt", "adapter", "finished_at")
 _STORE = Prepared(f"""
 update tools_effect
 set state = %s, result = %s, told = %s, error = %s, request = coalesce(%s, request), http_status = %s, excerpt = %s,
     adapter = coalesce(%s, adapter), finished_at = case when %s then statement_timestamp() end
 where id = %s and organization_id = %s and state in ('planned', 'sending', 'unknown')
-returning {", ".join(_STORED)}
+returning {", ".join(_OUTCOME_COLUMNS)}
 """)  # noqa: S608 - names of our own columns
 
 
 def store_verdicts(judgements: Iterable[Judgement], *, conversation_id: UUID, turn_id: UUID) -> list[Verdict]:
-    """Keep every verdict of a reply, in the running transaction."""
+    """Store every verdict of a reply, in the running transaction."""
     return insert_rows(
         Verdict(
             conversation_id=conversation_id,
@@ -79,7 +78,7 @@ def store_verdicts(judgements: Iterable[Judgement], *, conversation_id: UUID, tu
 def plan_effects(
     judgements: Iterable[Judgement], *, project_id: UUID, conversation_id: UUID, turn_id: UUID
 ) -> list[Effect]:
-    """One planned effect per fired tool, with the tool as it is now. The caller queues `job_for` each."""
+    """Plan one effect per fired tool, with a snapshot of its definition. The caller queues `job_for` each."""
     return insert_rows(
         Effect(
             project_id=project_id,
@@ -100,12 +99,12 @@ def plan_effects(
 
 
 def effect_key(*, origin: UUID, tool: str, step: int, index: int) -> str:
-    """What makes an effect one: where its plan stands, never what a model wrote."""
+    """The unique key of an effect: its position in the plan, never model output."""
     return hashlib.sha256(f"{origin}:{tool}:{step}:{index}".encode()).hexdigest()
 
 
 def job_for(effect: Effect, *, reason: str = "", run_after: datetime | None = None) -> JobRequest:
-    """The job that carries an effect on. `reason` tells an effect's later jobs from its first."""
+    """The job that executes an effect. `reason` distinguishes an effect's later jobs from its first."""
     return JobRequest(
         lane="effect",
         project_id=effect.project_id,
@@ -116,18 +115,18 @@ def job_for(effect: Effect, *, reason: str = "", run_after: datetime | None = No
     )
 
 
-def job_alone(effect: Effect) -> JobRequest:
-    """The job that carries out what follows an effect outside of any conversation."""
+def after_actions_job(effect: Effect) -> JobRequest:
+    """The job for the after-actions of an effect without a conversation."""
     return job_for(effect, reason=ALONE)
 
 
-def is_alone(key: str) -> bool:
-    """Whether a job is `job_alone`'s."""
+def is_after_actions_job(key: str) -> bool:
+    """True if the job was created by `after_actions_job`."""
     return key.endswith(f":{ALONE}")
 
 
-def keep_arguments(effect: Effect, arguments: Mapping[str, Any], *, repeat_key: str, recipient: str) -> bool:
-    """Commit what a model read off the conversation, before anything acts on it. False when it stands already."""
+def store_arguments(effect: Effect, arguments: Mapping[str, Any], *, repeat_key: str, recipient: str) -> bool:
+    """Store the arguments a model extracted, before anything acts on them. Return False if they were stored already."""
     changed = Effect.objects.filter(pk=effect.pk, state=EffectState.PLANNED, arranged_at=None).update(
         arguments=dict(arguments), arranged_at=Now(), repeat_key=repeat_key, recipient=recipient[:254]
     )
@@ -136,24 +135,24 @@ def keep_arguments(effect: Effect, arguments: Mapping[str, Any], *, repeat_key: 
 
 
 def needs_approval(effect: Effect) -> bool:
-    """Whether a person has to say yes before the effect begins (D16). Who has resolved or released it has done so."""
+    """True if a person must approve the effect before its first attempt. Resolving or releasing it counts as approval."""
     return effect.definition.get("requires_approval") is True and effect.resolved_at is None
 
 
 def begin_sending(effect: Effect, *, callback_hash: str = "") -> bool:
-    """Mark an attempt as begun; to be committed before its first byte leaves (E1). False when it is over already.
+    """Mark an attempt as started; commit before its first byte is sent. Return False if the effect is over already.
 
-    An attempt that another worker left behind counts as one whose outcome isn't known.
+    An attempt that another worker abandoned makes the outcome uncertain.
     """
     is_uncertain = effect.is_uncertain or effect.state == EffectState.SENDING
-    rows = _BEGIN(TRIED_WITHIN, is_uncertain, callback_hash, effect.pk, current_organization_id())
-    return _take_over(effect, _BEGUN, rows)
+    rows = _BEGIN(RETRY_WINDOW, is_uncertain, callback_hash, effect.pk, current_organization_id())
+    return _apply_row(effect, _BEGIN_COLUMNS, rows)
 
 
 def store_outcome(effect: Effect, outcome: Outcome, *, state: EffectState) -> bool:
-    """Put an attempt's outcome down, and the state that follows from it. False when the effect was over already.
+    """Record an attempt's outcome and the resulting state. Return False if the effect was over already.
 
-    An unknown effect is over only when somebody or a late result says how it ended.
+    An unknown effect can still be ended, by staff or by a late result.
     """
     rows = _STORE(
         state.value,
@@ -168,11 +167,11 @@ def store_outcome(effect: Effect, outcome: Outcome, *, state: EffectState) -> bo
         effect.pk,
         current_organization_id(),
     )
-    return _take_over(effect, _STORED, rows)
+    return _apply_row(effect, _OUTCOME_COLUMNS, rows)
 
 
 def requeue(effect: Effect, outcome: Outcome, *, is_uncertain: bool) -> bool:
-    """Leave an effect to a later attempt. What may have happened stays `sending`: nobody takes it for not begun."""
+    """Leave an effect to a later attempt. It stays `sending` if it may have happened, so that it never looks unstarted."""
     state = EffectState.SENDING if is_uncertain else EffectState.PLANNED
     if not store_outcome(effect, outcome, state=state):
         return False
@@ -181,8 +180,8 @@ def requeue(effect: Effect, outcome: Outcome, *, is_uncertain: bool) -> bool:
     return True
 
 
-def note_accepted(effect: Effect, outcome: Outcome) -> bool:
-    """The tool took it on and answers later: it stays `sending` until the callback comes."""
+def mark_accepted(effect: Effect, outcome: Outcome) -> bool:
+    """Record that the tool accepted the call and answers later: the effect stays `sending` until the callback."""
     if not store_outcome(effect, outcome, state=EffectState.SENDING):
         return False
     Effect.objects.filter(pk=effect.pk).update(accepted_at=Now())
@@ -191,17 +190,22 @@ def note_accepted(effect: Effect, outcome: Outcome) -> bool:
 
 
 def hold_back(effect: Effect, earlier: Effect, *, is_allowed: bool = False) -> bool:
-    """Hold a repeat of what was done already (E6), or has yet to begin: `is_allowed` says that nobody's yes is missing for that."""
-    return _end(effect, state=EffectState.HELD, repeats=earlier.pk, told=_already(earlier, is_allowed=is_allowed))
+    """Hold back a duplicate of an effect that was done, is under way or is planned.
+
+    `is_allowed` is true if the earlier effect needs no further approval; it only changes what the agent is told.
+    """
+    return _end(
+        effect, state=EffectState.HELD, repeats=earlier.pk, told=_duplicate_message(earlier, is_allowed=is_allowed)
+    )
 
 
 def cancel(effect: Effect, *, reason: str) -> bool:
-    """It isn't to be done any more."""
+    """Cancel a planned effect."""
     return _end(effect, state=EffectState.CANCELLED, error=reason[:2000])
 
 
-def end_by_hand(effect: Effect, *, by: UUID | None, is_done: bool, said: str) -> bool:
-    """A person did it, or couldn't, in the place of the tool. False when it was begun, or is over."""
+def complete_manually(effect: Effect, *, by: UUID | None, is_done: bool, said: str) -> bool:
+    """Record that a person did it, or could not, in place of the tool. Return False if it was started or is over."""
     end = (
         {"state": EffectState.DONE, "told": f"A colleague did it by hand. {said}".strip()}
         if is_done
@@ -210,85 +214,21 @@ def end_by_hand(effect: Effect, *, by: UUID | None, is_done: bool, said: str) ->
     return _end(effect, resolved_by=by, resolved_at=Now(), **end)
 
 
-def reopen(effect: Effect) -> None:
-    """Plan an effect again that failed before its first attempt. Raises WrongState."""
-    changed = Effect.objects.filter(pk=effect.pk, state=EffectState.FAILED, attempts=0).update(
-        state=EffectState.PLANNED, error="", told="", finished_at=None
-    )
-    effect.refresh_from_db()
-    if changed != 1:
-        raise WrongState(
-            f"This effect is {EffectState(effect.state).value} and was begun; there is nothing to run again."
-        )
-    _forget_what_followed(effect)
-
-
-def release(effect: Effect, *, by: UUID | None) -> None:
-    """Staff says that a held repeat is wanted: it is planned again, and not held a second time. Raises WrongState."""
-    _decide(effect, by, of=EffectState.HELD, to=EffectState.PLANNED, repeats=None, told="", finished_at=None)
-
-
-def plan_again(effect: Effect) -> None:
-    """What failed, and so did not happen, is to be tried once more under the same key. Raises WrongState."""
-    changed = Effect.objects.filter(pk=effect.pk, state=EffectState.FAILED).update(
-        state=EffectState.PLANNED, error="", told="", finished_at=None, deadline_at=None
-    )
-    effect.refresh_from_db()
-    if changed != 1:
-        raise WrongState(f"This is for an effect that failed; this one is {EffectState(effect.state).value}.")
-    _forget_what_followed(effect)
-
-
-def send_again(effect: Effect, *, by: UUID | None) -> None:
-    """Staff says that an unknown effect didn't happen, and approves another attempt under the same key. Raises WrongState."""
-    _decide(
-        effect,
-        by,
-        of=EffectState.UNKNOWN,
-        to=EffectState.PLANNED,
-        error="",
-        told="",
-        finished_at=None,
-        deadline_at=None,
-        is_uncertain=False,
-    )
-
-
-def confirm(effect: Effect, *, by: UUID | None) -> None:
-    """Staff says that an unknown effect happened. Raises WrongState."""
-    told = "A colleague has checked it: it was done."
-    _decide(effect, by, of=EffectState.UNKNOWN, to=EffectState.DONE, error="", told=told, finished_at=Now())
-
-
-def _decide(effect: Effect, by: UUID | None, *, of: EffectState, to: EffectState, **changes: Any) -> None:
-    changed = Effect.objects.filter(pk=effect.pk, state=of).update(
-        state=to, resolved_by=by, resolved_at=Now(), **changes
-    )
-    effect.refresh_from_db()
-    if changed != 1:
-        raise WrongState(f"This is for an effect that is {of.value}; this one is {EffectState(effect.state).value}.")
-
-
-def _forget_what_followed(effect: Effect) -> None:
-    """After-actions are planned with an effect's end: those that a failure left out follow the next one (N21)."""
-    AfterAction.objects.filter(effect=effect, state=AfterActionState.SKIPPED).delete()
-
-
 def _end(effect: Effect, **changes: Any) -> bool:
     changed = Effect.objects.filter(pk=effect.pk, state=EffectState.PLANNED).update(finished_at=Now(), **changes)
     effect.refresh_from_db()
     return changed == 1
 
 
-def _take_over(effect: Effect, names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> bool:
-    """Give the effect what a compare-and-set has written; where that found another state, the effect as it stands."""
+def _apply_row(effect: Effect, names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> bool:
+    """Copy the written columns onto the effect. If the compare-and-set matched no row, reload the effect instead."""
     if not rows:
         [stands] = ROWS(effect.pk)
         for field in Effect._meta.concrete_fields:
             setattr(effect, field.attname, getattr(stands, field.attname))
         return False
     for name, value in zip(names, rows[0], strict=True):
-        setattr(effect, name, json.loads(value) if name in JSON and value is not None else value)
+        setattr(effect, name, json.loads(value) if name in JSON_COLUMNS and value is not None else value)
     return True
 
 
@@ -296,7 +236,7 @@ def _as_json(document: Mapping[str, Any] | None) -> str | None:
     return json.dumps(dict(document)) if document is not None else None
 
 
-def _already(earlier: Effect, *, is_allowed: bool) -> str:
+def _duplicate_message(earlier: Effect, *, is_allowed: bool) -> str:
     if earlier.state == EffectState.DONE:
         said = f" {earlier.told}" if earlier.told else ""
         return f"It was done already, and isn't done a second time.{said}"

@@ -1,4 +1,4 @@
-"""What the API shows of the tools, field by field; the OpenAPI document is made of it."""
+"""TypedDicts of the tools' API payloads; the OpenAPI schema is generated from them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tools.engine.definition import AfterActionType, RetryPolicy, ToolDefinition
 from tools.models import AfterActionState, EffectOrigin, EffectState, PromiseState
 
 Definition = Annotated[dict[str, Any], ToolDefinition]
-# Why a tool that the agent mentioned did not fire: the rules of detection, a conflict that it lost, a repeat that is held.
+# Why a mentioned tool did not fire: a detection rule, a lost conflict, or a held duplicate.
 HeldBackBy = Annotated[
     str,
     Literal[
@@ -89,7 +89,7 @@ class PromisePayload(TypedDict):
 
 
 class VerdictPayload(TypedDict):
-    """Why a tool fired, or did not."""
+    """The reason why a tool fired or did not."""
 
     tool: str
     fired: bool

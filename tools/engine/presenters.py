@@ -1,4 +1,4 @@
-"""Rows of the tools as the API shows them (design section 6)."""
+"""API representations of the tools' rows."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def effect_payload(effect: Effect) -> EffectPayload:
 
 
 def effect_detail(effect: Effect) -> EffectDetailPayload:
-    """An effect with what was sent, without secrets, what came back, and what followed."""
+    """An effect with its redacted request, the response, and its after-actions."""
     return {
         **effect_payload(effect),
         "key": effect.effect_key,

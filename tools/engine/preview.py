@@ -1,4 +1,4 @@
-"""What a tool would do now: the exact request, event or message, with nothing sent."""
+"""Preview of a tool's request, event or message, without sending it."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from tools.engine.custom.secrets import WebhookSecrets
 from tools.engine.definition import ActionType
 from tools.engine.execution.handler import ToolContext
 from tools.engine.execution.run import prefixed
-from tools.engine.execution.schemas import wanted_arguments
+from tools.engine.execution.schemas import arguments_schema
 from tools.engine.execution.webhook import build_request
 from tools.engine.skills.arguments import ExtractionContext, generate_object_by_schema
 
 
 @dataclass(frozen=True)
 class Preview:
-    """`arguments` are what a model read off the conversation; `sent` is what would go out, its secrets masked."""
+    """`arguments` were extracted from the conversation by a model; `sent` is what would be sent, with secrets masked."""
 
     action: ActionType
     arguments: Mapping[str, Any]
@@ -33,18 +33,24 @@ async def preview(
     model: ModelSpec,
     *,
     tool: CompiledTool,
-    surroundings: ExtractionContext,
+    extraction_context: ExtractionContext,
     context: ToolContext,
     secrets: WebhookSecrets,
     record: Recorder,
 ) -> Preview:
-    """What the tool would send on this occasion, whose quote it fired on. Raises LlmError, MalformedTool."""
-    schema = wanted_arguments(tool.name, tool.definition)
+    """Build what the tool would send in this context. Raises LlmError, MalformedTool."""
+    schema = arguments_schema(tool.name, tool.definition)
     arguments: dict[str, Any] = {}
     if schema is not None:
         task = f"The tool {tool.name} is about to be used. {tool.definition.description}"
         arguments = await generate_object_by_schema(
-            client, model, schema=schema, task=task, surroundings=surroundings, record=record, quote=context.quote
+            client,
+            model,
+            schema=schema,
+            task=task,
+            extraction_context=extraction_context,
+            record=record,
+            quote=context.quote,
         )
     return Preview(tool.definition.action.type, arguments, _sent(tool, arguments, context, secrets))
 

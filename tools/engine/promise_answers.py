@@ -1,4 +1,4 @@
-"""What people say of a promise: that they kept it themselves, or that it is no longer wanted."""
+"""Answers of staff to a promise: kept by themselves, or withdrawn."""
 
 from __future__ import annotations
 
@@ -11,51 +11,51 @@ from projects.models import Project
 from tools.engine.hooks import promise_answered
 from tools.models import EffectState, Promise, PromiseState
 
-# While an effect is on its way it decides by itself; an unknown one is answered where it is asked about.
-UNDECIDED = frozenset({EffectState.PLANNED, EffectState.SENDING, EffectState.UNKNOWN})
-REASON = 300
+# An effect that isn't over decides by itself; an unknown outcome is resolved on the effect.
+UNFINISHED_STATES = frozenset({EffectState.PLANNED, EffectState.SENDING, EffectState.UNKNOWN})
+MAX_REASON_LENGTH = 300
 
 
-def say_it_was_kept(project: Project, promise_id: UUID, *, by: str) -> Promise:
-    """Somebody did what was promised, also after it broke. `by` is who says so, in words.
+def mark_kept(project: Project, promise_id: UUID, *, by: str) -> Promise:
+    """Mark an open or broken promise as kept by a person. `by` is the person's name.
 
     Raises Promise.DoesNotExist, WrongState.
     """
     return _answer(
         project,
         promise_id,
-        standing=(PromiseState.OPEN, PromiseState.BROKEN),
-        end=PromiseState.KEPT,
+        states=(PromiseState.OPEN, PromiseState.BROKEN),
+        new_state=PromiseState.KEPT,
         reason=f"{by} did it.",
     )
 
 
 def withdraw_promise(project: Project, promise_id: UUID, *, by: str) -> Promise:
-    """It is no longer wanted. One that broke stays broken. Raises Promise.DoesNotExist, WrongState."""
+    """Withdraw an open promise. `by` is the person's name. Raises Promise.DoesNotExist, WrongState."""
     return _answer(
         project,
         promise_id,
-        standing=(PromiseState.OPEN,),
-        end=PromiseState.WITHDRAWN,
+        states=(PromiseState.OPEN,),
+        new_state=PromiseState.WITHDRAWN,
         reason=f"{by} withdrew it.",
     )
 
 
-# What people answer, on the page and in the API.
-ANSWERS = {PromiseState.KEPT: say_it_was_kept, PromiseState.WITHDRAWN: withdraw_promise}
+# The answers, on the page and in the API.
+ANSWERS = {PromiseState.KEPT: mark_kept, PromiseState.WITHDRAWN: withdraw_promise}
 
 
 def _answer(
-    project: Project, promise_id: UUID, *, standing: tuple[PromiseState, ...], end: PromiseState, reason: str
+    project: Project, promise_id: UUID, *, states: tuple[PromiseState, ...], new_state: PromiseState, reason: str
 ) -> Promise:
-    """Compare-and-set: of two people at once one is told what the other said."""
+    """Close the promise by compare-and-set. The second of two concurrent answers raises WrongState."""
     promise = Promise.objects.select_related("effect").get(project_id=project.pk, pk=promise_id)
-    if promise.effect and promise.effect.state in UNDECIDED:
-        raise WrongState("Its effect is not over yet, and decides what becomes of the promise.")
-    rows = Promise.objects.filter(pk=promise_id, state__in=standing)
-    is_answered = rows.update(state=end, reason=reason[:REASON], closed_at=Now()) == 1
+    if promise.effect and promise.effect.state in UNFINISHED_STATES:
+        raise WrongState("The promise's effect isn't finished yet and decides the outcome.")
+    rows = Promise.objects.filter(pk=promise_id, state__in=states)
+    is_answered = rows.update(state=new_state, reason=reason[:MAX_REASON_LENGTH], closed_at=Now()) == 1
     promise.refresh_from_db()
     if not is_answered:
-        raise WrongState(f"This promise is {PromiseState(promise.state).value} already.")
+        raise WrongState(f"This promise is already {PromiseState(promise.state).value}.")
     promise_answered.send(promise)
     return promise

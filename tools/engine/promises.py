@@ -1,4 +1,4 @@
-"""The ledger of promises: what the agent said it would do, and what became of it."""
+"""The ledger of promises: the agent's commitments and their outcomes."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from tenancy.scope import current_organization_id
 from tenancy.write_batch import insert_rows
 from tools.models import Effect, EffectState, Promise, PromiseState
 
-# An effect is tried for a quarter of an hour; what is not known to have happened a while after that is late.
-SERVED_WITHIN = timedelta(minutes=20)
-# What no tool can do is done by people.
-UNSERVED_WITHIN = timedelta(hours=24)
+# Effects are retried for a quarter of an hour; a promise that isn't known to be kept a while after that is overdue.
+TOOL_DEADLINE = timedelta(minutes=20)
+# Promises that no tool supports are left to people.
+STAFF_DEADLINE = timedelta(hours=24)
 
 NO_TOOL = "No tool can do this; somebody has to."
 LATE = "It was due, and is not known to have happened."
 KEPT_LATE = "It happened late."
 MADE_GOOD = "It was made good."
-_ENDS = {
+_FINAL_STATES = {
     EffectState.DONE: PromiseState.KEPT,
     EffectState.FAILED: PromiseState.BROKEN,
     EffectState.CANCELLED: PromiseState.WITHDRAWN,
@@ -39,8 +39,8 @@ _OVERDUE = "select distinct organization_id from tools_promise where state = 'op
 
 
 @dataclass(frozen=True)
-class Source:
-    """Where promises were found: one reply."""
+class PromiseSource:
+    """The reply in which promises were found."""
 
     project_id: UUID
     conversation_id: UUID
@@ -49,79 +49,84 @@ class Source:
     at: datetime
 
 
-def open_promises(effects: Iterable[Effect], *, source: Source) -> list[Promise]:
-    """One open promise for each planned effect, in the transaction that plans it."""
+def open_promises(effects: Iterable[Effect], *, source: PromiseSource) -> list[Promise]:
+    """Open one promise per planned effect, in the transaction that plans it."""
     return insert_rows(
-        _promise(
+        _build_promise(
             source,
             effect.quote,
             tool=effect.tool,
             effect=effect,
-            due_at=source.at + SERVED_WITHIN,
+            due_at=source.at + TOOL_DEADLINE,
         )
         for effect in effects
     )
 
 
-def open_unserved(quotes: Sequence[str], *, source: Source) -> list[Promise]:
-    """What the agent promised though no tool can do it: kept too, and shown."""
-    return insert_rows(_promise(source, quote, due_at=source.at + UNSERVED_WITHIN, reason=NO_TOOL) for quote in quotes)
+def open_unsupported_promises(quotes: Sequence[str], *, source: PromiseSource) -> list[Promise]:
+    """Open promises that no tool supports."""
+    return insert_rows(
+        _build_promise(source, quote, due_at=source.at + STAFF_DEADLINE, reason=NO_TOOL) for quote in quotes
+    )
 
 
-def add_broken(quotes: Sequence[str], *, reason: str, source: Source) -> list[Promise]:
-    """Promises for which nothing was run, with the reason."""
+def add_broken_promises(quotes: Sequence[str], *, reason: str, source: PromiseSource) -> list[Promise]:
+    """Store promises as broken because nothing was run for them."""
     broken = {"state": PromiseState.BROKEN, "reason": reason[:300], "closed_at": source.at}
-    return insert_rows(_promise(source, quote, due_at=source.at, **broken) for quote in quotes)
+    return insert_rows(_build_promise(source, quote, due_at=source.at, **broken) for quote in quotes)
 
 
-def give_time(effect: Effect) -> None:
-    """A person has to say yes to an effect first: its open promises are due as what people do."""
-    Promise.objects.filter(effect=effect, state=PromiseState.OPEN).update(due_at=F("created_at") + UNSERVED_WITHIN)
+def extend_deadlines(effect: Effect) -> None:
+    """Extend the effect's open promises to the deadline for people: the effect needs approval first."""
+    Promise.objects.filter(effect=effect, state=PromiseState.OPEN).update(due_at=F("created_at") + STAFF_DEADLINE)
 
 
 def break_promises(effect: Effect, *, reason: str) -> None:
-    """Break the open promises of an effect that will not begin."""
+    """Break the open promises of an effect that will not be started."""
     rows = Promise.objects.filter(effect=effect, state=PromiseState.OPEN)
     rows.update(state=PromiseState.BROKEN, reason=reason[:300], closed_at=Now())
 
 
 def close_promise(promise_id: UUID, *, state: PromiseState, reason: str) -> bool:
-    """End an open promise; one that broke may still be kept, late. False when it had ended already."""
-    standing = [PromiseState.OPEN, *([PromiseState.BROKEN] if state == PromiseState.KEPT else [])]
-    rows = Promise.objects.filter(pk=promise_id, state__in=standing)
+    """Close an open promise; a broken one may still be kept, late. Return False if it was closed already."""
+    states = [PromiseState.OPEN, *([PromiseState.BROKEN] if state == PromiseState.KEPT else [])]
+    rows = Promise.objects.filter(pk=promise_id, state__in=states)
     return rows.update(state=state, reason=reason[:300], closed_at=Now()) == 1
 
 
-def same_promises(promise_id: UUID) -> list[UUID]:
-    """A promise that no tool can keep, and the others of its conversation in the same words."""
-    one = Promise.objects.get(pk=promise_id)
-    alike = Promise.objects.filter(conversation_id=one.conversation_id, quote=one.quote, effect=None, tool=one.tool)
-    return [one.pk, *alike.exclude(pk=one.pk).values_list("pk", flat=True)]
+def identical_promises(promise_id: UUID) -> list[UUID]:
+    """The promise and the others of its conversation with the same quote that no effect serves."""
+    promise = Promise.objects.get(pk=promise_id)
+    identical = Promise.objects.filter(
+        conversation_id=promise.conversation_id, quote=promise.quote, effect=None, tool=promise.tool
+    )
+    return [promise.pk, *identical.exclude(pk=promise.pk).values_list("pk", flat=True)]
 
 
 def note_made_good(promise_id: UUID) -> None:
-    """A broken promise was made good: it stays broken, and says so."""
+    """Note on a broken promise that it was made good. It stays broken."""
     rows = Promise.objects.filter(pk=promise_id, state=PromiseState.BROKEN).exclude(reason__endswith=MADE_GOOD)
     rows.update(reason=Left(Concat("reason", Value(f" {MADE_GOOD}")), 300))
 
 
 def settle_promises(effect: Effect) -> None:
-    """Let an effect's promises follow its state, in the commit of that state.
+    """Update an effect's promises in the transaction that changes its state.
 
-    Done keeps them, also a late one; failed breaks them; cancelled withdraws them. A held effect's promises go over to the
-    effect that it repeats. Any other state leaves them as they are: an unknown outcome is open until it is resolved or due.
+    Done keeps them, including broken ones; failed breaks them; cancelled withdraws them. Promises of a held effect move
+    to the effect it duplicates. Any other state changes nothing: with an unknown outcome they stay open until it is
+    resolved or they are overdue.
     """
     if effect.state == EffectState.HELD and effect.repeats is not None:
         Promise.objects.filter(effect=effect, state=PromiseState.OPEN).update(effect_id=effect.repeats)
         effect = Effect.objects.get(pk=effect.repeats)
-    if (end := _ENDS.get(EffectState(effect.state))) is None:
+    if (end := _FINAL_STATES.get(EffectState(effect.state))) is None:
         return
     is_kept = end == PromiseState.KEPT
     _SETTLE(end.value, effect.error[:300], KEPT_LATE, current_organization_id(), effect.pk, is_kept)
 
 
 def break_overdue_promises() -> None:
-    """Break what was due and isn't known to have happened, in all tenants: the sweep's hook."""
+    """Break overdue promises of all tenants. Called by the sweep."""
     sweep_tenants(_OVERDUE, _break_overdue, failed="Overdue promises were not broken")
 
 
@@ -130,7 +135,7 @@ def _break_overdue() -> None:
     overdue.update(state=PromiseState.BROKEN, reason=LATE, closed_at=Now())
 
 
-def _promise(source: Source, quote: str, *, due_at: datetime, **more: object) -> Promise:
+def _build_promise(source: PromiseSource, quote: str, *, due_at: datetime, **fields: object) -> Promise:
     return Promise(
         project_id=source.project_id,
         conversation_id=source.conversation_id,
@@ -138,5 +143,5 @@ def _promise(source: Source, quote: str, *, due_at: datetime, **more: object) ->
         message_id=source.message_id,
         quote=quote,
         due_at=due_at,
-        **more,
+        **fields,
     )

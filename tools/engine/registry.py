@@ -12,7 +12,7 @@ _packages: list[str] = []
 
 
 def register_tools(package: str) -> None:
-    """Name a package whose modules each define a `TOOL`. Called once per package, when the apps are ready."""
+    """Register a package whose modules each define a `TOOL`. Called once per package, when the apps are ready."""
     if package not in _packages:
         _packages.append(package)
 

@@ -1,4 +1,4 @@
-"""The numbers that a business puts its callers through to."""
+"""The phone numbers a business transfers calls to."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ from projects.models import Project
 from projects.records.attributes import resolve_attributes
 from tenancy.scope import tenant_tx
 from tools.engine.execution.handler import ToolContext
-from tools.engine.words import same_words
+from tools.engine.words import normalize_words
 
 TRANSFER_NUMBERS = "project_attributes_setting_transfer_numbers"
-LITTLE_WORD = 3
+SHORT_WORD = 3
 LEADING_NAME = re.compile(r"^\s*(?P<name>[^:=+\d][^:=]*?)\s*[:=]\s*(?P<number>.+)$")
 
 
 @dataclass(frozen=True)
 class TransferNumber:
-    """A number in E.164, and what the business calls it; empty where it gave it no name."""
+    """A number in E.164 and its name; the name may be empty."""
 
     name: str
     number: str
 
 
 def read_numbers(value: object, *, region: str) -> list[TransferNumber]:
-    """The numbers of the setting, in its order; what can't be one is left out.
+    """Parse the setting, in order; entries that can't be a number are skipped.
 
-    It is an object `{"kitchen": "+39…"}`, a list of numbers, or a text like `+39 06 1, kitchen: +39 06 2`.
+    The value is an object `{"kitchen": "+39…"}`, a list of numbers, or text such as `+39 06 1, kitchen: +39 06 2`.
     """
     found = [(name, _e164(number, region)) for name, number in _pairs(value)]
     return [TransferNumber(name, number) for name, number in found if number]
 
 
 def numbers_of(context: ToolContext) -> Sequence[TransferNumber]:
-    """The numbers of the project that an occasion is in, as they are now."""
+    """The current transfer numbers of the context's project."""
     with tenant_tx(context.organization_id):
         project = Project.objects.select_related("agent_version").get(pk=context.project_id)
         found = resolve_attributes(project).get(TRANSFER_NUMBERS)
@@ -48,24 +48,24 @@ def numbers_of(context: ToolContext) -> Sequence[TransferNumber]:
 
 
 def transfer_repeat(arguments: Mapping[str, Any], context: ToolContext) -> str | None:
-    """A call is put through once, whoever it goes to and whichever tool does it (D18)."""
+    """The repeat key of a transfer: a call is transferred once, regardless of number and tool."""
     return "the call"
 
 
 def choose_number(numbers: Sequence[TransferNumber], wanted: str) -> TransferNumber:
-    """The number whose name was said, or shares most with what was wanted; the first where none does."""
-    words = set(same_words(wanted).split())
-    return max(numbers, key=lambda one: _likeness(words, set(same_words(one.name).split())))
+    """The number whose name was requested, or shares most with the request; the first if none does."""
+    words = set(normalize_words(wanted).split())
+    return max(numbers, key=lambda one: _likeness(words, set(normalize_words(one.name).split())))
 
 
 def _likeness(wanted: set[str], name: set[str]) -> tuple[bool, int]:
-    """Whether a name was said, and how much of it was: little words, which all names share, don't count."""
-    shared = sum(len(word) for word in wanted & name if len(word) > LITTLE_WORD)
+    """True if the whole name was requested, and the length of the shared words. Short words don't count."""
+    shared = sum(len(word) for word in wanted & name if len(word) > SHORT_WORD)
     return bool(name) and name <= wanted, shared
 
 
 def _pairs(value: object) -> Iterator[tuple[str, str]]:
-    """Names and numbers as they were written."""
+    """Names and numbers as written."""
     if isinstance(value, dict):
         yield from ((str(name), str(number)) for name, number in value.items())
     parts = re.split(r"[,;\n]", value) if isinstance(value, str) else value if isinstance(value, list) else []

@@ -1,4 +1,4 @@
-"""Trying tools on a text: the verdicts, and the words they rest on. Nothing is stored or done."""
+"""Verdicts of tools on a text, with the quotes they rest on. Nothing is stored or executed."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from llm.client import Client
 from llm.requests import Recorder
 from llm.types import ModelSpec
 from projects.records.attributes import type_name
-from tools.engine.analysis.whole import analyse
+from tools.engine.analysis.whole import analyze
 from tools.engine.catalogue import CompiledTool
-from tools.engine.custom.current_tools import StandingTool
+from tools.engine.custom.current_tools import CurrentTool
 from tools.engine.custom.reading import read_tools
 from tools.engine.definition import ToolDefinition
 from tools.engine.skills.exchange import Exchange
@@ -25,15 +25,15 @@ from tools.engine.verdicts import Judgement
 
 @dataclass(frozen=True)
 class Span:
-    """Where words stand in the answer, in characters; `end` is behind the last one."""
+    """Position of a quote in the answer, in characters; `end` is exclusive."""
 
     start: int
     end: int
 
 
 @dataclass(frozen=True)
-class Tried:
-    """A verdict, and where its words stand; `span` is None where the answer doesn't hold them."""
+class LocatedVerdict:
+    """A verdict and the position of its quote; `span` is None if the answer doesn't contain it."""
 
     judgement: Judgement
     span: Span | None
@@ -41,37 +41,37 @@ class Tried:
 
 async def try_tools(
     client: Client, model: ModelSpec, *, offered: Iterable[CompiledTool], exchange: Exchange, record: Recorder
-) -> list[Tried]:
-    """All verdicts on the exchange's answer, in the order of the words they rest on. Raises LlmError."""
-    judgements = await analyse(client, model, offered=offered, exchange=exchange, record=record)
-    tried = [Tried(judgement, span_of(judgement.quote, exchange.answer)) for judgement in judgements]
+) -> list[LocatedVerdict]:
+    """All verdicts on the answer, in the order of their quotes. Raises LlmError."""
+    judgements = await analyze(client, model, offered=offered, exchange=exchange, record=record)
+    tried = [LocatedVerdict(judgement, span_of(judgement.quote, exchange.answer)) for judgement in judgements]
     return sorted(tried, key=lambda one: one.span.start if one.span else len(exchange.answer))
 
 
-def read_drafts(document: Any) -> list[StandingTool]:
-    """Tools that were never saved, in the forms that may be pasted. Raises DefinitionRefused where they couldn't be saved."""
+def read_drafts(document: Any) -> list[CurrentTool]:
+    """Parse unsaved tools, in any accepted form. Raises DefinitionRefused if they couldn't be saved."""
     if not isinstance(document, Mapping):
         raise DefinitionRefused([Problem("tools", f"tools must be an object, not {type_name(document)}.")])
-    drafts: list[StandingTool] = []
+    drafts: list[CurrentTool] = []
     problems: list[Problem] = []
     for name, definition in read_tools(document).items():
         wrong = [*name_problems(name), *definition_problems(definition), *approval_problems(name, definition)]
         problems += [problem.below(join("tools", name)) for problem in wrong]
         if not wrong:
-            drafts.append(StandingTool(name, ToolDefinition.model_validate(definition)))
+            drafts.append(CurrentTool(name, ToolDefinition.model_validate(definition)))
     if problems:
         raise DefinitionRefused(problems)
     return drafts
 
 
-def with_drafts(standing: Sequence[StandingTool], drafts: Iterable[StandingTool]) -> list[StandingTool]:
-    """The project's tools as they would be, were the drafts saved."""
-    by_name = {tool.name: tool for tool in (*standing, *drafts)}
+def with_drafts(current: Sequence[CurrentTool], drafts: Iterable[CurrentTool]) -> list[CurrentTool]:
+    """The project's tools as if the drafts were saved."""
+    by_name = {tool.name: tool for tool in (*current, *drafts)}
     return list(by_name.values())
 
 
 def span_of(quote: str, answer: str) -> Span | None:
-    """Where the answer holds the quote, whatever its letters' case."""
+    """Position of the quote in the answer, ignoring case."""
     start = answer.find(quote) if quote else -1
     if start < 0 and quote and len(answer.lower()) == len(answer):
         start = answer.lower().find(quote.lower())

@@ -1,4 +1,4 @@
-"""From what the model read to verdicts: a tool fires when every condition is a JSON true, and no rule holds it back (N17)."""
+"""Verdicts from a model's readings: a tool fires if all its conditions are true and no rule holds it back."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from tools.models import Effect, EffectState
 
 REASONS: Mapping[Rule, str] = {
     Rule.IN_PROGRESS: "It has already started.",
-    Rule.COMPLETED: "It is told as done already.",
+    Rule.COMPLETED: "The agent says that it is done already.",
     Rule.FUTURE_STEP: "It is a later step of a sequence.",
     Rule.OFFER: "It is an offer, a question or a condition.",
-    Rule.SUBJECT: "The agent is not the one who does it.",
+    Rule.SUBJECT: "Someone else does it.",
     Rule.NEGATION: "The agent says that it won't.",
     Rule.QUOTATION: "The words are quoted.",
     Rule.CONDITION: "A condition is not met.",
 }
 
 SAID_EARLIER = "It was said in an earlier message, and judged then."
-FIRES = "The agent commits to it now, and every condition is met."
+FIRES = "The agent commits to it now, and all conditions are met."
 
 
 @dataclass(frozen=True)
@@ -40,8 +40,8 @@ class Judgement:
 
 
 def judge(detections: Iterable[Detection], *, tools: Sequence[CompiledTool], exchange: Exchange) -> list[Judgement]:
-    """The verdicts on one answer, in the order of the words they rest on, before conflicts. Unknown tools are left out."""
-    answer, before = exchange.answer, [_plain(said) for said in exchange.said_before]
+    """The verdicts on one answer, in the order of their quotes, before conflicts. Unknown tools are skipped."""
+    answer, before = exchange.answer, [_normalized(said) for said in exchange.said_before]
     by_name = {tool.name: tool for tool in tools}
     readings = (reading for detection in detections for reading in detection.verdicts if reading.tool in by_name)
     judgements = _one_per_tool(
@@ -65,35 +65,35 @@ def _judge_one(reading: ToolReading, tool: CompiledTool) -> Judgement:
 
 
 def _said_earlier(judgement: Judgement) -> Judgement:
-    """Only the latest answer promises: what an earlier one said was judged then."""
+    """Hold back a verdict whose quote is from an earlier message, which was judged then."""
     if not judgement.fired:
         return judgement
     return replace(judgement, fired=False, rule=Rule.IN_PROGRESS, reason=SAID_EARLIER)
 
 
 def _is_only_in(quote: str, before: Sequence[str], *, answer: str) -> bool:
-    """Whether these very words stand in an earlier message, and not in the answer."""
-    words = _plain(quote)
-    return bool(words) and words not in _plain(answer) and any(words in said for said in before)
+    """True if these exact words are in an earlier message and not in the answer."""
+    words = _normalized(quote)
+    return bool(words) and words not in _normalized(answer) and any(words in said for said in before)
 
 
-def _plain(text: str) -> str:
-    """The words as they are told from others: without their case, their marks and the blanks between them."""
+def _normalized(text: str) -> str:
+    """The text without case, punctuation and extra whitespace."""
     return " ".join("".join(one if one.isalnum() else " " for one in text.casefold()).split())
 
 
 def _is_met(name: str, reading: ToolReading) -> bool:
-    """A condition that was not read is not met, nor is one that was read both ways."""
+    """True if the condition was read, and never as unmet."""
     readings = [condition.met for condition in reading.conditions if condition.name == name]
     return bool(readings) and all(readings)
 
 
 def _one_per_tool(judgements: Iterable[Judgement]) -> list[Judgement]:
-    """A tool read twice fires once: the reading that fires wins."""
+    """One verdict per tool; a firing one wins."""
     best: dict[str, Judgement] = {}
     for judgement in judgements:
-        standing = best.get(judgement.tool.name)
-        if standing is None or (judgement.fired and not standing.fired):
+        current = best.get(judgement.tool.name)
+        if current is None or (judgement.fired and not current.fired):
             best[judgement.tool.name] = judgement
     return list(best.values())
 
@@ -103,27 +103,27 @@ def _position(quote: str, answer: str) -> int:
     return found if found >= 0 else len(answer)
 
 
-# An unknown outcome is never told as success (E5).
-STANDS_BEHIND = (EffectState.PLANNED, EffectState.SENDING, EffectState.DONE, EffectState.HELD)
+# Effect states that back a claim. An unknown outcome doesn't: it is never reported as a success.
+BACKING_STATES = (EffectState.PLANNED, EffectState.SENDING, EffectState.DONE, EffectState.HELD)
 
-
-# What they have in common is how they are carried out, not what they do: one webhook stands behind no other.
-MANNERS = frozenset(action.removeprefix("send_") for action in ActionType)
+# Kinds named after their transport. Two webhooks share a kind but not a purpose, so these claims are matched by tool.
+TRANSPORT_KINDS = frozenset(action.removeprefix("send_") for action in ActionType)
 
 
 def unbacked_claims(judgements: Iterable[Judgement], *, conversation_id: UUID) -> list[Judgement]:
-    """The verdicts "completed" with no effect of that kind behind them, neither done nor under way; of a tool of the project's
-    own with none of that tool.
+    """The "completed" verdicts without an effect of that kind in the conversation, done or under way.
+
+    A custom tool's claim needs an effect of that very tool.
     """
     claims = [judgement for judgement in judgements if judgement.rule == Rule.COMPLETED]
     if not claims:
         return []
     done = Effect.objects.filter(
-        conversation_id=conversation_id, kind__in={claim.tool.kind for claim in claims}, state__in=STANDS_BEHIND
+        conversation_id=conversation_id, kind__in={claim.tool.kind for claim in claims}, state__in=BACKING_STATES
     )
-    backed = {_deed(kind, tool) for kind, tool in done.values_list("kind", "tool")}
-    return [claim for claim in claims if _deed(claim.tool.kind, claim.tool.name) not in backed]
+    backed = {_claim_key(kind, tool) for kind, tool in done.values_list("kind", "tool")}
+    return [claim for claim in claims if _claim_key(claim.tool.kind, claim.tool.name) not in backed]
 
 
-def _deed(kind: str, tool: str) -> tuple[str, str]:
-    return kind, tool if kind in MANNERS else ""
+def _claim_key(kind: str, tool: str) -> tuple[str, str]:
+    return kind, tool if kind in TRANSPORT_KINDS else ""

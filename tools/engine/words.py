@@ -1,4 +1,4 @@
-"""Comparing what two messages say."""
+"""Comparison of texts by their words."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 import unicodedata
 
 
-def same_words(text: str) -> str:
-    """A text without what makes no difference: case, spaces, punctuation, accents written in two ways."""
+def normalize_words(text: str) -> str:
+    """The words of a text, normalized: without case, punctuation, extra whitespace and differences in Unicode form."""
     plain = unicodedata.normalize("NFKC", text).casefold()
     return " ".join(re.findall(r"\w+", plain))

@@ -1,1 +1,1 @@
-"""How well a model detects commitments: labelled answers, the real detection skill over them, and the score."""
+"""Evaluation of commitment detection: labelled answers, read by the real detection skill, and the score."""

@@ -1,4 +1,4 @@
-"""The API of a project's kept cases."""
+"""The API of kept evaluation cases."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from projects.api.views import ProjectView
 from projects.common.api_error import ApiError
 from projects.models.key import Scope
 from tools.evaluation.cases import OUTCOMES
-from tools.evaluation.kept import WrongCase, drop_case, keep_case
+from tools.evaluation.kept import WrongCase, delete_case, keep_case
 from tools.models import KeptCase
 
 
@@ -49,13 +49,13 @@ class KeptCases(ProjectView):
 
     @extend_schema(operation_id="evaluation_cases_list")
     def get(self, request: Request) -> TypedResponse[Page[KeptCasePayload]]:
-        """The answers that the project keeps as regression cases, newest first."""
+        """List the answers that the project keeps as regression cases, newest first."""
         return self.page(KeptCase.objects.filter(project=self.project), kept_case_payload)
 
     @extend_schema(operation_id="evaluation_cases_create", request=KeptCaseInput)
     @idempotent
     def post(self, request: Request) -> Created[KeptCasePayload]:
-        """Keep an answer: `manage.py evaluate --project` asks for it from now on."""
+        """Keep an answer as a regression case. `manage.py evaluate --project` includes it from now on."""
         caller = caller_of(request)
         try:
             kept = keep_case(self.project, author=caller.user if caller else None, **self.valid(KeptCaseInput))
@@ -69,8 +69,8 @@ class KeptCaseDetail(ProjectView):
 
     @extend_schema(operation_id="evaluation_cases_delete", responses={204: None})
     def delete(self, request: Request, case_id: UUID) -> Response:
-        """Forget a case."""
-        if not drop_case(self.project, case_id):
+        """Delete a case."""
+        if not delete_case(self.project, case_id):
             raise Http404
         return Response(status=204)
 
@@ -81,7 +81,7 @@ class SaidPayload(TypedDict):
 
 
 class KeptCasePayload(TypedDict):
-    """`expected` maps a tool to `fired`, or to the rule that holds it back."""
+    """`expected` maps a tool to `fired` or to the rule that holds it back."""
 
     id: UUID
     name: str

@@ -1,4 +1,4 @@
-"""The built-in tools, each with its gate open as far as its channel lets it."""
+"""The built-in tools with every switch on, for evaluations."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from functools import cache
 
 from projects.models.attribute import AttributeType
 from projects.records.attributes import ENUMS, Origin, Resolved
-from tools.engine.business_state import BusinessState, normalise_channel
+from tools.engine.business_state import BusinessState, normalize_channel
 from tools.engine.catalogue import CompiledTool, at_moment, merge_tools
 from tools.engine.definition import Trigger
 from tools.evaluation.cases import Case
@@ -26,8 +26,8 @@ CALENDAR = "project_attributes_setting_calendar_event_integration"
 
 
 def builtin_tools_for(case: Case) -> list[CompiledTool]:
-    """What a project that has switched everything on offers on the case's channel."""
-    return _compiled(normalise_channel(case.channel))
+    """The tools that a project with every switch on offers on the case's channel."""
+    return _compiled(normalize_channel(case.channel))
 
 
 @cache

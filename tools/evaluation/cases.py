@@ -1,4 +1,4 @@
-"""The labelled answers: our own set, a JSON lines file per language in `sets/`."""
+"""The labelled answers: one JSON Lines file per language in `sets/`."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ OUTCOMES = (FIRED, *(str(rule) for rule in Rule))
 
 
 class Part(StrEnum):
-    """Whose eyes a case is for."""
+    """The part of the set that a case belongs to."""
 
     SEEN = "seen"
-    """May be read while a grammar or a prompt is worked on."""
+    """May be read while working on a grammar or prompt."""
     HELD_OUT = "held_out"
-    """A third of the set, which nobody looks at for that: it says how the rest of the world will be read."""
+    """A third of the set, never read for that purpose, so that its score predicts unseen text."""
     KEPT = "kept"
     """A project's own regression case."""
 
 
 class BadCase(ValueError):
-    """A labelled answer doesn't fit its form."""
+    """A labelled answer is malformed."""
 
 
 def _known(outcome: str) -> str:
@@ -52,10 +52,10 @@ class CaseMessage(BaseModel):
 
 
 class Case(BaseModel):
-    """An agent's answer, and what each tool is to make of it.
+    """An agent's answer and the expected outcome of each tool.
 
-    `expect` has "fired", or the rule that holds the tool back, for each tool whose matter the answer names. A tool that it
-    leaves out must not fire; why not is left open.
+    `expect` maps each tool whose subject the answer mentions to "fired" or to the rule that holds it back. Other tools
+    must not fire, for whatever reason.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -74,17 +74,17 @@ class Case(BaseModel):
 
 
 def part_of(case_id: str) -> Part:
-    """A third is held out, by a hash of the id: settled before anybody has seen how a case is read."""
+    """The part of a case, by a hash of its id: a third is held out, independent of how cases are read."""
     return Part.HELD_OUT if hashlib.sha256(case_id.encode()).digest()[0] % 3 == 0 else Part.SEEN
 
 
 def languages() -> list[str]:
-    """The languages there is a set for, English first."""
+    """The languages of the set, English first."""
     return sorted((path.stem for path in SETS.glob("*.jsonl")), key=lambda language: (language != "en", language))
 
 
 def load_cases(wanted: Iterable[str] = ()) -> list[Case]:
-    """The cases of the languages, of all without any. Raises BadCase with the file and line."""
+    """The cases of the given languages, or of all. Raises BadCase with file and line."""
     return [case for language in wanted or languages() for case in _read(SETS / f"{language}.jsonl")]
 
 

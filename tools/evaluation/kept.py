@@ -1,4 +1,4 @@
-"""A project's kept cases: kept, read for an evaluation, thrown away."""
+"""Storage of a project's kept cases."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ExpectedOutcomes: TypeAdapter[dict[str, str]] = TypeAdapter(Expected)
 
 
 class WrongCase(ValueError):
-    """The case can't be kept. `field` is the one that is wrong."""
+    """The case can't be kept. `field` is the invalid one."""
 
     def __init__(self, message: str, *, field: str | None = None) -> None:
         super().__init__(message)
@@ -39,11 +39,11 @@ def keep_case(
     conversation: Sequence[Mapping[str, Any]] = (),
     author: User | None = None,
 ) -> KeptCase:
-    """Keep an answer as a regression case: the next evaluation of the project asks for it.
+    """Keep an answer as a regression case for the project's evaluations.
 
-    `conversation` is what was said before the answer, `{"role": "customer" or "agent", "content"}` each. `expected` maps a
-    tool of the project to "fired" or a rule; a tool that it leaves out must not fire. Two calls make two cases.
-    Raises WrongCase.
+    `conversation` lists the messages before the answer, each `{"role": "customer" or "agent", "content"}`. `expected`
+    maps a tool of the project to "fired" or a rule; other tools must not fire. Two calls make two cases. Raises
+    WrongCase.
     """
     known = {tool.name for tool in at_moment(compile_tools(project, channel=channel), Trigger.COMMITMENT)}
     if unknown := sorted(expected.keys() - known):
@@ -51,7 +51,7 @@ def keep_case(
     if len(conversation) > MAX_MESSAGES:
         raise WrongCase(f"has {len(conversation)} messages; the limit is {MAX_MESSAGES}.", field="conversation")
     if KeptCase.objects.filter(project=project).count() >= MAX_CASES:
-        raise WrongCase(f"The project keeps {MAX_CASES} cases already. Delete one first.")
+        raise WrongCase(f"The limit is {MAX_CASES} cases. Delete one first.")
     return KeptCase.objects.create(
         project=project,
         name=name,
@@ -63,14 +63,14 @@ def keep_case(
     )
 
 
-def drop_case(project: Project, case_id: UUID) -> bool:
-    """Forget a case. False when the project keeps none of this id."""
+def delete_case(project: Project, case_id: UUID) -> bool:
+    """Delete a case. Return False if the project has no case with this id."""
     deleted, _ = KeptCase.objects.filter(project=project, pk=case_id).delete()
     return deleted > 0
 
 
 def kept_cases(project: Project) -> list[Case]:
-    """The project's cases as an evaluation reads them, oldest first."""
+    """The project's cases in evaluation form, oldest first."""
     return [_as_case(row) for row in KeptCase.objects.filter(project=project)]
 
 

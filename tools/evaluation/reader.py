@@ -1,4 +1,4 @@
-"""Asks the tool caller's own detection about each case, with the calls that follow on a turn."""
+"""Runs detection on cases, with the same model calls as on a turn."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from collections.abc import Callable, Sequence
 from llm.client import Client
 from llm.errors import LlmError
 from llm.types import CallRecord, ModelSpec
-from tools.engine.analysis.exchange import detect_side_by_side, group_tools
+from tools.engine.analysis.exchange import detect_commitments, group_tools
 from tools.engine.catalogue import CompiledTool
 from tools.engine.skills.exchange import Exchange, TranscriptLine
 from tools.engine.verdicts import judge
 from tools.evaluation.cases import FIRED, Case
-from tools.evaluation.score import Read
+from tools.evaluation.score import CaseReading
 
-AT_ONCE = 8
+CONCURRENCY = 8
 ToolsFor = Callable[[Case], Sequence[CompiledTool]]
 
 
@@ -25,15 +25,15 @@ async def read_cases(
     client: Client,
     model: ModelSpec,
     tools_for: ToolsFor,
-    on_read: Callable[[Read], None] = lambda read: None,
-) -> list[Read]:
-    """What the model makes of each case, in their order, before conflicts: which of two of a tag wins is another question.
+    on_read: Callable[[CaseReading], None] = lambda read: None,
+) -> list[CaseReading]:
+    """Read each case with the model, in order, before conflicts between tools of one tag are resolved.
 
-    A call that fails is a read with its error, and fires nothing. `on_read` is told of each as it comes.
+    A failed call yields a read with its error and no outcomes. `on_read` is called for each read as it completes.
     """
-    gate = asyncio.Semaphore(AT_ONCE)
+    gate = asyncio.Semaphore(CONCURRENCY)
 
-    async def read(case: Case) -> Read:
+    async def read(case: Case) -> CaseReading:
         async with gate:
             done = await _read(case, client=client, model=model, tools=tools_for(case))
         on_read(done)
@@ -42,22 +42,22 @@ async def read_cases(
     return list(await asyncio.gather(*(read(case) for case in cases)))
 
 
-async def _read(case: Case, *, client: Client, model: ModelSpec, tools: Sequence[CompiledTool]) -> Read:
+async def _read(case: Case, *, client: Client, model: ModelSpec, tools: Sequence[CompiledTool]) -> CaseReading:
     offered = [tool for tool in tools if tool.is_offered]
     groups, exchange = group_tools(offered), _exchange(case)
     try:
-        found = await detect_side_by_side(client, model, groups=groups, exchange=exchange, record=_forget)
+        found = await detect_commitments(client, model, groups=groups, exchange=exchange, record=_forget)
     except LlmError as error:
-        return Read(case=case, outcomes={}, error=f"{error.code}: {error}")
+        return CaseReading(case=case, outcomes={}, error=f"{error.code}: {error}")
     judgements = judge(found.all, tools=offered, exchange=exchange)
-    return Read(case=case, outcomes={one.tool.name: FIRED if one.fired else one.rule for one in judgements})
+    return CaseReading(case=case, outcomes={one.tool.name: FIRED if one.fired else one.rule for one in judgements})
 
 
 def _exchange(case: Case) -> Exchange:
-    """The conversation ends with the answer, as it does when the tool caller reads it."""
+    """The exchange ends with the answer, as in the tool caller."""
     before = [TranscriptLine(said.role, said.content) for said in case.conversation]
     return Exchange(answer=case.answer, lines=[*before, TranscriptLine("agent", case.answer)])
 
 
 def _forget(record: CallRecord) -> None:
-    """An evaluation keeps the score, and no calls."""
+    """Discard the call record; an evaluation keeps only the score."""

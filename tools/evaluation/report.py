@@ -1,4 +1,4 @@
-"""The score as a table, as JSON and as a plot."""
+"""The score as tables, JSON and a plot."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from tools.evaluation.cases import Part
-from tools.evaluation.score import Read, Tally, tally, tally_by, tally_by_rule, tally_by_tool
+from tools.evaluation.score import CaseReading, Tally, tally, tally_by, tally_by_rule, tally_by_tool
 
 WIDTH, ROW, LABELS, HEAD = 640, 22, 270, 34
 PRECISION, RECALL = "#2b4acb", "#b5731b"
 Sections = Mapping[str, Mapping[str, Tally]]
 
 
-def sections(reads: Sequence[Read]) -> Sections:
-    """Every way the score is cut: whole, by language, part, tool and rule."""
+def sections(reads: Sequence[CaseReading]) -> Sections:
+    """All breakdowns of the score: total, by language, part, tool and rule."""
     english = [read for read in reads if read.case.language == "en"]
     return {
         "all": {"fired": tally(reads)},
@@ -28,20 +28,20 @@ def sections(reads: Sequence[Read]) -> Sections:
     }
 
 
-def table(reads: Sequence[Read]) -> str:
-    """Markdown tables, one for each cut."""
+def table(reads: Sequence[CaseReading]) -> str:
+    """Markdown tables, one per breakdown."""
     return "\n\n".join(_table(name, tallies) for name, tallies in sections(reads).items() if tallies)
 
 
-def misses(reads: Sequence[Read]) -> list[str]:
-    """The cases read wrongly, a line each. Of the held-out ones nobody is told more than their number."""
+def misses(reads: Sequence[CaseReading]) -> list[str]:
+    """The misread cases, one line each. Held-out cases are only counted."""
     wrong = [read for read in reads if not read.is_right]
     told = [_miss(read) for read in wrong if read.case.part is not Part.HELD_OUT]
     return [*told, f"and {len(wrong) - len(told)} of the held-out part"]
 
 
-def write(folder: Path, *, reads: Sequence[Read], facts: Mapping[str, Any]) -> None:
-    """`evaluation.json` and `evaluation.svg` in the folder."""
+def write(folder: Path, *, reads: Sequence[CaseReading], facts: Mapping[str, Any]) -> None:
+    """Write `evaluation.json` and `evaluation.svg` to the folder."""
     folder.mkdir(parents=True, exist_ok=True)
     cuts = sections(reads)
     figures = {name: {row: _figures(one) for row, one in tallies.items()} for name, tallies in cuts.items()}
@@ -49,7 +49,7 @@ def write(folder: Path, *, reads: Sequence[Read], facts: Mapping[str, Any]) -> N
     (folder / "evaluation.svg").write_text(_plot(cuts))
 
 
-def _miss(read: Read) -> str:
+def _miss(read: CaseReading) -> str:
     expected, found = sorted(read.case.expects_to_fire), sorted(read.fired)
     return f"{read.case.id}: {read.case.answer!r} fires {expected}, read as {read.error or found}"
 
@@ -78,7 +78,7 @@ def _figures(one: Tally) -> dict[str, Any]:
 
 
 def _plot(cuts: Sections) -> str:
-    """Two bars a row, from 0 to 1: precision above recall."""
+    """Two bars per row, from 0 to 1: precision above recall."""
     parts, y = [_legend()], HEAD + ROW
     for name, tallies in cuts.items():
         parts.append(f'<text x="12" y="{y}" font-weight="600">{escape(name)}</text>')

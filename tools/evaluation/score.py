@@ -1,4 +1,4 @@
-"""Precision and recall of what a model read in the cases."""
+"""Precision and recall of a model's reads."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from tools.evaluation.cases import FIRED, OUTCOMES, Case
 
 
 @dataclass(frozen=True)
-class Read:
-    """What a model made of a case: "fired" or a rule for each tool it found mentioned. `error` is why there is none."""
+class CaseReading:
+    """A model's read of a case: "fired" or a rule for each mentioned tool. `error` is set if the call failed."""
 
     case: Case
     outcomes: Mapping[str, str]
@@ -22,13 +22,13 @@ class Read:
 
     @property
     def is_right(self) -> bool:
-        """Whether exactly those tools fired that had to."""
+        """True if exactly the expected tools fired."""
         return self.fired == self.case.expects_to_fire
 
 
 @dataclass(frozen=True)
 class Tally:
-    """Found rightly, found wrongly, and not found."""
+    """Counts of true positives, false positives and false negatives."""
 
     right: int = 0
     wrong: int = 0
@@ -39,42 +39,42 @@ class Tally:
 
     @property
     def precision(self) -> float | None:
-        """The share of what was found that is right; None when nothing was found."""
+        """The share of found items that are right; None if nothing was found."""
         found = self.right + self.wrong
         return self.right / found if found else None
 
     @property
     def recall(self) -> float | None:
-        """The share of what there was that was found; None when there was nothing."""
+        """The share of existing items that were found; None if there were none."""
         there = self.right + self.missed
         return self.right / there if there else None
 
     def holds(self, threshold: float) -> bool:
-        """Whether neither figure is below the threshold. A figure that can't be had is not below it."""
+        """True if neither figure is below the threshold. An undefined figure passes."""
         return all(figure is None or figure >= threshold for figure in (self.precision, self.recall))
 
 
-def tally(reads: Iterable[Read]) -> Tally:
-    """Tools that fired."""
+def tally(reads: Iterable[CaseReading]) -> Tally:
+    """Tally of the tools that fired."""
     return sum((_of_sets(read.fired, read.case.expects_to_fire) for read in reads), Tally())
 
 
-def tally_by(reads: Sequence[Read], key: Callable[[Case], str]) -> dict[str, Tally]:
-    """Tools that fired, by what the key says of their case, in the order of the cases."""
-    groups: dict[str, list[Read]] = {}
+def tally_by(reads: Sequence[CaseReading], key: Callable[[Case], str]) -> dict[str, Tally]:
+    """Tally of the tools that fired, grouped by a key of the case, in order of the cases."""
+    groups: dict[str, list[CaseReading]] = {}
     for read in reads:
         groups.setdefault(key(read.case), []).append(read)
     return {name: tally(group) for name, group in groups.items()}
 
 
-def tally_by_tool(reads: Sequence[Read]) -> dict[str, Tally]:
-    """For each tool, the cases in which it fired."""
+def tally_by_tool(reads: Sequence[CaseReading]) -> dict[str, Tally]:
+    """Tally per tool of the cases in which it fired."""
     tools = {tool for read in reads for tool in (*read.case.expect, *read.outcomes)}
     return {tool: sum((_of_tool(read, tool) for read in reads), Tally()) for tool in sorted(tools)}
 
 
-def tally_by_rule(reads: Sequence[Read]) -> dict[str, Tally]:
-    """For each rule, the tools it was named for; only tools that the case says something about count."""
+def tally_by_rule(reads: Sequence[CaseReading]) -> dict[str, Tally]:
+    """Tally per rule. Only tools that the case labels are counted."""
     pairs = [(outcome, read.outcomes.get(tool, "")) for read in reads for tool, outcome in read.case.expect.items()]
     return {
         rule: Tally(
@@ -86,7 +86,7 @@ def tally_by_rule(reads: Sequence[Read]) -> dict[str, Tally]:
     }
 
 
-def _of_tool(read: Read, tool: str) -> Tally:
+def _of_tool(read: CaseReading, tool: str) -> Tally:
     return _of_sets(read.fired & {tool}, read.case.expects_to_fire & {tool})
 
 

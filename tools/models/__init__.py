@@ -1,4 +1,4 @@
-"""What tools are, what was found in a reply, and what became of it."""
+"""Models of tools, their verdicts on replies, and their effects."""
 
 from tools.models.book import Booking, BookingKind, BookingState, Resource, ResourceKind
 from tools.models.case import KeptCase

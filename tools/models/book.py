@@ -1,4 +1,4 @@
-"""The booking book: what can be booked, and what is."""
+"""The booking book: resources and their bookings."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tenancy.tenant_models import TenantForeignKey, TenantModel
 
 
 class ResourceKind(models.TextChoices):
-    """What a resource is; a table or a room is booked before a person is, a person is met before a room."""
+    """Kinds of resources. Bookings prefer a table or room, meetings a person."""
 
     TABLE = "table", "Table"
     ROOM = "room", "Room"
@@ -16,7 +16,7 @@ class ResourceKind(models.TextChoices):
 
 
 class Resource(TenantModel):
-    """Something that one booking occupies at a time: a table, a room, a person. `capacity` is how many people it takes."""
+    """A table, room or person that holds one booking at a time. `capacity` is the number of people it takes."""
 
     project = TenantForeignKey("projects.Project", related_name="resources")
     name = models.CharField(max_length=120)
@@ -37,21 +37,19 @@ class Resource(TenantModel):
 
 
 class BookingState(models.TextChoices):
-    """Where a booking stands."""
-
     CONFIRMED = "confirmed", "Confirmed"
     CANCELLED = "cancelled", "Cancelled"
 
 
 class BookingKind(models.TextChoices):
-    """What a booking is for."""
-
     BOOKING = "booking", "Booking"
     MEETING = "meeting", "Meeting"
 
 
 class Booking(TenantModel):
-    """One reservation of one resource. `effect_id` and `cancel_effect_id` make what a tool does with it happen once."""
+    """A reservation of one resource. `effect_id` and `cancel_effect_id` make a tool's booking and cancellation
+    idempotent.
+    """
 
     project_id = models.UUIDField()
     resource = TenantForeignKey(Resource, related_name="bookings")

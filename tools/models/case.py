@@ -1,4 +1,4 @@
-"""Answers that a project's people have labelled, to see that the detection stays right."""
+"""Labelled answers of a project, as regression cases for detection."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tenancy.tenant_models import TenantForeignKey, TenantModel
 
 
 class KeptCase(TenantModel):
-    """An agent's answer with what came before it, and what each tool is to make of it (`tools.evaluation.cases`).
+    """An agent's answer with the conversation before it and each tool's expected outcome (`tools.evaluation.cases`).
 
     `conversation` is a list of `{"role", "content"}`; `expected` maps a tool to "fired" or the rule that holds it back.
     """

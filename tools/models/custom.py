@@ -1,4 +1,4 @@
-"""Tools that a tenant defines."""
+"""Custom tools and their versions."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from tenancy.tenant_models import TenantForeignKey, TenantModel
 
 
 class CustomTool(TenantModel):
-    """A project's own tool as it stands (N50). Every save is a new version; a removed tool keeps its versions.
+    """The current version of a custom tool. Every save is a new version; a removed tool keeps its versions.
 
-    `secrets` holds the encrypted signing secret and secret headers of a webhook: written, never read back.
+    `secrets` holds the encrypted signing secret and secret headers of a webhook; they are write-only.
     """
 
     project = TenantForeignKey("projects.Project", related_name="custom_tools")
@@ -34,7 +34,7 @@ class CustomTool(TenantModel):
 
 
 class CustomToolVersion(TenantModel):
-    """A tool as it was saved once, by whom. Never changed."""
+    """A saved version of a tool and its author. Immutable."""
 
     tool = TenantForeignKey(CustomTool, related_name="versions")
     number = models.PositiveIntegerField()

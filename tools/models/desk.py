@@ -1,4 +1,4 @@
-"""What customers bring to people: requests for a person, and tickets (W03, W06)."""
+"""Requests for a person, and tickets."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from tenancy.tenant_models import TenantForeignKey, TenantModel
 
 
 class EscalationState(models.TextChoices):
-    """Where a request for a person stands."""
-
     OFFERED = "offered", "Offered: the customer was shown the button"
     WAITING = "waiting", "Waiting: the customer asked for a person"
     CLAIMED = "claimed", "Claimed: a colleague has the conversation"
@@ -18,8 +16,9 @@ class EscalationState(models.TextChoices):
 
 
 class Escalation(TenantModel):
-    """The agent's offer of a person, and what became of it. `lead` is how the customer wants to be reached:
-    {"name", "email", "phone", "note"}, each where they gave it.
+    """The agent's offer to bring in a person, and its outcome.
+
+    `lead` is how the customer wants to be reached: {"name", "email", "phone", "note"}, each optional.
     """
 
     project = TenantForeignKey("projects.Project", related_name="escalations")
@@ -37,7 +36,7 @@ class Escalation(TenantModel):
 
     class Meta:
         constraints = [
-            # A second call in a conversation shows what stands.
+            # A second call in a conversation returns the open escalation.
             models.UniqueConstraint(
                 fields=["organization", "conversation_id"],
                 condition=~models.Q(state="resolved"),
@@ -59,8 +58,6 @@ class Escalation(TenantModel):
 
 
 class TicketState(models.TextChoices):
-    """Where a ticket stands."""
-
     OPEN = "open", "Open"
     PENDING = "pending", "Pending: the customer is asked"
     CLOSED = "closed", "Closed"
@@ -74,7 +71,10 @@ class TicketPriority(models.TextChoices):
 
 
 class Ticket(TenantModel):
-    """A matter that outlives its conversation. `number` counts within the project; `effect_id` makes a tool open it once."""
+    """A request that outlives its conversation.
+
+    `number` counts within the project; `effect_id` makes a tool's ticket idempotent.
+    """
 
     project = TenantForeignKey("projects.Project", related_name="tickets")
     number = models.PositiveIntegerField()
@@ -107,7 +107,7 @@ class Ticket(TenantModel):
 
 
 class TicketChange(TenantModel):
-    """Who changed what of a ticket, kept for good. `before` and `after` hold the fields that changed, as people read them."""
+    """One change of a ticket, kept for good. `before` and `after` hold the changed fields in readable form."""
 
     ticket = TenantForeignKey(Ticket, related_name="changes")
     actor = models.CharField(max_length=200)
@@ -124,7 +124,7 @@ class TicketChange(TenantModel):
 
 
 class OperatorNotice(TenantModel):
-    """The last e-mail to an operator about customers who wait for a person; `is_delivered` is cleared to tell them again."""
+    """The last e-mail to an operator about waiting customers. `is_delivered` is cleared to notify them again."""
 
     project = TenantForeignKey("projects.Project", related_name="operator_notices")
     member = TenantForeignKey("projects.Member", related_name="+")

@@ -1,4 +1,4 @@
-"""The one ledger of everything that tools do (design section 3)."""
+"""The ledger of everything that tools do."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from tenancy.tenant_models import TenantForeignKey, TenantModel
 
 
 class EffectState(models.TextChoices):
-    """Where an effect stands."""
-
     PLANNED = "planned", "Planned: decided and stored, not begun"
     SENDING = "sending", "Sending: begun, the outcome isn't known yet"
     DONE = "done", "Done: it happened"
@@ -20,7 +18,7 @@ class EffectState(models.TextChoices):
 
 
 class EffectOrigin(models.TextChoices):
-    """The moment a tool ran in (D18)."""
+    """The trigger a tool ran on."""
 
     COMMITMENT = "commitment", "A commitment of the agent's, found after its reply"
     TURN = "turn", "A call inside the turn"
@@ -30,10 +28,10 @@ class EffectOrigin(models.TextChoices):
 
 
 class Effect(TenantModel):
-    """One thing a tool does. `effect_key` comes from the stored plan, never from model text, and makes it happen once.
+    """One execution of a tool. `effect_key` comes from the stored plan, never from model output, and makes it unique.
 
-    `arguments` are a model's decision: they are stored, at `arranged_at`, before anything acts on them, and never asked for
-    again. `request` is what was sent, without secrets; `excerpt` is what came back, cut; `told` is what the agent was told.
+    `arguments` come from a model and are stored, at `arranged_at`, before anything acts on them; the model isn't asked
+    again. `request` is the redacted request, `excerpt` the response, cut; `told` is what the agent was told.
     """
 
     project_id = models.UUIDField()
@@ -52,7 +50,7 @@ class Effect(TenantModel):
     arranged_at = models.DateTimeField(null=True)
     state = models.CharField(max_length=10, choices=EffectState.choices, default=EffectState.PLANNED)
     attempts = models.PositiveSmallIntegerField(default=0)
-    # What makes two effects the same thing: kind, recipient or object, content. Empty until the arguments stand.
+    # Equal for duplicates: kind, recipient or object, and content. Empty until the arguments are stored.
     repeat_key = models.CharField(max_length=64, blank=True)
     repeats = models.UUIDField(null=True, help_text="the effect that a held one repeats")
     recipient = models.CharField(max_length=254, blank=True, help_text="the number or address it goes to, for the caps")
@@ -63,9 +61,9 @@ class Effect(TenantModel):
     result = models.JSONField(null=True)
     told = models.TextField(blank=True)
     error = models.TextField(blank=True)
-    # An attempt ended without its outcome being known. Whatever comes after, it may have happened (E4).
+    # An attempt ended with an unknown outcome, so it may have happened whatever comes after.
     is_uncertain = models.BooleanField(default=False)
-    # A tool that answers later calls back with a token, whose hash this is (E8, W6).
+    # Digest of the token with which a tool that answers later calls back.
     callback_hash = models.CharField(max_length=64, blank=True)
     accepted_at = models.DateTimeField(null=True, help_text="when the tool took it on, to answer later")
     created_at = models.DateTimeField(auto_now_add=True)
@@ -81,7 +79,7 @@ class Effect(TenantModel):
             models.Index(fields=["organization", "turn_id"], name="effect_turn"),
             models.Index(fields=["organization", "conversation_id", "-created_at"], name="effect_conversation"),
             models.Index(fields=["organization", "project_id", "-created_at"], name="effect_project"),
-            # Every page counts them.
+            # Every page counts these.
             models.Index(
                 fields=["organization", "project_id"], condition=models.Q(state="unknown"), name="effect_unknown"
             ),
@@ -91,7 +89,7 @@ class Effect(TenantModel):
                 name="effect_repeat",
             ),
             models.Index(fields=["callback_hash"], condition=~models.Q(callback_hash=""), name="effect_callback"),
-            # What a reply began, or was about to; the sweep looks for those that nobody is at any more.
+            # Effects started in a reply; the sweep looks for abandoned ones.
             models.Index(
                 fields=["created_at"],
                 condition=models.Q(origin="turn", state__in=["planned", "sending"]),
@@ -110,8 +108,6 @@ class Effect(TenantModel):
 
 
 class AfterActionState(models.TextChoices):
-    """Where an after-action stands."""
-
     PLANNED = "planned", "Planned"
     DONE = "done", "Done"
     FAILED = "failed", "Failed"
@@ -119,7 +115,7 @@ class AfterActionState(models.TextChoices):
 
 
 class AfterAction(TenantModel):
-    """One action that follows an effect's end, run once, in order (N21, E8). `raw` is its input, `value` what became of it."""
+    """One action that runs once, in order, after an effect. `raw` is its input, `value` its result."""
 
     effect = TenantForeignKey(Effect, related_name="after_actions")
     index = models.PositiveSmallIntegerField()

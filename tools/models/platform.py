@@ -1,4 +1,4 @@
-"""The platform's own words for its tools, the same for every tenant (F01-F05)."""
+"""The platform's definitions of its tools, the same for every tenant."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from django.db import models
 
 
 class PlatformDefinition(models.Model):
-    """How one tool is described to models. `parameters` is a JSON Schema; empty for the code's.
+    """The description of one tool for models. `parameters` is a JSON Schema; empty means the code's.
 
-    `seed` is the digest of what the seed command wrote last: another than that of the row once somebody has edited it.
+    `seed` is the digest of what the seed command last wrote; it differs from the row's digest after an edit.
     """
 
     name = models.CharField(max_length=64, primary_key=True)

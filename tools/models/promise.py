@@ -1,4 +1,4 @@
-"""What the agent said it would do, and what became of it."""
+"""Promises of the agent and their outcomes."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from tenancy.tenant_models import TenantForeignKey, TenantModel
 
 
 class PromiseState(models.TextChoices):
-    """Where a promise stands."""
-
     OPEN = "open", "Open: it is not kept yet"
     KEPT = "kept", "Kept: it happened"
     BROKEN = "broken", "Broken: it did not happen, or no tool can do it"
@@ -17,7 +15,7 @@ class PromiseState(models.TextChoices):
 
 
 class Promise(TenantModel):
-    """One commitment found in a reply: its exact words, and the tool and effect that serve it, if any can."""
+    """One commitment found in a reply: its exact words, and the tool and effect that serve it, if any."""
 
     project_id = models.UUIDField()
     conversation_id = models.UUIDField()

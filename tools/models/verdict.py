@@ -1,4 +1,4 @@
-"""Why a tool fired, or did not."""
+"""Verdicts on replies."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tenancy.tenant_models import TenantModel
 
 
 class Verdict(TenantModel):
-    """One tool's reading of one reply, with the words it rests on and every condition's value (N17, N34-N43)."""
+    """One tool's verdict on one reply, with its quote and the value of every condition."""
 
     conversation_id = models.UUIDField()
     turn_id = models.UUIDField()

@@ -1,4 +1,4 @@
-"""How sure we are of who talks to us (D14)."""
+"""Verification of a customer's identity."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tenancy.tenant_models import TenantForeignKey, TenantModel
 
 
 class Verification(TenantModel):
-    """That a customer was found to be who they say, in one conversation. `method` is `basic` or `code`."""
+    """Proof of a customer's identity in one conversation. `method` is `basic` or `code`."""
 
     project = TenantForeignKey("projects.Project", related_name="verifications")
     persona_id = models.UUIDField()
@@ -25,7 +25,7 @@ class Verification(TenantModel):
 
 
 class VerificationCode(TenantModel):
-    """A one-time code on its way to a customer, kept as a hash. It ends by being right, by its time, or by wrong tries."""
+    """A one-time code sent to a customer, stored as a hash. It ends by use, by expiry, or after too many wrong tries."""
 
     project = TenantForeignKey("projects.Project", related_name="verification_codes")
     persona_id = models.UUIDField()

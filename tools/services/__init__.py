@@ -1,1 +1,1 @@
-"""Services behind the built-in tools."""
+"""Business services behind the tools: bookings, calendar, orders, messaging, verification and support."""

@@ -1,7 +1,7 @@
-"""Signed links that open a page without signing in: a booking's, and a customer's own.
+"""Signed links that open a page without signing in: a booking's page, and the customer portal.
 
-A token is a payload of fixed size and our signature, as short as a text message wants it. No row is read for a token that
-isn't ours. A key in SECRET_KEY_FALLBACKS still opens what it signed.
+A token is a fixed-size payload and our signature, short enough for a text message. An invalid token causes no query.
+Keys in SECRET_KEY_FALLBACKS still verify the tokens that they signed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from django.utils.crypto import salted_hmac
 
 from tools.models import Booking
 
-# Half of a SHA-256: as hard to guess as a random 128-bit number.
+# Half of a SHA-256 digest, as hard to guess as a random 128-bit number.
 SIGNATURE_BYTES = 16
 PORTAL_DAYS = 14
 SECONDS_A_DAY = 86_400
@@ -33,15 +33,15 @@ class Signer:
 
     @property
     def length(self) -> int:
-        """The characters of a token: four for each three bytes that it begins."""
+        """Length of a token: four characters for every three bytes or part of them."""
         return 4 * -(-(self.size + SIGNATURE_BYTES) // 3)
 
     def sign(self, payload: bytes) -> str:
-        """A token that may stand in an address."""
+        """Return a URL-safe token."""
         return urlsafe_b64encode(payload + self._signature(payload, settings.SECRET_KEY)).decode()
 
     def read(self, token: str) -> bytes | None:
-        """The payload that we signed, or None."""
+        """Return the payload, or None if we did not sign it."""
         if len(token) != self.length or not token.isascii():
             return None
         try:
@@ -58,12 +58,12 @@ class Signer:
         return salted_hmac(self.salt, payload, secret=key, algorithm="sha256").digest()[:SIGNATURE_BYTES]
 
 
-BOOKINGS = Signer("tools.book.links", size=32)
-PORTALS = Signer("tools.portal_links", size=34)
+BOOKING_SIGNER = Signer("tools.book.links", size=32)
+PORTAL_SIGNER = Signer("tools.portal_links", size=34)
 
 
 @dataclass(frozen=True)
-class BookingPlace:
+class BookingTarget:
     """The booking that a token opens."""
 
     organization_id: UUID
@@ -71,51 +71,53 @@ class BookingPlace:
 
 
 @dataclass(frozen=True)
-class PortalPlace:
-    """The customer whose page a token opens."""
+class PortalTarget:
+    """The customer whose portal a token opens."""
 
     organization_id: UUID
     persona_id: UUID
 
 
 def manage_url(booking: Booking) -> str:
-    """The page where the customer sees, moves or cancels this booking; it stands until a day after the booking's end."""
+    """Return the page where the customer views, moves or cancels the booking. The link works until a day after the
+    booking ends.
+    """
     return f"{settings.BASE_URL}/b/{booking_token(booking)}"
 
 
 def booking_token(booking: Booking) -> str:
-    """64 characters: the organization and the booking."""
-    return BOOKINGS.sign(cast(UUID, booking.organization_id).bytes + booking.pk.bytes)
+    """Return 64 characters: the organization and the booking, signed."""
+    return BOOKING_SIGNER.sign(cast(UUID, booking.organization_id).bytes + booking.pk.bytes)
 
 
-def read_booking_token(token: str) -> BookingPlace | None:
-    """The place that we signed, or None."""
-    payload = BOOKINGS.read(token)
+def read_booking_token(token: str) -> BookingTarget | None:
+    """Return what the token opens, or None if we did not sign it."""
+    payload = BOOKING_SIGNER.read(token)
     if payload is None:
         return None
-    return BookingPlace(organization_id=UUID(bytes=payload[:16]), booking_id=UUID(bytes=payload[16:]))
+    return BookingTarget(organization_id=UUID(bytes=payload[:16]), booking_id=UUID(bytes=payload[16:]))
 
 
-def portal_url(place: PortalPlace) -> str:
-    """The customer's page; the link opens it for fourteen days."""
+def portal_url(place: PortalTarget) -> str:
+    """Return the URL of the customer's portal, valid for fourteen days."""
     return f"{settings.BASE_URL}/c/{portal_token(place, until=_today() + PORTAL_DAYS)}"
 
 
-def portal_token(place: PortalPlace, *, until: int) -> str:
-    """68 characters: the organization, the persona, and the last day of the link, since 1970."""
-    return PORTALS.sign(place.organization_id.bytes + place.persona_id.bytes + until.to_bytes(2, "big"))
+def portal_token(place: PortalTarget, *, until: int) -> str:
+    """Return 68 characters: the organization, the persona and the link's last day since 1970, signed."""
+    return PORTAL_SIGNER.sign(place.organization_id.bytes + place.persona_id.bytes + until.to_bytes(2, "big"))
 
 
-def read_portal_token(token: str) -> PortalPlace | None:
-    """The place that we signed, or None, also after the link's last day."""
-    payload = PORTALS.read(token)
+def read_portal_token(token: str) -> PortalTarget | None:
+    """Return what the token opens, or None if we did not sign it or it has expired."""
+    payload = PORTAL_SIGNER.read(token)
     if payload is None or int.from_bytes(payload[32:], "big") < _today():
         return None
-    return PortalPlace(organization_id=UUID(bytes=payload[:16]), persona_id=UUID(bytes=payload[16:32]))
+    return PortalTarget(organization_id=UUID(bytes=payload[:16]), persona_id=UUID(bytes=payload[16:32]))
 
 
 def token_in(link: str) -> str:
-    """The part of a page's address that opens it."""
+    """Return the token of a link."""
     return link.rpartition("/")[2]
 
 

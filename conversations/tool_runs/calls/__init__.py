@@ -1,5 +1,5 @@
-"""Tools that the agent's model calls while it answers.
+"""Tool calls made by the agent's model while it answers.
 
-`tool_loop` is the loop: `plan` turns what a model called into rows, `start` stores and starts them under the conversation's
-lock, `ending` stores each result. `orphans` is the sweep.
+`tool_loop` is the loop: `plan` turns the model's calls into rows, `start` stores and starts them under the
+conversation's lock, `results` stores each result. `orphans` is the sweep.
 """

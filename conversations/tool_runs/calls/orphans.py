@@ -1,4 +1,4 @@
-"""Effects of replies that were never sent: whoever was at them died, or the reply was superseded before they began."""
+"""Cleans up effects orphaned by a dead worker or a superseded reply."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from uuid import UUID
 
 from conversations.live.event_log import open_log
 from conversations.models import TurnCall
-from conversations.tool_runs.calls.ending import end_call, end_with_effect
-from conversations.tool_runs.effects.outcome_events import tell_cancelled
+from conversations.tool_runs.calls.results import end_call, end_with_effect
+from conversations.tool_runs.effects.outcome_events import announce_cancelled
 from jobs.sweep import sweep_tenants
 from tools.engine import ledger
 from tools.engine.execution.outcome import Outcome
-from tools.engine.execution.outcome_policy import DIED
+from tools.engine.execution.outcome_policy import WORKER_DIED
 from tools.engine.function_calling.results import result_of
 from tools.models import EffectState
 
-NOT_BEGUN = "The reply that it was for was not written to its end."
+NOT_BEGUN = "The reply it belonged to was never finished."
 
-# A reply that is still to be written carries on with its own. What waits for a person's yes is its todo's.
-_LEFT = """
+# A reply still in the queue continues its own effects, and a todo owns those that await approval.
+_ORPHANS = """
 select e.organization_id, e.conversation_id, c.id
 from tools_effect e
 join conversations_turncall c on c.organization_id = e.organization_id and c.effect_id = e.id
@@ -31,9 +31,9 @@ order by e.created_at limit 100
 """
 
 
-def end_left_behind() -> None:
-    """End them, in all tenants: the sweep's hook. What may have happened is for staff to find out (E4)."""
-    sweep_tenants(_LEFT, _end, failed="A call that was left behind could not be ended")
+def end_orphans() -> None:
+    """End orphaned effects in all tenants; a sweep hook. One that may have happened is left for staff to resolve."""
+    sweep_tenants(_ORPHANS, _end, failed="An orphaned call could not be ended")
 
 
 def _end(conversation_id: UUID, call_id: UUID) -> None:
@@ -43,7 +43,7 @@ def _end(conversation_id: UUID, call_id: UUID) -> None:
         if effect is None or effect.state not in ledger.OPEN:
             return
         if effect.state == EffectState.SENDING:
-            end_with_effect(log, call, Outcome.unknown(DIED))
+            end_with_effect(log, call, Outcome.unknown(WORKER_DIED))
         elif ledger.cancel(effect, reason=NOT_BEGUN):
-            tell_cancelled(log, effect)
+            announce_cancelled(log, effect)
             end_call(log, call, result_of(effect), is_error=True)

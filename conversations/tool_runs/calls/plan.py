@@ -1,4 +1,4 @@
-"""From what a model called to stored calls with planned effects (T6)."""
+"""Turns the model's tool calls into rows with planned effects."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from conversations.common.contacts import contact_with
+from conversations.common.contacts import contact_from_fields
 from conversations.context.turn_context import TurnContext
 from conversations.models import TurnCall, TurnStep
 from llm.types import Completion, ToolCall
 from tools.engine.catalogue import CompiledTool
-from tools.engine.execution.deduplication import same_thing
+from tools.engine.execution.deduplication import effect_repeat_key
 from tools.engine.execution.handler import ToolContext
 from tools.engine.execution.limits import recipient_of
 from tools.engine.execution.schemas import called_arguments
 from tools.engine.function_calling.offer import Offer
-from tools.engine.function_calling.parse_call import Refused, call_id_of, read_call, storable
+from tools.engine.function_calling.parse_call import CallRefused, call_id_of, read_call, storable
 from tools.engine.function_calling.results import error_text
 from tools.engine.ledger import effect_key
 from tools.models import Effect, EffectOrigin
@@ -27,17 +27,17 @@ from tools.models import Effect, EffectOrigin
 def plan_step(
     turn_context: TurnContext, offer: Offer, completion: Completion, *, number: int
 ) -> tuple[TurnStep, list[TurnCall]]:
-    """The hop of an answer that calls tools. What can't be carried out has its result at once (L03, L19)."""
+    """Build the step of an answer that calls tools. A call that cannot run gets its error result at once."""
     step = TurnStep(turn=turn_context.turn, number=number, content=storable(completion.text))
     calls: list[TurnCall] = []
-    for index, asked in enumerate(completion.tool_calls):
+    for index, tool_call in enumerate(completion.tool_calls):
         taken = [call.call_id for call in calls]
-        calls.append(_plan_call(turn_context, offer, step, asked, index=index, taken=taken))
+        calls.append(_plan_call(turn_context, offer, step, tool_call, index=index, taken=taken))
     return step, calls
 
 
 def context_of(turn_context: TurnContext, call: TurnCall) -> ToolContext:
-    """Where, when and for whom a call is carried out; nothing of it comes from the model."""
+    """The execution context of a call; none of it comes from the model."""
     conversation, effect = turn_context.conversation, call.effect
     fields = {field.key: field.value for field in turn_context.fields}
     return ToolContext(
@@ -50,26 +50,26 @@ def context_of(turn_context: TurnContext, call: TurnCall) -> ToolContext:
         channel=conversation.channel,
         timezone=turn_context.config.timezone,
         at=timezone.now(),
-        contact=contact_with(conversation.persona_id, fields),
+        contact=contact_from_fields(conversation.persona_id, fields),
         business=turn_context.config.business_name,
         shopper=conversation.shopper or {},
-        call=_call_of(conversation.metadata),
+        call=_telephony_metadata(conversation.metadata),
     )
 
 
 def _plan_call(
-    turn_context: TurnContext, offer: Offer, step: TurnStep, asked: ToolCall, *, index: int, taken: Sequence[str]
+    turn_context: TurnContext, offer: Offer, step: TurnStep, tool_call: ToolCall, *, index: int, taken: Sequence[str]
 ) -> TurnCall:
     call = TurnCall(
         step=step,
         index=index,
-        call_id=call_id_of(asked, index=index, taken=taken),
-        name=storable(asked.name)[:120],
-        arguments_text=storable(asked.arguments_json)[:50_000],
+        call_id=call_id_of(tool_call, index=index, taken=taken),
+        name=storable(tool_call.name)[:120],
+        arguments_text=storable(tool_call.arguments_json)[:50_000],
     )
     try:
-        tool, call.arguments = read_call(offer.tools, asked, index=index)
-    except Refused as refusal:
+        tool, call.arguments = read_call(offer.tools, tool_call, index=index)
+    except CallRefused as refusal:
         call.result, call.is_error, call.finished_at = error_text(str(refusal)), True, timezone.now()
         return call
     if tool.kind:
@@ -97,12 +97,12 @@ def _planned_effect(turn_context: TurnContext, tool: CompiledTool, call: TurnCal
     )
     call.effect = effect
     context = context_of(turn_context, call)
-    effect.repeat_key = same_thing(effect, effect.arguments, context)
+    effect.repeat_key = effect_repeat_key(effect, effect.arguments, context)
     effect.recipient = recipient_of(effect.kind, context.contact)[:254]
     return effect
 
 
-def _call_of(metadata: Mapping[str, object]) -> Mapping[str, object]:
-    """What the phone told of a call, where the conversation is one (F14)."""
-    told = metadata.get("call")
-    return told if isinstance(told, Mapping) else {}
+def _telephony_metadata(metadata: Mapping[str, object]) -> Mapping[str, object]:
+    """The telephony metadata of a call conversation, else empty."""
+    call = metadata.get("call")
+    return call if isinstance(call, Mapping) else {}

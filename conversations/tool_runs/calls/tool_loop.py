@@ -1,4 +1,4 @@
-"""The tool loop of a reply: ask the model, run the tools it calls, tell it their results, in at most three steps.
+"""The tool loop of a reply: ask the model, run the tools it calls, return their results, for at most three steps.
 
 Every step is stored before anything acts on it; an attempt after a crash resumes at the calls without a result.
 """
@@ -13,17 +13,17 @@ from enum import Enum
 from typing import Any, cast
 from uuid import UUID
 
-from conversations.claim_check.claim_guard import TruthfulText, UncheckedText
+from conversations.claim_check.claim_guard import ClaimGuard, PassThrough
 from conversations.context.turn_context import TurnContext
 from conversations.live.event_log import job_log, open_log
 from conversations.live.tokens import TokenWriter
 from conversations.models import TurnCall, TurnStep
 from conversations.prompts.budget import make_room
-from conversations.tool_runs.calls.ending import settle_call
 from conversations.tool_runs.calls.plan import context_of, plan_step
+from conversations.tool_runs.calls.results import settle_call
 from conversations.tool_runs.calls.start import StartedCalls, start_calls, store_step
 from conversations.tool_runs.effects.argument_extraction import has_asked_again
-from conversations.tool_runs.effects.effect_context import EffectContext, read_work
+from conversations.tool_runs.effects.effect_context import EffectContext, load_effect_context
 from jobs.failpoints import failpoint
 from jobs.fence import LeaseLost, reading
 from jobs.lanes import ClaimedJob
@@ -35,7 +35,7 @@ from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 from tools.engine.execution.outcome import Outcome
 from tools.engine.function_calling.attempt import attempt_call
-from tools.engine.function_calling.messages import room_for_each, said_and_called
+from tools.engine.function_calling.messages import call_messages, result_limit
 from tools.engine.function_calling.offer import Offer
 from tools.models import Effect
 
@@ -51,7 +51,7 @@ CALLS = PreparedQuery(
 
 
 class LoopEnd(Enum):
-    """Why the loop ended: the model answered in words, a tool ended the agent's part, or the model called a fourth time."""
+    """Why the loop ended: an answer in words, a tool that ended the agent's part, or a fourth call."""
 
     ANSWERED = "answered"
     SIGNALED = "signaled"
@@ -68,9 +68,9 @@ class ToolStep:
 
 @dataclass(frozen=True)
 class ReplyText:
-    """The words of a reply on their way: through the claim guard to the live stream."""
+    """The reply's text on its way through the claim guard to the live stream."""
 
-    guard: TruthfulText | UncheckedText
+    guard: ClaimGuard | PassThrough
     writer: TokenWriter
 
     def write(self, piece: str) -> None:
@@ -78,7 +78,7 @@ class ReplyText:
         failpoint("turn.mid_stream")
 
     def next_answer(self) -> Callable[[str], None]:
-        """Takes the words of one more answer, set apart by a space from those said before."""
+        """Return a writer for the next answer, which separates it from the previous text by a space."""
         is_first = True
 
         def write(piece: str) -> None:
@@ -94,7 +94,7 @@ class ReplyText:
 
 @dataclass
 class ToolLoop:
-    """A reply being written: its prompt, the tools on offer, and the steps so far."""
+    """A reply in progress: its prompt, the offered tools, and the steps so far."""
 
     job: ClaimedJob
     turn_context: TurnContext
@@ -104,12 +104,12 @@ class ToolLoop:
 
     @property
     def is_full(self) -> bool:
-        """Whether the next answer must be words."""
+        """True if the next answer must be words."""
         return len(self.steps) >= MAX_STEPS
 
     @property
     def signal(self) -> TurnCall | None:
-        """The call that told the channel to end or to transfer; the agent says nothing after it."""
+        """The call that ended or transferred the conversation; the agent says nothing after it."""
         return next((call for call in self.calls if call.signal), None)
 
     @property
@@ -118,7 +118,7 @@ class ToolLoop:
 
     @property
     def blocks(self) -> list[dict[str, Any]]:
-        """The blocks the widget shows beside the words, in the order of the calls."""
+        """Blocks the widget shows beside the text, in call order."""
         return [call.block for call in self.calls if call.block]
 
     @property
@@ -127,7 +127,7 @@ class ToolLoop:
 
 
 async def run_tool_loop(loop: ToolLoop, *, text: ReplyText, records: list[CallRecord]) -> LoopEnd:
-    """Write the answer to `text`, running the tools the model calls on the way; steps already stored are completed first.
+    """Write the answer to `text`, running the tools the model calls; stored steps are completed first.
 
     Appends a record of every model call. Raises LlmError; the loop can then be run again, and keeps its steps.
     """
@@ -141,13 +141,13 @@ async def run_tool_loop(loop: ToolLoop, *, text: ReplyText, records: list[CallRe
             return LoopEnd.ANSWERED
         if loop.is_full:
             return LoopEnd.LIMIT
-        await _take(loop, completion)
+        await _run_answer(loop, completion)
         text.guard.learn(loop.effects)
     return LoopEnd.SIGNALED
 
 
 def stored_steps(turn_id: UUID) -> list[ToolStep]:
-    """The steps that an earlier attempt at the reply stored, in the running transaction."""
+    """The steps stored by an earlier attempt at the reply. Runs in the caller's transaction."""
     steps: list[ToolStep] = []
     for call in CALLS(turn_id):
         if not steps or steps[-1].step.pk != call.step_id:
@@ -158,20 +158,20 @@ def stored_steps(turn_id: UUID) -> list[ToolStep]:
 
 
 def _next_request(loop: ToolLoop) -> ChatRequest:
-    """The prompt with the steps so far, each call with its result; the transcript makes room for them."""
+    """The prompt plus the steps so far and their results; the transcript is shortened to make room."""
     if not loop.offer.tools:
         return loop.request
     offered = replace(loop.request, tools=loop.offer.functions, may_call=not loop.is_full)
     if not loop.steps:
         return offered
-    longest = room_for_each(loop.calls)
+    longest = result_limit(loop.calls)
     said = [
-        message for step in loop.steps for message in said_and_called(step.step.content, step.calls, longest=longest)
+        message for step in loop.steps for message in call_messages(step.step.content, step.calls, max_bytes=longest)
     ]
-    # All but the system's prompt, and what changes from turn to turn.
+    # All messages except the system prompt and the part that changes each turn.
     transcript = len(loop.request.messages) - 2
     whole = replace(offered, messages=[*loop.request.messages, *said])
-    return make_room(whole, transcript=transcript, beside=loop.offer.weight)
+    return make_room(whole, transcript=transcript, extra_bytes=loop.offer.weight)
 
 
 async def _ask(request: ChatRequest, text: ReplyText, records: list[CallRecord]) -> Completion:
@@ -191,7 +191,7 @@ def _continuation(request: ChatRequest, *, written: str) -> ChatRequest:
     return replace(request, messages=[*request.messages, *more])
 
 
-async def _take(loop: ToolLoop, completion: Completion) -> None:
+async def _run_answer(loop: ToolLoop, completion: Completion) -> None:
     """Store the calls of one answer, and run them."""
     failpoint("hop.llm_done_pre_commit")
     step, started = await in_db(_store, loop, completion)
@@ -206,7 +206,7 @@ async def _complete(loop: ToolLoop, step: ToolStep) -> None:
 
 
 async def _run(loop: ToolLoop, started: StartedCalls) -> None:
-    """Run calls side by side. If the reply is superseded meanwhile they are run to their end and their results are stored."""
+    """Run calls concurrently. If the reply is superseded meanwhile, they still finish and their results are stored."""
     for call in started.repeats:
         started.ready.extend((await _confirm(loop, call)).ready)
     if not started.ready:
@@ -222,9 +222,9 @@ async def _run(loop: ToolLoop, started: StartedCalls) -> None:
 
 
 async def _confirm(loop: ToolLoop, call: TurnCall) -> StartedCalls:
-    """Ask the model whether the customer wants a repeat; it is held where not."""
-    work = await in_db(_work_of, loop, call)
-    return await in_db(_start, loop, [call], asked_again=await has_asked_again(loop.job, work))
+    """Ask the model whether the customer wants a repeat; hold it if not."""
+    effect_context = await in_db(_effect_context, loop, call)
+    return await in_db(_start, loop, [call], asked_again=await has_asked_again(loop.job, effect_context))
 
 
 async def _execute(loop: ToolLoop, call: TurnCall) -> None:
@@ -234,9 +234,9 @@ async def _execute(loop: ToolLoop, call: TurnCall) -> None:
     failpoint("hop.settled_pre_next")
 
 
-def _work_of(loop: ToolLoop, call: TurnCall) -> EffectContext:
+def _effect_context(loop: ToolLoop, call: TurnCall) -> EffectContext:
     with reading(loop.job):
-        return read_work(cast(UUID, call.effect_id))
+        return load_effect_context(cast(UUID, call.effect_id))
 
 
 def _store(loop: ToolLoop, completion: Completion) -> tuple[ToolStep, StartedCalls]:

@@ -1,1 +1,1 @@
-"""Effects after the turn: arguments, approval, the outcome, the after-actions."""
+"""Effects after the turn: arguments, approval, outcome, after-actions."""

@@ -1,4 +1,4 @@
-"""The after-actions inside a conversation, each once, in the commit of what it does (N46-N48, E8)."""
+"""After-actions in a conversation, each executed once, in the commit of its result."""
 
 from __future__ import annotations
 
@@ -12,10 +12,16 @@ from conversations.followups.proactive import say_proactively
 from conversations.followups.waits import end_wait
 from conversations.live.event_log import ConversationLog
 from conversations.models import Persona, PromptSection, WaitOutcome
+from conversations.tool_runs.effects.argument_extraction import ExtractionTask, apply_instruction
 from conversations.tool_runs.effects.outcome_events import OUTCOMES, sentence_of
-from conversations.turns.customer_fields import MAX_VALUE, NORMALISERS, RefusedValue, holds_controls
-from conversations.turns.services import give_fields, set_read_field
+from conversations.turns.customer_fields import MAX_VALUE, NORMALIZERS, RefusedValue, has_control_characters
+from conversations.turns.services import give_fields, set_observed_field
+from jobs.errors import GiveUp
+from jobs.fence import job_tx
+from jobs.lanes import ClaimedJob
+from llm.errors import LlmError
 from projects.models.agent_config import AgentConfig
+from tenancy.threads import in_db
 from tools.engine.definition import (
     AFTER_ACTION_OPTIONS,
     AfterActionType,
@@ -23,52 +29,82 @@ from tools.engine.definition import (
     PromptSectionOptions,
     UrgentMessageOptions,
 )
-from tools.engine.execution.after_actions import end_after_action, input_of, message_of, tells
+from tools.engine.execution.after_actions import NoInput, end_after_action, input_of, message_of, tells
 from tools.models import AfterAction, AfterActionState, Effect, EffectState
 
 LONGEST_SECTION = 8_000
-# What a model makes of an answer is nobody's word for where a customer is reached.
-REACHED_BY = ("phone", "email")
+# A model's reading of a tool's answer never replaces contact details set by staff or the API.
+CONTACT_FIELDS = ("phone", "email")
 SET_PROMPT_SECTION = "set_prompt_section"
 SET_PERSONA_ATTRIBUTE = "set_persona_attribute"
 
 
 @dataclass(frozen=True)
-class Prepared:
-    """An after-action with its input, and what a model made of it where one was asked."""
+class PreparedAction:
+    """An after-action with its input and, if it has an instruction, the model's output."""
 
     row: AfterAction
     raw: str
     value: str
 
 
-def instruction_of(row: AfterAction) -> str:
-    """What a model is to do with the input; "" where none is asked (N47)."""
+def _instruction_of(row: AfterAction) -> str:
+    """The model's instruction for the input; "" if no model is involved."""
     return str(row.options.get("instruction") or "")
 
 
-def input_for(row: AfterAction, effect: Effect) -> str:
-    """What it works on. Raises NoInput."""
+def _input_for(row: AfterAction, effect: Effect) -> str:
+    """The after-action's input. Raises NoInput."""
     if row.type == AfterActionType.SEND_URGENT_MESSAGE:
         return message_of(effect, UrgentMessageOptions.model_validate(row.options))
     return input_of(effect, row.options)
 
 
-def execute_after_actions(log: ConversationLog, effect: Effect, prepared: Prepared, *, config: AgentConfig) -> None:
-    """Do it and put it down, in one commit. A value that can't be right makes it fail, visibly, and the next one runs."""
-    with _put_down(prepared):
+async def prepare_after_action(job: ClaimedJob, context: ExtractionTask, row: AfterAction) -> PreparedAction | None:
+    """Return the after-action with its input and value, or None if it failed.
+
+    An unavailable model fails the after-action, but not the effect.
+    """
+    try:
+        raw = _input_for(row, context.effect)
+    except NoInput as missing:
+        await in_db(_fail, job, row, str(missing))
+        return None
+    instruction = _instruction_of(row)
+    if not instruction:
+        return PreparedAction(row=row, raw=raw, value=raw)
+    try:
+        value = await apply_instruction(job, context, instruction=instruction, raw=raw)
+    except (LlmError, GiveUp) as failure:
+        if isinstance(failure, LlmError) and not job.is_last_attempt:
+            raise
+        await in_db(_fail, job, row, str(failure))
+        return None
+    return PreparedAction(row=row, raw=raw, value=value)
+
+
+def _fail(job: ClaimedJob, row: AfterAction, error: str) -> None:
+    with job_tx(job):
+        end_after_action(row, AfterActionState.FAILED, error=error)
+
+
+def execute_after_action(
+    log: ConversationLog, effect: Effect, prepared: PreparedAction, *, config: AgentConfig
+) -> None:
+    """Execute an after-action and record it, in one commit. An invalid value fails it visibly; the next one still runs."""
+    with _recorded(prepared):
         ACTIONS[AfterActionType(prepared.row.type)](log, effect, prepared, config)
 
 
-def carry_out_alone(persona: Persona, prepared: Prepared, *, config: AgentConfig) -> None:
-    """The same of the one that needs no conversation: what a customer is known by."""
-    with _put_down(prepared):
-        _give_attribute(persona, prepared, config)
+def execute_customer_action(persona: Persona, prepared: PreparedAction, *, config: AgentConfig) -> None:
+    """Execute an after-action that needs no conversation: a customer field."""
+    with _recorded(prepared):
+        _store_attribute(persona, prepared, config)
 
 
 @contextmanager
-def _put_down(prepared: Prepared) -> Iterator[None]:
-    """Put down how it ended."""
+def _recorded(prepared: PreparedAction) -> Iterator[None]:
+    """Record the result of the block."""
     end = partial(end_after_action, prepared.row, raw=prepared.raw, value=prepared.value)
     try:
         yield
@@ -79,17 +115,20 @@ def _put_down(prepared: Prepared) -> Iterator[None]:
 
 
 def fail_after_actions(log: ConversationLog, effect: Effect, reason: str) -> None:
-    """Their job has failed for good: what didn't run fails. Where it would have told the agent, the end is told without it."""
-    left = list(effect.after_actions.filter(state=AfterActionState.PLANNED))
-    for row in left:
+    """Fail the remaining after-actions, because their job failed permanently.
+
+    If one of them was to tell the agent how the effect ended, the agent is told here.
+    """
+    remaining = list(effect.after_actions.filter(state=AfterActionState.PLANNED))
+    for row in remaining:
         end_after_action(row, AfterActionState.FAILED, error=reason)
-    telling = effect.after_actions.filter(type=AfterActionType.SEND_URGENT_MESSAGE)
-    if any(tells(row) for row in left) and not telling.filter(state=AfterActionState.DONE).exists():
+    messages = effect.after_actions.filter(type=AfterActionType.SEND_URGENT_MESSAGE)
+    if any(tells(row) for row in remaining) and not messages.filter(state=AfterActionState.DONE).exists():
         _tell(log, effect, sentence_of(effect))
 
 
-def _send_urgent_message(log: ConversationLog, effect: Effect, prepared: Prepared, config: AgentConfig) -> None:
-    """The first one ends the wait; it tells the agent in any case (N46, W2)."""
+def _send_urgent_message(log: ConversationLog, effect: Effect, prepared: PreparedAction, config: AgentConfig) -> None:
+    """Tell the agent. The first message ends the wait."""
     _tell(log, effect, prepared.value)
 
 
@@ -99,25 +138,25 @@ def _tell(log: ConversationLog, effect: Effect, text: str) -> None:
         say_proactively(log, text, {"effect": str(effect.pk)})
 
 
-def _set_persona_attribute(log: ConversationLog, effect: Effect, prepared: Prepared, config: AgentConfig) -> None:
-    attribute = _give_attribute(log.conversation.persona, prepared, config)
+def _set_persona_attribute(log: ConversationLog, effect: Effect, prepared: PreparedAction, config: AgentConfig) -> None:
+    attribute = _store_attribute(log.conversation.persona, prepared, config)
     log.add_event(SET_PERSONA_ATTRIBUTE, payload={"attribute": attribute, "effect": str(effect.pk)})
 
 
-def _give_attribute(persona: Persona, prepared: Prepared, config: AgentConfig) -> str:
-    """Set it, and name it. Raises RefusedValue."""
+def _store_attribute(persona: Persona, prepared: PreparedAction, config: AgentConfig) -> str:
+    """Set the customer's field, and return its name. Raises RefusedValue."""
     options = cast(PersonaAttributeOptions, _options(prepared.row))
-    value = _attribute(options.attribute, prepared.value, config)
-    if options.attribute not in REACHED_BY or not instruction_of(prepared.row):
+    value = _normalized(options.attribute, prepared.value, config)
+    if options.attribute not in CONTACT_FIELDS or not _instruction_of(prepared.row):
         give_fields(persona, {options.attribute: value})
-    elif not set_read_field(persona, options.attribute, value):
+    elif not set_observed_field(persona, options.attribute, value):
         raise RefusedValue(
             f"{options.attribute} was set by staff or the API, and what a model reads doesn't replace it."
         )
     return options.attribute
 
 
-def _set_prompt_section(log: ConversationLog, effect: Effect, prepared: Prepared, config: AgentConfig) -> None:
+def _set_prompt_section(log: ConversationLog, effect: Effect, prepared: PreparedAction, config: AgentConfig) -> None:
     options = cast(PromptSectionOptions, _options(prepared.row))
     PromptSection.objects.update_or_create(
         conversation=log.conversation,
@@ -131,19 +170,19 @@ def _options(row: AfterAction) -> PersonaAttributeOptions | PromptSectionOptions
     return AFTER_ACTION_OPTIONS[AfterActionType(row.type)].model_validate(row.options)
 
 
-def _attribute(name: str, text: str, config: AgentConfig) -> str:
-    """The value as it is kept of a customer: short, and without characters that a prompt or a page could be bent by."""
+def _normalized(name: str, text: str, config: AgentConfig) -> str:
+    """The normalized field value: short, and without control characters that could distort a prompt or a page."""
     value = text.strip()
     if not value or len(value) > MAX_VALUE:
         raise RefusedValue(f"{name} would have {len(value)} characters; 1 to {MAX_VALUE} are kept.")
-    if holds_controls(value):
+    if has_control_characters(value):
         raise RefusedValue(f"{name} would contain control characters.")
-    normaliser = NORMALISERS.get(name)
+    normaliser = NORMALIZERS.get(name)
     return normaliser(value, config) if normaliser else value
 
 
-Carry = Callable[[ConversationLog, Effect, Prepared, AgentConfig], None]
-ACTIONS: Mapping[AfterActionType, Carry] = {
+Handler = Callable[[ConversationLog, Effect, PreparedAction, AgentConfig], None]
+ACTIONS: Mapping[AfterActionType, Handler] = {
     AfterActionType.SEND_URGENT_MESSAGE: _send_urgent_message,
     AfterActionType.SET_PERSONA_ATTRIBUTE: _set_persona_attribute,
     AfterActionType.SET_PROMPT_SECTION: _set_prompt_section,

@@ -1,4 +1,4 @@
-"""Effects of tools that a person has to say yes to: each becomes a todo with exactly its arguments (D16)."""
+"""Approval of effects: each becomes a todo with exactly its arguments."""
 
 from __future__ import annotations
 
@@ -10,46 +10,46 @@ from todos.content.lifecycle import AGENT
 from todos.models import Todo, TodoSource, TodoStatus
 from todos.services import make_todo
 from tools.engine import ledger
-from tools.engine.execution.deduplication import find_waiting
+from tools.engine.execution.deduplication import find_planned_duplicate
 from tools.engine.ledger import needs_approval
 from tools.engine.presenters import effect_payload
-from tools.engine.promises import give_time
+from tools.engine.promises import extend_deadlines
 from tools.models import Effect, EffectState
 
-GIVEN = (TodoStatus.APPROVED, TodoStatus.IN_PROGRESS)
-NOT_BEGUN = (TodoStatus.PENDING_REVIEW, *GIVEN)
-AWAITED = (
+APPROVED = (TodoStatus.APPROVED, TodoStatus.IN_PROGRESS)
+UNFINISHED = (TodoStatus.PENDING_REVIEW, *APPROVED)
+AWAITS_APPROVAL = (
     "A colleague has to approve it first ({tool}: “{quote}”). Say so if it matters now, and never that it was done."
 )
 
 
-def waiting_for(effect: Effect) -> Effect | None:
-    """The same thing, for which a person's yes is awaited, or was just given: a second promise asks for no second one (E6)."""
+def find_awaiting_approval(effect: Effect) -> Effect | None:
+    """An identical effect that awaits approval or was just approved; a second promise asks for no second approval."""
     if not needs_approval(effect):
         return None
-    todos = Todo.objects.filter(conversation_id=effect.conversation_id, status__in=NOT_BEGUN, effect__isnull=False)
-    return find_waiting(effect, among=list(todos.values_list("effect_id", flat=True)))
+    todos = Todo.objects.filter(conversation_id=effect.conversation_id, status__in=UNFINISHED, effect__isnull=False)
+    return find_planned_duplicate(effect, among=list(todos.values_list("effect_id", flat=True)))
 
 
-def is_allowed(effect: Effect) -> bool:
-    """Whether the yes that a planned effect needs was given, by a person or a standing rule."""
-    return Todo.objects.filter(effect=effect, status__in=GIVEN).exists()
+def is_approved(effect: Effect) -> bool:
+    """True if a planned effect was approved, by a person or a standing rule."""
+    return Todo.objects.filter(effect=effect, status__in=APPROVED).exists()
 
 
 def hold_repeat(effect: Effect, earlier: Effect) -> bool:
-    """Hold a repeat of what was done, or is to be done (E6). False when it was begun meanwhile, or is over."""
-    return ledger.hold_back(effect, earlier, is_allowed=earlier.state == EffectState.PLANNED and is_allowed(earlier))
+    """Hold a repeat of a done or planned effect. Return False if it has begun or ended meanwhile."""
+    return ledger.hold_back(effect, earlier, is_allowed=earlier.state == EffectState.PLANNED and is_approved(earlier))
 
 
 def ask_for_approval(log: ConversationLog, effect: Effect) -> bool:
-    """Leave a planned effect to the todo that carries it, one for each effect; whoever waits for it is told.
+    """Create the effect's only approval todo, and tell whoever waits for the effect.
 
-    Under the conversation's lock. False: nobody has to be asked. With the yes of a standing rule it runs at once, and is waited
-    for as any other.
+    Needs the conversation's lock. Return False if nobody has to be asked: a standing rule approved it, so it runs at
+    once, and its wait stays open.
     """
     todo = make_todo(
         log.conversation.project,
-        description=f"{_said(effect)} With your yes {effect.tool} runs with exactly these arguments.",
+        description=f"{_said(effect)} If you approve, {effect.tool} runs with exactly these arguments.",
         source=TodoSource.TOOL,
         actor=AGENT,
         conversation_id=log.conversation.pk,
@@ -64,12 +64,14 @@ def ask_for_approval(log: ConversationLog, effect: Effect) -> bool:
     )
     if todo.status != TodoStatus.PENDING_REVIEW:
         return False
-    give_time(effect)
+    extend_deadlines(effect)
     log.add_event("effect_awaits_approval", payload=effect_payload(effect), type=EventType.EFFECT)
-    end_wait(log, effect.pk, outcome=WaitOutcome.RESULT, told=AWAITED.format(tool=effect.tool, quote=effect.quote))
+    end_wait(
+        log, effect.pk, outcome=WaitOutcome.RESULT, told=AWAITS_APPROVAL.format(tool=effect.tool, quote=effect.quote)
+    )
     return True
 
 
 def _said(effect: Effect) -> str:
-    """What led to it: the agent's words, or, where it called the tool without any, the call."""
+    """The agent's words, or the call if the agent called the tool without any."""
     return f"The agent said: “{effect.quote}”." if effect.quote else f"The agent has called {effect.tool}."

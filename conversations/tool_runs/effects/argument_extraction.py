@@ -1,4 +1,4 @@
-"""What a model is asked for an effect: its arguments, whether a repeat is wanted, and what to make of a tool's answer."""
+"""Model questions about an effect: its arguments, whether a repeat is wanted, and the value of an after-action."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from conversations.live.model_calls import as_failure
+from conversations.live.model_calls import as_job_error
 from conversations.tool_runs.effects.effect_context import EffectContext
 from jobs.lanes import ClaimedJob
 from jobs.model_client import call_rows, model_client
@@ -40,71 +40,69 @@ class Made(BaseModel):
 
 
 class ExtractionTask(Protocol):
-    """An effect with what a model is told beside the task."""
+    """An effect with the context of a model's task."""
 
     @property
-    def effect(self) -> Effect:
-        """The effect at hand."""
+    def effect(self) -> Effect: ...
 
     @property
-    def surroundings(self) -> ExtractionContext:
-        """What objects are read off."""
+    def extraction_context(self) -> ExtractionContext:
+        """Context the objects are extracted from."""
 
     @property
-    def model(self) -> ModelSpec:
-        """Who is asked."""
+    def model(self) -> ModelSpec: ...
 
 
 async def ask_arguments(
-    job: ClaimedJob, work: EffectContext, schema: Schema, *, definition: ToolDefinition
+    job: ClaimedJob, context: EffectContext, schema: Schema, *, definition: ToolDefinition
 ) -> dict[str, Any]:
-    """What the tool needs, read off the conversation. Raises LlmError where it may be tried again, else GiveUp."""
-    task = f"The tool {work.effect.tool} is about to be used. {definition.description}"
-    return await _ask(job, work, schema, task=task)
+    """Extract the tool's arguments from the conversation. Raises LlmError if a retry may help, else GiveUp."""
+    task = f"The tool {context.effect.tool} is about to be used. {definition.description}"
+    return await _ask(job, context, schema, task=task)
 
 
-async def has_asked_again(job: ClaimedJob, work: EffectContext) -> bool:
-    """Whether a repeat is wanted (E6). Nothing is kept of the answer: what follows from it is, in the next commit."""
-    task = f"The tool {work.effect.tool} did this already, and the agent promises it again: {work.effect.quote}"
-    return AskedAgain.model_validate(await _ask(job, work, AskedAgain, task=task)).asked_again
+async def has_asked_again(job: ClaimedJob, context: EffectContext) -> bool:
+    """True if the customer wants the repeat. The answer is not stored; the next commit acts on it."""
+    task = f"The tool {context.effect.tool} did this already, and the agent promises it again: {context.effect.quote}"
+    return AskedAgain.model_validate(await _ask(job, context, AskedAgain, task=task)).asked_again
 
 
-async def make_value(job: ClaimedJob, work: ExtractionTask, *, instruction: str, raw: str) -> str:
-    """What an after-action's instruction makes of its input (N47). Raises as `ask_arguments`."""
-    return Made.model_validate(await _ask(job, work, Made, task=instruction, material=raw)).value
+async def apply_instruction(job: ClaimedJob, context: ExtractionTask, *, instruction: str, raw: str) -> str:
+    """Apply an after-action's instruction to its input. Raises the errors of `ask_arguments`."""
+    return Made.model_validate(await _ask(job, context, Made, task=instruction, material=raw)).value
 
 
 async def _ask(
-    job: ClaimedJob, work: ExtractionTask, schema: Schema, *, task: str, material: str = ""
+    job: ClaimedJob, context: ExtractionTask, schema: Schema, *, task: str, material: str = ""
 ) -> dict[str, Any]:
     records: list[CallRecord] = []
     try:
         return await generate_object_by_schema(
             model_client(),
-            work.model,
+            context.model,
             schema=schema,
             task=task,
-            surroundings=work.surroundings,
+            extraction_context=context.extraction_context,
             record=records.append,
-            quote=work.effect.quote,
+            quote=context.effect.quote,
             material=material,
         )
     except LlmError as error:
-        raise as_failure(error) from error
+        raise as_job_error(error) from error
     finally:
-        await in_db(_keep_calls, job, work, records)
+        await in_db(_keep_calls, job, context, records)
 
 
-def _keep_calls(job: ClaimedJob, work: ExtractionTask, records: list[CallRecord]) -> None:
-    """Store the calls, while no other worker has claimed the job since."""
+def _keep_calls(job: ClaimedJob, context: ExtractionTask, records: list[CallRecord]) -> None:
+    """Store the model calls, unless another worker has claimed the job since."""
     with tenant_tx(job.organization_id):
         if not Job.objects.select_for_update().filter(pk=job.id, token=job.token).exists():
             return
         rows = call_rows(
             records,
-            project_id=work.effect.project_id,
+            project_id=context.effect.project_id,
             job_id=job.id,
-            subject_id=work.effect.pk,
-            turn_id=work.effect.turn_id,
+            subject_id=context.effect.pk,
+            turn_id=context.effect.turn_id,
         )
         ModelCall.objects.bulk_create(rows)

@@ -1,4 +1,4 @@
-"""An effect with everything that carrying it out needs, read in one transaction and used outside any."""
+"""Everything needed to execute an effect, read in one transaction and used outside of it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from conversations.common.business_hours import working_status
-from conversations.common.contacts import contact_with
+from conversations.common.contacts import contact_from_fields
 from conversations.context.summaries import summary_before
 from conversations.context.transcript import as_line, read_transcript
 from conversations.models import Conversation, Message, PersonaField, Turn
@@ -24,31 +24,32 @@ from tools.engine.skills.arguments import SKILL, ExtractionContext, KnownFact
 from tools.engine.skills.exchange import TranscriptLine
 from tools.models import Effect, EffectState
 
-# What tools did in the conversation lately, as the skill is told it.
+# Number of earlier effects in the conversation that the skill is told about.
 MOST_EARLIER = 5
 
 
 @dataclass(frozen=True)
 class EffectContext:
-    """One effect at hand. `surroundings` is what its arguments are read off; `is_observed`: nothing that the customer said
-    up to its turn is still being taken down.
+    """An effect and its context; its arguments are extracted from `extraction_context`.
+
+    `is_observed` is True once the observer has processed every customer message up to the effect's turn.
     """
 
     effect: Effect
     conversation: Conversation
     config: AgentConfig
     tool_context: ToolContext
-    surroundings: ExtractionContext
+    extraction_context: ExtractionContext
     model: ModelSpec
     is_observed: bool
 
 
-def read_work(effect_id: UUID) -> EffectContext:
-    """The effect as it stands, inside the running transaction. Raises Effect.DoesNotExist."""
+def load_effect_context(effect_id: UUID) -> EffectContext:
+    """Load the effect and its context, inside the running transaction. Raises Effect.DoesNotExist."""
     effect = Effect.objects.get(pk=effect_id)
     conversation = Conversation.objects.select_related("project__agent_version").get(pk=conversation_of(effect))
     config = conversation.project.agent_version.config
-    # Before the fields: an observer that ends between the two has written what is then read.
+    # Checked before the fields are read: an observer that finishes in between has written them.
     is_observed = not _observers(effect, conversation).exists()
     fields = {field.key: field.value for field in PersonaField.objects.filter(persona_id=conversation.persona_id)}
     return EffectContext(
@@ -56,20 +57,20 @@ def read_work(effect_id: UUID) -> EffectContext:
         conversation=conversation,
         config=config,
         tool_context=_tool_context(effect, conversation, config, fields),
-        surroundings=_surroundings(effect, conversation, config, fields),
+        extraction_context=_extraction_context(effect, conversation, config, fields),
         model=model_for(conversation.project, config, SKILL),
         is_observed=is_observed,
     )
 
 
-def has_asked_since(effect: Effect, earlier: Effect) -> bool:
-    """Whether the customer wrote anything between two effects: only then can they have asked for it again."""
+def has_customer_written_between(effect: Effect, earlier: Effect) -> bool:
+    """True if the customer wrote between the two effects; otherwise they cannot have asked again."""
     since = Q(created_at__gt=earlier.started_at or earlier.created_at, created_at__lte=effect.created_at)
     return Message.objects.filter(since, conversation_id=conversation_of(effect), role="user").exists()
 
 
 def _observers(effect: Effect, conversation: Conversation) -> QuerySet[Job]:
-    """The observer's live jobs up to the effect's turn: a number that the customer has just given stands in none yet."""
+    """The observer's live jobs up to the effect's turn; their facts are not stored yet."""
     turn = Turn.objects.filter(pk=effect.turn_id).values("seq") if effect.turn_id else Turn.objects.none()
     live = Job.objects.filter(lane="observer", subject_id=conversation.pk, state__in=LIVE)
     return live.filter(ordinal__lte=turn[:1])
@@ -88,13 +89,13 @@ def _tool_context(
         channel=conversation.channel,
         timezone=config.timezone,
         at=timezone.now(),
-        contact=contact_with(conversation.persona_id, fields),
+        contact=contact_from_fields(conversation.persona_id, fields),
         business=config.business_name,
         quote=effect.quote,
     )
 
 
-def _surroundings(
+def _extraction_context(
     effect: Effect, conversation: Conversation, config: AgentConfig, fields: dict[str, str]
 ) -> ExtractionContext:
     turns = Turn.objects.select_related("reply", "conversation")

@@ -1,1 +1,1 @@
-"""The demo's shop: a page that shows what the widget can do, and the orders that its agent looks up."""
+"""The demo shop: a page that shows the widget, and the orders its agent looks up."""

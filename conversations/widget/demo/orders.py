@@ -1,7 +1,6 @@
-"""The store of the demo's shop: Clara's orders, as the REST API of WooCommerce documents them (W04).
+"""The demo shop's order API: Clara's orders, in the format of the WooCommerce REST API.
 
-It answers to the key of the demo's own agent, in the demo's run only. The days are counted from today, so that an order of
-yesterday is always one of yesterday.
+It accepts the key of the demo's own agent, and only in demo mode. Dates are relative to today.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.utils.crypto import constant_time_compare
 from django.views.decorators.http import require_safe
 
-from conversations.widget.demo.place import demo_shop
+from conversations.widget.demo.project import demo_shop
 from projects.connections.integrations import Connection, open_source
 from projects.demo.shop import CLARA, KIND, business
 
@@ -28,22 +27,22 @@ TRACK = "https://www.example.com/parcels/{number}"
 
 @require_safe
 def orders(request: HttpRequest) -> HttpResponse:
-    """GET the orders of a `customer`, the newest first; `per_page`, `status` and `_fields` as documented."""
+    """GET the orders of a `customer`, newest first; supports `per_page`, `status` and `_fields` as documented."""
     if not settings.DEMO_SHOP:
         raise Http404
     with demo_shop() as project:
         connection = open_source(project.pk, KIND)
     if connection is None or not _is_signed_in(request, connection):
         return _refused(401, "woocommerce_rest_authentication_error", "Consumer key is invalid.")
-    asked = request.GET
-    wrong = _wrong_in(asked)
-    if wrong:
-        return _refused(400, "rest_invalid_param", f"Invalid parameter(s): {wrong}")
+    query = request.GET
+    invalid = _invalid_parameters(query)
+    if invalid:
+        return _refused(400, "rest_invalid_param", f"Invalid parameter(s): {invalid}")
     owned = (
-        [_order(row) for row in business("shop")["orders"]] if asked.get("customer") == str(CLARA.wp_user_id) else []
+        [_order(row) for row in business("shop")["orders"]] if query.get("customer") == str(CLARA.wp_user_id) else []
     )
-    found = [one for one in owned if asked.get("status", "any") in ("any", one["status"])]
-    shown = [_only(one, asked.get("_fields", "")) for one in found[: int(asked.get("per_page", USUAL))]]
+    found = [one for one in owned if query.get("status", "any") in ("any", one["status"])]
+    shown = [_only(one, query.get("_fields", "")) for one in found[: int(query.get("per_page", USUAL))]]
     return JsonResponse(shown, safe=False, headers={"X-WP-Total": str(len(found)), "Cache-Control": "no-store"})
 
 
@@ -56,17 +55,17 @@ def _is_signed_in(request: HttpRequest, connection: Connection) -> bool:
     return constant_time_compare(known, f"{connection.settings.model_dump()['consumer_key']}:{connection.secret}")
 
 
-def _wrong_in(asked: Mapping[str, str]) -> str:
-    """The parameters that can't be read, by name."""
-    per_page, customer = asked.get("per_page", str(USUAL)), asked.get("customer", "")
-    wrong = {
+def _invalid_parameters(query: Mapping[str, str]) -> str:
+    """Names of the invalid parameters."""
+    per_page, customer = query.get("per_page", str(USUAL)), query.get("customer", "")
+    invalid = {
         "per_page": not (
             per_page.isascii() and per_page.isdigit() and len(per_page) < 9 and 1 <= int(per_page) <= MOST
         ),
         "customer": not (customer.isascii() and customer.isdigit()),
-        "status": asked.get("status", "any") not in STATUSES,
+        "status": query.get("status", "any") not in STATUSES,
     }
-    return ", ".join(name for name, is_wrong in wrong.items() if is_wrong)
+    return ", ".join(name for name, is_wrong in invalid.items() if is_wrong)
 
 
 def _order(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -97,7 +96,7 @@ def _order(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _tracking(number: str) -> list[dict[str, Any]]:
-    """A parcel as the plugin Shipment Tracking keeps it."""
+    """A parcel in the format of the Shipment Tracking plugin."""
     if not number:
         return []
     parcel = {

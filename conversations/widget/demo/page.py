@@ -1,4 +1,4 @@
-"""A shop that doesn't exist, to see the demo's widget on: a page of its own, as strict as a careful business's."""
+"""The demo shop's page: a fictional shop with the widget and a strict Content-Security-Policy."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from conversations.widget.demo.place import demo_shop
+from conversations.widget.demo.project import demo_shop
 from conversations.widget.shopper import ALGORITHM
 from projects.demo.shop import CLARA, keep_connected
 from projects.knowledge.links import article_path
@@ -39,13 +39,13 @@ STRICT: dict[str, Any] = {
 @require_safe
 @csp_replace(STRICT)
 def shop(request: HttpRequest) -> HttpResponse:
-    """The shop, for the demo organization's widget only; `?as=clara` signs a shopper in there."""
+    """The shop page of the demo organization's widget; `?as=clara` signs in a shopper."""
     with demo_shop() as project:
         widget = find_widget(project)
         if widget is None:
             raise Http404
         keep_connected(project)
-        token = _signed(widget) if request.GET.get("as") == "clara" else ""
+        token = _shopper_token(widget) if request.GET.get("as") == "clara" else ""
         context = {
             "key": widget.public_key,
             "shopper": token,
@@ -61,8 +61,8 @@ def _articles(project: Project) -> list[dict[str, str]]:
     return [{"title": row.title, "url": article_path(project.slug, row.slug)} for row in rows]
 
 
-def _signed(widget: Widget) -> str:
-    """As a shop's own server does it."""
+def _shopper_token(widget: Widget) -> str:
+    """A shopper token, signed as a shop's server would."""
     said = {"exp": int(time.time()) + SIGNED_IN_SECONDS, "shopper": asdict(CLARA)}
     secret = shopper_secret(widget)
     return jwt.encode(said, secret, algorithm=ALGORITHM) if secret else ""

@@ -24,7 +24,7 @@ from tests.concurrent import meanwhile
 from tests.conftest import Tenant
 from tests.console.agent.conftest import Settings
 from tools.engine.business_state import read_state
-from tools.engine.catalogue import is_called
+from tools.engine.catalogue import is_called_by_model
 from tools.engine.registry import builtin_tools
 
 SMS = f"{SETTING}sms_send_information_enabled"
@@ -227,6 +227,6 @@ def test_every_switch_opens_the_tools_it_names(tenant: Tenant) -> None:
             if setting.type is AttributeType.BOOL:
                 set_attribute(tenant.project, setting.key, False, type=AttributeType.BOOL)
         state = read_state(tenant.project, channel="phone")
-        reasons = {name: tool.gate(state) for name, tool in builtin_tools().items() if not is_called(tool)}
+        reasons = {name: tool.gate(state) for name, tool in builtin_tools().items() if not is_called_by_model(tool)}
     assert {name for name, reason in reasons.items() if reason} == set(named)
     assert all(any(s.key in reasons[tool] for s in KNOWN_SETTINGS if tool in s.tools) for tool in named)

@@ -120,7 +120,7 @@ def test_the_second_of_two_who_answer_is_told(owner: Client, tenant: Tenant) -> 
     effect = add_effect(tenant, talk(tenant, "Hi"), state=EffectState.UNKNOWN)
     owner.post(url_of(tenant, effect), {"answer": "happened"})
     text = owner.post(url_of(tenant, effect), {"answer": "not"}, follow=True).content.decode()
-    assert "this one is done" in text
+    assert "it is done" in text
     assert state_of(tenant, effect) == EffectState.DONE
 
 

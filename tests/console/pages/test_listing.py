@@ -20,7 +20,7 @@ from conversations.models import Conversation, Event, PersonaField, Turn
 from conversations.models.persona import Strength
 from conversations.prompts.observer import Quality
 from conversations.turns.flags import broken_claim, clear_flag
-from conversations.turns.quality import keep_quality
+from conversations.turns.quality import store_quality
 from tests.conftest import Tenant
 from tests.console.pages.conftest import browser, talk
 
@@ -164,7 +164,7 @@ def test_a_low_score_and_a_broken_claim_of_one_turn_are_both_said(owner: Client,
         turn = Turn.objects.get(conversation=row)
         for reason in ("It was rude.", "It asked three times."):
             with open_log(row.pk) as log:
-                keep_quality(log, turn, Quality(reason=reason, score=2))
+                store_quality(log, turn, Quality(reason=reason, score=2))
             if reason == "It was rude.":
                 clear_flag(row.pk, by=tenant.owner)
         with open_log(row.pk) as log:
@@ -174,7 +174,7 @@ def test_a_low_score_and_a_broken_claim_of_one_turn_are_both_said(owner: Client,
     text = unescape(owner.get(one_url(tenant, row)).content.decode())
     assert "Flagged for staff, for 2 reasons" in text
     reasons = [
-        "It said so, but nothing did it: “I've sent it” and “It is booked”",
+        "Claimed but not done: “I've sent it” and “It is booked”",
         "Quality 2 of 10: It asked three times.",
     ]
     assert "".join(f'<li dir="auto">{reason}</li>' for reason in reasons) in text
@@ -184,7 +184,7 @@ def test_a_flag_that_is_down_already_is_said_to_be(owner: Client, tenant: Tenant
     row = talk(tenant, "Hi", flag="asked for a person")
     owner.post(one_url(tenant, row))
     text = owner.post(one_url(tenant, row), follow=True).content.decode()
-    assert "The flag was taken down already." in text
+    assert "The flag has already been cleared." in text
 
 
 def test_an_operator_takes_a_flag_down_and_a_viewer_cannot(operator: Any, viewer: Any, tenant: Tenant) -> None:

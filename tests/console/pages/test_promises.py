@@ -16,7 +16,7 @@ from jobs.errors import WrongState
 from tests.concurrent import meanwhile
 from tests.conftest import Tenant
 from tests.console.pages.conftest import add_effect, add_promise, browser, talk
-from tools.engine.promise_answers import say_it_was_kept, withdraw_promise
+from tools.engine.promise_answers import mark_kept, withdraw_promise
 from tools.models import EffectState, Promise, PromiseState
 
 NOW = datetime(2026, 11, 20, 18, 0, tzinfo=UTC)
@@ -148,7 +148,7 @@ def test_a_person_who_did_it_keeps_a_broken_promise(operator: Any, tenant: Tenan
 def test_a_broken_promise_is_not_withdrawn(owner: Client, tenant: Tenant) -> None:
     promise = add_promise(tenant, talk(tenant, "Hi"), state=PromiseState.BROKEN)
     text = owner.post(url_of(tenant), {"promise": promise.pk, "answer": "withdrawn"}, follow=True).content.decode()
-    assert "This promise is broken already." in text
+    assert "This promise is already broken." in text
     with tenant.tx():
         assert Promise.objects.get(pk=promise.pk).state == PromiseState.BROKEN
 
@@ -162,10 +162,10 @@ def test_who_answers_second_is_told_what_the_first_said(tenant: Tenant) -> None:
             say(tenant.project, promise.pk, by="Somebody")
 
     with (
-        pytest.raises(WrongState, match="is withdrawn already"),
+        pytest.raises(WrongState, match="is already withdrawn"),
         meanwhile("tools_promise", lambda: answer(withdraw_promise)),
     ):
-        answer(say_it_was_kept)
+        answer(mark_kept)
 
 
 def test_while_its_effect_runs_nobody_decides_a_promise(owner: Client, tenant: Tenant) -> None:
@@ -173,7 +173,7 @@ def test_while_its_effect_runs_nobody_decides_a_promise(owner: Client, tenant: T
     promise = add_promise(tenant, row, effect=add_effect(tenant, row, state=EffectState.SENDING))
     assert "I did it" not in page(owner, tenant)
     text = owner.post(url_of(tenant), {"promise": promise.pk, "answer": "kept"}, follow=True).content.decode()
-    assert "Its effect is not over yet" in text
+    assert "finished yet and decides the outcome" in text
 
 
 @pytest.mark.parametrize("body", [{}, {"answer": "kept"}, {"answer": "kept", "promise": "x"}, {"answer": "no"}])

@@ -174,7 +174,7 @@ def test_a_restore_over_someone_elses_save_is_refused_in_a_sentence(owner: Clien
     save(tenant, description="Tells the chef.")
     body = {"restore": 1, "started_from": 1}
     text = owner.post(url_of(tenant, "tool_history", NAME), body, follow=True).content.decode()
-    assert "saved as version 2 meanwhile" in text
+    assert "saved as version 2 in the meantime" in text
 
 
 @pytest.mark.parametrize(
@@ -247,7 +247,7 @@ def test_what_is_typed_is_checked_by_its_path(tenant: Tenant) -> None:
 def test_text_that_is_no_json_is_told_by_line_and_column(tenant: Tenant) -> None:
     found = check(tenant, '{\n  "description": True\n}')
     assert "line 2, column 18" in found["problems"][0]["message"]
-    assert "small letters" in found["problems"][0]["message"]
+    assert "lowercase true" in found["problems"][0]["message"]
 
 
 def test_a_name_that_looks_like_another_is_refused_before_the_save(tenant: Tenant) -> None:

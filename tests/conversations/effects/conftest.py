@@ -24,7 +24,7 @@ from tests.processes import ScriptedModel
 from tools.engine.catalogue import compile_tools
 from tools.engine.custom.service import save
 from tools.engine.ledger import job_for, plan_effects
-from tools.engine.promises import Source, open_promises
+from tools.engine.promises import PromiseSource, open_promises
 from tools.engine.verdicts import Judgement
 from tools.models import Effect
 
@@ -54,7 +54,7 @@ def webhook(url: str, *, after_actions: list[Any] | None = None, **options: Any)
 
 @dataclass
 class Bench:
-    """One conversation in which tools are planned and carried out, by the lane's own code, in this process."""
+    """One conversation whose tools are planned and executed in this process, by the lane's own code."""
 
     tenant: Tenant
     talk: Talk
@@ -78,7 +78,7 @@ class Bench:
             log.add_message(role, words, turn=None, idn="test")
 
     def plan(self, *names: str, quote: str = "I'll notify the crew.", hears: str = "") -> list[Effect]:
-        """A turn in which the customer says something, the agent promises, and the tools fire."""
+        """Add a turn: the customer's message, the agent's promise, and the fired tools' effects."""
         if hears:
             self.says(hears)
         with self.tenant.tx():
@@ -97,7 +97,7 @@ class Bench:
                 conversation_id=self.conversation.pk,
                 turn_id=turn.pk,
             )
-            source = Source(
+            source = PromiseSource(
                 project_id=self.tenant.project.pk,
                 conversation_id=self.conversation.pk,
                 turn_id=turn.pk,
@@ -109,7 +109,7 @@ class Bench:
         return effects
 
     def run(self, *, hurry: bool = True) -> None:
-        """Claim and run the effects' jobs until none is due; `hurry`: those that are to wait don't."""
+        """Run the effects' jobs until none is due; `hurry` also runs those scheduled for later."""
         asyncio.run(self._run(hurry=hurry))
 
     async def _run(self, *, hurry: bool) -> None:
@@ -133,7 +133,7 @@ class Bench:
             return Effect.objects.prefetch_related("after_actions").get(pk=effect.pk)
 
     def execute(self, *names: str, hurry: bool = True, **more: Any) -> Effect:
-        """Plan one effect, run it, and give it back as it stands."""
+        """Plan one effect, run it, and return its current state."""
         [effect] = self.plan(*names, **more)
         self.run(hurry=hurry)
         return self.effect(effect)
@@ -144,7 +144,7 @@ class Bench:
             return [{**event.payload, "connector": event.connector} for event in rows]
 
     def urgent(self) -> list[str]:
-        """What the agent was told at once."""
+        """Urgent messages sent to the agent."""
         return [event["text"] for event in self.events("urgent_message")]
 
 

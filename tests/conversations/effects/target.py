@@ -1,4 +1,4 @@
-"""The outside world: a real HTTP server that keeps its own log of every request, and answers as a test wants."""
+"""The outside world: a real HTTP server that logs every request and answers as a test specifies."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from django.db import connections
 
 @dataclass(frozen=True)
 class Heard:
-    """One request as it arrived, whole."""
+    """One complete request."""
 
     method: str
     path: str
@@ -35,7 +35,7 @@ class Heard:
 
 @dataclass(frozen=True)
 class Answers:
-    """How one request is answered. `hangs` seconds first; `cuts`: the connection ends inside the body; `drops`: before it."""
+    """How to answer one request: wait `hangs` seconds; `cuts` closes the connection inside the body, `drops` before it."""
 
     status: int = 200
     body: str = '{"ok": true}'
@@ -46,7 +46,7 @@ class Answers:
 
 
 class Target:
-    """Answers are taken in order, the last one again and again; a function is asked for each request instead."""
+    """A target with answers taken in order, the last one repeated, or with a function called per request."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -74,7 +74,7 @@ class Target:
             return self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
 
     def tell(self, heard: Heard) -> None:
-        """Let the test do something meanwhile. This thread ends with the request, and gives its connections back before."""
+        """Run the test's callback during a request. The request's thread returns its connections first."""
         try:
             self.on_request(heard)
         finally:
@@ -88,7 +88,7 @@ class _Server(socketserver.ThreadingTCPServer):
     target: Target
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that was killed is no error here."""
+        """A killed client is not an error here."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -124,7 +124,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(data[: len(data) // 2] if answer.cuts else data)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """The target keeps a log of its own."""
+        """The target keeps its own log."""
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""After-actions: in order, each once, each with a status of its own."""
+"""After-actions: run in order, each once, each with its own status."""
 
 from __future__ import annotations
 
@@ -29,23 +29,22 @@ def notify(bench: Bench, target: Target, *after_actions: dict[str, Any], **optio
 
 
 @pytest.mark.requirement("N46")
-def test_an_urgent_message_has_its_prefix(bench: Bench, target: Target) -> None:
-    """Injected as `prefix: text`, once."""
+def test_an_urgent_message_is_sent_with_its_prefix_once(bench: Bench, target: Target) -> None:
     target.answers(Answers(body='{"eta": "7 pm"}'))
     effect = notify(bench, target, TELL)
     assert states(effect) == [("send_urgent_message", "done")]
     assert bench.urgent() == ['Crew says: {"eta": "7 pm"}']
 
 
-def test_an_urgent_message_without_a_prefix(bench: Bench, target: Target) -> None:
+def test_an_urgent_message_may_have_no_prefix(bench: Bench, target: Target) -> None:
     target.answers(Answers(body="on the way"))
     notify(bench, target, {"type": "send_urgent_message"})
     assert bench.urgent() == ["on the way"]
 
 
 @pytest.mark.requirement("N47", "T21")
-def test_a_persona_attribute_is_set_from_a_part_of_the_response(bench: Bench, target: Target) -> None:
-    """The result comes in by an attribute. Raw and processed are both kept; here they are the same."""
+def test_a_customer_field_is_set_from_a_path_in_the_response(bench: Bench, target: Target) -> None:
+    """Raw and processed values are both kept; without an instruction they are equal."""
     target.answers(Answers(body='{"loyalty": {"level": "gold"}}'))
     options = {"attribute": "loyalty", "path": "loyalty.level"}
     effect = notify(bench, target, {"type": "set_persona_attribute", "options": options})
@@ -56,7 +55,7 @@ def test_a_persona_attribute_is_set_from_a_part_of_the_response(bench: Bench, ta
 
 
 @pytest.mark.requirement("N47")
-def test_a_model_may_work_on_the_value(bench: Bench, target: Target, model: ScriptedModel) -> None:
+def test_a_model_applies_the_instruction_to_the_value(bench: Bench, target: Target, model: ScriptedModel) -> None:
     target.answers(Answers(body='{"total": 42.5, "currency": "EUR"}'))
     made = {"instruction": "The total amount, as a number."}
     attribute = {"type": "set_persona_attribute", "options": {"attribute": "order_total", **made}}
@@ -77,10 +76,9 @@ def test_a_model_may_work_on_the_value(bench: Bench, target: Target, model: Scri
         ("phone", "x", ""),
     ],
 )
-def test_what_a_customer_is_reached_by_is_kept_in_its_form(
+def test_contact_details_are_normalized_and_invalid_ones_refused(
     attribute: str, answer: str, kept: str, bench: Bench, target: Target
 ) -> None:
-    """A number that no text could be sent to is refused, visibly."""
     target.answers(Answers(body=answer))
     effect = notify(bench, target, {"type": "set_persona_attribute", "options": {"attribute": attribute}})
     assert states(effect) == [("set_persona_attribute", "done" if kept else "failed")]
@@ -91,10 +89,10 @@ def test_what_a_customer_is_reached_by_is_kept_in_its_form(
 
 @pytest.mark.requirement("N47")
 @pytest.mark.parametrize(("given", "kept"), [({}, "+393475550142"), ({"phone": "+393470000001"}, "+393470000001")])
-def test_a_number_that_a_model_read_is_not_on_file(
+def test_a_phone_number_read_by_a_model_does_not_replace_the_one_on_file(
     given: dict[str, str], kept: str, bench: Bench, target: Target, model: ScriptedModel
 ) -> None:
-    """It replaces nothing that staff wrote down, and no code is sent to it."""
+    """It replaces nothing that staff entered, and receives no verification code."""
     model.script("arguments", json={"value": "347 555 0142"})
     target.answers(Answers(body='{"line": "347 555 0142 or so"}'))
     with bench.tenant.tx():
@@ -108,8 +106,7 @@ def test_a_number_that_a_model_read_is_not_on_file(
 
 
 @pytest.mark.requirement("N48")
-def test_a_prompt_section_is_set(bench: Bench, target: Target) -> None:
-    """By a system event; the next prompt shows it."""
+def test_a_prompt_section_is_set_and_appears_in_the_next_prompt(bench: Bench, target: Target) -> None:
     target.answers(Answers(body='{"delays": "Bus 44 is late."}'))
     options = {"section": "Delays", "path": "delays"}
     notify(bench, target, {"type": "set_prompt_section", "options": options})
@@ -120,7 +117,7 @@ def test_a_prompt_section_is_set(bench: Bench, target: Target) -> None:
 
 
 @pytest.mark.requirement("N21")
-def test_they_run_in_order_and_one_that_fails_stops_none(bench: Bench, target: Target) -> None:
+def test_after_actions_run_in_order_and_a_failed_one_stops_none(bench: Bench, target: Target) -> None:
     missing = {"type": "set_persona_attribute", "options": {"attribute": "level", "path": "no.such.part"}}
     fixed = {"type": "set_persona_attribute", "options": {"attribute": "vip", "value": "yes"}}
     effect = notify(bench, target, missing, fixed, TELL)
@@ -132,8 +129,8 @@ def test_they_run_in_order_and_one_that_fails_stops_none(bench: Bench, target: T
 
 @pytest.mark.requirement("N47")
 @pytest.mark.parametrize("step", ["2", "-1", "\u00b9"])
-def test_a_part_of_a_list_that_is_not_there_is_named(step: str, bench: Bench, target: Target) -> None:
-    """Also where a sign only looks like a number."""
+def test_a_missing_list_item_is_named_in_the_error(step: str, bench: Bench, target: Target) -> None:
+    """Also if an index only looks like a number."""
     target.answers(Answers(body='{"levels": ["silver", "gold"]}'))
     options = {"attribute": "loyalty", "path": f"levels.{step}"}
     [row] = notify(bench, target, {"type": "set_persona_attribute", "options": options}).after_actions.all()
@@ -141,8 +138,7 @@ def test_a_part_of_a_list_that_is_not_there_is_named(step: str, bench: Bench, ta
 
 
 @pytest.mark.parametrize("value", ["x" * 501, "a\u202eb", "\x07"])
-def test_a_value_that_can_do_harm_is_refused(value: str, bench: Bench, target: Target) -> None:
-    """It would stand in prompts and pages."""
+def test_a_value_with_control_characters_is_refused(value: str, bench: Bench, target: Target) -> None:
     target.answers(Answers(body=value))
     effect = notify(bench, target, {"type": "set_persona_attribute", "options": {"attribute": "note"}})
     assert states(effect) == [("set_persona_attribute", "failed")]
@@ -150,14 +146,14 @@ def test_a_value_that_can_do_harm_is_refused(value: str, bench: Bench, target: T
 
 @pytest.mark.requirement("N21")
 @pytest.mark.parametrize("answer", [Answers(body=""), Answers(204, body="")])
-def test_they_are_skipped_where_the_response_is_empty(answer: Answers, bench: Bench, target: Target) -> None:
+def test_after_actions_are_skipped_if_the_response_is_empty(answer: Answers, bench: Bench, target: Target) -> None:
     target.answers(answer)
     effect = notify(bench, target, TELL)
     assert (effect.state, states(effect), bench.urgent()) == ("done", [("send_urgent_message", "skipped")], [])
 
 
-def test_they_are_skipped_where_the_action_failed(bench: Bench, target: Target) -> None:
-    """The agent is told of the failure, once."""
+def test_after_actions_are_skipped_if_the_action_failed(bench: Bench, target: Target) -> None:
+    """The agent is told of the failure once."""
     target.answers(Answers(404))
     effect = notify(bench, target, TELL)
     assert states(effect) == [("send_urgent_message", "skipped")]
@@ -165,7 +161,7 @@ def test_they_are_skipped_where_the_action_failed(bench: Bench, target: Target) 
 
 
 @pytest.mark.requirement("N21")
-def test_they_follow_an_urgent_message_too(bench: Bench) -> None:
+def test_after_actions_also_follow_an_urgent_message(bench: Bench) -> None:
     fixed = {"type": "set_persona_attribute", "options": {"attribute": "vip", "value": "yes"}}
     definition = webhook("https://example.com/", after_actions=[fixed])
     bench.tool("remind", {**definition, "action": {"type": "send_urgent_message", "options": {"message": "Hi"}}})
@@ -177,10 +173,10 @@ def test_they_follow_an_urgent_message_too(bench: Bench) -> None:
     ("after", "told"),
     [({"message": "Ask for the address."}, ["Hi", "Ask for the address."]), ({"prefix": "Desk"}, ["Desk: Hi"])],
 )
-def test_a_message_that_follows_a_message_takes_nothing_from_it(
+def test_an_urgent_message_after_a_message_tool_tells_both(
     after: dict[str, str], told: list[str], bench: Bench
 ) -> None:
-    """The action's own words are told too; a prefix alone is put before them."""
+    """The action's own message is told too, with the prefix in front."""
     follows = {"type": "send_urgent_message", "options": after}
     definition = webhook("https://example.com/", after_actions=[follows])
     bench.tool("remind", {**definition, "action": {"type": "send_urgent_message", "options": {"message": "Hi"}}})
@@ -189,8 +185,8 @@ def test_a_message_that_follows_a_message_takes_nothing_from_it(
 
 
 @pytest.mark.requirement("N47")
-def test_what_the_endpoint_knows_nothing_of_is_no_value(bench: Bench, target: Target) -> None:
-    """A customer whose level is null isn't one of the level "null"."""
+def test_a_null_in_the_response_is_not_a_value(bench: Bench, target: Target) -> None:
+    """A customer whose level is null does not have the level "null"."""
     target.answers(Answers(body='{"loyalty": {"level": null}}'))
     options = {"attribute": "loyalty", "path": "loyalty.level"}
     effect = notify(bench, target, {"type": "set_persona_attribute", "options": options})
@@ -200,7 +196,7 @@ def test_what_the_endpoint_knows_nothing_of_is_no_value(bench: Bench, target: Ta
 
 
 def fails_and_runs_again(bench: Bench, model: ScriptedModel, definition: dict[str, Any]) -> Effect:
-    """An effect whose arguments could not be had, and whose job staff runs again."""
+    """An effect whose arguments could not be extracted, and whose job staff runs again."""
     model.script("arguments", times=1, fault="404")
     bench.tool("notify", definition)
     effect = bench.execute("notify")
@@ -215,7 +211,7 @@ NAMED = {"type": "object", "properties": {"customer_name": {"type": "string"}}}
 
 
 @pytest.mark.requirement("N21")
-def test_what_a_failure_left_out_follows_when_it_is_run_again(
+def test_after_actions_skipped_by_a_failure_run_when_the_effect_is_retried(
     bench: Bench, target: Target, model: ScriptedModel
 ) -> None:
     target.answers(Answers(body="on the way"))
@@ -225,15 +221,17 @@ def test_what_a_failure_left_out_follows_when_it_is_run_again(
 
 
 @pytest.mark.requirement("T24")
-def test_who_was_told_that_it_failed_hears_that_it_was_done(bench: Bench, target: Target, model: ScriptedModel) -> None:
-    """Also of a tool that tells nothing by itself."""
+def test_an_agent_told_of_a_failure_is_told_when_the_retry_succeeds(
+    bench: Bench, target: Target, model: ScriptedModel
+) -> None:
+    """Also for a tool that is otherwise silent."""
     target.answers(Answers(body="on the way"))
     fails_and_runs_again(bench, model, webhook(target.url, body=NAMED))
     assert bench.urgent()[1:] == ["on the way"]
 
 
 @pytest.mark.parametrize("fault", ["404", "500"])
-def test_a_model_that_cannot_be_had_fails_the_after_action(
+def test_an_unavailable_model_fails_only_the_after_action(
     fault: str, bench: Bench, target: Target, model: ScriptedModel
 ) -> None:
     """Nothing else fails, neither at once nor after the last attempt."""
@@ -246,8 +244,8 @@ def test_a_model_that_cannot_be_had_fails_the_after_action(
 
 
 @pytest.mark.requirement("N47")
-def test_a_model_that_comes_back_makes_the_value(bench: Bench, target: Target, model: ScriptedModel) -> None:
-    """The action isn't repeated for it."""
+def test_a_model_that_recovers_still_makes_the_value(bench: Bench, target: Target, model: ScriptedModel) -> None:
+    """The action is not repeated for it."""
     target.answers(Answers(body='{"total": 42.5}'))
     model.script("arguments", times=3, fault="500")
     made = {"type": "set_persona_attribute", "options": {"attribute": "total", "instruction": "The total amount."}}

@@ -1,11 +1,11 @@
-"""A worker dies at each labelled point of an effect, by a real SIGKILL, and another goes on."""
+"""Effects survive a worker killed by SIGKILL at each failpoint."""
 
 from __future__ import annotations
 
 import pytest
 
 from tests.conversations.effects.conftest import Bench, webhook
-from tests.conversations.effects.outside import violations
+from tests.conversations.effects.ledger_check import violations
 from tests.conversations.effects.target import Target
 from tests.crashes.invariants import settle
 from tests.processes import ForkServer
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.short_leases
 
 TELL = {"type": "send_urgent_message", "options": {"prefix": "Crew says"}}
 SET = {"type": "set_persona_attribute", "options": {"attribute": "seen", "value": "yes"}}
-# What the dead worker leaves of an effect that is done once: nobody guesses.
+# State after the crash of an effect that is sent at most once: never guessed.
 POINTS = {
     "effect.planned": "done",
     "effect.sending_pre_bytes": "unknown",
@@ -36,10 +36,10 @@ def plan(bench: Bench, target: Target, *deliveries: str) -> list[Effect]:
 
 
 @pytest.mark.parametrize(("label", "state"), POINTS.items())
-def test_what_a_dead_worker_leaves_of_one_that_is_done_once(
+def test_a_crash_never_sends_a_once_effect_twice(
     label: str, state: str, bench: Bench, target: Target, processes: ForkServer
 ) -> None:
-    """At most one request, and `unknown` where nobody can know."""
+    """At most one request, and `unknown` if the outcome cannot be known."""
     [effect] = plan(bench, target, "once")
     kill_and_go_on(bench, processes, label=label, n=1)
     assert (bench.effect(effect).state, len(target.log)) == (state, 0 if label == "effect.sending_pre_bytes" else 1)
@@ -47,10 +47,10 @@ def test_what_a_dead_worker_leaves_of_one_that_is_done_once(
 
 
 @pytest.mark.parametrize("label", POINTS)
-def test_what_a_dead_worker_leaves_of_two_at_once(
+def test_a_crash_with_two_effects_in_flight_is_recovered(
     label: str, bench: Bench, target: Target, processes: ForkServer
 ) -> None:
-    """The kill hits the second that passes; one of each delivery."""
+    """The kill hits the second effect that passes; there is one of each delivery policy."""
     _, again = plan(bench, target, "once", "idempotent")
     kill_and_go_on(bench, processes, label=label, n=2)
     assert violations(bench.tenant, target.keys()) == []

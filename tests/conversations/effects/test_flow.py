@@ -1,4 +1,4 @@
-"""End to end: a promise in a reply, carried out by real workers, told by the agent."""
+"""A promise in a reply, executed by real workers and told by the agent."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _allowed(settings: Any) -> None:
 
 @pytest.mark.requirement("N45", "N49", "T24")
 def test_a_custom_webhook_runs_on_the_next_turn(talk: Talk, worker, target: Target, model: ScriptedModel) -> None:
-    """The request is made of the conversation, and the agent speaks by itself with the result."""
+    """The request is built from the conversation, and the agent tells the result proactively."""
     body = {
         "type": "object",
         "properties": {"customer_name": {"type": "string", "description": "The customer's full name"}},
@@ -51,7 +51,7 @@ def test_a_custom_webhook_runs_on_the_next_turn(talk: Talk, worker, target: Targ
 
 @pytest.mark.requirement("N44", "N51")
 def test_a_built_in_tool_runs_on_the_next_turn(talk: Talk, worker, model: ScriptedModel) -> None:
-    """The event of the tool's name is in the log, and its flow has carried it out."""
+    """The tool's event is in the log, and its flow has handled it."""
     with talk.tenant.tx():
         give_fields(talk.reload().persona, {"phone": PHONE})
     model.script("reply", text="I'll text you the opening hours now.")
@@ -61,8 +61,8 @@ def test_a_built_in_tool_runs_on_the_next_turn(talk: Talk, worker, model: Script
     assert "12:00" in effect["result"]["message"]["text"]
 
 
-def test_a_number_in_the_same_message_is_known_in_time(talk: Talk, worker, model: ScriptedModel) -> None:
-    """The observer takes it down while the tool caller finds the promise; the text waits for it."""
+def test_a_phone_number_in_the_same_message_reaches_the_tool_in_time(talk: Talk, worker, model: ScriptedModel) -> None:
+    """The observer stores the number while the tool caller finds the promise; the text waits for it."""
     model.script("observer", times=0, ttft_ms=500, json=OBSERVED)
     model.script("reply", text="I'll text you the opening hours now.")
     turn = talk.exchange(f"Could you text me the opening hours? I'm on {PHONE}.")

@@ -1,4 +1,4 @@
-"""Repeats are held, and what one conversation may set off is capped."""
+"""Repeats are held, and effects are limited per conversation and recipient."""
 
 from __future__ import annotations
 
@@ -16,11 +16,16 @@ from tests.conversations.effects.conftest import PHONE, Bench, begin, webhook
 from tests.conversations.effects.target import Answers, Target
 from tests.processes import ScriptedModel
 from tools.builtin.create_meeting_tool import INTEGRATION
-from tools.engine.execution.deduplication import find_repeated, find_same
+from tools.engine.execution.deduplication import find_duplicate, find_recent_duplicate
 from tools.engine.execution.handler import Contact
-from tools.engine.execution.limits import MOST_IN_CONVERSATION, MOST_OF_ANOTHER_KIND, MOST_TO_RECIPIENT, recipient_of
+from tools.engine.execution.limits import (
+    DEFAULT_MAX_PER_CONVERSATION,
+    MAX_PER_CONVERSATION,
+    MAX_PER_RECIPIENT,
+    recipient_of,
+)
 from tools.models import Booking, Effect, EffectState
-from tools.services.bookings.reservations import Agreed
+from tools.services.bookings.reservations import ReservationArguments
 from tools.services.bookings.resources import create_resource
 
 HOURS = "Could you text me the opening hours?"
@@ -28,7 +33,7 @@ HOURS = "Could you text me the opening hours?"
 
 @pytest.fixture
 def texting(bench: Bench) -> Bench:
-    """A customer whose number is known, and texts switched on."""
+    """A customer with a known phone number, and text messages enabled."""
     bench.switch_on("sms_send_information_enabled", "booking_manage_url_enabled")
     with bench.tenant.tx():
         give_fields(bench.talk.reload().persona, {"phone": PHONE})
@@ -44,8 +49,8 @@ def test_a_repeated_promise_is_held(texting: Bench) -> None:
     assert texting.events("effect_held")[0]["id"] == str(second.pk)
 
 
-def test_a_repeat_in_other_words_is_held_too(texting: Bench, model: ScriptedModel) -> None:
-    """A model words a text anew each time; nobody asked for it since."""
+def test_a_repeat_in_other_words_is_held(texting: Bench, model: ScriptedModel) -> None:
+    """A model rephrases a text each time, and nobody asked for it since."""
     for words in ("We open at noon.", "From twelve o'clock."):
         model.script("arguments", json={"text": words})
     first = texting.execute("send_sms_tool", hears=HOURS)
@@ -53,13 +58,13 @@ def test_a_repeat_in_other_words_is_held_too(texting: Bench, model: ScriptedMode
     assert (first.state, second.state) == ("done", "held")
 
 
-def test_another_text_that_was_asked_for_is_no_repeat(texting: Bench) -> None:
+def test_a_different_text_the_customer_asked_for_is_not_a_repeat(texting: Bench) -> None:
     texting.execute("send_sms_tool", hears=HOURS)
     assert texting.execute("send_sms_tool", hears="Could you text me the address too?").state == "done"
 
 
-def test_the_customer_may_say_thanks_in_between(texting: Bench) -> None:
-    """A message since is no request; a model is asked, and says no."""
+def test_a_thank_you_in_between_does_not_allow_a_repeat(texting: Bench) -> None:
+    """A message since then is not a request; the model is asked and says no."""
     texting.execute("send_sms_tool", hears=HOURS)
     texting.says("Thank you, is it on its way?")
     texting.says(HOURS.replace("Could you text me", "And"))
@@ -67,22 +72,21 @@ def test_the_customer_may_say_thanks_in_between(texting: Bench) -> None:
     assert second.state == "held"
 
 
-def test_who_asks_again_gets_it_again(texting: Bench) -> None:
-    """Unless the customer asked again since."""
+def test_a_repeat_the_customer_asked_for_is_sent(texting: Bench) -> None:
     texting.execute("send_sms_tool", hears=HOURS)
     second = texting.execute("send_sms_tool", hears="It did not arrive. " + HOURS)
     assert second.state == "done"
 
 
-def test_two_at_once_are_one(texting: Bench) -> None:
-    """Two turns' effects that begin side by side; the conversation's lock lets one see the other."""
+def test_of_two_concurrent_repeats_one_is_held(texting: Bench) -> None:
+    """Two turns' effects that begin at the same time; the conversation's lock lets one see the other."""
     texting.says(HOURS)
     effects = [*texting.plan("send_sms_tool"), *texting.plan("send_sms_tool")]
     texting.run()
     assert sorted(texting.effect(effect).state for effect in effects) == ["done", "held"]
 
 
-def test_another_request_is_no_repeat(bench: Bench, target: Target) -> None:
+def test_a_different_request_is_not_a_repeat(bench: Bench, target: Target) -> None:
     body = {"type": "object", "properties": {"zip": {"type": "string"}}}
     bench.tool("notify", webhook(target.url, body=body))
     first = bench.execute("notify", hears="My zip code is 00153.")
@@ -90,7 +94,7 @@ def test_another_request_is_no_repeat(bench: Bench, target: Target) -> None:
     assert (first.state, second.state, len(target.log)) == ("done", "done", 2)
 
 
-def test_after_ten_minutes_it_is_no_repeat(bench: Bench, target: Target) -> None:
+def test_after_ten_minutes_a_request_is_not_a_repeat(bench: Bench, target: Target) -> None:
     bench.tool("notify", webhook(target.url))
     first = bench.execute("notify")
     with bench.tenant.tx():
@@ -99,30 +103,32 @@ def test_after_ten_minutes_it_is_no_repeat(bench: Bench, target: Target) -> None
 
 
 @pytest.mark.parametrize(("kind", "is_repeat"), [("booking", True), ("meeting", True), ("sms", False)])
-def test_a_second_booking_is_a_mistake_for_a_day(kind: str, is_repeat: bool, texting: Bench) -> None:
+def test_a_second_booking_within_a_day_is_a_repeat(kind: str, is_repeat: bool, texting: Bench) -> None:
     """Three hours after the first."""
     effects = [*texting.plan("send_sms_tool"), *texting.plan("send_sms_tool")]
     with texting.tenant.tx():
         Effect.objects.update(kind=kind, repeat_key="same")
         Effect.objects.filter(pk=effects[0].pk).update(state="done", started_at=timezone.now() - timedelta(hours=3))
-        assert (find_repeated(Effect.objects.get(pk=effects[1].pk)) is not None) is is_repeat
+        assert (find_recent_duplicate(Effect.objects.get(pk=effects[1].pk)) is not None) is is_repeat
 
 
-def test_what_one_project_did_is_no_repeat_in_another(texting: Bench) -> None:
-    """Outside of conversations too; two projects may each have a tool of one name."""
+def test_the_same_request_in_another_project_is_not_a_repeat(texting: Bench) -> None:
+    """Also outside of conversations; two projects may have tools of the same name."""
     first, again, elsewhere = (texting.plan("send_sms_tool")[0] for _ in range(3))
     with texting.tenant.tx():
         other = create_project("Other", config=texting.tenant.project.agent_version.config)
         Effect.objects.update(conversation_id=None, turn_id=None, repeat_key="same")
         Effect.objects.filter(pk=first.pk).update(state="done", started_at=timezone.now())
         Effect.objects.filter(pk=elsewhere.pk).update(project_id=other.pk)
-        assert find_same(Effect.objects.get(pk=again.pk)) == first
-        assert find_same(Effect.objects.get(pk=elsewhere.pk)) is None
+        assert find_duplicate(Effect.objects.get(pk=again.pk)) == first
+        assert find_duplicate(Effect.objects.get(pk=elsewhere.pk)) is None
 
 
 @pytest.mark.parametrize("is_one_breath", [True, False], ids=["in one answer", "in two"])
-def test_a_booking_and_a_meeting_of_one_wish_are_one(is_one_breath: bool, bench: Bench, model: ScriptedModel) -> None:
-    """Whichever tool books it first, the other isn't told that the doctor is taken at that time."""
+def test_a_booking_and_an_appointment_for_the_same_request_are_one(
+    is_one_breath: bool, bench: Bench, model: ScriptedModel
+) -> None:
+    """Whichever tool books first, the other is not told that the doctor is taken."""
     bench.switch_on("booking_enabled")
     with bench.tenant.tx():
         set_attribute(bench.tenant.project, INTEGRATION, "google_integration")
@@ -130,7 +136,7 @@ def test_a_booking_and_a_meeting_of_one_wish_are_one(is_one_breath: bool, bench:
     day = timezone.now().date() + timedelta(days=7)
     friday = day + timedelta(days=(4 - day.weekday()) % 7)
     said = {"date": friday.isoformat(), "time": "19:00", "with_whom": "Dr. Weber", "name": "Ada"}
-    agreed = dict.fromkeys(Agreed.model_fields) | said
+    agreed = dict.fromkeys(ReservationArguments.model_fields) | said
     tools = ("create_booking_tool", "create_meeting_tool")
     for _ in tools:
         model.script("arguments", json=agreed)
@@ -142,16 +148,16 @@ def test_a_booking_and_a_meeting_of_one_wish_are_one(is_one_breath: bool, bench:
         assert Booking.objects.count() == 1
 
 
-def test_what_was_done_for_one_customer_is_done_for_the_next(bench: Bench, target: Target) -> None:
-    """A repeat is one within its conversation, though the request is the same."""
+def test_the_same_request_for_another_customer_is_not_a_repeat(bench: Bench, target: Target) -> None:
+    """Repeats are detected within one conversation, even if the requests are equal."""
     bench.tool("notify", webhook(target.url))
     bench.execute("notify")
     bench.talk = begin(bench.tenant, external_id="another")
     assert (bench.execute("notify").state, len(target.log)) == ("done", 2)
 
 
-def test_what_was_called_and_promised_in_one_breath_is_one_text(texting: Bench) -> None:
-    """By another tool of the kind, in other words."""
+def test_a_text_called_and_promised_in_the_same_turn_is_sent_once(texting: Bench) -> None:
+    """By another tool of the same kind, in other words."""
     [promised] = texting.plan("send_sms_tool", hears=HOURS)
     with texting.tenant.tx():
         Effect.objects.create(
@@ -172,14 +178,14 @@ def test_what_was_called_and_promised_in_one_breath_is_one_text(texting: Bench) 
     assert texting.effect(promised).state == "held"
 
 
-def test_a_failed_one_may_be_promised_again(bench: Bench, target: Target) -> None:
+def test_a_failed_effect_may_be_promised_again(bench: Bench, target: Target) -> None:
     target.answers(Answers(404), Answers(200))
     bench.tool("notify", webhook(target.url))
     assert bench.execute("notify").state == "failed"
     assert bench.execute("notify").state == "done"
 
 
-def test_one_that_may_have_happened_is_not_sent_again(bench: Bench, target: Target) -> None:
+def test_an_effect_that_may_have_happened_is_not_sent_again(bench: Bench, target: Target) -> None:
     target.answers(Answers(500), Answers(200))
     bench.tool("notify", webhook(target.url))
     assert bench.execute("notify").state == "unknown"
@@ -188,41 +194,39 @@ def test_one_that_may_have_happened_is_not_sent_again(bench: Bench, target: Targ
     assert "isn't known yet" in second.told
 
 
-def test_looking_something_up_is_never_a_repeat(bench: Bench, target: Target) -> None:
+def test_a_lookup_is_never_a_repeat(bench: Bench, target: Target) -> None:
     bench.tool("look_up", webhook(target.url, method="GET"))
     bench.execute("look_up")
     assert bench.execute("look_up").state == "done"
     assert [heard.method for heard in target.log] == ["GET", "GET"]
 
 
-def test_a_conversation_sets_off_so_much_a_day(texting: Bench) -> None:
+def test_effects_per_conversation_and_day_are_limited(texting: Bench) -> None:
     [effect] = texting.plan("send_sms_tool")
-    fill(texting, effect, MOST_IN_CONVERSATION["sms"], conversation_id=texting.conversation.pk)
+    fill(texting, effect, MAX_PER_CONVERSATION["sms"], conversation_id=texting.conversation.pk)
     texting.run()
     found = texting.effect(effect)
     assert found.state == "failed"
     assert "limit" in found.error
 
 
-def test_looking_something_up_is_not_counted(bench: Bench, target: Target) -> None:
-    """Nobody is written to."""
+def test_lookups_do_not_count_toward_the_limit(bench: Bench, target: Target) -> None:
     bench.tool("look_up", webhook(target.url, method="GET"))
     [effect] = bench.plan("look_up")
-    fill(bench, effect, MOST_OF_ANOTHER_KIND, conversation_id=bench.conversation.pk)
+    fill(bench, effect, DEFAULT_MAX_PER_CONVERSATION, conversation_id=bench.conversation.pk)
     bench.run()
     assert bench.effect(effect).state == "done"
 
 
-def test_a_recipient_is_one_however_it_is_written() -> None:
-    """Or one would be written to twice as often."""
+def test_recipients_are_compared_in_normalized_form() -> None:
     contact = Contact(persona_id=uuid7(), phone="+39 347 555-0142", email=" Giulia@Example.com ")
     assert [recipient_of(kind, contact) for kind in ("sms", "email")] == ["393475550142", "giulia@example.com"]
 
 
-def test_a_recipient_gets_so_much_a_day(texting: Bench) -> None:
+def test_effects_per_recipient_and_day_are_limited(texting: Bench) -> None:
     """Over all conversations, whoever claims the number."""
     [effect] = texting.plan("send_sms_tool")
-    fill(texting, effect, MOST_TO_RECIPIENT, recipient=PHONE.removeprefix("+"))
+    fill(texting, effect, MAX_PER_RECIPIENT, recipient=PHONE.removeprefix("+"))
     texting.run()
     assert "recipient" in texting.effect(effect).error
 
@@ -246,8 +250,8 @@ def fill(bench: Bench, like: Effect, count: int, **fields: object) -> None:
         )
 
 
-def test_a_text_and_a_booking_link_are_one_kind(texting: Bench) -> None:
-    """send_sms_tool and send_manage_booking_url_tool text the same customer; the kinds are compared, not the tools."""
+def test_a_text_and_a_booking_link_count_as_one_kind(texting: Bench) -> None:
+    """send_sms_tool and send_manage_booking_url_tool text the same customer; kinds are compared, not tools."""
     with texting.tenant.tx():
         assert not Booking.objects.exists()
     [text, link] = texting.plan("send_sms_tool", "send_manage_booking_url_tool")

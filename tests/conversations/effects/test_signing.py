@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from tools.engine.execution.signing import signature_headers
 
-# The published vector of the Standard Webhooks specification.
+# Test vector published with the Standard Webhooks specification.
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 MESSAGE = "msg_p5jXN8AQM9LWM0D4loKWxJek"
 AT = datetime.fromtimestamp(1614265330, UTC)
@@ -14,7 +14,7 @@ BODY = b'{"test": 2432232314}'
 SIGNATURE = "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
 
 
-def test_the_official_vector() -> None:
+def test_the_published_test_vector_is_reproduced() -> None:
     assert signature_headers([SECRET], id=MESSAGE, at=AT, body=BODY) == {
         "webhook-id": MESSAGE,
         "webhook-timestamp": "1614265330",
@@ -22,7 +22,7 @@ def test_the_official_vector() -> None:
     }
 
 
-def test_while_a_secret_is_exchanged_both_sign() -> None:
+def test_during_a_rotation_both_secrets_sign() -> None:
     newer = "whsec_" + "A" * 43 + "="
     signed = signature_headers([newer, SECRET], id=MESSAGE, at=AT, body=BODY)["webhook-signature"].split(" ")
     assert len(signed) == 2

@@ -1,4 +1,4 @@
-"""Hostile words of a customer, a model or an endpoint change nothing but text."""
+"""Hostile text from a customer, a model or an endpoint changes nothing but text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.tool_runs.effects.effect_context import read_work
+from conversations.tool_runs.effects.effect_context import load_effect_context
 from conversations.turns.services import give_fields
 from jobs.models import ModelCall
 from llm.prompts import neutralize
@@ -21,13 +21,13 @@ from outbound.errors import InvalidRequest
 from outbound.headers import check_headers
 from tests.conversations.effects.conftest import PHONE, Bench, webhook
 from tests.conversations.effects.target import Answers, Target
-from tests.conversations.effects.test_table import tool_context
+from tests.conversations.effects.test_outcomes import tool_context
 from tests.processes import ScriptedModel
 from tools.builtin.send_sms_tool import execute
 from tools.engine.custom.secrets import WebhookSecrets, set_secret_headers
 from tools.engine.definition import WebhookOptions
 from tools.engine.execution.outcome import Outcome
-from tools.engine.execution.webhook import CUT, LONGEST_EXCERPT, LONGEST_TOLD, MASK, build_request, reply_of
+from tools.engine.execution.webhook import CUT, MASK, MAX_EXCERPT_LENGTH, MAX_TOLD_LENGTH, build_request, reply_of
 from tools.models import CustomTool, Effect, Verdict
 
 AT = datetime(2026, 11, 21, tzinfo=UTC)
@@ -54,8 +54,8 @@ HOSTILE = st.one_of(
 
 
 @given(value=HOSTILE, name=st.sampled_from(["query", "headers", "body"]))
-def test_no_value_reaches_the_host_or_the_path(value: str, name: str) -> None:
-    """Whatever a customer fills in stands in the query, a header or the body."""
+def test_customer_input_never_reaches_the_host_or_the_path(value: str, name: str) -> None:
+    """Customer input only ends up in the query, a header or the body."""
     options = WebhookOptions(url="https://api.example/v1/orders?shop=7", **{name: SCHEMA})
     request = build_request(options, {name: {"a": value}}, tool_context(), secrets=WebhookSecrets(), at=AT)
     parts = urlsplit(request.url)
@@ -71,8 +71,8 @@ def test_a_header_value_with_a_line_break_is_refused(value: str) -> None:
         check_headers(request.headers)
 
 
-def test_a_header_with_a_line_break_sends_nothing(bench: Bench, target: Target, model: ScriptedModel) -> None:
-    """At the call too."""
+def test_a_header_with_a_line_break_is_not_sent(bench: Bench, target: Target, model: ScriptedModel) -> None:
+    """Checked again at the call."""
     model.script("arguments", json={"headers": {"X-Note": "a\r\nX-Admin: yes"}})
     schema = {"type": "object", "properties": {"X-Note": {"type": "string"}}}
     bench.tool("notify", webhook(target.url, headers=schema))
@@ -98,15 +98,15 @@ INJECTIONS = [frame.format(verb=verb, place=place) for verb, place, frame in ite
 
 @pytest.fixture
 def texting(bench: Bench) -> Bench:
-    """A customer whose number is known, and texts switched on."""
+    """A customer with a known phone number, and text messages enabled."""
     bench.switch_on("sms_send_information_enabled")
     with bench.tenant.tx():
         give_fields(bench.talk.reload().persona, {"phone": PHONE})
     return bench
 
 
-def test_an_obeying_model_reaches_nobody_else(texting: Bench, model: ScriptedModel) -> None:
-    """A model that does what it is told; a text goes to the customer's own number or nowhere."""
+def test_a_model_that_follows_an_injection_reaches_no_other_recipient(texting: Bench, model: ScriptedModel) -> None:
+    """The model follows the injection; a text goes to the customer's own number or nowhere."""
     for words in INJECTIONS[::20]:
         model.script("arguments", match=words[:20], json={"text": words})
         texting.plan("send_sms_tool", quote=words)
@@ -116,11 +116,11 @@ def test_an_obeying_model_reaches_nobody_else(texting: Bench, model: ScriptedMod
     assert {effect.result["message"]["to"] for effect in done} == {PHONE}
 
 
-def test_no_words_change_the_recipient(texting: Bench) -> None:
-    """200 injections, straight into what a model would have filled in."""
+def test_no_injection_changes_the_recipient(texting: Bench) -> None:
+    """200 injections, used directly as the model's output."""
     [effect] = texting.plan("send_sms_tool")
     with texting.tenant.tx():
-        there = read_work(effect.pk).tool_context
+        there = load_effect_context(effect.pk).tool_context
 
     async def send_all() -> list[Outcome]:
         return [await execute({"text": words, "to": "+900555", "phone": "+900555"}, there) for words in INJECTIONS]
@@ -145,8 +145,8 @@ ANSWERS = [
 ]
 
 
-def test_an_answer_is_data(bench: Bench, target: Target) -> None:
-    """An endpoint that gives orders: its answer is kept and told, and nothing else happens."""
+def test_a_response_is_treated_as_data(bench: Bench, target: Target) -> None:
+    """The endpoint's instructions are stored and quoted; nothing else happens."""
     tell = {"type": "send_urgent_message", "options": {"prefix": "Crew"}}
     bench.tool("notify", webhook(target.url, method="GET", after_actions=[tell]))
     left = ANSWERS[::10]
@@ -161,33 +161,33 @@ def test_an_answer_is_data(bench: Bench, target: Target) -> None:
 
 
 @pytest.mark.parametrize("answer", ANSWERS)
-def test_an_answer_is_told_on_one_line_and_stays_inside_its_tag(answer: str) -> None:
-    """100 of them."""
+def test_a_response_in_a_prompt_stays_on_one_line_and_inside_its_tag(answer: str) -> None:
+    """100 hostile responses."""
     told = neutralize(reply_of(answer.encode()).told)
     assert not any(character in told for character in "\n\r\x00")
     assert "</" not in told
 
 
 @pytest.mark.parametrize("body", ["x" * 1_000_000, json.dumps({"rows": ["y" * 50] * 20_000}), "<html>Log in</html>"])
-def test_a_long_or_strange_answer_is_cut_and_kept(body: str, bench: Bench, target: Target) -> None:
-    """8 kB with a mark; what isn't JSON says so."""
+def test_a_long_or_binary_response_is_cut_and_kept(body: str, bench: Bench, target: Target) -> None:
+    """Cut at 8 kB with a marker; a response that isn't JSON is labeled as such."""
     target.answers(Answers(body=body[:200_000]))
     bench.tool("notify", webhook(target.url))
     effect = bench.execute("notify")
     assert effect.state == "done"
-    assert len(effect.excerpt) <= LONGEST_EXCERPT + len(CUT)
-    assert effect.excerpt.endswith(CUT) == (len(body) > LONGEST_EXCERPT)
+    assert len(effect.excerpt) <= MAX_EXCERPT_LENGTH + len(CUT)
+    assert effect.excerpt.endswith(CUT) == (len(body) > MAX_EXCERPT_LENGTH)
     assert effect.result["note"] == "The answer was not JSON."
 
 
-def test_an_answer_is_told_cut() -> None:
-    """A prompt has no room for 8 kB of an endpoint's words."""
-    assert len(reply_of(b"x" * 8_000).told) < LONGEST_TOLD + 20
+def test_a_response_in_a_prompt_is_truncated() -> None:
+    """A prompt has no room for 8 kB of an endpoint's text."""
+    assert len(reply_of(b"x" * 8_000).told) < MAX_TOLD_LENGTH + 20
 
 
 @pytest.mark.parametrize("body", [b"\xff\xfe\x00", b"[" * 100_000, b'{"a": "\\u0000"}', b'{"a": 1e999}', b"\\ud800"])
-def test_a_body_that_the_database_would_refuse_is_text(body: bytes) -> None:
-    """Binary, nested without end, NUL characters."""
+def test_a_response_the_database_cannot_store_is_kept_as_text(body: bytes) -> None:
+    """Binary data, endless nesting, NUL characters."""
     reply = reply_of(body)
     assert reply.document is None
     assert "\x00" not in reply.text
@@ -213,8 +213,8 @@ EXTRACTIONS = [
 ]
 
 
-def test_a_secret_is_nowhere_but_in_the_request(bench: Bench, target: Target, model: ScriptedModel) -> None:
-    """An endpoint that echoes it, and a customer who asks for it fifty times, see nothing."""
+def test_a_secret_appears_only_in_the_request(bench: Bench, target: Target, model: ScriptedModel) -> None:
+    """An endpoint that echoes the secret, and a customer who asks for it fifty times, reveal nothing."""
     echo = {"type": "send_urgent_message", "options": {"prefix": "Crew"}}
     signing = bench.tool("notify", webhook(target.url, body=SCHEMA, after_actions=[echo]))
     with bench.tenant.tx():
@@ -241,15 +241,15 @@ def test_a_secret_is_nowhere_but_in_the_request(bench: Bench, target: Target, mo
         ("Basic dXNlcjpwYXNz", json.dumps({"authorization": "Basic dXNlcjpwYXNz"})),
     ],
 )
-def test_a_secret_is_known_in_whatever_form_it_comes_back(secret: str, echo: str) -> None:
-    """Without its scheme, or as JSON writes it."""
+def test_an_echoed_secret_is_redacted_in_every_form(secret: str, echo: str) -> None:
+    """Without its scheme, or as escaped JSON."""
     reply = reply_of(echo.encode(), hidden=[secret])
     assert MASK in reply.text
     assert secret.split()[-1] not in reply.text + str(reply.document)
 
 
-def test_a_result_that_comes_later_echoes_nothing_either(bench: Bench, target: Target) -> None:
-    """Neither the tool's secret nor the token of its callback."""
+def test_a_callback_that_echoes_secrets_is_redacted(bench: Bench, target: Target) -> None:
+    """Neither the tool's secret nor its callback token."""
     echo = {"type": "send_urgent_message", "options": {"prefix": "Crew"}}
     target.answers_by(lambda heard: Answers(status=202, body=json.dumps(heard.headers)))
     bench.tool("notify", webhook(target.url, callback=True, after_actions=[echo]))

@@ -1,4 +1,4 @@
-"""send_webhook: what goes out, and what is made of the answer."""
+"""send_webhook: the request and its response."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from conversations.turns.services import give_fields
 from tests.conversations.effects.conftest import Bench, webhook
 from tests.conversations.effects.target import Answers, Target
-from tests.conversations.effects.test_table import tool_context
+from tests.conversations.effects.test_outcomes import tool_context
 from tests.processes import ScriptedModel
 from tools.engine.custom.secrets import WebhookSecrets
 from tools.engine.definition import WebhookOptions
@@ -25,7 +25,7 @@ NAME = {"customer_name": {"type": "string", "description": "The customer's full 
 
 @pytest.mark.requirement("N45")
 def test_the_request_fits_the_schemas(bench: Bench, target: Target) -> None:
-    """Query, headers and body are generated, each by its own JSON Schema, and the method is the tool's."""
+    """Query, headers and body are generated, each by its own JSON Schema, with the tool's method."""
     schema = {"type": "object", "properties": NAME, "required": ["customer_name"]}
     zip_code = {"type": "object", "properties": {"zip": {"type": "string"}}}
     party = {"type": "object", "properties": {"X-Party": {"type": "integer", "description": "party size"}}}
@@ -47,7 +47,7 @@ def test_a_request_is_signed_and_safe_to_repeat(bench: Bench, target: Target) ->
     assert heard.headers["webhook-signature"] == expected["webhook-signature"]
 
 
-def test_the_answer_is_kept_as_data(bench: Bench, target: Target) -> None:
+def test_the_response_is_kept_as_data(bench: Bench, target: Target) -> None:
     target.answers(Answers(body='{"order": {"status": "late"}}'))
     bench.tool("notify", webhook(target.url))
     effect = bench.execute("notify")
@@ -56,16 +56,16 @@ def test_the_answer_is_kept_as_data(bench: Bench, target: Target) -> None:
 
 
 @pytest.mark.requirement("N45")
-def test_a_header_may_hold_accents(bench: Bench, target: Target) -> None:
-    """What passed the check at the save can be sent."""
+def test_a_header_may_contain_accents(bench: Bench, target: Target) -> None:
+    """Everything accepted at the save can be sent."""
     bench.tool("notify", webhook(target.url, headers={"X-Place": "Café Müller"}))
     assert bench.execute("notify").state == "done"
     assert target.log[0].headers["x-place"] == "Café Müller"
 
 
 @pytest.mark.requirement("N45")
-def test_a_header_goes_out_once_however_it_is_written() -> None:
-    """A secret header takes the place of the plain one, the tool's type that of ours; an endpoint that gets two takes one."""
+def test_a_header_is_sent_once_regardless_of_case() -> None:
+    """A secret header replaces the plain one, and the tool's content type replaces ours."""
     options = WebhookOptions(
         url="https://example.com/", headers={"x-api-key": "plain", "content-type": "application/json; charset=utf-8"}
     )
@@ -78,8 +78,8 @@ def test_a_header_goes_out_once_however_it_is_written() -> None:
 
 
 @pytest.mark.requirement("N45")
-def test_a_model_may_add_nothing_to_a_request() -> None:
-    """Exactly what the schemas name, at every depth, and no part left out."""
+def test_a_model_cannot_add_fields_to_a_request() -> None:
+    """Exactly the schema's fields, at every depth, and none omitted."""
     item = {"type": "object", "properties": {"name": {"type": "string"}}}
     body = {"type": "object", "properties": {"items": {"type": "array", "items": item}, "one": item}}
     schema = webhook_schema(WebhookOptions(url="https://example.com/", body=body, query=item))
@@ -91,10 +91,10 @@ def test_a_model_may_add_nothing_to_a_request() -> None:
 
 
 @pytest.mark.requirement("N45")
-def test_what_is_read_is_asked_with_the_tool_the_promise_and_the_conversation(
+def test_the_extraction_prompt_has_the_tool_the_promise_and_the_conversation(
     bench: Bench, target: Target, model: ScriptedModel
 ) -> None:
-    """What is generated, is generated from the conversation up to the promise; what failed was not done before."""
+    """Values are generated from the conversation up to the promise; a failed effect is not listed as done."""
     target.answers(Answers(404), Answers(200))
     schema = {"type": "object", "properties": NAME}
     bench.tool("notify", webhook(target.url, body=schema))
@@ -117,14 +117,14 @@ def test_what_is_read_is_asked_with_the_tool_the_promise_and_the_conversation(
 
 
 def request_of(arguments: Mapping[str, Any], **options: Any) -> WebhookRequest:
-    """A request as it would go out, without a secret."""
+    """The request without a secret."""
     made = WebhookOptions(url="https://example.com/crew?fixed=1", **options)
     return build_request(made, arguments, tool_context(), secrets=WebhookSecrets(), at=datetime.now(UTC))
 
 
 @pytest.mark.requirement("N45")
-def test_what_was_read_is_written_as_an_endpoint_reads_it() -> None:
-    """A list as often as it has items, what isn't known not at all, letters as they are."""
+def test_extracted_values_are_encoded_for_the_endpoint() -> None:
+    """A list repeats the parameter, an unknown value is omitted, and non-ASCII letters are kept."""
     read = {
         "query": {"tag": ["a", "b"], "zip": None, "is_new": True},
         "headers": {"X-Party": 4, "X-None": None},
@@ -138,15 +138,14 @@ def test_what_was_read_is_written_as_an_endpoint_reads_it() -> None:
 
 @pytest.mark.requirement("N45")
 @pytest.mark.parametrize("method", ["GET", "DELETE"])
-def test_fixed_texts_go_into_the_query_and_a_bodiless_call_has_no_body(method: str) -> None:
+def test_fixed_values_go_into_the_query_and_a_bodiless_call_has_no_body(method: str) -> None:
     request = request_of({}, method=method, query={"zone": "eu"})
     assert request.url == "https://example.com/crew?fixed=1&zone=eu"
     assert (request.body, "Content-Type" in request.headers) == (None, False)
 
 
 @pytest.mark.requirement("N45")
-def test_a_secret_in_the_query_or_a_plain_header_is_sent_and_not_kept() -> None:
-    """Stored redacted."""
+def test_a_secret_in_the_query_or_a_plain_header_is_sent_but_stored_redacted() -> None:
     request = request_of({}, query={"api_key": "k-1234567890", "zone": "eu"}, headers={"X-Crew-Token": "t-1234567890"})
     assert request.headers["X-Crew-Token"] == "t-1234567890"
     assert request.redacted["headers"]["X-Crew-Token"] == MASK
@@ -155,8 +154,8 @@ def test_a_secret_in_the_query_or_a_plain_header_is_sent_and_not_kept() -> None:
 
 
 @pytest.mark.requirement("N45")
-def test_what_we_say_of_a_call_no_tool_changes_and_no_row_keeps() -> None:
-    """Neither what a model read off the conversation nor a tool's own header; the token and the signature are ours."""
+def test_a_tool_cannot_override_our_own_headers() -> None:
+    """Neither a generated value nor a tool's own header; the token and the signature are ours."""
     options = WebhookOptions(url="https://example.com/", callback=True)
     said = {"idempotency-key": "mine", "webhook-callback-url": "https://evil.example/", "webhook-signature": "v1,mine"}
     secrets = WebhookSecrets(signing=["whsec_" + "QUJD" * 8], headers={"Webhook-Signature": "v1,mine"})

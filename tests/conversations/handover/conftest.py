@@ -11,7 +11,7 @@ from tests.conversations.tool_runs.turns import Turns
 
 @pytest.fixture
 def lucia(operator: User) -> User:
-    """An operator whose first name customers read."""
+    """An operator; customers see the first name."""
     operator.first_name, operator.last_name = "Lucia", "Marchetti"
     operator.save()
     return operator
@@ -24,7 +24,7 @@ def help_center(turns: Turns) -> Turns:
 
 
 def offer(turns: Turns, reason: str = "The wedding") -> dict[str, Any]:
-    """Let the agent offer a person; gives back the block."""
+    """Let the agent offer a person, and return the block."""
     turns.calls_tool("escalate_to_human", {"reason": reason})
     turns.says("There is a button below.")
     return turns.block(turns.say("I would like to talk to a person."))

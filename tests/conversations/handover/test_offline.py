@@ -1,4 +1,4 @@
-"""The offline model uses the desk's tools where a person would, and tells what came of it."""
+"""The offline model uses the support tools when appropriate, and reports their result."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ from tests.conversations.tool_runs.turns import Turns
         ("phone", "I will kill you", "flag_caller", ""),
     ],
 )
-def test_it_calls_what_is_asked_for(help_center: Turns, channel: str, words: str, tool: str, told: str) -> None:
+def test_the_offline_model_calls_the_requested_tool(
+    help_center: Turns, channel: str, words: str, tool: str, told: str
+) -> None:
     talk = help_center.on(channel, external_id=f"offline-{channel}", phone="+393471234567")
     turn = talk.say(words)
     assert [call.name for call in talk.calls(turn)] == [tool]
@@ -26,6 +28,6 @@ def test_it_calls_what_is_asked_for(help_center: Turns, channel: str, words: str
 
 
 @pytest.mark.parametrize("words", ["A table for two persons on Friday", "Is there someone at the bar?", "Thank you!"])
-def test_it_leaves_them_alone_otherwise(help_center: Turns, words: str) -> None:
+def test_the_offline_model_calls_no_tool_otherwise(help_center: Turns, words: str) -> None:
     called = {call.name for call in help_center.calls(help_center.say(words))}
     assert not called & {"escalate_to_human", "open_ticket"}

@@ -1,4 +1,4 @@
-"""Operators in conversations: who has one, what the agent leaves alone meanwhile, and how it goes on."""
+"""Operators: takeover, silence of the agent, and hand-back."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from conversations.models import (
     Turn,
     TurnStatus,
 )
-from conversations.turns.channel_signals import obey_signal
+from conversations.turns.channel_signals import apply_signal
 from conversations.turns.services import post_message
 from jobs.errors import WrongState
 from jobs.models import Job, State
@@ -61,8 +61,7 @@ def agent_says(turns: Turns) -> list[str]:
 
 
 @pytest.mark.requirement("W03")
-def test_of_two_who_claim_at_once_one_wins_and_the_other_reads_who_has_it(turns: Turns, lucia: User) -> None:
-    """The compare-and-set."""
+def test_of_two_concurrent_takeovers_one_wins_and_the_other_names_the_winner(turns: Turns, lucia: User) -> None:
     ask(turns, offer(turns)["escalation"], email="a@b.example")
     refused = []
 
@@ -85,8 +84,8 @@ def test_of_two_who_claim_at_once_one_wins_and_the_other_reads_who_has_it(turns:
 
 
 @pytest.mark.requirement("W03")
-def test_who_takes_over_has_what_was_only_offered(turns: Turns, lucia: User) -> None:
-    """Nobody else is asked by a button that is still there."""
+def test_a_takeover_claims_a_request_that_was_only_offered(turns: Turns, lucia: User) -> None:
+    """The button that is still shown asks nobody else."""
     offer(turns)
     take(turns, lucia)
     with turns.tenant.tx():
@@ -94,8 +93,8 @@ def test_who_takes_over_has_what_was_only_offered(turns: Turns, lucia: User) -> 
     assert (standing.state, standing.claimed_by_id) == (EscalationState.CLAIMED, lucia.pk)
 
 
-def test_customers_write_and_the_agent_is_silent(turns: Turns, lucia: User, api: Client) -> None:
-    """Turn is null, `?wait` answers at once."""
+def test_customers_write_and_the_agent_is_silent_after_a_takeover(turns: Turns, lucia: User, api: Client) -> None:
+    """`turn` is null, and `?wait` answers at once."""
     take(turns, lucia)
     answer = api.post(
         f"/api/v1/conversations/{turns.conversation.pk}/messages?wait=30", {"content": "Anyone there?"}, **JSON
@@ -114,8 +113,8 @@ def test_customers_write_and_the_agent_is_silent(turns: Turns, lucia: User, api:
 
 
 @pytest.mark.requirement("T11")
-def test_what_the_customer_tells_a_colleague_is_learnt(turns: Turns, lucia: User) -> None:
-    """The observer alone reads it; nobody thinks, and the agent says nothing."""
+def test_facts_told_to_an_operator_are_observed(turns: Turns, lucia: User) -> None:
+    """Only the observer reads it; no directives are written, and the agent says nothing."""
     take(turns, lucia)
     with turns.tenant.tx():
         operators.answer(turns.conversation.pk, "Hello, I am Lucia. Your number, please?", by=lucia)
@@ -130,8 +129,7 @@ def test_what_the_customer_tells_a_colleague_is_learnt(turns: Turns, lucia: User
 
 
 @pytest.mark.requirement("T10")
-def test_what_was_handed_back_is_observed_with_its_turn(turns: Turns, lucia: User) -> None:
-    """Once."""
+def test_messages_handed_back_are_observed_once_with_their_turn(turns: Turns, lucia: User) -> None:
     take(turns, lucia)
     with turns.tenant.tx():
         post_message(turns.conversation.pk, "My number is +39 347 555 0142.")
@@ -141,8 +139,8 @@ def test_what_was_handed_back_is_observed_with_its_turn(turns: Turns, lucia: Use
         assert [job.state for job in Job.objects.filter(lane="observer")] == [State.SKIPPED]
 
 
-def test_what_comes_in_is_shown_to_the_operator_and_makes_nobody_speak(turns: Turns, lucia: User) -> None:
-    """An urgent message, which no reply tells afterwards either."""
+def test_urgent_messages_are_shown_to_the_operator_and_start_no_turn(turns: Turns, lucia: User) -> None:
+    """An urgent message, which no later reply tells either."""
     turns.says("Hello.")
     turns.say("Hello")
     take(turns, lucia)
@@ -155,8 +153,8 @@ def test_what_comes_in_is_shown_to_the_operator_and_makes_nobody_speak(turns: Tu
     assert "The courier is late." not in turns.asked()[-1]["messages"][-1]["content"]
 
 
-def test_no_timer_fires_while_an_operator_has_the_conversation(turns: Turns, lucia: User) -> None:
-    """One that ran out in the same moment finds nothing to do."""
+def test_no_follow_up_fires_while_an_operator_has_the_conversation(turns: Turns, lucia: User) -> None:
+    """Also if it expires at the same moment."""
     turns.says("Hello.")
     turns.say("Hello")
     take(turns, lucia)
@@ -167,8 +165,8 @@ def test_no_timer_fires_while_an_operator_has_the_conversation(turns: Turns, luc
     assert now(turns).last_turn == 1
 
 
-def test_a_reply_that_was_patient_enough_to_finish_is_given_up_too(turns: Turns, lucia: User) -> None:
-    """The fourth interruption in a row is refused to a newer message, not to a colleague."""
+def test_a_takeover_ends_a_reply_that_may_no_longer_be_interrupted(turns: Turns, lucia: User) -> None:
+    """A fourth interruption by a message is refused, but not one by an operator."""
     with turns.tenant.tx():
         post_message(turns.conversation.pk, "Hello")
         Job.objects.filter(lane="reply").update(state=State.RUNNING, interruptions=3)
@@ -178,7 +176,7 @@ def test_a_reply_that_was_patient_enough_to_finish_is_given_up_too(turns: Turns,
         assert Turn.objects.get().status == TurnStatus.SUPERSEDED
 
 
-def test_a_failed_reply_is_not_run_again_meanwhile(turns: Turns, lucia: User) -> None:
+def test_a_failed_reply_cannot_be_rerun_during_a_takeover(turns: Turns, lucia: User) -> None:
     with turns.tenant.tx():
         post_message(turns.conversation.pk, "Hello")
         Job.objects.filter(lane="reply").update(state=State.FAILED)
@@ -188,15 +186,15 @@ def test_a_failed_reply_is_not_run_again_meanwhile(turns: Turns, lucia: User) ->
         run_again(turns.tenant.project, Job.objects.get(lane="reply").pk)
 
 
-def test_a_tool_of_an_earlier_reply_ends_no_conversation_that_a_colleague_has(turns: Turns, lucia: User) -> None:
+def test_a_tool_of_an_earlier_reply_cannot_end_an_operators_conversation(turns: Turns, lucia: User) -> None:
     take(turns, lucia)
     with turns.tenant.tx(), open_log(turns.conversation.pk) as log:
-        assert not obey_signal(log, Signal.END, turn_id=None, result={})
+        assert not apply_signal(log, Signal.END, turn_id=None, result={})
     assert now(turns).status == ConversationStatus.OPEN
 
 
-def test_handed_back_the_agent_answers_what_nobody_answered(turns: Turns, lucia: User) -> None:
-    """It goes on with the messages since the colleague's last word, in one reply."""
+def test_after_a_hand_back_the_agent_answers_the_unanswered_messages(turns: Turns, lucia: User) -> None:
+    """One reply to the messages since the operator's last one."""
     take(turns, lucia)
     with turns.tenant.tx():
         operators.answer(turns.conversation.pk, "I'm Lucia, one moment.", by=lucia)
@@ -212,8 +210,8 @@ def test_handed_back_the_agent_answers_what_nobody_answered(turns: Turns, lucia:
     assert prompt.index("I'm Lucia, one moment.") < prompt.index("Is there parking?") < prompt.index("And a garden?")
 
 
-def test_a_reply_that_was_given_up_goes_on_as_the_one_after_the_hand_back(turns: Turns, lucia: User) -> None:
-    """Whoever waits for the first turn reads the second."""
+def test_an_aborted_reply_continues_as_the_one_after_the_hand_back(turns: Turns, lucia: User) -> None:
+    """A client waiting for the first turn reads the second."""
     with turns.tenant.tx():
         first = post_message(turns.conversation.pk, "Is there parking?").turn
     take(turns, lucia)
@@ -226,7 +224,7 @@ def test_a_reply_that_was_given_up_goes_on_as_the_one_after_the_hand_back(turns:
     assert agent_says(turns) == ["There is."]
 
 
-def test_an_operator_s_words_carry_the_first_name(turns: Turns, lucia: User, api: Client) -> None:
+def test_an_operators_messages_show_the_first_name(turns: Turns, lucia: User, api: Client) -> None:
     take(turns, lucia)
     with turns.tenant.tx():
         operators.answer(turns.conversation.pk, "Good evening.", by=lucia)
@@ -237,10 +235,10 @@ def test_an_operator_s_words_carry_the_first_name(turns: Turns, lucia: User, api
     ]
 
 
-def test_only_who_has_it_answers_and_hands_back(turns: Turns, lucia: User) -> None:
-    with turns.tenant.tx(), pytest.raises(WrongState, match="Take the conversation over"):
+def test_only_the_operator_answers_and_hands_back(turns: Turns, lucia: User) -> None:
+    with turns.tenant.tx(), pytest.raises(WrongState, match="Take over the conversation"):
         operators.answer(turns.conversation.pk, "Hello", by=lucia)
-    with pytest.raises(WrongState, match="Nobody has this conversation"):
+    with pytest.raises(WrongState, match="No colleague has this conversation"):
         back(turns, lucia)
     take(turns, turns.tenant.owner)
     with turns.tenant.tx(), pytest.raises(WrongState, match="has this conversation since"):
@@ -253,8 +251,8 @@ def test_only_who_has_it_answers_and_hands_back(turns: Turns, lucia: User) -> No
 
 @pytest.mark.requirement("W03")
 @pytest.mark.parametrize("role", [None, Role.VIEWER], ids=["removed", "viewer"])
-def test_an_operator_who_leaves_frees_the_conversation(turns: Turns, lucia: User, role: Role | None) -> None:
-    """The agent answers what waits, and who asked for a person waits for one again."""
+def test_an_operator_who_leaves_releases_the_conversation(turns: Turns, lucia: User, role: Role | None) -> None:
+    """The agent answers pending messages, and requests for a person wait again."""
     ask(turns, offer(turns)["escalation"], email="a@b.example")
     take(turns, lucia)
     with turns.tenant.tx():
@@ -271,7 +269,7 @@ def test_an_operator_who_leaves_frees_the_conversation(turns: Turns, lucia: User
     assert agent_says(turns)[-1] == "I'm here."
     with turns.tenant.tx():
         assert Escalation.objects.get().state == EscalationState.WAITING
-        with pytest.raises(WrongState, match="Only a member"):
+        with pytest.raises(WrongState, match="permission to operate"):
             operators.take_over(turns.conversation.pk, by=lucia)
 
 
@@ -282,7 +280,7 @@ def test_a_call_is_claimed_and_called_back(turns: Turns, lucia: User) -> None:
     call.calls_tool("escalate_to_human", {"reason": "The wedding"})
     call.says("I've asked a colleague.")
     call.say("A person, please")
-    with pytest.raises(WrongState, match="This is a call"):
+    with pytest.raises(WrongState, match="be taken over"):
         take(call, lucia)
     with call.tenant.tx():
         operators.claim_request(call.conversation.pk, by=lucia)
@@ -295,8 +293,8 @@ def test_a_call_is_claimed_and_called_back(turns: Turns, lucia: User) -> None:
         assert not Message.objects.filter(role=MessageRole.SYSTEM).exists()
 
 
-def test_the_doors_of_the_api(turns: Turns, api: Client, stranger) -> None:
-    """A key without a maker speaks for the first owner; another tenant's key finds nothing."""
+def test_the_api_takes_over_answers_and_hands_back(turns: Turns, api: Client, stranger) -> None:
+    """A key without a creator acts as the first owner; another tenant's key finds nothing."""
     url = f"/api/v1/conversations/{turns.conversation.pk}"
     taken = api.post(f"{url}/take-over", **JSON)
     assert taken.status_code == 200

@@ -1,4 +1,4 @@
-"""The inbox's reasons, the operator's part of a conversation, requests and tickets, as pages."""
+"""The inbox, the operator's view of a conversation, requests and tickets as pages."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def url(turns: Turns, page: str, *args: Any) -> str:
 
 
 @pytest.mark.requirement("W03")
-def test_who_asked_for_a_person_comes_first_and_every_reason_is_said(turns: Turns) -> None:
+def test_the_inbox_lists_requests_first_and_gives_every_reason(turns: Turns) -> None:
     """Unknown outcomes come next; nothing else is listed."""
     ask(turns, offer(turns)["escalation"], email="a@b.example")
     unsure = talk(turns.tenant, "Did it come?", guest="unsure")
@@ -39,13 +39,13 @@ def test_who_asked_for_a_person_comes_first_and_every_reason_is_said(turns: Turn
     assert page.context["numbers"] == {"waiting": 2, "mine": 0}
 
 
-def test_a_list_shows_what_was_said_and_not_what_was_noted(turns: Turns) -> None:
+def test_a_conversation_list_shows_messages_but_no_notes(turns: Turns) -> None:
     ask(turns, offer(turns)["escalation"], email="a@b.example")
     (row,) = browser(turns.tenant.owner).get(url(turns, "conversations")).context["rows"]
     assert (row.speaker, row.pieces[0].text) == ("Agent", "There is a button below.")
 
 
-def test_mine_are_those_that_i_have_taken_over(turns: Turns, lucia: User) -> None:
+def test_mine_lists_the_conversations_i_have_taken_over(turns: Turns, lucia: User) -> None:
     with turns.tenant.tx():
         operators.take_over(turns.conversation.pk, by=lucia)
     for user, expected in ((lucia, [turns.conversation.pk]), (turns.tenant.owner, [])):
@@ -54,7 +54,7 @@ def test_mine_are_those_that_i_have_taken_over(turns: Turns, lucia: User) -> Non
 
 
 @pytest.mark.requirement("W03")
-def test_the_operator_s_bar_without_a_script(turns: Turns, lucia: User) -> None:
+def test_the_operators_bar_works_without_javascript(turns: Turns, lucia: User) -> None:
     """The forms do what the keys do."""
     page, one = browser(lucia), url(turns, "conversation", turns.conversation.pk)
     page.post(one, {"do": "take-over"})
@@ -68,7 +68,7 @@ def test_the_operator_s_bar_without_a_script(turns: Turns, lucia: User) -> None:
     assert page.post(one, {"do": "nothing"}).status_code == 404
 
 
-def test_what_came_in_meanwhile_is_on_the_operator_s_page(turns: Turns, lucia: User, api: Client) -> None:
+def test_messages_that_arrive_meanwhile_are_on_the_operators_page(turns: Turns, lucia: User, api: Client) -> None:
     """The agent would have told it."""
     with turns.tenant.tx():
         operators.take_over(turns.conversation.pk, by=lucia)
@@ -80,8 +80,8 @@ def test_what_came_in_meanwhile_is_on_the_operator_s_page(turns: Turns, lucia: U
 
 
 @pytest.mark.requirement("W03")
-def test_requests_are_claimed_and_resolved_from_their_list(turns: Turns, lucia: User) -> None:
-    """Claiming leads into the conversation."""
+def test_requests_are_claimed_and_resolved_from_the_list(turns: Turns, lucia: User) -> None:
+    """Claiming opens the conversation."""
     ask(turns, offer(turns)["escalation"], name="Jonas", phone="+393471234567")
     page = browser(lucia)
     (row,) = page.get(url(turns, "escalations")).context["rows"]
@@ -96,7 +96,7 @@ def test_requests_are_claimed_and_resolved_from_their_list(turns: Turns, lucia: 
 
 
 def test_a_ticket_is_changed_on_its_page(turns: Turns, lucia: User, viewer: User) -> None:
-    """State, priority, assignee; a viewer looks."""
+    """State, priority, assignee; a viewer can only look."""
     with turns.tenant.tx():
         ticket = open_ticket(
             turns.tenant.project.pk, subject="<b>Twice</b>", body="40 €", conversation_id=turns.conversation.pk
@@ -113,8 +113,8 @@ def test_a_ticket_is_changed_on_its_page(turns: Turns, lucia: User, viewer: User
     assert browser(viewer).post(one, {"state": "closed"}).status_code == 403
 
 
-def test_a_text_that_was_written_anew_is_one_line_of_the_history(turns: Turns, lucia: User, viewer: User) -> None:
-    """What differs is inside of it, and the subject stands whole on the page."""
+def test_an_edited_text_is_one_line_of_the_history(turns: Turns, lucia: User, viewer: User) -> None:
+    """The full differences are inside the line, and the page shows the whole subject."""
     subject, body = "Charged twice " * 8, "The card was charged twice. " * 40
     with turns.tenant.tx():
         ticket = open_ticket(turns.tenant.project.pk, subject=subject, body=body)
@@ -129,7 +129,7 @@ def test_a_text_that_was_written_anew_is_one_line_of_the_history(turns: Turns, l
 
 
 def test_staff_opens_a_ticket_about_a_conversation(turns: Turns, lucia: User) -> None:
-    """Linked to it and to its customer, with its first line of history."""
+    """Linked to it and to its customer, with a first line of history."""
     page, form = browser(lucia), url(turns, "new_ticket")
     one = url(turns, "conversation", turns.conversation.pk)
     assert f"{form}?conversation={turns.conversation.pk}" in page.get(one).content.decode()
@@ -154,10 +154,10 @@ def test_staff_opens_a_ticket_about_a_conversation(turns: Turns, lucia: User) ->
         ({"priority": "now"}, "Priority must be one of: low, normal, high, urgent."),
     ],
 )
-def test_what_no_ticket_can_be_is_said_beside_its_field(
+def test_an_invalid_ticket_is_reported_beside_its_field(
     turns: Turns, lucia: User, changes: dict[str, str], sentence: str
 ) -> None:
-    """What was typed stays, and nothing is opened."""
+    """The input stays, and no ticket is opened."""
     typed = {"subject": "Charged twice", "body": "40 €", "priority": "low", **changes}
     refused = browser(lucia).post(url(turns, "new_ticket"), typed)
     page = refused.content.decode()
@@ -170,22 +170,21 @@ def test_what_no_ticket_can_be_is_said_beside_its_field(
         assert not Ticket.objects.exists()
 
 
-def test_no_ticket_is_opened_about_another_s_conversation(turns: Turns, lucia: User, stranger: Tenant) -> None:
+def test_no_ticket_is_opened_about_another_tenants_conversation(turns: Turns, lucia: User, stranger: Tenant) -> None:
     theirs = talk(stranger, "Hello")
     for asked in (str(theirs.pk), "7", str(turns.tenant.project.pk)):
         typed = {"subject": "x", "body": "y", "priority": "low", "conversation": asked}
         assert browser(lucia).post(url(turns, "new_ticket"), typed).status_code == 404
 
 
-def test_a_viewer_opens_no_ticket(turns: Turns, viewer: User) -> None:
+def test_a_viewer_cannot_open_a_ticket(turns: Turns, viewer: User) -> None:
     page = browser(viewer)
     assert page.get(url(turns, "new_ticket")).status_code == 403
     assert url(turns, "new_ticket") not in page.get(url(turns, "tickets")).content.decode()
 
 
 @pytest.mark.requirement("F19")
-def test_a_flagged_caller_is_shown_and_the_flag_taken_down(turns: Turns, lucia: User) -> None:
-    """Visible to staff on the customer."""
+def test_a_callers_flag_is_shown_and_can_be_removed(turns: Turns, lucia: User) -> None:
     with turns.tenant.tx():
         Persona.objects.update(flagged=True, flag_reason="Threatened the waiter.")
     page, one = browser(lucia), url(turns, "conversation", turns.conversation.pk)
@@ -196,6 +195,6 @@ def test_a_flagged_caller_is_shown_and_the_flag_taken_down(turns: Turns, lucia: 
 
 @pytest.mark.parametrize("page", ["escalations", "tickets"])
 @pytest.mark.parametrize("query", ["state=lost", "state=%00", "page=x", "page=-1"])
-def test_an_address_that_makes_no_sense_shows_the_list(tenant: Tenant, page: str, query: str) -> None:
+def test_invalid_query_parameters_show_the_default_list(tenant: Tenant, page: str, query: str) -> None:
     address = reverse(page, args=[tenant.project.slug])
     assert browser(tenant.owner).get(f"{address}?{query}").status_code == 200

@@ -1,4 +1,4 @@
-"""After a colleague has taken over, no message of the agent's commits. With real workers, real locks and real kills."""
+"""After a takeover no message of the agent commits: real workers, real locks and real kills."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def take(talk: Talk, by: User) -> None:
 
 
 def check_silence(talk: Talk) -> None:
-    """The agent's last word was stored before the colleague came: numbers are given in the order of commits."""
+    """The agent's last message was stored before the takeover: sequence numbers follow the order of commits."""
     with talk.tenant.tx():
         rows = Message.objects.filter(conversation=talk.conversation).order_by("seq")
         roles = [message.role for message in rows]
@@ -42,8 +42,8 @@ def check_silence(talk: Talk) -> None:
     assert MessageRole.AGENT not in roles[roles.index(MessageRole.SYSTEM) :], roles
 
 
-def test_a_running_reply_is_not_sent(talk: Talk, worker: object, model: ScriptedModel, operator: User) -> None:
-    """What it had written is kept for staff."""
+def test_a_takeover_stops_a_running_reply(talk: Talk, worker: object, model: ScriptedModel, operator: User) -> None:
+    """Its partial text is kept for staff."""
     model.script("reply", **SLOW)
     turn = talk.say("Hello")
     until(lambda: model.requests("reply"), what="the reply's call")
@@ -54,10 +54,10 @@ def test_a_running_reply_is_not_sent(talk: Talk, worker: object, model: Scripted
     assert talk.turn(turn)["reply"] is None
 
 
-def test_a_reply_that_waits_to_commit_is_refused(
+def test_a_reply_that_waits_to_commit_is_refused_after_a_takeover(
     talk: Talk, model: ScriptedModel, operator: User, settings: object
 ) -> None:
-    """Its model is done, and its commit waits for the lock that the take-over holds."""
+    """The model is done, and the commit waits for the lock held by the takeover."""
     settings.OPENAI_BASE_URL = model.base_url  # type: ignore[attr-defined]
     model.script("reply", **SLOW)
     talk.say("Hello")
@@ -74,15 +74,15 @@ def test_a_reply_that_waits_to_commit_is_refused(
         assert Job.objects.get(lane="reply").state == State.SUPERSEDED
 
 
-def test_the_log_itself_refuses_the_agent(talk: Talk, operator: User) -> None:
-    """Whichever door an agent's message came through."""
+def test_the_log_refuses_the_agents_messages_after_a_takeover(talk: Talk, operator: User) -> None:
+    """By whichever path the message arrives."""
     take(talk, operator)
     with pytest.raises(OperatorSpeaks), talk.tenant.tx(), open_log(talk.conversation.pk) as log:
         log.add_message(MessageRole.AGENT, "Hello", turn=None, idn="agent_message")
     check_silence(talk)
 
 
-def test_many_take_overs_at_every_moment_of_a_reply(
+def test_takeovers_at_every_stage_of_a_reply_silence_the_agent(
     tenant: Tenant, worker: object, model: ScriptedModel, operator: User
 ) -> None:
     """While the reply is queued, generated, streamed, and stored."""
@@ -118,10 +118,10 @@ def test_many_take_overs_at_every_moment_of_a_reply(
 
 
 @pytest.mark.short_leases
-def test_a_worker_that_dies_with_a_written_reply_leaves_nothing_to_be_sent(
+def test_a_reply_written_by_a_dead_worker_is_not_sent_after_a_takeover(
     talk: Talk, processes: ForkServer, operator: User
 ) -> None:
-    """Whoever takes its work up finds the conversation in other hands."""
+    """The worker that resumes the job finds the conversation taken over."""
     doomed = processes.worker(crash_at="turn.llm_done_pre_commit:1")
     talk.say("Hello")
     doomed.wait()
@@ -136,8 +136,8 @@ def test_a_worker_that_dies_with_a_written_reply_leaves_nothing_to_be_sent(
 
 
 @pytest.mark.short_leases
-def test_a_take_over_that_dies_before_its_commit_never_was(talk: Talk, processes: ForkServer) -> None:
-    """The agent answers, and another may take over."""
+def test_a_takeover_that_dies_before_its_commit_never_happened(talk: Talk, processes: ForkServer) -> None:
+    """The agent answers, and another operator may take over."""
     web, base = processes.web(crash_at="operator.pre_commit:1")
     talk.say("Hello")
     url = f"{base}/api/v1/conversations/{talk.conversation.pk}/take-over"
@@ -151,10 +151,10 @@ def test_a_take_over_that_dies_before_its_commit_never_was(talk: Talk, processes
         assert [message.role for message in Message.objects.order_by("seq")] == ["user", "agent"]
 
 
-def test_who_waits_for_a_reply_is_told_at_once_that_a_person_answers(
+def test_a_waiting_client_is_told_at_once_that_an_operator_took_over(
     talk: Talk, worker: object, processes: ForkServer, model: ScriptedModel, operator: User
 ) -> None:
-    """202 as where the wait runs out, without waiting for that; who it is stands beside the turn."""
+    """202 as after the full wait, but at once; the operator is named beside the turn."""
     _, base = processes.web()
     model.script("reply", times=0, fault="stall", after_tokens=1)
     url = f"{base}/api/v1/conversations/{talk.conversation.pk}/messages?wait=50"

@@ -23,8 +23,8 @@ JSON = {"content_type": "application/json"}
 TICKETS = "/api/v1/tickets"
 
 
-def test_numbers_have_no_gaps_when_many_open_one_at_once(tenant: Tenant) -> None:
-    """Also not where a transaction breaks off."""
+def test_concurrent_tickets_are_numbered_without_gaps(tenant: Tenant) -> None:
+    """Also if a transaction rolls back."""
 
     def open_one(place: int) -> None:
         with tenant.tx():
@@ -40,8 +40,8 @@ def test_numbers_have_no_gaps_when_many_open_one_at_once(tenant: Tenant) -> None
 
 
 @pytest.mark.requirement("W06")
-def test_an_effect_opens_one_ticket_and_each_project_counts_its_own(tenant: Tenant) -> None:
-    """An attempt after a crash opens no second one."""
+def test_an_effect_opens_one_ticket_and_each_project_has_its_own_numbers(tenant: Tenant) -> None:
+    """A retry after a crash opens no second ticket."""
     with tenant.tx():
         second = create_project("Second", config=AgentConfig.model_validate(tenant.project.agent_version.document))
         effect = Effect.objects.create(
@@ -61,7 +61,7 @@ def test_an_effect_opens_one_ticket_and_each_project_counts_its_own(tenant: Tena
     assert (opened[0].number, other.number) == (1, 1)
 
 
-def test_a_change_keeps_what_was_and_who_changed_it(tenant: Tenant, api: Client, operator: User) -> None:
+def test_a_change_records_the_old_value_and_its_author(tenant: Tenant, api: Client, operator: User) -> None:
     made = api.post(TICKETS, {"subject": "Charged twice", "body": "40 €", "priority": "high"}, **JSON)
     assert (made.status_code, made.json()["number"], made.json()["state"]) == (201, 1, "open")
     url = f"{TICKETS}/{made.json()['id']}"
@@ -79,7 +79,7 @@ def test_a_change_keeps_what_was_and_who_changed_it(tenant: Tenant, api: Client,
         assert TicketChange.objects.count() == 2
 
 
-def test_a_ticket_that_is_opened_again_is_closed_no_more(api: Client) -> None:
+def test_a_reopened_ticket_has_no_closing_time(api: Client) -> None:
     url = f"{TICKETS}/{api.post(TICKETS, {'subject': 'x', 'body': 'y'}, **JSON).json()['id']}"
     closed, opened = (api.patch(url, {"state": state}, **JSON).json() for state in ("closed", "open"))
     assert (closed["closed_at"] is None, opened["closed_at"]) == (False, None)
@@ -99,22 +99,20 @@ def test_a_ticket_that_is_opened_again_is_closed_no_more(api: Client) -> None:
         ),
     ],
 )
-def test_a_ticket_that_can_t_be_is_refused_with_a_sentence(
-    api: Client, body: dict[str, object], field: str, words: str
-) -> None:
+def test_an_invalid_ticket_is_refused(api: Client, body: dict[str, object], field: str, words: str) -> None:
     answer = api.post(TICKETS, body, **JSON)
     error = answer.json()["error"]
     assert (answer.status_code, error["field"]) == (400, field)
     assert words in error["message"]
 
 
-def test_a_ticket_is_given_to_nobody_who_may_not_operate(api: Client, viewer: User) -> None:
+def test_a_ticket_is_only_assigned_to_members_who_may_operate(api: Client, viewer: User) -> None:
     made = api.post(TICKETS, {"subject": "x", "body": "y"}, **JSON).json()
     refused = api.patch(f"{TICKETS}/{made['id']}", {"assignee": viewer.email}, **JSON)
     assert (refused.status_code, refused.json()["error"]["code"]) == (400, "invalid_assignee")
 
 
-def test_a_list_is_narrowed_and_holds_nothing_of_another_tenant(api: Client, stranger: Tenant) -> None:
+def test_the_list_is_filtered_and_limited_to_the_tenant(api: Client, stranger: Tenant) -> None:
     other = Client(headers=stranger.headers)
     theirs = other.post(TICKETS, {"subject": "theirs", "body": "y"}, **JSON).json()
     api.post(TICKETS, {"subject": "one", "body": "y"}, **JSON)
@@ -126,7 +124,7 @@ def test_a_list_is_narrowed_and_holds_nothing_of_another_tenant(api: Client, str
     assert api.patch(f"{TICKETS}/{theirs['id']}", {"state": "closed"}, **JSON).status_code == 404
 
 
-def test_who_leaves_while_a_ticket_is_given_to_them_keeps_none(tenant: Tenant, operator: User) -> None:
+def test_a_member_who_leaves_during_an_assignment_keeps_no_ticket(tenant: Tenant, operator: User) -> None:
     with tenant.tx():
         ticket = open_ticket(tenant.project.pk, subject="Charged twice", body="40 €")
         member = Member.objects.get(user=operator)
@@ -145,8 +143,8 @@ def test_who_leaves_while_a_ticket_is_given_to_them_keeps_none(tenant: Tenant, o
         assert Ticket.objects.get().assignee is None
 
 
-def test_a_change_that_waits_for_another_sees_what_that_one_did(tenant: Tenant, operator: User) -> None:
-    """Who takes the assignee away takes away the one that was just given."""
+def test_a_change_that_waited_for_another_sees_its_result(tenant: Tenant, operator: User) -> None:
+    """Unassigning removes the assignee that was set just before."""
     with tenant.tx():
         ticket = open_ticket(tenant.project.pk, subject="Charged twice", body="40 €")
 

@@ -20,7 +20,7 @@ from tools.services.support import notices
 
 @pytest.mark.requirement("W03")
 @pytest.mark.parametrize("vertical", sorted(VERTICALS))
-def test_every_preset_may_hand_over_to_a_person(vertical: str) -> None:
+def test_every_vertical_offers_a_handover(vertical: str) -> None:
     state = BusinessState(channel="chat", vertical=vertical, capabilities=VERTICALS[vertical].capabilities)
     assert why_not(builtin_tools()["escalate_to_human"], state) == ""
 
@@ -43,7 +43,7 @@ def test_a_button_offers_a_person(turns: Turns) -> None:
 @pytest.mark.requirement("W03", "W11")
 @pytest.mark.parametrize("channel", ["portal", "api"])
 def test_a_button_is_offered_wherever_blocks_are_shown(turns: Turns, channel: str) -> None:
-    """The request is the customer's to make."""
+    """The customer decides whether to ask."""
     talk = turns.on(channel)
     assert offer(talk)["type"] == "escalation_button"
     with talk.tenant.tx():
@@ -51,14 +51,14 @@ def test_a_button_is_offered_wherever_blocks_are_shown(turns: Turns, channel: st
 
 
 @pytest.mark.requirement("W03")
-def test_a_second_call_shows_what_stands(turns: Turns) -> None:
+def test_a_second_call_returns_the_open_offer(turns: Turns) -> None:
     assert offer(turns, "The wedding") == offer(turns, "Still the wedding")
 
 
 @pytest.mark.requirement("W03")
 @pytest.mark.parametrize("channel", ["phone", "sms"])
-def test_where_no_button_can_be_shown_the_request_is_made_at_once(turns: Turns, channel: str, settings: Any) -> None:
-    """Staff are notified."""
+def test_without_blocks_the_request_is_made_at_once(turns: Turns, channel: str, settings: Any) -> None:
+    """Staff is notified."""
     settings.EMAIL_HOST = "mail.example"
     talk = turns.on(channel, phone="+393471234567")
     talk.calls_tool("escalate_to_human", {"reason": "The wedding"})
@@ -74,7 +74,7 @@ def test_where_no_button_can_be_shown_the_request_is_made_at_once(turns: Turns, 
 
 
 @pytest.mark.requirement("W06")
-def test_a_ticket_is_opened_and_told_with_its_number(help_center: Turns) -> None:
+def test_a_ticket_is_opened_and_the_agent_reads_its_number(help_center: Turns) -> None:
     """Linked to the conversation, the customer and the effect."""
     help_center.calls_tool("open_ticket", {"subject": "Charged twice", "body": "Order 7, 12 May, 40 €"})
     help_center.says("Ticket 1 is open.")
@@ -91,8 +91,8 @@ def test_a_ticket_is_opened_and_told_with_its_number(help_center: Turns) -> None
 
 @pytest.mark.requirement("W06")
 @pytest.mark.parametrize(("length", "tickets"), [(120, 1), (121, 0)])
-def test_a_subject_has_at_most_120_characters(help_center: Turns, length: int, tickets: int) -> None:
-    """One more is an error that the model reads, and costs a hop."""
+def test_a_ticket_subject_has_at_most_120_characters(help_center: Turns, length: int, tickets: int) -> None:
+    """A longer one is an error the model reads, and costs a step."""
     help_center.calls_tool("open_ticket", {"subject": "x" * length, "body": "y"})
     help_center.says("Well.")
     turn = help_center.say("A complaint!")
@@ -104,7 +104,7 @@ def test_a_subject_has_at_most_120_characters(help_center: Turns, length: int, t
 
 
 @pytest.mark.requirement("W06")
-def test_the_same_matter_twice_is_one_ticket(help_center: Turns) -> None:
+def test_the_same_ticket_twice_is_opened_once(help_center: Turns) -> None:
     """The second is held as a repeat."""
     for _ in range(2):
         help_center.calls_tool("open_ticket", {"subject": "Charged twice", "body": "40 €"})
@@ -115,8 +115,8 @@ def test_the_same_matter_twice_is_one_ticket(help_center: Turns) -> None:
 
 
 @pytest.mark.requirement("F19")
-def test_a_flagged_caller_is_known_to_staff_and_the_call_ends(turns: Turns) -> None:
-    """Both fields, and the end."""
+def test_flagging_a_caller_informs_staff_and_ends_the_call(turns: Turns) -> None:
+    """Both fields, and the end of the call."""
     call = turns.on("phone", phone="+393471234567")
     call.calls_tool("flag_caller", {"reason": "Threatened the waiter."})
     call.says("Goodbye.")
@@ -129,6 +129,6 @@ def test_a_flagged_caller_is_known_to_staff_and_the_call_ends(turns: Turns) -> N
 
 
 @pytest.mark.requirement("F19")
-def test_callers_are_flagged_on_the_phone_only() -> None:
+def test_callers_are_only_flagged_on_the_phone() -> None:
     assert "phone only" in why_not(builtin_tools()["flag_caller"], BusinessState(channel="chat"))
     assert why_not(builtin_tools()["flag_caller"], BusinessState(channel="phone")) == ""

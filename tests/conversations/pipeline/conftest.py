@@ -29,7 +29,7 @@ def configure(tenant: Tenant, **changes: Any) -> AgentConfig:
 
 
 def job_of(turn: Turn, *, lane: str = "reply") -> ClaimedJob:
-    """The turn's job as a worker would hold it."""
+    """The turn's job as claimed by a worker."""
     return ClaimedJob(
         id=uuid.uuid4(),
         organization_id=turn.organization_id,
@@ -43,14 +43,14 @@ def job_of(turn: Turn, *, lane: str = "reply") -> ClaimedJob:
     )
 
 
-def scene_of(talk: Talk, turn: Turn, *, at: datetime | None = None) -> TurnContext:
+def load_context(talk: Talk, turn: Turn, *, at: datetime | None = None) -> TurnContext:
     with talk.tenant.tx():
         context = context_before(job_of(turn))
     return replace(context, at=at) if at else context
 
 
 def prompts_of(talk: Talk, turn: Turn, *, at: datetime | None = None) -> list[str]:
-    """The messages of the reply's request, the stable prompt first, as they would be at a moment."""
+    """The messages of the reply request, stable prompt first, as of a given time."""
     with talk.tenant.tx():
         context = context_before(job_of(turn))
         request = build_request(replace(context, at=at) if at else context)

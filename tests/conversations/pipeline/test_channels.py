@@ -1,4 +1,4 @@
-"""Channels as a table of traits."""
+"""Channel traits."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PLAIN = AgentConfig(agent_name="A", business_name="B")
 
 @pytest.mark.requirement("T01")
 def test_every_channel_has_traits() -> None:
-    """Phone, web call, chat, Telegram and WhatsApp are among them."""
+    """Including phone, web call, chat, Telegram and WhatsApp."""
     assert {"phone", "chat", "telegram", "whatsapp", "webcall"} <= set(Channel.values)
     assert {channel: traits_of(channel) for channel in Channel.values}.keys() == {*TRAITS, "webcall"}
 
@@ -27,7 +27,7 @@ def test_every_channel_has_traits() -> None:
 @pytest.mark.requirement("T01", "T02")
 @pytest.mark.parametrize("channel", ["phone", "chat", "telegram", "whatsapp", "webcall"])
 def test_a_message_on_any_channel_is_a_user_message(channel: str, tenant, api) -> None:
-    """From outside, and the conversation began on that channel."""
+    """Posted over the API; the conversation starts on that channel."""
     body = {"channel": channel, "persona": {"external_id": "guest"}}
     url = f"/api/v1/conversations/{api.post(URL, body, content_type='application/json').json()['id']}/messages"
     assert api.post(url, {"content": "Hello"}, content_type="application/json").status_code == 202
@@ -58,7 +58,7 @@ def test_a_call_is_transferred_on_a_webcall_and_not_in_a_chat(tenant) -> None:
 
 
 @pytest.mark.parametrize("channel", Channel.values)
-def test_the_reply_s_prompt_says_length_and_markup(channel: str, tenant) -> None:
+def test_the_reply_prompt_states_length_and_markup(channel: str, tenant) -> None:
     talk = begin(tenant, channel=channel)
     stable = prompts_of(talk, talk.say("Hello"))[0]
     assert f"at most {traits_of(channel).longest_reply} characters" in stable
@@ -66,29 +66,29 @@ def test_the_reply_s_prompt_says_length_and_markup(channel: str, tenant) -> None
 
 
 @pytest.mark.requirement("N12")
-def test_silence_is_noticed_sooner_on_the_phone() -> None:
-    """Phone before chat."""
+def test_follow_ups_come_sooner_on_the_phone() -> None:
+    """Sooner than in a chat."""
     assert follow_up_delay(PLAIN, "phone") == timedelta(seconds=20)
     assert follow_up_delay(PLAIN, "webcall") < follow_up_delay(PLAIN, "chat") == timedelta(minutes=30)
 
 
 @pytest.mark.requirement("N12")
 def test_both_delays_can_be_set() -> None:
-    """By kind of channel; zero is never."""
+    """By kind of channel; zero disables them."""
     config = PLAIN.model_copy(update={"follow_up_minutes": {"voice": 1, "text": 0}})
     assert follow_up_delay(config, "phone") == timedelta(minutes=1)
     assert follow_up_delay(config, "whatsapp") is None
 
 
 @pytest.mark.parametrize(("channel", "first"), [("api", "queued"), ("chat", "superseded"), ("phone", "superseded")])
-def test_a_newer_message_does_what_the_channel_says(channel: str, first: str, tenant) -> None:
-    """A program that calls the API pairs each answer with its question; people are answered once for both."""
+def test_the_channel_sets_the_default_newer_message_policy(channel: str, first: str, tenant) -> None:
+    """API clients pair each answer with its question; people get one answer to both messages."""
     talk = begin(tenant, channel=channel)
     turns = [talk.say(words) for words in ("One", "Two")]
     assert [talk.turn(turn)["status"] for turn in turns] == [first, "queued"]
 
 
-def test_a_project_s_policy_wins_over_the_channel_s(tenant) -> None:
+def test_a_projects_policy_overrides_the_channels(tenant) -> None:
     configure(tenant, newer_message="queue")
     talk = begin(tenant)
     first, second = talk.say("One"), talk.say("Two")

@@ -1,4 +1,4 @@
-"""A worker whose clock is an hour off, or jumps, fires timers as any other: only the database's clock counts."""
+"""Workers with a wrong or jumping clock fire timers correctly: only the database's clock counts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from django.utils import timezone
 from conversations.models import FollowUp
 from tests.conftest import Tenant
 from tests.conversations.pipeline.conftest import Talk, begin, configure
-from tests.conversations.pipeline.test_timers import ran_out, states, turns
+from tests.conversations.pipeline.test_timers import expire_timer, states, turns
 from tests.crashes.invariants import check, settle
 from tests.processes import ScriptedModel, until
 
@@ -25,7 +25,7 @@ SetClock = Callable[[str], None]
 
 @pytest.fixture
 def set_clock(tmp_path: Path, database: None, model: ScriptedModel) -> Iterator[SetClock]:
-    """A worker whose clock is off by what was set last; it starts an hour ahead."""
+    """A worker whose clock is off by the last value set; it starts an hour ahead."""
     offset = tmp_path / "offset"
     offset.write_text("+1h")
     env = {
@@ -45,15 +45,15 @@ def set_clock(tmp_path: Path, database: None, model: ScriptedModel) -> Iterator[
 
 
 @pytest.fixture
-def loud(tenant: Tenant) -> Tenant:
+def without_quiet_hours(tenant: Tenant) -> Tenant:
     configure(tenant, quiet_hours=None)
     return tenant
 
 
 def fire(talk: Talk) -> float:
-    """Let the conversation's timer run out in two seconds; how many seconds late it fired."""
+    """Let the conversation's timer expire in two seconds. Returns how many seconds late it fired."""
     already = len(states(talk.tenant))
-    ran_out(talk, seconds=-2)
+    expire_timer(talk, seconds=-2)
     until(lambda: len(states(talk.tenant)) > already, what="the follow-up")
     fired_by = timezone.now()
     with talk.tenant.tx():
@@ -62,11 +62,11 @@ def fire(talk: Talk) -> float:
     return (fired_by - due_at).total_seconds()
 
 
-def test_a_worker_whose_clock_is_off_and_jumps_fires_each_timer_once_and_in_time(loud, set_clock) -> None:
-    begin(loud, external_id="warm-up").exchange("Hello")
+def test_a_worker_with_a_wrong_clock_fires_each_timer_once_and_on_time(without_quiet_hours, set_clock) -> None:
+    begin(without_quiet_hours, external_id="warm-up").exchange("Hello")
     for clock in ("+1h", "-1h", "-55m"):
         set_clock(clock)
-        talk = begin(loud, external_id=clock)
+        talk = begin(without_quiet_hours, external_id=clock)
         assert 0 <= fire(talk) < 5
         assert turns(talk) == ["follow_up"]
-    check(loud)
+    check(without_quiet_hours)

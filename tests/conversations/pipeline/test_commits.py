@@ -1,4 +1,4 @@
-"""Commits of one conversation that wait for each other: one transaction for all, or each by itself, as if it had come alone."""
+"""Group commits: waiting commits of one conversation share a transaction, with the result of separate ones."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ WAITERS = ("observer", "thoughts", "tool_caller")
 
 
 class Broken(RuntimeError):
-    """What a flow can't write."""
+    """The error of a flow that can't write."""
 
 
 @pytest.fixture
 def jobs(tenant: Tenant, talk: Talk) -> dict[str, ClaimedJob]:
-    """A turn's four jobs in a worker's hands."""
+    """A turn's four jobs, claimed by a worker."""
     turn = talk.say("A table for four, please.")
     with tenant.tx():
         enqueue(
@@ -41,8 +41,8 @@ def jobs(tenant: Tenant, talk: Talk) -> dict[str, ClaimedJob]:
     return {job.lane: job for job in claim([lane_of(lane) for lane in LANES], limit=8)}
 
 
-def telling(idn: str) -> Write:
-    """A write that adds one event, with the transaction it came in."""
+def add_event_write(idn: str) -> Write:
+    """A write that adds one event with the id of its transaction."""
 
     def write(log: ConversationLog) -> None:
         with connection.cursor() as cursor:
@@ -52,13 +52,13 @@ def telling(idn: str) -> Write:
     return write
 
 
-def breaking(log: ConversationLog) -> None:
+def failing_write(log: ConversationLog) -> None:
     log.add_event("never", payload={})
     raise Broken
 
 
-def together(jobs: dict[str, ClaimedJob], writes: dict[str, Write], *, cancelled: str = "") -> list[Any]:
-    """Commits that come while the summary's is being written. Returns how each ended."""
+def commit_together(jobs: dict[str, ClaimedJob], writes: dict[str, Write], *, cancelled: str = "") -> list[Any]:
+    """Commit these while the summary's commit is being written. Returns how each ended."""
     begun, go_on = Signal(), Signal()
 
     def hold(log: ConversationLog) -> None:
@@ -80,7 +80,7 @@ def together(jobs: dict[str, ClaimedJob], writes: dict[str, Write], *, cancelled
     return asyncio.run(run())
 
 
-def told(tenant: Tenant, *lanes: str) -> list[Event]:
+def emitted(tenant: Tenant, *lanes: str) -> list[Event]:
     with tenant.tx():
         return list(Event.objects.filter(idn__in=lanes).order_by("seq"))
 
@@ -90,52 +90,52 @@ def states(tenant: Tenant) -> dict[str, str]:
         return dict(Job.objects.filter(lane__in=WAITERS).values_list("lane", "state"))
 
 
-def test_those_that_wait_are_written_in_one_transaction(tenant, jobs):
-    ends = together(jobs, {lane: telling(lane) for lane in WAITERS})
-    events = told(tenant, *WAITERS)
+def test_waiting_commits_share_one_transaction(tenant, jobs):
+    ends = commit_together(jobs, {lane: add_event_write(lane) for lane in WAITERS})
+    events = emitted(tenant, *WAITERS)
     assert ends == [None] * 3
     assert [event.idn for event in events] == list(WAITERS)
     assert len({event.payload["transaction"] for event in events}) == 1
     assert set(states(tenant).values()) == {"done"}
 
 
-def test_the_numbers_of_their_events_follow_each_other(tenant, talk, jobs):
-    """What a stream is told has no gap."""
-    together(jobs, {lane: telling(lane) for lane in WAITERS})
-    numbers = [event.seq for event in told(tenant, *WAITERS)]
+def test_event_numbers_of_a_shared_commit_are_contiguous(tenant, talk, jobs):
+    """Streams see no gap."""
+    commit_together(jobs, {lane: add_event_write(lane) for lane in WAITERS})
+    numbers = [event.seq for event in emitted(tenant, *WAITERS)]
     assert numbers == list(range(numbers[0], numbers[0] + 3))
     with tenant.tx():
         assert Conversation.objects.get(pk=talk.conversation.pk).last_event == numbers[-1]
 
 
-def test_one_that_cannot_be_written_stops_no_other(tenant, jobs):
-    ends = together(jobs, {lane: telling(lane) for lane in WAITERS} | {"thoughts": breaking})
+def test_a_failing_commit_does_not_affect_the_others(tenant, jobs):
+    ends = commit_together(jobs, {lane: add_event_write(lane) for lane in WAITERS} | {"thoughts": failing_write})
     assert [type(end) for end in ends] == [type(None), Broken, type(None)]
-    assert [event.idn for event in told(tenant, *WAITERS, "never")] == ["observer", "tool_caller"]
+    assert [event.idn for event in emitted(tenant, *WAITERS, "never")] == ["observer", "tool_caller"]
     assert states(tenant) == {"observer": "done", "thoughts": "running", "tool_caller": "done"}
 
 
-def test_one_that_lost_its_job_writes_nothing(tenant, jobs):
-    """Each proves for itself that its job is still its own."""
+def test_a_commit_without_its_lease_writes_nothing(tenant, jobs):
+    """Each commit proves its own job."""
     with tenant.tx():
         Job.objects.filter(lane="thoughts").update(token=9)
-    ends = together(jobs, {lane: telling(lane) for lane in WAITERS})
+    ends = commit_together(jobs, {lane: add_event_write(lane) for lane in WAITERS})
     assert [type(end) for end in ends] == [type(None), LeaseLost, type(None)]
-    assert [event.idn for event in told(tenant, *WAITERS)] == ["observer", "tool_caller"]
+    assert [event.idn for event in emitted(tenant, *WAITERS)] == ["observer", "tool_caller"]
 
 
-def test_one_that_is_cancelled_while_it_waits_is_not_written(tenant, jobs):
-    together(jobs, {lane: telling(lane) for lane in WAITERS}, cancelled="thoughts")
-    assert [event.idn for event in told(tenant, *WAITERS)] == ["observer", "tool_caller"]
+def test_a_commit_canceled_while_waiting_is_not_written(tenant, jobs):
+    commit_together(jobs, {lane: add_event_write(lane) for lane in WAITERS}, cancelled="thoughts")
+    assert [event.idn for event in emitted(tenant, *WAITERS)] == ["observer", "tool_caller"]
 
 
-def test_one_that_is_cancelled_while_it_is_written_leaves_the_others_their_turn(tenant, jobs):
-    assert together(jobs, {"thoughts": telling("thoughts")}, cancelled="summary") == [None]
-    assert [event.idn for event in told(tenant, *WAITERS)] == ["thoughts"]
-    assert not group_commit._lines
+def test_a_commit_canceled_while_writing_lets_the_others_proceed(tenant, jobs):
+    assert commit_together(jobs, {"thoughts": add_event_write("thoughts")}, cancelled="summary") == [None]
+    assert [event.idn for event in emitted(tenant, *WAITERS)] == ["thoughts"]
+    assert not group_commit._queues
 
 
-def test_a_database_that_takes_nothing_is_everybodys_failure(tenant, jobs, monkeypatch):
+def test_a_database_error_fails_every_waiting_commit(tenant, jobs, monkeypatch):
     """No flow waits for ever for a thread that can't write."""
 
     async def refuse(*_: Any) -> None:
@@ -144,8 +144,8 @@ def test_a_database_that_takes_nothing_is_everybodys_failure(tenant, jobs, monke
     monkeypatch.setattr(group_commit, "in_db", refuse)
 
     async def run() -> Sequence[Any]:
-        every: list[Awaitable[None]] = [commit(jobs[lane], telling(lane)) for lane in WAITERS]
+        every: list[Awaitable[None]] = [commit(jobs[lane], add_event_write(lane)) for lane in WAITERS]
         return await asyncio.gather(*every, return_exceptions=True)
 
     assert [type(end) for end in asyncio.run(run())] == [OSError] * 3
-    assert not group_commit._lines
+    assert not group_commit._queues

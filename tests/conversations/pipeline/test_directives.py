@@ -1,4 +1,4 @@
-"""KEY DIRECTIVES: who writes them, in which form, for which conversation."""
+"""KEY DIRECTIVES: their author, their format and their conversation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from pydantic import ValidationError
 
 from conversations.common.prompt_shapes import DirectivesView, Fact
-from conversations.context.turn_context import scene_after
+from conversations.context.turn_context import context_after
 from conversations.flows import thoughts
 from conversations.live.event_log import open_log
 from conversations.models import Conversation, Directives, MessageRole, Origin
@@ -55,8 +55,8 @@ do not: Ask for the name again.
 </CurrentTaskAnalysis>"""
 
 
-def test_nothing_but_the_thoughts_flow_writes_directives() -> None:
-    """Neither a row of them nor which of them stand; the rows themselves never change."""
+def test_only_the_thoughts_flow_writes_directives() -> None:
+    """Both the rows and the pointer to the current ones. Rows never change."""
     writers = {
         path.relative_to(ROOT).as_posix()
         for path in (ROOT / "conversations").rglob("*.py")
@@ -83,12 +83,12 @@ def test_directives_are_a_typed_object_with_every_field(missing: str) -> None:
 
 @pytest.mark.requirement("T13")
 def test_thoughts_of_an_older_turn_never_replace_newer_ones(talk: Talk) -> None:
-    """Whatever let them run so late, such as staff who run a failed job again. Newer ones get the next version."""
+    """For example when staff rerun a failed job later. Newer directives get the next version."""
     first, second, third = (answered(talk, words) for words in ("Hello", "A table", "On Friday"))
     for turn, goal in ((second, "Know the day."), (first, "Greet."), (third, "Know the time.")):
         written = KeyDirectives.model_validate({**WRITTEN, "goal": goal})
         with talk.tenant.tx():
-            context = scene_after(job_of(turn))
+            context = context_after(job_of(turn))
             with open_log(talk.conversation.pk) as log:
                 thoughts._write(log, job_of(turn, lane="thoughts"), context, written, [])
     with talk.tenant.tx():
@@ -97,11 +97,11 @@ def test_thoughts_of_an_older_turn_never_replace_newer_ones(talk: Talk) -> None:
     assert talk.reload().directives.turn_id == third.pk
 
 
-def test_what_a_reply_and_its_thoughts_write_is_in_no_ring(talk: Talk) -> None:
-    """It would be freed by a collection only, which stops every thread of a worker."""
+def test_replies_and_thoughts_leave_no_reference_cycles(talk: Talk) -> None:
+    """Only a garbage collection would free them, which stops every thread of a worker."""
     written, turn = KeyDirectives.model_validate(WRITTEN), answered(talk)
     with talk.tenant.tx():
-        context = scene_after(job_of(turn))
+        context = context_after(job_of(turn))
     with reference_cycles() as left:
         with talk.tenant.tx(), open_log(talk.conversation.pk) as log:
             later = log.add_turn(Origin.URGENT)
@@ -112,7 +112,7 @@ def test_what_a_reply_and_its_thoughts_write_is_in_no_ring(talk: Talk) -> None:
 
 
 def prompt_after(talk: Talk, **written: Any) -> str:
-    """What changes from turn to turn, of the reply that follows directives."""
+    """The volatile prompt of a reply that follows directives."""
     turn = answered(talk)
     with talk.tenant.tx():
         document = KeyDirectives.model_validate({**WRITTEN, **written}).model_dump(mode="json")
@@ -123,20 +123,20 @@ def prompt_after(talk: Talk, **written: Any) -> str:
 
 @pytest.mark.requirement("T15", "T20")
 def test_the_next_prompt_holds_every_part_of_the_directives(talk: Talk) -> None:
-    """Scenario and step first, then what to do, in order."""
+    """Scenario and step first, then the instructions in order."""
     assert PROMPTED in prompt_after(talk, **FULL)
 
 
 @pytest.mark.requirement("T28")
-def test_the_model_of_a_voice_reads_directives_in_the_same_words() -> None:
-    """An update says what the next prompt would."""
+def test_voice_updates_word_directives_like_the_prompt() -> None:
+    """An update has the text of the next prompt."""
     known = [Fact(**fact) for fact in FULL["known"]]
     view = DirectivesView(version=3, **{**WRITTEN, **FULL, "known": known})
     assert update_text(SessionContext(directives=view)) == PROMPTED
 
 
-def test_directives_repeat_nothing_that_is_known_of_the_customer_by_now(talk: Talk) -> None:
-    """Of the same field the customer's is the newer value."""
+def test_directives_omit_facts_that_are_known_by_now(talk: Talk) -> None:
+    """The customer's own value for the same field is newer."""
     with talk.tenant.tx():
         give_fields(talk.reload().persona, {"name": "Giulia Ferri"})
     prompt = prompt_after(talk, known=[{"field": "name", "value": "Marco"}, {"field": "date", "value": "Friday"}])
@@ -152,7 +152,7 @@ def test_a_quality_score_is_a_whole_number_from_one_to_ten(score: object) -> Non
 
 
 @pytest.mark.requirement("T20")
-def test_two_conversations_of_one_customer_have_directives_of_their_own(tenant, worker, model) -> None:
+def test_each_conversation_of_a_customer_has_its_own_directives(tenant, worker, model) -> None:
     booking, complaint = begin(tenant), begin(tenant)
     assert booking.conversation.persona_id == complaint.conversation.persona_id
     model.script("thoughts", json={**WRITTEN, "goal": "Know the day."})

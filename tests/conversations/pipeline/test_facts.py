@@ -1,20 +1,20 @@
-"""Facts about a customer: the observer's readings are checked, ranked by strength, and stored with their words."""
+"""Customer facts: the observer's readings are validated, ranked by strength and stored with their quotes."""
 
 from __future__ import annotations
 
 import pytest
 from django.test import Client
 
-from conversations.context.turn_context import scene_after
+from conversations.context.turn_context import context_after
 from conversations.live.event_log import open_log
 from conversations.models import PersonaField, Turn
 from conversations.models.persona import Strength
 from conversations.prompts import observer
 from conversations.prompts.observer import Confidence, ObservedFact
-from conversations.turns.customer_fields import StoredFacts, keep_facts
+from conversations.turns.customer_fields import StoredFacts, store_facts
 from conversations.turns.services import give_fields
 from tests.conversations.conftest import Talk
-from tests.conversations.pipeline.conftest import begin, configure, job_of, prompts_of, scene_of
+from tests.conversations.pipeline.conftest import begin, configure, job_of, load_context, prompts_of
 from tests.conversations.waiting.conftest import answer, answered
 from tests.processes import ScriptedModel
 
@@ -26,15 +26,15 @@ def fact(field: str, value: str, *, confidence: str = "stated", quote: str = "")
 
 
 def keep(talk: Talk, turn: Turn, *facts: ObservedFact) -> StoredFacts:
-    """As the observer's commit does after the turn."""
-    context = scene_of(talk, turn)
+    """Store facts like the observer's commit does after the turn."""
+    context = load_context(talk, turn)
     with talk.tenant.tx(), open_log(talk.conversation.pk) as log:
-        return keep_facts(
+        return store_facts(
             talk.conversation.persona_id,
             facts,
             config=context.config,
             turn=context.turn,
-            said=context.messages,
+            transcript=context.messages,
             writes=log.writes,
         )
 
@@ -56,7 +56,7 @@ def one_field(talk: Talk, key: str) -> PersonaField:
     [
         ("name", " Giulia Ferri ", "Giulia Ferri"),
         ("phone", "347 555 0142", "+393475550142"),
-        # The number that can be called; its extension stays in the words that were said.
+        # The number to call; an extension stays in the quote only.
         ("phone", "+1 201 555 0123 ext. 89", "+12015550123"),
         ("email", "Giulia@Example.com", "giulia@example.com"),
         ("language", "IT", "it"),
@@ -67,8 +67,8 @@ def one_field(talk: Talk, key: str) -> PersonaField:
         ("seat", "by the window", "by the window"),
     ],
 )
-def test_each_field_is_kept_in_one_form(field: str, said: str, kept: str, talk: Talk) -> None:
-    """The five standard fields, a number in the project's region, and a field of the project's own."""
+def test_each_field_is_stored_in_one_format(field: str, said: str, kept: str, talk: Talk) -> None:
+    """The five standard fields, a number of the project's region, and a project-defined field."""
     configure(talk.tenant, observer_fields=[WISH])
     keep(talk, talk.say("Hello"), fact(field, said))
     assert known(talk) == {field: kept}
@@ -88,8 +88,8 @@ def test_each_field_is_kept_in_one_form(field: str, said: str, kept: str, talk: 
         ("seat", "by the window"),
     ],
 )
-def test_what_can_not_be_right_is_refused_and_takes_nothing_along(field: str, said: str, talk: Talk) -> None:
-    """What else was read is kept. Nobody has asked for a seat."""
+def test_an_invalid_value_is_refused_without_affecting_others(field: str, said: str, talk: Talk) -> None:
+    """Other facts of the same reading are stored. No field `seat` is configured."""
     configure(talk.tenant, observer_fields=[])
     kept = keep(talk, talk.say("Hello"), fact(field, said), fact("email", "giulia@example.com"))
     assert [refused.field for refused, _ in kept.refused] == [field]
@@ -114,13 +114,13 @@ def test_a_weaker_reading_never_replaces_a_stronger_one(first: str, then: str, s
 
 @pytest.mark.requirement("T11")
 @pytest.mark.parametrize(("then", "stands"), [("stated", "Marco"), ("inferred", "Giulia")])
-def test_of_two_in_one_reading_the_later_counts_unless_it_is_weaker(then: str, stands: str, talk: Talk) -> None:
+def test_the_later_of_two_readings_wins_unless_it_is_weaker(then: str, stands: str, talk: Talk) -> None:
     keep(talk, talk.say("Hello"), fact("name", "Giulia"), fact("name", "Marco", confidence=then))
     assert known(talk) == {"name": stands}
 
 
 @pytest.mark.requirement("T11")
-def test_what_staff_has_given_no_words_replace(talk: Talk) -> None:
+def test_values_given_by_staff_are_never_replaced(talk: Talk) -> None:
     with talk.tenant.tx():
         give_fields(talk.reload().persona, {"name": "Giulia Ferri"})
     keep(talk, talk.say("Hello"), fact("name", "Marco"))
@@ -128,8 +128,8 @@ def test_what_staff_has_given_no_words_replace(talk: Talk) -> None:
 
 
 @pytest.mark.requirement("T11")
-def test_what_is_said_outright_later_is_as_strong_as_that(talk: Talk) -> None:
-    """The same name, at first only inferred; what follows from something else no longer replaces it."""
+def test_a_value_stated_later_becomes_stated(talk: Talk) -> None:
+    """The same name, inferred at first. Later inferences no longer replace it."""
     keep(talk, talk.say("Hello"), fact("name", "Giulia", confidence="inferred"))
     said = talk.say("Yes, I am Giulia")
     keep(talk, said, fact("name", "Giulia", quote="I am Giulia"))
@@ -140,7 +140,7 @@ def test_what_is_said_outright_later_is_as_strong_as_that(talk: Talk) -> None:
 
 
 @pytest.mark.requirement("T11")
-def test_a_customer_who_changes_the_language_is_known_by_the_newer_one(talk: Talk) -> None:
+def test_a_change_of_language_is_recorded(talk: Talk) -> None:
     """In the middle of a conversation."""
     keep(talk, talk.say("Hello"), fact("language", "en", confidence="inferred"))
     keep(talk, talk.say("Parlate italiano?"), fact("language", "it", confidence="inferred"))
@@ -148,10 +148,10 @@ def test_a_customer_who_changes_the_language_is_known_by_the_newer_one(talk: Tal
 
 
 @pytest.mark.requirement("T11")
-def test_who_writes_in_another_language_than_they_asked_for_is_known_by_it_from_the_third_time_on(
+def test_a_requested_language_changes_after_three_messages_in_another(
     talk: Talk, worker: object, model: ScriptedModel
 ) -> None:
-    """A word in another language is no change of mind; what was not taken over is said with its turn."""
+    """Single words in another language don't change it; each refused reading is stored with its turn."""
     read = [("stated", "de"), *[("inferred", "it")] * 2, ("none", ""), *[("inferred", "it")] * 3]
     languages = []
     for confidence, language in read:
@@ -171,7 +171,7 @@ def test_who_writes_in_another_language_than_they_asked_for_is_known_by_it_from_
 
 
 @pytest.mark.requirement("T11")
-def test_a_language_that_staff_has_set_stays(talk: Talk) -> None:
+def test_a_language_set_by_staff_stays(talk: Talk) -> None:
     with talk.tenant.tx():
         give_fields(talk.reload().persona, {"language": "de"})
     kept = keep(talk, talk.say("Ciao"), fact("language", "it", confidence="inferred"))
@@ -179,8 +179,8 @@ def test_a_language_that_staff_has_set_stays(talk: Talk) -> None:
 
 
 @pytest.mark.requirement("T11", "T17")
-def test_the_words_and_the_message_move_with_the_value(talk: Talk) -> None:
-    """Provenance is that of the value that stands."""
+def test_quote_and_message_are_updated_with_the_value(talk: Talk) -> None:
+    """Provenance belongs to the current value."""
     keep(talk, talk.say("I'm Giulia"), fact("name", "Giulia", quote="I'm Giulia"))
     corrected = talk.say("No, Giuliana")
     keep(talk, corrected, fact("name", "Giuliana", quote="No, Giuliana"))
@@ -189,8 +189,8 @@ def test_the_words_and_the_message_move_with_the_value(talk: Talk) -> None:
 
 
 @pytest.mark.requirement("T11", "T17")
-def test_words_of_a_message_that_a_newer_turn_took_over_lead_to_that_message(talk: Talk) -> None:
-    """The turn answers both, and only one of them says it."""
+def test_a_quote_from_a_superseded_turn_names_its_own_message(talk: Talk) -> None:
+    """The turn answers both messages, and the quote is from one of them."""
     first = talk.say("My name is Giulia")
     second = talk.say("A table for two, please")
     assert talk.turn(first)["superseded_by"] == str(second.pk)
@@ -205,8 +205,8 @@ def test_words_of_a_message_that_a_newer_turn_took_over_lead_to_that_message(tal
 
 
 @pytest.mark.requirement("T17")
-def test_what_one_conversation_has_learned_is_known_in_the_customer_s_next(tenant) -> None:
-    """It belongs to the customer, on whatever channel, and to nobody else."""
+def test_facts_carry_over_to_the_customers_next_conversation(tenant) -> None:
+    """Facts belong to the customer, on every channel, and to nobody else."""
     chat = begin(tenant)
     keep(chat, chat.say("Hello"), fact("name", "Giulia Ferri"))
     call, other = begin(tenant, channel="phone"), begin(tenant, external_id="another")
@@ -215,8 +215,8 @@ def test_what_one_conversation_has_learned_is_known_in_the_customer_s_next(tenan
 
 
 @pytest.mark.requirement("T17")
-def test_what_was_learned_is_read_over_the_api(talk: Talk, api: Client) -> None:
-    """Of the customer, and with each of their conversations; the contact by itself, too."""
+def test_facts_are_readable_over_the_api(talk: Talk, api: Client) -> None:
+    """From the customer and from each of their conversations."""
     learned = {"email": "giulia@example.com", "language": "it", "sms_opt_in": "true"}
     keep(talk, talk.say("Hello"), *(fact(field, value) for field, value in learned.items()))
     customer = api.get(f"/api/v1/personas/{talk.conversation.persona_id}").json()
@@ -226,22 +226,22 @@ def test_what_was_learned_is_read_over_the_api(talk: Talk, api: Client) -> None:
 
 @pytest.mark.requirement("T11")
 @pytest.mark.parametrize("said", ["by the window" * 40, "by the \u202ewindow", "by the\x07window"])
-def test_what_can_not_be_shown_is_not_kept(said: str, talk: Talk) -> None:
-    """10 kB, control characters, and those that turn the writing round."""
+def test_undisplayable_values_are_not_stored(said: str, talk: Talk) -> None:
+    """10 kB, control characters and bidirectional overrides."""
     configure(talk.tenant, observer_fields=[WISH])
     [(refused, reason)] = keep(talk, talk.say("Hello"), fact("seat", said)).refused
     assert refused.field == "seat"
-    assert "1 to 500 are kept" in reason or "control characters" in reason
+    assert "1 to 500" in reason or "control characters" in reason
     assert known(talk) == {}
 
 
-# What the observer is asked
+# The observer's prompt
 
 
 def asked(talk: Talk, turn: Turn) -> tuple[str, str]:
     """The stable and the volatile part of the observer's prompt after a turn's reply."""
     with talk.tenant.tx():
-        request = observer.build_request(scene_after(job_of(turn, lane="observer")))
+        request = observer.build_request(context_after(job_of(turn, lane="observer")))
     return request.messages[0]["content"], request.messages[1]["content"]
 
 
@@ -250,8 +250,8 @@ def latest_exchange(prompt: str) -> str:
 
 
 @pytest.mark.requirement("T11")
-def test_the_latest_exchange_is_all_that_the_reply_answers(talk: Talk) -> None:
-    """Of messages in quick succession one turn answers all, and no other is observed."""
+def test_the_latest_exchange_covers_every_message_the_reply_answers(talk: Talk) -> None:
+    """Messages in quick succession are answered by one turn, the only one that is observed."""
     answered(talk, "Hello", "Good evening!")
     for words in ("My name is Giulia", "a table", "for six", "on Friday", "at eight", "outside"):
         turn = talk.say(words)
@@ -262,8 +262,8 @@ def test_the_latest_exchange_is_all_that_the_reply_answers(talk: Talk) -> None:
 
 
 @pytest.mark.requirement("T11")
-def test_the_observer_is_told_what_is_known_and_which_fields_the_project_has(talk: Talk) -> None:
-    """Only news is to be reported."""
+def test_the_observer_prompt_has_known_facts_and_project_fields(talk: Talk) -> None:
+    """Only new facts are to be reported."""
     configure(talk.tenant, observer_fields=[WISH])
     turn = answered(talk, "Hello")
     keep(talk, turn, fact("name", "Giulia Ferri"))
@@ -273,8 +273,8 @@ def test_the_observer_is_told_what_is_known_and_which_fields_the_project_has(tal
 
 
 @pytest.mark.requirement("T12")
-def test_only_who_speaks_on_a_voice_channel_is_scored_and_on_the_whole_of_it(tenant) -> None:
-    """In one project, one after the other; a score looks at all that was said."""
+def test_only_voice_conversations_are_scored_and_as_a_whole(tenant) -> None:
+    """In one project, one after the other. A score considers the whole conversation."""
     prompts = {}
     for channel in ("phone", "chat", "webcall"):
         talk = begin(tenant, channel=channel)

@@ -1,4 +1,4 @@
-"""The observer's results of a turn, and the recovery from a conversation that goes badly."""
+"""The observer's results for a turn, and recovery from low scores."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ def observed(field: str, value: str) -> dict:
 
 
 @pytest.mark.requirement("T18")
-def test_a_turn_says_whether_the_business_was_open_and_why(tenant, worker) -> None:
+def test_a_turn_records_that_the_business_was_open_and_why(tenant, worker) -> None:
     configure(tenant, hours={}, holidays=[])
     talk = begin(tenant)
     assert talk.exchange("Hello")["working_hours"] == {"open": True, "reason": "no working hours are set"}
 
 
 @pytest.mark.requirement("T18")
-def test_a_turn_says_why_the_business_was_closed(tenant, worker, api) -> None:
-    """Readable by the API too."""
+def test_a_turn_records_why_the_business_was_closed(tenant, worker, api) -> None:
+    """Readable over the API too."""
     around = [f"{timezone.now() + timedelta(days=days):%Y-%m-%d}" for days in (-1, 0, 1)]
     configure(tenant, hours={"mon": [["09:00", "18:00"]]}, holidays=around)
     talk = begin(tenant)
@@ -42,7 +42,7 @@ def test_a_turn_says_why_the_business_was_closed(tenant, worker, api) -> None:
 
 
 @pytest.mark.parametrize("value", ["x" * 10_000, "Giu\u202elia", "Giu\u0007lia"])
-def test_a_reading_that_can_not_be_kept_is_shown_as_refused(value, talk, worker, model) -> None:
+def test_an_invalid_observation_is_shown_as_refused(value, talk, worker, model) -> None:
     model.script("observer", json=observed("name", value))
     turn = talk.exchange("Hello")
     [refused] = turn["refused"]
@@ -53,7 +53,7 @@ def test_a_reading_that_can_not_be_kept_is_shown_as_refused(value, talk, worker,
     assert turn["observed"] == []
 
 
-def test_a_field_nobody_asked_for_is_refused_whatever_its_name_holds(talk, worker, model) -> None:
+def test_an_unknown_field_is_refused_whatever_its_name(talk, worker, model) -> None:
     model.script("observer", json=observed("na\u202eme\u0007", "Giulia"))
     [refused] = talk.exchange("Hello")["refused"]
     assert refused["field"] == "na�me�"
@@ -61,8 +61,7 @@ def test_a_field_nobody_asked_for_is_refused_whatever_its_name_holds(talk, worke
 
 
 @pytest.mark.requirement("T11", "T17")
-def test_an_observed_field_names_its_message_and_its_words(talk, worker) -> None:
-    """Provenance."""
+def test_an_observed_field_names_its_message_and_quote(talk, worker) -> None:
     turn = talk.exchange("My number is +39 347 555 0142")
     with talk.tenant.tx():
         field = talk.reload().persona.fields.get(key="phone")
@@ -85,12 +84,12 @@ def test_other_channels_are_scored_by_setting(tenant, worker) -> None:
 
 
 @pytest.mark.requirement("T12")
-def test_a_channel_that_is_scored_lets_no_other_be(tenant, worker) -> None:
+def test_scoring_one_channel_scores_no_other(tenant, worker) -> None:
     configure(tenant, score_quality_on=["whatsapp"])
     assert begin(tenant).exchange("Hello")["quality"] is None
 
 
-def test_a_score_nobody_asked_for_is_not_kept(talk, worker, model) -> None:
+def test_an_unrequested_score_is_not_stored(talk, worker, model) -> None:
     model.script("observer", json=SCORED)
     assert talk.exchange("Hello")["quality"] is None
     assert talk.reload().recovery == ""
@@ -99,12 +98,12 @@ def test_a_score_nobody_asked_for_is_not_kept(talk, worker, model) -> None:
 @pytest.mark.requirement("T19")
 @pytest.mark.parametrize(("score", "recovers"), [(3, True), (4, False)])
 def test_three_triggers_recovery_and_four_does_not(score, recovers, tenant, worker, model) -> None:
-    """An instruction in the next reply's prompt, a flag to staff."""
+    """An instruction in the next reply's prompt and a flag for staff."""
     configure(tenant, enabled_tools=[])
     talk = begin(tenant, channel="phone")
     model.script("observer", json={**SCORED, "quality": {**SCORED["quality"], "score": score}})
     talk.exchange("Hello")
-    assert (f"Quality {score} of 10" in talk.reload().flag) is recovers
+    assert bool(talk.reload().flag) is recovers
     talk.exchange("Are you there?")
     assert ("<Recovery>" in last_prompt(model, "reply")) is recovers
     with tenant.tx():
@@ -112,8 +111,8 @@ def test_three_triggers_recovery_and_four_does_not(score, recovers, tenant, work
 
 
 @pytest.mark.requirement("T19")
-def test_a_low_score_says_why_to_the_next_reply_and_to_staff(tenant, worker, model, api) -> None:
-    """The reason stands with the turn, in the prompt, in the flag and in the API."""
+def test_a_low_scores_reason_reaches_the_next_reply_and_staff(tenant, worker, model, api) -> None:
+    """The reason is stored with the turn, and shown in the prompt, the flag and the API."""
     configure(tenant, enabled_tools=[])
     talk = begin(tenant, channel="phone")
     reason = SCORED["quality"]["reason"]
@@ -139,7 +138,7 @@ def test_recovery_ends_with_a_better_score(tenant, worker, model) -> None:
     assert talk.conversation.flag
 
 
-def test_the_offline_agent_owns_a_conversation_that_goes_badly(tenant, worker, model) -> None:
+def test_the_offline_agent_apologizes_after_a_low_score(tenant, worker, model) -> None:
     talk = begin(tenant, channel="phone")
     talk.exchange("I want a table")
     talk.exchange("This is useless, you are not listening. Ridiculous.")
@@ -149,8 +148,8 @@ def test_the_offline_agent_owns_a_conversation_that_goes_badly(tenant, worker, m
 
 
 @pytest.mark.requirement("T10", "T16")
-def test_two_fast_turns_are_read_one_after_the_other_and_none_is_dropped(tenant, worker, model) -> None:
-    """The observer and the tool caller finish with a turn before they begin the next."""
+def test_two_quick_turns_are_observed_in_order_and_none_is_dropped(tenant, worker, model) -> None:
+    """The observer and the tool caller finish one turn before they start the next."""
     talk = begin(tenant)
     for skill in ("observer", "detect"):
         model.script(skill, times=0, ttft_ms=400)

@@ -1,4 +1,4 @@
-"""The reply's prompt: its labelled sections, the variant of the hour, and the stable part byte by byte."""
+"""The reply prompt: labeled sections, the variant for the hour, and a byte-identical stable part."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from django.utils import timezone
 
 from conversations.common.business_hours import working_status
 from conversations.common.channels import traits_of
-from conversations.context.turn_context import context_before, scene_after
+from conversations.context.turn_context import context_after, context_before
 from conversations.models import Conversation, Directives, PromptSection, Summary
 from conversations.prompts import reply, thoughts
 from conversations.turns.services import give_fields
 from llm import prompts
 from projects.models.agent_config import AgentConfig
-from tests.conversations.pipeline.conftest import begin, configure, job_of, last_prompt, prompts_of, scene_of
+from tests.conversations.pipeline.conftest import begin, configure, job_of, last_prompt, load_context, prompts_of
 from tests.conversations.waiting.conftest import FREE, TOOL, answered, planned
 from tools.models import Effect
 
@@ -29,7 +29,7 @@ HOURS = {"hours": {"mon": [["09:00", "18:00"]], "sun": [["01:30", "04:00"]]}, "h
 
 
 def test_two_turns_of_a_conversation_have_the_same_stable_prompt(talk, worker, model) -> None:
-    """Byte by byte, with everything that changed between them: facts, directives, actions."""
+    """Byte for byte, although facts, directives and actions changed in between."""
     for words in ("I'm Giulia, a table for Friday please", "+39 347 555 0142", "At seven, please text me"):
         talk.exchange(words)
     stable = {request["messages"][0]["content"] for request in model.requests("reply")}
@@ -45,7 +45,7 @@ def test_two_conversations_of_a_project_and_channel_have_the_same_stable_prompt(
 
 @pytest.mark.requirement("T03")
 def test_the_stable_prompt_is_the_same_in_every_process(tenant, monkeypatch) -> None:
-    """Made anew, an hour later, for another customer, with directives and an action: nothing in it changes."""
+    """Rendered anew an hour later for another customer, with directives and an action."""
     configure(tenant, **HOURS)
     one, other = begin(tenant), begin(tenant, external_id="another")
     first = prompts_of(one, one.say("Hello, I'm Giulia"), at=MONDAY)
@@ -63,7 +63,7 @@ def test_the_stable_prompt_is_the_same_in_every_process(tenant, monkeypatch) -> 
     assert "Know the time." in second[-1]
 
 
-def test_the_stable_prompt_comes_first_and_what_changes_last(talk, worker, model) -> None:
+def test_the_stable_prompt_comes_first_and_the_volatile_one_last(talk, worker, model) -> None:
     talk.exchange("Hello")
     talk.exchange("A table for two")
     first, *middle, last = model.requests("reply")[-1]["messages"]
@@ -75,7 +75,7 @@ def test_the_stable_prompt_comes_first_and_what_changes_last(talk, worker, model
 
 @pytest.mark.requirement("T04")
 @pytest.mark.parametrize("section", ["BusinessContext", "Scenarios", "Procedures"])
-def test_the_business_s_own_words_are_labelled_sections(section, talk) -> None:
+def test_the_businesss_own_texts_are_labeled_sections(section, talk) -> None:
     stable = prompts_of(talk, talk.say("Hello"))[0]
     assert f"<{section}>" in stable
     assert f"</{section}>" in stable
@@ -88,10 +88,8 @@ def test_scenarios_have_numbered_steps(talk) -> None:
 
 
 @pytest.mark.requirement("T04")
-def test_a_step_says_what_may_be_promised_in_it(talk) -> None:
-    """By the names that ActionStates has; a step that may promise nothing says nothing of it, nor does a business of whose
-    steps none does.
-    """
+def test_a_step_lists_the_tools_that_may_be_promised(talk) -> None:
+    """By their names in ActionStates. Steps without tools say nothing of it, nor does a business without such steps."""
     configure(talk.tenant, scenarios=[{"title": "Talk", "steps": [{"text": "Say hello", "collects": [], "tools": []}]}])
     assert "Behind a step" not in prompts_of(talk, talk.say("Hello"))[0]
     step = {"text": "Book it", "collects": ["name"], "tools": ["create_booking_tool", "send_sms_tool"]}
@@ -103,8 +101,8 @@ def test_a_step_says_what_may_be_promised_in_it(talk) -> None:
 
 
 @pytest.mark.requirement("T04")
-def test_every_scenario_step_and_procedure_stands_there_with_its_words(talk) -> None:
-    """Of two scenarios and two procedures no part is left out, for the agent and for who supervises it."""
+def test_prompts_contain_every_scenario_step_and_procedure(talk) -> None:
+    """Two scenarios and two procedures, complete in the agent's and the supervisor's prompt."""
     steps = [{"text": "Ask for the day."}, {"text": "Ask for the time."}, {"text": "Read it back."}]
     configure(
         talk.tenant,
@@ -140,8 +138,7 @@ def test_a_pending_action_is_shown(talk) -> None:
 
 
 @pytest.mark.requirement("T07")
-def test_of_many_actions_the_newest_stand_there_in_their_order(talk) -> None:
-    """Ten of them."""
+def test_the_ten_newest_actions_are_shown_in_order(talk) -> None:
     turn = answered(talk)
     for number in range(12):
         planned(talk, turn, tool=f"tool_{number}")
@@ -150,7 +147,7 @@ def test_of_many_actions_the_newest_stand_there_in_their_order(talk) -> None:
 
 
 @pytest.mark.requirement("T08")
-def test_there_is_no_section_of_knowledge_when_it_is_off(talk) -> None:
+def test_no_knowledge_section_when_it_is_disabled(talk) -> None:
     assert not any("Knowledge" in prompt for prompt in prompts_of(talk, talk.say("Hello")))
 
 
@@ -164,8 +161,8 @@ def test_there_is_no_section_of_knowledge_when_it_is_off(talk) -> None:
         (datetime(2026, 7, 13, 16, 0, tzinfo=UTC), "non_working"),
     ],
 )
-def test_the_intents_switch_at_closing_time_where_the_business_is(at, variant, tenant) -> None:
-    """18:00 in Rome, an hour earlier by the world's clock in summer."""
+def test_intents_switch_at_local_closing_time(at, variant, tenant) -> None:
+    """18:00 in Rome, an hour earlier in UTC in summer."""
     config = configure(tenant, **HOURS)
     talk = begin(tenant)
     stable = prompts_of(talk, talk.say("Hello"), at=at)[0]
@@ -174,13 +171,13 @@ def test_the_intents_switch_at_closing_time_where_the_business_is(at, variant, t
 
 
 @pytest.mark.requirement("T05")
-def test_one_conversation_s_prompts_change_with_the_hour(tenant) -> None:
-    """What is remembered of the stable prompt is of its own variant, the agent's and the supervisor's."""
+def test_prompts_of_a_conversation_change_with_the_hour(tenant) -> None:
+    """The cached stable prompt is kept per variant, for the agent and the supervisor."""
     configure(tenant, **HOURS)
     talk = begin(tenant)
     turn = talk.say("Hello")
     for hour, variant in ((12, "working"), (20, "non_working"), (12, "working")):
-        context = scene_of(talk, turn, at=MONDAY.replace(hour=hour))
+        context = load_context(talk, turn, at=MONDAY.replace(hour=hour))
         with tenant.tx():
             requests = reply.build_request(context), thoughts.build_request(context)
         intents = [f"- {intent.name}: {getattr(intent, f'{variant}_hours')}" for intent in context.config.intents]
@@ -190,7 +187,7 @@ def test_one_conversation_s_prompts_change_with_the_hour(tenant) -> None:
 
 @pytest.mark.requirement("T03", "T05")
 def test_each_channel_of_a_project_has_its_own_rules(tenant) -> None:
-    """What is remembered for one is not taken for another."""
+    """The cache keeps channels apart."""
     rules = {channel: traits_of(channel).rules for channel in ("chat", "phone", "whatsapp")}
     for channel in rules:
         talk = begin(tenant, channel=channel)
@@ -199,16 +196,16 @@ def test_each_channel_of_a_project_has_its_own_rules(tenant) -> None:
 
 
 @pytest.mark.requirement("T05")
-def test_the_hour_is_that_of_the_reply(talk) -> None:
-    """A conversation that began before closing time goes on after it."""
+def test_the_time_is_that_of_the_reply(talk) -> None:
+    """A conversation that started before closing time continues after it."""
     with talk.tenant.tx():
         Conversation.objects.filter(pk=talk.conversation.pk).update(created_at=MONDAY - timedelta(days=700))
-    assert timezone.now() - scene_of(talk, talk.say("Hello")).at < timedelta(minutes=5)
+    assert timezone.now() - load_context(talk, talk.say("Hello")).at < timedelta(minutes=5)
 
 
 @pytest.mark.requirement("T18")
-def test_the_reply_is_told_the_clock_and_why_it_is_closed(tenant) -> None:
-    """The reason that the turn keeps, in the project's time zone."""
+def test_the_reply_prompt_has_the_time_and_why_it_is_closed(tenant) -> None:
+    """The reason stored on the turn, in the project's time zone."""
     configure(tenant, **HOURS)
     talk = begin(tenant)
     volatile = prompts_of(talk, talk.say("Hello"), at=MONDAY.replace(hour=6))[-1]
@@ -231,7 +228,7 @@ def test_the_reply_is_told_the_clock_and_why_it_is_closed(tenant) -> None:
         (datetime(2026, 10, 25, 3, 0, tzinfo=UTC), False),
     ],
 )
-def test_hours_hold_on_the_days_the_clocks_change(at, is_open) -> None:
+def test_hours_are_right_on_days_of_a_clock_change(at, is_open) -> None:
     """Open from 01:30 to 04:00 on Sundays."""
     assert working_status(rome(), at=at).is_open is is_open
 
@@ -243,8 +240,8 @@ def test_a_holiday_is_closed_and_says_so() -> None:
 
 
 @pytest.mark.requirement("T05", "T18")
-def test_a_business_that_is_always_open_closes_on_its_holidays() -> None:
-    """As its booking book does."""
+def test_an_always_open_business_closes_on_holidays() -> None:
+    """Like its booking book."""
     open_all_week = rome(hours={})
     noon = datetime(2026, 12, 24, 11, tzinfo=UTC)
     assert working_status(open_all_week, at=noon).line == "open: no working hours are set"
@@ -268,8 +265,8 @@ def test_a_business_that_is_always_open_closes_on_its_holidays() -> None:
         (datetime(2026, 12, 26, 22, 0, tzinfo=UTC), "closed for today"),
     ],
 )
-def test_days_begin_at_midnight_where_the_business_is(at, reason) -> None:
-    """Its weekdays and its holidays, with every span of a day."""
+def test_days_start_at_local_midnight(at, reason) -> None:
+    """For weekdays and holidays, with every span of a day."""
     week = {"thu": [("18:00", "24:00")], "sat": [("00:00", "02:00"), ("12:00", "14:30"), ("18:00", "23:00")]}
     status = working_status(rome(hours={**week, "fri": [("00:00", "24:00")]}), at=at)
     assert (status.is_open, status.reason) == (reason.startswith("open from"), reason)
@@ -287,8 +284,8 @@ def test_days_begin_at_midnight_where_the_business_is(at, reason) -> None:
         (datetime(2026, 12, 26, 23, 30, tzinfo=UTC), "open from 00:00 to 02:00 today"),
     ],
 )
-def test_a_night_belongs_to_the_day_on_which_it_began(at, reason) -> None:
-    """It goes on into a holiday until it ends, and none begins on one."""
+def test_an_overnight_span_belongs_to_the_day_it_started(at, reason) -> None:
+    """It continues into a holiday until it ends, and none starts on a holiday."""
     nights = {day: [("00:00", "02:00"), ("20:00", "24:00")] for day in ("thu", "fri", "sat", "sun")}
     status = working_status(rome(hours=nights), at=at)
     assert (status.is_open, status.reason) == (reason.startswith("open from"), reason)
@@ -299,8 +296,8 @@ def rome(**changes) -> AgentConfig:
 
 
 @pytest.mark.requirement("T14")
-def test_thoughts_see_all_that_the_agent_has_to_follow(talk, worker, model) -> None:
-    """The full supervisor context, as it is stored with the call."""
+def test_the_thoughts_prompt_has_all_of_the_agents_rules(talk, worker, model) -> None:
+    """The full supervisor context, as stored with the call."""
     talk.exchange("I'm Giulia, do you have a table?")
     talk.exchange("On Friday at seven")
     stable = model.requests("thoughts")[-1]["messages"][0]["content"]
@@ -310,8 +307,8 @@ def test_thoughts_see_all_that_the_agent_has_to_follow(talk, worker, model) -> N
 
 
 @pytest.mark.requirement("T14")
-def test_nothing_that_may_guide_the_agent_is_kept_from_its_supervisor(talk) -> None:
-    """What is known, done and asked for, how it goes, and what was said before."""
+def test_the_supervisor_prompt_has_everything_that_guides_the_agent(talk) -> None:
+    """Facts, actions and requests, the quality, and the transcript so far."""
     first = answered(talk, "Hello")
     effect = planned(talk, first)
     with talk.tenant.tx():
@@ -325,7 +322,7 @@ def test_nothing_that_may_guide_the_agent_is_kept_from_its_supervisor(talk) -> N
         Conversation.objects.update(recovery="Nobody listened.", directives=standing, summary=summary)
     turn = answered(talk, "And now?", "One moment.")
     with talk.tenant.tx():
-        prompt = thoughts.build_request(scene_after(job_of(turn))).messages[1]["content"]
+        prompt = thoughts.build_request(context_after(job_of(turn))).messages[1]["content"]
     assert ", channel chat</Now>\n<KnownFacts>\nname: Giulia Ferri\n</KnownFacts>" in prompt
     assert f"<ActionStates>\n- {TOOL}: done, {FREE}\n</ActionStates>" in prompt
     assert '<Section name="Loyalty">\nA guest since 2019.\n</Section>' in prompt
@@ -336,16 +333,16 @@ def test_nothing_that_may_guide_the_agent_is_kept_from_its_supervisor(talk) -> N
 
 
 @pytest.mark.requirement("T14", "T15")
-def test_the_supervisor_knows_what_each_step_is_to_learn(talk) -> None:
-    """The fields that a scenario still needs are those that its steps collect."""
+def test_the_supervisor_prompt_lists_what_each_step_collects(talk) -> None:
+    """These are the fields a scenario still needs."""
     step = {"text": "Ask when.", "collects": ["date", "time"]}
     configure(talk.tenant, scenarios=[{"title": "Book", "steps": [step]}])
-    context = scene_of(talk, talk.say("Hello"))
+    context = load_context(talk, talk.say("Hello"))
     assert "1.1 Ask when. (collects: date, time)" in thoughts.build_request(context).messages[0]["content"]
 
 
 @pytest.mark.requirement("T14")
-def test_the_supervisor_s_context_is_stored_with_its_call(talk, worker, api) -> None:
+def test_the_supervisor_prompt_is_stored_with_its_call(talk, worker, api) -> None:
     turn = talk.exchange("Do you have a table?")
     [call] = [call for call in turn["model_calls"] if call["skill"] == "thoughts"]
     stored = api.get(f"/api/v1/model-calls/{call['id']}").json()

@@ -1,4 +1,4 @@
-"""The size of a turn's model calls on the wire, as our own client sends them to a real server."""
+"""The size of a turn's model calls on the wire, as sent by our client to a real server."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import Any
 import pytest
 
 from conversations.context.evaluation_input import exchange_after
-from conversations.context.turn_context import scene_after
+from conversations.context.turn_context import context_after
 from conversations.models import Conversation, Directives, PersonaField, Turn
 from conversations.models.persona import Strength
 from conversations.prompts import observer, reply, thoughts
 from llm.client import Client
 from projects.agents.model_choice import model_for
 from tests.conversations.conftest import Talk
-from tests.conversations.pipeline.conftest import job_of, scene_of
+from tests.conversations.pipeline.conftest import job_of, load_context
 from tests.conversations.waiting.conftest import answer, answered
 from tests.offline_model.prompts import Line, think
 from tests.processes import ScriptedModel
-from tools.engine.analysis.exchange import detect_side_by_side, group_tools
+from tools.engine.analysis.exchange import detect_commitments, group_tools
 from tools.engine.catalogue import at_moment, compile_tools
 from tools.engine.definition import Trigger
 
@@ -31,7 +31,7 @@ KNOWN = {
     "time": "7",
     "diet": "vegan",
 }
-# Ten turns with the demo business, as it and the offline model lead them.
+# Ten turns with the demo business, as the offline model answers them.
 TALK = (
     ("Hello, I'd like to book a table for four on Friday", "I'd be glad to! At what time would you like to come?"),
     ("Around 7 would be perfect", "Thank you. Which phone number can we reach you on, in case we get cut off?"),
@@ -58,14 +58,14 @@ TALK = (
     [
         # The goal: five rules (the demo's scenarios), one tool, a history of ten turns.
         (["send_sms_tool"], 25_000),
-        # All that the demo offers in a chat, two detections.
+        # Everything the demo offers in a chat, in two detections.
         (None, 30_000),
     ],
 )
-def test_a_turn_s_prompts_weigh_little(
+def test_a_turns_prompts_stay_within_their_budget(
     tools: list[str] | None, most: int, talk: Talk, model: ScriptedModel, settings: Any
 ) -> None:
-    """The failure names each call's bytes."""
+    """A failure lists the bytes of each call."""
     settings.OPENAI_BASE_URL = model.base_url
     ask_all_of_the_tenth_turn(talk, tools)
     weights = [(request["skill"], request["prompt_bytes"]) for request in model.requests()]
@@ -74,17 +74,17 @@ def test_a_turn_s_prompts_weigh_little(
 
 
 def ask_all_of_the_tenth_turn(talk: Talk, tools: list[str] | None) -> None:
-    """Send what the flows of the tenth turn send. Nine turns stand before it, with what was learned in them."""
+    """Send the tenth turn's requests, after nine turns and the facts learned in them."""
     for words, said in TALK[:-1]:
         turn = answered(talk, words, said)
     learn(talk, turn)
     tenth = talk.say(TALK[-1][0])
-    before = scene_of(talk, tenth)
+    before = load_context(talk, tenth)
     answer(talk, tenth, TALK[-1][1])
     with talk.tenant.tx():
         spoken = reply.build_request(before)
         tenth = Turn.objects.select_related("conversation__summary", "message", "reply").get(pk=tenth.pk)
-        context, exchange = scene_after(job_of(tenth)), exchange_after(tenth)
+        context, exchange = context_after(job_of(tenth)), exchange_after(tenth)
         compiled = at_moment(compile_tools(context.project, channel="chat"), Trigger.COMMITMENT)
         offered = [tool for tool in compiled if tool.is_offered]
         detecting = model_for(context.project, context.config, "detect")
@@ -95,14 +95,14 @@ def ask_all_of_the_tenth_turn(talk: Talk, tools: list[str] | None) -> None:
         await client.stream(spoken, on_text=forget, record=forget)
         await client.structured(observer.build_request(context), output=observer.output_of(context), record=forget)
         await client.structured(thoughts.build_request(context), output=thoughts.KeyDirectives, record=forget)
-        await detect_side_by_side(client, detecting, groups=groups, exchange=exchange, record=forget)
+        await detect_commitments(client, detecting, groups=groups, exchange=exchange, record=forget)
         await client.aclose()
 
     asyncio.run(send())
 
 
 def learn(talk: Talk, turn: Turn) -> None:
-    """What the observer has kept, and the directives of the turn before."""
+    """Facts stored by the observer, and the directives of the previous turn."""
     lines = [Line(role, text) for pair in TALK[:-1] for role, text in zip(("customer", "agent"), pair, strict=True)]
     with talk.tenant.tx():
         for key, value in KNOWN.items():
@@ -115,4 +115,4 @@ def learn(talk: Talk, turn: Turn) -> None:
 
 
 def forget(_: object) -> None:
-    """Only the bytes matter here."""
+    """Drop the response; only the size of the request matters."""

@@ -1,4 +1,4 @@
-"""Follow-up timers: once, never over a customer's message, never in the night, never in a burst."""
+"""Follow-up timers: once each, never over a customer's message, never at night, never in bursts."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ DUE = "update conversations_conversation set follow_up_at = clock_timestamp() - 
 
 
 @pytest.fixture
-def loud(tenant: Tenant) -> Tenant:
+def without_quiet_hours(tenant: Tenant) -> Tenant:
     """A tenant without quiet hours, so that the time of day doesn't matter."""
     configure(tenant, **LOUD)
     return tenant
 
 
-def ran_out(talk: Talk, *, seconds: float = 1) -> None:
-    """Let the conversation's timer have run out so many seconds ago, by the database's clock."""
+def expire_timer(talk: Talk, *, seconds: float = 1) -> None:
+    """Make the conversation's timer expire so many seconds ago, by the database's clock."""
     with talk.tenant.tx(), connection.cursor() as cursor:
         cursor.execute(DUE, [seconds, talk.conversation.pk])
 
@@ -61,16 +61,16 @@ def seconds_left(talk: Talk) -> float:
 
 
 @pytest.mark.requirement("N12")
-def test_each_reply_sets_the_timer_by_its_channel(loud, worker) -> None:
-    chat, call = begin(loud), begin(loud, channel="webcall")
+def test_each_reply_sets_the_timer_by_its_channel(without_quiet_hours, worker) -> None:
+    chat, call = begin(without_quiet_hours), begin(without_quiet_hours, channel="webcall")
     chat.exchange("Hello")
     call.exchange("Hello")
     assert 1700 < seconds_left(chat) <= 1800
     assert seconds_left(call) <= 20
 
 
-def begins_again(talk: Talk, turn: Turn, config: AgentConfig) -> datetime | None:
-    """What the reply's commit sets the timer to."""
+def timer_after_reply(talk: Talk, turn: Turn, config: AgentConfig) -> datetime | None:
+    """The timer set by the reply's commit."""
     with talk.tenant.tx(), open_log(talk.conversation.pk) as log:
         return next_follow_up(log, config, after=turn)
 
@@ -82,12 +82,12 @@ def newest(talk: Talk) -> Turn:
 
 @pytest.mark.requirement("N12")
 @pytest.mark.parametrize(("fired", "limit", "is_set"), [(0, 1, True), (1, 1, False), (1, 2, True), (2, 2, False)])
-def test_a_conversation_has_so_many_follow_ups_and_no_more(fired, limit, is_set, loud) -> None:
-    """Neither is a timer set over the limit, nor does one fire that was set before."""
-    config = configure(loud, **LOUD, follow_up_limit=limit)
-    talk = quiet_talk(loud, follow_ups=fired)
-    assert bool(begins_again(talk, newest(talk), config)) is is_set
-    ran_out(talk)
+def test_follow_ups_are_limited_per_conversation(fired, limit, is_set, without_quiet_hours) -> None:
+    """No timer is set beyond the limit, and one set earlier doesn't fire."""
+    config = configure(without_quiet_hours, **LOUD, follow_up_limit=limit)
+    talk = quiet_talk(without_quiet_hours, follow_ups=fired)
+    assert bool(timer_after_reply(talk, newest(talk), config)) is is_set
+    expire_timer(talk)
     fire_follow_ups()
     assert turns(talk) == ["message", *["follow_up"] * is_set]
     assert talk.reload().follow_ups == fired + is_set
@@ -95,92 +95,92 @@ def test_a_conversation_has_so_many_follow_ups_and_no_more(fired, limit, is_set,
 
 @pytest.mark.requirement("N12")
 @pytest.mark.parametrize("changes", [{"status": "ended"}, {"metadata": {"playground": True}}, {"last_turn": 2}])
-def test_no_timer_is_set_where_nobody_is_to_be_written_to(changes, loud) -> None:
-    """It is over, it is a trial, or a newer message waits for its own reply."""
-    config = configure(loud, **LOUD)
-    talk = quiet_talk(loud)
+def test_no_timer_is_set_when_the_customer_must_not_be_written_to(changes, without_quiet_hours) -> None:
+    """The conversation has ended, is a test, or a newer message waits for its reply."""
+    config = configure(without_quiet_hours, **LOUD)
+    talk = quiet_talk(without_quiet_hours)
     turn = newest(talk)
-    assert begins_again(talk, turn, config) is not None
-    with loud.tx():
+    assert timer_after_reply(talk, turn, config) is not None
+    with without_quiet_hours.tx():
         Conversation.objects.update(**changes)
-    assert begins_again(talk, turn, config) is None
+    assert timer_after_reply(talk, turn, config) is None
 
 
 @pytest.mark.requirement("N12")
-def test_a_timer_that_would_run_out_in_quiet_hours_is_set_to_their_end(tenant) -> None:
+def test_a_timer_ending_in_quiet_hours_moves_to_their_end(tenant) -> None:
     now = timezone.now()
     begins, ends = (f"{(now + timedelta(hours=hours)):%H:%M}" for hours in (-2, 2))
     config = configure(tenant, quiet_hours=[begins, ends], timezone="UTC")
     chat, call = quiet_talk(tenant), begin(tenant, channel="phone")
-    at = begins_again(chat, newest(chat), config)
+    at = timer_after_reply(chat, newest(chat), config)
     assert at is not None
     assert f"{at:%H:%M}" == ends
-    assert 0 < (begins_again(call, call.say("Hello"), config) - timezone.now()).total_seconds() <= 20  # type: ignore[operator]
+    assert 0 < (timer_after_reply(call, call.say("Hello"), config) - timezone.now()).total_seconds() <= 20  # type: ignore[operator]
 
 
 @pytest.mark.requirement("N12")
-def test_what_the_agent_is_to_say_at_once_stops_the_timer(loud) -> None:
-    """It is about to speak anyway."""
-    talk = quiet_talk(loud)
-    ran_out(talk, seconds=-60)
-    with loud.tx():
+def test_an_urgent_message_stops_the_timer(without_quiet_hours) -> None:
+    """The agent is about to write anyway."""
+    talk = quiet_talk(without_quiet_hours)
+    expire_timer(talk, seconds=-60)
+    with without_quiet_hours.tx():
         post_event(talk.conversation, "urgent_message", {"text": "The table is free."})
     assert talk.reload().follow_up_at is None
 
 
 @pytest.mark.requirement("N12")
 @pytest.mark.parametrize("role", ["user", "operator"])
-def test_whoever_says_something_stops_the_timer(role, loud) -> None:
-    """Without a turn of its own as well."""
-    talk = quiet_talk(loud)
-    ran_out(talk, seconds=-60)
-    with loud.tx(), open_log(talk.conversation.pk) as log:
+def test_any_message_stops_the_timer(role, without_quiet_hours) -> None:
+    """Even without a turn of its own."""
+    talk = quiet_talk(without_quiet_hours)
+    expire_timer(talk, seconds=-60)
+    with without_quiet_hours.tx(), open_log(talk.conversation.pk) as log:
         log.add_message(role, "Here I am", turn=None, idn="said")
     assert talk.reload().follow_up_at is None
 
 
-def test_a_conversation_shows_when_the_agent_writes_again(loud, worker, api) -> None:
-    talk = begin(loud)
+def test_the_api_shows_when_the_agent_writes_again(without_quiet_hours, worker, api) -> None:
+    talk = begin(without_quiet_hours)
     talk.exchange("Hello")
     shown = api.get(f"/api/v1/conversations/{talk.conversation.pk}").json()["follow_up_at"]
     assert datetime.fromisoformat(shown) == talk.reload().follow_up_at
 
 
-def test_a_customer_s_message_stops_the_timer(loud, worker) -> None:
-    talk = begin(loud)
+def test_a_customers_message_stops_the_timer(without_quiet_hours, worker) -> None:
+    talk = begin(without_quiet_hours)
     talk.exchange("Hello")
     talk.say("A table for two")
     assert talk.reload().follow_up_at is None
 
 
 @pytest.mark.requirement("N12")
-def test_silence_makes_the_agent_write_once_by_an_instruction_in_its_prompt(loud, worker, model) -> None:
-    """A turn of its own, and no second one after it."""
-    talk = begin(loud)
+def test_silence_makes_the_agent_write_exactly_once(without_quiet_hours, worker, model) -> None:
+    """In a turn of its own, by an instruction in the prompt."""
+    talk = begin(without_quiet_hours)
     talk.exchange("I'd like to book a table")
-    ran_out(talk)
+    expire_timer(talk)
     until(lambda: turns(talk) == ["message", "follow_up"], what="the follow-up")
-    settle(loud)
+    settle(without_quiet_hours)
     assert "<FollowUp>" in last_prompt(model, "reply")
     assert talk.reload().follow_up_at is None
-    assert states(loud) == ["fired"]
-    check(loud)
+    assert states(without_quiet_hours) == ["fired"]
+    check(without_quiet_hours)
 
 
-def test_the_offline_agent_asks_again_what_stayed_open(loud, worker, model) -> None:
-    talk = begin(loud)
+def test_the_offline_agent_repeats_its_open_question(without_quiet_hours, worker, model) -> None:
+    talk = begin(without_quiet_hours)
     asked = talk.exchange("I'd like to book a table")["reply"]["content"]
-    ran_out(talk)
+    expire_timer(talk)
     until(lambda: len(turns(talk)) == 2, what="the follow-up")
-    settle(loud)
-    with loud.tx():
+    settle(without_quiet_hours)
+    with without_quiet_hours.tx():
         said = Message.objects.filter(role="agent").last().content
     assert said.startswith("Are you still there?")
     assert said.split("? ", 1)[1] in asked
 
 
 def quiet_talk(tenant: Tenant, **conversation: Any) -> Talk:
-    """A conversation whose one message was answered, without any worker."""
+    """A conversation with one answered message, without any worker."""
     talk = begin(tenant)
     with tenant.tx():
         turn = talk.say("Hello")
@@ -190,9 +190,9 @@ def quiet_talk(tenant: Tenant, **conversation: Any) -> Talk:
     return talk
 
 
-def test_eight_sweeps_at_once_fire_a_timer_once(loud) -> None:
-    talk = quiet_talk(loud)
-    ran_out(talk)
+def test_eight_concurrent_sweeps_fire_a_timer_once(without_quiet_hours) -> None:
+    talk = quiet_talk(without_quiet_hours)
+    expire_timer(talk)
     start = Barrier(8)
 
     def sweep() -> None:
@@ -205,13 +205,13 @@ def test_eight_sweeps_at_once_fire_a_timer_once(loud) -> None:
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda _: sweep(), range(8)))
     assert turns(talk) == ["message", "follow_up"]
-    assert states(loud) == ["fired"]
+    assert states(without_quiet_hours) == ["fired"]
 
 
-def test_a_message_that_is_committed_first_cancels_the_timer(loud) -> None:
-    """The sweep has found the timer already, and waits for the lock that the message holds."""
-    talk = quiet_talk(loud)
-    ran_out(talk)
+def test_a_message_committed_first_cancels_the_timer(without_quiet_hours) -> None:
+    """The sweep has found the timer, and waits for the lock that the message holds."""
+    talk = quiet_talk(without_quiet_hours)
+    expire_timer(talk)
 
     def sweep() -> None:
         try:
@@ -220,13 +220,13 @@ def test_a_message_that_is_committed_first_cancels_the_timer(loud) -> None:
             connections.close_all()
 
     with ThreadPoolExecutor(1) as pool:
-        with loud.tx():
+        with without_quiet_hours.tx():
             talk.say("Here I am")
             firing = pool.submit(sweep)
             until(is_waited_for, what="the sweep to wait for the conversation")
         firing.result(timeout=10)
     assert turns(talk) == ["message", "message"]
-    assert states(loud) == []
+    assert states(without_quiet_hours) == []
 
 
 def is_waited_for() -> bool:
@@ -235,32 +235,32 @@ def is_waited_for() -> bool:
         return bool(cursor.fetchone()[0])
 
 
-def test_a_timer_is_never_early(loud) -> None:
+def test_a_timer_never_fires_early(without_quiet_hours) -> None:
     """By the database's clock."""
-    talk = quiet_talk(loud)
-    ran_out(talk, seconds=-60)
+    talk = quiet_talk(without_quiet_hours)
+    expire_timer(talk, seconds=-60)
     fire_follow_ups()
     assert turns(talk) == ["message"]
     assert talk.reload().follow_up_at is not None
 
 
-def test_after_an_outage_of_an_hour_timers_are_missed_and_not_sent_in_a_burst(loud) -> None:
-    late, later = quiet_talk(loud), quiet_talk(loud)
-    ran_out(late, seconds=3500)
-    ran_out(later, seconds=3700)
+def test_after_an_outage_of_an_hour_timers_are_missed_and_not_sent_in_a_burst(without_quiet_hours) -> None:
+    late, later = quiet_talk(without_quiet_hours), quiet_talk(without_quiet_hours)
+    expire_timer(late, seconds=3500)
+    expire_timer(later, seconds=3700)
     fire_follow_ups()
     assert turns(late) == ["message", "follow_up"]
     assert turns(later) == ["message"]
-    assert sorted(states(loud)) == ["fired", "missed"]
+    assert sorted(states(without_quiet_hours)) == ["fired", "missed"]
     assert later.reload().follow_up_at is None
 
 
-def test_a_timer_that_runs_out_in_quiet_hours_waits_for_their_end(tenant) -> None:
+def test_a_timer_expiring_in_quiet_hours_waits_for_their_end(tenant) -> None:
     now = timezone.now()
     begins, ends = (f"{(now + timedelta(hours=hours)):%H:%M}" for hours in (-2, 2))
     configure(tenant, quiet_hours=[begins, ends], timezone="UTC")
     talk = quiet_talk(tenant)
-    ran_out(talk)
+    expire_timer(talk)
     fire_follow_ups()
     assert turns(talk) == ["message"]
     assert 6900 < seconds_left(talk) <= 7200
@@ -280,106 +280,106 @@ def rome(*quiet: str) -> AgentConfig:
         # The nights in which the clocks change: one hour less, one hour more
         (("21:00", "08:00"), "2026-03-28T20:30", "2026-03-29T06:00"),
         (("21:00", "08:00"), "2026-10-24T19:30", "2026-10-25T07:00"),
-        # An end that doesn't exist, and one that comes twice
+        # An end that doesn't exist, and one that occurs twice
         (("21:00", "02:30"), "2026-03-29T00:30", "2026-03-29T01:30"),
         (("21:00", "02:30"), "2026-10-25T00:10", "2026-10-25T01:30"),
         # Within one day
         (("12:30", "14:00"), "2026-11-16T11:29", "2026-11-16T11:29"),
         (("12:30", "14:00"), "2026-11-16T11:30", "2026-11-16T13:00"),
         (("12:30", "14:00"), "2026-11-16T22:30", "2026-11-16T22:30"),
-        # As such settings were saved before they were refused
+        # Settings that are refused now but may have been saved earlier
         (("08:00", "08:00"), "2026-11-16T07:00", "2026-11-16T07:00"),
     ],
 )
-def test_quiet_hours_hold_in_the_project_s_time_zone(quiet, at, loud_at) -> None:
-    """Also on the two days on which the clocks change."""
+def test_quiet_hours_use_the_projects_time_zone(quiet, at, loud_at) -> None:
+    """Also on the two days of a clock change."""
     moment = datetime.fromisoformat(at).replace(tzinfo=UTC)
     assert after_quiet_hours(rome(*quiet), "chat", at=moment).isoformat()[:16] == loud_at
 
 
-def test_a_caller_is_on_the_line_and_has_no_quiet_hours() -> None:
+def test_quiet_hours_do_not_apply_to_calls() -> None:
     at = datetime(2026, 11, 16, 23, tzinfo=UTC)
     assert after_quiet_hours(rome("21:00", "08:00"), "webcall", at=at) == at
 
 
-def test_the_playground_is_not_followed_up(loud, worker) -> None:
-    talk = begin(loud)
-    with loud.tx():
+def test_the_playground_is_not_followed_up(without_quiet_hours, worker) -> None:
+    talk = begin(without_quiet_hours)
+    with without_quiet_hours.tx():
         talk.conversation = start_conversation(
-            loud.project, channel="chat", external_id="guest", known={}, metadata={"playground": True}
+            without_quiet_hours.project, channel="chat", external_id="guest", known={}, metadata={"playground": True}
         )
     talk.exchange("Hello")
     assert talk.reload().follow_up_at is None
 
 
 @pytest.mark.parametrize("changes", [{"follow_up_limit": 0}, {"follow_up_minutes": {"text": 0}}])
-def test_follow_ups_can_be_switched_off(changes, loud, worker) -> None:
-    configure(loud, **changes)
-    talk = begin(loud)
+def test_follow_ups_can_be_switched_off(changes, without_quiet_hours, worker) -> None:
+    configure(without_quiet_hours, **changes)
+    talk = begin(without_quiet_hours)
     talk.exchange("Hello")
     assert talk.reload().follow_up_at is None
 
 
 @pytest.mark.requirement("N12")
-def test_a_timer_does_not_fire_while_a_result_is_awaited(loud) -> None:
-    """The customer waits for us; whatever has set it again."""
-    talk = quiet_talk(loud)
+def test_a_timer_does_not_fire_while_a_result_is_awaited(without_quiet_hours) -> None:
+    """The customer is waiting for us, even if something has set the timer again."""
+    talk = quiet_talk(without_quiet_hours)
     awaited(talk, newest(talk))
-    ran_out(talk)
+    expire_timer(talk)
     fire_follow_ups()
     assert turns(talk) == ["message"]
 
 
 @pytest.mark.requirement("N12")
-def test_a_timer_does_not_fire_where_a_colleague_answers(loud) -> None:
-    talk = quiet_talk(loud, operator=loud.owner)
-    ran_out(talk)
+def test_a_timer_does_not_fire_while_an_operator_answers(without_quiet_hours) -> None:
+    talk = quiet_talk(without_quiet_hours, operator=without_quiet_hours.owner)
+    expire_timer(talk)
     fire_follow_ups()
     assert turns(talk) == ["message"]
 
 
 @pytest.mark.requirement("N12")
-def test_nobody_is_followed_up_who_was_told_goodbye(loud) -> None:
-    """Whatever has set the timer again."""
-    talk = quiet_talk(loud)
+def test_there_is_no_follow_up_after_a_goodbye(without_quiet_hours) -> None:
+    """Even if something has set the timer again."""
+    talk = quiet_talk(without_quiet_hours)
     planned(talk, newest(talk), tool=GOODBYE)
-    ran_out(talk)
+    expire_timer(talk)
     fire_follow_ups()
     assert turns(talk) == ["message"]
-    assert states(loud) == []
+    assert states(without_quiet_hours) == []
 
 
-def test_a_limit_that_was_lowered_holds_for_timers_that_run(loud) -> None:
-    talk = quiet_talk(loud)
-    ran_out(talk)
-    configure(loud, follow_up_limit=0)
+def test_a_lowered_limit_applies_to_running_timers(without_quiet_hours) -> None:
+    talk = quiet_talk(without_quiet_hours)
+    expire_timer(talk)
+    configure(without_quiet_hours, follow_up_limit=0)
     fire_follow_ups()
     assert turns(talk) == ["message"]
 
 
-def test_a_follow_up_that_can_not_be_written_says_nothing_to_the_customer(loud, worker, model) -> None:
-    talk = begin(loud)
+def test_a_failed_follow_up_sends_nothing_to_the_customer(without_quiet_hours, worker, model) -> None:
+    talk = begin(without_quiet_hours)
     talk.exchange("Hello")
     model.script("reply", times=0, fault="401")
-    ran_out(talk)
+    expire_timer(talk)
     until(lambda: len(turns(talk)) == 2, what="the follow-up")
-    settle(loud)
-    with loud.tx():
+    settle(without_quiet_hours)
+    with without_quiet_hours.tx():
         assert Turn.objects.get(seq=2).status == "failed"
         assert Message.objects.filter(role="agent").count() == 1
 
 
 @pytest.mark.short_leases
 @pytest.mark.parametrize("label", ["timer.claimed", "timer.inserted_pre_commit", "timer.committed_pre_wake"])
-def test_a_worker_killed_while_a_timer_fires_neither_loses_nor_doubles_it(label, loud, processes, model) -> None:
-    """A real SIGKILL; another worker takes over."""
-    talk = quiet_talk(loud)
+def test_a_timer_survives_a_worker_killed_while_firing_it(label, without_quiet_hours, processes, model) -> None:
+    """A real SIGKILL; another worker takes over, and the timer fires once."""
+    talk = quiet_talk(without_quiet_hours)
     doomed = processes.worker(crash_at=f"{label}:1")
-    ran_out(talk)
+    expire_timer(talk)
     doomed.wait()
     processes.worker()
-    until(lambda: states(loud) == ["fired"], what="the follow-up")
-    settle(loud)
+    until(lambda: states(without_quiet_hours) == ["fired"], what="the follow-up")
+    settle(without_quiet_hours)
     assert turns(talk) == ["message", "follow_up"]
-    with loud.tx():
+    with without_quiet_hours.tx():
         assert Message.objects.filter(conversation=talk.conversation, role="agent").count() == 1

@@ -1,10 +1,10 @@
-"""The specified example, turn by turn, with the unscripted offline model; and the context that a running reply keeps."""
+"""The specification's example, turn by turn, with the offline model; and the fixed context of a running reply."""
 
 from __future__ import annotations
 
 import pytest
 
-from conversations.context.turn_context import scene_after
+from conversations.context.turn_context import context_after
 from conversations.models import Conversation, Directives, MessageRole
 from tests.conversations.pipeline.conftest import configure, job_of
 from tests.conversations.waiting.conftest import answer, answered, logged
@@ -13,8 +13,8 @@ from tests.processes import until
 
 
 @pytest.mark.requirement("T26")
-def test_the_five_turns_of_the_source(talk, worker) -> None:
-    """Language and routing, phone at 1.1, name at 1.2, the code-phrase and its tool."""
+def test_the_five_turns_of_the_specification(talk, worker) -> None:
+    """Language and routing, phone at 1.1, name at 1.2, the code phrase and its tool."""
     greeted = talk.exchange("Hello, I'd like to book a table for four on Friday")
     assert "welcome to Trattoria Da Nello" in greeted["reply"]["content"]
     assert facts(greeted)["language"] == "en"
@@ -38,7 +38,7 @@ def test_the_five_turns_of_the_source(talk, worker) -> None:
 
 
 def place(turn: dict) -> tuple[str, str]:
-    """The scenario and the number of the step that the turn's directives lead to."""
+    """The scenario and step number in the turn's directives."""
     written = turn["directives_written"]
     return written["scenario"], written["step"].split(",")[0]
 
@@ -48,8 +48,8 @@ def facts(turn: dict) -> dict[str, str]:
 
 
 @pytest.mark.requirement("T25")
-def test_directives_that_change_during_a_reply_do_not_reach_it(talk, worker, model) -> None:
-    """The prompt and the directives of a turn are those of its start."""
+def test_directives_changed_during_a_reply_do_not_reach_it(talk, worker, model) -> None:
+    """A turn uses the prompt and directives of its start."""
     first = talk.exchange("I'd like to book a table")
     model.script("reply", times=1, text="one two three four five six", gap_ms=200)
     second = talk.say("For Friday")
@@ -64,35 +64,35 @@ def test_directives_that_change_during_a_reply_do_not_reach_it(talk, worker, mod
 
 
 @pytest.mark.requirement("T25")
-def test_a_turn_s_flows_read_no_message_that_came_after_its_reply(talk, worker) -> None:
-    """A flow of turn 1 that runs late sees the conversation as it was then."""
+def test_flows_ignore_messages_after_the_reply(talk, worker) -> None:
+    """A late flow of turn 1 sees the conversation as it was then."""
     first = talk.say("Hello, I'm Giulia")
     settle(talk.tenant)
     talk.exchange("And my number is +39 347 555 0142")
     with talk.tenant.tx():
-        seen = [line.content for line in scene_after(job_of(first, lane="observer")).lines]
+        seen = [line.content for line in context_after(job_of(first, lane="observer")).lines]
     assert seen[0] == "Hello, I'm Giulia"
     assert len(seen) == 2
 
 
 @pytest.mark.requirement("T25")
-def test_a_turn_s_flows_read_nothing_that_was_said_after_its_reply_without_a_turn(talk) -> None:
-    """A colleague's words, for one."""
+def test_flows_ignore_messages_without_a_turn_after_the_reply(talk) -> None:
+    """Such as an operator's."""
     turn = answered(talk, "Hello", "Good evening!")
     with logged(talk) as log:
         log.add_message(MessageRole.OPERATOR, "I take over.", turn=None, idn="operator_message")
-    assert heard(talk, turn) == ["Hello", "Good evening!"]
+    assert lines_of(talk, turn) == ["Hello", "Good evening!"]
 
 
 @pytest.mark.requirement("T25")
-def test_a_turn_s_flows_read_no_newer_message_that_waited_for_its_reply(talk) -> None:
-    """It was stored before the reply, and is answered after it."""
+def test_flows_ignore_newer_messages_stored_before_the_reply(talk) -> None:
+    """Stored before the reply, answered after it."""
     configure(talk.tenant, newer_message="queue")
     first, _ = talk.say("Do you have a table?"), talk.say("For four, on Friday")
     answer(talk, first, "Yes!")
-    assert heard(talk, first) == ["Do you have a table?", "Yes!"]
+    assert lines_of(talk, first) == ["Do you have a table?", "Yes!"]
 
 
-def heard(talk, turn) -> list[str]:
+def lines_of(talk, turn) -> list[str]:
     with talk.tenant.tx():
-        return [line.content for line in scene_after(job_of(turn, lane="observer")).lines]
+        return [line.content for line in context_after(job_of(turn, lane="observer")).lines]

@@ -1,4 +1,4 @@
-"""A worker dies while it texts the customer's link, which is stored nowhere: it is made anew, and goes out once."""
+"""A worker dies while it texts the portal link. The link is stored nowhere, so the retry makes it again."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ pytestmark = pytest.mark.short_leases
 @pytest.mark.parametrize(
     ("label", "state", "texts"), [("hop.llm_done_pre_commit", "done", 1), ("hop.response_pre_commit", "unknown", 1)]
 )
-def test_the_link_goes_out_once(
+def test_a_crash_sends_the_portal_link_once(
     label: str, state: str, texts: int, turns: Turns, processes: ForkServer, settings: Any
 ) -> None:
-    """Before anything was stored, and when it had left and nobody knew."""
+    """Before anything was stored, and after it was sent but not recorded."""
     settings.OUTBOUND_ALLOW = ["127.0.0.1"]
     phone = turns.on("phone", external_id="ada", phone="+393475550142")
     turns.model.script("reply", times=0, match="It isn't known whether", text="I don't know whether it has come.")

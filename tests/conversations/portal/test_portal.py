@@ -1,4 +1,4 @@
-"""The customer's page behind its signed link: what it shows, what it takes, and to whom it opens."""
+"""The portal behind its signed link: content, messages, and access."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from django.test import Client
 from conversations.live.stream import StreamCursor
 from conversations.models import Conversation, Message
 from conversations.portal import pages
-from conversations.portal.session import PortalPlace
+from conversations.portal.session import PortalTarget
 from conversations.turns.services import post_message, start_conversation
 from tests.conftest import Tenant
 from tests.tools.messaging.conftest import connect_twilio
@@ -27,7 +27,7 @@ LINK = re.compile(r"/c/([\w=-]{68})")
 
 @pytest.fixture
 def call(tenant: Tenant) -> Conversation:
-    """A phone call in which something was said."""
+    """A phone call with a transcript."""
     with tenant.tx():
         made = start_conversation(
             tenant.project, channel="phone", external_id="ada", known={"phone": "+393475550142"}, metadata={}
@@ -37,18 +37,16 @@ def call(tenant: Tenant) -> Conversation:
 
 
 def token_of(conversation: Conversation, *, until: int = FOREVER) -> str:
-    return portal_token(PortalPlace(conversation.organization_id, conversation.persona_id), until=until)
+    return portal_token(PortalTarget(conversation.organization_id, conversation.persona_id), until=until)
 
 
-def test_the_page_shows_what_was_said(call: Conversation, client: Client) -> None:
-    """The transcript of the customer's own conversations."""
+def test_the_portal_shows_the_transcripts(call: Conversation, client: Client) -> None:
+    """The transcripts of the customer's own conversations."""
     assert "Do you have a table on Friday?" in client.get(f"/c/{token_of(call)}").content.decode()
 
 
 @pytest.mark.requirement("F15")
-def test_what_the_customer_writes_is_a_conversation_of_the_portal(
-    call: Conversation, client: Client, tenant: Tenant
-) -> None:
+def test_a_portal_message_begins_a_portal_conversation(call: Conversation, client: Client, tenant: Tenant) -> None:
     """On the channel portal, with the same customer."""
     client.post(f"/c/{token_of(call)}", {"content": "I'd like to bring my dog."})
     with tenant.tx():
@@ -56,15 +54,15 @@ def test_what_the_customer_writes_is_a_conversation_of_the_portal(
     assert (message.conversation.channel, message.conversation.persona_id) == ("portal", call.persona_id)
 
 
-def test_a_second_message_goes_on_with_it(call: Conversation, client: Client, tenant: Tenant) -> None:
+def test_a_second_message_continues_the_conversation(call: Conversation, client: Client, tenant: Tenant) -> None:
     for words in ("One", "Two"):
         client.post(f"/c/{token_of(call)}", {"content": words})
     with tenant.tx():
         assert Conversation.objects.filter(channel="portal").count() == 1
 
 
-def test_a_form_that_is_posted_twice_says_it_once(call: Conversation, client: Client, tenant: Tenant) -> None:
-    """A double click without the script, or a page that is sent anew; other words are another message."""
+def test_a_form_submitted_twice_is_stored_once(call: Conversation, client: Client, tenant: Tenant) -> None:
+    """A double click without the script, or a resubmitted page; other input is another message."""
     found = re.search('name="key" value="([0-9a-f]{32})"', client.get(f"/c/{token_of(call)}").content.decode())
     assert found is not None
     for words in ("One", "One", "Two"):
@@ -75,25 +73,25 @@ def test_a_form_that_is_posted_twice_says_it_once(call: Conversation, client: Cl
 
 
 @pytest.mark.parametrize("key", ["é", " ", "x" * 999])
-def test_a_form_s_key_that_is_none_is_a_sentence(call: Conversation, client: Client, key: str) -> None:
+def test_an_invalid_form_key_is_refused(call: Conversation, client: Client, key: str) -> None:
     assert client.post(f"/c/{token_of(call)}", {"content": "One", "key": key}).status_code in (302, 422)
 
 
 @pytest.mark.parametrize(
     "change", [lambda token: "A" * 68, lambda token: token[:-1], lambda token: f"{token[:60]}AAAAAAAA"]
 )
-def test_a_link_that_we_never_signed_opens_nothing(call: Conversation, client: Client, change: Any) -> None:
-    """It is not found, and the customer is told what to do instead of a member."""
+def test_a_link_we_never_signed_opens_nothing(call: Conversation, client: Client, change: Any) -> None:
+    """The response is 404, and tells the customer what to do."""
     answer = client.get(f"/c/{change(token_of(call))}")
     assert (answer.status_code, answer.headers["X-Robots-Tag"]) == (404, "noindex, nofollow")
     assert "or ask for a new link" in answer.content.decode()
 
 
-def test_a_link_stands_for_fourteen_days(call: Conversation, client: Client) -> None:
+def test_a_link_expires_after_fourteen_days(call: Conversation, client: Client) -> None:
     assert client.get(f"/c/{token_of(call, until=20_000)}").status_code == 404
 
 
-def test_a_link_of_one_customer_shows_nothing_of_another(call: Conversation, tenant: Tenant, client: Client) -> None:
+def test_a_link_shows_no_other_customers_data(call: Conversation, tenant: Tenant, client: Client) -> None:
     with tenant.tx():
         other = start_conversation(tenant.project, channel="chat", external_id="bob", known={}, metadata={})
     client.post(f"/c/{token_of(call)}", {"content": "My dog comes too."})
@@ -102,9 +100,9 @@ def test_a_link_of_one_customer_shows_nothing_of_another(call: Conversation, ten
         assert theirs not in client.get(f"/c/{token_of(mine)}").content.decode()
 
 
-def test_a_link_is_good_to_the_end_of_its_fourteenth_day(call: Conversation, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A retired signing key works for as long as it is kept."""
-    place = PortalPlace(call.organization_id, call.persona_id)
+def test_a_link_is_valid_to_the_end_of_its_fourteenth_day(call: Conversation, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Retired signing keys stay valid as long as they are configured."""
+    place = PortalTarget(call.organization_id, call.persona_id)
     token = token_in(portal_url(place))
     today = time.time()
     for days, is_open in ((0, True), (14, True), (15, False)):
@@ -112,7 +110,7 @@ def test_a_link_is_good_to_the_end_of_its_fourteenth_day(call: Conversation, mon
         assert (read_portal_token(token) == place) == is_open, days
 
 
-def test_a_link_of_an_older_key_still_opens(call: Conversation, client: Client, settings: Any) -> None:
+def test_a_link_signed_with_a_retired_key_still_opens(call: Conversation, client: Client, settings: Any) -> None:
     address = f"/c/{token_of(call)}"
     settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "y" * 50, [settings.SECRET_KEY]
     assert client.get(address).status_code == 200
@@ -121,8 +119,8 @@ def test_a_link_of_an_older_key_still_opens(call: Conversation, client: Client, 
 
 
 @pytest.mark.requirement("W12")
-def test_a_block_of_another_kind_leaves_the_rest_to_be_seen(call: Conversation, client: Client, tenant: Tenant) -> None:
-    """What a newer server shows doesn't break this page."""
+def test_an_unknown_block_is_skipped(call: Conversation, client: Client, tenant: Tenant) -> None:
+    """A block type of a newer server does not break the page."""
     client.post(f"/c/{token_of(call)}", {"content": "Are dogs allowed?"})
     card = {
         "type": "article_card",
@@ -137,24 +135,24 @@ def test_a_block_of_another_kind_leaves_the_rest_to_be_seen(call: Conversation, 
     assert "Welcome." in answer.content.decode()
 
 
-def test_events_that_the_page_knows_of_another_chat_are_not_gone_on_with(call: Conversation, client: Client) -> None:
+def test_events_of_another_chat_are_sent_from_the_beginning(call: Conversation, client: Client) -> None:
     """A position that was never reached is ignored too; then everything is sent."""
     token = token_of(call)
     client.post(f"/c/{token}", {"content": "One"})
-    first = pages._place(token, "1", "")
+    first = pages._stream_start(token, "1", "")
     assert isinstance(first, StreamCursor)
     chat = str(first.conversation_id)
     known = {("1", chat): False, ("1", str(call.pk)): True, ("999", chat): True, ("x", chat): True}
     for (after, named), is_reset in known.items():
-        found = pages._place(token, after, named)
+        found = pages._stream_start(token, after, named)
         assert isinstance(found, StreamCursor)
         assert (found.is_reset, found.after) == (is_reset, 0 if is_reset else 1), (after, named)
 
 
-def test_more_than_a_person_would_write_is_too_much(
+def test_messages_are_rate_limited(
     call: Conversation, client: Client, tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Counted for the customer, from however many addresses; looking goes on."""
+    """Counted per customer, from any number of addresses; reading goes on."""
     monkeypatch.setattr(
         pages, "seconds_to_wait", lambda bucket, *, per_minute: 2.5 if str(call.persona_id) in bucket else 0
     )
@@ -165,8 +163,8 @@ def test_more_than_a_person_would_write_is_too_much(
         assert not Message.objects.filter(content="Hello!").exists()
 
 
-def test_what_is_too_long_is_said_and_stands_there_still(call: Conversation, client: Client) -> None:
-    """Without a script too; a line break counts once, as it was written."""
+def test_a_message_over_the_limit_is_reported_and_stays_in_its_field(call: Conversation, client: Client) -> None:
+    """Also without a script; a line break counts as one character."""
     address = f"/c/{token_of(call)}"
     answer = client.post(address, {"content": "line\r\n" * 800 + "b"})
     assert answer.status_code == 422
@@ -176,9 +174,7 @@ def test_what_is_too_long_is_said_and_stands_there_still(call: Conversation, cli
 
 
 @pytest.mark.parametrize("content", ["", "   ", "x" * 4_001, "a\x00b"])
-def test_a_message_that_can_not_be_stored_is_refused_with_a_sentence(
-    call: Conversation, client: Client, tenant: Tenant, content: str
-) -> None:
+def test_an_unstorable_message_is_refused(call: Conversation, client: Client, tenant: Tenant, content: str) -> None:
     answer = client.post(f"/c/{token_of(call)}", {"content": content}, headers={"Accept": "application/json"})
     error = answer.json()["error"]
     assert (answer.status_code, error["field"], bool(error["message"])) == (400, "content", True)
@@ -187,8 +183,8 @@ def test_a_message_that_can_not_be_stored_is_refused_with_a_sentence(
 
 
 @pytest.mark.requirement("W03")
-def test_the_button_for_a_person_asks_for_one(turns: Any, client: Client) -> None:
-    """Whoever has the customer's number reaches them."""
+def test_the_button_requests_a_person(turns: Any, client: Client) -> None:
+    """Anyone who has the customer's number reaches them."""
     portal = turns.on("portal", external_id="ada", phone="+393475550142")
     portal.calls_tool("escalate_to_human", {"reason": "A complaint"})
     portal.says("There you are.")
@@ -200,7 +196,7 @@ def test_the_button_for_a_person_asks_for_one(turns: Any, client: Client) -> Non
         assert Escalation.objects.get(pk=escalation).state == EscalationState.WAITING
 
 
-def test_a_script_in_the_transcript_is_text(call: Conversation, tenant: Tenant, client: Client) -> None:
+def test_markup_in_the_transcript_is_escaped(call: Conversation, tenant: Tenant, client: Client) -> None:
     with tenant.tx():
         post_message(call.pk, "<script>alert(1)</script>")
     assert "<script>alert(1)" not in client.get(f"/c/{token_of(call)}").content.decode()
@@ -222,7 +218,7 @@ def twilio(turns: Any) -> Iterator[TwilioServer]:
 
 
 @pytest.mark.requirement("F11")
-def test_a_caller_is_sent_the_link_of_their_own_page(turns: Any, twilio: TwilioServer) -> None:
+def test_a_caller_is_texted_their_own_portal_link(turns: Any, twilio: TwilioServer) -> None:
     """The model reads that it was sent, but never the link."""
     phone = caller(turns)
     turn = phone.say("Send me the link, please")
@@ -233,8 +229,8 @@ def test_a_caller_is_sent_the_link_of_their_own_page(turns: Any, twilio: TwilioS
     assert "/c/" not in phone.result(turn)
 
 
-def test_the_link_stands_nowhere_that_staff_reads(turns: Any, twilio: TwilioServer, client: Client) -> None:
-    """It was sent to the customer alone; neither what was sent nor what the service answered keeps it."""
+def test_the_link_is_stored_nowhere_staff_can_read(turns: Any, twilio: TwilioServer, client: Client) -> None:
+    """It was sent to the customer only; neither the stored message nor the service's response contains it."""
     phone = caller(turns)
     turn = phone.say("Send me the link, please")
     token = LINK.search(twilio.script.calls[0].form["Body"])[1]  # type: ignore[index]
@@ -251,8 +247,8 @@ def test_the_link_stands_nowhere_that_staff_reads(turns: Any, twilio: TwilioServ
     assert not [text[:80] for text in shown if token[:60] in text]
 
 
-def test_a_text_of_which_nobody_knows_keeps_no_link_either(turns: Any, twilio: TwilioServer) -> None:
-    """It isn't sent a second time, and what is left of it opens nothing."""
+def test_a_text_with_an_unknown_outcome_stores_no_link_either(turns: Any, twilio: TwilioServer) -> None:
+    """It is not sent again, and the stored rest of it opens nothing."""
     twilio.script.cuts = True
     phone = caller(turns)
     turn = phone.say("Send me the link, please")
@@ -263,8 +259,8 @@ def test_a_text_of_which_nobody_knows_keeps_no_link_either(turns: Any, twilio: T
 
 
 @pytest.mark.requirement("F11")
-def test_without_a_service_the_outbox_keeps_the_link_in_the_demo_only(turns: Any, settings: Any) -> None:
-    """Where the offline model answers nobody is ever texted, and the outbox is the customer's phone."""
+def test_without_a_text_service_only_the_demos_outbox_keeps_the_link(turns: Any, settings: Any) -> None:
+    """With the offline model nobody is texted, and the outbox is the customer's phone."""
     for is_offline in (True, False):
         settings.OFFLINE_MODEL = is_offline
         phone = turns.on("phone", external_id=f"ada {is_offline}", phone=f"+39347555014{int(is_offline)}")
@@ -275,18 +271,18 @@ def test_without_a_service_the_outbox_keeps_the_link_in_the_demo_only(turns: Any
 
 
 @pytest.mark.requirement("F11")
-def test_the_link_is_offered_on_the_phone_only(turns: Any) -> None:
+def test_the_link_is_only_offered_on_the_phone(turns: Any) -> None:
     turns.says("Hello!")
     turns.say("Hi")
     assert "send_portal_link" not in turns.asked()[0]["tools"]
 
 
-def test_a_link_is_short_enough_for_a_text_message(call: Conversation) -> None:
-    assert len(portal_url(PortalPlace(call.organization_id, call.persona_id))) < 120
+def test_a_link_fits_into_a_text_message(call: Conversation) -> None:
+    assert len(portal_url(PortalTarget(call.organization_id, call.persona_id))) < 120
 
 
-def test_what_is_sent_twice_with_one_key_is_said_once(call: Conversation, client: Client, tenant: Tenant) -> None:
-    """By the page's script, whose first try had no answer."""
+def test_a_message_sent_twice_with_one_key_is_stored_once(call: Conversation, client: Client, tenant: Tenant) -> None:
+    """By the page's script, when the first response was lost."""
     headers = {"Accept": "application/json", "Idempotency-Key": "once"}
     answers = [client.post(f"/c/{token_of(call)}", {"content": "Hello"}, headers=headers) for _ in range(2)]
     assert [answer.status_code for answer in answers] == [202, 202]

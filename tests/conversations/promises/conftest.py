@@ -35,7 +35,7 @@ GATES = ("sms_send_information", "booking_manage_url", "booking_check_availabili
 
 @dataclass
 class Desk:
-    """One conversation whose replies are analysed by the lanes' own code, in this process."""
+    """One conversation whose replies are analyzed in this process, by the lanes' own code."""
 
     tenant: Tenant
     talk: Talk
@@ -47,7 +47,7 @@ class Desk:
                 set_attribute(self.tenant.project, f"project_attributes_setting_{gate}_enabled", True)
 
     def tool(self, name: str, **definition: Any) -> None:
-        """A custom tool of the project's own."""
+        """Add a custom tool to the project."""
         document = {
             "description": "Notifies the crew.",
             "conditions": {
@@ -60,7 +60,7 @@ class Desk:
             save(self.tenant.project, name=name, document=document)
 
     def reply(self, text: str, *, hears: str = "Please do") -> Turn:
-        """The customer says something, and the agent's reply stands; its tool caller is queued."""
+        """Add a turn with the customer's message and the agent's reply, and queue its tool caller."""
         turn = self.talk.say(hears)
         with self.tenant.tx(), open_log(self.talk.conversation.pk) as log:
             turn.reply = log.add_message(MessageRole.AGENT, text, turn=turn, idn="agent_message")
@@ -71,20 +71,20 @@ class Desk:
         return turn
 
     def analyse(self, text: str, *, hears: str = "Please do") -> dict[str, Any]:
-        """The turn of a reply, once the tool caller has read it."""
+        """Run the tool caller for a reply, and return its turn."""
         turn = self.reply(text, hears=hears)
         self.run("tool_caller")
         return self.talk.turn(turn)
 
     def run(self, *lanes: str) -> None:
-        """Claim and run the lanes' jobs until none is due."""
+        """Run the lanes' due jobs until none is left."""
         asyncio.run(self._run([lane_of(name) for name in lanes]))
 
     def reads(self, *tools: str, times: int = 1, unserved: Any = (), **changes: Any) -> None:
         """Script the next detection: these tools, each with every condition met, or as `changes` say.
 
-        Two detections are asked at once; which one comes first is nobody's to say, so each step names the one that it is for.
-        With `times` 0 it is for all of them.
+        Two detections run in parallel in no fixed order, so each step names the one it is for. With `times` 0 the
+        script serves every detection.
         """
         with self.tenant.tx():
             compiled = {tool.name: tool.definition for tool in compile_tools(self.tenant.project, channel="phone")}
@@ -103,7 +103,7 @@ class Desk:
         self.model.script("rerank", json={"ranking": ranking})
 
     def steps(self, turn: Mapping[str, Any]) -> dict[int, dict[str, Any]]:
-        """What each step of the turn's analysis held, by its number."""
+        """The stored result of each step of the turn's analysis, by number."""
         return {step["number"]: step["held"] for step in turn["analysis"]}
 
     def promises(self) -> list[Promise]:

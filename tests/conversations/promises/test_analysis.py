@@ -1,4 +1,4 @@
-"""AnalyzeConversation: its nine steps in order, and what each held."""
+"""AnalyzeConversation: its nine steps in order, and their stored results."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_the_trace_lists_the_nine_steps_by_name_and_group(desk: Desk) -> None:
 
 
 @pytest.mark.requirement("N04", "N13")
-def test_a_turn_without_tools_has_all_nine_steps_too(desk: Desk) -> None:
+def test_a_turn_without_tools_also_has_all_nine_steps(desk: Desk) -> None:
     turn = desk.analyse("We open at noon.")
     assert [step["name"] for step in turn["analysis"]] == NAMES
     assert turn["tools_called"] is False
@@ -53,7 +53,7 @@ def test_a_turn_without_tools_has_all_nine_steps_too(desk: Desk) -> None:
 
 
 @pytest.mark.requirement("N05")
-def test_the_compiled_object_is_kept_with_built_in_and_custom_tools(desk: Desk) -> None:
+def test_the_trace_keeps_the_compiled_built_in_and_custom_tools(desk: Desk) -> None:
     desk.tool("notify_crew")
     tools = desk.steps(desk.analyse(PROMISE))[1]["tools"]
     assert {name: tools[name]["origin"] for name in (SMS, "notify_crew")} == {SMS: "built-in", "notify_crew": "custom"}
@@ -61,7 +61,7 @@ def test_the_compiled_object_is_kept_with_built_in_and_custom_tools(desk: Desk) 
 
 
 @pytest.mark.requirement("N06")
-def test_each_offered_tool_is_in_one_of_two_groups(desk: Desk) -> None:
+def test_each_offered_tool_is_in_exactly_one_group(desk: Desk) -> None:
     desk.tool("notify_crew", useConversationHistory=True)
     steps = desk.steps(desk.analyse(PROMISE))
     offered = {name for name, tool in steps[1]["tools"].items() if not tool["why_not"]}
@@ -72,7 +72,7 @@ def test_each_offered_tool_is_in_one_of_two_groups(desk: Desk) -> None:
 
 
 @pytest.mark.requirement("N07")
-def test_a_tool_without_history_is_asked_about_the_latest_answer_alone(desk: Desk) -> None:
+def test_a_tool_without_history_is_judged_by_the_latest_answer_alone(desk: Desk) -> None:
     desk.analyse(PROMISE, hears="The blue door, please")
     [call] = [request for request in desk.model.requests("detect") if SMS in request["messages"][0]["content"]]
     assert "blue door" not in "".join(message["content"] for message in call["messages"])
@@ -80,7 +80,7 @@ def test_a_tool_without_history_is_asked_about_the_latest_answer_alone(desk: Des
 
 
 @pytest.mark.requirement("N08")
-def test_a_tool_with_history_is_asked_with_the_whole_conversation(desk: Desk) -> None:
+def test_a_tool_with_history_is_judged_by_the_whole_conversation(desk: Desk) -> None:
     desk.tool("notify_crew", useConversationHistory=True)
     desk.analyse(PROMISE, hears="The blue door, please")
     calls = [request["messages"] for request in desk.model.requests("detect")]
@@ -89,7 +89,7 @@ def test_a_tool_with_history_is_asked_with_the_whole_conversation(desk: Desk) ->
 
 
 @pytest.mark.requirement("N06")
-def test_a_group_without_a_tool_costs_no_call(desk: Desk) -> None:
+def test_an_empty_group_costs_no_model_call(desk: Desk) -> None:
     switch_off(desk, "booking", "booking_cancellation")
     turn = desk.analyse(PROMISE)
     assert len(desk.model.requests("detect")) == 1
@@ -110,7 +110,7 @@ def test_selected_tools_are_grouped_by_their_tag(desk: Desk) -> None:
 
 
 @pytest.mark.requirement("N10")
-def test_a_tag_with_one_candidate_wins_without_a_call(desk: Desk) -> None:
+def test_a_tag_with_one_candidate_needs_no_ranking(desk: Desk) -> None:
     desk.reads(SMS)
     turn = desk.analyse(PROMISE)
     assert desk.steps(turn)[6]["winners"] == {"sms": SMS}
@@ -131,7 +131,7 @@ def test_each_selected_tool_has_one_effect(desk: Desk) -> None:
 
 
 @pytest.mark.requirement("N13", "T22")
-def test_a_tool_whose_result_is_awaited_says_so(desk: Desk) -> None:
+def test_the_trace_marks_tools_whose_result_is_awaited(desk: Desk) -> None:
     desk.reads("check_availability_tool")
     turn = desk.analyse("Let me check availability for Friday at 7 PM.")
     steps = desk.steps(turn)
@@ -140,7 +140,7 @@ def test_a_tool_whose_result_is_awaited_says_so(desk: Desk) -> None:
 
 
 @pytest.mark.requirement("N12")
-def test_the_follow_up_of_a_call_comes_sooner_than_that_of_a_chat(desk: Desk) -> None:
+def test_a_call_is_followed_up_sooner_than_a_chat(desk: Desk) -> None:
     seconds = {}
     for channel in ("phone", "chat"):
         desk.talk = begin(desk.tenant, channel=channel)
@@ -152,7 +152,7 @@ def test_the_follow_up_of_a_call_comes_sooner_than_that_of_a_chat(desk: Desk) ->
 
 
 @pytest.mark.requirement("N12")
-def test_a_goodbye_ends_the_wait_for_an_answer(desk: Desk) -> None:
+def test_a_goodbye_clears_the_follow_up_timer(desk: Desk) -> None:
     """In the commit that fires it."""
     turn = desk.reply("Goodbye!")
     set_timer(desk, turn)
@@ -165,7 +165,7 @@ def test_a_goodbye_ends_the_wait_for_an_answer(desk: Desk) -> None:
 
 
 def set_timer(desk: Desk, turn: Turn) -> None:
-    """As the reply's commit does."""
+    """Set the timer as the reply's commit does."""
     with desk.tenant.tx(), open_log(desk.talk.conversation.pk) as log:
         config = desk.tenant.project.agent_version.config.model_copy(update={"quiet_hours": None})
         log.conversation.follow_up_at = next_follow_up(log, config, after=turn)
@@ -180,8 +180,7 @@ def test_a_webcall_is_evaluated_as_a_phone_call(desk: Desk, channel: str, evalua
     assert (held["tools"]["transfer_call_tool"]["why_not"] == "") is offered
 
 
-def test_an_analysis_that_runs_again_does_nothing(desk: Desk) -> None:
-    """One effect for one promise, whoever runs the job again."""
+def test_an_analysis_is_not_repeated(desk: Desk) -> None:
     desk.reads(SMS, times=0)
     turn = desk.reply(PROMISE)
     desk.run("tool_caller")
@@ -200,7 +199,7 @@ def again(desk: Desk, turn: Turn) -> None:
 @pytest.mark.requirement("N17")
 @pytest.mark.parametrize("value", ["true", 1, None])
 def test_only_a_json_true_meets_a_condition(desk: Desk, value: object) -> None:
-    """Anything else is no answer that can be used, and nothing runs."""
+    """Any other value makes the answer unusable, and nothing runs."""
     wrong = [{"name": "agentPromised", "met": value}, {"name": "notRelatedToExistingBooking", "met": True}]
     desk.reads(SMS, times=0, conditions=wrong)
     desk.analyse(PROMISE)
@@ -208,7 +207,7 @@ def test_only_a_json_true_meets_a_condition(desk: Desk, value: object) -> None:
 
 
 @pytest.mark.requirement("N17")
-def test_a_condition_that_was_not_read_is_not_met(desk: Desk) -> None:
+def test_an_unread_condition_is_not_met(desk: Desk) -> None:
     desk.reads(SMS, conditions=[{"name": "agentPromised", "met": True}])
     [verdict] = desk.analyse(PROMISE)["verdicts"]
     assert (verdict["fired"], verdict["rule"]) == (False, "condition")
@@ -216,21 +215,21 @@ def test_a_condition_that_was_not_read_is_not_met(desk: Desk) -> None:
 
 
 @pytest.mark.requirement("N17")
-def test_a_condition_that_was_read_both_ways_is_not_met(desk: Desk) -> None:
+def test_a_condition_read_both_ways_is_not_met(desk: Desk) -> None:
     both = [{"name": "agentPromised", "met": met} for met in (False, True)]
     desk.reads(SMS, conditions=[*both, {"name": "notRelatedToExistingBooking", "met": True}])
     assert fired(desk.analyse(PROMISE)) == []
 
 
 @pytest.mark.requirement("N22")
-def test_a_tool_that_was_not_asked_about_never_fires(desk: Desk) -> None:
-    """It is known, and switched off."""
+def test_a_tool_that_was_not_offered_never_fires(desk: Desk) -> None:
+    """It exists, but is switched off."""
     desk.reads(LINK, times=0)
     switch_off(desk, "booking_manage_url")
     assert desk.analyse(PROMISE)["verdicts"] == []
 
 
-# What is judged without a database: the tools as their code has them.
+# Judging needs no database: these are the tools as defined in code.
 TOOLS = {tool.name: tool for tool in merge_tools(BusinessState(channel="phone"), [])}
 
 
@@ -240,7 +239,7 @@ def reading(name: str, *, quote: str = PROMISE, rule: Rule | None = None) -> Too
 
 
 def said(*answers: str) -> Exchange:
-    """The agent's messages; the last one is what is judged."""
+    """The agent's messages; the last one is judged."""
     return Exchange(answer=answers[-1], lines=[TranscriptLine("agent", answer) for answer in answers])
 
 
@@ -257,15 +256,15 @@ def judged(*readings: ToolReading, exchange: Exchange | None = None) -> list[Jud
         ("A text with the details follows.", False),
     ],
 )
-def test_only_the_latest_answer_promises(answer: str, fires: bool) -> None:
-    """A model that quotes an earlier message makes nothing happen a second time."""
+def test_only_the_latest_answer_makes_promises(answer: str, fires: bool) -> None:
+    """A model that quotes an earlier message triggers nothing a second time."""
     [one] = judged(reading(SMS), exchange=said(PROMISE, answer))
     assert (one.fired, one.rule) == (fires, "" if fires else "in_progress")
 
 
 @pytest.mark.requirement("N33")
-def test_words_that_stand_nowhere_as_they_are_still_count() -> None:
-    """A quote that a model shortened is no earlier message's."""
+def test_a_quote_that_matches_no_message_still_counts() -> None:
+    """A quote shortened by the model is not an earlier message's."""
     assert [one.fired for one in judged(reading(SMS, quote="text … details"), exchange=said("Hello.", PROMISE))] == [
         True
     ]
@@ -273,13 +272,13 @@ def test_words_that_stand_nowhere_as_they_are_still_count() -> None:
 
 @pytest.mark.requirement("N11", "N39")
 @pytest.mark.parametrize("rules", [(None, Rule.OFFER), (Rule.OFFER, None), (None, None)])
-def test_a_tool_that_is_read_twice_fires_once(rules: tuple[Rule | None, Rule | None]) -> None:
+def test_a_tool_detected_twice_fires_once(rules: tuple[Rule | None, Rule | None]) -> None:
     """Offered in one sentence and promised in another, in either order."""
     assert [one.fired for one in judged(*(reading(SMS, rule=rule) for rule in rules))] == [True]
 
 
 @pytest.mark.requirement("N11")
-def test_verdicts_stand_in_the_order_of_the_words() -> None:
+def test_verdicts_are_ordered_by_their_quotes() -> None:
     """What was promised first is planned first."""
     text, goodbye = "I'll text you now", "Goodbye!"
     readings = [reading("end_conversation_tool", quote=goodbye), reading(SMS, quote=text)]
@@ -288,15 +287,15 @@ def test_verdicts_stand_in_the_order_of_the_words() -> None:
 
 
 @pytest.mark.requirement("N09", "N40")
-def test_what_was_only_offered_competes_with_no_promise() -> None:
+def test_an_offer_does_not_compete_with_a_promise() -> None:
     """No ranking could let it win."""
     found = identify_conflicts(judged(reading(SMS), reading(LINK, rule=Rule.OFFER)))
     assert (found.contested, found.tags) == ({}, {"sms": [SMS]})
 
 
 @pytest.mark.requirement("N10", "N43")
-def test_what_is_left_to_be_ranked_is_read_back_as_it_was() -> None:
-    """By whichever worker goes on with it."""
+def test_contested_tools_are_restored_from_the_trace() -> None:
+    """By whichever worker resumes it."""
     tools = [replace(TOOLS[name], version=7) for name in (SMS, LINK)]
     left = identify_conflicts(
         judge([Detection(verdicts=list(map(reading, (SMS, LINK))))], tools=tools, exchange=said(PROMISE))
@@ -306,15 +305,15 @@ def test_what_is_left_to_be_ranked_is_read_back_as_it_was() -> None:
 
 @pytest.mark.requirement("N34", "N38")
 @pytest.mark.parametrize("rule", list(Rule))
-def test_a_verdict_says_which_rule_held_the_tool_back(rule: Rule) -> None:
+def test_a_verdict_names_the_rule_that_held_the_tool_back(rule: Rule) -> None:
     [found] = judged(reading(SMS, rule=rule))
     assert (found.fired, found.rule, found.reason) == (False, rule, REASONS[rule])
     assert found.reason != FIRES
 
 
 @pytest.mark.requirement("N06", "N07")
-def test_a_call_decides_about_its_own_tools_alone(desk: Desk) -> None:
-    """The one that has read the latest answer only doesn't fire what needs the whole conversation."""
+def test_a_detection_decides_about_its_own_tools_alone(desk: Desk) -> None:
+    """The detection without history cannot fire a tool that needs the whole conversation."""
     other = {"tool": "create_booking_tool", "quote": PROMISE, "rule": None}
     met = [{"name": name, "met": True} for name in TOOLS["create_booking_tool"].definition.conditions]
     told = {"verdicts": [{**other, "conditions": met}], "unserved": []}
@@ -323,8 +322,8 @@ def test_a_call_decides_about_its_own_tools_alone(desk: Desk) -> None:
 
 
 @pytest.mark.requirement("N07", "N08")
-def test_only_a_tool_with_history_is_told_what_was_said_before(desk: Desk) -> None:
-    """Of a long conversation the summary stands for the rest of it."""
+def test_only_a_tool_with_history_is_given_earlier_messages(desk: Desk) -> None:
+    """The summary represents the rest of a long conversation."""
     before = "The guest is allergic to lupins."
     with desk.tenant.tx():
         conversation = desk.talk.reload()
@@ -336,8 +335,7 @@ def test_only_a_tool_with_history_is_told_what_was_said_before(desk: Desk) -> No
 
 
 @pytest.mark.requirement("N33")
-def test_conditions_of_one_name_are_written_out_where_they_differ() -> None:
-    """What a tool's condition says is never another tool's."""
+def test_conditions_of_one_name_are_listed_separately_where_they_differ() -> None:
     first, second, third = (
         replace(TOOLS[SMS], definition=condition_of(text)) for text in ("Texts.", "Calls.", "Calls.")
     )

@@ -1,4 +1,4 @@
-"""Tools of one tag exclude each other within a turn; what can't be decided doesn't run."""
+"""Tools with the same tag exclude each other within a turn; an undecided conflict runs none of them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from conversations.models import Analysis, Turn
 from jobs.models import Job, State
 from tests.conversations.promises.conftest import LINK, PROMISE, SMS, Desk, fired
 from tests.processes import ForkServer
-from tools.engine.analysis.conflicts import settle
+from tools.engine.analysis.conflicts import resolve_conflict
 from tools.engine.analysis.steps import compiled_object, tool_of
 from tools.engine.catalogue import at_moment, compile_tools
 from tools.engine.definition import Trigger
@@ -24,12 +24,12 @@ AVAILABILITY, PRODUCT = "check_availability_tool", "check_product_or_service_ava
 
 @pytest.mark.requirement("N41", "N42")
 @pytest.mark.parametrize(("tag", "rivals"), [("sms", {SMS, LINK}), ("availability", {AVAILABILITY, PRODUCT})])
-def test_the_built_in_tools_that_compete(tag: str, rivals: set[str]) -> None:
+def test_the_built_in_tools_that_conflict_are_known(tag: str, rivals: set[str]) -> None:
     assert {name for name, tool in builtin_tools().items() if tool.definition.tag == tag} == rivals
 
 
 @pytest.mark.requirement("N40", "N41")
-def test_of_two_tools_of_a_tag_the_ranking_s_winner_fires(desk: Desk) -> None:
+def test_of_two_tools_with_one_tag_only_the_ranked_winner_fires(desk: Desk) -> None:
     desk.reads(SMS, LINK)
     desk.ranks(**{SMS: 40, LINK: 80})
     turn = desk.analyse(PROMISE)
@@ -39,7 +39,7 @@ def test_of_two_tools_of_a_tag_the_ranking_s_winner_fires(desk: Desk) -> None:
 
 
 @pytest.mark.requirement("N43")
-def test_the_loser_is_recorded_with_the_winner_s_name(desk: Desk) -> None:
+def test_the_loser_is_recorded_with_the_winners_name(desk: Desk) -> None:
     desk.reads(SMS, LINK)
     desk.ranks(**{SMS: 80, LINK: 40})
     lost = next(verdict for verdict in desk.analyse(PROMISE)["verdicts"] if verdict["tool"] == LINK)
@@ -47,7 +47,7 @@ def test_the_loser_is_recorded_with_the_winner_s_name(desk: Desk) -> None:
 
 
 @pytest.mark.requirement("N42")
-def test_the_two_tools_of_tag_availability_become_one(desk: Desk) -> None:
+def test_two_availability_tools_become_one(desk: Desk) -> None:
     desk.switch_on("products_and_services_background_check_availability")
     desk.reads(AVAILABILITY, PRODUCT)
     desk.ranks(**{AVAILABILITY: 90, PRODUCT: 10})
@@ -55,14 +55,14 @@ def test_the_two_tools_of_tag_availability_become_one(desk: Desk) -> None:
 
 
 @pytest.mark.requirement("N43")
-def test_the_ranking_is_asked_in_the_structure_of_the_detection(desk: Desk) -> None:
+def test_the_ranking_prompt_has_the_detections_structure(desk: Desk) -> None:
     desk.reads(SMS, LINK)
     desk.ranks(**{SMS: 80, LINK: 40})
     desk.analyse(PROMISE)
     [ranking] = desk.model.requests("rerank")
     [detection] = [one for one in desk.model.requests("detect") if SMS in one["messages"][0]["content"]]
     asked, listed = (one["messages"][0]["content"].partition("\n# Tools\n")[2] for one in (detection, ranking))
-    # What a condition says stands once in a list, so it may be in another place than its name.
+    # Equal condition texts are listed once, so a text may be at another position than its name.
     assert all(line in asked for line in listed.splitlines() if not line.startswith("- "))
     assert all(line.partition(": ")[0] in asked for line in listed.splitlines())
     assert ranking["messages"][1] == detection["messages"][1]
@@ -70,8 +70,8 @@ def test_the_ranking_is_asked_in_the_structure_of_the_detection(desk: Desk) -> N
 
 @pytest.mark.requirement("N43")
 @pytest.mark.parametrize("reads_history", [True, False])
-def test_the_ranking_reads_the_conversation_where_one_of_them_needs_it(desk: Desk, reads_history: bool) -> None:
-    """The prompt is that of the detection."""
+def test_the_ranking_includes_the_conversation_if_a_candidate_needs_it(desk: Desk, reads_history: bool) -> None:
+    """The prompt is the detection's."""
     desk.tool(CREW, conflictPolicy={"tag": "sms"}, useConversationHistory=reads_history)
     desk.reads(SMS, CREW)
     desk.ranks(**{SMS: 80, CREW: 40})
@@ -81,8 +81,8 @@ def test_the_ranking_reads_the_conversation_where_one_of_them_needs_it(desk: Des
 
 
 @pytest.mark.requirement("N10")
-def test_an_untagged_tool_is_at_work_before_the_ranking_is_asked(desk: Desk) -> None:
-    """What needs no ranking is committed first; the rest when it is ranked."""
+def test_an_untagged_tool_starts_before_the_ranking(desk: Desk) -> None:
+    """Uncontested tools are committed first, the others after the ranking."""
     desk.tool(CREW)
     desk.reads(CREW, SMS, LINK)
     desk.model.script("rerank", times=3, fault="500")
@@ -95,7 +95,7 @@ def test_an_untagged_tool_is_at_work_before_the_ranking_is_asked(desk: Desk) -> 
 
 
 @pytest.mark.requirement("N10")
-def test_an_attempt_that_comes_later_ranks_what_was_left_and_asks_nothing_again(desk: Desk) -> None:
+def test_a_later_attempt_only_ranks_what_was_left(desk: Desk) -> None:
     """The detection is a stored decision."""
     desk.tool(CREW)
     desk.reads(CREW, SMS, LINK)
@@ -127,7 +127,7 @@ UNUSABLE = {
 
 
 @pytest.mark.parametrize("ranked", UNUSABLE.values(), ids=list(UNUSABLE))
-def test_what_can_not_be_decided_runs_none_and_says_so(desk: Desk, ranked: Sequence[tuple[str, int]]) -> None:
+def test_an_undecided_conflict_runs_no_tool_and_gives_the_reason(desk: Desk, ranked: Sequence[tuple[str, int]]) -> None:
     desk.reads(SMS, LINK)
     rows = [{"reason": "r", "tool": tool, "relevance": points} for tool, points in ranked]
     desk.model.script("rerank", json={"ranking": rows})
@@ -139,7 +139,7 @@ def test_what_can_not_be_decided_runs_none_and_says_so(desk: Desk, ranked: Seque
     assert desk.steps(turn)[6]["winners"] == {"sms": None}
 
 
-def test_a_garbled_ranking_runs_none(desk: Desk) -> None:
+def test_an_invalid_ranking_runs_no_tool(desk: Desk) -> None:
     desk.reads(SMS, LINK)
     desk.model.script("rerank", times=0, fault="garbage_json")
     turn = desk.analyse(PROMISE)
@@ -147,8 +147,8 @@ def test_a_garbled_ranking_runs_none(desk: Desk) -> None:
     assert {verdict["rule"] for verdict in turn["verdicts"]} == {"lost_rerank"}
 
 
-def test_a_promise_that_could_not_be_decided_is_broken_with_the_reason(desk: Desk) -> None:
-    """The agent has said it, so it is not forgotten."""
+def test_a_promise_with_an_undecided_conflict_is_broken_with_the_reason(desk: Desk) -> None:
+    """The agent has promised it, so it is recorded."""
     desk.reads(SMS, LINK)
     desk.ranks(**{SMS: 50, LINK: 50})
     desk.analyse(PROMISE)
@@ -157,8 +157,8 @@ def test_a_promise_that_could_not_be_decided_is_broken_with_the_reason(desk: Des
     assert "Undecided" in promise.reason
 
 
-def test_a_ranking_that_can_not_be_had_for_good_leaves_none_running(desk: Desk) -> None:
-    """The job fails visibly, and the trace is closed."""
+def test_a_permanently_failed_ranking_runs_no_tool(desk: Desk) -> None:
+    """The job fails visibly, and the trace is complete."""
     desk.reads(SMS, LINK)
     desk.model.script("rerank", times=0, fault="401")
     turn = desk.reply(PROMISE)
@@ -171,7 +171,7 @@ def test_a_ranking_that_can_not_be_had_for_good_leaves_none_running(desk: Desk) 
 
 
 @pytest.mark.requirement("N10", "N40")
-def test_two_tags_at_once_have_one_winner_each(desk: Desk) -> None:
+def test_two_contested_tags_have_one_winner_each(desk: Desk) -> None:
     desk.switch_on("products_and_services_background_check_availability")
     desk.reads(SMS, LINK, AVAILABILITY, PRODUCT)
     for one, other in ((SMS, LINK), (AVAILABILITY, PRODUCT)):
@@ -181,14 +181,14 @@ def test_two_tags_at_once_have_one_winner_each(desk: Desk) -> None:
 
 
 @pytest.mark.requirement("N41")
-def test_the_offline_model_ranks_by_the_answer_s_words(desk: Desk) -> None:
-    """The manage link is what these words mean."""
+def test_the_offline_model_ranks_by_the_answers_words(desk: Desk) -> None:
+    """These words mean the booking link."""
     desk.reads(SMS, LINK)
     turn = desk.analyse("I'll text you the link to manage your booking.")
     assert len(fired(turn)) == 1
 
 
-def test_a_stored_tool_is_read_back_as_it_was(desk: Desk) -> None:
+def test_a_stored_tool_is_restored_unchanged(desk: Desk) -> None:
     with desk.tenant.tx():
         tools = at_moment(compile_tools(desk.tenant.project, channel="phone"), Trigger.COMMITMENT)
     stored = compiled_object(tools)
@@ -203,15 +203,15 @@ def judgement(desk: Desk, name: str) -> Judgement:
     return Judgement(tool=tool, fired=True, rule="", reason="", quote=PROMISE, conditions={})
 
 
-def test_a_tool_that_is_ranked_twice_still_wins(desk: Desk) -> None:
+def test_a_tool_ranked_twice_still_wins(desk: Desk) -> None:
     rivals = [judgement(desk, SMS), judgement(desk, LINK)]
     ranked = [RankedTool(reason="r", tool=tool, relevance=points) for tool, points in ((SMS, 9), (SMS, 9), (LINK, 1))]
-    assert settle("sms", rivals, Ranking(ranking=ranked)).winner == SMS
+    assert resolve_conflict("sms", rivals, Ranking(ranking=ranked)).winner == SMS
 
 
 @pytest.mark.short_leases
-def test_a_worker_killed_between_decision_and_ranking_runs_each_tool_once(desk: Desk, processes: ForkServer) -> None:
-    """What was decided stands; another worker ranks the rest."""
+def test_a_crash_between_decision_and_ranking_runs_each_tool_once(desk: Desk, processes: ForkServer) -> None:
+    """The first decisions are kept; another worker ranks the rest."""
     desk.tool(CREW)
     for _ in range(2):
         desk.reads(CREW, SMS, LINK)

@@ -1,4 +1,4 @@
-"""The ledger of promises: each commitment with its words, and what became of it."""
+"""Promises: each with its quote and its outcome."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TWO = f"{CHEF['quote']}. {PROMISE}"
 
 
 def ended(desk: Desk, state: EffectState, **changes: Any) -> Promise:
-    """The promise of an effect, once that has come to a state."""
+    """The promise of an effect that has reached a state."""
     desk.reads(SMS)
     desk.analyse(PROMISE)
     return settled(desk, state, **changes)
@@ -36,7 +36,7 @@ def due(desk: Desk, *, seconds: float = -1) -> None:
         cursor.execute("update tools_promise set due_at = clock_timestamp() + %s * interval '1 second'", [seconds])
 
 
-def test_each_fired_verdict_is_an_open_promise_with_its_exact_words(desk: Desk) -> None:
+def test_each_fired_verdict_opens_a_promise_with_its_exact_quote(desk: Desk) -> None:
     desk.reads(SMS)
     turn = desk.analyse(PROMISE)
     [promise] = turn["promises"]
@@ -46,7 +46,7 @@ def test_each_fired_verdict_is_an_open_promise_with_its_exact_words(desk: Desk) 
     assert promise["due_at"] > promise["created_at"]
 
 
-def test_a_tool_that_was_held_back_promises_nothing(desk: Desk) -> None:
+def test_a_tool_that_was_held_back_opens_no_promise(desk: Desk) -> None:
     desk.reads(SMS, rule="offer")
     assert desk.analyse("I can send you an SMS.")["promises"] == []
 
@@ -61,18 +61,18 @@ def test_a_tool_that_was_held_back_promises_nothing(desk: Desk) -> None:
         (EffectState.SENDING, "open"),
     ],
 )
-def test_a_promise_follows_its_effect(desk: Desk, state: EffectState, becomes: str) -> None:
-    """What nobody knows is not kept."""
+def test_a_promise_follows_the_state_of_its_effect(desk: Desk, state: EffectState, becomes: str) -> None:
+    """An unknown outcome does not keep a promise."""
     assert ended(desk, state).state == becomes
 
 
-def test_a_broken_promise_says_why(desk: Desk) -> None:
+def test_a_broken_promise_gives_the_reason(desk: Desk) -> None:
     assert (
         ended(desk, EffectState.FAILED, error="The number is not a mobile's.").reason == "The number is not a mobile's."
     )
 
 
-def test_a_promise_that_repeats_one_is_kept_by_the_first(desk: Desk) -> None:
+def test_a_repeated_promise_is_kept_by_the_first_effect(desk: Desk) -> None:
     desk.reads(SMS, times=2)
     desk.analyse(PROMISE)
     desk.analyse(PROMISE)
@@ -84,7 +84,7 @@ def test_a_promise_that_repeats_one_is_kept_by_the_first(desk: Desk) -> None:
     assert [(promise.state, promise.effect_id) for promise in desk.promises()] == [("kept", first.pk)] * 2
 
 
-def test_an_overdue_promise_is_broken_by_the_sweep(desk: Desk) -> None:
+def test_the_sweep_breaks_an_overdue_promise(desk: Desk) -> None:
     desk.reads(SMS)
     desk.analyse(PROMISE)
     due(desk)
@@ -94,7 +94,7 @@ def test_an_overdue_promise_is_broken_by_the_sweep(desk: Desk) -> None:
     assert promise.closed_at is not None
 
 
-def test_a_promise_that_is_not_due_is_left_alone(desk: Desk) -> None:
+def test_a_promise_that_is_not_due_stays_open(desk: Desk) -> None:
     for _ in range(2):
         desk.reads(SMS)
         desk.analyse(PROMISE)
@@ -106,7 +106,7 @@ def test_a_promise_that_is_not_due_is_left_alone(desk: Desk) -> None:
     assert [promise.state for promise in desk.promises()] == ["broken", "open"]
 
 
-def test_a_promise_is_kept_late(desk: Desk) -> None:
+def test_a_broken_promise_can_be_kept_late(desk: Desk) -> None:
     desk.reads(SMS)
     desk.analyse(PROMISE)
     due(desk)
@@ -115,7 +115,7 @@ def test_a_promise_is_kept_late(desk: Desk) -> None:
     assert (promise.state, promise.reason) == ("kept", KEPT_LATE)
 
 
-def test_a_promise_that_no_tool_serves_is_kept_too(desk: Desk) -> None:
+def test_a_promise_no_tool_serves_is_recorded(desk: Desk) -> None:
     desk.reads(unserved=[CHEF])
     turn = desk.analyse(CHEF["quote"])
     [promise] = turn["promises"]
@@ -135,39 +135,39 @@ def test_a_promise_that_no_tool_serves_is_kept_too(desk: Desk) -> None:
         ("I'll send you an SMS.", []),
     ],
 )
-def test_the_offline_model_finds_what_people_have_to_do(desk: Desk, answer: str, promised: list[str]) -> None:
+def test_the_offline_model_finds_promises_for_people(desk: Desk, answer: str, promised: list[str]) -> None:
     desk.analyse(answer)
     assert [promise.quote for promise in desk.promises() if not promise.tool] == promised
 
 
-def test_a_served_and_an_unserved_promise_of_one_answer_are_both_kept(desk: Desk) -> None:
+def test_served_and_unserved_promises_of_one_answer_are_both_recorded(desk: Desk) -> None:
     desk.reads(SMS, unserved=[CHEF])
     desk.analyse(TWO)
     assert sorted(promise.tool for promise in desk.promises()) == ["", SMS]
 
 
-def test_words_that_the_agent_did_not_say_are_no_promise(desk: Desk) -> None:
+def test_a_quote_the_agent_did_not_say_is_no_promise(desk: Desk) -> None:
     desk.reads(unserved=[{"quote": "I'll give you a discount", "what": "a discount"}])
     desk.analyse(PROMISE)
     assert desk.promises() == []
 
 
 @pytest.mark.requirement("N33")
-def test_a_promise_is_found_whichever_marks_it_is_quoted_with(desk: Desk) -> None:
-    """The agent wrote a curly apostrophe, the model that read it a straight one."""
+def test_a_quote_is_matched_regardless_of_its_apostrophes(desk: Desk) -> None:
+    """The agent wrote a curly apostrophe, the model a straight one."""
     desk.reads(unserved=[CHEF])
     desk.analyse(CHEF["quote"].replace("'", "’"))
     assert [promise.quote for promise in desk.promises()] == [CHEF["quote"]]
 
 
-def test_what_a_tool_serves_is_not_unserved_as_well(desk: Desk) -> None:
+def test_a_promise_served_by_a_tool_is_not_also_unserved(desk: Desk) -> None:
     desk.reads(SMS, unserved=[{"quote": PROMISE, "what": "send an SMS"}])
     desk.analyse(PROMISE)
     assert [promise.tool for promise in desk.promises()] == [SMS]
 
 
-def test_only_the_first_call_looks_for_what_no_tool_serves(desk: Desk) -> None:
-    """It is told the tools of the other call, so that it takes none of theirs for unserved."""
+def test_only_one_detection_looks_for_unserved_promises(desk: Desk) -> None:
+    """It is told the other call's tools, so that it reports none of their promises as unserved."""
     desk.analyse(PROMISE)
     first, second = (request["messages"][0]["content"] for request in desk.model.requests("detect"))
     if "# Other tools" not in first:
@@ -176,8 +176,8 @@ def test_only_the_first_call_looks_for_what_no_tool_serves(desk: Desk) -> None:
     assert "`unserved`" not in second
 
 
-def test_a_claim_that_nothing_stands_behind_is_flagged_and_corrected(desk: Desk) -> None:
-    """Rule 2 with nobody's deed behind it: staff looks, and the next reply puts it right."""
+def test_an_unbacked_claim_is_flagged_and_corrected(desk: Desk) -> None:
+    """Rule 2 without an effect: staff is alerted, and the next reply corrects the claim."""
     desk.reads(SMS, quote="I've sent you the SMS", rule="completed")
     desk.analyse("I've sent you the SMS.")
     conversation = desk.talk.reload()
@@ -186,7 +186,7 @@ def test_a_claim_that_nothing_stands_behind_is_flagged_and_corrected(desk: Desk)
     assert event_of(desk, "claim_unbacked")["tool"] == SMS
 
 
-def test_of_two_claims_that_nothing_stands_behind_both_are_corrected(desk: Desk) -> None:
+def test_two_unbacked_claims_are_both_corrected(desk: Desk) -> None:
     said = ("I've sent you the SMS", "I've checked the table")
     told = [
         {"tool": tool, "quote": quote, "conditions": [], "rule": "completed"}
@@ -200,8 +200,8 @@ def test_of_two_claims_that_nothing_stands_behind_both_are_corrected(desk: Desk)
 
 
 @pytest.mark.parametrize("rule", ["offer", "in_progress", "negation"])
-def test_only_what_is_told_as_done_is_put_right(desk: Desk, rule: str) -> None:
-    """Nobody apologises for an offer."""
+def test_only_claims_of_completed_actions_are_corrected(desk: Desk, rule: str) -> None:
+    """Nobody apologizes for an offer."""
     desk.reads(SMS, rule=rule)
     desk.analyse(PROMISE)
     assert (desk.talk.reload().correction, desk.talk.reload().flag) == ("", "")
@@ -213,7 +213,7 @@ def event_of(desk: Desk, idn: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("state", [EffectState.DONE, EffectState.PLANNED, EffectState.HELD])
-def test_a_claim_with_an_effect_behind_it_stands(desk: Desk, state: EffectState) -> None:
+def test_a_claim_backed_by_an_effect_stands(desk: Desk, state: EffectState) -> None:
     ended(desk, state)
     desk.reads(SMS, quote="I've sent it", rule="completed")
     desk.analyse("I've sent it.")
@@ -228,7 +228,7 @@ def test_an_effect_that_did_not_happen_backs_no_claim(desk: Desk, state: EffectS
     assert desk.talk.reload().correction == "I've sent it"
 
 
-def test_what_was_done_for_another_customer_backs_no_claim(desk: Desk) -> None:
+def test_an_effect_for_another_customer_backs_no_claim(desk: Desk) -> None:
     ended(desk, EffectState.DONE)
     desk.talk = begin(desk.tenant, external_id="another")
     desk.reads(SMS, quote="I've sent it", rule="completed")
@@ -236,8 +236,8 @@ def test_what_was_done_for_another_customer_backs_no_claim(desk: Desk) -> None:
     assert desk.talk.reload().correction == "I've sent it"
 
 
-def test_one_tool_of_the_project_s_own_stands_behind_no_other(desk: Desk) -> None:
-    """A webhook that was sent is no proof of another webhook."""
+def test_a_custom_tool_backs_no_claim_of_another(desk: Desk) -> None:
+    """One webhook's success does not prove another's."""
     action = {"type": "send_webhook", "options": {"url": "https://example.com/"}}
     for name in ("notify_crew", "file_complaint"):
         desk.tool(name, action=action)
@@ -251,7 +251,7 @@ def test_one_tool_of_the_project_s_own_stands_behind_no_other(desk: Desk) -> Non
     assert desk.talk.reload().correction == "I've filed it"
 
 
-def test_the_next_reply_is_told_to_correct_it_and_only_that_one(desk: Desk, processes) -> None:
+def test_only_the_next_reply_is_told_to_correct_the_claim(desk: Desk, processes) -> None:
     desk.reads(SMS, quote="I've sent it", rule="completed")
     desk.analyse("I've sent it.")
     processes.worker()
@@ -280,13 +280,13 @@ def test_the_api_lists_the_promises_of_one_conversation(desk: Desk, api) -> None
 
 
 @pytest.mark.parametrize("query", ["state=lost", "conversation=1"])
-def test_the_api_says_which_filter_is_wrong(api, query: str) -> None:
+def test_the_api_names_the_invalid_filter(api, query: str) -> None:
     answer = api.get(f"/api/v1/promises?{query}")
     assert answer.status_code == 400
     assert answer.json()["error"]["field"] == query.partition("=")[0]
 
 
-def test_another_tenant_s_promises_are_not_listed(desk: Desk, stranger, client) -> None:
+def test_another_tenants_promises_are_not_listed(desk: Desk, stranger, client) -> None:
     desk.reads(SMS)
     desk.analyse(PROMISE)
     found = client.get("/api/v1/promises", headers=stranger.headers)

@@ -1,4 +1,4 @@
-"""The source's end-to-end example, step by step, with real workers and the offline model."""
+"""The reference example from end to end, step by step, with real workers and the offline model."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.conversations.promises.conftest import PROMISE, SMS, Desk, fired
 
 
 @pytest.mark.requirement("N39", "N44", "N52")
-def test_the_seven_steps_of_the_source_s_example(desk: Desk, worker, capsys) -> None:
+def test_the_seven_steps_of_the_reference_example(desk: Desk, worker, capsys) -> None:
     """ "I'll send you an SMS with the reservation details", from the reply to the delivery."""
     desk.model.script("reply", text=PROMISE)
     turn = desk.talk.exchange("My number is +39 347 555 0142. Please text me the details.")

@@ -24,13 +24,13 @@ def turns(tenant: Tenant, model: ScriptedModel, settings: Any) -> Turns:
 
 @pytest.fixture
 def bell() -> Iterator[Probe]:
-    """A tool that does something once."""
+    """A tool with a side effect, executed at most once."""
     with offered() as probe:
         yield probe
 
 
 @pytest.fixture
 def clock() -> Iterator[Probe]:
-    """A tool that only looks at our own rows."""
+    """A tool that only reads our own rows."""
     with offered("look_at_clock", kind="", delivery=RetryPolicy.IDEMPOTENT) as probe:
         yield probe

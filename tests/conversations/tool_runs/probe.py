@@ -1,4 +1,4 @@
-"""A tool for tests of the loop: it counts what it did, and does what it is told."""
+"""A tool for tests of the loop: it counts its calls and behaves as instructed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NAME = "ring_bell"
 
 
 class Ring(BaseModel):
-    """How the bell is rung."""
+    """Arguments of the bell."""
 
     times: int = Field(1, ge=1, le=3, description="how often")
     tone: Literal["high", "low"] = Field("low", description="the bell's tone")
@@ -48,7 +48,7 @@ class Probe:
 
 @contextmanager
 def offered(name: str = NAME, *, kind: str = "bell", delivery: RetryPolicy = RetryPolicy.ONCE) -> Iterator[Probe]:
-    """The tool is one of the built-in tools, in this process, meanwhile."""
+    """Add the tool to the built-in tools of this process inside the context."""
     probe = Probe()
     handler = Handler(execute=probe.execute, arguments=Ring, repeat_of=lambda arguments, context: str(arguments))
     builtin_tools()[name] = BuiltinTool(

@@ -1,4 +1,4 @@
-"""Booking while the agent answers: the same book as the tool caller's, and nothing of another's is told."""
+"""Bookings inside a turn use the tool caller's booking book, and reveal nothing of other customers."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from django.utils import timezone
 
 from tests.conversations.tool_runs.turns import Turns
 from tools.models import Booking, BookingState, EffectState
-from tools.services.bookings.booking_request import Wish
+from tools.services.bookings.booking_request import BookingRequest
 from tools.services.bookings.services import Guest, book
-from tools.services.verification.services import note_verified
+from tools.services.verification.services import record_verification
 
 SET = {"check_availability", "book_appointment", "lookup_appointment", "cancel_appointment"}
 VERIFYING = {"verify_caller", "send_verification_code", "check_verification_code"}
 
 
 def soon() -> dict[str, Any]:
-    """A Friday evening to come."""
+    """A Friday evening in the future."""
     today = timezone.now().date()
     friday = today + timedelta(days=(4 - today.weekday()) % 7 + 7)
     return {"date": friday.isoformat(), "time": "19:00", "party_size": 2}
@@ -27,7 +27,7 @@ def soon() -> dict[str, Any]:
 
 @pytest.fixture
 def booking(turns: Turns) -> Turns:
-    """An agent that may use every tool that the state of its business allows."""
+    """An agent that may use every tool its business state allows."""
     turns.configure(enabled_tools=None)
     return turns
 
@@ -39,8 +39,8 @@ def offered(turns: Turns) -> set[str]:
 
 
 @pytest.mark.requirement("F07", "F08")
-def test_without_anything_to_book_in_none_is_offered(booking: Turns) -> None:
-    """The tools of bookings and of verification go as one set, from the next turn on."""
+def test_without_anything_to_book_no_booking_tool_is_offered(booking: Turns) -> None:
+    """The booking and verification tools appear as one set from the next turn on."""
     assert offered(booking) >= SET | VERIFYING
     with booking.tenant.tx():
         booking.tenant.project.resources.all().update(is_active=False)
@@ -59,8 +59,8 @@ def test_a_table_is_booked_before_the_reply_ends(booking: Turns) -> None:
         assert Booking.objects.get(conversation_id=booking.conversation.pk).party_size == 2
 
 
-def test_what_was_booked_in_a_turn_is_not_booked_again_in_it(booking: Turns) -> None:
-    """The second is the same thing."""
+def test_a_booking_made_in_a_turn_is_not_repeated_in_it(booking: Turns) -> None:
+    """The second is a repeat."""
     for _ in range(2):
         booking.calls_tool("book_appointment", {**soon(), "name": "Ada"})
     booking.says("Done.")
@@ -69,15 +69,15 @@ def test_what_was_booked_in_a_turn_is_not_booked_again_in_it(booking: Turns) -> 
 
 
 @pytest.mark.requirement("F07")
-def test_a_time_that_is_free_is_told(booking: Turns) -> None:
+def test_a_free_time_is_told_to_the_model(booking: Turns) -> None:
     booking.calls_tool("check_availability", soon())
     booking.says("It is free.")
     assert "free" in booking.result(booking.say("Is Friday at seven free?"))
 
 
 @pytest.mark.parametrize("tool", ["lookup_appointment", "cancel_appointment"])
-def test_who_is_not_verified_is_told_of_no_booking(booking: Turns, tool: str) -> None:
-    """Where the project asks for it, the agent has to find out first who it talks to."""
+def test_an_unverified_customer_is_told_of_no_booking(booking: Turns, tool: str) -> None:
+    """If the project requires it, the agent must first verify who it talks to."""
     booking.configure(caller_verification="basic")
     known = booking.on("chat", external_id="ada", phone="+393475550142")
     known.calls_tool("book_appointment", {**soon(), "name": "Ada"})
@@ -98,10 +98,10 @@ def test_who_is_not_verified_is_told_of_no_booking(booking: Turns, tool: str) ->
     ],
     ids=["numbers", "no numbers"],
 )
-def test_a_verified_customer_is_told_of_no_other_s_booking(
+def test_a_verified_customer_is_told_of_no_other_customers_booking(
     booking: Turns, adas: dict[str, str], bobs: dict[str, str]
 ) -> None:
-    """Neither a code nor a name and a number open what is another's, once the project wants to be sure."""
+    """Neither a code nor a name and number reveal another's booking, once the project requires verification."""
     ada = booking.on("chat", external_id="ada", **adas)
     ada.calls_tool("book_appointment", {**soon(), "name": "Ada", **adas})
     ada.says("Booked.")
@@ -112,7 +112,9 @@ def test_a_verified_customer_is_told_of_no_other_s_booking(
     bob = booking.on("chat", external_id="bob", **bobs)
     with booking.tenant.tx():
         persona = bob.conversation.persona_id
-        note_verified(booking.tenant.project, persona_id=persona, conversation_id=bob.conversation.pk, method="basic")
+        record_verification(
+            booking.tenant.project, persona_id=persona, conversation_id=bob.conversation.pk, method="basic"
+        )
     bob.calls_tool("lookup_appointment", {"code": made.code, "name": "Ada", "phone": "+393475550142"})
     bob.says("I find none.")
     assert made.code not in bob.result(bob.say("What about Ada's booking?"))
@@ -121,7 +123,7 @@ def test_a_verified_customer_is_told_of_no_other_s_booking(
 @pytest.mark.requirement("F07")
 @pytest.mark.parametrize("tool", ["lookup_appointment", "cancel_appointment"])
 def test_a_verified_customer_finds_what_staff_booked_under_their_number(booking: Turns, tool: str) -> None:
-    """The number on file is theirs, whoever wrote the booking down."""
+    """The number on file is theirs, whoever entered the booking."""
     booking.configure(caller_verification="basic", hours={}, holidays=[])
     ada = booking.on("chat", external_id="ada", phone="+393475550142")
     now = timezone.now()
@@ -129,9 +131,11 @@ def test_a_verified_customer_finds_what_staff_booked_under_their_number(booking:
         project = booking.tenant.project
         project.refresh_from_db()
         guest = Guest(name="Ada Lovelace", phone="347 555 0142")
-        made = book(project, Wish(2), starts_at=now + timedelta(days=3), guest=guest, now=now)
+        made = book(project, BookingRequest(2), starts_at=now + timedelta(days=3), guest=guest, now=now)
         conversation = ada.conversation
-        note_verified(project, persona_id=conversation.persona_id, conversation_id=conversation.pk, method="basic")
+        record_verification(
+            project, persona_id=conversation.persona_id, conversation_id=conversation.pk, method="basic"
+        )
     ada.calls_tool(tool, {"code": made.code})
     ada.says("There it is.")
     assert made.code in ada.result(ada.say("My booking, please"))

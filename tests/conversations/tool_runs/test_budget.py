@@ -1,4 +1,4 @@
-"""A turn's prompts stay within their budget, with the functions that go along and what the tools told."""
+"""A turn's prompts stay within their budget, including functions and tool results."""
 
 from __future__ import annotations
 
@@ -8,14 +8,19 @@ import pytest
 
 from conversations.live.event_log import open_log
 from conversations.models import MessageRole, Turn
-from conversations.prompts.budget import LEAST_BYTES, PROMPT_BYTES, make_room, weight_of
+from conversations.prompts.budget import MAX_PROMPT_BYTES, MIN_TRANSCRIPT_BYTES, make_room, weight_of
 from llm.types import ChatRequest, Endpoint, ModelSpec
 from projects.agents.prompt_size import measure_prompt
 from tests.conversations.tool_runs.probe import NAME, Probe
 from tests.conversations.tool_runs.turns import Turns
 from tools.engine.definition import Trigger
 from tools.engine.execution.outcome import Outcome
-from tools.engine.function_calling.messages import LEAST_RESULT, LONGEST_RESULT, MOST_RESULTS, room_for_each
+from tools.engine.function_calling.messages import (
+    MAX_RESULT_BYTES,
+    MAX_TURN_RESULT_BYTES,
+    MIN_RESULT_BYTES,
+    result_limit,
+)
 from tools.engine.function_calling.offer import read_offer
 
 
@@ -27,7 +32,7 @@ class Told:
 
 
 def talk_much(turns: Turns) -> None:
-    """Eleven kilobytes were said, and no summary covers them."""
+    """Add eleven kilobytes of messages that no summary covers."""
     with turns.tenant.tx(), open_log(turns.conversation.pk) as log:
         for number in range(11):
             role = MessageRole.AGENT if number % 2 else MessageRole.USER
@@ -35,14 +40,14 @@ def talk_much(turns: Turns) -> None:
 
 
 def weights(turns: Turns, turn: Turn) -> list[int]:
-    """What each call of the turn's reply weighed, functions and all."""
+    """The size of each model call of the turn's reply, including functions."""
     with turns.tenant.tx():
         beside = read_offer(Trigger.TURN, turns.tenant.project, channel="chat").weight
     return [sum(map(weight_of, messages)) + beside for messages in turns.sent(turn)]
 
 
-def test_every_hop_stays_within_the_budget(turns: Turns, bell: Probe) -> None:
-    """The oldest words give way to what the tools told, and what they told is there."""
+def test_every_step_stays_within_the_budget(turns: Turns, bell: Probe) -> None:
+    """The oldest messages make room for the results, and the results are included."""
     turns.configure(enabled_tools=None)
     talk_much(turns)
     bell.outcome = Outcome.done("The bell says: " + "ding " * 780)
@@ -52,7 +57,7 @@ def test_every_hop_stays_within_the_budget(turns: Turns, bell: Probe) -> None:
     turn = turns.say("Ring it")
     first, *_, last = sent = turns.sent(turn)
     assert len(sent) == 4
-    assert max(weights(turns, turn)) <= PROMPT_BYTES
+    assert max(weights(turns, turn)) <= MAX_PROMPT_BYTES
     assert [one["content"][:14] for one in last if one["role"] == "tool"] == ["The bell says:"] * 3
     spoken = [
         len([one for one in messages if one["content"] and "words words" in one["content"]])
@@ -62,8 +67,8 @@ def test_every_hop_stays_within_the_budget(turns: Turns, bell: Probe) -> None:
     assert last[0] == first[0]
 
 
-def test_the_functions_count(turns: Turns) -> None:
-    """An agent with many tools reads less of what was said long ago."""
+def test_functions_count_toward_the_budget(turns: Turns) -> None:
+    """An agent with many tools reads fewer of the old messages."""
     seen = []
     for enabled in ([], None):
         turns.configure(enabled_tools=enabled, business_context="We have much to say. " * 250)
@@ -71,13 +76,13 @@ def test_the_functions_count(turns: Turns) -> None:
         talk_much(other)
         other.says("Hello!")
         turn = other.say("Hi")
-        assert max(weights(other, turn)) <= PROMPT_BYTES
+        assert max(weights(other, turn)) <= MAX_PROMPT_BYTES
         seen.append(len(other.sent(turn)[0]))
     assert seen[0] > seen[1]
 
 
-def test_settings_weigh_what_the_first_request_holds(turns: Turns) -> None:
-    """What the agent's page counts is what goes to the model."""
+def test_the_settings_page_measures_the_first_request(turns: Turns) -> None:
+    """The size shown on the agent's page is the size sent to the model."""
     turns.configure(enabled_tools=None, intents=[], procedures=[{"title": "Fees", "text": "Ask for <b>5 €</b>."}])
     project = turns.tenant.project
     with turns.tenant.tx():
@@ -92,15 +97,15 @@ def test_settings_weigh_what_the_first_request_holds(turns: Turns) -> None:
 @pytest.mark.parametrize(
     ("sizes", "room"),
     [
-        ([100], LONGEST_RESULT),
-        ([4_000, 2_000], LONGEST_RESULT),
-        ([9_000, 9_000, 9_000], MOST_RESULTS // 3),
-        ([900] * 30, LEAST_RESULT),
+        ([100], MAX_RESULT_BYTES),
+        ([4_000, 2_000], MAX_RESULT_BYTES),
+        ([9_000, 9_000, 9_000], MAX_TURN_RESULT_BYTES // 3),
+        ([900] * 30, MIN_RESULT_BYTES),
     ],
 )
-def test_results_share_their_room(sizes: list[int], room: int) -> None:
-    """Thirty results of one turn fill no prompt."""
-    assert room_for_each([Told(size) for size in sizes]) == room
+def test_results_share_the_available_room(sizes: list[int], room: int) -> None:
+    """Thirty results of one turn do not fill the prompt."""
+    assert result_limit([Told(size) for size in sizes]) == room
 
 
 def request(*sizes: int) -> ChatRequest:
@@ -123,8 +128,8 @@ def request(*sizes: int) -> ChatRequest:
     ],
     ids=["fits", "too much", "the least stays", "down to the least", "little", "nothing"],
 )
-def test_the_oldest_words_give_way(sizes: tuple[int, ...], transcript: int, beside: int, kept: str) -> None:
-    """Never the system's prompt, the newest words or a result."""
-    made = make_room(request(*sizes), transcript=transcript, beside=beside)
+def test_the_oldest_messages_are_dropped_first(sizes: tuple[int, ...], transcript: int, beside: int, kept: str) -> None:
+    """Never the system prompt, the newest messages or a result."""
+    made = make_room(request(*sizes), transcript=transcript, extra_bytes=beside)
     assert "".join(one["content"][0] for one in made.messages) == kept
-    assert LEAST_BYTES < 5_000
+    assert MIN_TRANSCRIPT_BYTES < 5_000

@@ -1,4 +1,4 @@
-"""A worker dies at each labelled point of a hop, by a real SIGKILL, and another goes on."""
+"""Tool steps survive a worker killed by SIGKILL at each failpoint."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from conversations.models import Conversation, Turn
 from conversations.turns.services import post_message, start_conversation
 from tests.conftest import Tenant
 from tests.conversations.effects.target import target_server
-from tests.conversations.tool_runs.test_own import CALLED, STOCK, definition
+from tests.conversations.tool_runs.test_custom_tools import CALLED, STOCK, definition
 from tests.conversations.tool_runs.turns import Turns
 from tests.crashes.invariants import check, settle
 from tests.processes import ForkServer, ScriptedModel
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.short_leases
 
 KNOWN = {"phone": "+393475550142"}
 RULE = {"when": "They want it in writing.", "action": "message"}
-# What a dead worker leaves of a text that is sent once, and how many texts have gone out.
+# State after the crash of a text sent at most once, and the number of texts sent.
 POINTS = {
     "hop.llm_done_pre_commit": ("done", 1),
     "hop.sending_pre_bytes": ("unknown", 0),
@@ -37,7 +37,7 @@ POINTS = {
 
 @dataclass
 class Texting:
-    """An agent that sends something while it answers; `sent` counts what has gone out."""
+    """An agent that sends texts while it answers; `sent` counts them."""
 
     tenant: Tenant
     conversation: Conversation
@@ -71,7 +71,7 @@ def texting(tenant: Tenant, model: ScriptedModel, processes: ForkServer, setting
 
 @pytest.fixture
 def own(tenant: Tenant, model: ScriptedModel, processes: ForkServer, settings: Any) -> Iterator[Texting]:
-    """An agent that asks a stock of the business's own while it answers."""
+    """An agent that calls the business's own stock tool while it answers."""
     settings.OUTBOUND_ALLOW = ["127.0.0.1"]
     with target_server() as target:
         with tenant.tx():
@@ -87,10 +87,10 @@ def own(tenant: Tenant, model: ScriptedModel, processes: ForkServer, settings: A
 
 
 @pytest.mark.parametrize(("label", "left"), POINTS.items())
-def test_a_worker_killed_in_a_hop_does_nothing_twice(
+def test_a_crash_in_a_step_repeats_nothing(
     label: str, left: tuple[str, int], texting: Texting, processes: ForkServer
 ) -> None:
-    """At most one text, and `unknown` where nobody can know; the customer has one reply."""
+    """At most one text, `unknown` if the outcome cannot be known, and one reply."""
     processes.worker(crash_at=f"{label}:1").wait()
     processes.worker()
     settle(texting.tenant)
@@ -99,17 +99,17 @@ def test_a_worker_killed_in_a_hop_does_nothing_twice(
 
 
 @pytest.mark.parametrize(("label", "left"), POINTS.items())
-def test_a_worker_killed_in_a_call_of_a_project_s_own_tool_sends_nothing_twice(
+def test_a_crash_in_a_custom_tools_call_sends_nothing_twice(
     label: str, left: tuple[str, int], own: Texting, processes: ForkServer
 ) -> None:
-    """A webhook inside the turn is sent at most once as well."""
-    test_a_worker_killed_in_a_hop_does_nothing_twice(label, left, own, processes)
+    """A webhook inside the turn is also sent at most once."""
+    test_a_crash_in_a_step_repeats_nothing(label, left, own, processes)
 
 
-def test_a_model_is_not_asked_again_for_what_it_decided(
+def test_a_stored_step_is_not_asked_of_the_model_again(
     texting: Texting, processes: ForkServer, model: ScriptedModel
 ) -> None:
-    """The reply goes on with the stored hop."""
+    """The reply resumes with the stored step."""
     processes.worker(crash_at="hop.response_pre_commit:1").wait()
     processes.worker()
     settle(texting.tenant)
@@ -121,8 +121,8 @@ def test_a_model_is_not_asked_again_for_what_it_decided(
 @pytest.mark.parametrize("_n", range(20))
 @pytest.mark.parametrize("agent", ["texting", "own"])
 @pytest.mark.parametrize(("label", "left"), POINTS.items())
-def test_twenty_kills_at_each_point_of_a_hop(
+def test_twenty_crashes_at_each_failpoint_of_a_step(
     _n: int, agent: str, label: str, left: tuple[str, int], request: pytest.FixtureRequest, processes: ForkServer
 ) -> None:
     """For a built-in tool and for a custom one."""
-    test_a_worker_killed_in_a_hop_does_nothing_twice(label, left, request.getfixturevalue(agent), processes)
+    test_a_crash_in_a_step_repeats_nothing(label, left, request.getfixturevalue(agent), processes)

@@ -1,4 +1,4 @@
-"""The recipes of CONTRIBUTING.md, followed: one file, and the model is offered a tool."""
+"""The recipes of CONTRIBUTING.md work: one new file offers the model a tool."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ TOOL = BuiltinTool(
 
 @pytest.fixture
 def new_file(tmp_path: Path) -> Iterator[None]:
-    """The file is one of the folder's, in this process, meanwhile."""
+    """Add the file to its folder's tools in this process inside the context."""
     (tmp_path / "count_letters.py").write_text(FILE)
     tools.builtin.__path__.append(str(tmp_path))
     builtin_tools.cache_clear()
@@ -69,8 +69,8 @@ def recipe(title: str) -> str:
 
 
 @pytest.mark.requirement("F16", "W15")
-def test_one_file_makes_a_tool(turns: Turns, new_file: None) -> None:
-    """It is offered with its section, called by its name, and tells the model and the widget."""
+def test_one_file_adds_a_tool(turns: Turns, new_file: None) -> None:
+    """It is offered with its section, called by its name, and answers the model and the widget."""
     turns.calls_tool("count_letters", {"word": "focaccia"})
     turns.says("It has eight.")
     turn = turns.say("How many letters has focaccia?")
@@ -82,7 +82,7 @@ def test_one_file_makes_a_tool(turns: Turns, new_file: None) -> None:
 
 
 @pytest.mark.requirement("L20")
-def test_one_file_makes_a_voice_tool(turns: Turns, new_file: None) -> None:
+def test_one_file_adds_a_voice_tool(turns: Turns, new_file: None) -> None:
     call = turns.on("webcall")
     answer = asyncio.run(
         handle_tool_call(
@@ -107,8 +107,8 @@ def test_without_its_file_there_is_no_tool() -> None:
 
 @pytest.mark.requirement("F16", "L20", "W15")
 @pytest.mark.parametrize("title", RECIPES)
-def test_a_recipe_names_what_there_is(title: str) -> None:
-    """Every file that it sends its reader to."""
+def test_a_recipe_refers_to_existing_files(title: str) -> None:
+    """All files it refers to."""
     text = recipe(title)
     assert len(re.findall(r"^\d\. ", text, re.MULTILINE)) >= 4
     for name in NAMED.findall(text):

@@ -1,4 +1,4 @@
-"""Replies whose model calls tools, written by the lane's own code in this process, with a scripted model."""
+"""Replies with tool calls, written in this process by the lane's own code and a scripted model."""
 
 from __future__ import annotations
 
@@ -48,22 +48,22 @@ class Turns:
             save_agent(project, config=config, author=self.tenant.owner)
 
     def calls_tool(self, name: str, arguments: Any = None, *, text: str = "", **more: Any) -> None:
-        """The model's next answer calls a tool, after it has said something."""
+        """Script the model's next answer: text and a tool call."""
         self.model.script("reply", tool_calls=[{"name": name, "arguments": arguments or {}}], text=text, **more)
 
     def says(self, text: str, **more: Any) -> None:
-        """The model's next answer is words."""
+        """Script the model's next answer: text only."""
         self.model.script("reply", text=text, **more)
 
     def say(self, words: str = "Please help me.") -> Turn:
-        """Post a message, run the reply's job to its end, and give back the turn as it stands."""
+        """Post a message, run the reply's job to its end, and return the turn."""
         with self.tenant.tx():
             turn = post_message(self.conversation.pk, words).turn
         self.run()
         return self.now(turn)
 
     def run(self, lane: str = "reply") -> None:
-        """Run every due job of a lane, in this process."""
+        """Run every due job of a lane in this process."""
         asyncio.run(_run(lane))
 
     def now(self, turn: Turn) -> Turn:
@@ -76,7 +76,7 @@ class Turns:
             return list(rows.order_by("step__number", "index"))
 
     def result(self, turn: Turn) -> str:
-        """What the model was told of the last call."""
+        """The result of the last call, as told to the model."""
         return self.calls(turn)[-1].result
 
     def block(self, turn: Turn) -> dict[str, Any]:
@@ -97,13 +97,13 @@ class Turns:
             return list(Message.objects.filter(conversation=self.conversation).order_by("seq"))
 
     def sent(self, turn: Turn) -> list[list[dict[str, Any]]]:
-        """The messages of each model call of the turn's reply, whole."""
+        """The messages of each model call of the turn's reply."""
         with self.tenant.tx():
             rows = ModelCall.objects.filter(turn_id=turn.pk, skill="reply").order_by("started_at")
             return [row.messages for row in rows]
 
     def asked(self) -> list[dict[str, Any]]:
-        """What the model was asked for replies, in order."""
+        """The model's requests for replies, in order."""
         return self.model.requests("reply")
 
 
@@ -113,6 +113,6 @@ async def _run(lane_name: str) -> None:
         while jobs := await in_db(claims.claim, [lane], limit=32):
             await asyncio.gather(*(attempt(job, lane) for job in jobs))
     finally:
-        # Their connections belong to this loop, which ends here.
+        # Connections belong to this loop, which ends here.
         await model_client().aclose()
         await tokens._redis().aclose()

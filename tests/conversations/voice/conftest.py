@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 
 from conversations.models import Conversation, Event, Turn, VoiceSession
-from conversations.voice.updates import due_after, place_of
+from conversations.voice.updates import cursor_for, due_after
 from tests.conftest import Tenant
 from tests.conversations.tool_runs.conftest import turns
 from tests.conversations.tool_runs.turns import Turns
@@ -19,7 +19,7 @@ __all__ = ["turns"]
 
 @dataclass
 class Voice:
-    """Whoever carries the voice of one call."""
+    """The voice bridge of one call."""
 
     turns: Turns
     numbers: count[int] = field(default_factory=lambda: count(1))
@@ -38,13 +38,13 @@ class Voice:
         return Client(headers=self.tenant.headers).post(path, body, content_type="application/json")
 
     def report(self, type: str, **more: Any) -> dict[str, Any]:
-        """Report one thing, under an id of its own."""
+        """Send one report with an id of its own."""
         response = self.post({"id": f"item {next(self.numbers)}", "type": type, **more})
         assert response.status_code == 202, response.content
         return dict(response.json())
 
     def exchange(self, caller: str, agent: str) -> Turn:
-        """The caller says something, and the voice's model answers."""
+        """The caller says something, and the voice model answers."""
         self.report("speech_started")
         self.report("speech_stopped")
         self.report("caller_said", text=caller)
@@ -53,14 +53,14 @@ class Voice:
             return Turn.objects.select_related("message", "reply", "directives_used").get(pk=turn["id"])
 
     def think(self, **directives: Any) -> None:
-        """Run thoughts, which write these directives."""
+        """Run thoughts with these directives as the result."""
         self.turns.model.script("thoughts", json={**DIRECTIVES, **directives})
         self.turns.run("thoughts")
 
     def due(self, after: int | None = None) -> list[dict[str, Any]]:
-        """The updates that a stream sends now, after this one."""
+        """The updates a stream sends now, after this one."""
         with self.tenant.tx():
-            place = place_of(Conversation.objects.get(pk=self.conversation.pk), after)
+            place = cursor_for(Conversation.objects.get(pk=self.conversation.pk), after)
         frames = due_after(place, place.after).frames
         return [_read(frame.encode().decode()) for frame in frames]
 
@@ -93,5 +93,5 @@ def _read(frame: str) -> dict[str, Any]:
 
 @pytest.fixture
 def voice(turns: Turns) -> Voice:
-    """A call that a voice holds; nothing was said yet."""
+    """A call with a voice session in which nothing has been said yet."""
     return Voice(turns.on("phone", external_id="caller", phone="+393331234567"))

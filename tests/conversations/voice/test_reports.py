@@ -1,4 +1,4 @@
-"""Reports of the voice bridge, and the turns that they create."""
+"""Reports of the voice bridge, and the turns they create."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.conversations.voice.conftest import Voice
 from tools.models import Effect, Promise
 
 
-def test_what_was_said_is_in_the_transcript_in_its_order(voice: Voice) -> None:
+def test_reported_speech_is_in_the_transcript_in_order(voice: Voice) -> None:
     voice.report("agent_said", text="Trattoria Sole, good evening.")
     voice.report("caller_said", text="Good evening.")
     voice.report("caller_said", text="Is Friday free?")
@@ -27,7 +27,7 @@ def test_what_was_said_is_in_the_transcript_in_its_order(voice: Voice) -> None:
 
 
 @pytest.mark.requirement("T09")
-def test_a_spoken_answer_is_a_turn_with_what_the_caller_said_before(voice: Voice) -> None:
+def test_a_spoken_answer_is_a_turn_with_the_callers_messages_before_it(voice: Voice) -> None:
     voice.report("caller_said", text="Good evening.")
     turn = voice.exchange("Is Friday free?", "For how many?")
     assert (turn.seq, turn.status, turn.message.content, turn.reply.content) == (
@@ -41,8 +41,7 @@ def test_a_spoken_answer_is_a_turn_with_what_the_caller_said_before(voice: Voice
 
 
 @pytest.mark.requirement("T09")
-def test_the_flows_run_after_a_spoken_answer(voice: Voice) -> None:
-    """The observer, thoughts and the tool caller."""
+def test_observer_thoughts_and_tool_caller_run_after_a_spoken_answer(voice: Voice) -> None:
     turn = voice.exchange("I'm Anna Rossi.", "Hello Anna.")
     assert voice.events("broadcast_analyze_conversation") == [{"turn": str(turn.pk)}]
     with voice.tenant.tx():
@@ -55,7 +54,7 @@ def test_the_flows_run_after_a_spoken_answer(voice: Voice) -> None:
 
 
 @pytest.mark.requirement("N01")
-def test_what_the_voice_promises_happens(voice: Voice) -> None:
+def test_a_spoken_promise_is_executed(voice: Voice) -> None:
     turn = voice.exchange("Can you text me the hours?", "Sure, I'll text you our opening hours right away.")
     voice.turns.run("tool_caller")
     with voice.tenant.tx():
@@ -65,8 +64,8 @@ def test_what_the_voice_promises_happens(voice: Voice) -> None:
 
 @pytest.mark.requirement("T28")
 @pytest.mark.parametrize("is_applied", [True, False])
-def test_a_spoken_answer_says_by_which_directives_it_was_given(voice: Voice, is_applied: bool) -> None:
-    """Those that the voice's model was given, fresh where they are the newest."""
+def test_a_spoken_answer_records_the_directives_it_followed(voice: Voice, is_applied: bool) -> None:
+    """The directives the voice model was given; fresh if they are the newest."""
     voice.exchange("Is Friday free?", "For how many?")
     voice.think()
     if is_applied:
@@ -77,7 +76,7 @@ def test_a_spoken_answer_says_by_which_directives_it_was_given(voice: Voice, is_
 
 
 @pytest.mark.requirement("T28")
-def test_newer_directives_that_were_not_given_make_an_answer_stale(voice: Voice) -> None:
+def test_an_answer_without_the_newest_directives_is_stale(voice: Voice) -> None:
     voice.exchange("Is Friday free?", "For how many?")
     voice.think()
     voice.report("update_applied", seq=voice.due()[0]["seq"])
@@ -85,7 +84,7 @@ def test_newer_directives_that_were_not_given_make_an_answer_stale(voice: Voice)
     assert voice.exchange("Anna.", "Thank you.").freshness == Freshness.STALE
 
 
-def test_what_is_delivered_twice_is_taken_once(voice: Voice) -> None:
+def test_a_repeated_report_is_processed_once(voice: Voice) -> None:
     reports = [{"id": "a", "type": "caller_said", "text": "Hello"}, {"id": "b", "type": "agent_said", "text": "Hi."}]
     assert voice.post(*reports).json()["repeated"] == 0
     again = voice.post(*reports, {"id": "c", "type": "caller_said", "text": "Bye"}, {"id": "c", "type": "ended"})
@@ -94,7 +93,7 @@ def test_what_is_delivered_twice_is_taken_once(voice: Voice) -> None:
 
 
 @pytest.mark.requirement("T11")
-def test_an_ended_call_is_over_and_the_last_words_are_read(voice: Voice) -> None:
+def test_an_ended_call_is_closed_and_its_last_words_are_observed(voice: Voice) -> None:
     voice.exchange("Is Friday free?", "For how many?")
     voice.report("caller_said", text="Forget it. I'm Anna Rossi, by the way.")
     voice.report("ended")
@@ -104,8 +103,8 @@ def test_an_ended_call_is_over_and_the_last_words_are_read(voice: Voice) -> None
 
 
 @pytest.mark.requirement("N01")
-def test_the_last_words_of_a_voice_count_although_the_call_is_over(voice: Voice) -> None:
-    """A transcript comes after the hanging up."""
+def test_an_answer_reported_after_the_call_still_counts(voice: Voice) -> None:
+    """A transcript may arrive after the caller hung up."""
     voice.report("ended")
     turn = voice.exchange("Bye", "Goodbye, I'll text you our opening hours.")
     voice.turns.run("tool_caller")
@@ -116,8 +115,8 @@ def test_the_last_words_of_a_voice_count_although_the_call_is_over(voice: Voice)
 @pytest.mark.parametrize(
     ("report", "field", "words"),
     [
-        ({"id": "a", "type": "caller_said"}, "reports.0.text", "what was said"),
-        ({"id": "a", "type": "ended", "text": "Bye"}, "reports.0.text", "leave it out"),
+        ({"id": "a", "type": "caller_said"}, "reports.0.text", "is required with caller_said"),
+        ({"id": "a", "type": "ended", "text": "Bye"}, "reports.0.text", "is not allowed with ended"),
         ({"id": "a", "type": "update_applied"}, "reports.0.seq", "is required with update_applied"),
         ({"id": "a", "type": "update_applied", "seq": 99}, "seq", "There is no update 99"),
         ({"id": "a", "type": "sang"}, "reports.0.type", "must be one of: speech_started"),
@@ -126,14 +125,12 @@ def test_the_last_words_of_a_voice_count_although_the_call_is_over(voice: Voice)
         ({"id": "a", "type": "ended", "who": "me"}, "reports.0.who", "who"),
     ],
 )
-def test_a_report_that_makes_no_sense_is_refused_with_a_sentence(
-    voice: Voice, report: dict[str, Any], field: str, words: str
-) -> None:
+def test_an_invalid_report_is_refused(voice: Voice, report: dict[str, Any], field: str, words: str) -> None:
     error = voice.post(report).json()["error"]
     assert (error["field"], words in error["message"]) == (field, True), error
 
 
-def test_a_chat_has_no_voice(voice: Voice) -> None:
+def test_a_chat_accepts_no_voice_reports(voice: Voice) -> None:
     chat = Voice(voice.turns.on("chat", external_id="other"))
     error = chat.post({"id": "a", "type": "ended"}).json()["error"]
     assert (error["code"], "channel is chat" in error["message"]) == ("no_voice", True)

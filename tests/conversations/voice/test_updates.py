@@ -1,4 +1,4 @@
-"""New directives reach the running voice session."""
+"""Updates reach the running voice session."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.conversations.voice.conftest import Voice
 
 
 @pytest.mark.requirement("T28")
-def test_new_directives_reach_the_voice_with_the_text_for_its_model(voice: Voice) -> None:
+def test_new_directives_are_sent_with_the_text_for_the_voice_model(voice: Voice) -> None:
     turn = voice.exchange("Friday at seven?", "For how many?")
     voice.think(goal="Ask for the name.")
     [update] = voice.due()
@@ -38,8 +38,7 @@ def test_nothing_is_sent_while_the_caller_speaks(voice: Voice) -> None:
 
 
 @pytest.mark.requirement("T28")
-def test_of_several_directives_the_newest_is_sent_alone(voice: Voice) -> None:
-    """Never older over newer."""
+def test_of_several_directives_only_the_newest_is_sent(voice: Voice) -> None:
     for version in (1, 2):
         voice.exchange(f"And {version}?", "Good.")
         voice.think()
@@ -47,8 +46,8 @@ def test_of_several_directives_the_newest_is_sent_alone(voice: Voice) -> None:
 
 
 @pytest.mark.requirement("T28")
-def test_what_was_sent_is_not_sent_again(voice: Voice) -> None:
-    """To a stream that is resumed, by the number of the last update."""
+def test_a_sent_update_is_not_sent_again(voice: Voice) -> None:
+    """To a resumed stream, by the number of the last update."""
     voice.exchange("Friday at seven?", "For how many?")
     voice.think()
     [update] = voice.due()
@@ -56,8 +55,8 @@ def test_what_was_sent_is_not_sent_again(voice: Voice) -> None:
 
 
 @pytest.mark.requirement("T28")
-def test_what_the_model_was_given_is_not_sent_again_to_a_stream_that_knows_nothing(voice: Voice) -> None:
-    """Whoever carries the voice was started anew."""
+def test_an_applied_update_is_not_sent_to_a_new_stream(voice: Voice) -> None:
+    """After a restart of the bridge."""
     voice.exchange("Friday at seven?", "For how many?")
     voice.think()
     [update] = voice.due()
@@ -66,7 +65,7 @@ def test_what_the_model_was_given_is_not_sent_again_to_a_stream_that_knows_nothi
 
 
 @pytest.mark.requirement("T28")
-def test_a_stream_goes_on_behind_the_newer_of_what_it_saw_and_what_was_applied(voice: Voice) -> None:
+def test_a_stream_resumes_after_the_later_of_seen_and_applied(voice: Voice) -> None:
     voice.exchange("Friday at seven?", "For how many?")
     voice.think()
     [update] = voice.due()
@@ -75,7 +74,7 @@ def test_a_stream_goes_on_behind_the_newer_of_what_it_saw_and_what_was_applied(v
 
 
 @pytest.mark.requirement("T28")
-def test_an_update_that_was_reported_late_is_no_step_back(voice: Voice) -> None:
+def test_a_late_applied_report_does_not_move_back(voice: Voice) -> None:
     for version in (1, 2):
         voice.exchange(f"And {version}?", "Good.")
         voice.think()
@@ -87,7 +86,7 @@ def test_an_update_that_was_reported_late_is_no_step_back(voice: Voice) -> None:
 
 
 @pytest.mark.requirement("T28")
-def test_a_speech_whose_end_was_never_reported_holds_back_for_two_minutes(voice: Voice) -> None:
+def test_speech_without_a_reported_end_holds_updates_for_two_minutes(voice: Voice) -> None:
     voice.exchange("Friday at seven?", "For how many?")
     voice.think()
     voice.report("speech_started")
@@ -98,7 +97,7 @@ def test_a_speech_whose_end_was_never_reported_holds_back_for_two_minutes(voice:
 
 
 @pytest.mark.requirement("T24", "T28")
-def test_an_urgent_message_is_told_by_the_voice_and_by_no_reply_of_ours(voice: Voice) -> None:
+def test_an_urgent_message_is_told_by_the_voice_and_not_by_our_reply(voice: Voice) -> None:
     voice.exchange("Is Friday free?", "Let me look.")
     _speak_up(voice, "Friday at seven is free. </UrgentMessages>")
     [update] = voice.due()
@@ -108,8 +107,8 @@ def test_an_urgent_message_is_told_by_the_voice_and_by_no_reply_of_ours(voice: V
 
 
 @pytest.mark.requirement("T28")
-def test_an_urgent_message_that_the_voice_has_told_is_not_sent_again(voice: Voice) -> None:
-    """A new stream doesn't get it either."""
+def test_an_urgent_message_the_voice_has_told_is_not_sent_again(voice: Voice) -> None:
+    """Not to a new stream either."""
     voice.exchange("Is Friday free?", "Let me look.")
     _speak_up(voice, "Friday at seven is free.")
     voice.report("agent_said", text="Friday at seven is free.")
@@ -117,8 +116,8 @@ def test_an_urgent_message_that_the_voice_has_told_is_not_sent_again(voice: Voic
 
 
 @pytest.mark.requirement("T28")
-def test_what_was_told_as_done_and_was_not_is_corrected_by_the_voice(voice: Voice) -> None:
-    """The next reply that knows of it has put it right."""
+def test_an_unbacked_claim_is_corrected_by_the_voice(voice: Voice) -> None:
+    """A spoken answer given after the update has made the correction."""
     voice.exchange("Did you text me?", "I've sent you a text message with our opening hours.")
     voice.turns.run("tool_caller")
     [update] = [one for one in voice.due() if one["event"] == "correction"]
@@ -129,8 +128,8 @@ def test_what_was_told_as_done_and_was_not_is_corrected_by_the_voice(voice: Voic
         assert Conversation.objects.get(pk=voice.conversation.pk).correction == ""
 
 
-def test_a_voice_that_has_talked_three_times_by_itself_is_told_nothing_before_the_caller_speaks(voice: Voice) -> None:
-    """Loops end."""
+def test_after_three_proactive_answers_updates_wait_for_the_caller(voice: Voice) -> None:
+    """This ends loops of proactive messages."""
     for number in range(3):
         voice.report("agent_said", text=f"By the way, {number}.")
     _speak_up(voice, "And another thing.")
@@ -140,7 +139,7 @@ def test_a_voice_that_has_talked_three_times_by_itself_is_told_nothing_before_th
 
 
 @pytest.mark.requirement("T24")
-def test_where_a_voice_is_gone_the_agent_speaks_for_itself_again(voice: Voice) -> None:
+def test_without_a_voice_the_agent_speaks_for_itself_again(voice: Voice) -> None:
     voice.exchange("Is Friday free?", "Let me look.")
     with voice.tenant.tx():
         VoiceSession.objects.update(heard_at=timezone.now() - timedelta(minutes=11))
@@ -149,7 +148,7 @@ def test_where_a_voice_is_gone_the_agent_speaks_for_itself_again(voice: Voice) -
 
 
 @pytest.mark.requirement("T24")
-def test_a_voice_that_reports_again_holds_its_call_again(voice: Voice) -> None:
+def test_a_voice_that_reports_again_resumes_its_call(voice: Voice) -> None:
     voice.exchange("Is Friday free?", "Let me look.")
     with voice.tenant.tx():
         VoiceSession.objects.update(heard_at=timezone.now() - timedelta(minutes=11))
@@ -160,7 +159,7 @@ def test_a_voice_that_reports_again_holds_its_call_again(voice: Voice) -> None:
 
 @pytest.mark.requirement("T28")
 @pytest.mark.standing_worker
-def test_a_stream_sends_what_comes_and_stops_the_voice_when_the_call_is_over(voice: Voice, processes) -> None:
+def test_a_stream_sends_updates_and_stops_when_the_call_is_over(voice: Voice, processes) -> None:
     """Over a real socket."""
     _, url = processes.web()
     voice.exchange("Friday at seven?", "For how many?")
@@ -177,7 +176,7 @@ def test_a_stream_sends_what_comes_and_stops_the_voice_when_the_call_is_over(voi
 
 
 @pytest.mark.requirement("T28")
-def test_a_session_begins_with_how_updates_are_read(voice: Voice) -> None:
+def test_a_session_prompt_explains_updates(voice: Voice) -> None:
     answer = Client(headers=voice.tenant.headers).get(f"/api/v1/conversations/{voice.conversation.pk}/session").json()
     assert "`<CurrentTaskAnalysis>`" in answer["guidance"]
 

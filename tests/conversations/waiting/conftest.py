@@ -21,12 +21,12 @@ FREE = "Friday at 7 PM is free."
 
 
 def answered(talk: Talk, words: str = "Hello", reply: str = "Hello!") -> Turn:
-    """A turn as it is after its reply, its jobs over, without any worker."""
+    """A turn after its reply, with its jobs finished, without any worker."""
     return answer(talk, talk.say(words), reply)
 
 
 def answer(talk: Talk, turn: Turn, reply: str) -> Turn:
-    """Reply to a turn, without any worker."""
+    """Reply to a turn without any worker."""
     with talk.tenant.tx(), open_log(talk.conversation.pk) as log:
         turn.reply = log.add_message(MessageRole.AGENT, reply, turn=turn, idn="agent_message")
         turn.status, turn.started_at = TurnStatus.DONE, timezone.now()
@@ -36,7 +36,7 @@ def answer(talk: Talk, turn: Turn, reply: str) -> Turn:
 
 
 def planned(talk: Talk, turn: Turn, *, tool: str = TOOL) -> Effect:
-    """An effect as the ledger holds it before it begins."""
+    """A planned effect in the ledger."""
     with talk.tenant.tx():
         return Effect.objects.create(
             project_id=talk.tenant.project.pk,
@@ -51,7 +51,7 @@ def planned(talk: Talk, turn: Turn, *, tool: str = TOOL) -> Effect:
 
 
 def awaited(talk: Talk, turn: Turn, *, seconds: float = 30, tool: str = TOOL) -> Effect:
-    """A planned effect with its wait open."""
+    """A planned effect with an open wait."""
     effect = planned(talk, turn, tool=tool)
     with logged(talk) as log:
         open_wait(log, reason=tool, seconds=seconds, turn=turn, effect_id=effect.pk)
@@ -69,8 +69,8 @@ def logged(talk: Talk):
         yield log
 
 
-def ran_out(talk: Talk) -> None:
-    """Let the conversation's waits have run out, by the database's clock."""
+def expire_timer(talk: Talk) -> None:
+    """Expire the conversation's waits by the database's clock."""
     with talk.tenant.tx(), connection.cursor() as cursor:
         cursor.execute(
             "update conversations_wait set until = clock_timestamp() - interval '1 second' where conversation_id = %s",
@@ -79,7 +79,7 @@ def ran_out(talk: Talk) -> None:
 
 
 def urgent(talk: Talk) -> list[dict[str, Any]]:
-    """What the agent was told at once."""
+    """Urgent messages sent to the agent."""
     with talk.tenant.tx():
         events = Event.objects.filter(conversation=talk.conversation, idn="urgent_message").order_by("seq")
         return [event.payload for event in events]

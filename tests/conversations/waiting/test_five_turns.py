@@ -1,4 +1,4 @@
-"""The source's table of five turns: real workers, the booking book and the offline model, and no script."""
+"""The reference example of five turns, with real workers, the booking book and the offline model."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ SAYS = (
 
 
 @pytest.mark.requirement("T26")
-def test_the_five_turns_of_the_source(talk, worker) -> None:
-    """Routing, the phone at 1.1, the name at 1.2, the code-phrase with waiting mode, and the result."""
+def test_the_five_turns_of_the_reference_example(talk, worker) -> None:
+    """Routing, the phone number at 1.1, the name at 1.2, the trigger phrase with waiting mode, and the result."""
     greeted, asked_phone, asked_name, checks = (talk.exchange(words) for words in SAYS)
     settle(talk.tenant)
     told = newest(talk)
@@ -37,7 +37,7 @@ def test_the_five_turns_of_the_source(talk, worker) -> None:
 
 
 def observed(turn: dict[str, Any]) -> str:
-    """The fact that the row is about."""
+    """The observed fact of the row."""
     facts = {fact["field"]: fact["value"] for fact in turn["observed"]}
     return next(str(facts[name]) for name in ("language", "phone", "name") if name in facts)
 

@@ -1,4 +1,4 @@
-"""Waiting mode through the flows: no directives while a result is awaited, one run of thoughts when it has come."""
+"""Waiting mode in the flows: no directives while a result is awaited, one run of thoughts once it has arrived."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from conversations.context.turn_context_cache import read_after_reply
+from conversations.context.turn_context_cache import load_after_reply
 from conversations.flows import thoughts
 from conversations.followups.waits import end_wait, is_waiting
 from conversations.models import Directives, Wait, WaitOutcome
@@ -27,11 +27,11 @@ from tests.conversations.waiting.conftest import (
     answered,
     awaited,
     end,
+    expire_timer,
     jobs,
     logged,
     origins,
     outcomes,
-    ran_out,
     shown,
     urgent,
 )
@@ -61,7 +61,7 @@ def waiting(talk) -> bool:
 
 
 @pytest.mark.requirement("T22")
-def test_an_event_activates_waiting_mode_for_half_a_minute(talk, api) -> None:
+def test_an_event_activates_waiting_mode_for_thirty_seconds(talk, api) -> None:
     answered(talk)
     assert activate(api, talk).status_code == 202
     [wait] = shown(api, talk)["waits"]
@@ -70,7 +70,7 @@ def test_an_event_activates_waiting_mode_for_half_a_minute(talk, api) -> None:
 
 
 @pytest.mark.parametrize("seconds", [0, -1, 601, "30", True, None, [1]])
-def test_a_wait_of_another_length_is_refused_with_a_sentence(talk, api, seconds) -> None:
+def test_an_invalid_wait_length_is_refused(talk, api, seconds) -> None:
     answer = activate(api, talk, seconds=seconds)
     assert answer.status_code == 400
     assert answer.json()["error"]["field"] == "payload.seconds"
@@ -79,7 +79,7 @@ def test_a_wait_of_another_length_is_refused_with_a_sentence(talk, api, seconds)
 
 
 @pytest.mark.requirement("T22")
-def test_a_second_activation_prolongs_the_first(talk, api) -> None:
+def test_a_second_activation_extends_the_first(talk, api) -> None:
     answered(talk)
     activate(api, talk, seconds=10)
     activate(api, talk, seconds=300)
@@ -91,7 +91,7 @@ def test_a_second_activation_prolongs_the_first(talk, api) -> None:
 
 
 @pytest.mark.requirement("T24")
-def test_an_urgent_message_ends_the_wait_that_an_event_opened(talk, api) -> None:
+def test_an_urgent_message_ends_the_wait_opened_by_an_event(talk, api) -> None:
     answered(talk)
     activate(api, talk)
     post(api, talk, "urgent_message", text=FREE)
@@ -101,8 +101,8 @@ def test_an_urgent_message_ends_the_wait_that_an_event_opened(talk, api) -> None
 
 
 @pytest.mark.requirement("T24")
-def test_an_urgent_message_without_words_ends_the_wait_and_says_nothing(talk, api) -> None:
-    """The customer gets no message that has nothing to tell; the directives come."""
+def test_an_urgent_message_without_text_ends_the_wait_silently(talk, api) -> None:
+    """No message is sent, as there is nothing to tell; the directives are written."""
     answered(talk)
     activate(api, talk)
     assert post(api, talk, "urgent_message", text=" ").status_code == 202
@@ -113,7 +113,7 @@ def test_an_urgent_message_without_words_ends_the_wait_and_says_nothing(talk, ap
 
 @pytest.mark.requirement("T24")
 @pytest.mark.parametrize("text", [7, ["a"], None, "x" * 2001])
-def test_an_urgent_message_that_can_not_be_told_is_refused(talk, api, text) -> None:
+def test_an_invalid_urgent_message_is_refused(talk, api, text) -> None:
     answered(talk)
     activate(api, talk)
     answer = post(api, talk, "urgent_message", text=text)
@@ -121,14 +121,14 @@ def test_an_urgent_message_that_can_not_be_told_is_refused(talk, api, text) -> N
     assert waiting(talk)
 
 
-def test_an_urgent_message_ends_no_tool_s_wait(talk, api) -> None:
+def test_an_urgent_message_does_not_end_a_tools_wait(talk, api) -> None:
     awaited(talk, answered(talk))
     post(api, talk, "urgent_message", text="Something else.")
     assert waiting(talk)
 
 
 @pytest.mark.requirement("T22")
-def test_the_live_stream_is_told_of_the_beginning_and_the_end(talk) -> None:
+def test_the_live_stream_shows_the_start_and_end_of_a_wait(talk) -> None:
     effect = awaited(talk, answered(talk))
     end(talk, effect)
     with talk.tenant.tx():
@@ -153,8 +153,8 @@ def think(talk, turn) -> None:
 
 
 @pytest.mark.requirement("T22")
-def test_no_thoughts_run_starts_while_a_result_is_awaited(talk, processes: ForkServer, model) -> None:
-    """The run is skipped, and says why."""
+def test_no_thoughts_run_while_a_result_is_awaited(talk, processes: ForkServer, model) -> None:
+    """The run is skipped with a reason."""
     turn = answered(talk)
     awaited(talk, turn)
     processes.worker()
@@ -164,38 +164,38 @@ def test_no_thoughts_run_starts_while_a_result_is_awaited(talk, processes: ForkS
     assert model.requests("thoughts") == []
 
 
-def test_a_reading_from_before_a_waits_end_skips_no_thoughts(talk) -> None:
-    """Those that come with the end are queued within the second for which a reading is shared."""
+def test_a_reading_from_before_the_end_of_a_wait_does_not_skip_thoughts(talk) -> None:
+    """They are queued within the second for which a reading is shared."""
     turn = answered(talk)
     effect = awaited(talk, turn)
     job = job_of(turn, lane="thoughts")
     with pytest.raises(thoughts.Waiting):
-        asyncio.run(thoughts._scene_of(job))
+        asyncio.run(thoughts._load_context(job))
     end(talk, effect)
-    assert asyncio.run(read_after_reply(job)).turn_context.waits
-    asyncio.run(thoughts._scene_of(job))
+    assert asyncio.run(load_after_reply(job)).turn_context.waits
+    asyncio.run(thoughts._load_context(job))
 
 
 @pytest.mark.requirement("T24")
 @pytest.mark.parametrize("is_wait_in_reading", [True, False])
-def test_thoughts_that_come_with_a_waits_end_know_the_result(is_wait_in_reading, talk) -> None:
-    """Also where the reading that is shared for a second is older than the end, or than the wait itself."""
+def test_thoughts_after_a_wait_know_the_result(is_wait_in_reading, talk) -> None:
+    """Also if the shared reading is older than the end of the wait, or than the wait itself."""
     turn = answered(talk)
     if not is_wait_in_reading:
-        asyncio.run(read_after_reply(job_of(turn)))
+        asyncio.run(load_after_reply(job_of(turn)))
     effect = awaited(talk, turn)
-    asyncio.run(read_after_reply(job_of(turn)))
+    asyncio.run(load_after_reply(job_of(turn)))
     with talk.tenant.tx():
         type(effect).objects.filter(pk=effect.pk).update(state="done", told=FREE, result={"free": True})
     end(talk, effect)
     job = replace(job_of(turn, lane="thoughts"), key=f"thoughts:{turn.pk}:after_wait")
-    [action] = asyncio.run(thoughts._scene_of(job)).actions
+    [action] = asyncio.run(thoughts._load_context(job)).actions
     assert (action.state, action.note) == ("done", FREE)
 
 
 @pytest.mark.requirement("T22")
-def test_opening_a_wait_ends_the_thoughts_that_are_being_written(talk, processes: ForkServer, model) -> None:
-    """They can't know the result, so they are cancelled and never written."""
+def test_opening_a_wait_cancels_running_thoughts(talk, processes: ForkServer, model) -> None:
+    """They cannot know the result, so they are canceled and never written."""
     turn = answered(talk)
     model.script("thoughts", times=0, ttft_ms=60_000)
     processes.worker()
@@ -208,8 +208,8 @@ def test_opening_a_wait_ends_the_thoughts_that_are_being_written(talk, processes
         assert not Directives.objects.exists()
 
 
-def test_thoughts_that_no_interruption_reached_are_not_written_either(talk, processes: ForkServer, model) -> None:
-    """The write itself looks whether a wait is open."""
+def test_thoughts_finished_during_a_wait_are_not_written(talk, processes: ForkServer, model) -> None:
+    """The write itself checks whether a wait is open."""
     turn = answered(talk)
     model.script("thoughts", times=0, ttft_ms=500)
     processes.worker()
@@ -225,7 +225,7 @@ def test_thoughts_that_no_interruption_reached_are_not_written_either(talk, proc
 
 
 @pytest.mark.requirement("T23")
-def test_a_message_while_waiting_is_answered_with_the_old_directives_marked(talk, worker, model) -> None:
+def test_a_message_during_a_wait_is_answered_with_directives_marked_as_waiting(talk, worker, model) -> None:
     first = talk.exchange("I'd like to book a table")
     with talk.tenant.tx():
         turn = talk.conversation.turns.get()
@@ -241,13 +241,13 @@ def test_a_message_while_waiting_is_answered_with_the_old_directives_marked(talk
 
 
 @pytest.mark.requirement("T20")
-def test_the_prompt_says_nothing_of_waiting_when_nothing_is_awaited(talk) -> None:
+def test_the_prompt_mentions_no_wait_when_none_is_open(talk) -> None:
     prompt = "".join(prompts_of(talk, talk.say("Hello")))
     assert "<Waiting" not in prompt
 
 
 @pytest.mark.requirement("T24")
-def test_exactly_one_thoughts_run_follows_the_end_and_knows_the_result(talk, worker, model) -> None:
+def test_exactly_one_thoughts_run_follows_the_end_of_a_wait(talk, worker, model) -> None:
     """The result's text is in the next directives."""
     talk.exchange("I'd like to book a table for four on Friday at 7 PM")
     with talk.tenant.tx():
@@ -272,8 +272,8 @@ def shown_directives(talk) -> dict:
 
 
 @pytest.mark.requirement("T24", "T21")
-def test_the_agent_tells_the_result_by_itself(talk, worker, model) -> None:
-    """The result comes in by an urgent message."""
+def test_the_agent_tells_the_result_proactively(talk, worker, model) -> None:
+    """The result arrives as an urgent message."""
     talk.exchange("I'd like to book a table")
     with talk.tenant.tx():
         turn = talk.conversation.turns.get()
@@ -290,7 +290,7 @@ def test_the_agent_tells_the_result_by_itself(talk, worker, model) -> None:
 
 
 @pytest.mark.requirement("T27")
-def test_the_code_phrase_fires_the_check_and_waiting_mode_is_on(talk, worker, model) -> None:
+def test_the_trigger_phrase_starts_the_check_and_waiting_mode(talk, worker, model) -> None:
     model.script("reply", text=CODE_PHRASE)
     turn = talk.say("Friday at 7 PM, for four")
     found = talk.until_turn(turn, lambda turn: turn["effects"])
@@ -303,8 +303,8 @@ def test_the_code_phrase_fires_the_check_and_waiting_mode_is_on(talk, worker, mo
 
 
 @pytest.mark.short_leases
-def test_a_worker_that_dies_when_a_wait_is_opened_loses_nothing(talk, processes: ForkServer, model) -> None:
-    """The wait stands with the plan, and ends once."""
+def test_a_crash_while_opening_a_wait_loses_nothing(talk, processes: ForkServer, model) -> None:
+    """The wait is committed with the plan, and ends once."""
     model.script("reply", text=CODE_PHRASE)
     doomed = processes.worker(crash_at="wait.opened:1")
     turn = talk.say("Friday at 7 PM, for four")
@@ -317,10 +317,10 @@ def test_a_worker_that_dies_when_a_wait_is_opened_loses_nothing(talk, processes:
 
 
 @pytest.mark.short_leases
-def test_a_worker_that_dies_before_the_end_is_told_tells_it_once(talk, processes: ForkServer) -> None:
+def test_a_crash_before_the_end_is_told_tells_it_once(talk, processes: ForkServer) -> None:
     """The end and the urgent message are one transaction."""
     awaited(talk, answered(talk))
-    ran_out(talk)
+    expire_timer(talk)
     doomed = processes.worker(crash_at="wait.ended_pre_urgent:1")
     doomed.wait()
     assert outcomes(talk) == [""]
@@ -331,7 +331,7 @@ def test_a_worker_that_dies_before_the_end_is_told_tells_it_once(talk, processes
 
 
 def sent_prompts(talk) -> dict[int, str]:
-    """What the turns whose reply was sent were told at once, by their number."""
+    """The urgent messages told by each sent reply, by turn number."""
     with talk.tenant.tx():
         turns = talk.conversation.turns.filter(status="done")
         calls = ModelCall.objects.filter(skill="reply", turn_id__in=turns.values("pk")).order_by("started_at")
@@ -348,8 +348,8 @@ def tellers(talk, words: str) -> list[int]:
 
 
 @pytest.mark.requirement("T24")
-def test_an_urgent_message_that_comes_while_a_reply_is_read_is_told_by_it_alone(bench: Bench) -> None:
-    """The reply that begins meanwhile waits for the one who tells, and reads it; whatever the clocks say."""
+def test_an_urgent_message_during_the_reading_of_a_reply_is_told_by_it_alone(bench: Bench) -> None:
+    """The reply that begins waits for the lock and reads the message, whatever the clocks say."""
     talk = bench.talk
     turn = answered(talk)
     one, other = awaited(talk, turn), awaited(talk, turn)
@@ -365,10 +365,10 @@ def test_an_urgent_message_that_comes_while_a_reply_is_read_is_told_by_it_alone(
 
 
 @pytest.mark.requirement("T24")
-def test_an_urgent_message_that_comes_while_a_reply_is_written_is_told_by_the_next_alone(
+def test_an_urgent_message_during_the_writing_of_a_reply_is_told_by_the_next_alone(
     talk, processes: ForkServer, model
 ) -> None:
-    """The reply that it interrupts had been told the first one; it isn't sent, so the next tells both, once."""
+    """The interrupted reply is not sent, so the next one tells both messages once."""
     turn = answered(talk)
     one, other = awaited(talk, turn), awaited(talk, turn)
     model.script("reply", times=1, ttft_ms=60_000)

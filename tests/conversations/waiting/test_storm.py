@@ -1,4 +1,4 @@
-"""A thousand waits, ended by results that come, come twice, come late or never, while sweeps race with them."""
+"""A thousand waits whose results arrive, arrive twice, late or never, while sweeps race with them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LONGEST = 0.5
 
 
 @pytest.mark.slow
-def test_a_thousand_waits_each_end_once_and_none_is_longer_than_it_may_be(tenant: Tenant) -> None:
+def test_a_thousand_waits_each_end_once_and_on_time(tenant: Tenant) -> None:
     dice = random.Random(7)
     talks = [begin(tenant, external_id=f"guest-{number}") for number in range(CONVERSATIONS)]
     turns = {talk.conversation.pk: answered(talk) for talk in talks}
@@ -65,7 +65,7 @@ def test_a_thousand_waits_each_end_once_and_none_is_longer_than_it_may_be(tenant
 
 
 def until_none_is_open(tenant: Tenant, talks: list[Talk]) -> None:
-    """By the clock alone: nobody waits any more once the longest wait is over."""
+    """By the clock alone: no wait is open once the longest one is over."""
     time.sleep(LONGEST)
     with tenant.tx():
         assert not any(is_waiting(talk.conversation.pk) for talk in talks)

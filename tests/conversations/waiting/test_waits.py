@@ -1,4 +1,4 @@
-"""Waiting mode: each wait ends once, tells the agent once, and is never longer than it may be."""
+"""Waits: each ends once, is told to the agent once, and never exceeds its time."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from tests.conversations.waiting.conftest import (
     answered,
     awaited,
     end,
+    expire_timer,
     logged,
     origins,
     outcomes,
     planned,
-    ran_out,
     shown,
     urgent,
 )
@@ -33,7 +33,7 @@ def waiting(talk) -> bool:
 
 
 @pytest.mark.requirement("T22")
-def test_a_conversation_shows_what_it_waits_for(talk, api) -> None:
+def test_a_conversation_shows_its_open_waits(talk, api) -> None:
     effect = awaited(talk, answered(talk))
     found = shown(api, talk)
     assert found["waiting"] is True
@@ -42,14 +42,14 @@ def test_a_conversation_shows_what_it_waits_for(talk, api) -> None:
     ]
 
 
-def test_a_wait_is_over_at_its_end_with_nobody_there_to_end_it(talk, api) -> None:
-    """No worker runs, and no sweep."""
+def test_a_wait_expires_without_any_worker(talk, api) -> None:
+    """No worker and no sweep runs."""
     awaited(talk, answered(talk))
-    ran_out(talk)
+    expire_timer(talk)
     assert shown(api, talk)["waiting"] is False
 
 
-def test_a_wait_is_at_most_ten_minutes_long(talk) -> None:
+def test_a_wait_lasts_at_most_ten_minutes(talk) -> None:
     awaited(talk, answered(talk), seconds=86_400)
     with talk.tenant.tx():
         wait = Wait.objects.get()
@@ -58,7 +58,7 @@ def test_a_wait_is_at_most_ten_minutes_long(talk) -> None:
 
 @pytest.mark.requirement("T24")
 @pytest.mark.parametrize("outcome", [WaitOutcome.RESULT, WaitOutcome.FAILURE])
-def test_a_result_ends_the_wait_and_makes_the_agent_speak(talk, outcome) -> None:
+def test_a_result_ends_the_wait_and_the_agent_speaks(talk, outcome) -> None:
     effect = awaited(talk, answered(talk))
     assert end(talk, effect, outcome=outcome)
     assert not waiting(talk)
@@ -67,39 +67,39 @@ def test_a_result_ends_the_wait_and_makes_the_agent_speak(talk, outcome) -> None
     assert origins(talk) == ["message", "urgent"]
 
 
-def test_a_result_that_comes_twice_ends_it_once(talk) -> None:
+def test_a_repeated_result_ends_the_wait_once(talk) -> None:
     effect = awaited(talk, answered(talk))
     assert [end(talk, effect), end(talk, effect)] == [True, False]
     assert len(urgent(talk)) == 1
 
 
-def test_a_sweep_ends_what_ran_out_and_says_that_it_takes_longer(talk) -> None:
+def test_a_sweep_ends_expired_waits_and_the_agent_announces_the_delay(talk) -> None:
     awaited(talk, answered(talk))
-    ran_out(talk)
+    expire_timer(talk)
     end_overdue_waits()
     assert outcomes(talk) == ["timeout"]
     assert ["check_availability_tool" in message["text"] for message in urgent(talk)] == [True]
 
 
-def test_a_sweep_ends_nothing_before_its_time(talk) -> None:
+def test_a_sweep_leaves_open_waits_alone(talk) -> None:
     awaited(talk, answered(talk))
     end_overdue_waits()
     assert waiting(talk)
 
 
-def test_a_sweep_ends_one_wait_and_leaves_the_other(talk) -> None:
+def test_a_sweep_ends_only_the_expired_wait(talk) -> None:
     turn = answered(talk)
     awaited(talk, turn)
-    ran_out(talk)
+    expire_timer(talk)
     awaited(talk, turn)
     end_overdue_waits()
     assert outcomes(talk) == ["timeout", ""]
     assert waiting(talk)
 
 
-def test_eight_sweeps_and_a_result_at_once_end_a_wait_once(talk) -> None:
+def test_eight_sweeps_and_a_result_end_a_wait_once(talk) -> None:
     effect = awaited(talk, answered(talk))
-    ran_out(talk)
+    expire_timer(talk)
     start = Barrier(9)
 
     def race(number: int) -> None:
@@ -116,10 +116,10 @@ def test_eight_sweeps_and_a_result_at_once_end_a_wait_once(talk) -> None:
     assert (outcome, len(told), len(late)) in {("result", 1, 0), ("timeout", 2, 1)}
 
 
-def test_a_late_result_ends_no_newer_wait(talk) -> None:
+def test_a_late_result_does_not_end_a_newer_wait(talk) -> None:
     turn = answered(talk)
     late = awaited(talk, turn)
-    ran_out(talk)
+    expire_timer(talk)
     end_overdue_waits()
     awaited(talk, turn)
     assert end(talk, late)
@@ -127,15 +127,15 @@ def test_a_late_result_ends_no_newer_wait(talk) -> None:
     assert outcomes(talk) == ["timeout", ""]
 
 
-def test_a_late_result_is_told_once_as_late(talk) -> None:
+def test_a_late_result_is_told_once_and_marked_as_late(talk) -> None:
     effect = awaited(talk, answered(talk))
-    ran_out(talk)
+    expire_timer(talk)
     end_overdue_waits()
     assert [end(talk, effect), end(talk, effect)] == [True, False]
     assert [message.get("is_late") for message in urgent(talk)] == [None, True]
 
 
-def test_the_conversation_waits_until_both_tools_have_answered(talk) -> None:
+def test_the_conversation_waits_for_both_tools(talk) -> None:
     turn = answered(talk)
     one, other = awaited(talk, turn), awaited(talk, turn)
     end(talk, one, outcome=WaitOutcome.FAILURE, told="It failed.")
@@ -145,7 +145,7 @@ def test_the_conversation_waits_until_both_tools_have_answered(talk) -> None:
     assert [message["text"] for message in urgent(talk)] == ["It failed.", FREE]
 
 
-def test_two_results_at_once_are_told_in_one_turn(talk) -> None:
+def test_two_simultaneous_results_are_told_in_one_turn(talk) -> None:
     turn = answered(talk)
     one, other = awaited(talk, turn), awaited(talk, turn)
     end(talk, one)
@@ -154,22 +154,22 @@ def test_two_results_at_once_are_told_in_one_turn(talk) -> None:
     assert {message["told_by"] for message in urgent(talk)} == {2}
 
 
-def test_two_waits_that_run_out_together_are_told_in_one_turn(talk) -> None:
+def test_two_waits_that_expire_together_are_told_in_one_turn(talk) -> None:
     turn = answered(talk)
     awaited(talk, turn)
     awaited(talk, turn)
-    ran_out(talk)
+    expire_timer(talk)
     end_overdue_waits()
     assert outcomes(talk) == ["timeout", "timeout"]
     assert origins(talk) == ["message", "urgent"]
 
 
-def test_nobody_waits_for_an_effect_without_a_wait(talk) -> None:
+def test_ending_an_effect_without_a_wait_tells_nothing(talk) -> None:
     assert end(talk, planned(talk, answered(talk))) is False
     assert urgent(talk) == []
 
 
-def test_a_closed_conversation_s_wait_ends_and_nobody_speaks(talk) -> None:
+def test_a_closed_conversations_wait_ends_silently(talk) -> None:
     effect = awaited(talk, answered(talk))
     with talk.tenant.tx():
         Conversation.objects.update(status="ended")
@@ -178,8 +178,8 @@ def test_a_closed_conversation_s_wait_ends_and_nobody_speaks(talk) -> None:
     assert origins(talk) == ["message"]
 
 
-def test_an_agent_that_has_talked_enough_is_told_and_gets_its_directives(talk) -> None:
-    """Nothing more fires by itself, yet exactly one thoughts run follows the end."""
+def test_an_agent_at_its_proactive_limit_still_gets_new_directives(talk) -> None:
+    """Nothing else is sent, but exactly one thoughts run follows the end."""
     turn = answered(talk)
     for _ in range(3):
         own = awaited(talk, turn)
@@ -201,7 +201,7 @@ def finish_newest_turn(talk) -> None:
 
 
 @pytest.mark.requirement("N12")
-def test_no_one_asks_whether_the_customer_is_still_there_while_they_wait_for_us(talk) -> None:
+def test_no_follow_up_is_sent_while_the_customer_waits_for_us(talk) -> None:
     turn = answered(talk)
     with talk.tenant.tx():
         Conversation.objects.update(follow_up_at="2026-01-01T00:00Z")

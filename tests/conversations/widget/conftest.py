@@ -1,4 +1,4 @@
-"""A business with a widget on its shop, and visitors of that shop."""
+"""A business with a widget in its shop, and visitors of the shop."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SHOP = "https://shop.example"
 
 @dataclass(frozen=True)
 class Placed:
-    """A tenant's widget, and the secret that its shop signs with."""
+    """A tenant's widget, and the secret its shop signs with."""
 
     tenant: Tenant
     widget: Widget
@@ -32,7 +32,7 @@ class Placed:
         return self.widget.public_key
 
     def signed(self, *, algorithm: str = "HS256", secret: str | None = None, **claims: Any) -> str:
-        """What the shop says of a shopper; `exp` in an hour, unless it is said otherwise. None leaves a claim out."""
+        """A shopper token; `exp` defaults to one hour from now, and None omits a claim."""
         said = {"exp": int(time.time()) + 3600, "shopper": {"wp_user_id": 17, "name": "Clara"}, **claims}
         kept = {name: value for name, value in said.items() if value is not None}
         return jwt.encode(kept, self.secret if secret is None else secret, algorithm=algorithm)
@@ -61,7 +61,7 @@ class Visitor:
         return self.client.generic(method, path, _json(body), content_type="application/json", headers=said)
 
     def open(self, *, shopper: str = "", **headers: str) -> Any:
-        """Open a session as the script does; its token is kept."""
+        """Open a session as the script does, and keep its token."""
         answer = self.ask("POST", "session", {"token": self.token, "shopper": shopper}, Authorization="", **headers)
         if answer.status_code == 200:
             self.token = answer.json()["token"]
@@ -82,7 +82,7 @@ def placed(tenant: Tenant) -> Placed:
 
 @pytest.fixture
 def visit(placed: Placed) -> Callable[..., Visitor]:
-    """Makes a visitor who has a session already."""
+    """A factory of visitors with an open session."""
 
     def make(**known: Any) -> Visitor:
         visitor = Visitor(placed, **known)
@@ -98,6 +98,6 @@ def visitor(visit: Callable[..., Visitor]) -> Visitor:
 
 
 def refusal(answer: Any, status: int) -> str:
-    """The code of a refusal."""
+    """The error code of a refused request."""
     assert answer.status_code == status, answer.content
     return str(answer.json()["error"]["code"])

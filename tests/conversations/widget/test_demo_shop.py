@@ -1,4 +1,4 @@
-"""The demo's shop: its second project, its page, and its store, which answers to its own agent and to nobody else."""
+"""The demo shop: its project, its page, and its order API, which only its own agent may use."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from projects.models.agent_errors import SettingsRefused
 from tenancy.scope import tenant_tx
 from tenancy.tenant_lookup import find_organizations
 from tests.conftest import Tenant
-from tools.services.orders.lookup import Wanted, fetch_orders, shop_over
+from tools.services.orders.lookup import OrderQuery, fetch_orders, shop_client
 from tools.services.orders.shop import ShopFailed
 
 ORDERS = "/demo/shop/wp-json/wc/v3/orders"
@@ -65,16 +65,16 @@ def ask(connection: Connection, **query: Any) -> Any:
     return Client(headers=headers).get(ORDERS, query)
 
 
-def test_the_demos_password_stays_and_with_it_who_is_signed_in(database: None) -> None:
-    """After a migration the demo is loaded again: what was written down opens it still."""
+def test_reloading_the_demo_keeps_its_password_and_sessions(database: None) -> None:
+    """The demo is loaded again after a migration; written-down credentials stay valid."""
     first, client = load_demo(), Client()
     assert client.login(username=EMAIL, password=first["password"])
     assert load_demo()["password"] == first["password"]
     assert client.get("/account/").status_code == 200
 
 
-def test_the_demos_key_stays_until_somebody_revokes_it(database: None) -> None:
-    """It was another one after each migration, and `demo.json` was wrong once the command ran beside the product."""
+def test_the_demos_key_stays_valid_until_it_is_revoked(database: None) -> None:
+    """`demo.json` stays correct if the command runs again."""
     first = load_demo()["api_key"]
     assert load_demo()["api_key"] == first
     caller = Client(headers={"Authorization": f"Bearer {first}"})
@@ -88,8 +88,8 @@ def test_the_demos_key_stays_until_somebody_revokes_it(database: None) -> None:
     assert caller.get("/api/v1/promises").status_code == 401
 
 
-def test_the_first_project_is_the_one_that_is_entered(demo: UUID) -> None:
-    """Its key and address are what `demo.json` says; loading it again makes nothing twice."""
+def test_the_first_project_is_the_default(demo: UUID) -> None:
+    """Its key and address are those in `demo.json`; loading the demo again duplicates nothing."""
     answer = load_demo()
     assert set(answer) == {"api_key", "email", "password", "project"}
     with tenant_tx(demo):
@@ -101,7 +101,7 @@ def test_the_first_project_is_the_one_that_is_entered(demo: UUID) -> None:
 
 @pytest.mark.requirement("W05")
 def test_the_page_signs_clara_in_and_out(demo: UUID) -> None:
-    """By a token in the script's own line, and by none."""
+    """By the token in the script tag."""
     out, signed_in = (Client().get("/demo/shop", query).content.decode() for query in ({}, {"as": "clara"}))
     assert "data-shopper" not in out
     assert "Sign in as Clara" in out
@@ -109,7 +109,7 @@ def test_the_page_signs_clara_in_and_out(demo: UUID) -> None:
     assert "Sign out" in signed_in
 
 
-def test_everything_that_was_ordered_stands_on_the_page(demo: UUID) -> None:
+def test_the_page_lists_all_orders(demo: UUID) -> None:
     page = Client().get("/demo/shop").content.decode()
     for order in business("shop")["orders"]:
         for name, _, price in order["items"]:
@@ -117,8 +117,8 @@ def test_everything_that_was_ordered_stands_on_the_page(demo: UUID) -> None:
 
 
 @pytest.mark.requirement("W04")
-def test_the_store_answers_as_woocommerce_documents(demo: UUID) -> None:
-    """The customer's own, the newest first; of another customer nothing."""
+def test_the_order_api_follows_the_woocommerce_documentation(demo: UUID) -> None:
+    """The customer's own orders, newest first, and nothing of other customers."""
     connection = connection_of(demo)
     found = ask(connection, customer=CLARA.wp_user_id).json()
     assert [order["number"] for order in found] == ["1043", "1038", "1016"]
@@ -133,7 +133,7 @@ def test_the_store_answers_as_woocommerce_documents(demo: UUID) -> None:
         )
 
 
-def test_the_store_is_closed_to_others_and_where_there_is_no_demo(demo: UUID, settings: Any) -> None:
+def test_the_order_api_is_closed_to_others_and_without_the_demo(demo: UUID, settings: Any) -> None:
     connection = connection_of(demo)
     for header in ("", "Basic", "Basic !", f"Basic {b64encode(b'ck_x:cs_x').decode()}", "Bearer x"):
         answer = Client(headers={"Authorization": header}).get(ORDERS, {"customer": 17})
@@ -142,8 +142,8 @@ def test_the_store_is_closed_to_others_and_where_there_is_no_demo(demo: UUID, se
     assert ask(connection, customer=17).status_code == 404
 
 
-def test_the_guard_is_opened_to_the_demos_own_store_only(demo: UUID, tenant: Tenant, settings: Any) -> None:
-    """No other address of this machine, for nobody else's request, and none at all without the demo."""
+def test_the_guard_admits_the_demos_order_api_only(demo: UUID, tenant: Tenant, settings: Any) -> None:
+    """No other address of this machine, not for other requests, and not without the demo."""
     settings.BASE_URL = "http://127.0.0.1:8000"
     assert demo_targets(store_url()) == ["127.0.0.1:8000"]
     for other in ("http://127.0.0.1:8000", "http://127.0.0.1:8000/demo/shop/..", "http://127.0.0.1:8001/demo/shop"):
@@ -162,7 +162,7 @@ def edit(url: str) -> SourceEdit:
 
 class _Served(WSGIRequestHandler):
     def log_message(self, format: str, *args: object) -> None:
-        """A test's own server is nobody's news."""
+        """Keep the test server's requests out of the log."""
 
 
 class _Server(ThreadedWSGIServer):
@@ -185,12 +185,12 @@ def served() -> Iterator[str]:
 
 
 @pytest.mark.requirement("W04")
-def test_its_agent_finds_the_orders_wherever_the_product_has_moved_to(demo: UUID, served: str, settings: Any) -> None:
-    """Through the guard, at the address that the product has now; not any more once there is no demo."""
+def test_the_agent_finds_the_orders_after_the_product_has_moved(demo: UUID, served: str, settings: Any) -> None:
+    """Through the guard, at the product's current address; not without the demo."""
     settings.BASE_URL = served
     connection = connection_of(demo)
     assert connection.settings.server == f"{served}/demo/shop"
-    orders = asyncio.run(fetch_orders(shop_over(connection), Wanted(CLARA.wp_user_id), timezone="Europe/Rome"))
+    orders = asyncio.run(fetch_orders(shop_client(connection), OrderQuery(CLARA.wp_user_id), timezone="Europe/Rome"))
     assert [(one.number, one.status, one.total) for one in orders[:2]] == [
         ("1043", "processing", "31.70 EUR"),
         ("1038", "completed", "62.00 EUR"),
@@ -198,4 +198,4 @@ def test_its_agent_finds_the_orders_wherever_the_product_has_moved_to(demo: UUID
     assert orders[1].parcels[0].url.startswith("https://")
     settings.DEMO_SHOP = False
     with pytest.raises(ShopFailed, match="private network"):
-        asyncio.run(fetch_orders(shop_over(connection), Wanted(CLARA.wp_user_id), timezone="Europe/Rome"))
+        asyncio.run(fetch_orders(shop_client(connection), OrderQuery(CLARA.wp_user_id), timezone="Europe/Rome"))

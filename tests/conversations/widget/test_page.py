@@ -1,4 +1,4 @@
-"""The page of the widget: what members see and change, and what is refused in a sentence."""
+"""The settings page of the widget: display, changes, and validation errors."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def member(user: User) -> Client:
 
 
 def save(tenant: Tenant, client: Client | None = None, *, seen: str | None = None, **changes: str) -> Any:
-    """Save the form, opened just now, or when this was `seen`."""
+    """Save the form as opened now, or in the state `seen`."""
     typed = {name.replace("__", "."): value for name, value in changes.items()}
     form = {**FORM, "seen": seen_by(tenant) if seen is None else seen, **typed}
     url = reverse("widget", args=[tenant.project.slug])
@@ -42,7 +42,7 @@ def save(tenant: Tenant, client: Client | None = None, *, seen: str | None = Non
 
 
 def seen_by(tenant: Tenant) -> str:
-    """What the form begins with now."""
+    """The form's current initial values."""
     page = member(tenant.owner).get(reverse("widget", args=[tenant.project.slug])).content.decode()
     found = re.search('name="seen" value="([^"]*)"', page)
     assert found is not None
@@ -53,7 +53,7 @@ def text(answer: Any) -> str:
     return html.unescape(answer.content.decode())
 
 
-def test_it_is_set_up_with_the_first_save_and_the_line_to_copy_appears(tenant: Tenant) -> None:
+def test_the_first_save_creates_the_widget_and_shows_its_snippet(tenant: Tenant) -> None:
     before = text(member(tenant.owner).get(reverse("widget", args=[tenant.project.slug])))
     assert "data-key=" not in before
     after = text(save(tenant))
@@ -73,12 +73,12 @@ def test_it_is_set_up_with_the_first_save_and_the_line_to_copy_appears(tenant: T
         ("http://shop.example:443", "http://shop.example:443"),
         ("https://[2001:DB8::1]:8443", "https://[2001:db8::1]:8443"),
         ("https://Bücher.Example", "https://xn--bcher-kva.example"),
-        # Older rules made it strasse.example, which may be somebody else's.
+        # The older IDNA rules map it to strasse.example, which may be another owner's domain.
         ("https://straße.example", "https://xn--strae-oqa.example"),
         ("https://☃.example", "https://xn--n3h.example"),
     ],
 )
-def test_a_site_is_named_as_a_browser_names_it(typed: str, named: str) -> None:
+def test_a_site_is_normalized_as_browsers_write_it(typed: str, named: str) -> None:
     assert origin_of(typed) == named
 
 
@@ -99,7 +99,7 @@ def test_a_site_is_named_as_a_browser_names_it(typed: str, named: str) -> None:
         ("https://[::1", "isn't a valid address"),
     ],
 )
-def test_what_is_no_site_is_refused_with_what_would_be(typed: str, sentence: str) -> None:
+def test_an_invalid_site_is_refused_with_a_suggestion(typed: str, sentence: str) -> None:
     with pytest.raises(InvalidOrigin, match=re.escape(sentence)):
         origin_of(typed)
 
@@ -114,7 +114,7 @@ WRONG: list[tuple[dict[str, str], str]] = [
 ]
 
 
-def test_what_cannot_be_saved_is_said_beside_its_field_and_nothing_is(tenant: Tenant) -> None:
+def test_invalid_values_are_reported_beside_their_fields_and_nothing_is_saved(tenant: Tenant) -> None:
     for changes, sentence in WRONG:
         answer = save(tenant, **changes)
         assert answer.status_code == 422, changes
@@ -123,15 +123,15 @@ def test_what_cannot_be_saved_is_said_beside_its_field_and_nothing_is(tenant: Te
         assert not Widget.objects.exists()
 
 
-def test_a_switch_takes_it_from_every_page_at_once(placed: Placed) -> None:
+def test_disabling_the_widget_removes_it_from_every_page(placed: Placed) -> None:
     visitor = Visitor(placed)
     assert visitor.open().status_code == 200
     save(placed.tenant, is_enabled="")
     assert visitor.open().status_code == 404
 
 
-def test_the_secret_is_shown_once_and_stored_where_nobody_reads_it(tenant: Tenant) -> None:
-    """Not on the page, not in the row, not in the trail."""
+def test_the_secret_is_shown_once_and_stored_encrypted(tenant: Tenant) -> None:
+    """Neither on the page, nor in the row, nor in the audit log."""
     save(tenant)
     owner = member(tenant.owner)
     shown = text(owner.post(reverse("widget_secret", args=[tenant.project.slug]), follow=True))
@@ -143,7 +143,7 @@ def test_the_secret_is_shown_once_and_stored_where_nobody_reads_it(tenant: Tenan
         assert secret[1] not in str(list(AuditEntry.objects.values()))
 
 
-def test_the_trail_says_who_changed_what(tenant: Tenant) -> None:
+def test_the_audit_log_records_who_changed_what(tenant: Tenant) -> None:
     save(tenant)
     save(tenant, theme__brand="#2b4acb", origins="https://other.example")
     save(tenant, theme__brand="#2b4acb", origins="https://other.example")
@@ -156,15 +156,15 @@ def test_the_trail_says_who_changed_what(tenant: Tenant) -> None:
     assert "changed the widget" in re.sub(r"<[^>]+>|\s+", " ", trail).replace("  ", " ")
 
 
-def test_a_viewer_sees_it_and_changes_nothing(tenant: Tenant, viewer: User) -> None:
+def test_a_viewer_sees_the_settings_but_changes_nothing(tenant: Tenant, viewer: User) -> None:
     client = member(viewer)
     assert client.get(reverse("widget", args=[tenant.project.slug])).status_code == 200
     assert save(tenant, client).status_code == 403
 
 
 @pytest.mark.parametrize("brand", ["#000000", "#ffffff", "#7b2d26", "#ffd400", "#808080", "#2b4acb", "#f5f3ee"])
-def test_whatever_colour_is_chosen_everything_on_it_and_of_it_can_be_read(brand: str) -> None:
-    """WCAG 1.4.3: 4.5 to 1, for words on the colour and for links of it on both grounds."""
+def test_every_color_keeps_its_text_and_links_readable(brand: str) -> None:
+    """WCAG 1.4.3: a contrast of 4.5 to 1 for text on the color and for links in it on both backgrounds."""
     palette = WidgetTheme(brand=brand).palette()
     pairs = [(brand, palette["on"]), (palette["link_light"], LIGHT_GROUND), (palette["link_dark"], DARK_GROUND)]
     assert [pair for pair in pairs if contrast(*pair) < 4.5] == []
@@ -175,7 +175,7 @@ def standing(tenant: Tenant) -> Widget:
         return Widget.objects.get()
 
 
-def test_what_two_change_in_different_fields_is_both_kept(tenant: Tenant) -> None:
+def test_concurrent_changes_of_different_fields_are_both_kept(tenant: Tenant) -> None:
     save(tenant)
     seen = seen_by(tenant)
     save(tenant, origins="https://other.example", theme__greeting="Salve!")
@@ -185,8 +185,8 @@ def test_what_two_change_in_different_fields_is_both_kept(tenant: Tenant) -> Non
     assert widget.theme["brand"] == "#2b4acb"
 
 
-def test_what_two_change_in_the_same_field_is_shown_and_not_saved(tenant: Tenant) -> None:
-    """A second save stands, with the rest of what the other changed."""
+def test_concurrent_changes_of_one_field_are_shown_and_not_saved(tenant: Tenant) -> None:
+    """A second save goes through, with the rest of the other person's changes."""
     save(tenant)
     seen = seen_by(tenant)
     save(tenant, theme__greeting="Salve!", theme__position="right")
@@ -202,7 +202,7 @@ def test_what_two_change_in_the_same_field_is_shown_and_not_saved(tenant: Tenant
 
 
 @pytest.mark.parametrize("nonsense", ["", "x", "[1]", '{"sites": 3}', "[" * 10_000])
-def test_a_form_that_does_not_say_what_it_began_with_saves_over_nobody(tenant: Tenant, nonsense: str) -> None:
+def test_a_form_without_its_initial_values_overwrites_nothing(tenant: Tenant, nonsense: str) -> None:
     save(tenant)
     assert save(tenant, seen=nonsense, theme__greeting="Salve!").status_code == 409
     assert standing(tenant).theme["greeting"] == "Ciao!"

@@ -1,4 +1,4 @@
-"""Many first messages at once, through the widget's door and the portal's: one conversation."""
+"""Concurrent first messages through the widget and the portal make one conversation."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from conversations.models import Conversation, ConversationStatus, Message, Pers
 from conversations.turns.services import start_conversation
 from tests.conftest import Tenant
 from tests.conversations.widget.conftest import Placed, Visitor
-from tools.services.signed_links import PortalPlace, portal_token
+from tools.services.signed_links import PortalTarget, portal_token
 
 MANY = 50
-# As many as a web process serves at the same moment; each has a connection of its own.
+# As many as one web process serves at once; each has its own connection.
 SIDE_BY_SIDE = 12
 
 
 @pytest.fixture(autouse=True)
 def _unlimited(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A visitor says less than this in a minute."""
+    """Lift the rate limits, which no visitor would reach."""
     for module in ("conversations.widget.limits", "conversations.portal.pages"):
         monkeypatch.setattr(f"{module}.seconds_to_wait", lambda bucket, *, per_minute: 0)
 
 
 def at_once(post: Callable[[int], Any]) -> list[int]:
-    """The statuses of as many posts, always several at the same moment."""
+    """The status codes of concurrent posts."""
     together = Barrier(SIDE_BY_SIDE)
 
     def one(number: int) -> int:
@@ -46,14 +46,14 @@ def at_once(post: Callable[[int], Any]) -> list[int]:
 
 
 def numbers(tenant: Tenant) -> list[int]:
-    """The numbers of the messages of the one conversation that goes on."""
+    """The message numbers of the single open conversation."""
     with tenant.tx():
         conversation = Conversation.objects.get(status=ConversationStatus.OPEN)
         return list(Message.objects.filter(conversation=conversation, role="user").values_list("seq", flat=True))
 
 
-def test_fifty_first_messages_of_a_visitor_are_one_conversation(placed: Placed, visitor: Visitor) -> None:
-    """Each is stored once, in an order without gaps."""
+def test_fifty_first_messages_of_a_visitor_make_one_conversation(placed: Placed, visitor: Visitor) -> None:
+    """Each is stored once, numbered without gaps."""
     said = at_once(lambda number: Visitor(placed, token=visitor.token).say(f"Message {number}"))
     assert said == [202] * MANY
     assert numbers(placed.tenant) == list(range(1, MANY + 1))
@@ -61,8 +61,8 @@ def test_fifty_first_messages_of_a_visitor_are_one_conversation(placed: Placed, 
         assert Persona.objects.count() == 1
 
 
-def test_fifty_messages_after_the_end_of_a_conversation_are_one_new_one(placed: Placed, visitor: Visitor) -> None:
-    """Where the last conversation is over, all of them begin the same next one."""
+def test_fifty_messages_after_a_closed_conversation_make_one_new_one(placed: Placed, visitor: Visitor) -> None:
+    """All of them begin the same new conversation."""
     visitor.say("Hello")
     with placed.tenant.tx():
         Conversation.objects.update(status=ConversationStatus.TRANSFERRED)
@@ -70,11 +70,11 @@ def test_fifty_messages_after_the_end_of_a_conversation_are_one_new_one(placed: 
     assert numbers(placed.tenant) == list(range(1, MANY + 1))
 
 
-def test_fifty_first_messages_on_the_customers_page_are_one_conversation(tenant: Tenant) -> None:
+def test_fifty_first_messages_in_the_portal_make_one_conversation(tenant: Tenant) -> None:
     with tenant.tx():
         call = start_conversation(tenant.project, channel="phone", external_id="ada", known={}, metadata={})
         Conversation.objects.update(status=ConversationStatus.ENDED)
-    token = portal_token(PortalPlace(tenant.organization.pk, call.persona_id), until=40_000)
+    token = portal_token(PortalTarget(tenant.organization.pk, call.persona_id), until=40_000)
     script = {"Accept": "application/json"}
     said = at_once(lambda number: Client().post(f"/c/{token}", {"content": f"Message {number}"}, headers=script))
     assert said == [202] * MANY

@@ -1,4 +1,4 @@
-"""The widget's script: one small file, made of its modules by this program alone."""
+"""The widget's script: one small file, bundled without build tools."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from django.test import Client
 from conversations.widget.bundle import SOURCE, CannotBuild, built, widget_source
 
 LIMIT = 25 * 1024
-# How text could become markup or code, or a page's policy be broken.
+# Ways to turn text into markup or code, or to break a page's policy.
 FORBIDDEN = re.compile(
     r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|setTimeout\(\s*[\"'`]"
     r"|createContextualFragment|srcdoc|setAttribute\(\s*[\"']style|DOMParser|<style|\.cssText|import\("
 )
 
 
-def test_the_script_is_smaller_than_25_kb_as_it_is_sent() -> None:
-    """With all of its renderers and words."""
+def test_the_compressed_script_is_smaller_than_25_kb() -> None:
+    """With all of its renderers and translations."""
     answer = Client().get("/widget.js", headers={"Accept-Encoding": "gzip"})
     assert answer["Content-Encoding"] == "gzip"
     assert answer["Content-Type"] == "text/javascript; charset=utf-8"
     assert len(answer.content) < LIMIT
 
 
-def test_the_script_is_kept_and_asked_for_again_by_its_tag() -> None:
+def test_the_script_is_cached_and_revalidated_by_its_etag() -> None:
     client = Client()
     first = client.get("/widget.js")
     assert "max-age" in first["Cache-Control"]
     assert client.get("/widget.js", headers={"If-None-Match": first["ETag"]}).status_code == 304
 
 
-def test_every_module_is_in_the_file_once() -> None:
+def test_every_module_is_in_the_bundle_once() -> None:
     text = built().plain.decode()
     for module in SOURCE.glob("*.js"):
         first = re.search(r"^export (?:const|class|function|async function) (\w+)", module.read_text(), re.MULTILINE)
@@ -42,8 +42,8 @@ def test_every_module_is_in_the_file_once() -> None:
     assert "import " not in re.sub(r'"[^"]*"|`[^`]*`', "", text)
 
 
-def test_no_module_can_make_markup_or_code_of_text() -> None:
-    """What comes from a server or a person becomes text, and nothing is evaluated."""
+def test_no_module_turns_text_into_markup_or_code() -> None:
+    """Text from a server or a person stays text, and nothing is evaluated."""
     found = {path.name: FORBIDDEN.findall(path.read_text()) for path in SOURCE.glob("*.js")}
     assert {name: uses for name, uses in found.items() if uses} == {}
 
@@ -53,7 +53,7 @@ def test_no_module_can_make_markup_or_code_of_text() -> None:
     ["export const one = 2;\n", 'import two from "./other.js";\n', "export default 3;\n"],
     ids=["a name twice", "a default import", "a default export"],
 )
-def test_what_one_file_cannot_say_is_refused(tmp_path: Path, second: str) -> None:
+def test_unsupported_syntax_is_refused(tmp_path: Path, second: str) -> None:
     (tmp_path / "main.js").write_text('import { two } from "./other.js";\nconst one = 1;\n')
     (tmp_path / "other.js").write_text(f"export const two = 2;\n{second}")
     with pytest.raises(CannotBuild):

@@ -39,7 +39,7 @@ SHOWN_KEYS = {
 
 
 async def frames(visitor: Visitor, *, until: str, **headers: str) -> list[dict[str, Any]]:
-    """The stream's frames up to and with the first of this name."""
+    """The stream's frames up to and including the first with this name."""
     known = {"Origin": SHOP, "Authorization": f"Bearer {visitor.token}", **headers}
     response = await AsyncClient().get(f"/widget/{visitor.placed.key}/events", headers=known)
     assert response.status_code == 200, response.content
@@ -62,7 +62,7 @@ def read(visitor: Visitor, *, until: str, **headers: str) -> list[dict[str, Any]
 
 @pytest.fixture
 def told(turns: Turns, visitor: Visitor, placed: Placed) -> Visitor:
-    """A visitor whose question was answered after a tool was called, with everything that staff sees of it."""
+    """A visitor whose question was answered with a tool call, and everything staff sees of it."""
     turns.calls_tool("escalate_to_human", {"reason": SECRET}, text="A moment.")
     turns.says("Somebody will come.")
     turn_id = visitor.say("I want a person.").json()["turn"]["turn"]
@@ -79,8 +79,8 @@ def told(turns: Turns, visitor: Visitor, placed: Placed) -> Visitor:
 
 
 @pytest.mark.requirement("W11")
-def test_a_customer_sees_what_was_said_and_shown_and_nothing_of_how(told: Visitor) -> None:
-    """Of a tool its name only; no directives, effects, jobs, and no error's inside."""
+def test_a_customer_sees_messages_and_blocks_but_no_internals(told: Visitor) -> None:
+    """The tool's name only; no directives, effects, jobs, or error details."""
     seen = read(told, until="waiting", **{"Last-Event-ID": "0"})
     assert {frame["event"] for frame in seen} == {"message", "tool_call", "block", "turn", "waiting", "done"}
     for frame in seen:
@@ -93,8 +93,8 @@ def test_a_customer_sees_what_was_said_and_shown_and_nothing_of_how(told: Visito
 
 
 @pytest.mark.requirement("W11")
-async def test_frames_that_were_told_together_are_looked_at_one_by_one() -> None:
-    """What stands behind a token is no token."""
+async def test_frames_published_together_are_filtered_one_by_one() -> None:
+    """A frame after a token is filtered too."""
 
     async def together() -> Frames:
         hidden = Frame("directives", {"goal": SECRET}, 1)
@@ -105,8 +105,8 @@ async def test_frames_that_were_told_together_are_looked_at_one_by_one() -> None
     assert SECRET.encode() not in shown
 
 
-def test_a_reload_gets_all_that_was_said_with_its_blocks(told: Visitor) -> None:
-    """Without Last-Event-ID the stream begins with a snapshot: the messages, and nothing of the conversation's inside."""
+def test_a_reload_gets_the_transcript_with_its_blocks(told: Visitor) -> None:
+    """Without Last-Event-ID the stream begins with a snapshot of the messages only."""
     [snapshot] = read(told, until="reset")
     assert set(snapshot["data"]) == SHOWN_KEYS["reset"]
     said = snapshot["data"]["messages"]
@@ -117,10 +117,10 @@ def test_a_reload_gets_all_that_was_said_with_its_blocks(told: Visitor) -> None:
 
 
 @pytest.mark.requirement("W11")
-def test_who_comes_in_the_middle_of_a_turn_is_told_of_the_reply_to_come(
+def test_a_page_loaded_during_a_turn_is_told_of_the_coming_reply(
     turns: Turns, visitor: Visitor, placed: Placed
 ) -> None:
-    """The turn, the tool it waits for, and what was shown so far; nothing once the reply is there."""
+    """The turn, its running tool, and the blocks so far; nothing once the reply is there."""
     turn_id = visitor.say("I want a person.").json()["turn"]["turn"]
     [before] = read(visitor, until="reset")
     assert before["data"]["writing"] == {"turn": turn_id, "tool": "", "blocks": []}
@@ -141,7 +141,7 @@ def test_who_comes_in_the_middle_of_a_turn_is_told_of_the_reply_to_come(
     assert after["data"]["writing"] is None
 
 
-def test_a_stream_goes_on_after_the_last_event_that_was_had(told: Visitor) -> None:
+def test_a_stream_resumes_after_the_last_event_received(told: Visitor) -> None:
     """Each later event once, in order."""
     seen = read(told, until="waiting", **{"Last-Event-ID": "0"})
     numbers = [int(frame["id"]) for frame in seen]
@@ -151,13 +151,13 @@ def test_a_stream_goes_on_after_the_last_event_that_was_had(told: Visitor) -> No
     assert [int(frame["id"]) for frame in again] == [number for number in numbers if number > middle]
 
 
-def test_a_place_that_is_unknown_begins_anew(told: Visitor) -> None:
+def test_an_unknown_position_starts_from_the_beginning(told: Visitor) -> None:
     assert read(told, until="reset", **{"Last-Event-ID": "99999"})[0]["event"] == "reset"
 
 
 @pytest.mark.requirement("W03")
-def test_a_colleague_is_seen_by_the_first_name_and_the_agent_is_silent(told: Visitor, placed: Placed) -> None:
-    """Joined, then the answer; what the customer writes now starts no turn."""
+def test_an_operator_is_shown_by_the_first_name_and_the_agent_is_silent(told: Visitor, placed: Placed) -> None:
+    """The notice, then the answer; the customer's next message starts no turn."""
     owner = placed.tenant.owner
     owner.first_name = "Lucia"
     owner.save()
@@ -179,8 +179,8 @@ def test_a_colleague_is_seen_by_the_first_name_and_the_agent_is_silent(told: Vis
 
 
 @pytest.mark.requirement("W03")
-def test_a_request_for_a_person_takes_the_lead(told: Visitor, placed: Placed) -> None:
-    """The button's escalation, with how to reach the customer; each refusal names the field."""
+def test_a_request_for_a_person_stores_the_lead(told: Visitor, placed: Placed) -> None:
+    """The button's escalation, with contact details; each refusal names the field."""
     [snapshot] = read(told, until="reset")
     offered = snapshot["data"]["messages"][1]["blocks"][0]["escalation"]
 
@@ -194,8 +194,8 @@ def test_a_request_for_a_person_takes_the_lead(told: Visitor, placed: Placed) ->
     assert ask(offered, name="Clara", email="clara@example.com").json() == {"state": "waiting"}
 
 
-def test_a_conversation_of_another_visitor_is_none(told: Visitor, placed: Placed) -> None:
-    """Neither the stream nor the person's door tells that it is there."""
+def test_another_visitors_conversation_is_not_found(told: Visitor, placed: Placed) -> None:
+    """Neither the stream nor the request for a person reveals that it exists."""
     conversation = told.open().json()["conversation"]
     other = Visitor(placed)
     other.open()
@@ -204,15 +204,13 @@ def test_a_conversation_of_another_visitor_is_none(told: Visitor, placed: Placed
     assert refusal(other.ask("GET", f"events?conversation={conversation}"), 404) == "no_conversation"
 
 
-def test_a_stream_ends_after_a_while_so_that_whoever_was_let_in_is_looked_at_anew(
-    told: Visitor, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_visitors_stream_ends_after_a_while(told: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("conversations.widget.event_filter.LONGEST_SECONDS", -1)
     assert [frame["event"] for frame in read(told, until="never")] == []
 
 
-def test_a_members_stream_ends_after_a_while_too(turns: Turns, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who is removed from the organization reads on for as long."""
+def test_a_members_stream_ends_after_a_while(turns: Turns, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A removed member reads on for as long."""
     monkeypatch.setattr("conversations.api.live.LONGEST_SECONDS", -1)
     path = f"/api/v1/conversations/{turns.conversation.pk}/events?project={turns.tenant.project.slug}"
 
@@ -237,11 +235,11 @@ CHANGES: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize(("change", "is_left_open"), [(name, name == "named anew") for name in CHANGES])
-def test_a_programs_stream_ends_soon_after_its_key(
+def test_an_api_clients_stream_ends_soon_after_its_key_is_revoked(
     change: str, is_left_open: bool, turns: Turns, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A key that was revoked opens nothing, and what it had opened doesn't go on for ever."""
-    monkeypatch.setattr("conversations.live.stream_auth.LOOK_SECONDS", -1)
+    """A revoked key opens nothing, and the streams it opened end."""
+    monkeypatch.setattr("conversations.live.stream_auth.RECHECK_SECONDS", -1)
     monkeypatch.setattr(stream, "PING_SECONDS", (0.02, 0.02))
     tenant = turns.tenant
 

@@ -8,7 +8,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from conversations.prompts.budget import PROMPT_BYTES
+from conversations.prompts.budget import MAX_PROMPT_BYTES
 from projects.knowledge.answers import prompt_passages
 from tests.conftest import Tenant
 from tests.conversations.tool_runs.conftest import turns  # noqa: F401 - a fixture
@@ -69,7 +69,7 @@ def test_long_articles_keep_the_prompt_in_its_budget(turns: Turns, write: Write)
     for number in range(5):
         write(f"Dogs, part {number}", "Dogs and what they eat. " * 2000)
     prompt(turns)
-    assert sum(len(str(message["content"]).encode()) for message in turns.asked()[-1]["messages"]) < PROMPT_BYTES
+    assert sum(len(str(message["content"]).encode()) for message in turns.asked()[-1]["messages"]) < MAX_PROMPT_BYTES
 
 
 @pytest.mark.requirement("T08")

@@ -103,7 +103,7 @@ def test_the_agent_is_told_when_no_card_can_be_shown(
     turn = talk.say("Are dogs allowed?")
     told = talk.result(turn)
     assert told.startswith("No card can be shown here.")
-    assert "Yes, on the terrace. It stands at http://" in told
+    assert "Yes, on the terrace. Its address is http://" in told
     assert turn.reply is not None
     assert turn.reply.blocks == []
 

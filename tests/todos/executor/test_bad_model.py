@@ -20,7 +20,7 @@ from todos.executor.calls import carry_out_calls
 from todos.models import Approval, Todo
 from todos.services import cancel_todo
 from tools.engine.custom import service as custom_tools
-from tools.engine.function_calling.parse_call import MOST_CALLS, call_id_of, storable
+from tools.engine.function_calling.parse_call import MAX_CALLS, call_id_of, storable
 from tools.models import Effect
 
 CALLER = "send_email_to_caller"
@@ -64,7 +64,7 @@ def test_fifty_calls_in_one_step_do_one_thing(runs: Runs) -> None:
     runs.says()
     todo = runs.execute(runs.todo(runs.kind(CALLER)))
     states = [effect.state for effect in runs.effects(todo)]
-    assert states == ["done", *["held"] * (MOST_CALLS - 1)]
+    assert states == ["done", *["held"] * (MAX_CALLS - 1)]
     assert len(runs.calls(todo)) == 50
     assert all(call.result and call.finished_at for call in runs.calls(todo))
 

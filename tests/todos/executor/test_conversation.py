@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from conversations.context.transcript import MOST_BYTES
+from conversations.context.transcript import MAX_BYTES
 from conversations.live.event_log import open_log
 from conversations.models import Event, MessageRole, Summary
 from jobs.models import Job
@@ -86,7 +86,7 @@ def test_a_long_conversation_is_capped(runs: Runs) -> None:
     runs.says()
     runs.execute(runs.todo(runs.kind(CALLER)))
     section = prompt(runs).partition("<Conversation>\n")[2].partition("</Conversation>")[0]
-    assert len(section.encode()) <= MOST_BYTES
+    assert len(section.encode()) <= MAX_BYTES
     assert "39: word" in section
     assert "customer: 0: word" not in section
 

@@ -142,7 +142,7 @@ def test_words_prove_nothing(runs: Runs) -> None:
 @pytest.mark.requirement("L19")
 def test_more_letters_than_a_day_has_are_an_error(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
     """A yes to the todo is none to a flood."""
-    monkeypatch.setattr(limits, "MOST_IN_CONVERSATION", {"email": 1})
+    monkeypatch.setattr(limits, "MAX_PER_CONVERSATION", {"email": 1})
     runs.calls_tool(CALLER)
     runs.calls_tool(CALLER, {**LETTER, "body": "Something else."})
     runs.says()

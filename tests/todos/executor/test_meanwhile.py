@@ -21,7 +21,7 @@ from tests.processes import until
 from tests.todos.executor.conftest import Runs
 from tools.engine import ledger
 from tools.engine.execution import limits
-from tools.engine.execution.limits import cap_of
+from tools.engine.execution.limits import why_over_limit
 from tools.models import Effect, EffectState
 
 CALLER = "send_email_to_caller"
@@ -63,18 +63,18 @@ def test_two_conversations_at_once_share_the_last_place_of_a_recipient(
     runs: Runs, done: Effect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Counted over all conversations of the project."""
-    monkeypatch.setattr(limits, "MOST_TO_RECIPIENT", 1)
+    monkeypatch.setattr(limits, "MAX_PER_RECIPIENT", 1)
     with runs.tenant.tx():
         other = start_conversation(runs.tenant.project, channel="chat", external_id="bob", known={}, metadata={})
 
     def begin(effect: Effect) -> str:
         with runs.tenant.tx():
-            return cap_of(like(effect, conversation_id=other.pk))
+            return why_over_limit(like(effect, conversation_id=other.pk))
 
     with ThreadPoolExecutor(1) as pool:
         with runs.tenant.tx():
             first = like(Effect.objects.get(pk=done.pk))
-            assert cap_of(first) == ""
+            assert why_over_limit(first) == ""
             ledger.begin_sending(first)
             second = in_thread(pool, lambda: begin(done))
             until(lambda: second.done() or is_anybody_waiting(), what="the other's end, or their waiting")
@@ -95,8 +95,8 @@ def test_who_writes_and_texts_to_a_customer_and_who_texts_and_writes_do_not_dead
     with ThreadPoolExecutor(1) as pool:
         with runs.tenant.tx():
             first = Effect.objects.get(pk=done.pk)
-            cap_of(like(first, kind="email"))
+            why_over_limit(like(first, kind="email"))
             second = in_thread(pool, begin_both)
             until(lambda: second.done() or is_anybody_waiting(), what="their waiting")
-            cap_of(like(first, kind="sms"))
+            why_over_limit(like(first, kind="sms"))
         second.result()

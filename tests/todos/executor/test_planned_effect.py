@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from conversations.tool_runs.effects.decisions import resolve
+from conversations.tool_runs.effects.resolution import resolve
 from conversations.turns.services import give_fields
 from jobs.errors import WrongState
 from jobs.lanes import ClaimedJob

@@ -10,7 +10,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from conversations.models import PersonaField
-from conversations.tool_runs.effects.decisions import release, resolve, take_result
+from conversations.tool_runs.effects.resolution import release, resolve, store_callback
 from conversations.turns.services import give_fields
 from jobs.errors import WrongState
 from jobs.models import Job, State
@@ -23,7 +23,7 @@ from todos.executor.job_keys import put_off
 from todos.models import Approval, Todo
 from todos.services import cancel_todo, review_again
 from tools.engine.execution.callback import callback_token
-from tools.engine.execution.outcome_policy import MOST_ATTEMPTS
+from tools.engine.execution.outcome_policy import MAX_ATTEMPTS
 from tools.engine.function_calling.results import UNKNOWN
 from tools.models import Effect
 from tools.services.bookings.resources import plant_resources
@@ -35,7 +35,7 @@ SEEN = {"type": "set_persona_attribute", "options": {"attribute": "crew", "path"
 
 
 def answer(runs: Runs, effect: Effect, body: bytes = b'{"crew": "came"}') -> bool:
-    return runs.do(take_result, effect.pk, token=callback_token(effect.pk), body=body)
+    return runs.do(store_callback, effect.pk, token=callback_token(effect.pk), body=body)
 
 
 def says(runs: Runs, effect: Effect, *, happened: bool) -> None:
@@ -116,8 +116,8 @@ def test_another_job_makes_no_attempt_before_it_is_due(runs: Runs, target: Targe
     ("delivery", "attempts", "status", "sent"),
     [
         ("once", 1, "needs_attention", 1),
-        ("idempotent", MOST_ATTEMPTS - 1, "completed", 2),
-        ("idempotent", MOST_ATTEMPTS, "needs_attention", 1),
+        ("idempotent", MAX_ATTEMPTS - 1, "completed", 2),
+        ("idempotent", MAX_ATTEMPTS, "needs_attention", 1),
     ],
 )
 def test_what_its_worker_died_at_is_asked_about_or_tried_as_often_as_any_other(

@@ -6,7 +6,7 @@ from django.db import connection
 
 from conversations.live.event_log import open_log
 from conversations.models import Conversation, Event
-from conversations.turns.channel_signals import obey_signal
+from conversations.turns.channel_signals import apply_signal
 from jobs.models import Job
 from tests.conversations.promises.conftest import PROMISE, SMS, Desk, begin, desk, talk, worker
 from todos.content.lifecycle import Actor
@@ -35,7 +35,7 @@ def finds(desk: Desk, *findings: dict[str, Any]) -> None:
 def end(desk: Desk) -> None:
     """The conversation ends, as a tool's signal ends it."""
     with desk.tenant.tx(), open_log(desk.talk.conversation.pk) as log:
-        obey_signal(log, Signal.END, turn_id=None, result={})
+        apply_signal(log, Signal.END, turn_id=None, result={})
 
 
 def look_through(desk: Desk) -> list[Todo]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from conversations.tool_runs.effects.approval import AWAITED
+from conversations.tool_runs.effects.approval import AWAITS_APPROVAL
 from conversations.turns.services import give_fields
 from projects.records.attributes import set_attribute
 from tests.conversations.effects.conftest import target
@@ -123,7 +123,7 @@ def test_its_after_actions_follow_and_tell_instead_of_us(desk: Desk, target: Tar
     desk.analyse(PROMISE)
     desk.model.script("arguments", json={"body": {"note": "Two highchairs"}})
     desk.run("effect")
-    assert told(desk) == [AWAITED.format(tool=CREW, quote=PROMISE)]
+    assert told(desk) == [AWAITS_APPROVAL.format(tool=CREW, quote=PROMISE)]
     approve(desk, todos(desk)[0])
     desk.run("todo", "todo_news", "effect")
     assert [heard.document for heard in target.log] == [{"note": "Two highchairs"}]

@@ -71,7 +71,7 @@ def test_what_may_have_happened_is_not_told_as_undone(desk: Desk) -> None:
     late(desk)
     break_overdue_promises()
     [todo] = make_goods(desk)
-    assert "it is not known whether that happened" in todo.description
+    assert "we don't know whether that happened" in todo.description
     assert "did not happen." not in todo.description
     assert not desk.model.requests("make_good")
 
@@ -89,7 +89,7 @@ def test_a_draft_without_words_or_with_too_many_leaves_the_fixed_sentences(desk:
     broke(desk)
     drafts(desk, **words)
     [todo] = make_goods(desk)
-    assert "apologise in one sentence" in todo.description
+    assert "apologize in one sentence" in todo.description
     assert f"Next step: {SMS} did not do it" in todo.description
 
 
@@ -98,7 +98,7 @@ def test_a_model_that_refuses_leaves_the_fixed_sentences(desk: Desk) -> None:
     broke(desk)
     desk.model.script("make_good", fault="content_filter")
     [todo] = make_goods(desk)
-    assert (todo.status, "apologise in one sentence" in todo.description) == (TodoStatus.PENDING_REVIEW, True)
+    assert (todo.status, "apologize in one sentence" in todo.description) == (TodoStatus.PENDING_REVIEW, True)
 
 
 def test_a_job_that_failed_for_good_leaves_the_fixed_sentences(desk: Desk) -> None:
@@ -114,7 +114,7 @@ def test_a_job_that_failed_for_good_leaves_the_fixed_sentences(desk: Desk) -> No
         ClaimedJob(organization_id=organization_id, token=1, attempt=5, max_attempts=5, **values), reason="It broke."
     )
     [todo] = make_goods(desk)
-    assert "apologise in one sentence" in todo.description
+    assert "apologize in one sentence" in todo.description
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from tests.todos.sources.conftest import CHEF, LUCIA, TEAM, Desk, finds, jobs, no_types, todos, told
 from todos.models import Todo, TodoSource, TodoStatus
 from todos.services import cancel_todo, edit_todo, expire_todo, reject_todo
-from tools.engine.promise_answers import say_it_was_kept, withdraw_promise
+from tools.engine.promise_answers import mark_kept, withdraw_promise
 from tools.models import PromiseState
 
 
@@ -86,7 +86,7 @@ def test_a_promise_that_nobody_approved_in_time_is_broken(desk: Desk) -> None:
     assert (promise.state, promise.reason) == (PromiseState.BROKEN, "Nobody approved it in time.")
 
 
-@pytest.mark.parametrize("answer", [say_it_was_kept, withdraw_promise])
+@pytest.mark.parametrize("answer", [mark_kept, withdraw_promise])
 def test_a_promise_that_a_person_answered_takes_its_todo_back_and_nothing_is_said(desk: Desk, answer) -> None:
     todo = promised(desk)
     with desk.tenant.tx():

@@ -16,7 +16,7 @@ from todos.content.snapshot import content_of, hash_of
 from todos.models import StandingRule, Todo, TodoSource, TodoStatus
 from todos.services import approve_todo, cancel_todo, expire_todo, reject_todo
 from tools.engine.catalogue import approval_setting, compile_tools
-from tools.engine.promises import UNSERVED_WITHIN
+from tools.engine.promises import STAFF_DEADLINE
 from tools.engine.validation.problem import DefinitionRefused
 from tools.models import Effect, EffectState, PromiseState
 
@@ -96,7 +96,7 @@ def test_the_wait_for_it_ends_with_the_word_that_somebody_has_to_approve_it(desk
 def test_its_promise_is_due_as_what_people_do(desk: Desk) -> None:
     arranged(desk)
     [promise] = desk.promises()
-    assert promise.due_at - promise.created_at == UNSERVED_WITHIN
+    assert promise.due_at - promise.created_at == STAFF_DEADLINE
 
 
 def test_an_approved_one_is_carried_out_once_and_keeps_its_promise(desk: Desk) -> None:
@@ -272,7 +272,7 @@ def test_the_agent_reads_that_somebody_has_to_approve_it(desk: Desk) -> None:
 
 @pytest.mark.parametrize("action", [{"type": "send_urgent_message"}, {"type": "send_event"}])
 def test_a_tool_that_works_at_once_can_not_wait_for_approval(desk: Desk, action: dict[str, str]) -> None:
-    with pytest.raises(DefinitionRefused, match="only a webhook can wait"):
+    with pytest.raises(DefinitionRefused, match="can't wait for approval"):
         desk.tool(CREW, requires_approval=True, action=action)
 
 

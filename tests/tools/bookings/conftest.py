@@ -1,4 +1,4 @@
-"""A book with two tables and a person, and a clock that stands still: Saturday 21 November 2026, 10:00 in Rome."""
+"""A project with two tables and a person, and a fixed clock: Saturday 21 November 2026, 10:00 in Rome."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from tools.engine.execution.handler import Contact, ToolContext
 from tools.engine.execution.outcome import Outcome
 from tools.engine.registry import builtin_tools
 from tools.models import Booking, Effect, Resource
-from tools.services.bookings.booking_request import Wish
-from tools.services.bookings.search import Found, Search, config_of, new_search, sentences
+from tools.services.bookings.booking_request import BookingRequest
+from tools.services.bookings.search import Search, SearchResult, config_of, describe_result, new_search
 from tools.services.bookings.services import Guest, book
 from tools.services.business_data import products, zip_codes
 
@@ -29,8 +29,8 @@ ADA = Guest(name="Ada Lovelace", phone="+39 06 555 0199", email="ada@example.com
 
 
 @dataclass(frozen=True)
-class Desk:
-    """The book of a tenant, asked inside its transaction."""
+class Bookings:
+    """A tenant's bookings and resources, used inside its transaction."""
 
     tenant: Tenant
 
@@ -39,7 +39,7 @@ class Desk:
         return Project.objects.select_related("agent_version").get(pk=self.tenant.project.pk)
 
     def reset(self) -> None:
-        """The settings, attributes and empty book of the beginning."""
+        """Restore the initial settings, attributes and empty bookings."""
         with self.tenant.tx():
             Booking.objects.all().delete()
             Effect.objects.all().delete()
@@ -54,7 +54,7 @@ class Desk:
             save_agent(self.project, config=config, author=None)
 
     def stock(self, *resources: tuple[str, str, int, int]) -> None:
-        """Only these can be booked: name, kind, capacity, minutes."""
+        """Replace the resources with these: name, kind, capacity, minutes."""
         with self.tenant.tx():
             Resource.objects.all().delete()
             Resource.objects.bulk_create(
@@ -62,19 +62,19 @@ class Desk:
                 for name, kind, capacity, minutes in resources
             )
 
-    def search(self, party_size: int | None = 2, *, now: datetime = NOW, **wish: Any) -> Search:
-        return new_search(self.project, Wish(party_size=party_size, **wish), now=now)
+    def search(self, party_size: int | None = 2, *, now: datetime = NOW, **request: Any) -> Search:
+        return new_search(self.project, BookingRequest(party_size=party_size, **request), now=now)
 
-    def words(self, found: Found) -> str:
-        return sentences(found, today=NOW.date())
+    def words(self, found: SearchResult) -> str:
+        return describe_result(found, today=NOW.date())
 
     def book(self, starts_at: datetime, party_size: int = 2, *, now: datetime = NOW, **more: Any) -> Booking:
         with self.tenant.tx():
-            wish = more.pop("wish", Wish(party_size=party_size))
-            return book(self.project, wish, starts_at=starts_at, guest=more.pop("guest", ADA), now=now, **more)
+            request = more.pop("request", BookingRequest(party_size=party_size))
+            return book(self.project, request, starts_at=starts_at, guest=more.pop("guest", ADA), now=now, **more)
 
     def effect(self) -> UUID:
-        """An effect that is being carried out."""
+        """Create an effect that is being executed."""
         with self.tenant.tx():
             effect = Effect.objects.create(
                 project_id=self.tenant.project.pk,
@@ -101,7 +101,7 @@ class Desk:
         )
 
     def run(self, tool: str, context: ToolContext | None = None, **arguments: Any) -> Outcome:
-        """Carry out a built-in tool."""
+        """Execute a built-in tool."""
         handler = builtin_tools()[tool].handler
         assert handler is not None
         return asyncio.run(_outcome(handler.execute(arguments, context or self.tool_context())))
@@ -118,7 +118,7 @@ def stranger_contact() -> Contact:
 
 @pytest.fixture(scope="module")
 def business(_schema: None) -> Iterator[Tenant]:
-    """Made once for all tests of a module: what they leave in its book, `desk` takes out."""
+    """One tenant for all tests of a module; `bookings` resets its bookings."""
     yield make_tenant("Nello")
     empty_database()
 
@@ -134,14 +134,14 @@ def stranger(business: Tenant) -> Tenant:
 
 
 @pytest.fixture
-def desk(tenant: Tenant) -> Desk:
-    desk = Desk(tenant)
-    desk.reset()
-    desk.stock(("Two", "table", 2, 90), ("Four", "table", 4, 90), ("Dr. Weber", "person", 2, 30))
-    return desk
+def bookings(tenant: Tenant) -> Bookings:
+    bookings = Bookings(tenant)
+    bookings.reset()
+    bookings.stock(("Two", "table", 2, 90), ("Four", "table", 4, 90), ("Dr. Weber", "person", 2, 30))
+    return bookings
 
 
 def rome(day: int, clock: str, *, month: int = 11, year: int = 2026) -> datetime:
-    """A moment by Rome's clocks."""
+    """Return a moment given in Rome's local time."""
     hour, minute = clock.split(":")
     return datetime(year, month, day, int(hour), int(minute), tzinfo=ZoneInfo("Europe/Rome")).astimezone(UTC)

@@ -1,4 +1,4 @@
-"""A guest in a process of their own: says "ready", books at the signal, and says what they got."""
+"""A guest in a separate process: prints "ready", books at the signal, and prints the result."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from uuid import UUID
 
 from projects.models import Project
 from tenancy.scope import tenant_tx
-from tools.services.bookings.booking_request import Wish
+from tools.services.bookings.booking_request import BookingRequest
 from tools.services.bookings.refusals import Unbookable
 from tools.services.bookings.services import Guest, book
 
@@ -29,6 +29,6 @@ def _book(organization_id: UUID, project_id: UUID, starts_at: datetime, now: dat
     try:
         with tenant_tx(organization_id):
             project = Project.objects.select_related("agent_version").get(pk=project_id)
-            return book(project, Wish(2), starts_at=starts_at, guest=Guest(), now=now).resource.name
+            return book(project, BookingRequest(2), starts_at=starts_at, guest=Guest(), now=now).resource.name
     except Unbookable as error:
         return error.code

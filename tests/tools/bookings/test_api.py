@@ -1,4 +1,4 @@
-"""The book's API."""
+"""The bookings API."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from django.utils import timezone
 from tenancy.ids import uuid7
 from tests.api.test_customers import EXAMPLE
 from tests.conftest import Tenant
-from tests.tools.bookings.conftest import Desk
+from tests.tools.bookings.conftest import Bookings
 from tools.models import Booking, Resource
 
 
 @pytest.fixture
-def day(desk: Desk) -> str:
-    """A local day at which it is always open, two weeks from now."""
-    desk.configure(hours={}, holidays=[])
+def day(bookings: Bookings) -> str:
+    """A local day two weeks from now on which the business is always open."""
+    bookings.configure(hours={}, holidays=[])
     return (timezone.now() + timedelta(days=14)).date().isoformat()
 
 
@@ -37,7 +37,7 @@ def error(response: Any, status: int = 409) -> dict[str, Any]:
 
 
 @pytest.fixture
-def made(api: Client, desk: Desk, day: str) -> dict[str, Any]:
+def made(api: Client, bookings: Bookings, day: str) -> dict[str, Any]:
     response = post(
         api, "bookings", {"starts_at": f"{day}T19:00", "party_size": 4, "name": "Ada", "phone": "06 555 0199"}
     )
@@ -51,12 +51,12 @@ def test_a_booking_is_made_at_a_local_time(made: dict[str, Any], day: str) -> No
     assert made["manage_url"].endswith(made["manage_url"].rpartition("/b/")[2])
 
 
-def test_an_offset_says_the_moment(api: Client, day: str) -> None:
+def test_an_offset_determines_the_moment(api: Client, day: str) -> None:
     made = post(api, "bookings", {"starts_at": f"{day}T12:00+00:00", "party_size": 2}).json()
     assert made["starts_at"] == f"{day}T12:00:00Z"
 
 
-def test_what_cant_be_booked_is_a_conflict_that_says_what_can(api: Client, made: dict[str, Any], day: str) -> None:
+def test_an_unavailable_time_returns_a_conflict_with_alternatives(api: Client, made: dict[str, Any], day: str) -> None:
     refusal = error(post(api, "bookings", {"starts_at": f"{day}T19:00", "party_size": 4}))
     assert (refusal["code"], refusal["field"]) == ("taken", "starts_at")
     assert "no table for 4 is free. Free that day: 17:00, 17:30, 20:30" in refusal["message"]
@@ -64,26 +64,26 @@ def test_what_cant_be_booked_is_a_conflict_that_says_what_can(api: Client, made:
 
 
 @pytest.mark.parametrize("starts_at", ["Friday", "2026-13-01T10:00", "0001-01-01T00:00+14:00", "9999-12-31T23:59"])
-def test_no_moment_is_a_bad_request(api: Client, day: str, starts_at: str) -> None:
+def test_an_invalid_start_time_is_a_bad_request(api: Client, day: str, starts_at: str) -> None:
     refusal = error(post(api, "bookings", {"starts_at": starts_at, "party_size": 2}), 400)
     assert (refusal["code"], refusal["field"]) == ("invalid_starts_at", "starts_at")
 
 
 @pytest.mark.parametrize("phone", ["call me", "12"])
-def test_what_is_no_number_books_nothing(api: Client, desk: Desk, day: str, phone: str) -> None:
-    """A text of ours would reach nobody, and the booking wouldn't be found by it."""
+def test_an_invalid_phone_number_books_nothing(api: Client, bookings: Bookings, day: str, phone: str) -> None:
+    """A text could not reach the customer, and the booking could not be found by the number."""
     refusal = error(post(api, "bookings", {"starts_at": f"{day}T19:00", "party_size": 2, "phone": phone}), 400)
     assert (refusal["code"], refusal["field"]) == ("invalid_phone", "phone")
     assert refusal["message"] == f"phone: {phone} is not a phone number. {EXAMPLE}"
-    with desk.tenant.tx():
+    with bookings.tenant.tx():
         assert not Booking.objects.exists()
 
 
-def test_a_repeated_post_books_once(api: Client, desk: Desk, day: str) -> None:
+def test_a_repeated_post_books_once(api: Client, bookings: Bookings, day: str) -> None:
     body = {"starts_at": f"{day}T19:00", "party_size": 2}
     answers = [post(api, "bookings", body, **{"Idempotency-Key": "k1"}) for _ in range(2)]
     assert answers[0].json() == answers[1].json()
-    with desk.tenant.tx():
+    with bookings.tenant.tx():
         assert Booking.objects.count() == 1
 
 
@@ -99,7 +99,7 @@ def test_bookings_are_found_by_day_phone_and_code(api: Client, made: dict[str, A
     assert error(api.get("/api/v1/bookings?date=9999-12-31"), 400)["field"] == "date"
 
 
-def test_a_booking_is_moved_and_cancelled(api: Client, made: dict[str, Any], day: str) -> None:
+def test_a_booking_is_moved_and_canceled(api: Client, made: dict[str, Any], day: str) -> None:
     path = f"bookings/{made['id']}"
     assert patch(api, path, {"starts_at": f"{day}T20:00", "party_size": 2}).json()["local"] == f"{day}T20:00"
     cancelled = api.delete(f"/api/v1/{path}").json()
@@ -107,20 +107,22 @@ def test_a_booking_is_moved_and_cancelled(api: Client, made: dict[str, Any], day
     assert error(patch(api, path, {"party_size": 3}))["code"] == "over"
 
 
-def test_another_number_of_people_keeps_the_time(api: Client, made: dict[str, Any]) -> None:
+def test_changing_the_party_size_keeps_the_time(api: Client, made: dict[str, Any]) -> None:
     changed = patch(api, f"bookings/{made['id']}", {"party_size": 3}).json()
     assert (changed["party_size"], changed["starts_at"]) == (3, made["starts_at"])
 
 
-def test_a_local_time_that_the_clocks_skip_is_refused(api: Client, desk: Desk) -> None:
+def test_a_local_time_that_the_clocks_skip_is_refused(api: Client, bookings: Bookings) -> None:
     refusal = error(post(api, "bookings", {"starts_at": "2027-03-28T02:30", "party_size": 2}))
     assert (refusal["code"], refusal["message"]) == ("closed", "The clocks skip 02:30 on that day.")
 
 
-def test_who_is_met_stays_unless_another_is_named(api: Client, desk: Desk, day: str) -> None:
-    """Also while a colleague is free then."""
-    desk.stock(("Dr. Adler", "person", 1, 30), ("Dr. Weber", "person", 2, 30), ("Two", "table", 2, 30))
-    with desk.tenant.tx():
+def test_a_moved_appointment_keeps_its_person_unless_another_is_named(
+    api: Client, bookings: Bookings, day: str
+) -> None:
+    """Even if a colleague is free at that time."""
+    bookings.stock(("Dr. Adler", "person", 1, 30), ("Dr. Weber", "person", 2, 30), ("Two", "table", 2, 30))
+    with bookings.tenant.tx():
         ids = dict(Resource.objects.values_list("name", "pk"))
     asked = {"starts_at": f"{day}T19:00", "party_size": 1, "resource": str(ids["Dr. Weber"])}
     path = f"bookings/{post(api, 'bookings', asked).json()['id']}"
@@ -128,9 +130,11 @@ def test_who_is_met_stays_unless_another_is_named(api: Client, desk: Desk, day: 
     assert patch(api, path, {"resource": str(ids["Two"])}).json()["resource"]["name"] == "Two"
 
 
-def test_a_room_stays_a_room_unless_another_is_named(api: Client, desk: Desk, day: str) -> None:
-    desk.stock(("Corner", "table", 2, 30), ("Salon", "room", 4, 30))
-    with desk.tenant.tx():
+def test_a_moved_booking_keeps_its_room_unless_another_resource_is_named(
+    api: Client, bookings: Bookings, day: str
+) -> None:
+    bookings.stock(("Corner", "table", 2, 30), ("Salon", "room", 4, 30))
+    with bookings.tenant.tx():
         ids = dict(Resource.objects.values_list("name", "pk"))
     asked = {"starts_at": f"{day}T19:00", "party_size": 2, "resource": str(ids["Salon"])}
     path = f"bookings/{post(api, 'bookings', asked).json()['id']}"
@@ -138,7 +142,7 @@ def test_a_room_stays_a_room_unless_another_is_named(api: Client, desk: Desk, da
     assert patch(api, path, {"resource": str(ids["Corner"])}).json()["resource"]["name"] == "Corner"
 
 
-def test_free_times_are_told(api: Client, made: dict[str, Any], day: str) -> None:
+def test_free_times_are_listed(api: Client, made: dict[str, Any], day: str) -> None:
     found = api.get(f"/api/v1/bookings/free?date={day}&time=19:00&party_size=4").json()
     assert (found["free"], f"{day}T20:30" in found["starts"]) == (False, True)
     assert "no table for 4 is free" in found["words"]
@@ -151,7 +155,7 @@ def test_free_times_are_told(api: Client, made: dict[str, Any], day: str) -> Non
         assert error(api.get(f"/api/v1/bookings/free?{query}"), 400)["field"] == field
 
 
-def test_a_resource_is_made_changed_and_removed(api: Client, desk: Desk) -> None:
+def test_a_resource_is_created_changed_and_removed(api: Client, bookings: Bookings) -> None:
     made = post(api, "resources", {"name": "Terrace", "capacity": 6}).json()
     assert made == {
         "id": made["id"],
@@ -171,23 +175,23 @@ def test_a_resource_is_made_changed_and_removed(api: Client, desk: Desk) -> None
 @pytest.mark.parametrize(
     ("field", "value"), [("kind", "boat"), ("capacity", 0), ("slot_minutes", 4), ("slot_minutes", 721), ("name", " ")]
 )
-def test_a_resource_out_of_bounds_is_refused(api: Client, desk: Desk, field: str, value: Any) -> None:
+def test_a_resource_out_of_bounds_is_refused(api: Client, bookings: Bookings, field: str, value: Any) -> None:
     assert error(post(api, "resources", {"name": "x", field: value}), 400)["field"] == field
 
 
-def test_an_attribute_of_another_shape_is_refused_at_its_door(api: Client) -> None:
+def test_an_attribute_with_an_invalid_shape_is_refused(api: Client) -> None:
     path = "/api/v1/attributes/project_attributes_served_zip_codes"
     response = api.put(path, {"value": ["00184", 7]}, content_type="application/json")
     assert "project_attributes_served_zip_codes.1 must be text" in error(response, 400)["message"]
     assert api.put(path, {"value": ["00184"]}, content_type="application/json").json()["type"] == "json"
 
 
-def test_a_resource_of_nobody_takes_no_booking(api: Client, day: str) -> None:
+def test_an_unknown_resource_takes_no_booking(api: Client, day: str) -> None:
     body = {"starts_at": f"{day}T19:00", "party_size": 2, "resource": str(uuid7())}
     assert error(post(api, "bookings", body))["code"] == "nothing_to_book"
 
 
-def test_the_demo_books_at_once(stranger: Tenant) -> None:
-    """Its tables come with it."""
+def test_the_demo_can_take_bookings_at_once(stranger: Tenant) -> None:
+    """The demo comes with tables."""
     with stranger.tx():
         assert Resource.objects.count() > 5

@@ -1,4 +1,4 @@
-"""Booking, moving and cancelling: the rules that one guest meets."""
+"""Booking, moving and canceling, one guest at a time."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from django.db import IntegrityError
 
 from projects.common.api_error import Conflict
 from tenancy.ids import uuid7
-from tests.tools.bookings.conftest import ADA, NOW, Desk, rome
+from tests.tools.bookings.conftest import ADA, NOW, Bookings, rome
 from tools.models import Booking, BookingKind, BookingState, Resource
-from tools.services.bookings.booking_request import Wish
+from tools.services.bookings.booking_request import BookingRequest
 from tools.services.bookings.codes import ALPHABET, normal_code
-from tools.services.bookings.finding import Clue, standing_bookings
+from tools.services.bookings.finding import BookingLookup, find_upcoming_bookings
 from tools.services.bookings.refusals import BookingOver, Closed, Past, SlotTaken
 from tools.services.bookings.resources import NameTaken, change_resource, create_resource, remove_resource
 from tools.services.bookings.services import Cause, Guest, book, cancel, move
@@ -21,182 +21,191 @@ from tools.services.bookings.services import Cause, Guest, book, cancel, move
 EVENING = rome(27, "19:00")
 
 
-def test_a_booking_has_a_code_that_can_be_said(desk: Desk) -> None:
-    booking = desk.book(EVENING)
+def test_a_booking_code_is_easy_to_say(bookings: Bookings) -> None:
+    booking = bookings.book(EVENING)
     assert len(booking.code) == 6
     assert set(booking.code) <= set(ALPHABET)
     assert normal_code(f" {booking.code[:3].lower()}-{booking.code[3:]} ") == booking.code
 
 
-def test_a_code_that_is_taken_is_made_anew(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_code_collision_generates_a_new_code(bookings: Bookings, monkeypatch: pytest.MonkeyPatch) -> None:
     codes = iter(["AAAAAA", "AAAAAA", "CCCCCC"])
     monkeypatch.setattr("tools.services.bookings.services.new_code", lambda: next(codes))
-    assert [desk.book(EVENING).code, desk.book(EVENING).code] == ["AAAAAA", "CCCCCC"]
+    assert [bookings.book(EVENING).code, bookings.book(EVENING).code] == ["AAAAAA", "CCCCCC"]
 
 
-def test_the_last_place_is_refused_with_what_is_near(desk: Desk) -> None:
-    desk.book(EVENING, 4)
+def test_a_taken_time_is_refused_with_alternatives(bookings: Bookings) -> None:
+    bookings.book(EVENING, 4)
     with pytest.raises(SlotTaken, match=r"19:00: no table for 4 is free\. Free that day: 20:30"):
-        desk.book(EVENING, 4)
+        bookings.book(EVENING, 4)
 
 
-def test_one_may_begin_when_another_ends(desk: Desk) -> None:
-    desk.book(EVENING, 4)
-    assert desk.book(rome(27, "20:30"), 4).resource.name == "Four"
+def test_a_booking_may_start_when_another_ends(bookings: Bookings) -> None:
+    bookings.book(EVENING, 4)
+    assert bookings.book(rome(27, "20:30"), 4).resource.name == "Four"
 
 
 @pytest.mark.parametrize(("day", "clock", "kind"), [(20, "19:00", Past), (27, "16:00", Closed), (23, "19:00", Closed)])
-def test_past_and_closed_times_are_not_booked(desk: Desk, day: int, clock: str, kind: type[Exception]) -> None:
+def test_past_and_closed_times_cannot_be_booked(
+    bookings: Bookings, day: int, clock: str, kind: type[Exception]
+) -> None:
     with pytest.raises(kind):
-        desk.book(rome(day, clock))
-    with desk.tenant.tx():
+        bookings.book(rome(day, clock))
+    with bookings.tenant.tx():
         assert not Booking.objects.exists()
 
 
-def test_the_same_effect_books_once(desk: Desk) -> None:
-    cause = Cause(effect_id=desk.effect())
-    assert desk.book(EVENING, 4, cause=cause).pk == desk.book(EVENING, 4, cause=cause).pk
+def test_the_same_effect_books_once(bookings: Bookings) -> None:
+    cause = Cause(effect_id=bookings.effect())
+    assert bookings.book(EVENING, 4, cause=cause).pk == bookings.book(EVENING, 4, cause=cause).pk
 
 
-def test_a_meeting_goes_to_a_person_and_a_booking_to_a_table(desk: Desk) -> None:
-    meeting = desk.book(EVENING, wish=Wish(party_size=1, kind=BookingKind.MEETING))
-    assert (meeting.resource.name, desk.book(EVENING, 1).resource.name) == ("Dr. Weber", "Two")
+def test_a_meeting_goes_to_a_person_and_a_booking_to_a_table(bookings: Bookings) -> None:
+    meeting = bookings.book(EVENING, request=BookingRequest(party_size=1, kind=BookingKind.MEETING))
+    assert (meeting.resource.name, bookings.book(EVENING, 1).resource.name) == ("Dr. Weber", "Two")
 
 
-def test_a_meeting_goes_to_a_room_where_there_is_no_person(desk: Desk) -> None:
-    desk.stock(("Two", "table", 2, 90), ("Library", "room", 8, 60))
-    assert desk.book(EVENING, wish=Wish(party_size=1, kind=BookingKind.MEETING)).resource.name == "Library"
+def test_a_meeting_goes_to_a_room_if_there_is_no_person(bookings: Bookings) -> None:
+    bookings.stock(("Two", "table", 2, 90), ("Library", "room", 8, 60))
+    assert (
+        bookings.book(EVENING, request=BookingRequest(party_size=1, kind=BookingKind.MEETING)).resource.name
+        == "Library"
+    )
 
 
-def moved(desk: Desk, booking: Booking, clock: str, party_size: int = 2) -> Booking:
-    with desk.tenant.tx():
-        return move(booking, desk.project, starts_at=rome(27, clock), party_size=party_size, now=NOW)
+def moved(bookings: Bookings, booking: Booking, clock: str, party_size: int = 2) -> Booking:
+    with bookings.tenant.tx():
+        return move(booking, bookings.project, starts_at=rome(27, clock), party_size=party_size, now=NOW)
 
 
 @pytest.mark.parametrize(
     ("asked", "given"),
     [("Lena", "Lena"), ("dr weber", "Dr. Weber"), ("weber", "Dr. Weber"), ("Table 1", "Table 1"), ("Ele", "Elena")],
 )
-def test_who_is_asked_for_by_name_is_who_is_booked(desk: Desk, asked: str, given: str) -> None:
-    """Once they are taken, nobody with a longer name takes their place."""
+def test_a_named_person_is_the_one_booked(bookings: Bookings, asked: str, given: str) -> None:
+    """If that person is taken, nobody with a longer name is booked instead."""
     people = ("Elena", "Lena", "Dr. Weber", "Dr. Weberling")
-    desk.stock(*((name, "person", 2, 30) for name in people), ("Table 1", "table", 2, 90), ("Table 10", "table", 2, 90))
-    assert desk.book(EVENING, wish=Wish(2, name=asked)).resource.name == given
+    bookings.stock(
+        *((name, "person", 2, 30) for name in people), ("Table 1", "table", 2, 90), ("Table 10", "table", 2, 90)
+    )
+    assert bookings.book(EVENING, request=BookingRequest(2, name=asked)).resource.name == given
     with pytest.raises(SlotTaken):
-        desk.book(EVENING, wish=Wish(2, name=asked))
+        bookings.book(EVENING, request=BookingRequest(2, name=asked))
 
 
-def test_a_booking_moves_over_its_own_place(desk: Desk) -> None:
-    """Half an hour later it overlaps nothing but itself."""
-    booking = desk.book(EVENING, 4)
-    later = moved(desk, booking, "19:30", 4)
+def test_a_booking_can_move_into_its_own_slot(bookings: Bookings) -> None:
+    """Half an hour later, it overlaps only itself."""
+    booking = bookings.book(EVENING, 4)
+    later = moved(bookings, booking, "19:30", 4)
     assert (later.starts_at, later.ends_at) == (rome(27, "19:30"), rome(27, "21:00"))
     assert (later.code, later.resource.name) == (booking.code, "Four")
 
 
-def test_more_people_move_to_a_larger_place(desk: Desk) -> None:
-    assert moved(desk, desk.book(EVENING, 2), "19:00", 3).resource.name == "Four"
+def test_a_larger_party_moves_to_a_larger_table(bookings: Bookings) -> None:
+    assert moved(bookings, bookings.book(EVENING, 2), "19:00", 3).resource.name == "Four"
 
 
-def test_a_move_to_a_taken_time_leaves_the_booking_as_it_was(desk: Desk) -> None:
-    desk.book(rome(27, "20:30"), 4)
-    booking = desk.book(EVENING, 4)
+def test_a_failed_move_leaves_the_booking_unchanged(bookings: Bookings) -> None:
+    bookings.book(rome(27, "20:30"), 4)
+    booking = bookings.book(EVENING, 4)
     with pytest.raises(SlotTaken):
-        moved(desk, booking, "20:00", 4)
-    with desk.tenant.tx():
+        moved(bookings, booking, "20:00", 4)
+    with bookings.tenant.tx():
         assert Booking.objects.get(pk=booking.pk).starts_at == EVENING
 
 
-def cancelled(desk: Desk, booking: Booking, by: str = "customer", *, now=NOW) -> Booking:
-    with desk.tenant.tx():
+def cancelled(bookings: Bookings, booking: Booking, by: str = "customer", *, now=NOW) -> Booking:
+    with bookings.tenant.tx():
         return cancel(booking, by=by, now=now)
 
 
-def test_a_cancelled_place_is_free_again(desk: Desk) -> None:
-    cancelled(desk, desk.book(EVENING, 4))
-    assert desk.book(EVENING, 4).resource.name == "Four"
+def test_canceling_frees_the_slot(bookings: Bookings) -> None:
+    cancelled(bookings, bookings.book(EVENING, 4))
+    assert bookings.book(EVENING, 4).resource.name == "Four"
 
 
-def test_the_first_who_cancels_is_kept(desk: Desk) -> None:
-    booking = desk.book(EVENING)
-    cancelled(desk, booking, "customer")
-    assert cancelled(desk, booking, "staff").cancelled_by == "customer"
+def test_the_first_cancellation_is_recorded(bookings: Bookings) -> None:
+    booking = bookings.book(EVENING)
+    cancelled(bookings, booking, "customer")
+    assert cancelled(bookings, booking, "staff").cancelled_by == "customer"
 
 
-def test_what_is_cancelled_does_not_move(desk: Desk) -> None:
-    booking = desk.book(EVENING)
-    cancelled(desk, booking)
+def test_a_canceled_booking_cannot_move(bookings: Bookings) -> None:
+    booking = bookings.book(EVENING)
+    cancelled(bookings, booking)
     with pytest.raises(BookingOver, match="is cancelled"):
-        moved(desk, booking, "20:30")
+        moved(bookings, booking, "20:30")
 
 
-def test_what_has_begun_stays(desk: Desk) -> None:
-    booking = desk.book(EVENING)
+def test_a_booking_that_has_begun_cannot_change(bookings: Bookings) -> None:
+    booking = bookings.book(EVENING)
     with pytest.raises(BookingOver, match="has begun"):
-        cancelled(desk, booking, now=EVENING)
+        cancelled(bookings, booking, now=EVENING)
 
 
-def found(desk: Desk, **clue: object) -> list[str]:
-    with desk.tenant.tx():
-        return [one.code for one in standing_bookings(desk.project, Clue(**clue), now=NOW)]  # type: ignore[arg-type]
+def found(bookings: Bookings, **clue: object) -> list[str]:
+    with bookings.tenant.tx():
+        return [one.code for one in find_upcoming_bookings(bookings.project, BookingLookup(**clue), now=NOW)]  # type: ignore[arg-type]
 
 
-def test_a_code_finds_its_booking_alone(desk: Desk) -> None:
-    code = desk.book(EVENING).code
-    desk.book(EVENING)
-    assert found(desk, code=code.lower()) == [code]
+def test_a_code_alone_finds_its_booking(bookings: Bookings) -> None:
+    code = bookings.book(EVENING).code
+    bookings.book(EVENING)
+    assert found(bookings, code=code.lower()) == [code]
 
 
-def test_a_phone_finds_with_the_name_and_not_alone(desk: Desk) -> None:
-    """A number is known to many: alone it opens nobody's bookings."""
-    code = desk.book(EVENING).code
-    assert found(desk, phone="06 555 0199", name="ada lovelace") == [code]
-    assert found(desk, phone="06 555 0199") == []
-    assert found(desk, phone="06 555 0199", name="Mallory") == []
+def test_a_phone_number_finds_bookings_only_with_the_name(bookings: Bookings) -> None:
+    """Many people know a number, so it reveals nothing by itself."""
+    code = bookings.book(EVENING).code
+    assert found(bookings, phone="06 555 0199", name="ada lovelace") == [code]
+    assert found(bookings, phone="06 555 0199") == []
+    assert found(bookings, phone="06 555 0199", name="Mallory") == []
 
 
-def test_a_customer_finds_their_own(desk: Desk) -> None:
-    assert found(desk, persona_id=uuid4()) == []
+def test_a_customer_finds_their_own_bookings(bookings: Bookings) -> None:
+    assert found(bookings, persona_id=uuid4()) == []
 
 
-def test_what_is_over_or_cancelled_is_not_found(desk: Desk) -> None:
-    booking = desk.book(EVENING)
-    cancelled(desk, booking)
-    desk.book(rome(21, "12:00"), guest=Guest(name="Ada", phone=ADA.phone))
-    assert found(desk, code=booking.code) == []
-    with desk.tenant.tx():
-        past = standing_bookings(desk.project, Clue(phone=ADA.phone, name="Ada"), now=rome(21, "14:00"))
+def test_past_and_canceled_bookings_are_not_found(bookings: Bookings) -> None:
+    booking = bookings.book(EVENING)
+    cancelled(bookings, booking)
+    bookings.book(rome(21, "12:00"), guest=Guest(name="Ada", phone=ADA.phone))
+    assert found(bookings, code=booking.code) == []
+    with bookings.tenant.tx():
+        past = find_upcoming_bookings(
+            bookings.project, BookingLookup(phone=ADA.phone, name="Ada"), now=rome(21, "14:00")
+        )
     assert past == []
 
 
 # Resources
 
 
-def test_a_name_is_given_once(desk: Desk) -> None:
-    with desk.tenant.tx():
+def test_resource_names_are_unique(bookings: Bookings) -> None:
+    with bookings.tenant.tx():
         with pytest.raises(NameTaken):
-            create_resource(desk.project, name="FOUR", kind="table", capacity=2, slot_minutes=60)
+            create_resource(bookings.project, name="FOUR", kind="table", capacity=2, slot_minutes=60)
         with pytest.raises(NameTaken):
             change_resource(Resource.objects.get(name="Two"), {"name": "four"})
 
 
-def test_what_was_booked_is_not_removed(desk: Desk) -> None:
-    booking = desk.book(EVENING)
-    with desk.tenant.tx():
+def test_a_resource_with_bookings_cannot_be_removed(bookings: Bookings) -> None:
+    booking = bookings.book(EVENING)
+    with bookings.tenant.tx():
         with pytest.raises(Conflict, match="Switch it off instead"):
             remove_resource(booking.resource)
         remove_resource(Resource.objects.get(name="Dr. Weber"))
         assert list(Resource.objects.values_list("name", flat=True)) == ["Two", "Four"]
 
 
-def test_the_database_keeps_one_booking_per_effect(desk: Desk) -> None:
-    booking = desk.book(EVENING, cause=Cause(effect_id=desk.effect()))
-    with pytest.raises(IntegrityError), desk.tenant.tx():
+def test_the_database_keeps_one_booking_per_effect(bookings: Bookings) -> None:
+    booking = bookings.book(EVENING, cause=Cause(effect_id=bookings.effect()))
+    with pytest.raises(IntegrityError), bookings.tenant.tx():
         booking.pk, booking.code = uuid7(), "XXXXXX"
         booking.save(force_insert=True)
 
 
-def test_a_booking_keeps_who_made_it(desk: Desk) -> None:
-    with desk.tenant.tx():
-        made = book(desk.project, Wish(2), starts_at=EVENING, guest=ADA, now=NOW, notes="x" * 3000)
+def test_a_booking_stores_its_guest(bookings: Bookings) -> None:
+    with bookings.tenant.tx():
+        made = book(bookings.project, BookingRequest(2), starts_at=EVENING, guest=ADA, now=NOW, notes="x" * 3000)
     assert (made.phone, len(made.notes), made.state) == ("+39065550199", 2000, BookingState.CONFIRMED)

@@ -1,4 +1,4 @@
-"""New businesses begin with what they need to book."""
+"""New projects start with the resources they need."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from projects.models import User
 from projects.models.seeds import plant_seeds
 from projects.records.attributes import is_on, resolve_attributes
 from tenancy.scope import tenant_tx
-from tests.tools.bookings.conftest import Desk
+from tests.tools.bookings.conftest import Bookings
 from tools.models import Resource
 
 HERE = Locale(timezone="Europe/Rome", region="IT")
@@ -18,7 +18,7 @@ HERE = Locale(timezone="Europe/Rome", region="IT")
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.usefixtures("_schema")
-def test_a_starter_that_books_has_something_to_book(name: str) -> None:
+def test_a_template_with_bookings_has_resources(name: str) -> None:
     with transaction.atomic():
         owner = User.objects.create_user(f"{name}@seeds.example")
         project = start_business("Da Nello", starter=business_templates()[name], owner=owner, locale=HERE)
@@ -27,12 +27,12 @@ def test_a_starter_that_books_has_something_to_book(name: str) -> None:
             assert Resource.objects.filter(project=project).exists() or not books
 
 
-def test_a_book_that_has_resources_is_left_as_it_is(desk: Desk) -> None:
-    with desk.tenant.tx():
-        plant_seeds(desk.project, {"resources": [{"name": "Another"}]})
+def test_existing_resources_are_left_unchanged(bookings: Bookings) -> None:
+    with bookings.tenant.tx():
+        plant_seeds(bookings.project, {"resources": [{"name": "Another"}]})
         assert not Resource.objects.filter(name="Another").exists()
 
 
-def test_a_section_that_no_app_knows_is_a_mistake(desk: Desk) -> None:
-    with desk.tenant.tx(), pytest.raises(KeyError):
-        plant_seeds(desk.project, {"boats": []})
+def test_an_unknown_section_is_an_error(bookings: Bookings) -> None:
+    with bookings.tenant.tx(), pytest.raises(KeyError):
+        plant_seeds(bookings.project, {"boats": []})

@@ -1,4 +1,4 @@
-"""The book's tools as the agent's promises run them: what they do, and what the agent is told."""
+"""The booking tools, as the agent's promises run them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from conversations.models import Channel
 from conversations.turns.services import start_conversation
-from tests.tools.bookings.conftest import ADA, NOW, Desk, rome, stranger_contact
+from tests.tools.bookings.conftest import ADA, NOW, Bookings, rome, stranger_contact
 from tools.engine.execution.handler import Contact
 from tools.engine.execution.outcome import Ending, Outcome
 from tools.engine.registry import builtin_tools
@@ -29,21 +29,21 @@ AGREED = {"date": "2026-11-27", "time": "19:00", "party_size": 4, "name": "Ada L
 
 
 def failed(outcome: Outcome) -> str:
-    """The sentence that the agent is told when it did not happen."""
+    """Return what the agent reads about the failed tool."""
     assert (outcome.ending, outcome.told) == (Ending.FAILED, outcome.error)
     return outcome.told
 
 
 @pytest.mark.requirement("T22", "T24")
 @pytest.mark.parametrize("name", BOOK_TOOLS)
-def test_a_promise_opens_a_wait_and_the_agent_speaks_with_the_result(name: str) -> None:
+def test_a_promise_opens_a_wait_and_the_agent_reports_the_result(name: str) -> None:
     handler = builtin_tools()[name].handler
     assert handler is not None
     assert (handler.wait_seconds > 0, handler.tells) == (True, True)
 
 
 @pytest.mark.parametrize("name", BOOK_TOOLS)
-def test_every_argument_says_what_it_is(name: str) -> None:
+def test_every_argument_has_a_description(name: str) -> None:
     handler = builtin_tools()[name].handler
     assert handler is not None
     fields = handler.arguments.model_json_schema()["properties"]
@@ -52,16 +52,16 @@ def test_every_argument_says_what_it_is(name: str) -> None:
 
 
 @pytest.mark.requirement("N51")
-def test_a_check_tells_what_is_free(desk: Desk) -> None:
-    outcome = desk.run("check_availability_tool", date="2026-11-27", time="19:00", party_size=4, with_whom=None)
+def test_a_check_returns_free_times(bookings: Bookings) -> None:
+    outcome = bookings.run("check_availability_tool", date="2026-11-27", time="19:00", party_size=4, with_whom=None)
     assert outcome.ending is Ending.DONE
     assert outcome.told.startswith("Friday 27 November at 19:00: a table for 4 is free. Also free: 18:30,")
     assert outcome.result["free"] is True
 
 
-def test_a_check_of_a_taken_time_is_done_and_says_no(desk: Desk) -> None:
-    desk.book(EVENING, 4)
-    outcome = desk.run("check_availability_tool", date="2026-11-27", time="19:00", party_size=4)
+def test_a_check_of_a_taken_time_succeeds_with_no(bookings: Bookings) -> None:
+    bookings.book(EVENING, 4)
+    outcome = bookings.run("check_availability_tool", date="2026-11-27", time="19:00", party_size=4)
     assert (outcome.ending, outcome.result["free"]) == (Ending.DONE, False)
     assert "no table for 4 is free. Free that day: 20:30" in outcome.told
 
@@ -76,8 +76,8 @@ def test_a_check_of_a_taken_time_is_done_and_says_no(desk: Desk) -> None:
     ],
     ids=lambda value: "" if isinstance(value, str) else str(value),
 )
-def test_what_cant_be_checked_says_what_can(desk: Desk, arguments: dict[str, Any], sentence: str) -> None:
-    assert failed(desk.run("check_availability_tool", **arguments)).startswith(sentence)
+def test_an_impossible_check_says_what_is_missing(bookings: Bookings, arguments: dict[str, Any], sentence: str) -> None:
+    assert failed(bookings.run("check_availability_tool", **arguments)).startswith(sentence)
 
 
 @pytest.mark.parametrize(
@@ -90,113 +90,115 @@ def test_what_cant_be_checked_says_what_can(desk: Desk, arguments: dict[str, Any
     ],
     ids=["past", "closed", "too far", "too many"],
 )
-def test_a_check_of_what_cant_be_booked_is_done_and_says_so(
-    desk: Desk, arguments: dict[str, Any], sentence: str
+def test_a_check_of_an_unbookable_time_succeeds_and_says_so(
+    bookings: Bookings, arguments: dict[str, Any], sentence: str
 ) -> None:
-    """Whoever promised to look it up has kept their word."""
-    outcome = desk.run("check_availability_tool", **arguments)
+    """The promise to look it up is kept."""
+    outcome = bookings.run("check_availability_tool", **arguments)
     assert (outcome.ending, outcome.result["free"]) == (Ending.DONE, False)
     assert outcome.told.startswith(sentence)
 
 
-def test_an_iso_moment_is_read_for_its_day_and_time(desk: Desk) -> None:
-    outcome = desk.run("check_availability_tool", date="2026-11-27T00:00:00Z", time="2026-11-27T19:00:00+05:00")
+def test_an_iso_datetime_is_accepted_as_day_and_time(bookings: Bookings) -> None:
+    outcome = bookings.run("check_availability_tool", date="2026-11-27T00:00:00Z", time="2026-11-27T19:00:00+05:00")
     assert outcome.told.startswith("Friday 27 November at 19:00: a table is free.")
 
 
-def only(desk: Desk) -> Booking:
-    with desk.tenant.tx():
+def only(bookings: Bookings) -> Booking:
+    with bookings.tenant.tx():
         return Booking.objects.select_related("resource").get()
 
 
-def test_a_booking_is_told_with_its_code(desk: Desk) -> None:
-    outcome = desk.run("create_booking_tool", **AGREED, email=None, notes="a quiet\x00 corner")
-    booking = only(desk)
+def test_a_booking_is_confirmed_with_its_code(bookings: Bookings) -> None:
+    outcome = bookings.run("create_booking_tool", **AGREED, email=None, notes="a quiet\x00 corner")
+    booking = only(bookings)
     assert outcome.told == (
         f"Booked: a table for 4 on Friday 27 November at 19:00, under the name Ada Lovelace, code {booking.code}."
     )
     assert (booking.starts_at, booking.phone, booking.notes) == (EVENING, "+39065550199", "a quiet corner")
 
 
-def test_what_is_no_number_is_asked_for_again(desk: Desk) -> None:
-    """The agent is told so, and nothing is booked under it."""
+def test_an_invalid_number_is_asked_for_again(bookings: Bookings) -> None:
+    """Nothing is booked under it."""
     for tool in ("create_booking_tool", "create_meeting_tool", "book_appointment"):
-        assert failed(desk.run(tool, **{**AGREED, "phone": "the usual one"})) == (
+        assert failed(bookings.run(tool, **{**AGREED, "phone": "the usual one"})) == (
             "Nothing was booked: the usual one is not a phone number. Ask for it again, with its country, "
             "like +39 312 345 6789; then book."
         )
-    with desk.tenant.tx():
+    with bookings.tenant.tx():
         assert not Booking.objects.exists()
 
 
-def test_what_stands_on_file_and_is_no_number_hinders_no_booking(desk: Desk) -> None:
-    """The row is older than the rule, and no word of this customer's."""
-    contact = customer(desk, name="Grace", phone="ask for Grace")
-    desk.run("create_booking_tool", desk.tool_context(contact=contact), **{**AGREED, "phone": None})
-    assert only(desk).phone == "ask for Grace"
+def test_an_invalid_number_on_file_does_not_prevent_a_booking(bookings: Bookings) -> None:
+    """The row predates validation, and the customer did not give it now."""
+    contact = customer(bookings, name="Grace", phone="ask for Grace")
+    bookings.run("create_booking_tool", bookings.tool_context(contact=contact), **{**AGREED, "phone": None})
+    assert only(bookings).phone == "ask for Grace"
 
 
-def test_what_nobody_said_comes_from_what_is_known(desk: Desk) -> None:
-    """And the customer finds what was booked for them without a code."""
-    contact = customer(desk, name="Grace Hopper", phone="+390655501", email="grace@example.com")
+def test_missing_details_come_from_the_contact(bookings: Bookings) -> None:
+    """And the customer finds the booking without a code."""
+    contact = customer(bookings, name="Grace Hopper", phone="+390655501", email="grace@example.com")
     agreed = {"date": "2026-11-27", "time": "19:00", "party_size": 2}
-    desk.run("create_booking_tool", desk.tool_context(contact=contact), **agreed)
-    booking = only(desk)
+    bookings.run("create_booking_tool", bookings.tool_context(contact=contact), **agreed)
+    booking = only(bookings)
     assert (booking.name, booking.phone, booking.email) == (contact.name, contact.phone, contact.email)
     assert booking.persona_id == contact.persona_id
-    assert booking.code in desk.run("search_booking_tool", desk.tool_context(contact=contact)).told
+    assert booking.code in bookings.run("search_booking_tool", bookings.tool_context(contact=contact)).told
 
 
-def customer(desk: Desk, **known: str) -> Contact:
-    with desk.tenant.tx():
-        conversation = start_conversation(desk.project, channel=Channel.API, external_id="grace", known={}, metadata={})
+def customer(bookings: Bookings, **known: str) -> Contact:
+    with bookings.tenant.tx():
+        conversation = start_conversation(
+            bookings.project, channel=Channel.API, external_id="grace", known={}, metadata={}
+        )
     return Contact(persona_id=conversation.persona_id, **known)
 
 
-def test_the_same_effect_again_tells_the_same_booking(desk: Desk) -> None:
-    context = desk.tool_context()
-    outcomes = [desk.run("create_booking_tool", context, **AGREED) for _ in range(2)]
+def test_a_repeated_effect_returns_the_same_booking(bookings: Bookings) -> None:
+    context = bookings.tool_context()
+    outcomes = [bookings.run("create_booking_tool", context, **AGREED) for _ in range(2)]
     assert outcomes[0] == outcomes[1]
-    assert only(desk).code in outcomes[1].told
+    assert only(bookings).code in outcomes[1].told
 
 
-def test_what_was_cancelled_before_it_was_told_is_not_told_as_booked(desk: Desk) -> None:
-    """An attempt that was not heard of had booked it, and the customer has called it off since."""
-    context = desk.tool_context()
-    desk.run("create_booking_tool", context, **AGREED)
-    with desk.tenant.tx():
-        cancel(only(desk), by="customer", now=NOW)
-    told = desk.run("create_booking_tool", context, **AGREED).told
+def test_a_booking_canceled_before_the_result_is_reported_as_canceled(bookings: Bookings) -> None:
+    """An attempt whose response was lost had booked it, and the customer has canceled it since."""
+    context = bookings.tool_context()
+    bookings.run("create_booking_tool", context, **AGREED)
+    with bookings.tenant.tx():
+        cancel(only(bookings), by="customer", now=NOW)
+    told = bookings.run("create_booking_tool", context, **AGREED).told
     assert told.startswith("It was booked and has been cancelled since: ")
 
 
-def test_a_booking_without_its_size_or_time_asks_for_it(desk: Desk) -> None:
-    unknown = failed(desk.run("create_booking_tool", date="2026-11-27", time="19:00"))
+def test_a_booking_without_its_size_or_time_asks_for_it(bookings: Bookings) -> None:
+    unknown = failed(bookings.run("create_booking_tool", date="2026-11-27", time="19:00"))
     assert unknown == "Nothing was booked, because nobody said how many people come. Ask, then book."
-    assert "day or the time isn't known" in failed(desk.run("create_booking_tool", date="2026-11-27", party_size=2))
+    assert "day or the time isn't known" in failed(bookings.run("create_booking_tool", date="2026-11-27", party_size=2))
 
 
-def test_a_taken_time_is_not_booked(desk: Desk) -> None:
-    desk.book(EVENING, 4)
-    assert "no table for 4 is free. Free that day: 20:30" in failed(desk.run("create_booking_tool", **AGREED))
-    assert only(desk).party_size == 4
+def test_a_taken_time_is_not_booked(bookings: Bookings) -> None:
+    bookings.book(EVENING, 4)
+    assert "no table for 4 is free. Free that day: 20:30" in failed(bookings.run("create_booking_tool", **AGREED))
+    assert only(bookings).party_size == 4
 
 
-def test_the_same_booking_is_known_as_a_repeat(desk: Desk) -> None:
+def test_the_same_booking_is_a_repeat(bookings: Bookings) -> None:
     handler = builtin_tools()["create_booking_tool"].handler
     assert handler is not None
     keys = {
-        handler.repeat_of({**AGREED, **change}, desk.tool_context())
+        handler.repeat_of({**AGREED, **change}, bookings.tool_context())
         for change in ({}, {"notes": "x"}, {"time": "20:00"})
     }
     assert len(keys) == 2
 
 
-def test_a_meeting_is_on_the_same_book(desk: Desk) -> None:
-    outcome = desk.run(
+def test_meetings_and_bookings_share_the_resources(bookings: Bookings) -> None:
+    outcome = bookings.run(
         "create_meeting_tool", date="2026-11-27", time="12:30", with_whom="Weber", title="Contract", name="Ada"
     )
-    booking = only(desk)
+    booking = only(bookings)
     assert (booking.kind, booking.title, booking.resource.name) == ("meeting", "Contract", "Dr. Weber")
     assert outcome.told == (
         "The meeting is in the book: a meeting with Dr. Weber on Friday 27 November at 12:30, under the name Ada, "
@@ -204,57 +206,59 @@ def test_a_meeting_is_on_the_same_book(desk: Desk) -> None:
     )
 
 
-def test_a_search_finds_by_code(desk: Desk) -> None:
-    booking = desk.book(EVENING, 4)
-    outcome = desk.run("search_booking_tool", code=booking.code)
+def test_a_search_finds_by_code(bookings: Bookings) -> None:
+    booking = bookings.book(EVENING, 4)
+    outcome = bookings.run("search_booking_tool", code=booking.code)
     assert outcome.told == (
         f"Found: a table for 4 on Friday 27 November at 19:00, under the name Ada Lovelace, code {booking.code}."
     )
 
 
 @pytest.mark.requirement("N51")
-def test_a_search_finds_what_is_to_come_the_soonest_first(desk: Desk) -> None:
-    later, sooner = desk.book(rome(28, "19:00")), desk.book(EVENING)
-    past = desk.book(rome(21, "19:00"))
-    context = desk.tool_context(at=rome(22, "12:00"))
-    found = desk.run("search_booking_tool", context, phone=ADA.phone, name="Lovelace").result["bookings"]
+def test_a_search_finds_upcoming_bookings_soonest_first(bookings: Bookings) -> None:
+    later, sooner = bookings.book(rome(28, "19:00")), bookings.book(EVENING)
+    past = bookings.book(rome(21, "19:00"))
+    context = bookings.tool_context(at=rome(22, "12:00"))
+    found = bookings.run("search_booking_tool", context, phone=ADA.phone, name="Lovelace").result["bookings"]
     assert [one["code"] for one in found] == [sooner.code, later.code]
-    assert desk.run("search_booking_tool", context, code=past.code).result["bookings"] == []
+    assert bookings.run("search_booking_tool", context, code=past.code).result["bookings"] == []
 
 
 @pytest.mark.requirement("N51")
-def test_a_number_and_a_letter_find_nobody(desk: Desk) -> None:
-    """A letter is in every name."""
-    desk.book(EVENING)
-    assert desk.run("search_booking_tool", phone=ADA.phone, name="a").result["bookings"] == []
+def test_a_phone_number_and_a_single_letter_find_nothing(bookings: Bookings) -> None:
+    """A letter occurs in every name."""
+    bookings.book(EVENING)
+    assert bookings.run("search_booking_tool", phone=ADA.phone, name="a").result["bookings"] == []
 
 
-def test_a_search_that_finds_nothing_says_what_is_needed(desk: Desk) -> None:
-    desk.book(EVENING)
-    outcome = desk.run("search_booking_tool", desk.tool_context(contact=stranger_contact()), phone=ADA.phone)
+def test_an_empty_search_says_what_is_needed(bookings: Bookings) -> None:
+    bookings.book(EVENING)
+    outcome = bookings.run("search_booking_tool", bookings.tool_context(contact=stranger_contact()), phone=ADA.phone)
     assert outcome.ending is Ending.DONE
     assert outcome.result["bookings"] == []
     assert "by its code, or by the phone number together with the name" in outcome.told
 
 
-def test_a_cancellation_is_done_once_and_told(desk: Desk) -> None:
-    code, context = desk.book(EVENING, 4).code, desk.tool_context()
-    outcomes = [desk.run("cancel_booking_tool", context, code=code) for _ in range(2)]
+def test_a_cancellation_happens_once_and_is_confirmed(bookings: Bookings) -> None:
+    code, context = bookings.book(EVENING, 4).code, bookings.tool_context()
+    outcomes = [bookings.run("cancel_booking_tool", context, code=code) for _ in range(2)]
     assert outcomes[0] == outcomes[1]
     assert outcomes[0].told.startswith("Cancelled: a table for 4 on Friday 27 November at 19:00")
-    assert (only(desk).state, only(desk).cancelled_by) == (BookingState.CANCELLED, "agent")
+    assert (only(bookings).state, only(bookings).cancelled_by) == (BookingState.CANCELLED, "agent")
 
 
-def test_of_two_bookings_none_is_guessed_at(desk: Desk) -> None:
-    codes = [desk.book(EVENING).code, desk.book(rome(28, "19:00")).code]
-    words = failed(desk.run("cancel_booking_tool", phone=ADA.phone, name="Ada"))
+def test_an_ambiguous_cancellation_cancels_nothing(bookings: Bookings) -> None:
+    codes = [bookings.book(EVENING).code, bookings.book(rome(28, "19:00")).code]
+    words = failed(bookings.run("cancel_booking_tool", phone=ADA.phone, name="Ada"))
     assert words.startswith("Nothing was cancelled, because there are 2: ")
     assert all(code in words for code in codes)
-    assert desk.run("cancel_booking_tool", phone=ADA.phone, name="Ada", date="2026-11-28").ending is Ending.DONE
+    assert bookings.run("cancel_booking_tool", phone=ADA.phone, name="Ada", date="2026-11-28").ending is Ending.DONE
 
 
-def test_what_is_cancelled_already_is_not_found_again(desk: Desk) -> None:
-    booking = desk.book(EVENING)
-    with desk.tenant.tx():
+def test_a_canceled_booking_is_not_found_again(bookings: Bookings) -> None:
+    booking = bookings.book(EVENING)
+    with bookings.tenant.tx():
         cancel(booking, by="customer", now=NOW)
-    assert failed(desk.run("cancel_booking_tool", code=booking.code)).startswith("Nothing was cancelled. No booking")
+    assert failed(bookings.run("cancel_booking_tool", code=booking.code)).startswith(
+        "Nothing was cancelled. No booking"
+    )

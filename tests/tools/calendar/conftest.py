@@ -1,4 +1,4 @@
-"""A project with a calendar on a real CalDAV server, and a book whose clock stands still (as in tests/tools/bookings)."""
+"""A project with a calendar on a real CalDAV server, and a fixed clock, as in tests/tools/bookings."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from projects.connections.integrations import SourceEdit, connect_source
 from projects.models import Project, Source
 from tenancy.threads import in_db
 from tests.conftest import Tenant
-from tests.tools.bookings.conftest import Desk, business, desk, stranger, tenant
+from tests.tools.bookings.conftest import Bookings, bookings, business, stranger, tenant
 from tests.tools.calendar.radicale import PASSWORD, USER, Calendar, Radicale, radicale
 from tests.tools.calendar.scripted import ScriptedCalendar
 from tools.models import Booking, Effect
 from tools.services.bookings.opening import Opening
 from tools.services.bookings.search import config_of
 
-__all__ = ["business", "desk", "stranger", "tenant"]
+__all__ = ["bookings", "business", "stranger", "tenant"]
 
 CALDAV = KINDS["caldav"]
 
@@ -38,26 +38,26 @@ def caldav_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Radicale
 
 @pytest.fixture
 def local(settings: Any) -> None:
-    """The operator lets a calendar on this machine through."""
+    """Allow calendars on this machine."""
     settings.OUTBOUND_ALLOW = ["127.0.0.1"]
 
 
 @pytest.fixture
-def calendar(caldav_server: Radicale, local: None, desk: Desk) -> Iterator[Calendar]:
+def calendar(caldav_server: Radicale, local: None, bookings: Bookings) -> Iterator[Calendar]:
     """An empty calendar, connected to the project."""
     made = caldav_server.calendar()
-    connect(desk.tenant, made.url)
+    connect(bookings.tenant, made.url)
     yield made
-    forget(desk.tenant)
+    forget(bookings.tenant)
 
 
 @pytest.fixture
-def scripted(local: None, desk: Desk) -> Iterator[ScriptedCalendar]:
-    """A server that answers what a test says, connected to the project."""
+def scripted(local: None, bookings: Bookings) -> Iterator[ScriptedCalendar]:
+    """A server with scripted responses, connected to the project."""
     with ScriptedCalendar() as server:
-        connect(desk.tenant, server.url)
+        connect(bookings.tenant, server.url)
         yield server
-    forget(desk.tenant)
+    forget(bookings.tenant)
 
 
 def connect(tenant: Tenant, url: str, *, password: str = PASSWORD, user: str = USER) -> Source:
@@ -78,14 +78,14 @@ def source_of(tenant: Tenant) -> Source:
 
 
 def open_day(tenant: Tenant) -> date:
-    """A day to come, by the real clock, on which the business is open at noon and in the evening."""
+    """A future day, by the real clock, on which the business is open at noon and in the evening."""
     with tenant.tx():
         project = Project.objects.select_related("agent_version").get(pk=tenant.project.pk)
     return next(Opening(config_of(project)).open_days(date.today() + timedelta(days=1), within=10))  # noqa: DTZ011
 
 
 def write(lane: str = "calendar") -> None:
-    """Run every due job of the calendar, in this process."""
+    """Run every due calendar job in this process."""
     asyncio.run(_run(lane))
 
 
@@ -95,8 +95,8 @@ async def _run(name: str) -> None:
         await asyncio.gather(*(attempt(job, lane) for job in jobs))
 
 
-def told_of(desk: Desk, booking: Booking) -> Effect:
-    """The effect that last told the calendar of a booking, as it stands."""
-    with desk.tenant.tx():
+def told_of(bookings: Bookings, booking: Booking) -> Effect:
+    """Return the booking's latest calendar effect."""
+    with bookings.tenant.tx():
         row = Booking.objects.get(pk=booking.pk)
         return Effect.objects.get(pk=row.calendar_effect_id)

@@ -1,4 +1,4 @@
-"""A real CalDAV server in a process of its own: Radicale, with one user and as many calendars as are asked for."""
+"""A real CalDAV server (Radicale) in a separate process, with one user and any number of calendars."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ MAKE = """<?xml version="1.0"?><C:mkcalendar xmlns:C="urn:ietf:params:xml:ns:cal
 
 @dataclass(frozen=True)
 class Calendar:
-    """One calendar on the server, as its owner's own program sees it."""
+    """A calendar on the server, as its owner's client sees it."""
 
     port: int
     path: str
@@ -66,7 +66,7 @@ class Calendar:
             connection.close()
 
     def add(self, *lines: str, uid: str = "") -> str:
-        """Write an event of these lines, and give back its name."""
+        """Write an event of these lines, and return its name."""
         uid = uid or uuid.uuid4().hex
         event = ["BEGIN:VEVENT", f"UID:{uid}", "DTSTAMP:20261101T000000Z", "SUMMARY:Private", *lines, "END:VEVENT"]
         document = ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//x//x//EN", *ZONES, *event, "END:VCALENDAR", ""]
@@ -75,13 +75,13 @@ class Calendar:
         return f"{uid}.ics"
 
     def whole(self) -> str:
-        """Everything in it, as one document."""
+        """Return the calendar as one document."""
         status, text = self.ask("GET")
         assert status == 200
         return text.replace("\r\n ", "")
 
     def events(self) -> list[dict[str, str]]:
-        """Its events, each by the names of its lines."""
+        """Return the events, each as a mapping of its lines."""
         blocks = self.whole().split("BEGIN:VEVENT")[1:]
         return [dict(line.partition(":")[::2] for line in block.split("\r\n") if ":" in line) for block in blocks]
 
@@ -91,7 +91,7 @@ class Radicale:
     port: int
 
     def calendar(self) -> Calendar:
-        """A new and empty one."""
+        """Create an empty calendar."""
         made = Calendar(self.port, f"/{USER}/{uuid.uuid4().hex}/")
         status, text = made.ask("MKCALENDAR", body=MAKE, **{"Content-Type": "application/xml"})
         assert status == 201, text

@@ -1,4 +1,4 @@
-"""A calendar's server that answers what a test says, and counts what it was asked: for what no real one would do."""
+"""A CalDAV server with scripted responses that records its requests, for behavior that no real server shows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Request:
 
 
 def multistatus(*documents: str) -> bytes:
-    """What a calendar-query is answered with, for these calendar documents."""
+    """Return the calendar-query response with these calendar documents."""
     rows = "".join(
         f"<response><href>/c/{number}.ics</href><propstat><prop><C:calendar-data>{document}</C:calendar-data></prop>"
         "<status>HTTP/1.1 200 OK</status></propstat></response>"
@@ -31,14 +31,14 @@ def multistatus(*documents: str) -> bytes:
 
 
 def document(*lines: str) -> str:
-    """A calendar document with one event of these lines."""
+    """Return a calendar document with one event of these lines."""
     return "\r\n".join(["BEGIN:VCALENDAR", "BEGIN:VEVENT", "UID:x", *lines, "END:VEVENT", "END:VCALENDAR"])
 
 
 @dataclass
 class ScriptedCalendar:
-    """`answers` are given in their order, the last one from then on; None never answers. `together` holds each answer back
-    until so many have asked.
+    """`answers` are sent in order, the last one repeatedly; None never responds. `together` delays each response until
+    that many requests have arrived.
     """
 
     answers: list[tuple[int, bytes] | None] = field(default_factory=lambda: [(207, EMPTY)])

@@ -1,4 +1,4 @@
-"""A calendar as a connection: what is refused when it is saved, and the trial of it."""
+"""Calendar connections: validation on save, and the connection check."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from django.urls import reverse
 from projects.connections.integrations import checked_settings, mark_needs_reauth
 from projects.models.agent_errors import SettingsRefused
 from tests.concurrent import meanwhile
-from tests.tools.bookings.conftest import Desk
+from tests.tools.bookings.conftest import Bookings
 from tests.tools.calendar.conftest import CALDAV, connect, forget, source_of, write
 from tests.tools.calendar.radicale import PASSWORD, USER, Calendar
 from tests.tools.calendar.scripted import ScriptedCalendar
-from tests.tools.calendar.test_writing import to_come
+from tests.tools.calendar.test_event_sync import to_come
 from tools.services.calendar.event import event_uid
 
 READ_ONLY = b"""<multistatus xmlns="DAV:"><response><href>/c/</href><propstat><prop>
@@ -43,26 +43,26 @@ READ_ONLY = b"""<multistatus xmlns="DAV:"><response><href>/c/</href><propstat><p
         ({"user": "an\nna"}, "user", "line break"),
     ],
 )
-def test_a_calendar_that_cannot_work_is_refused(typed: dict[str, str], field: str, sentence: str) -> None:
-    """When it is saved, with a sentence at its field."""
+def test_an_invalid_connection_is_refused(typed: dict[str, str], field: str, sentence: str) -> None:
+    """On save, with an error at the field."""
     with pytest.raises(SettingsRefused) as refused:
         checked_settings(CALDAV, {"url": "https://cal.example.com/dav/anna/work/", "user": USER, **typed})
     assert list(refused.value.errors) == [field]
     assert sentence in refused.value.errors[field]
 
 
-def test_a_password_goes_to_its_own_calendar_only(desk: Desk, calendar: Calendar) -> None:
+def test_a_password_is_sent_only_to_its_own_calendar(bookings: Bookings, calendar: Calendar) -> None:
     with pytest.raises(SettingsRefused, match="for another address"):
-        connect(desk.tenant, calendar.url.replace("anna", "bert"), password="")
+        connect(bookings.tenant, calendar.url.replace("anna", "bert"), password="")
 
 
 class Staff:
-    """Staff at the page of integrations."""
+    """A staff member on the integrations page."""
 
-    def __init__(self, desk: Desk) -> None:
-        self.slug = desk.tenant.project.slug
+    def __init__(self, bookings: Bookings) -> None:
+        self.slug = bookings.tenant.project.slug
         self.client = Client()
-        self.client.force_login(desk.tenant.owner)
+        self.client.force_login(bookings.tenant.owner)
         self.address = reverse("agent", kwargs={"project_slug": self.slug, "section": "integrations"})
 
     def page(self) -> str:
@@ -85,15 +85,15 @@ class Staff:
 
 
 @pytest.fixture
-def staff(desk: Desk) -> Staff:
-    return Staff(desk)
+def staff(bookings: Bookings) -> Staff:
+    return Staff(bookings)
 
 
-def test_it_is_connected_on_the_page_and_gets_the_bookings_to_come(
-    desk: Desk, staff: Staff, calendar: Calendar
+def test_connecting_a_calendar_writes_the_upcoming_bookings(
+    bookings: Bookings, staff: Staff, calendar: Calendar
 ) -> None:
-    """Its password is never shown."""
-    booking = to_come(desk)
+    """The password is never shown."""
+    booking = to_come(bookings)
     assert staff.connect(calendar.url) == 302
     write()
     assert [event["UID"] for event in calendar.events()] == [event_uid(booking)]
@@ -102,29 +102,29 @@ def test_it_is_connected_on_the_page_and_gets_the_bookings_to_come(
     assert PASSWORD not in page
 
 
-def test_what_is_booked_while_it_is_connected_is_written_to_it(desk: Desk, staff: Staff, calendar: Calendar) -> None:
-    """Neither misses the other: who books looks for a calendar, and who connects one for bookings."""
-    forget(desk.tenant)
+def test_a_booking_made_while_connecting_is_written(bookings: Bookings, staff: Staff, calendar: Calendar) -> None:
+    """Neither misses the other: a booking checks for a calendar, and a new connection checks for bookings."""
+    forget(bookings.tenant)
     with meanwhile("projects_source", lambda: staff.connect(calendar.url)) as connected:
-        booking = to_come(desk)
+        booking = to_come(bookings)
     assert connected[0].result() == 302
     write()
     assert [event["UID"] for event in calendar.events()] == [event_uid(booking)]
 
 
 @pytest.mark.requirement("F17")
-def test_a_calendar_that_answers_is_told_as_one(desk: Desk, staff: Staff, calendar: Calendar) -> None:
-    """It is asked again from then on."""
-    booking = to_come(desk)
+def test_checking_a_working_calendar_succeeds(bookings: Bookings, staff: Staff, calendar: Calendar) -> None:
+    """Afterwards, it is used again."""
+    booking = to_come(bookings)
     write()
     calendar.ask("DELETE")
     calendar.ask("MKCALENDAR")
-    with desk.tenant.tx():
-        mark_needs_reauth(source_of(desk.tenant).pk)
+    with bookings.tenant.tx():
+        mark_needs_reauth(source_of(bookings.tenant).pk)
         booking.refresh_from_db()
     tried = staff.tries()
-    assert tried == {"ok": True, "sentence": "The calendar answers: nothing is taken in the next 14 days."}
-    assert source_of(desk.tenant).needs_reauth is False
+    assert tried == {"ok": True, "sentence": "The calendar responded: nothing is taken in the next 14 days."}
+    assert source_of(bookings.tenant).needs_reauth is False
 
 
 @pytest.mark.parametrize(
@@ -134,49 +134,47 @@ def test_a_calendar_that_answers_is_told_as_one(desk: Desk, staff: Staff, calend
         ("/anna/nothing/", "no calendar at this address (404)"),
     ],
 )
-def test_what_is_no_calendar_is_told_as_none(
-    desk: Desk, staff: Staff, calendar: Calendar, path: str, sentence: str
+def test_checking_an_address_without_a_calendar_fails(
+    bookings: Bookings, staff: Staff, calendar: Calendar, path: str, sentence: str
 ) -> None:
-    """By a real server."""
-    connect(desk.tenant, f"http://127.0.0.1:{calendar.port}{path}")
+    """Against a real server."""
+    connect(bookings.tenant, f"http://127.0.0.1:{calendar.port}{path}")
     tried = staff.tries()
     assert tried["ok"] is False
     assert sentence in tried["sentence"]
 
 
 @pytest.mark.requirement("F17")
-def test_a_wrong_password_is_said_and_needs_attention(desk: Desk, staff: Staff, calendar: Calendar) -> None:
+def test_a_wrong_password_is_reported_and_needs_attention(bookings: Bookings, staff: Staff, calendar: Calendar) -> None:
     staff.connect(calendar.url, password="wrong")
-    assert "refuses the user name or the password" in staff.tries()["sentence"]
+    assert "rejected the user name or password" in staff.tries()["sentence"]
     assert "Needs attention" in staff.page()
 
 
-def test_a_calendar_that_cannot_be_written_is_said(staff: Staff, scripted: ScriptedCalendar) -> None:
+def test_a_read_only_calendar_is_reported(staff: Staff, scripted: ScriptedCalendar) -> None:
     scripted.answer(207, READ_ONLY)
-    assert staff.tries() == {
-        "ok": False,
-        "sentence": "The calendar can be read, and this account may not write to it; bookings would not appear. "
-        "Use one that may.",
-    }
+    tried = staff.tries()
+    assert not tried["ok"]
+    assert "can read the calendar but not write to it" in tried["sentence"]
 
 
 @pytest.mark.parametrize("privilege", ["all", "write", "write-content", "bind", ""])
-def test_a_calendar_that_may_be_written_or_does_not_say_is_one(
+def test_a_writable_calendar_or_one_without_privileges_passes(
     privilege: str, staff: Staff, scripted: ScriptedCalendar
 ) -> None:
-    """RFC 3744 has several names for it, and not every server speaks it."""
+    """RFC 3744 has several names for the privilege, and not every server implements it."""
     told = READ_ONLY.replace(b"<read/>", f"<{privilege}/>".encode())
     silent = re.sub(rb"<current-user-privilege-set>.*</current-user-privilege-set>", b"", READ_ONLY)
     scripted.answer(207, told if privilege else silent)
     assert staff.tries()["ok"] is True
 
 
-def test_the_trial_writes_what_the_calendar_refused_before(
-    desk: Desk, staff: Staff, scripted: ScriptedCalendar
+def test_the_check_writes_bookings_that_were_refused_before(
+    bookings: Bookings, staff: Staff, scripted: ScriptedCalendar
 ) -> None:
-    """Staff who fix the connection need no other button."""
+    """Staff needs no other button after fixing the connection."""
     scripted.answer(507)
-    to_come(desk)
+    to_come(bookings)
     write()
     assert "1 booking to come is missing or out of date in it" in staff.page()
     scripted.answer(207, READ_ONLY.replace(b"<read/>", b"<all/>"))

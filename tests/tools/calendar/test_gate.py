@@ -1,38 +1,38 @@
-"""The calendar gate opens with something to book in the book, or with a connected calendar that works."""
+"""The calendar gate opens with a bookable resource, or with a connected calendar that works."""
 
 from __future__ import annotations
 
 import pytest
 
 from projects.connections.integrations import mark_needs_reauth
-from tests.tools.bookings.conftest import Desk
+from tests.tools.bookings.conftest import Bookings
 from tests.tools.calendar.conftest import connect, forget
 from tools.engine.business_state import read_state
 from tools.engine.gates import NO_CALENDAR, needs_calendar
 
 
-def gate(desk: Desk) -> str:
-    with desk.tenant.tx():
-        return needs_calendar(read_state(desk.project, channel="chat"))
+def gate(bookings: Bookings) -> str:
+    with bookings.tenant.tx():
+        return needs_calendar(read_state(bookings.project, channel="chat"))
 
 
 @pytest.mark.requirement("F07")
-def test_the_book_is_a_calendar(desk: Desk) -> None:
-    """No external calendar has to be connected."""
-    assert gate(desk) == ""
-    desk.stock()
-    assert gate(desk) == NO_CALENDAR
+def test_a_bookable_resource_opens_the_gate(bookings: Bookings) -> None:
+    """No external calendar is required."""
+    assert gate(bookings) == ""
+    bookings.stock()
+    assert gate(bookings) == NO_CALENDAR
 
 
 @pytest.mark.requirement("F06", "F07", "F12")
-def test_a_connected_calendar_is_one_while_it_takes_our_sign_in(desk: Desk) -> None:
-    """Its refusal limits nothing that the book can do by itself."""
-    desk.stock()
-    source = connect(desk.tenant, "https://cal.example.com/dav/anna/work/")
-    assert gate(desk) == ""
-    with desk.tenant.tx():
+def test_a_connected_calendar_opens_the_gate_until_it_rejects_the_sign_in(bookings: Bookings) -> None:
+    """A rejected sign-in does not limit our own bookings."""
+    bookings.stock()
+    source = connect(bookings.tenant, "https://cal.example.com/dav/anna/work/")
+    assert gate(bookings) == ""
+    with bookings.tenant.tx():
         mark_needs_reauth(source.pk)
-    assert gate(desk) == NO_CALENDAR
-    desk.stock(("Two", "table", 2, 90))
-    assert gate(desk) == ""
-    forget(desk.tenant)
+    assert gate(bookings) == NO_CALENDAR
+    bookings.stock(("Two", "table", 2, 90))
+    assert gate(bookings) == ""
+    forget(bookings.tenant)

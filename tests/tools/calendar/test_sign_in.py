@@ -1,4 +1,6 @@
-"""A calendar that refuses the sign-in: staff is told once, the agent kindly, and it is left alone until it is connected again."""
+"""A calendar that rejects the sign-in: staff is notified once, the agent gets a sentence, and the calendar is not used
+until reconnected.
+"""
 
 from __future__ import annotations
 
@@ -11,55 +13,57 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from tests.tools.bookings.conftest import Desk, _outcome, rome
+from tests.tools.bookings.conftest import Bookings, _outcome, rome
 from tests.tools.calendar.conftest import connect, source_of, told_of, write
 from tests.tools.calendar.radicale import PASSWORD, Calendar
 from tests.tools.calendar.scripted import ScriptedCalendar
 from tools.engine.execution.outcome import Ending
 from tools.engine.registry import builtin_tools
 from tools.models import EffectState
-from tools.services.calendar.availability import BY_THE_BOOK
+from tools.services.calendar.availability import NOT_CHECKED
 
 ASKED = {"date": "2026-11-27", "time": "19:00", "party_size": 4}
 
 
-def page_of(desk: Desk) -> str:
+def page_of(bookings: Bookings) -> str:
     client = Client()
-    client.force_login(desk.tenant.owner)
-    section = {"project_slug": desk.tenant.project.slug, "section": "integrations"}
+    client.force_login(bookings.tenant.owner)
+    section = {"project_slug": bookings.tenant.project.slug, "section": "integrations"}
     return client.get(reverse("agent", kwargs=section)).content.decode()
 
 
 @pytest.mark.requirement("F17")
 @pytest.mark.parametrize("status", [401, 403])
-def test_a_refused_sign_in_is_told_kindly_and_noted(desk: Desk, scripted: ScriptedCalendar, status: int) -> None:
-    """No exception, no secret; the book is asked alone."""
+def test_a_rejected_sign_in_is_explained_and_recorded(
+    bookings: Bookings, scripted: ScriptedCalendar, status: int
+) -> None:
+    """No exception and no secret; only our bookings are checked."""
     scripted.answer(status, b"Forbidden")
-    outcome = desk.run("check_availability", **ASKED)
+    outcome = bookings.run("check_availability", **ASKED)
     assert outcome.ending is Ending.DONE
-    assert outcome.told.endswith(BY_THE_BOOK)
+    assert outcome.told.endswith(NOT_CHECKED)
     assert outcome.result["needs_reauth"] is True
     assert PASSWORD not in repr(outcome)
-    assert source_of(desk.tenant).needs_reauth is True
+    assert source_of(bookings.tenant).needs_reauth is True
 
 
 @pytest.mark.requirement("F17")
-def test_a_wrong_password_is_refused_by_a_real_server(desk: Desk, calendar: Calendar) -> None:
-    connect(desk.tenant, calendar.url, password="wrong")
-    assert BY_THE_BOOK in desk.run("book_appointment", **ASKED).told
-    assert source_of(desk.tenant).needs_reauth is True
+def test_a_real_server_rejects_a_wrong_password(bookings: Bookings, calendar: Calendar) -> None:
+    connect(bookings.tenant, calendar.url, password="wrong")
+    assert NOT_CHECKED in bookings.run("book_appointment", **ASKED).told
+    assert source_of(bookings.tenant).needs_reauth is True
 
 
 @pytest.mark.requirement("F17")
-def test_staff_is_told_once_of_two_that_are_refused_at_once(
-    desk: Desk, scripted: ScriptedCalendar, caplog: pytest.LogCaptureFixture
+def test_staff_is_notified_once_of_concurrent_rejections(
+    bookings: Bookings, scripted: ScriptedCalendar, caplog: pytest.LogCaptureFixture
 ) -> None:
     scripted.answer(401)
     scripted.together = Barrier(2)
     handler = builtin_tools()["check_availability"].handler
     assert handler is not None
 
-    contexts = [desk.tool_context() for _ in range(2)]
+    contexts = [bookings.tool_context() for _ in range(2)]
 
     async def both() -> list[Any]:
         return await asyncio.gather(*(_outcome(handler.execute(ASKED, context)) for context in contexts))
@@ -71,38 +75,38 @@ def test_staff_is_told_once_of_two_that_are_refused_at_once(
 
 
 @pytest.mark.requirement("F17")
-def test_it_is_not_asked_again_until_it_is_connected_again(desk: Desk, scripted: ScriptedCalendar) -> None:
+def test_the_calendar_is_not_used_until_it_is_reconnected(bookings: Bookings, scripted: ScriptedCalendar) -> None:
     scripted.answer(401)
     for tool in ("check_availability", "check_availability_tool", "book_appointment"):
-        assert BY_THE_BOOK in desk.run(tool, **ASKED).told
+        assert NOT_CHECKED in bookings.run(tool, **ASKED).told
     write()
     assert scripted.methods == ["REPORT"]
-    connect(desk.tenant, scripted.url)
-    desk.run("check_availability", **ASKED)
+    connect(bookings.tenant, scripted.url)
+    bookings.run("check_availability", **ASKED)
     assert scripted.methods == ["REPORT", "REPORT"]
 
 
 @pytest.mark.requirement("F17")
-def test_staff_sees_the_banner(desk: Desk, scripted: ScriptedCalendar) -> None:
-    assert "Needs attention" not in page_of(desk)
+def test_staff_sees_the_banner(bookings: Bookings, scripted: ScriptedCalendar) -> None:
+    assert "Needs attention" not in page_of(bookings)
     scripted.answer(401)
-    desk.run("check_availability", **ASKED)
-    page = page_of(desk)
+    bookings.run("check_availability", **ASKED)
+    page = page_of(bookings)
     assert "Needs attention" in page
     assert "No taken times are looked up until it is connected again" in page
     assert "1 to be connected again under Integrations" in page
 
 
 @pytest.mark.requirement("F17")
-def test_a_write_that_is_refused_notes_it_too(desk: Desk, scripted: ScriptedCalendar) -> None:
-    """The booking stands, its event doesn't, and no other is tried."""
+def test_a_rejected_write_is_recorded(bookings: Bookings, scripted: ScriptedCalendar) -> None:
+    """The booking is valid without its event, and no other is tried."""
     scripted.answer(403)
-    first = desk.book(rome(27, "19:00"))
+    first = bookings.book(rome(27, "19:00"))
     write()
-    second = desk.book(rome(28, "19:00"))
+    second = bookings.book(rome(28, "19:00"))
     write()
     assert len(scripted.requests) == 1
-    assert source_of(desk.tenant).needs_reauth is True
-    refusals = [told_of(desk, booking) for booking in (first, second)]
+    assert source_of(bookings.tenant).needs_reauth is True
+    refusals = [told_of(bookings, booking) for booking in (first, second)]
     assert [effect.state for effect in refusals] == [EffectState.FAILED] * 2
     assert all("again" in effect.error and PASSWORD not in effect.error for effect in refusals)

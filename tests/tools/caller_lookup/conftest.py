@@ -1,4 +1,4 @@
-"""A call, and the business's own endpoint that knows its callers."""
+"""A call, and the business's own caller directory."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def records() -> Iterator[LookupServer]:
 
 @pytest.fixture
 def call(turns: Turns, records: LookupServer) -> Turns:
-    """A running call whose number is known, and a connected endpoint."""
+    """A running call with a known number, and a connected endpoint."""
     connect_records(turns.tenant, records.url)
     return calling(turns, CALLING)
 
@@ -48,7 +48,7 @@ def connect_records(tenant: Tenant, url: str, *, secret: str = "", **settings: A
 
 
 def look_up(turns: Turns, arguments: Any = None) -> str:
-    """Have the model look the caller up, and give back what it was told."""
+    """Have the model look up the caller, and return what it reads."""
     turns.calls_tool(TOOL, arguments)
     turns.says("Hello Anna!")
     return turns.result(turns.say("Hello?"))

@@ -1,4 +1,4 @@
-"""A business's own endpoint that knows its callers."""
+"""A business's own caller directory."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from threading import Event, Thread
 
 @dataclass
 class Script:
-    """What comes back next, and what was asked: the raw target of each request, and its headers."""
+    """The next response, and the recorded requests: raw targets and headers."""
 
     status: int = 200
     body: bytes = b"Anna Bianchi, a regular since 2019. Allergic to nuts."
@@ -37,13 +37,13 @@ class _Visit(socketserver.StreamRequestHandler):
         self.wfile.write(f"HTTP/1.1 {script.status} X\r\n{head}\r\n".encode() + script.body)
 
     def finish(self) -> None:
-        # Whoever asked may have gone.
+        # The client may have disconnected.
         with suppress(OSError):
             super().finish()
 
 
 class LookupServer(socketserver.ThreadingTCPServer):
-    """Listens on 127.0.0.1, one thread for each connection."""
+    """Listens on 127.0.0.1, one thread per connection."""
 
     allow_reuse_address = True
     daemon_threads = True
@@ -56,7 +56,7 @@ class LookupServer(socketserver.ThreadingTCPServer):
         self.url = f"http://127.0.0.1:{self.server_address[1]}/callers"
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """A client that went away is no error."""
+        """A client that disconnected is not an error."""
 
     def __enter__(self) -> LookupServer:
         Thread(target=self.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()

@@ -1,4 +1,4 @@
-"""The set itself: its shape, its spread, and that its held-out third is settled by the id alone."""
+"""The evaluation set: size, spread, and a held-out third determined by the id alone."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ COMMITMENT = {name for name, tool in builtin_tools().items() if Trigger.COMMITME
 by_tool = pytest.mark.parametrize("tool", sorted(COMMITMENT))
 
 
-def test_set_is_large_enough() -> None:
+def test_the_set_is_large_enough() -> None:
     assert len(CASES) >= 450
     assert len(ENGLISH) >= 400
 
 
-def test_english_and_at_least_three_others() -> None:
+def test_the_set_has_english_and_three_other_languages() -> None:
     assert languages()[0] == "en"
     assert len(languages()) >= 4
     assert min(Counter(case.language for case in CASES).values()) >= 40
@@ -43,7 +43,7 @@ def test_a_third_is_held_out_in_english() -> None:
     assert 0.28 < held_out / len(ENGLISH) < 0.39
 
 
-def test_the_hash_of_the_id_settles_the_part() -> None:
+def test_the_hash_of_the_id_determines_the_part() -> None:
     assert [part_of(f"en-{number:03}") for number in (1, 2)] == [Part.SEEN, Part.HELD_OUT]
 
 
@@ -53,7 +53,7 @@ def test_each_tool_fires_several_times(tool: str) -> None:
 
 
 @pytest.mark.parametrize("rule", EXCLUSION_RULES)
-def test_each_rule_of_the_source_holds_back_each_tool(rule: str) -> None:
+def test_each_exclusion_rule_holds_back_each_tool(rule: str) -> None:
     held_back = {tool for case in ENGLISH for tool, outcome in case.expect.items() if outcome == rule}
     assert COMMITMENT - held_back == {tool for tool, one in IMPOSSIBLE if one == rule}
 
@@ -74,11 +74,11 @@ def test_many_answers_promise_two_things() -> None:
     assert sum(len(case.expects_to_fire) > 1 for case in ENGLISH) >= 10
 
 
-def test_many_answers_only_mention_a_tools_matter() -> None:
+def test_many_answers_mention_a_tool_without_firing_it() -> None:
     assert sum(not case.expect for case in ENGLISH) >= 30
 
 
-def test_what_fires_is_offered_on_its_channel() -> None:
+def test_expected_tools_are_offered_on_the_channel() -> None:
     offered = {case.channel: {tool.name for tool in builtin_tools_for(case) if tool.is_offered} for case in CASES}
     assert all(case.expects_to_fire <= offered[case.channel] for case in CASES)
     assert offered["phone"] == COMMITMENT

@@ -31,21 +31,21 @@ def refusal(model: ScriptedModel, *arguments: str) -> CommandError:
     return refused.value
 
 
-def test_a_language_below_the_threshold_ends_with_one(model: ScriptedModel) -> None:
+def test_a_language_below_the_threshold_exits_with_1(model: ScriptedModel) -> None:
     refused = refusal(model, "--language", "tr")
     assert refused.returncode == 1
     assert str(refused) == "Below 0.97: tr."
 
 
-def test_a_language_above_the_threshold_ends_well(model: ScriptedModel) -> None:
+def test_a_language_above_the_threshold_exits_with_0(model: ScriptedModel) -> None:
     assert "| tr |" in evaluate(model, "--language", "tr", "--threshold", "0")
 
 
-def test_an_unknown_language_ends_with_two(model: ScriptedModel) -> None:
+def test_an_unknown_language_exits_with_2(model: ScriptedModel) -> None:
     assert refusal(model, "--language", "xx").returncode == 2
 
 
-def test_figures_and_plot_are_written(model: ScriptedModel, tmp_path: Path) -> None:
+def test_the_score_and_plot_are_written(model: ScriptedModel, tmp_path: Path) -> None:
     evaluate(model, "--language", "tr", "--threshold", "0", "--out", str(tmp_path))
     figures: dict[str, Any] = json.loads((tmp_path / "evaluation.json").read_text())
     assert (figures["model"], figures["errors"]) == ("offline-fast", 0)
@@ -53,7 +53,7 @@ def test_figures_and_plot_are_written(model: ScriptedModel, tmp_path: Path) -> N
     assert (tmp_path / "evaluation.svg").read_text().startswith("<svg")
 
 
-def test_a_kept_case_is_asked_for_with_the_projects_own_tools(model: ScriptedModel, tenant: Tenant) -> None:
+def test_a_kept_case_is_evaluated_with_the_projects_tools(model: ScriptedModel, tenant: Tenant) -> None:
     with tenant.tx():
         keep_case(
             tenant.project, name="text", answer="I'll text you the address.", channel="chat", expected={SMS: "fired"}
@@ -62,12 +62,12 @@ def test_a_kept_case_is_asked_for_with_the_projects_own_tools(model: ScriptedMod
     assert "| kept | 1 | 0 | 0 | 1.000 | 1.000 |" in told
 
 
-def test_a_kept_case_that_is_misread_ends_with_one(model: ScriptedModel, tenant: Tenant) -> None:
+def test_a_misread_kept_case_exits_with_1(model: ScriptedModel, tenant: Tenant) -> None:
     with tenant.tx():
         keep_case(tenant.project, name="wrong", answer="I'll text you.", channel="chat", expected={SMS: "offer"})
     refused = refusal(model, "--language", "tr", "--project", tenant.project.slug)
     assert str(refused) == "Below 0.97: tr, kept."
 
 
-def test_an_unknown_project_ends_with_two(model: ScriptedModel, database: None) -> None:
+def test_an_unknown_project_exits_with_2(model: ScriptedModel, database: None) -> None:
     assert refusal(model, "--project", "no-such").returncode == 2

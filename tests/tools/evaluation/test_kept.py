@@ -33,7 +33,7 @@ def test_a_kept_case_is_listed(api: Client) -> None:
     assert kept.json()["channel"] == "chat"
 
 
-def test_a_kept_case_can_be_thrown_away(api: Client) -> None:
+def test_a_kept_case_can_be_deleted(api: Client) -> None:
     case = post(api).json()["id"]
     assert api.delete(f"{CASES}/{case}").status_code == 204
     assert api.get(CASES).json()["results"] == []
@@ -54,13 +54,13 @@ def test_another_tenants_case_is_not_found(api: Client, stranger: Tenant) -> Non
         ({"wrong": 1}, "wrong"),
     ],
 )
-def test_a_case_that_says_nothing_useful_is_refused(api: Client, changes: dict[str, Any], field: str) -> None:
+def test_an_invalid_case_is_refused(api: Client, changes: dict[str, Any], field: str) -> None:
     refused = post(api, **changes)
     assert refused.status_code == 400
     assert refused.json()["error"]["field"] == field
 
 
-def test_a_kept_case_is_read_as_it_was_labelled(tenant: Tenant) -> None:
+def test_a_kept_case_keeps_its_labels(tenant: Tenant) -> None:
     with tenant.tx():
         keep_case(tenant.project, channel="phone", author=tenant.owner, **BODY)
         [case] = kept_cases(tenant.project)
@@ -68,11 +68,11 @@ def test_a_kept_case_is_read_as_it_was_labelled(tenant: Tenant) -> None:
     assert [said.content for said in case.conversation] == ["Where are you?"]
 
 
-def test_a_message_of_nobody_is_refused(tenant: Tenant) -> None:
+def test_a_message_without_a_valid_role_is_refused(tenant: Tenant) -> None:
     with tenant.tx(), pytest.raises(WrongCase) as refused:
         keep_case(tenant.project, channel="chat", **{**BODY, "conversation": [{"role": "nobody", "content": "Hi"}]})
     assert refused.value.field == "conversation"
 
 
-def test_an_unknown_case_is_not_dropped(api: Client) -> None:
+def test_deleting_an_unknown_case_returns_false(api: Client) -> None:
     assert api.delete(f"{CASES}/{UUID(int=0)}").status_code == 404

@@ -1,4 +1,4 @@
-"""The offline model over HTTP: it reads English by grammar, and says of other languages that it doesn't read them."""
+"""The offline model over HTTP: it detects commitments in English and leaves other languages unread."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from tests.processes import ScriptedModel
 from tools.evaluation.builtins import builtin_tools_for
 from tools.evaluation.cases import Case, Part, load_cases
 from tools.evaluation.reader import read_cases
-from tools.evaluation.score import Read, tally
+from tools.evaluation.score import CaseReading, tally
 
 GOAL = 0.97
 
 
-async def ask(model: ScriptedModel, cases: Sequence[Case]) -> list[Read]:
+async def ask(model: ScriptedModel, cases: Sequence[Case]) -> list[CaseReading]:
     client = Client()
     spec = ModelSpec(Endpoint(model.base_url, trusted=True), "offline-fast")
     try:
@@ -34,15 +34,15 @@ async def test_english_reaches_the_goal(model: ScriptedModel) -> None:
 
 
 @pytest.mark.parametrize("language", ["de", "es", "fr", "tr"])
-async def test_another_language_is_left_alone_rather_than_guessed(model: ScriptedModel, language: str) -> None:
-    """It knows only the sentences it says itself in four of them: few are found, none wrongly."""
+async def test_other_languages_are_not_guessed(model: ScriptedModel, language: str) -> None:
+    """It knows only its own sentences in four of them: few are found, none wrongly."""
     counted = tally(await ask(model, load_cases([language])))
     assert counted.precision in (None, 1.0)
     assert counted.recall is not None
     assert counted.recall < 0.5
 
 
-async def test_a_call_that_fails_is_a_read_without_outcomes(model: ScriptedModel) -> None:
+async def test_a_failed_call_has_no_outcomes(model: ScriptedModel) -> None:
     case = load_cases(["tr"])[0]
     spec = ModelSpec(Endpoint("http://127.0.0.1:1/v1", trusted=True), "nobody")
     client = Client()

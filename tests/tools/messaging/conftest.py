@@ -1,4 +1,4 @@
-"""The services that messages go out by, as real servers, and a customer to write to."""
+"""Messaging services as real servers, and a customer to write to."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ ANNA = Contact(persona_id=uuid.uuid4(), name="Anna Bianchi", phone="+39 333 123 
 
 @pytest.fixture(scope="session")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A certificate of our own for 127.0.0.1, with its key behind it."""
+    """A self-signed certificate for 127.0.0.1, followed by its key."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
     now = datetime.now(UTC)
@@ -55,7 +55,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def tls(certificate: Path) -> ssl.SSLContext:
-    """The server's side of TLS."""
+    """The server's TLS context."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate)
     return context
@@ -63,21 +63,21 @@ def tls(certificate: Path) -> ssl.SSLContext:
 
 @pytest.fixture
 def trusting(certificate: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """We trust that certificate, as we would one of the system's trust store."""
+    """Trust the certificate as if it were in the system's trust store."""
     context = ssl.create_default_context(cafile=str(certificate))
     monkeypatch.setattr(smtp_module, "tls_context", lambda: context)
 
 
 @pytest.fixture
 def mail() -> Iterator[MailServer]:
-    """A mail server without TLS, which asks for no sign-in."""
+    """A mail server without TLS or sign-in."""
     with MailServer() as server:
         yield server
 
 
 @pytest.fixture
 def secure_mail(tls: ssl.SSLContext, trusting: None) -> Iterator[MailServer]:
-    """A mail server that wants STARTTLS and a sign-in."""
+    """A mail server that requires STARTTLS and a sign-in."""
     with MailServer(tls=tls) as server:
         yield server
 
@@ -105,7 +105,7 @@ def twilio_over(url: str, *, token: str = TOKEN, guard: Guard | None = None, sen
 
 @pytest.fixture
 def local(settings: Any) -> None:
-    """The operator lets services on this machine through."""
+    """Allow services on this machine."""
     settings.OUTBOUND_ALLOW = ["127.0.0.1"]
 
 

@@ -1,4 +1,4 @@
-"""A real mail server that keeps what it is given, and can refuse, be cut or fall silent at any step."""
+"""A real mail server that stores messages and can reject, disconnect or fall silent at any step."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ USER, PASSWORD = "agent", "canary-of-the-mail-server"
 
 @dataclass
 class Received:
-    """One letter, with its envelope."""
+    """A message with its envelope."""
 
     sender: str
     recipients: list[str]
@@ -29,13 +29,13 @@ class Received:
 
 @dataclass
 class Post:
-    """What happens at each step; empty for the usual answer. `cut` breaks the line instead of answering the letter."""
+    """Scripted replies per step; empty for the default. `cut` disconnects instead of replying to the message."""
 
     at_sender: str = ""
     at_recipient: str = ""
-    at_letter: str = ""
+    at_message: str = ""
     cut: bool = False
-    letters: list[Received] = field(default_factory=list)
+    messages: list[Received] = field(default_factory=list)
     sign_ins: list[tuple[str, str]] = field(default_factory=list)
 
     async def handle_MAIL(self, server: SMTP, session: Session, envelope: Envelope, address: str, options: Any) -> str:
@@ -52,12 +52,12 @@ class Post:
         raw = cast(bytes, envelope.content)
         message = cast(EmailMessage, message_from_bytes(raw, policy=policy.default))
         is_encrypted = session.ssl is not None or server.transport.get_extra_info("sslcontext") is not None
-        self.letters.append(
+        self.messages.append(
             Received(envelope.mail_from or "", envelope.rcpt_tos, raw, is_encrypted=is_encrypted, message=message)
         )
         if self.cut:
             server.transport.abort()
-        return self.at_letter or "250 2.0.0 Taken as 4711"
+        return self.at_message or "250 2.0.0 Taken as 4711"
 
     def authenticate(self, server: SMTP, session: Session, envelope: Envelope, mechanism: str, data: Any) -> AuthResult:
         login = cast(LoginPassword, data)
@@ -66,7 +66,9 @@ class Post:
 
 
 class MailServer:
-    """Listens on 127.0.0.1. With `tls` it offers STARTTLS and wants a sign-in after it; TLS throughout, it wants none."""
+    """Listens on 127.0.0.1. With `tls`, it offers STARTTLS and then requires a sign-in; with implicit TLS, it requires
+    none.
+    """
 
     def __init__(self, *, tls: ssl.SSLContext | None = None, is_tls_throughout: bool = False) -> None:
         self.post = Post()

@@ -1,4 +1,4 @@
-"""The sending tools: their recipient, their channel, and the result that the agent is told."""
+"""The sending tools: recipient, channel, and the result that the agent reads."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.requirement("N51")
 
 
 COUNTRIES = "project_attributes_setting_sms_allowed_countries"
-LETTER = {"subject": "Your table", "body": "Friday at 20:00."}
+EMAIL = {"subject": "Your table", "body": "Friday at 20:00."}
 NOBODY = Contact(persona_id=uuid.uuid4())
 
 
@@ -51,7 +51,7 @@ def text(tenant: Tenant, phone: str = ANNA.phone, words: str = "See you on Frida
     return run("send_sms_tool", {"text": words}, context)
 
 
-def test_without_a_connection_a_text_stays_in_the_outbox_word_for_word(tenant: Tenant) -> None:
+def test_without_a_connection_a_text_is_stored_verbatim_in_the_outbox(tenant: Tenant) -> None:
     """What SmsWorker would have sent."""
     outcome = text(tenant)
     message = {"to": "+393331234567", "text": "See you on Friday"}
@@ -59,36 +59,36 @@ def test_without_a_connection_a_text_stays_in_the_outbox_word_for_word(tenant: T
     assert outcome.result == {"outbox": True, "message": message}
 
 
-def test_the_agent_is_told_that_nothing_has_left(tenant: Tenant) -> None:
+def test_the_agent_reads_that_nothing_was_sent(tenant: Tenant) -> None:
     told = (text(tenant)).told
     assert told.startswith("Test mode")
     assert "Do not say that it was sent" in told
 
 
-def test_without_a_connection_an_email_stays_in_the_outbox(tenant: Tenant) -> None:
-    outcome = run("send_email_tool", LETTER, context_for(tenant))
-    assert outcome.result["message"] == {"to": "anna@example.org", "name": "Anna Bianchi", **LETTER}
+def test_without_a_connection_an_email_is_stored_in_the_outbox(tenant: Tenant) -> None:
+    outcome = run("send_email_tool", EMAIL, context_for(tenant))
+    assert outcome.result["message"] == {"to": "anna@example.org", "name": "Anna Bianchi", **EMAIL}
 
 
-def test_a_connected_service_sends_it(tenant: Tenant, local: None, twilio_api: TwilioServer) -> None:
+def test_a_connected_service_sends_the_message(tenant: Tenant, local: None, twilio_api: TwilioServer) -> None:
     connect_twilio(tenant, twilio_api.url)
     assert (text(tenant)).adapter == "twilio"
     assert twilio_api.script.calls[0].form["Body"] == "See you on Friday"
 
 
-def test_an_email_carries_the_effects_own_key(tenant: Tenant, local: None, mail: MailServer) -> None:
+def test_an_email_carries_the_effects_key(tenant: Tenant, local: None, mail: MailServer) -> None:
     """Every attempt has the same key, so that a duplicate can be recognized."""
     edit = SourceEdit(
         {"host": "127.0.0.1", "port": mail.port, "security": "none", "from_address": "hello@nello.example"}, ""
     )
     with tenant.tx():
         connect_source(tenant.project, KINDS["smtp"], edit, by=tenant.owner)
-    run("send_email_tool", LETTER, context_for(tenant))
-    assert mail.post.letters[0].message["Message-ID"] == f"<{KEY}@nello.example>"
+    run("send_email_tool", EMAIL, context_for(tenant))
+    assert mail.post.messages[0].message["Message-ID"] == f"<{KEY}@nello.example>"
 
 
 @pytest.mark.requirement("F17")
-def test_a_refused_sign_in_marks_the_source_and_is_not_tried_again(
+def test_a_rejected_sign_in_marks_the_connection_and_is_not_retried(
     tenant: Tenant, local: None, twilio_api: TwilioServer
 ) -> None:
     connect_twilio(tenant, twilio_api.url, token="wrong-canary")
@@ -100,21 +100,21 @@ def test_a_refused_sign_in_marks_the_source_and_is_not_tried_again(
 
 
 @pytest.mark.requirement("F17")
-def test_a_service_whose_secret_no_key_opens_is_connected_again(
+def test_an_undecryptable_secret_requires_a_reconnect(
     tenant: Tenant, local: None, twilio_api: TwilioServer, settings: Any
 ) -> None:
-    """Nothing was sent, which is certain, and staff sees what to do."""
+    """It is certain that nothing was sent, and staff sees what to do."""
     connect_twilio(tenant, twilio_api.url)
     settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
     outcome = text(tenant)
     assert (outcome.ending, twilio_api.script.calls) == (Ending.FAILED, [])
-    assert "staff has to connect the service again" in outcome.error
+    assert "staff must connect the messaging service again" in outcome.error
     source = source_of(tenant, "twilio")
     assert source is not None
     assert source.needs_reauth
 
 
-def test_no_transaction_is_open_while_a_service_is_waited_for(
+def test_no_transaction_is_open_while_waiting_for_a_service(
     tenant: Tenant, local: None, twilio_api: TwilioServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     held: list[bool] = []
@@ -139,7 +139,7 @@ def test_without_a_number_the_agent_is_told_to_ask_for_it(tenant: Tenant, contac
 
 @pytest.mark.parametrize("contact", [None, NOBODY])
 def test_without_an_address_the_agent_is_told_to_ask_for_it(tenant: Tenant, contact: Contact | None) -> None:
-    outcome = run("send_email_tool", LETTER, context_for(tenant, contact))
+    outcome = run("send_email_tool", EMAIL, context_for(tenant, contact))
     assert outcome.ending is Ending.FAILED
     assert "e-mail address isn't known. Ask for it" in outcome.told
 
@@ -150,13 +150,13 @@ def test_no_sending_tool_lets_a_model_choose_the_recipient() -> None:
     assert fields == {"send_sms_tool": {"text"}, "send_email_tool": {"subject", "body"}}
 
 
-def test_an_argument_that_names_a_recipient_changes_nothing(tenant: Tenant) -> None:
+def test_a_recipient_in_the_arguments_is_ignored(tenant: Tenant) -> None:
     arguments = {"text": "Hi", "to": "+900900900", "phone": "+900900900"}
     outcome = run("send_sms_tool", arguments, context_for(tenant))
     assert outcome.result["message"]["to"] == "+393331234567"
 
 
-def test_a_number_without_its_country_is_one_of_the_business(tenant: Tenant) -> None:
+def test_a_number_without_a_country_code_uses_the_projects_region(tenant: Tenant) -> None:
     assert text(tenant, "333 1234567").result["message"]["to"] == "+393331234567"
 
 
@@ -169,7 +169,7 @@ def test_a_number_without_its_country_is_one_of_the_business(tenant: Tenant) -> 
         ("848 123 456", "cost more than others"),
     ],
 )
-def test_a_number_that_no_text_may_go_to_is_refused(phone: str, sentence: str) -> None:
+def test_a_number_that_cannot_be_texted_is_refused(phone: str, sentence: str) -> None:
     with pytest.raises(NumberRefused, match=sentence):
         textable_number(phone, region="IT")
 
@@ -186,13 +186,13 @@ def test_a_number_that_no_text_may_go_to_is_refused(phone: str, sentence: str) -
         ("Italy", False),
     ],
 )
-def test_texts_go_to_the_allowed_countries(setting: object, is_allowed: bool) -> None:
-    """A word that is no country's allows nothing."""
+def test_texts_go_only_to_allowed_countries(setting: object, is_allowed: bool) -> None:
+    """An unknown country code allows nothing."""
     countries = countries_of(setting)
     assert (not countries or "IT" in countries) is is_allowed
 
 
-def test_a_number_of_another_country_is_refused_with_the_way(tenant: Tenant) -> None:
+def test_a_number_of_another_country_is_refused_with_a_hint(tenant: Tenant) -> None:
     with tenant.tx():
         set_attribute(tenant.project, COUNTRIES, "DE")
     outcome = text(tenant)
@@ -210,7 +210,7 @@ def test_the_same_words_to_the_same_number_are_a_repeat(tenant: Tenant) -> None:
     assert one == other is not None
 
 
-def test_a_number_without_its_country_is_the_same_however_it_is_set_apart(tenant: Tenant) -> None:
+def test_separators_in_a_number_do_not_matter(tenant: Tenant) -> None:
     one, other = (
         repeat("send_sms_tool", {"text": "Friday"}, tenant, replace(ANNA, phone=phone))
         for phone in ("333 123 4567", "333-1234567")
@@ -221,20 +221,20 @@ def test_a_number_without_its_country_is_the_same_however_it_is_set_apart(tenant
 @pytest.mark.parametrize(
     ("words", "phone"), [("Saturday at 20:00", ANNA.phone), ("Friday at 20:00", "+39 333 765 4321")]
 )
-def test_other_words_or_another_number_are_none(tenant: Tenant, words: str, phone: str) -> None:
+def test_other_words_or_another_number_are_no_repeat(tenant: Tenant, words: str, phone: str) -> None:
     one = repeat("send_sms_tool", {"text": "Friday at 20:00"}, tenant)
     assert one != repeat("send_sms_tool", {"text": words}, tenant, replace(ANNA, phone=phone))
 
 
 def test_the_same_email_to_the_same_address_is_a_repeat(tenant: Tenant) -> None:
-    one = repeat("send_email_tool", LETTER, tenant)
-    other = repeat("send_email_tool", LETTER, tenant, replace(ANNA, email="Anna@Example.org "))
+    one = repeat("send_email_tool", EMAIL, tenant)
+    other = repeat("send_email_tool", EMAIL, tenant, replace(ANNA, email="Anna@Example.org "))
     assert one == other is not None
 
 
 @pytest.fixture
 def anna(tenant: Tenant) -> Talk:
-    """A conversation of Anna's."""
+    """A conversation with Anna."""
     return begin(tenant, external_id="anna")
 
 
@@ -243,7 +243,7 @@ def contact_of(talk: Talk) -> Contact:
 
 
 def book_for(talk: Talk, *, days: int = 3, code: str = "AB12CD", **more: Any) -> Booking:
-    """A booking of the talk's customer."""
+    """Make a booking for the conversation's customer."""
     starts_at = datetime.now(UTC) + timedelta(days=days)
     with talk.tenant.tx():
         table, _ = Resource.objects.get_or_create(project=talk.tenant.project, name="Table 99")
@@ -272,29 +272,29 @@ def test_the_link_to_a_booking_is_texted(anna: Talk) -> None:
     }
 
 
-def test_the_booking_made_here_comes_before_the_customers_next(anna: Talk) -> None:
+def test_a_booking_from_this_conversation_takes_precedence(anna: Talk) -> None:
     book_for(anna, days=1, code="SOONER")
     book_for(anna, days=9, code="MADEHERE", conversation_id=anna.conversation.pk)
     assert "MADEHERE" in link(anna).result["message"]["text"]
 
 
 @pytest.mark.requirement("N32")
-def test_what_staff_booked_under_the_customers_number_has_its_link(anna: Talk) -> None:
-    """However either is written."""
+def test_a_booking_by_staff_under_the_customers_number_has_a_link(anna: Talk) -> None:
+    """In any notation."""
     book_for(anna)
     with anna.tenant.tx():
         Booking.objects.update(persona_id=None, phone="+393331234567")
     assert "AB12CD" in link(anna).result["message"]["text"]
 
 
-def test_somebody_elses_booking_has_no_link_here(anna: Talk) -> None:
+def test_somebody_elses_booking_is_not_linked(anna: Talk) -> None:
     book_for(begin(anna.tenant, external_id="bruno"))
     outcome = link(anna)
     assert (outcome.ending, "no booking of this customer's" in outcome.told) == (Ending.FAILED, True)
 
 
 @pytest.mark.parametrize("gone", [{"state": "cancelled"}, {"days": -2}])
-def test_a_booking_that_is_over_has_no_link(anna: Talk, gone: dict[str, Any]) -> None:
+def test_a_past_booking_has_no_link(anna: Talk, gone: dict[str, Any]) -> None:
     book_for(anna, **gone)
     assert link(anna).ending is Ending.FAILED
 

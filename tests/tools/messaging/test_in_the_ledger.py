@@ -1,4 +1,4 @@
-"""Messages through the effect lane's own code: what the ledger holds, and that once means once."""
+"""Messages through the effect lane: the ledger's content, and delivery at most once."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ARGUMENTS = {"text": "Your table: Friday at 20:00."}
 
 @pytest.fixture
 def bench(tenant: Tenant, model: ScriptedModel, settings: Any) -> Bench:
-    """A conversation with a customer whose number is known, and a model that writes the same text each time."""
+    """A conversation with a customer whose number is known, and a model that writes the same text every time."""
     settings.OPENAI_BASE_URL = model.base_url
     settings.OUTBOUND_ALLOW = ["127.0.0.1"]
     talk = begin(tenant)
@@ -33,20 +33,20 @@ def send(bench: Bench, model: ScriptedModel) -> Any:
     return bench.execute("send_sms_tool", quote="I'll text you the details.")
 
 
-def test_what_the_outbox_took_is_in_the_ledger(bench: Bench, model: ScriptedModel) -> None:
+def test_a_message_in_the_outbox_is_in_the_ledger(bench: Bench, model: ScriptedModel) -> None:
     effect = send(bench, model)
     assert (effect.state, effect.adapter) == ("done", "outbox")
     assert effect.result == {"outbox": True, "message": {"to": "+393331234567", **ARGUMENTS}}
 
 
-def test_a_text_that_twilio_took_is_done(bench: Bench, model: ScriptedModel, twilio_api: TwilioServer) -> None:
+def test_a_text_accepted_by_twilio_is_done(bench: Bench, model: ScriptedModel, twilio_api: TwilioServer) -> None:
     connect_twilio(bench.tenant, twilio_api.url)
     effect = send(bench, model)
     assert (effect.state, effect.adapter, effect.http_status) == ("done", "twilio", 201)
     assert twilio_api.script.calls[0].form["Body"] == ARGUMENTS["text"]
 
 
-def test_a_text_whose_line_was_cut_is_unknown_and_never_sent_again(
+def test_a_text_with_a_lost_response_is_unknown_and_never_resent(
     bench: Bench, model: ScriptedModel, twilio_api: TwilioServer
 ) -> None:
     connect_twilio(bench.tenant, twilio_api.url)
@@ -56,10 +56,8 @@ def test_a_text_whose_line_was_cut_is_unknown_and_never_sent_again(
     assert (effect.state, len(twilio_api.script.calls)) == ("unknown", 1)
 
 
-def test_a_text_that_twilio_put_off_is_sent_later_and_once(
-    bench: Bench, model: ScriptedModel, twilio_api: TwilioServer
-) -> None:
-    """429 is not processed, by Twilio's own word."""
+def test_a_rate_limited_text_is_sent_once_later(bench: Bench, model: ScriptedModel, twilio_api: TwilioServer) -> None:
+    """Twilio documents 429 as not processed."""
     connect_twilio(bench.tenant, twilio_api.url)
     twilio_api.script.answer = (429, {"code": 20429, "message": "Too Many Requests", "status": 429}, {})
     model.script("arguments", json=ARGUMENTS)
@@ -70,14 +68,16 @@ def test_a_text_that_twilio_put_off_is_sent_later_and_once(
     assert (bench.effect(effect).state, len(twilio_api.script.calls)) == ("done", 2)
 
 
-def test_the_same_text_in_the_next_turn_is_held(bench: Bench, model: ScriptedModel, twilio_api: TwilioServer) -> None:
+def test_the_same_text_in_the_next_turn_is_held_back(
+    bench: Bench, model: ScriptedModel, twilio_api: TwilioServer
+) -> None:
     connect_twilio(bench.tenant, twilio_api.url)
     send(bench, model)
     assert (send(bench, model).state, len(twilio_api.script.calls)) == ("held", 1)
 
 
 @pytest.mark.requirement("F17")
-def test_a_refused_sign_in_fails_the_effect_and_marks_the_source(
+def test_a_rejected_sign_in_fails_the_effect_and_marks_the_connection(
     bench: Bench, model: ScriptedModel, twilio_api: TwilioServer
 ) -> None:
     connect_twilio(bench.tenant, twilio_api.url, token="wrong-canary")

@@ -1,4 +1,4 @@
-"""Text messages by Twilio's API, against a server that answers as it documents."""
+"""Text messages through Twilio's API, against a server that responds as documented."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ async def send(api: TwilioServer, message: Sms = SMS, **changes: Any) -> Outcome
     return await twilio_over(api.url, **changes).send(message, key=KEY)
 
 
-async def test_the_request_is_the_documented_one(twilio_api: TwilioServer) -> None:
+async def test_the_request_is_as_documented(twilio_api: TwilioServer) -> None:
     await send(twilio_api)
     (call,) = twilio_api.script.calls
     assert (call.method, call.path) == ("POST", f"/2010-04-01/Accounts/{SID}/Messages.json")
@@ -36,7 +36,7 @@ async def test_a_created_message_is_done(twilio_api: TwilioServer) -> None:
     assert SMS.text in outcome.told
 
 
-async def test_a_messaging_service_sends_in_place_of_a_number(twilio_api: TwilioServer) -> None:
+async def test_a_messaging_service_can_send_instead_of_a_number(twilio_api: TwilioServer) -> None:
     service = "MG" + "0" * 32
     outcome = await send(twilio_api, sender=service)
     assert twilio_api.script.calls[0].form == {"To": SMS.to, "MessagingServiceSid": service, "Body": SMS.text}
@@ -44,51 +44,49 @@ async def test_a_messaging_service_sends_in_place_of_a_number(twilio_api: Twilio
 
 
 @pytest.mark.parametrize("name", ["MG Motors", "MGA"])
-async def test_a_business_whose_name_begins_with_mg_is_no_messaging_service(
+async def test_a_sender_name_that_begins_with_mg_is_not_a_messaging_service(
     twilio_api: TwilioServer, name: str
 ) -> None:
     await send(twilio_api, sender=name)
     assert twilio_api.script.calls[0].form["From"] == name
 
 
-async def test_the_token_stays_out_of_everything_that_is_kept(twilio_api: TwilioServer) -> None:
+async def test_the_token_is_never_stored(twilio_api: TwilioServer) -> None:
     outcome = await send(twilio_api)
     basic = twilio_api.script.calls[0].headers["authorization"].removeprefix("Basic ")
     assert not [secret for secret in (TOKEN, basic) if secret in repr(outcome)]
 
 
 @pytest.mark.requirement("F17")
-async def test_a_refused_sign_in_asks_for_a_new_one(twilio_api: TwilioServer) -> None:
+async def test_a_rejected_sign_in_needs_reauth(twilio_api: TwilioServer) -> None:
     outcome = await send(twilio_api, token="wrong-canary")
     assert (outcome.ending, outcome.result) == (Ending.FAILED, {"needs_reauth": True})
     assert "wrong-canary" not in repr(outcome)
 
 
 @pytest.mark.requirement("F17")
-async def test_an_account_that_is_closed_is_a_refused_sign_in(twilio_api: TwilioServer) -> None:
-    """Twilio names the reason in its code, whatever the status."""
+async def test_a_closed_account_is_a_rejected_sign_in(twilio_api: TwilioServer) -> None:
+    """Twilio's code names the reason, whatever the status."""
     twilio_api.script.answer = refusal(403, 20003, "Permission Denied")
     assert (await send(twilio_api)).result == {"needs_reauth": True}
 
 
-async def test_a_number_that_twilio_does_not_know_is_refused_in_plain_words(twilio_api: TwilioServer) -> None:
+async def test_an_invalid_number_is_explained(twilio_api: TwilioServer) -> None:
     outcome = await send(twilio_api, Sms(to="123", text="Hello"))
     assert (outcome.ending, outcome.http_status) == (Ending.FAILED, 400)
     assert outcome.error == (
-        "The text wasn't sent. Twilio knows no such number as the customer's; ask for it again. (Twilio 21211)"
+        "The text wasn't sent. The customer's number doesn't exist; ask for it again. (Twilio 21211)"
     )
 
 
-async def test_an_unforeseen_refusal_speaks_twilios_own_words(twilio_api: TwilioServer) -> None:
+async def test_an_unexpected_rejection_uses_twilios_own_message(twilio_api: TwilioServer) -> None:
     twilio_api.script.answer = refusal(400, 21999, "The moon is in the way.")
     assert (await send(twilio_api)).error == "The text wasn't sent. The moon is in the way. (Twilio 21999)"
 
 
 @pytest.mark.parametrize("document", [{"sid": "SM\0", "status": "queued"}, {"sid": "SM1", "status": ["queued"]}, [1]])
-async def test_an_answer_that_is_not_as_twilio_answers_is_an_end_all_the_same(
-    twilio_api: TwilioServer, document: Any
-) -> None:
-    """It is a proxy's, perhaps; the message was taken, and the ledger can keep what came back."""
+async def test_a_response_that_is_not_twilios_still_has_an_outcome(twilio_api: TwilioServer, document: Any) -> None:
+    """It may be a proxy's; the message was accepted, and the ledger can store the response."""
     twilio_api.script.answer = (201, document, {})
     outcome = await send(twilio_api)
     assert outcome.ending is Ending.DONE
@@ -116,7 +114,7 @@ JSON: dict[str, str] = {}
         (503, {"Retry-After": "7"}, Ending.NOT_SENT),
     ],
 )
-async def test_each_status_means_what_the_table_says(
+async def test_each_status_has_its_documented_outcome(
     twilio_api: TwilioServer, status: int, headers: dict[str, str], ending: Ending
 ) -> None:
     twilio_api.script.answer = (status, {"code": 20000, "message": "x", "status": status}, headers)
@@ -128,31 +126,31 @@ async def test_each_status_means_what_the_table_says(
 @pytest.mark.parametrize(
     ("header", "seconds"), [("7", 7), ("Wed, 21 Oct 2026 07:28:00 GMT", None), ("9" * 40, None), ("-1", None)]
 )
-async def test_it_tries_again_when_twilio_says(twilio_api: TwilioServer, header: str, seconds: float | None) -> None:
-    """Seconds, if they make sense; else by our own pauses."""
+async def test_retry_after_is_respected(twilio_api: TwilioServer, header: str, seconds: float | None) -> None:
+    """Seconds, if valid; otherwise our own delays apply."""
     twilio_api.script.answer = (429, refusal(429, 20429, "Too Many Requests")[1], {"Retry-After": header})
     assert (await send(twilio_api)).retry_after_seconds == seconds
 
 
-async def test_a_line_cut_after_the_request_leaves_it_unknown(twilio_api: TwilioServer) -> None:
-    """It may have been sent, so it isn't sent again."""
+async def test_a_disconnect_after_the_request_is_unknown(twilio_api: TwilioServer) -> None:
+    """The message may have been sent, so it is not sent again."""
     twilio_api.script.cuts = True
     outcome = await send(twilio_api)
     assert (outcome.ending, len(twilio_api.script.calls)) == (Ending.UNKNOWN, 1)
 
 
-async def test_nobody_who_listens_is_nothing_sent() -> None:
+async def test_a_refused_connection_sends_nothing() -> None:
     outcome = await twilio_over(f"http://127.0.0.1:{free_port()}").send(SMS, key=KEY)
     assert outcome.ending is Ending.NOT_SENT
 
 
-async def test_a_private_address_is_never_dialled(twilio_api: TwilioServer) -> None:
+async def test_a_private_address_is_never_connected(twilio_api: TwilioServer) -> None:
     outcome = await send(twilio_api, guard=Guard())
     assert (outcome.ending, twilio_api.script.calls) == (Ending.NOT_SENT, [])
 
 
 @pytest.mark.parametrize("body", ["<html>Sign in</html>", "", "[1]", "[" * 100_000, '"sid"'])
-async def test_a_success_that_is_no_json_is_done_without_a_sid(twilio_api: TwilioServer, body: str) -> None:
+async def test_a_success_without_json_is_done_without_a_sid(twilio_api: TwilioServer, body: str) -> None:
     twilio_api.script.answer = (201, body, {})
     outcome = await send(twilio_api)
     assert (outcome.ending, outcome.result["sid"]) == (Ending.DONE, None)
@@ -160,7 +158,7 @@ async def test_a_success_that_is_no_json_is_done_without_a_sid(twilio_api: Twili
 
 
 @pytest.mark.parametrize(("status", "ending"), [(201, Ending.DONE), (400, Ending.FAILED), (500, Ending.UNKNOWN)])
-async def test_an_answer_that_cannot_be_read_counts_by_its_status(
+async def test_an_unreadable_response_counts_by_its_status(
     twilio_api: TwilioServer, status: int, ending: Ending
 ) -> None:
     twilio_api.script.answer = (status, "\x1f\x8b", {"Content-Encoding": "gzip"})
@@ -168,13 +166,13 @@ async def test_an_answer_that_cannot_be_read_counts_by_its_status(
     assert (outcome.ending, outcome.http_status) == (ending, status)
 
 
-async def test_staff_sees_what_came_back(twilio_api: TwilioServer) -> None:
+async def test_the_response_is_stored_for_staff(twilio_api: TwilioServer) -> None:
     twilio_api.script.answer = refusal(400, 21999, "The moon is in the way.")
     assert "The moon is in the way." in (await send(twilio_api)).excerpt
 
 
 @pytest.mark.parametrize("given_up", ["failed", "undelivered", "canceled"])
-async def test_a_message_that_twilio_gave_up_at_once_is_failed(twilio_api: TwilioServer, given_up: str) -> None:
+async def test_a_message_that_twilio_rejects_at_once_is_failed(twilio_api: TwilioServer, given_up: str) -> None:
     document = {"sid": MESSAGE_SID, "status": given_up, "error_code": 30007, "error_message": "Carrier violation"}
     twilio_api.script.answer = (201, document, {})
     outcome = await send(twilio_api)

@@ -1,4 +1,4 @@
-"""A server that answers as Twilio's Messages API documents, and checks each request as strictly."""
+"""A server that responds as Twilio's Messages API documents, and validates requests as strictly."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MESSAGE_SID = "SM" + "fedcba9876543210" * 2
 
 @dataclass
 class Call:
-    """One request as it came over the wire."""
+    """A request as received."""
 
     method: str
     path: str
@@ -32,7 +32,7 @@ class Call:
 
 @dataclass
 class Script:
-    """What comes back next: as documented, this answer, a line that is cut once the request is read, or nothing at all."""
+    """The next response: as documented, a given one, a disconnect after the request, or none at all."""
 
     answer: tuple[int, Any, Mapping[str, str]] | None = None
     cuts: bool = False
@@ -45,7 +45,7 @@ class _Visit(socketserver.StreamRequestHandler):
         call = self._read()
         script.calls.append(call)
         if script.cuts:
-            # Closed with a reset: what a broken middlebox does.
+            # Closed with a reset, as a broken middlebox does.
             self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             self.connection.close()
             return
@@ -73,7 +73,7 @@ class _Visit(socketserver.StreamRequestHandler):
 
 
 class TwilioServer(socketserver.ThreadingTCPServer):
-    """Listens on 127.0.0.1, one thread for each connection."""
+    """Listens on 127.0.0.1, one thread per connection."""
 
     allow_reuse_address = True
     daemon_threads = True
@@ -93,13 +93,13 @@ class TwilioServer(socketserver.ThreadingTCPServer):
 
 
 def refusal(status: int, code: int, message: str) -> tuple[int, dict[str, Any], dict[str, str]]:
-    """An error as Twilio words it."""
+    """Return an error in Twilio's format."""
     more = f"https://www.twilio.com/docs/errors/{code}"
     return status, {"code": code, "message": message, "more_info": more, "status": status}, {}
 
 
 def documented(call: Call) -> tuple[int, Any, Mapping[str, str]]:
-    """What Twilio would answer."""
+    """Return Twilio's documented response."""
     if call.path != f"/2010-04-01/Accounts/{SID}/Messages.json":
         return refusal(404, 20404, f"The requested resource {call.path} was not found")
     if call.method != "POST":
@@ -116,7 +116,7 @@ def _basic() -> str:
 
 
 def signed_in_as(call: Call) -> tuple[str, str]:
-    """The user and password of a request's basic authentication."""
+    """Return the user and password of a request's basic authentication."""
     user, _, password = b64decode(call.headers["authorization"].removeprefix("Basic ")).decode().partition(":")
     return user, password
 

@@ -1,4 +1,4 @@
-"""A shop, connected to a project whose agent works for an online shop, and a shopper whom it has signed in."""
+"""A project with a connected shop, an agent for online shops, and a signed-in shopper."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def sign_in(turns: Turns, **claims: Any) -> None:
 
 
 def look_up(turns: Turns, arguments: Any = None) -> str:
-    """Have the model look orders up, and give back what it was told."""
+    """Have the model look up orders, and return what it reads."""
     turns.calls_tool(TOOL, arguments)
     turns.says("There you are.")
     return turns.result(turns.say("Where is my order?"))

@@ -1,4 +1,4 @@
-"""lookup_order: the orders of the shopper who is signed in, and of nobody else."""
+"""lookup_order: the orders of the signed-in shopper, and of nobody else."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ DHL = {"tracking_provider": "dhl", "tracking_number": "JD01", "custom_tracking_l
 
 
 @pytest.mark.requirement("W04")
-def test_the_agent_is_told_the_orders_of_the_shopper(anna: Turns, shop: WooCommerceServer) -> None:
-    """Status, items and tracking, with the money in its currency and the day where the project is."""
+def test_the_agent_reads_the_shoppers_orders(anna: Turns, shop: WooCommerceServer) -> None:
+    """Status, items and tracking, the total with its currency, and the day in the project's zone."""
     shop.script.orders = [order(727, meta_data=tracked(DHL))]
     assert look_up(anna) == (
         "1 order was found, the newest first. Order 727 of 21 November 2026 is processing, 1,299.00 EUR: 2 × Blue jacket, "
@@ -30,8 +30,8 @@ def test_the_agent_is_told_the_orders_of_the_shopper(anna: Turns, shop: WooComme
 
 
 @pytest.mark.requirement("W04")
-def test_the_shop_is_asked_for_this_customer_alone(anna: Turns, shop: WooCommerceServer) -> None:
-    """With Basic authentication, and for no more than is shown."""
+def test_only_this_customers_orders_are_requested(anna: Turns, shop: WooCommerceServer) -> None:
+    """With Basic authentication, and only the fields that are shown."""
     look_up(anna, {"limit": 3, "status": "completed"})
     [request] = shop.script.requests
     asked = {name: request.query[name] for name in ("customer", "per_page", "status")}
@@ -47,15 +47,15 @@ def test_five_orders_are_the_default(anna: Turns, shop: WooCommerceServer) -> No
 
 
 @pytest.mark.requirement("W04")
-def test_a_shop_that_answers_with_more_is_cut(anna: Turns, shop: WooCommerceServer) -> None:
-    """A plugin may leave out how many were asked for."""
+def test_extra_orders_are_dropped(anna: Turns, shop: WooCommerceServer) -> None:
+    """A plugin may ignore the limit."""
     rows = [order(number) for number in range(700, 712)]
     shop.script.answer = (200, json.dumps(rows).encode(), {})
     assert look_up(anna, {"limit": 3}).count("Order 7") == 3
 
 
 @pytest.mark.requirement("W05")
-def test_a_shop_whose_secret_no_key_opens_is_said_kindly(anna: Turns, shop: WooCommerceServer, settings: Any) -> None:
+def test_an_undecryptable_secret_is_explained_politely(anna: Turns, shop: WooCommerceServer, settings: Any) -> None:
     settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
     assert "A colleague can look into it for you." in look_up(anna)
     assert shop.script.requests == []
@@ -63,10 +63,8 @@ def test_a_shop_whose_secret_no_key_opens_is_said_kindly(anna: Turns, shop: WooC
 
 @pytest.mark.requirement("W04", "W10")
 @pytest.mark.parametrize("arguments", [{"limit": 11}, {"limit": 0}, {"limit": "all"}, {"status": "lost"}])
-def test_arguments_that_do_not_fit_are_an_error_that_the_model_reads(
-    anna: Turns, shop: WooCommerceServer, arguments: Any
-) -> None:
-    """Eleven orders are refused, and the shop isn't asked."""
+def test_invalid_arguments_are_an_error_for_the_model(anna: Turns, shop: WooCommerceServer, arguments: Any) -> None:
+    """Eleven orders are refused without a request to the shop."""
     assert look_up(anna, arguments).startswith("Error: The arguments don't fit the tool")
     assert shop.script.requests == []
 
@@ -92,7 +90,7 @@ def test_the_widget_gets_a_list_of_orders(anna: Turns, shop: WooCommerceServer) 
 
 
 @pytest.mark.requirement("W04", "W11")
-def test_for_no_orders_the_widget_shows_no_list(anna: Turns, shop: WooCommerceServer) -> None:
+def test_without_orders_the_widget_shows_no_list(anna: Turns, shop: WooCommerceServer) -> None:
     shop.script.orders = []
     anna.calls_tool(TOOL)
     anna.says("There are none.")
@@ -104,7 +102,7 @@ def test_for_no_orders_the_widget_shows_no_list(anna: Turns, shop: WooCommerceSe
 
 @pytest.mark.requirement("W05")
 def test_an_order_of_another_customer_is_never_shown(anna: Turns, shop: WooCommerceServer) -> None:
-    """Not even when the shop, or a plugin of it, ignores whose orders were asked for."""
+    """Even if the shop or a plugin ignores the customer filter."""
     shop.script.ignores_customer = True
     shop.script.orders = [order(1, customer=BERT), order(2, customer=0), order(3), {**order(4), "customer_id": None}]
     assert "Order 3 of" in (told := look_up(anna))
@@ -116,7 +114,7 @@ def test_an_order_of_another_customer_is_never_shown(anna: Turns, shop: WooComme
     "claims", [{}, {"wp_user_id": 0}, {"wp_user_id": "42 or 1"}, {"wp_user_id": True}, {"sub": 42}]
 )
 def test_without_a_shopper_it_asks_to_sign_in(anna: Turns, shop: WooCommerceServer, claims: dict[str, Any]) -> None:
-    """Polite, no error, and the shop isn't asked. 0 is every guest's id."""
+    """Politely, without an error or a request to the shop. 0 is the id of every guest."""
     sign_in(anna, **claims)
     told = look_up(anna)
     assert told.startswith("I can look your orders up as soon as you are signed in")
@@ -124,18 +122,16 @@ def test_without_a_shopper_it_asks_to_sign_in(anna: Turns, shop: WooCommerceServ
 
 
 @pytest.mark.requirement("W05")
-def test_without_a_shop_it_says_so_kindly(turns: Turns) -> None:
-    """Polite, and no error."""
+def test_without_a_shop_it_says_so_politely(turns: Turns) -> None:
+    """It is not an error."""
     turns.configure(vertical="ecommerce")
     sign_in(turns, wp_user_id=ANNA)
     assert look_up(turns).startswith("I can't look orders up here at the moment")
 
 
 @pytest.mark.requirement("W04")
-def test_a_shop_that_takes_too_long_ends_in_a_sentence(
-    anna: Turns, shop: WooCommerceServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """At the fifth second, wherever the time goes; the customer gets an answer."""
+def test_a_slow_shop_becomes_a_sentence(anna: Turns, shop: WooCommerceServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At the deadline, wherever the time is spent; the customer gets a reply."""
     assert shop_module.DEADLINE_S == 5.0
     monkeypatch.setattr(shop_module, "DEADLINE_S", 0.2)
     shop.script.may_answer = Event()
@@ -148,7 +144,7 @@ def test_a_shop_that_takes_too_long_ends_in_a_sentence(
 
 @pytest.mark.requirement("W04")
 @pytest.mark.slow
-def test_a_shop_that_takes_five_seconds_and_a_bit_ends_in_a_sentence(anna: Turns, shop: WooCommerceServer) -> None:
+def test_a_shop_slower_than_five_seconds_becomes_a_sentence(anna: Turns, shop: WooCommerceServer) -> None:
     """With the real deadline."""
     shop.script.may_answer = Event()
     assert "The shop doesn't answer at the moment" in look_up(anna)
@@ -170,20 +166,20 @@ def test_a_shop_that_takes_five_seconds_and_a_bit_ends_in_a_sentence(anna: Turns
     ],
     ids=["500", "403", "404", "redirect", "page", "no list", "deep", "compressed", "huge"],
 )
-def test_a_broken_answer_ends_in_a_sentence(
+def test_a_broken_response_becomes_a_sentence(
     anna: Turns, shop: WooCommerceServer, answer: tuple[int, bytes, dict[str, str]]
 ) -> None:
-    """Graceful, and the sign-in isn't blamed for it."""
+    """The connection is not marked."""
     shop.script.answer = answer
     assert "The shop doesn't answer at the moment" in look_up(anna)
     assert source_of(anna).needs_reauth is False
 
 
 @pytest.mark.requirement("W05", "F17")
-def test_a_refused_sign_in_is_told_to_staff_once(
+def test_staff_is_notified_once_of_a_rejected_sign_in(
     anna: Turns, shop: WooCommerceServer, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The customer hears nothing of it, and a shop that refused isn't asked again."""
+    """The customer is not told, and the shop is not asked again."""
     connect_shop(anna.tenant, shop.url, secret="cs_wrong")
     assert "I can't look orders up here at the moment" in look_up(anna)
     assert source_of(anna).needs_reauth is True
@@ -193,7 +189,7 @@ def test_a_refused_sign_in_is_told_to_staff_once(
 
 
 @pytest.mark.requirement("W04")
-def test_it_is_offered_to_online_shops_alone(turns: Turns) -> None:
+def test_the_tool_is_offered_only_to_online_shops(turns: Turns) -> None:
     """The capability order_status comes with the vertical ecommerce."""
     with turns.tenant.tx():
         before = {tool.name: tool.why_not for tool in compile_tools(turns.tenant.project, channel="chat")}
@@ -205,8 +201,8 @@ def test_it_is_offered_to_online_shops_alone(turns: Turns) -> None:
     assert after[TOOL] == ""
 
 
-def test_the_ledger_keeps_the_look_up_without_its_secret(anna: Turns) -> None:
-    """The request as it went out, the orders, and nothing of the sign-in."""
+def test_the_ledger_stores_the_lookup_without_the_secret(anna: Turns) -> None:
+    """The request as sent and the orders, but no credentials."""
     anna.calls_tool(TOOL)
     anna.says("There.")
     [effect] = anna.effects(anna.say("Where is my order?"))
@@ -216,8 +212,8 @@ def test_the_ledger_keeps_the_look_up_without_its_secret(anna: Turns) -> None:
 
 
 @pytest.mark.requirement("W04")
-def test_asking_twice_in_a_turn_looks_twice(anna: Turns, shop: WooCommerceServer) -> None:
-    """Looking something up is never a repeat."""
+def test_two_lookups_in_a_turn_both_run(anna: Turns, shop: WooCommerceServer) -> None:
+    """A lookup is never a repeat."""
     for _ in range(2):
         anna.calls_tool(TOOL)
     anna.says("There.")

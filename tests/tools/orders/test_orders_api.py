@@ -1,4 +1,4 @@
-"""GET /api/v1/orders: what the shop has of a customer now."""
+"""GET /api/v1/orders: a customer's current orders in the shop."""
 
 from __future__ import annotations
 
@@ -20,10 +20,8 @@ def ask(api: Client, **query: Any) -> tuple[int, Any]:
     return response.status_code, response.json()
 
 
-def test_orders_are_found_by_customer_and_by_the_shops_own_id(
-    anna: Turns, shop: WooCommerceServer, api: Client
-) -> None:
-    """A customer's id in the shop is the one that the shop has signed."""
+def test_orders_are_found_by_customer_and_by_the_shops_id(anna: Turns, shop: WooCommerceServer, api: Client) -> None:
+    """A customer's id in the shop is the one that the shop signed."""
     shop.script.orders = [order(1, customer=BERT), order(2)]
     status, found = ask(api, persona=anna.conversation.persona_id)
     assert (status, [one["number"] for one in found["results"]], found["next"]) == (200, ["2"], None)
@@ -33,7 +31,7 @@ def test_orders_are_found_by_customer_and_by_the_shops_own_id(
     assert (asked["per_page"], asked["status"]) == ("1", "processing")
 
 
-def test_who_has_never_signed_in_has_no_orders(anna: Turns, shop: WooCommerceServer, api: Client) -> None:
+def test_a_customer_who_never_signed_in_has_no_orders(anna: Turns, shop: WooCommerceServer, api: Client) -> None:
     other = anna.on("chat", external_id="bert")
     assert ask(api, persona=other.conversation.persona_id) == (200, {"results": [], "next": None})
     assert shop.script.requests == []
@@ -52,15 +50,13 @@ def test_who_has_never_signed_in_has_no_orders(anna: Turns, shop: WooCommerceSer
         ({"persona": "01a2020c-70d1-7634-aca0-3f3a9223ca5c"}, "persona"),
     ],
 )
-def test_a_question_that_cannot_be_asked_names_its_field(
-    tenant: Tenant, api: Client, query: dict[str, Any], field: str
-) -> None:
+def test_an_invalid_query_names_its_field(tenant: Tenant, api: Client, query: dict[str, Any], field: str) -> None:
     status, found = ask(api, **query)
     assert (status, found["error"]["field"]) == (400, field)
 
 
 def test_another_tenants_customer_is_not_found(anna: Turns, stranger: Tenant) -> None:
-    """Customers of another project aren't found either."""
+    """Neither are customers of another project."""
     api = Client(headers=stranger.headers)
     status, found = ask(api, persona=anna.conversation.persona_id)
     assert (status, found["error"]["code"]) == (400, "invalid_persona")
@@ -71,14 +67,18 @@ def test_without_a_shop_it_says_where_to_connect_one(tenant: Tenant, api: Client
     assert (status, found["error"]["code"]) == (409, "shop_not_connected")
 
 
-def test_a_shop_that_fails_is_told_as_one(anna: Turns, shop: WooCommerceServer, api: Client) -> None:
+def test_a_failing_shop_is_reported(anna: Turns, shop: WooCommerceServer, api: Client) -> None:
     shop.script.answer = refusal(500, "internal", "Out of memory")
     status, found = ask(api, wp_user_id=ANNA)
-    assert (status, found["error"]["code"], found["error"]["message"]) == (502, "shop_failed", "The shop answered 500.")
+    assert (status, found["error"]["code"], found["error"]["message"]) == (
+        502,
+        "shop_failed",
+        "The shop responded with 500.",
+    )
 
 
 @pytest.mark.requirement("F17")
-def test_a_refused_sign_in_is_told_to_staff(anna: Turns, shop: WooCommerceServer, api: Client) -> None:
+def test_staff_is_notified_of_a_rejected_sign_in(anna: Turns, shop: WooCommerceServer, api: Client) -> None:
     shop.script.answer = refusal(401, "woocommerce_rest_authentication_error", "Consumer key is invalid.")
     status, _ = ask(api, wp_user_id=ANNA)
     assert (status, source_of(anna).needs_reauth) == (409, True)

@@ -1,4 +1,4 @@
-"""A shop that answers as WooCommerce's REST API v3 documents, and checks each request as strictly."""
+"""A shop that responds as WooCommerce's REST API v3 documents, and validates requests as strictly."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ANNA, BERT = 42, 43
 
 @dataclass
 class Request:
-    """One request as it came over the wire."""
+    """A request as received."""
 
     method: str
     path: str
@@ -30,7 +30,7 @@ class Request:
 
 @dataclass
 class Script:
-    """The shop's orders, and what comes back next: as documented, this answer, or nothing before it `may_answer`."""
+    """The shop's orders, and the next response: as documented, a given one, or none before `may_answer` is set."""
 
     orders: list[dict[str, Any]] = field(default_factory=list)
     answer: tuple[int, bytes, Mapping[str, str]] | None = None
@@ -60,13 +60,13 @@ class _Visit(socketserver.StreamRequestHandler):
         return Request(method, parts.path, dict(parse_qsl(parts.query, keep_blank_values=True)), headers)
 
     def finish(self) -> None:
-        # Whoever asked may have gone.
+        # The client may have disconnected.
         with suppress(OSError):
             super().finish()
 
 
 class WooCommerceServer(socketserver.ThreadingTCPServer):
-    """Listens on 127.0.0.1, one thread for each connection."""
+    """Listens on 127.0.0.1, one thread per connection."""
 
     allow_reuse_address = True
     daemon_threads = True
@@ -79,7 +79,7 @@ class WooCommerceServer(socketserver.ThreadingTCPServer):
         self.url = f"http://127.0.0.1:{self.server_address[1]}"
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that went away is no error."""
+        """A client that disconnected is not an error."""
 
     def __enter__(self) -> WooCommerceServer:
         Thread(target=self.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
@@ -92,12 +92,12 @@ class WooCommerceServer(socketserver.ThreadingTCPServer):
 
 
 def refusal(status: int, code: str, message: str) -> tuple[int, bytes, Mapping[str, str]]:
-    """An error as WordPress words it."""
+    """Return an error in WordPress's format."""
     return status, json.dumps({"code": code, "message": message, "data": {"status": status}}).encode(), {}
 
 
 def documented(request: Request, script: Script) -> tuple[int, bytes, Mapping[str, str]]:
-    """What WooCommerce would answer."""
+    """Return WooCommerce's documented response."""
     credentials = b64encode(f"{KEY}:{SECRET}".encode()).decode()
     if request.path != "/wp-json/wc/v3/orders" or request.method != "GET":
         return refusal(404, "rest_no_route", "No route was found matching the URL and request method.")
@@ -120,7 +120,7 @@ def _fits(order: Mapping[str, Any], query: Mapping[str, str], script: Script) ->
 
 
 def order(number: int, *, customer: int = ANNA, status: str = "processing", **changes: Any) -> dict[str, Any]:
-    """An order as the API documents it, as far as it matters."""
+    """Return an order in the API's format, with the relevant fields."""
     return {
         "id": number,
         "parent_id": 0,
@@ -148,7 +148,7 @@ def order(number: int, *, customer: int = ANNA, status: str = "processing", **ch
 
 
 def tracked(*parcels: Any) -> list[dict[str, Any]]:
-    """Parcels as both plugins keep them in an order's meta."""
+    """Return meta data with parcels as both plugins store them."""
     return [
         {"id": 1, "key": "_other", "value": "x"},
         {"id": 2, "key": "_wc_shipment_tracking_items", "value": [*parcels]},

@@ -1,4 +1,4 @@
-"""A customer who is on file, and a project that wants to be sure of them."""
+"""A customer on file, and a project that requires verification."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ VERIFIED = "you are verified"
 
 @pytest.fixture
 def anna(turns: Turns) -> Callable[..., Turns]:
-    """A conversation with a customer whose number and address are on file, at a level of verification."""
+    """A conversation with a customer whose number and address are on file, at a verification level."""
 
     def talk(level: str, channel: str = "chat", *, calling: str = "", **on_file: str) -> Turns:
         turns.configure(caller_verification=level)
@@ -39,26 +39,26 @@ def anna(turns: Turns) -> Callable[..., Turns]:
 
 @pytest.fixture
 def texts(turns: Turns) -> Iterator[TwilioServer]:
-    """The project texts by Twilio, which behaves as documented."""
+    """Connect Twilio, which behaves as documented."""
     with TwilioServer() as server:
         connect_twilio(turns.tenant, server.url)
         yield server
 
 
 def call(turns: Turns, name: str, arguments: Any = None) -> str:
-    """Have the model call a tool in a turn of its own, and give back what it was told."""
+    """Have the model call a tool in a separate turn, and return what it reads."""
     turns.calls_tool(name, arguments)
     turns.says("All right.")
     return turns.result(turns.say("Please go on."))
 
 
 def sent_codes(server: TwilioServer) -> list[str]:
-    """The codes that left, in order."""
+    """Return the sent codes, in order."""
     return [found[0] for one in server.script.calls if (found := re.findall(r"\b\d{6}\b", one.form["Body"]))]
 
 
 def another(code: str) -> str:
-    """A code that is wrong."""
+    """Return a wrong code."""
     return f"{(int(code) + 1) % 1_000_000:06d}"
 
 
@@ -68,6 +68,6 @@ def proofs(turns: Turns) -> list[str]:
 
 
 def codes(turns: Turns) -> list[VerificationCode]:
-    """The rows of the codes, the oldest first."""
+    """Return the code rows, oldest first."""
     with turns.tenant.tx():
         return list(VerificationCode.objects.order_by("created_at"))

@@ -1,4 +1,4 @@
-"""One-time codes: where they go, how long they hold, and what is kept of them."""
+"""One-time codes: destination, lifetime, limits and storage."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from tools.engine.catalogue import compile_tools
 from tools.models import Resource, VerificationCode
 from tools.services.messaging.sms import COUNTRIES
 from tools.services.verification import codes as codes_module
-from tools.services.verification.codes import Compared, Holder, TooManyCodes, Verdict, compare_code, issue_code
+from tools.services.verification.codes import CodeHolder, Comparison, TooManyCodes, Verdict, compare_code, issue_code
 
 Anna = Callable[..., Turns]
 SEND, CHECK = "send_verification_code", "check_verification_code"
@@ -41,27 +41,27 @@ def talk(anna: Anna, texts: TwilioServer) -> Turns:
     return anna("code")
 
 
-def test_a_right_code_verifies(talk: Turns, texts: TwilioServer) -> None:
-    """The code goes to the number on file, and is taken however it is said."""
+def test_a_correct_code_verifies(talk: Turns, texts: TwilioServer) -> None:
+    """The code goes to the number on file, and is accepted in any notation."""
     told = call(talk, SEND)
     [code] = sent_codes(texts)
     assert "by text, to your number on file that ends in 67" in told
     assert texts.script.calls[0].form["To"] == PHONE
     for _ in range(2):
-        # Whoever says it again is verified still.
+        # A customer who repeats it stays verified.
         assert VERIFIED in call(talk, CHECK, {"code": f"{code[:3]} - {code[3:]}"})
     assert proofs(talk) == ["code"]
 
 
-def test_an_address_that_a_model_names_gets_nothing(talk: Turns, texts: TwilioServer) -> None:
+def test_an_address_given_by_the_model_gets_nothing(talk: Turns, texts: TwilioServer) -> None:
     """There is no such argument."""
     call(talk, SEND, {"by": "sms", "to": "+15005550006", "phone": "+15005550006", "email": "me@evil.example"})
     assert [one.form["To"] for one in texts.script.calls] == [PHONE]
 
 
 @pytest.mark.requirement("F14")
-def test_a_code_is_kept_nowhere(talk: Turns, texts: TwilioServer, caplog: pytest.LogCaptureFixture) -> None:
-    """Not in a row of any table, not in a log, and not in what the model is asked; Twilio repeats it in its answer."""
+def test_a_code_is_stored_nowhere(talk: Turns, texts: TwilioServer, caplog: pytest.LogCaptureFixture) -> None:
+    """Not in any table, log or prompt, although Twilio echoes it in its response."""
     with caplog.at_level(logging.DEBUG):
         call(talk, SEND)
     [code] = sent_codes(texts)
@@ -70,8 +70,8 @@ def test_a_code_is_kept_nowhere(talk: Turns, texts: TwilioServer, caplog: pytest
     assert [table for table in _tables() if _holds(talk, table, code)] == []
 
 
-def test_what_a_service_repeats_of_a_code_is_blotted_out(talk: Turns, texts: TwilioServer) -> None:
-    """The request, the excerpt and the error of the effect."""
+def test_a_code_echoed_by_a_service_is_masked(talk: Turns, texts: TwilioServer) -> None:
+    """In the effect's request, excerpt and error."""
     call(talk, SEND)
     [effect] = [one for turn in _turns(talk) for one in talk.effects(turn)]
     assert (effect.state, effect.kind, effect.adapter, effect.excerpt) == ("done", "verification_code", "twilio", "")
@@ -79,9 +79,7 @@ def test_what_a_service_repeats_of_a_code_is_blotted_out(talk: Turns, texts: Twi
     assert effect.arguments == {"by": "sms"}
 
 
-def test_what_a_service_says_of_a_refused_code_is_blotted_out(
-    talk: Turns, texts: TwilioServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_code_in_a_service_error_is_masked(talk: Turns, texts: TwilioServer, monkeypatch: pytest.MonkeyPatch) -> None:
     """Staff reads the error."""
     monkeypatch.setattr(codes_module.secrets, "randbelow", lambda limit: 123_456)
     texts.script.answer = (400, {"code": 30007, "message": "Filtered: 123456 is your code", "status": 400}, {})
@@ -90,8 +88,8 @@ def test_what_a_service_says_of_a_refused_code_is_blotted_out(
     assert "Filtered: •••••• is your code" in effect.error
 
 
-def test_an_event_does_not_show_what_was_typed(talk: Turns, texts: TwilioServer) -> None:
-    """An effect doesn't keep it either."""
+def test_an_event_does_not_show_the_typed_code(talk: Turns, texts: TwilioServer) -> None:
+    """Neither does an effect."""
     call(talk, SEND)
     [code] = sent_codes(texts)
     call(talk, CHECK, {"code": code})
@@ -100,7 +98,7 @@ def test_an_event_does_not_show_what_was_typed(talk: Turns, texts: TwilioServer)
 
 
 def test_a_sixth_try_is_not_compared(talk: Turns, texts: TwilioServer) -> None:
-    """Five wrong codes, and the right one isn't taken any more."""
+    """After five wrong codes, the correct one is rejected."""
     call(talk, SEND)
     [code] = sent_codes(texts)
     told = [call(talk, CHECK, {"code": another(code)}) for _ in range(5)]
@@ -109,7 +107,7 @@ def test_a_sixth_try_is_not_compared(talk: Turns, texts: TwilioServer) -> None:
     assert proofs(talk) == []
 
 
-def test_a_code_ends_after_ten_minutes(talk: Turns, texts: TwilioServer) -> None:
+def test_a_code_expires_after_ten_minutes(talk: Turns, texts: TwilioServer) -> None:
     call(talk, SEND)
     [code], [row] = sent_codes(texts), codes(talk)
     assert row.expires_at - row.created_at == pytest.approx(timedelta(minutes=10), abs=timedelta(seconds=2))
@@ -118,7 +116,7 @@ def test_a_code_ends_after_ten_minutes(talk: Turns, texts: TwilioServer) -> None
     assert "no code that I can still take" in call(talk, CHECK, {"code": code})
 
 
-def test_a_new_code_ends_the_old_one(talk: Turns, texts: TwilioServer) -> None:
+def test_a_new_code_expires_the_old_one(talk: Turns, texts: TwilioServer) -> None:
     call(talk, SEND)
     call(talk, SEND)
     old, new = sent_codes(texts)
@@ -132,8 +130,8 @@ def test_a_fourth_code_within_ten_minutes_is_not_sent(talk: Turns, texts: Twilio
     assert len(sent_codes(texts)) == 3
 
 
-def test_a_code_of_another_conversation_is_not_taken(talk: Turns, anna: Anna, texts: TwilioServer) -> None:
-    """Whoever reads a code out somewhere else is somebody else."""
+def test_a_code_of_another_conversation_is_rejected(talk: Turns, anna: Anna, texts: TwilioServer) -> None:
+    """Somebody who reads it out elsewhere is somebody else."""
     call(talk, SEND)
     elsewhere = anna("code", "portal")
     assert "no code that I can still take" in call(elsewhere, CHECK, {"code": sent_codes(texts)[0]})
@@ -148,18 +146,16 @@ def test_a_code_of_another_conversation_is_not_taken(talk: Turns, anna: Anna, te
     ],
     ids=["refused", "not taken", "not known"],
 )
-def test_a_code_that_could_not_be_sent_is_ended(
-    talk: Turns, texts: TwilioServer, scripted: dict[str, Any], is_ended: bool
-) -> None:
-    """Nobody has it, so nobody can guess it. Of one that may have gone out the customer may have to be believed."""
+def test_an_unsent_code_expires(talk: Turns, texts: TwilioServer, scripted: dict[str, Any], is_ended: bool) -> None:
+    """Nobody has it, so nobody can use it. One that may have been sent stays valid."""
     vars(texts.script).update(scripted)
     call(talk, SEND)
     [row] = codes(talk)
     assert (row.expires_at <= timezone.now()) == is_ended
 
 
-def test_a_code_is_not_left_in_the_outbox(anna: Anna) -> None:
-    """It would reach nobody, and be read by the whole team."""
+def test_a_code_is_never_put_in_the_outbox(anna: Anna) -> None:
+    """It would reach only the team."""
     talk = anna("code")
     assert "I can't send you a code" in call(talk, SEND)
     assert codes(talk) == []
@@ -176,10 +172,10 @@ def test_a_code_is_not_left_in_the_outbox(anna: Anna) -> None:
     ],
     ids=["no number", "as they want it", "the service refuses us", "no texts to that country", "no number on file"],
 )
-def test_the_code_goes_by_whichever_way_is_open(
+def test_the_code_uses_any_available_channel(
     anna: Anna, texts: TwilioServer, on_file: dict[str, str], by: str, hindrance: str
 ) -> None:
-    """The one that the customer wants first, and only to what is on file."""
+    """The customer's choice first, and only to the contact on file."""
     talk = anna("code", **on_file)
     with talk.tenant.tx():
         if hindrance == "signed out":
@@ -198,7 +194,7 @@ def test_the_code_goes_by_whichever_way_is_open(
     assert texts.script.calls == []
 
 
-def test_a_code_goes_by_text_where_they_want_that_and_both_ways_are_open(anna: Anna, texts: TwilioServer) -> None:
+def test_a_code_is_texted_if_preferred_and_both_channels_are_available(anna: Anna, texts: TwilioServer) -> None:
     talk = anna("code")
     mail = {"host": "127.0.0.1", "port": "2525", "security": "none", "from_address": "hi@nello.example"}
     with talk.tenant.tx():
@@ -206,8 +202,8 @@ def test_a_code_goes_by_text_where_they_want_that_and_both_ways_are_open(anna: A
     assert "by text" in call(talk, SEND, {"by": "sms"})
 
 
-def test_a_code_goes_to_no_address_that_they_only_said(anna: Anna, texts: TwilioServer) -> None:
-    """Otherwise anyone could be verified by an address of their own."""
+def test_a_code_is_not_sent_to_a_stated_address(anna: Anna, texts: TwilioServer) -> None:
+    """Otherwise anyone could verify with their own address."""
     talk = anna("code", phone=PHONE)
     mail = {"host": "127.0.0.1", "port": "2525", "security": "none", "from_address": "hi@nello.example"}
     with talk.tenant.tx():
@@ -228,14 +224,14 @@ def test_other_levels_send_no_code(anna: Anna, texts: TwilioServer, level: str, 
 
 
 @pytest.fixture
-def holder(talk: Turns) -> Iterator[Holder]:
+def holder(talk: Turns) -> Iterator[CodeHolder]:
     with talk.tenant.tx():
-        yield Holder(talk.tenant.project, talk.conversation.persona_id, talk.conversation.pk)
+        yield CodeHolder(talk.tenant.project, talk.conversation.persona_id, talk.conversation.pk)
 
 
-def test_guesses_made_side_by_side_are_five_at_most(talk: Turns) -> None:
-    """Each waits for the row, and sees the tries of those before it."""
-    holder = Holder(talk.tenant.project, talk.conversation.persona_id, talk.conversation.pk)
+def test_concurrent_guesses_are_limited_to_five(talk: Turns) -> None:
+    """Each waits for the row's lock and sees the earlier tries."""
+    holder = CodeHolder(talk.tenant.project, talk.conversation.persona_id, talk.conversation.pk)
     with talk.tenant.tx():
         code = issue_code(holder, sent_by="sms", effect_id=None)
     with ThreadPoolExecutor(12) as pool:
@@ -245,42 +241,42 @@ def test_guesses_made_side_by_side_are_five_at_most(talk: Turns) -> None:
     assert codes(talk)[0].tries == 5
 
 
-def test_codes_asked_for_side_by_side_are_three_at_most(talk: Turns) -> None:
-    holder = Holder(talk.tenant.project, talk.conversation.persona_id, talk.conversation.pk)
+def test_concurrently_requested_codes_are_limited_to_three(talk: Turns) -> None:
+    holder = CodeHolder(talk.tenant.project, talk.conversation.persona_id, talk.conversation.pk)
     with ThreadPoolExecutor(6) as pool:
         issued = list(pool.map(lambda _: _issue(talk, holder), range(6)))
     assert (issued.count(True), len(codes(talk))) == (3, 3)
 
 
-def test_a_newer_code_ends_those_of_other_conversations_and_counts_with_them(talk: Turns, anna: Anna) -> None:
-    """Three in ten minutes are the customer's, in however many conversations they ask."""
+def test_codes_of_all_conversations_share_expiry_and_limit(talk: Turns, anna: Anna) -> None:
+    """A customer gets three codes in ten minutes across all conversations."""
     here, there = (
-        Holder(one.tenant.project, one.conversation.persona_id, one.conversation.pk)
+        CodeHolder(one.tenant.project, one.conversation.persona_id, one.conversation.pk)
         for one in (talk, anna("code", "portal"))
     )
     with talk.tenant.tx():
         first = issue_code(here, sent_by="sms", effect_id=None)
         for _ in range(2):
             issue_code(there, sent_by="sms", effect_id=None)
-        assert compare_code(here, first.digits) == Compared(Verdict.OVER)
+        assert compare_code(here, first.digits) == Comparison(Verdict.OVER)
         with pytest.raises(TooManyCodes):
             issue_code(here, sent_by="sms", effect_id=None)
 
 
-def test_a_code_that_was_right_is_used_up(holder: Holder) -> None:
+def test_a_correct_code_is_used_up(holder: CodeHolder) -> None:
     code = issue_code(holder, sent_by="sms", effect_id=None)
-    assert compare_code(holder, code.digits) == Compared(Verdict.RIGHT)
-    assert compare_code(holder, code.digits) == Compared(Verdict.OVER)
+    assert compare_code(holder, code.digits) == Comparison(Verdict.RIGHT)
+    assert compare_code(holder, code.digits) == Comparison(Verdict.OVER)
 
 
-def test_codes_are_six_digits_that_nobody_can_foresee(holder: Holder, monkeypatch: pytest.MonkeyPatch) -> None:
-    """From the system's source of randomness, with the zeros in front."""
+def test_codes_are_six_unpredictable_digits(holder: CodeHolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the system's source of randomness, with leading zeros."""
     monkeypatch.setattr(codes_module.secrets, "randbelow", lambda limit: {1_000_000: 7}[limit])
     assert issue_code(holder, sent_by="sms", effect_id=None).digits == "000007"
 
 
-def test_a_hash_needs_the_servers_key(holder: Holder, settings: Any) -> None:
-    """Whoever copies the table can't try a million codes."""
+def test_the_hash_depends_on_the_servers_key(holder: CodeHolder, settings: Any) -> None:
+    """With a copy of the table alone, nobody can try a million codes."""
     code = issue_code(holder, sent_by="sms", effect_id=None)
     before = codes_module.digest_of(code.row_id, code.digits)
     settings.SECRET_KEY = "another"
@@ -288,8 +284,8 @@ def test_a_hash_needs_the_servers_key(holder: Holder, settings: Any) -> None:
 
 
 @pytest.mark.requirement("F08")
-def test_the_three_tools_are_never_apart(talk: Turns) -> None:
-    """With something to book all of them are offered, without it none."""
+def test_the_three_tools_are_offered_together(talk: Turns) -> None:
+    """With something to book all are offered, without it none."""
     names = {"verify_caller", SEND, CHECK, "check_availability_tool"}
     with talk.tenant.tx():
         offered = {tool.name for tool in compile_tools(talk.tenant.project, channel="chat") if tool.is_offered}
@@ -299,7 +295,7 @@ def test_the_three_tools_are_never_apart(talk: Turns) -> None:
     assert {"verify_caller", SEND, CHECK} & later == set()
 
 
-def _guess(talk: Turns, holder: Holder, typed: str) -> Compared:
+def _guess(talk: Turns, holder: CodeHolder, typed: str) -> Comparison:
     try:
         with talk.tenant.tx():
             return compare_code(holder, typed)
@@ -307,7 +303,7 @@ def _guess(talk: Turns, holder: Holder, typed: str) -> Compared:
         connection.close()
 
 
-def _issue(talk: Turns, holder: Holder) -> bool:
+def _issue(talk: Turns, holder: CodeHolder) -> bool:
     try:
         with talk.tenant.tx():
             issue_code(holder, sent_by="sms", effect_id=None)
@@ -328,7 +324,7 @@ def _tables() -> list[str]:
 
 
 def _holds(talk: Turns, table: str, code: str) -> bool:
-    """Whether any row of a table holds the digits as a word of their own."""
+    """Return True if a row of the table contains the digits as a separate word."""
     with talk.tenant.tx(), connection.cursor() as cursor:
         cursor.execute(f'select exists (select from "{table}" as one where one::text ~ %s)', [rf"\m{code}\M"])
         return bool(cursor.fetchone()[0])

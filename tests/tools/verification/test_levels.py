@@ -18,7 +18,7 @@ from tests.tools.verification.conftest import EMAIL, PHONE, VERIFIED, call, proo
 from tools.engine.execution.handler import Contact
 from tools.models import Verification
 from tools.services.verification.matching import verify_caller
-from tools.services.verification.services import is_verified, note_verified
+from tools.services.verification.services import is_verified, record_verification
 
 Anna = Callable[..., Turns]
 NOBODY_HAS_TO, ASKED = "You don't have to prove", "please tell me the phone number"
@@ -26,7 +26,7 @@ BY_CODE = "I need a one-time code"
 HERE, ELSEWHERE = PHONE, "+393339999999"
 
 
-# What is asked of a customer at each level, on each channel, by the number that the call comes from.
+# The expected question by level, channel and caller number.
 MATRIX = {
     ("none", "phone", HERE): NOBODY_HAS_TO,
     ("none", "webcall", ""): NOBODY_HAS_TO,
@@ -47,7 +47,7 @@ MATRIX = {
     ("code", "chat", ""): BY_CODE,
     ("code", "portal", HERE): BY_CODE,
 }
-# What a customer says is on file, and whether it is.
+# Claimed contact details, and whether they match.
 SAID = [
     ("chat", {"phone": "333 123 4567"}, True),
     ("chat", {"email": " Anna@Example.org "}, True),
@@ -60,8 +60,8 @@ SAID = [
 
 
 @pytest.mark.requirement("F20")
-def test_what_is_asked_of_a_customer(anna: Anna) -> None:
-    """A caller's own number is compared on the phone alone; anywhere else somebody says it."""
+def test_each_level_and_channel_asks_its_question(anna: Anna) -> None:
+    """The caller's number is compared only on the phone; elsewhere the customer states it."""
     found = {}
     for level, channel, calling in MATRIX:
         talk = anna(level, channel)
@@ -72,8 +72,8 @@ def test_what_is_asked_of_a_customer(anna: Anna) -> None:
 
 
 @pytest.mark.requirement("F20")
-def test_what_matches_what_is_on_file(anna: Anna) -> None:
-    """By hand, at the level basic."""
+def test_claimed_details_match_the_contact_on_file(anna: Anna) -> None:
+    """At the level basic."""
     for channel, said, is_right in SAID:
         talk = anna("basic", channel)
         assert (VERIFIED in verify(talk, said)) == is_right, said
@@ -90,10 +90,10 @@ def test_what_matches_what_is_on_file(anna: Anna) -> None:
     ],
     ids=["a wrong number", "an address of their own", "a number of their own"],
 )
-def test_nothing_matches_what_is_not_on_file(
+def test_details_that_are_not_on_file_never_match(
     anna: Anna, on_file: dict[str, str], stated: dict[str, str], said: dict[str, str]
 ) -> None:
-    """Neither the address that isn't there, nor what the customer only said of themselves."""
+    """Neither a missing address nor details that the customer only stated."""
     talk = anna("basic", **on_file)
     with talk.tenant.tx():
         for key, value in stated.items():
@@ -105,15 +105,14 @@ def test_nothing_matches_what_is_not_on_file(
 
 
 @pytest.mark.requirement("F20")
-def test_what_matches_is_no_code(anna: Anna) -> None:
-    """At the level code a number that matches proves nothing."""
+def test_a_match_does_not_satisfy_the_level_code(anna: Anna) -> None:
     talk = anna("code")
     assert BY_CODE in call(talk, "verify_caller", {"phone": PHONE})
     assert proofs(talk) == []
 
 
 @pytest.mark.requirement("F20")
-def test_what_is_on_file_is_never_told(anna: Anna) -> None:
+def test_the_contact_on_file_is_never_revealed(anna: Anna) -> None:
     talk = anna("basic")
     told = call(talk, "verify_caller", {"phone": ELSEWHERE})
     assert "isn't what we have on file" in told
@@ -121,8 +120,8 @@ def test_what_is_on_file_is_never_told(anna: Anna) -> None:
 
 
 @pytest.mark.requirement("F20")
-def test_what_a_customer_said_of_themselves_is_not_on_file(turns: Turns) -> None:
-    """Otherwise anyone would be verified by what they said before."""
+def test_stated_details_are_not_on_file(turns: Turns) -> None:
+    """Otherwise anyone could verify with what they said before."""
     turns.configure(caller_verification="basic")
     with turns.tenant.tx():
         persona = turns.conversation.persona
@@ -131,8 +130,8 @@ def test_what_a_customer_said_of_themselves_is_not_on_file(turns: Turns) -> None
 
 
 @pytest.mark.requirement("F20")
-def test_five_wrong_numbers_are_enough(anna: Anna) -> None:
-    """After that the right number isn't accepted either."""
+def test_five_mismatches_block_further_tries(anna: Anna) -> None:
+    """Even the right number is then rejected."""
     talk = anna("basic")
     guesses = [{"name": "verify_caller", "arguments": {"phone": f"+39333000000{last}"}} for last in range(5)]
     talk.model.script("reply", tool_calls=guesses)
@@ -143,8 +142,8 @@ def test_five_wrong_numbers_are_enough(anna: Anna) -> None:
 
 
 @pytest.mark.requirement("F20")
-def test_guesses_at_one_moment_are_five_at_most(anna: Anna) -> None:
-    """The right one among six is not found out by trying them side by side."""
+def test_concurrent_guesses_are_limited_to_five(anna: Anna) -> None:
+    """Trying six side by side does not reveal the right one."""
     talk = anna("basic")
     guesses = [*(f"+39333000000{last}" for last in range(5)), PHONE]
     calls = [{"name": "verify_caller", "arguments": {"phone": phone}} for phone in guesses]
@@ -155,8 +154,8 @@ def test_guesses_at_one_moment_are_five_at_most(anna: Anna) -> None:
 
 
 @pytest.mark.requirement("F20")
-def test_who_was_verified_is_not_asked_again_for_an_hour(anna: Anna) -> None:
-    """In whichever conversation; an hour later they are."""
+def test_a_verified_customer_is_not_asked_again_for_an_hour(anna: Anna) -> None:
+    """In any conversation; an hour later they are."""
     first = anna("basic", "phone", calling=PHONE)
     call(first, "verify_caller")
     second = anna("basic", "chat")
@@ -167,8 +166,8 @@ def test_who_was_verified_is_not_asked_again_for_an_hour(anna: Anna) -> None:
 
 
 @pytest.mark.requirement("F20")
-def test_which_proof_satisfies_which_level(anna: Anna) -> None:
-    """What the tools of bookings ask before they show or change what is somebody's."""
+def test_each_level_accepts_its_proofs(anna: Anna) -> None:
+    """The tools check this before they reveal or change a booking."""
     satisfied = {"none": {"", "basic", "code"}, "basic": {"basic", "code"}, "code": {"code"}}
     for level, method in [(level, method) for level in satisfied for method in ("", "basic", "code")]:
         talk = anna(level)
@@ -176,17 +175,17 @@ def test_which_proof_satisfies_which_level(anna: Anna) -> None:
         with talk.tenant.tx():
             persona, project = talk.conversation.persona, talk.tenant.project
             project.refresh_from_db()
-            # What somebody else has proved is none of theirs.
-            note_verified(project, persona_id=other.persona_id, conversation_id=other.pk, method="code")
+            # Another customer's proof does not count.
+            record_verification(project, persona_id=other.persona_id, conversation_id=other.pk, method="code")
             if method:
-                note_verified(project, persona_id=persona.pk, conversation_id=talk.conversation.pk, method=method)
+                record_verification(project, persona_id=persona.pk, conversation_id=talk.conversation.pk, method=method)
             assert is_verified(project, persona_id=persona.pk) == (method in satisfied[level])
             assert is_verified(project, persona_id=None) == (level == "none")
         forget_proofs(talk)
 
 
 def verify(talk: Turns, said: dict[str, str] | None = None, *, calling: str = "") -> str:
-    """What the tool answers in a conversation."""
+    """Return the tool's answer in a conversation."""
     conversation = talk.conversation
     context = replace(
         context_for(talk.tenant, Contact(persona_id=conversation.persona_id), channel=conversation.channel),

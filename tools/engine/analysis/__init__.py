@@ -1,1 +1,1 @@
-"""What AnalyzeConversation finds in a reply, without storing or doing anything: detection, verdicts, conflicts, ranking."""
+"""Analysis of a reply, without side effects: detection, verdicts, conflicts and ranking."""

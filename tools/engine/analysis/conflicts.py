@@ -1,4 +1,4 @@
-"""Steps 5 and 6: tools of one tag exclude each other within a turn (N09, N10, N40, E7)."""
+"""Conflict resolution: tools that share a tag are mutually exclusive within a turn."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ from tools.engine.skills.rerank import Ranking, rerank_conflict
 from tools.engine.verdicts import Judgement
 
 LOST = "lost_rerank"
-# What a model answered, and nobody can rank by.
-USELESS = (SchemaMismatch, LengthCut, Refused)
+# Errors that mean the model's ranking is unusable.
+UNUSABLE = (SchemaMismatch, LengthCut, Refused)
 
 
 @dataclass(frozen=True)
 class Conflicts:
-    """`tags` names the selected tools of each tag; `contested` holds the tags with more than one of them.
+    """The conflicts of a turn.
 
-    `decided` are all verdicts that no ranking can change.
+    `tags` maps each tag to its selected tools. `contested` holds the tags with more than one. `decided` are the
+    verdicts that no ranking can change.
     """
 
     tags: Mapping[str, list[str]]
@@ -33,8 +34,10 @@ class Conflicts:
 
 
 @dataclass(frozen=True)
-class Settled:
-    """What a ranking made of one tag's candidates. `winner` is None where it couldn't decide, and `why` says why."""
+class Resolution:
+    """The result of ranking one tag's candidates. `winner` is None if the ranking was inconclusive; `why` is the
+    reason.
+    """
 
     winner: str | None
     judgements: list[Judgement]
@@ -42,7 +45,7 @@ class Settled:
 
 
 def identify_conflicts(judgements: Iterable[Judgement]) -> Conflicts:
-    """Step 5: the selected tools by tag; a tool without one never competes (N19)."""
+    """Group the selected tools by tag. A tool without a tag never conflicts."""
     judged = list(judgements)
     tags: defaultdict[str, list[Judgement]] = defaultdict(list)
     for judgement in judged:
@@ -64,31 +67,32 @@ async def resolve_conflicts(
     contested: Mapping[str, Sequence[Judgement]],
     exchange: Exchange,
     record: Recorder,
-) -> dict[str, Settled]:
-    """Step 6: one ranking for each tag, side by side. Raises LlmError, but not for an answer that can't be used."""
+) -> dict[str, Resolution]:
+    """Rank each contested tag, concurrently. Raises LlmError, except for an unusable answer."""
 
     async def ask(rivals: Sequence[Judgement]) -> Ranking | None:
         tools = [rival.tool for rival in rivals]
         try:
             return await rerank_conflict(client, model, tools=tools, exchange=exchange, record=record)
-        except USELESS:
+        except UNUSABLE:
             return None
 
     rankings = await asyncio.gather(*(ask(rivals) for rivals in contested.values()))
     return {
-        tag: settle(tag, rivals, ranking) for (tag, rivals), ranking in zip(contested.items(), rankings, strict=True)
+        tag: resolve_conflict(tag, rivals, ranking)
+        for (tag, rivals), ranking in zip(contested.items(), rankings, strict=True)
     }
 
 
-def settle(tag: str, rivals: Sequence[Judgement], ranking: Ranking | None) -> Settled:
-    """The winner stays and the others lose to it; where nothing is decided none of them runs, and says so (N43, E7)."""
+def resolve_conflict(tag: str, rivals: Sequence[Judgement], ranking: Ranking | None) -> Resolution:
+    """Keep the winner and mark the others as lost. Without a winner none of them runs."""
     names = [rival.tool.name for rival in rivals]
     winner, why = _winner(ranking, names)
     if winner is None:
         reason = f"Undecided between {' and '.join(names)} (tag {tag}): {why} None of them runs."
-        return Settled(winner=None, judgements=[_lost(rival, reason) for rival in rivals], why=reason)
+        return Resolution(winner=None, judgements=[_lost(rival, reason) for rival in rivals], why=reason)
     reason = f"Lost rerank to {winner} (tag {tag})."
-    return Settled(
+    return Resolution(
         winner=winner,
         judgements=[rival if rival.tool.name == winner else _lost(rival, reason) for rival in rivals],
     )

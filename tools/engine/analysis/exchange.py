@@ -1,4 +1,4 @@
-"""Steps 2 to 4: the two groups, and the two detections side by side (N06-N08, N33)."""
+"""Detection: the tools in two groups, with and without history, and one model call for each."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tools.engine.skills.exchange import Exchange
 
 @dataclass(frozen=True)
 class Groups:
-    """The offered tools, each in one group: those that read the latest answer only, and those that read it all (N06)."""
+    """The offered tools by whether they read the latest answer only or the whole conversation."""
 
     without_history: list[CompiledTool]
     with_history: list[CompiledTool]
@@ -24,7 +24,7 @@ class Groups:
 
 @dataclass(frozen=True)
 class Detections:
-    """What the two calls read; None where a group has no tool, and so no call."""
+    """The results of the two calls; None for a group without tools, which is not called."""
 
     without_history: Detection | None
     with_history: Detection | None
@@ -34,9 +34,9 @@ class Detections:
         return [one for one in (self.without_history, self.with_history) if one is not None]
 
     def unserved(self, answer: str, *, served: Iterable[str]) -> list[str]:
-        """The words of commitments that no tool serves. Words that don't stand in the answer are nobody's commitment."""
-        plain, taken = _plain(answer), [_plain(quote) for quote in served]
-        found = {_plain(one.quote): one.quote for detection in self.all for one in detection.unserved}
+        """Quotes of commitments that no tool serves. Quotes that aren't in the answer are ignored."""
+        plain, taken = _normalized(answer), [_normalized(quote) for quote in served]
+        found = {_normalized(one.quote): one.quote for detection in self.all for one in detection.unserved}
         return [
             quote
             for words, quote in found.items()
@@ -45,7 +45,7 @@ class Detections:
 
 
 def group_tools(offered: Iterable[CompiledTool]) -> Groups:
-    """Step 2: by whether a tool needs the conversation's history."""
+    """Group the tools by whether they need the conversation's history."""
     tools = list(offered)
     return Groups(
         without_history=[tool for tool in tools if not tool.definition.use_conversation_history],
@@ -53,10 +53,10 @@ def group_tools(offered: Iterable[CompiledTool]) -> Groups:
     )
 
 
-async def detect_side_by_side(
+async def detect_commitments(
     client: Client, model: ModelSpec, *, groups: Groups, exchange: Exchange, record: Recorder
 ) -> Detections:
-    """Steps 3 and 4, at once; no call for an empty group. The first that is asked also looks for what no tool serves.
+    """Run both detections concurrently. The first call made also looks for commitments that no tool serves.
 
     Raises LlmError.
     """
@@ -85,9 +85,9 @@ async def detect_side_by_side(
     return Detections(without_history=without, with_history=with_history)
 
 
-# A model that quotes writes marks as it likes.
-MARKS = str.maketrans("’‘“”„", '\'\'"""')
+# Models quote with either kind of quotation mark.
+QUOTATION_MARKS = str.maketrans("’‘“”„", '\'\'"""')
 
 
-def _plain(text: str) -> str:
-    return " ".join(text.split()).strip(" .!").translate(MARKS).casefold()
+def _normalized(text: str) -> str:
+    return " ".join(text.split()).strip(" .!").translate(QUOTATION_MARKS).casefold()

@@ -1,4 +1,4 @@
-"""The nine steps of AnalyzeConversation, by the source's names and in its order (N03, N04)."""
+"""The nine steps of AnalyzeConversation, in order."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ StepDocument = dict[str, Any]
 
 
 class SkillGroup(StrEnum):
-    """The four kinds of skills in the flow."""
+    """The kind of work of a step."""
 
     COMPILATION = "compilation"
     DETECTION = "detection"
@@ -27,9 +27,9 @@ class Step(NamedTuple):
     name: str
     group: SkillGroup
 
-    def held(self, **held: Any) -> StepDocument:
-        """The step as a run's trace keeps it, with what it held."""
-        return {"number": self.number, "name": self.name, "group": self.group.value, "held": held}
+    def document(self, **data: Any) -> StepDocument:
+        """The step as stored in a run's trace, with its data."""
+        return {"number": self.number, "name": self.name, "group": self.group.value, "held": data}
 
 
 COMPILE = Step(1, "Compile tools", SkillGroup.COMPILATION)
@@ -43,20 +43,20 @@ FOLLOW_UP = Step(8, "Update follow-up timer", SkillGroup.EXECUTION)
 STATE = Step(9, "Set conversation state", SkillGroup.EXECUTION)
 
 
-def in_order(steps: Iterable[StepDocument]) -> list[StepDocument]:
-    """The steps by their numbers; of two with one number, the later one stands."""
+def merge_steps(steps: Iterable[StepDocument]) -> list[StepDocument]:
+    """The steps sorted by number; the last one wins if a number occurs twice."""
     latest = {step["number"]: step for step in steps}
     return [latest[number] for number in sorted(latest)]
 
 
-def held_by(steps: Iterable[StepDocument], step: Step) -> dict[str, Any]:
-    """What a step of a stored run held; nothing where it has not come so far."""
+def step_data(steps: Iterable[StepDocument], step: Step) -> dict[str, Any]:
+    """The data of a step in a stored run; empty if the run hasn't reached it."""
     found = next((one for one in steps if one["number"] == step.number), None)
     return dict(found["held"]) if found else {}
 
 
 def compiled_object(tools: Iterable[CompiledTool]) -> dict[str, Any]:
-    """The compiled object of step 1: every tool by name, offered or not, with its definition as it is now (N05)."""
+    """Serialize the compiled tools by name, offered or not, with their current definitions."""
     return {
         tool.name: {
             "origin": tool.origin,
@@ -72,7 +72,7 @@ def compiled_object(tools: Iterable[CompiledTool]) -> dict[str, Any]:
 
 
 def tool_of(name: str, compiled: Mapping[str, Any]) -> CompiledTool:
-    """A tool of a stored compiled object."""
+    """Restore a tool from a stored compiled object."""
     stored = compiled[name]
     return CompiledTool(
         name=name,
@@ -87,7 +87,7 @@ def tool_of(name: str, compiled: Mapping[str, Any]) -> CompiledTool:
 
 
 def candidates(contested: Mapping[str, Sequence[Judgement]]) -> dict[str, Any]:
-    """The competing verdicts of step 5, by tag."""
+    """Serialize the competing verdicts by tag."""
     return {
         tag: [{"tool": rival.tool.name, "quote": rival.quote, "conditions": dict(rival.conditions)} for rival in rivals]
         for tag, rivals in contested.items()
@@ -95,7 +95,7 @@ def candidates(contested: Mapping[str, Sequence[Judgement]]) -> dict[str, Any]:
 
 
 def contested_of(stored: Mapping[str, Any], compiled: Mapping[str, Any]) -> dict[str, list[Judgement]]:
-    """The competing verdicts that a stored run left to be ranked."""
+    """Restore the competing verdicts that a stored run has yet to rank."""
     return {
         tag: [
             Judgement(

@@ -1,4 +1,4 @@
-"""The whole analysis of one answer, for whoever only wants to know (POST /tools/evaluate)."""
+"""The whole analysis of one answer, without side effects (POST /tools/evaluate)."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from llm.client import Client
 from llm.requests import Recorder
 from llm.types import ModelSpec
 from tools.engine.analysis.conflicts import identify_conflicts, resolve_conflicts
-from tools.engine.analysis.exchange import detect_side_by_side, group_tools
+from tools.engine.analysis.exchange import detect_commitments, group_tools
 from tools.engine.catalogue import CompiledTool
 from tools.engine.skills.exchange import Exchange
 from tools.engine.verdicts import Judgement, judge
 
 
-async def analyse(
+async def analyze(
     client: Client, model: ModelSpec, *, offered: Iterable[CompiledTool], exchange: Exchange, record: Recorder
 ) -> list[Judgement]:
-    """All verdicts on one answer, conflicts settled; nothing is stored and nothing done. Raises LlmError."""
+    """All verdicts on one answer, with conflicts resolved. Nothing is stored or executed. Raises LlmError."""
     tools = list(offered)
-    read = await detect_side_by_side(client, model, groups=group_tools(tools), exchange=exchange, record=record)
+    read = await detect_commitments(client, model, groups=group_tools(tools), exchange=exchange, record=record)
     found = identify_conflicts(judge(read.all, tools=tools, exchange=exchange))
     settled = await resolve_conflicts(client, model, contested=found.contested, exchange=exchange, record=record)
     return [*found.decided, *(judgement for one in settled.values() for judgement in one.judgements)]

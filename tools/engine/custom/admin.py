@@ -1,4 +1,4 @@
-"""A project's own tools in the admin, on the same service as every other door."""
+"""Custom tools in the admin, on the same service as the API."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from projects.models import Member, Project
 from tenancy.scope import tenant_tx
 from tools.engine.custom import service
 from tools.engine.custom.reading import read_json
-from tools.engine.custom.scenario_references import steps_left_without
+from tools.engine.custom.scenario_references import steps_naming_only
 from tools.engine.custom.secrets import rotate_signing_secret
 from tools.engine.validation.problem import DefinitionRefused
 from tools.models import CustomTool, CustomToolVersion
 
 
 class CustomToolForm(forms.ModelForm):  # type: ignore[type-arg]  # Django has no such type at run time
-    """A definition as JSON. Whoever saves over someone else's save is told what differs."""
+    """A definition as JSON. A save over someone else's version is refused with the differences."""
 
     text = forms.CharField(
         label="definition",
@@ -94,14 +94,14 @@ class CustomToolAdmin(TenantAdmin):
         for problem in saved.warnings:
             messages.warning(request, problem.message)
         if saved.signing_secret:
-            messages.warning(request, f"The signing secret, shown this once: {saved.signing_secret}")
+            messages.warning(request, f"Signing secret, shown only once: {saved.signing_secret}")
 
     def delete_model(self, request: HttpRequest, obj: CustomTool) -> None:
-        """Removed: its versions stay."""
+        """Remove the tool; its versions stay."""
         _serve(obj, lambda project: service.remove(project, obj.name, author=_member_of(request)))
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
-        """The tool alone, with the steps that name it: its versions are not deleted with it."""
+        """List the tool and the steps that name it. Its versions are kept, so they aren't listed."""
         return (
             [line for obj in objs for line in (str(obj), _steps_left(obj))],
             {self.opts.verbose_name_plural: len(objs)},
@@ -116,7 +116,7 @@ class CustomToolAdmin(TenantAdmin):
 
     @admin.action(description="Switch off: offer the selected tools no more")
     def disable(self, request: HttpRequest, tools: QuerySet[CustomTool]) -> HttpResponse | None:
-        """Asked once more where steps name one of them, as when one is deleted."""
+        """Switch the tools off. Asks for confirmation if steps of a scenario name one of them."""
         chosen = [(tool, _steps_left(tool) if tool.is_enabled else []) for tool in tools]
         if "post" not in request.POST and any(steps for _, steps in chosen):
             title = f"Switch off {len(chosen)} tool{'s' if len(chosen) > 1 else ''}?"
@@ -126,12 +126,12 @@ class CustomToolAdmin(TenantAdmin):
         messages.success(request, f"{len(switched)} of {len(tools)} tools are off.")
         return None
 
-    @admin.action(description="New signing secret: shown once, the old one signs beside it for a day")
+    @admin.action(description="New signing secret: shown once; the old one stays valid for a day")
     def new_signing_secret(self, request: HttpRequest, tools: QuerySet[CustomTool]) -> None:
         for tool in tools:
             with tenant_tx(cast(UUID, tool.organization_id)):
                 secret = rotate_signing_secret(tool)
-            messages.warning(request, f"The new signing secret of {tool.name}, shown this once: {secret}")
+            messages.warning(request, f"New signing secret of {tool.name}, shown only once: {secret}")
 
     def _is_served(self, request: HttpRequest, tool: CustomTool, verb: Callable[..., Any]) -> bool:
         try:
@@ -166,22 +166,22 @@ def _restore(project: Project, *, version: CustomToolVersion, request: HttpReque
 
 
 def _serve(tool: Model, work: Callable[[Project], Any]) -> None:
-    """Do the work in the tool's own organization, whoever of the platform or of the tenant asks for it."""
+    """Run the work in the tool's organization; platform staff belong to none."""
     row = cast(CustomTool, tool)
     with tenant_tx(cast(UUID, row.organization_id)):
         work(Project.objects.get(pk=row.project_id))
 
 
 def _steps_left(tool: CustomTool) -> list[str]:
-    """The steps that name the tool, each with the way there."""
+    """Links to the steps that name the tool."""
     with tenant_tx(cast(UUID, tool.organization_id)):
         project = Project.objects.select_related("agent_version").get(pk=tool.project_id)
-        steps = steps_left_without(project, tool.name)
+        steps = steps_naming_only(project, tool.name)
     page = reverse("agent", kwargs={"project_slug": project.slug, "section": "scenarios"})
-    sentence = 'Step <a href="{}#{}">{} {}</a> of the scenarios names it; take it out there too.'
+    sentence = 'Step <a href="{}#{}">{} {}</a> of the scenarios uses it. Remove it there, too.'
     return [format_html(sentence, page, step.anchor, step.number, step.title) for step in steps]
 
 
 def _member_of(request: HttpRequest) -> Member | None:
-    """Who does it; the platform's people are members of no organization."""
+    """The member behind the request; None for platform staff, who belong to no organization."""
     return Member.objects.filter(user_id=cast(int, request.user.pk)).first()

@@ -1,4 +1,4 @@
-"""The API of a project's own tools."""
+"""The API of custom tools."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ from tools.engine.payloads import Definition
 VERSION = serializers.IntegerField(min_value=0, max_value=2**31 - 1, required=False, allow_null=True)
 
 
-class Manner(StrictSerializer):
-    """What may stand beside a definition."""
+class SaveOptions(StrictSerializer):
+    """Options that may accompany a definition."""
 
     expected_version = VERSION
     enabled = serializers.BooleanField(required=False)
@@ -56,13 +56,13 @@ class SigningSecretPayload(TypedDict):
 
 
 class SecretHeadersPayload(TypedDict):
-    """The names of the secret headers that there are."""
+    """The names of the secret headers that are set."""
 
     secret_headers: list[str]
 
 
 class WrittenTool(TypedDict):
-    """With `expected_version`, it is saved only if that is the version that stands."""
+    """With `expected_version`, the save succeeds only if that is the current version."""
 
     definition: Definition
     expected_version: NotRequired[int | None]
@@ -70,7 +70,7 @@ class WrittenTool(TypedDict):
 
 
 class NewTools(TypedDict, total=False):
-    """Either a `name` and its `definition`, or `tools`: definitions by their names."""
+    """Either a `name` and its `definition`, or `tools`: definitions by name."""
 
     name: str
     definition: Definition
@@ -78,11 +78,11 @@ class NewTools(TypedDict, total=False):
 
 
 class DocumentView(ProjectView):
-    """A view whose body is a document, not a form of fields."""
+    """A view whose body is a document rather than form fields."""
 
     @property
     def body(self) -> dict[str, Any]:
-        """The body; our parser takes objects only."""
+        """The body; the parser accepts objects only."""
         return cast(dict[str, Any], self.request.data)
 
 
@@ -92,14 +92,15 @@ class CustomTools(DocumentView):
 
     @extend_schema(operation_id="custom_tools_list")
     def get(self, request: Request) -> TypedResponse[Page[CustomToolPayload]]:
-        """The project's own tools."""
+        """List the project's own tools."""
         return self.page(service.list_tools(self.project), tool_payload, ordering="name")
 
     @extend_schema(operation_id="custom_tools_create", request=NewTools)
     def post(self, request: Request) -> Created[SavedToolPayload | Page[SavedToolPayload]]:
-        """Add tools: `{"tools": {name: definition}}`, `{name: definition}`, or a definition with its `name` beside it.
+        """Add tools: `{"tools": {name: definition}}`, `{name: definition}`, or a definition with a `name` field.
 
-        One tool is answered by itself, several as a list. A webhook's signing secret is shown here, and never again.
+        A single tool is returned as an object, several as a list. The signing secret of a webhook is shown only in this
+        response.
         """
         payloads = [saved_payload(saved) for saved in self._add()]
         return Created(payloads[0] if len(payloads) == 1 else {"results": payloads, "next": None})
@@ -108,7 +109,7 @@ class CustomTools(DocumentView):
         tools, author = read_tools(self.body), self.caller.member
         if "name" not in self.body:
             return service.add_each(self.project, tools, author=author)
-        # By itself, so that its paths begin where the body does.
+        # Saved on its own so that problem paths are relative to the body.
         return [
             service.add(self.project, name=name, document=document, author=author) for name, document in tools.items()
         ]
@@ -124,15 +125,15 @@ class CustomToolDetail(DocumentView):
 
     @extend_schema(operation_id="custom_tools_read")
     def get(self, request: Request, name: str) -> TypedResponse[CustomToolPayload]:
-        """One of the project's own tools, without its secrets."""
+        """Retrieve one of the project's own tools, without its secrets."""
         return TypedResponse(tool_payload(service.get(self.project, name)))
 
     @extend_schema(operation_id="custom_tools_write", request=WrittenTool)
     def put(self, request: Request, name: str) -> TypedResponse[SavedToolPayload]:
-        """Save the definition as a new version. With `expected_version`, only if that is the one that stands."""
+        """Save the definition as a new version. With `expected_version`, only if that is the current version."""
         document = read_definition(self.body, name=name)
         given = {key: value for key, value in self.body.items() if key in ("expected_version", "enabled")}
-        manner = Manner(data=given)
+        manner = SaveOptions(data=given)
         manner.is_valid(raise_exception=True)
         saved = service.save(
             self.project,
@@ -152,7 +153,7 @@ class CustomToolDetail(DocumentView):
 
     @extend_schema(operation_id="custom_tools_delete", responses={204: None})
     def delete(self, request: Request, name: str) -> Response:
-        """Remove the tool. Its versions stay, and can be restored."""
+        """Remove the tool. Its versions stay and can be restored."""
         service.remove(self.project, name, author=self.caller.member)
         return Response(status=204)
 
@@ -163,7 +164,7 @@ class CustomToolVersions(ProjectView):
 
     @extend_schema(operation_id="custom_tools_versions")
     def get(self, request: Request, name: str) -> TypedResponse[Page[ToolVersionPayload]]:
-        """Everything that was saved under this name, the newest first."""
+        """List all versions saved under this name, newest first."""
         service.get_ever(self.project, name)
         return self.page(service.versions(self.project, name), version_payload)
 
@@ -173,7 +174,7 @@ class RestoreCustomTool(ProjectView):
 
     @extend_schema(operation_id="custom_tools_restore", request=Restored)
     def post(self, request: Request, name: str) -> TypedResponse[SavedToolPayload]:
-        """Make an earlier version the newest, also of a tool that was removed."""
+        """Make an earlier version the newest, also for a removed tool."""
         data = self.valid(Restored)
         saved = service.restore(
             self.project,
@@ -190,7 +191,7 @@ class SigningSecret(ProjectView):
 
     @extend_schema(operation_id="custom_tools_rotate_secret", request=None)
     def post(self, request: Request, name: str) -> Created[SigningSecretPayload]:
-        """Make a new signing secret, shown this once. The one before signs beside it for a day."""
+        """Create a new signing secret, shown only in this response. The previous one stays valid for a day."""
         return Created({"signing_secret": rotate_signing_secret(service.get(self.project, name))})
 
 
@@ -199,6 +200,6 @@ class CustomToolSecretHeaders(ProjectView):
 
     @extend_schema(operation_id="custom_tools_secret_headers", request=SecretHeaders)
     def patch(self, request: Request, name: str) -> TypedResponse[SecretHeadersPayload]:
-        """Set secret headers by name, or take one away with null. They are never shown again."""
+        """Set secret headers by name, or remove one with null. Values are never returned."""
         headers: dict[str, Any] = self.valid(SecretHeaders)["headers"]
         return TypedResponse({"secret_headers": set_secret_headers(service.get(self.project, name), headers)})

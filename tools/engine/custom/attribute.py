@@ -1,4 +1,4 @@
-"""The source's own door to a project's tools: one attribute that holds them all (N15, N50, D4)."""
+"""The project attribute that holds all custom tools."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ KEY = "project_attributes_settings_newo_tools"
 
 
 class ToolsAttribute:
-    """`{"tools": {name: definition}}`, of the same rows as every other door. Which are switched off it doesn't say."""
+    """`{"tools": {name: definition}}`, backed by the custom tools. It doesn't include whether a tool is switched off."""
 
     def read(self, project: Project) -> Any | None:
         tools = {tool.name: tool.definition for tool in list_tools(project)}
         return {"tools": tools} if tools else None
 
     def write(self, project: Project, value: Any) -> None:
-        """Save every tool that is named, and remove those that aren't. The value may be JSON as text."""
+        """Save every tool in the value and remove all others. The value may be JSON text."""
         replace_all(project, read_registration(read_json(value) if isinstance(value, str) else value))
 
     def remove(self, project: Project) -> bool:

@@ -1,4 +1,4 @@
-"""The tools that a project defined itself, as they stand, read for each turn."""
+"""A project's custom tools, loaded for each turn."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ log = logging.getLogger(__name__)
 ROWS = PreparedQuery(
     lambda project: CustomTool.objects.filter(project_id=project, is_removed=False).order_by("name"), kinds=(UUID,)
 )
-KEPT = 2048
+CACHE_SIZE = 2048
 
 _parsed: OrderedDict[tuple[UUID, datetime], ToolDefinition] = OrderedDict()
 
 
 @dataclass(frozen=True)
-class StandingTool:
-    """A project's own tool as the catalogue needs it. A draft that was never saved is version 0."""
+class CurrentTool:
+    """A custom tool as the catalogue uses it. Version 0 is an unsaved draft."""
 
     name: str
     definition: ToolDefinition
@@ -34,29 +34,30 @@ class StandingTool:
     is_enabled: bool = True
 
 
-def standing_tools(project_id: UUID) -> list[StandingTool]:
-    """The project's own tools by name, switched on or off. One query; a definition is read once for each version."""
-    return [tool for row in ROWS(project_id) if (tool := _standing(row))]
+def load_current_tools(project_id: UUID) -> list[CurrentTool]:
+    """The project's custom tools by name, switched on or off. One query; each version is parsed once."""
+    return [tool for row in ROWS(project_id) if (tool := _current_tool(row))]
 
 
-def _standing(row: CustomTool) -> StandingTool | None:
+def _current_tool(row: CustomTool) -> CurrentTool | None:
     try:
         definition = _definition_of(row)
     except ValidationError:
-        # It passed the checks of an earlier release; its owner sees why it doesn't pass these.
+        # Saved by an earlier release with different rules; the editor shows the owner what is wrong.
         log.warning("The custom tool %s, version %s, can't be read and is left out.", row.pk, row.version)
         return None
-    return StandingTool(row.name, definition, version=row.version, is_enabled=row.is_enabled)
+    return CurrentTool(row.name, definition, version=row.version, is_enabled=row.is_enabled)
 
 
 def _definition_of(row: CustomTool) -> ToolDefinition:
-    """The definition as it was last saved, from a small cache. A version's number alone would not do: one that was rolled
-    back is given again. Raises pydantic.ValidationError.
+    """The parsed definition, from a small cache. Raises pydantic.ValidationError.
+
+    The cache key includes `updated_at` because a rolled-back version number is used again.
     """
     key = row.pk, row.updated_at
     definition = _parsed.get(key)
     if definition is None:
         definition = _parsed[key] = ToolDefinition.model_validate(row.definition)
-        if len(_parsed) > KEPT:
+        if len(_parsed) > CACHE_SIZE:
             _parsed.popitem(last=False)
     return definition

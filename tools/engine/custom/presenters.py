@@ -1,4 +1,4 @@
-"""A project's own tools as the API shows them: never their secrets."""
+"""API representations of custom tools, without their secrets."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tools.models import CustomTool, CustomToolVersion
 
 
 class ProblemPayload(TypedDict):
-    """`path` is the dotted path in the definition; empty for the whole."""
+    """A mistake; `path` is its dotted path in the definition, empty for the whole."""
 
     path: str
     message: str
@@ -37,7 +37,7 @@ class NewSecretPayload(TypedDict, total=False):
 
 
 class SavedToolPayload(CustomToolPayload, NewSecretPayload):
-    """`signing_secret` is there when it is new, and never again."""
+    """`signing_secret` is present only when it has just been created."""
 
     warnings: list[ProblemPayload]
 
@@ -67,7 +67,7 @@ def tool_payload(tool: CustomTool) -> CustomToolPayload:
 
 
 def saved_payload(saved: Saved) -> SavedToolPayload:
-    """The tool with what is said at its save alone: warnings, and the signing secret when it is new."""
+    """A saved tool with its warnings, and the signing secret if it is new."""
     secret: NewSecretPayload = {"signing_secret": saved.signing_secret} if saved.signing_secret else {}
     warnings = [problem_payload(problem) for problem in saved.warnings]
     return {**tool_payload(saved.tool), "warnings": warnings, **secret}

@@ -1,4 +1,4 @@
-"""The forms in which a tool's JSON is pasted, all of them from the source (N50)."""
+"""The accepted JSON forms of a tool."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from tools.engine.validation.problem import DefinitionRefused, Problem
 from tools.engine.validation.values import object_problems
 
 PLACE = re.compile(r"line (\d+), column (\d+)")
-# What other languages write where JSON wants something else.
+# Hints for mistakes that come from other languages.
 HINTS = (
-    (re.compile(r"True\b|False\b"), "JSON writes true and false in small letters."),
-    (re.compile(r"None\b|undefined\b"), "JSON writes null for nothing."),
-    (re.compile(r"'|[“”]"), 'JSON puts texts in straight double quotation marks: "like this".'),
+    (re.compile(r"True\b|False\b"), "JSON uses lowercase true and false."),
+    (re.compile(r"None\b|undefined\b"), "JSON uses null."),
+    (re.compile(r"'|[“”]"), 'JSON uses straight double quotes: "like this".'),
     (re.compile(r"//|/\*|#"), "JSON has no comments; remove it."),
-    (re.compile(r"[}\]]"), "Is there a comma too many before it?"),
+    (re.compile(r"[}\]]"), "Is there an extra comma before it?"),
 )
 
 
 def read_json(text: str) -> Any:
-    """A JSON value as it was typed. Raises ApiError with line, column, and what is often meant there."""
+    """Parse JSON as typed by a person. Raises ApiError with line, column and a hint at the likely mistake."""
     try:
         return parse_value(text)
     except ApiError as error:
@@ -47,7 +47,7 @@ def read_registration(document: Any) -> dict[str, Any]:
 
 
 def read_tools(document: Mapping[str, Any]) -> dict[str, Any]:
-    """The tools of any form: a registration, `{name: definition}`, or a definition with its `name` beside it.
+    """The tools in any form: a registration, `{name: definition}`, or a definition with a `name` field.
 
     Raises DefinitionRefused.
     """
@@ -57,22 +57,22 @@ def read_tools(document: Mapping[str, Any]) -> dict[str, Any]:
         return {str(document["name"]): _unwrapped(document)}
     if len(document) == 1 and isinstance(next(iter(document.values())), Mapping):
         return dict(document)
-    way = 'write {"tools": {"my_tool": {…}}}, or the definition with its "name" beside it'
-    raise DefinitionRefused([Problem("name", f"There is no tool's name; {way}.")])
+    way = 'write {"tools": {"my_tool": {…}}}, or add a "name" to the definition'
+    raise DefinitionRefused([Problem("name", f"The tool's name is missing; {way}.")])
 
 
 def read_definition(document: Mapping[str, Any], *, name: str) -> Any:
-    """The definition of the tool of this name, in any form. Raises DefinitionRefused."""
+    """The definition of the named tool, in any form. Raises DefinitionRefused."""
     if "tools" in document or list(document) == [name]:
         tools = read_tools(document)
         if list(tools) != [name]:
-            raise DefinitionRefused([Problem("tools", f"This is the place of {name}; write that one tool.")])
+            raise DefinitionRefused([Problem("tools", f"This URL is for {name}; send only that tool.")])
         return tools[name]
     return _unwrapped(document)
 
 
 def _unwrapped(document: Mapping[str, Any]) -> Any:
-    """The definition inside `definition`, or the fields of the document but its envelope's."""
+    """The value of `definition`, or the document's fields without those of the envelope."""
     if "definition" not in document:
         return {key: value for key, value in document.items() if key not in ENVELOPE}
     if problems := list(_strangers(document)):
@@ -83,12 +83,12 @@ def _unwrapped(document: Mapping[str, Any]) -> Any:
 def _strangers(document: Mapping[str, Any]) -> Iterator[Problem]:
     for key in document:
         if key in FIELDS:
-            yield Problem(key, f"{key} stands beside definition; write it inside.")
+            yield Problem(key, f"{key} belongs inside definition.")
         elif key not in ENVELOPE:
-            yield Problem(key, f"Unknown field '{key[:80]}'. There is room for {', '.join(ENVELOPE)}.")
+            yield Problem(key, f"Unknown field '{key[:80]}'. Allowed: {', '.join(ENVELOPE)}.")
 
 
-# What the API takes beside a definition.
+# Fields that the API accepts next to a definition.
 ENVELOPE = ("name", "definition", "expected_version", "enabled")
 
 

@@ -1,4 +1,4 @@
-"""What a webhook proves itself with: signing secrets and secret headers, encrypted, written and never read back (S2, S4)."""
+"""Webhook secrets: signing secrets and secret headers, encrypted and write-only."""
 
 from __future__ import annotations
 
@@ -17,41 +17,45 @@ from outbound.errors import InvalidRequest
 from outbound.headers import check_headers
 from projects.common import crypto
 from projects.models import Project
-from tools.engine.validation.options import OWN_HEADERS
+from tools.engine.validation.options import RESERVED_HEADERS
 from tools.engine.validation.problem import DefinitionRefused, Problem
 from tools.models import CustomTool
 
 PREFIX = "whsec_"
 SECRET_BYTES = 32
-MOST_HEADERS = 20
-# How long calls are signed with the old secret too, so that the endpoint can be changed at leisure.
+MAX_HEADERS = 20
+# After a rotation, calls are also signed with the old secret for this long.
 OVERLAP = timedelta(hours=24)
 
 
 @dataclass(frozen=True)
 class WebhookSecrets:
-    """What a call is signed with, the newest secret first, and the headers that no one reads back."""
+    """The signing secrets, newest first, and the secret headers of a call."""
 
     signing: Sequence[str] = ()
     headers: Mapping[str, str] | None = None
 
 
 def read_secrets(tool: CustomTool) -> WebhookSecrets:
-    """For the call itself, which is never made unsigned. Raises crypto.WrongSecret."""
+    """Decrypt the secrets for a call, which is never made unsigned. Raises crypto.WrongSecret."""
     stored = _open(tool)
     now = timezone.now()
-    signing = [one["secret"] for one in stored["signing"] if _until(one) is None or cast(datetime, _until(one)) > now]
+    signing = [
+        one["secret"]
+        for one in stored["signing"]
+        if _valid_until(one) is None or cast(datetime, _valid_until(one)) > now
+    ]
     return WebhookSecrets(signing=signing, headers=stored["headers"])
 
 
 def secrets_of(project_id: UUID, name: str) -> WebhookSecrets:
-    """The secrets of a project's tool as they are now; none where there is no such tool. Inside a transaction."""
+    """The current secrets of a project's tool; empty if there is no such tool. Runs inside a transaction."""
     tool = CustomTool.objects.filter(project_id=project_id, name=name, is_removed=False).first()
     return read_secrets(tool) if tool else WebhookSecrets()
 
 
 def secret_names(tool: CustomTool) -> list[str]:
-    """Which secret headers are set, without their values."""
+    """Names of the secret headers that are set."""
     return sorted(_read(tool)["headers"])
 
 
@@ -60,13 +64,16 @@ def has_signing_secret(tool: CustomTool) -> bool:
 
 
 def first_signing_secret(tool: CustomTool) -> str | None:
-    """A signing secret for a tool that has none, to be shown this once; None where there is one already."""
+    """Create a signing secret for a tool without one, to be shown once; None if it has one."""
     return None if has_signing_secret(tool) else rotate_signing_secret(tool)
 
 
 def rotate_signing_secret(tool: CustomTool) -> str:
-    """A new signing secret, to be shown this once. The one before signs beside it for OVERLAP. Of two at once both sign."""
-    stored = _locked(tool)
+    """Create a new signing secret, to be shown once. The previous one stays valid for OVERLAP.
+
+    Concurrent rotations run one after the other, and both new secrets sign.
+    """
+    stored = _lock_and_read(tool)
     secret = PREFIX + base64.b64encode(secrets.token_bytes(SECRET_BYTES)).decode()
     before = [{**one, "until": (timezone.now() + OVERLAP).isoformat()} for one in stored["signing"][:1]]
     _write(tool, {**stored, "signing": [{"secret": secret, "until": None}, *before]})
@@ -74,11 +81,11 @@ def rotate_signing_secret(tool: CustomTool) -> str:
 
 
 def set_secret_headers(tool: CustomTool, changes: Mapping[str, str | None]) -> list[str]:
-    """Set headers by name, or take away those given as None; answers with the names that are set. Raises DefinitionRefused.
+    """Set headers by name, or remove those given as None. Returns the names that are set. Raises DefinitionRefused.
 
-    Two at once follow each other.
+    Concurrent changes run one after the other.
     """
-    stored = _locked(tool)
+    stored = _lock_and_read(tool)
     changed = {name.lower() for name in changes}
     kept = {name: value for name, value in stored["headers"].items() if name.lower() not in changed}
     headers = {**kept, **{name: value for name, value in changes.items() if value is not None}}
@@ -89,17 +96,17 @@ def set_secret_headers(tool: CustomTool, changes: Mapping[str, str | None]) -> l
 
 
 def _problems_of(headers: Mapping[str, str]) -> list[Problem]:
-    if len(headers) > MOST_HEADERS:
-        return [Problem("headers", f"There are {len(headers)} secret headers; the limit is {MOST_HEADERS}.")]
+    if len(headers) > MAX_HEADERS:
+        return [Problem("headers", f"There are {len(headers)} secret headers; the limit is {MAX_HEADERS}.")]
     return [problem for name, value in headers.items() if (problem := _problem_of(name, value))]
 
 
 def _problem_of(name: str, value: str) -> Problem | None:
     path = f"headers.{name[:64]}"
-    if name.lower() in OWN_HEADERS | {"content-type"}:
+    if name.lower() in RESERVED_HEADERS | {"content-type"}:
         return Problem(path, f"The header {name[:64]} is set by the system and can't be changed.")
     if not value:
-        return Problem(path, f"The header {name[:64]} is empty; write its secret, or null to take it away.")
+        return Problem(path, f"The header {name[:64]} is empty; send a value, or null to remove it.")
     try:
         check_headers({name: value})
     except InvalidRequest as error:
@@ -107,9 +114,10 @@ def _problem_of(name: str, value: str) -> Problem | None:
     return None
 
 
-def _locked(tool: CustomTool) -> dict[str, Any]:
-    """What is stored, which nobody else changes before this transaction ends: under the lock of all tools of the project, because
-    who saves a definition writes the whole row.
+def _lock_and_read(tool: CustomTool) -> dict[str, Any]:
+    """The stored secrets, locked until the transaction ends.
+
+    The lock is the one on all tools of the project, because saving a definition writes the whole row.
     """
     Project.objects.select_for_update(no_key=True).get(pk=tool.project_id)
     tool.secrets = CustomTool.objects.values_list("secrets", flat=True).get(pk=tool.pk)
@@ -117,7 +125,7 @@ def _locked(tool: CustomTool) -> dict[str, Any]:
 
 
 def _read(tool: CustomTool) -> dict[str, Any]:
-    """What is stored; nothing where it can't be read any more, so that it can be set anew."""
+    """The stored secrets; empty if they can't be decrypted, so that new ones can be set."""
     try:
         return _open(tool)
     except crypto.WrongSecret:
@@ -125,7 +133,7 @@ def _read(tool: CustomTool) -> dict[str, Any]:
 
 
 def _open(tool: CustomTool) -> dict[str, Any]:
-    """What is stored. Raises crypto.WrongSecret."""
+    """The decrypted secrets. Raises crypto.WrongSecret."""
     if not tool.secrets:
         return {"signing": [], "headers": {}}
     organization_id = cast(UUID, tool.organization_id)
@@ -137,7 +145,7 @@ def _open(tool: CustomTool) -> dict[str, Any]:
 def _write(tool: CustomTool, stored: Mapping[str, Any]) -> None:
     organization_id = cast(UUID, tool.organization_id)
     tool.secrets = crypto.encrypt(json.dumps(stored), organization_id=organization_id, field=_field(tool))
-    # `updated_at` is the definition's: a new secret makes no new version.
+    # `updated_at` belongs to the definition: a new secret makes no new version.
     CustomTool.objects.filter(pk=tool.pk).update(secrets=tool.secrets)
 
 
@@ -145,5 +153,5 @@ def _field(tool: CustomTool) -> str:
     return f"custom_tool:{tool.pk}"
 
 
-def _until(one: Mapping[str, Any]) -> datetime | None:
+def _valid_until(one: Mapping[str, Any]) -> datetime | None:
     return datetime.fromisoformat(one["until"]) if one["until"] else None

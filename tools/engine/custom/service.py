@@ -1,4 +1,4 @@
-"""Saving a project's own tools: each save is a version, and nobody's work is lost (N15, N50; D9)."""
+"""Versioned saving of custom tools, with optimistic locking."""
 
 from __future__ import annotations
 
@@ -22,11 +22,14 @@ from tools.engine.validation.problem import DefinitionRefused, Problem, join
 from tools.engine.validation.warnings import warnings_of
 from tools.models import CustomTool, CustomToolVersion
 
-MOST_TOOLS = 50
+MAX_TOOLS = 50
 
 
 class StaleVersion(Conflict):
-    """Someone else saved this tool meanwhile. `latest` is what they saved, `changes` lead from it to what you have."""
+    """Someone else saved this tool in the meantime.
+
+    `latest` is the current version, `changes` are the differences from it to the caller's document.
+    """
 
     def __init__(self, latest: CustomTool, *, document: Any) -> None:
         mine = document if isinstance(document, Mapping) else {}
@@ -35,20 +38,20 @@ class StaleVersion(Conflict):
         what = "removed" if latest.is_removed else f"saved as version {latest.version}"
         where = ", ".join(change.label for change in self.changes[:5])
         differs = f" It differs from yours in: {where}." if where and not latest.is_removed else ""
-        super().__init__(f"{latest.name} was {what} meanwhile.{differs}", code="stale_version")
+        super().__init__(f"{latest.name} was {what} in the meantime.{differs}", code="stale_version")
 
 
 class NameTaken(Conflict):
-    """The project has a tool of this name already."""
+    """The project already has a tool with this name."""
 
     def __init__(self, name: str) -> None:
-        way = "PUT saves a new version of it."
-        super().__init__(f"The project has a tool named {name} already; {way}", code="name_taken", field="name")
+        message = f"The project already has a tool named {name}. Use PUT to save a new version."
+        super().__init__(message, code="name_taken", field="name")
 
 
 @dataclass(frozen=True)
 class CheckedTool:
-    """A definition that check() found to be right."""
+    """A definition that passed check()."""
 
     project: Project
     name: str
@@ -58,7 +61,7 @@ class CheckedTool:
 
 @dataclass(frozen=True)
 class Saved:
-    """A tool after a save. `signing_secret` is shown this once, when a webhook gets its first; `warnings` don't hinder."""
+    """A saved tool. `signing_secret` is set only when a webhook gets its first one; `warnings` don't prevent a save."""
 
     tool: CustomTool
     is_new: bool
@@ -67,12 +70,12 @@ class Saved:
 
 
 def list_tools(project: Project) -> QuerySet[CustomTool]:
-    """The project's own tools by name, without those that were removed."""
+    """The project's custom tools by name, without removed ones."""
     return CustomTool.objects.filter(project=project, is_removed=False).order_by("name")
 
 
 def get(project: Project, name: str) -> CustomTool:
-    """One of the project's own tools. Raises Http404, also where it was removed."""
+    """A custom tool of the project. Raises Http404, also if it was removed."""
     tool = list_tools(project).filter(name=name).first()
     if tool is None:
         raise Http404
@@ -80,7 +83,7 @@ def get(project: Project, name: str) -> CustomTool:
 
 
 def get_ever(project: Project, name: str) -> CustomTool:
-    """As get(), but also one that was removed. Raises Http404."""
+    """Like get(), but includes removed tools. Raises Http404."""
     tool = CustomTool.objects.filter(project=project, name=name).first()
     if tool is None:
         raise Http404
@@ -88,7 +91,7 @@ def get_ever(project: Project, name: str) -> CustomTool:
 
 
 def versions(project: Project, name: str) -> QuerySet[CustomToolVersion]:
-    """Everything that was ever saved under a name, the newest first; of a removed tool too."""
+    """All versions saved under a name, newest first, including those of a removed tool."""
     rows = CustomToolVersion.objects.select_related("tool")
     return rows.filter(tool__project=project, tool__name=name).order_by("-number")
 
@@ -102,41 +105,41 @@ def save(
     expected_version: int | None = None,
     is_enabled: bool | None = None,
 ) -> Saved:
-    """Save a definition as a new version, used from the next turn on. What is the same already makes none.
+    """Save a definition as a new version, used from the next turn on. An unchanged definition makes no version.
 
-    `expected_version` is the version that was edited, 0 for a tool that should not be there yet, None to save over whatever
-    stands. `is_enabled` switches it in the same version; None leaves it as it is. Raises DefinitionRefused with everything
-    that is wrong, StaleVersion when another version stands. Inside a transaction; two who save at once do so one by one.
+    `expected_version` is the version that was edited: 0 for a tool that should not exist yet, None to overwrite any.
+    `is_enabled` is saved in the same version; None leaves it unchanged. Raises DefinitionRefused with every problem,
+    StaleVersion if another version is current. Runs inside a transaction; concurrent saves are serialized.
     """
     checked = check(project, name=name, document=document, expected_version=expected_version)
     return save_checked(checked, author=author, is_enabled=is_enabled)
 
 
 def check(project: Project, *, name: str, document: Any, expected_version: int | None = None) -> CheckedTool:
-    """The definition as save_checked() takes it. Raises DefinitionRefused, StaleVersion.
+    """Validate a definition for save_checked(). Raises DefinitionRefused, StaleVersion.
 
-    Nobody else saves a tool of the project until this transaction ends.
+    Locks the project's tools until the transaction ends.
     """
     _lock(project)
     row = CustomTool.objects.filter(project=project, name=name).first()
     _check_expected(row, expected_version, document=document)
     others = list(list_tools(project).exclude(name=name).values_list("name", flat=True))
     problems = [*name_problems(name, others=others), *definition_problems(document), *approval_problems(name, document)]
-    if len(others) >= MOST_TOOLS:
-        problems.append(Problem("", f"The project has {len(others)} tools of its own; the limit is {MOST_TOOLS}."))
+    if len(others) >= MAX_TOOLS:
+        problems.append(Problem("", f"The project has {len(others)} tools of its own; the limit is {MAX_TOOLS}."))
     if problems:
         raise DefinitionRefused(problems)
     return CheckedTool(project, name, document, ToolDefinition.model_validate(document))
 
 
 def save_checked(checked: CheckedTool, *, author: Member | None = None, is_enabled: bool | None = None) -> Saved:
-    """Save what check() found to be right, as save() does. In a transaction of its own it saves over any newer version."""
+    """Save a definition that passed check(). In a separate transaction it overwrites any newer version."""
     project, name, document = checked.project, checked.name, checked.document
     _lock(project)
     row = CustomTool.objects.filter(project=project, name=name).first()
     is_new = row is None or row.is_removed
     row = row or CustomTool(project=project, name=name, version=0)
-    # One that was switched off before it was removed is on again when it is made anew.
+    # A tool that was switched off before it was removed is on again when it is recreated.
     wanted = (is_new or row.is_enabled) if is_enabled is None else is_enabled
     if is_new or (row.definition, row.is_enabled) != (document, wanted):
         row.definition, row.is_enabled, row.is_removed = document, wanted, False
@@ -155,31 +158,31 @@ def add(project: Project, *, name: str, document: Any, author: Member | None = N
 
 def add_each(project: Project, tools: Mapping[str, Any], *, author: Member | None = None) -> list[Saved]:
     """Save new tools, all or none. Raises NameTaken, DefinitionRefused with paths such as `tools.my_tool.conditions`."""
-    return _each(add, project, tools, author=author)
+    return _save_each(add, project, tools, author=author)
 
 
 def replace_all(project: Project, tools: Mapping[str, Any], *, author: Member | None = None) -> None:
-    """Make these the project's only tools, all or none: others are removed. Raises DefinitionRefused as add_each does."""
+    """Replace all tools of the project, all or none; others are removed. Raises DefinitionRefused as add_each does."""
     with transaction.atomic():
         for name in list_tools(project).exclude(name__in=list(tools)).values_list("name", flat=True):
             remove(project, name, author=author)
-        _each(save, project, tools, author=author)
+        _save_each(save, project, tools, author=author)
 
 
 def enable(project: Project, name: str, *, author: Member | None = None) -> CustomTool:
-    """Offer the tool from the next turn on. Raises Http404, DefinitionRefused where it can't be read any more."""
+    """Offer the tool from the next turn on. Raises Http404, DefinitionRefused if its definition is no longer valid."""
     tool = _locked(project, name)
     checked_definition(tool.definition)
     return _switched(tool, is_enabled=True, author=author)
 
 
 def disable(project: Project, name: str, *, author: Member | None = None) -> CustomTool:
-    """Offer the tool no more; what was planned with it doesn't run (E9). Raises Http404."""
+    """Stop offering the tool; effects already planned with it don't run. Raises Http404."""
     return _switched(_locked(project, name), is_enabled=False, author=author)
 
 
 def remove(project: Project, name: str, *, author: Member | None = None, expected_version: int | None = None) -> None:
-    """Take the tool out of the catalogue. Its versions stay, and restore() brings it back; its secrets don't stay.
+    """Remove the tool from the catalogue and delete its secrets. Its versions stay, and restore() brings it back.
 
     Raises Http404, StaleVersion.
     """
@@ -192,9 +195,9 @@ def remove(project: Project, name: str, *, author: Member | None = None, expecte
 def restore(
     project: Project, name: str, number: int, *, author: Member | None = None, expected_version: int | None = None
 ) -> Saved:
-    """Make an earlier version the newest; a tool that was removed is on or off as it was then.
+    """Make an earlier version the newest. A removed tool gets the switch of that version.
 
-    Raises Http404, StaleVersion, DefinitionRefused where it can't be saved today.
+    Raises Http404, StaleVersion, DefinitionRefused if it couldn't be saved today.
     """
     version = versions(project, name).filter(number=number).first()
     if version is None:
@@ -209,33 +212,33 @@ def restore(
     )
 
 
-def _each(
-    verb: Callable[..., Saved], project: Project, tools: Mapping[str, Any], *, author: Member | None
+def _save_each(
+    save_one: Callable[..., Saved], project: Project, tools: Mapping[str, Any], *, author: Member | None
 ) -> list[Saved]:
     saved = []
     with transaction.atomic():
         for name, document in tools.items():
             try:
-                saved.append(verb(project, name=name, document=document, author=author))
+                saved.append(save_one(project, name=name, document=document, author=author))
             except DefinitionRefused as error:
                 raise DefinitionRefused([problem.below(join("tools", name)) for problem in error.problems]) from error
     return saved
 
 
 def _lock(project: Project) -> None:
-    # One lock for all tools of a project: names are compared with each other, and counted.
+    # One lock for all tools of a project, because names must be unique and their number is limited.
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
 
 
 def _locked(project: Project, name: str) -> CustomTool:
-    """One of the project's own tools, which nobody else saves over before this transaction ends. Raises Http404."""
+    """A custom tool, locked until the transaction ends. Raises Http404."""
     _lock(project)
     return get(project, name)
 
 
 def _check_expected(row: CustomTool | None, expected: int | None, *, document: Any) -> None:
-    standing = row.version if row and not row.is_removed else 0
-    if row and expected not in (None, standing):
+    current = row.version if row and not row.is_removed else 0
+    if row and expected not in (None, current):
         raise StaleVersion(row, document=document)
 
 
@@ -247,7 +250,7 @@ def _switched(tool: CustomTool, *, is_enabled: bool, author: Member | None) -> C
 
 
 def _store(tool: CustomTool, *, author: Member | None) -> None:
-    """Keep the tool as it is now, and as a version of its own."""
+    """Save the tool and a version of it."""
     tool.version += 1
     tool.save()
     CustomToolVersion.objects.create(

@@ -1,1 +1,1 @@
-"""Carrying out what a tool does: the same for every tool, every moment and every origin (N49, D18)."""
+"""Execution of tools, the same for every tool, trigger and origin."""

@@ -1,4 +1,4 @@
-"""What follows an action: which after-actions run, in which order, and what each works on (N21, D7, E8)."""
+"""After-actions: which ones run after an action, in which order, and on which input."""
 
 from __future__ import annotations
 
@@ -30,11 +30,13 @@ NO_SUCH_PART = "The response has no {path}."
 
 
 class NoInput(ValueError):
-    """There is nothing to work on."""
+    """The after-action has no input."""
 
 
 def plan_after_actions(effect: Effect, definition: ToolDefinition) -> list[AfterAction]:
-    """One row for each, in the commit of the effect's end. Those that have nothing to follow are skipped, with the reason."""
+    """Create one row per after-action, in the transaction that ends the effect. Those that can't run are skipped with a
+    reason.
+    """
     why_none = _why_none(effect, definition)
     reasons = [why_none or _why_not(one, effect) for one in definition.after_actions]
     return AfterAction.objects.bulk_create(
@@ -51,13 +53,13 @@ def plan_after_actions(effect: Effect, definition: ToolDefinition) -> list[After
 
 
 def next_after_action(effect: Effect) -> AfterAction | None:
-    """The first that hasn't run yet."""
+    """The first after-action that hasn't run."""
     rows = AfterAction.objects.filter(effect=effect, state=AfterActionState.PLANNED)
     return rows.order_by("index").first()
 
 
 def next_or_finish(job: ClaimedJob, effect: Effect) -> AfterAction | None:
-    """The next one of a job; with none left the job is done."""
+    """The next after-action of a job; finishes the job if there is none."""
     with job_tx(job):
         row = next_after_action(effect)
     if row is None:
@@ -69,7 +71,7 @@ def next_or_finish(job: ClaimedJob, effect: Effect) -> AfterAction | None:
 def end_after_action(
     row: AfterAction, state: AfterActionState, *, raw: str = "", value: str = "", error: str = ""
 ) -> bool:
-    """Put down how it ended, once. False when it had ended already."""
+    """Record the result of an after-action. Return False if it was recorded already."""
     changed = AfterAction.objects.filter(pk=row.pk, state=AfterActionState.PLANNED).update(
         state=state, raw=raw, value=value, error=error[:2000], finished_at=Now()
     )
@@ -77,7 +79,9 @@ def end_after_action(
 
 
 def input_of(effect: Effect, options: Mapping[str, Any]) -> str:
-    """What it works on: a fixed value, the part of the response at a path, or the whole response. Raises NoInput."""
+    """The input of an after-action: a fixed value, the part of the response at a path, or the whole response. Raises
+    NoInput.
+    """
     if options.get("value") is not None:
         return str(options["value"])
     if options.get("path"):
@@ -89,7 +93,7 @@ def input_of(effect: Effect, options: Mapping[str, Any]) -> str:
 
 
 def message_of(effect: Effect, options: UrgentMessageOptions) -> str:
-    """What the agent is told by an after-action: its own message, or the tool's result, on one line and capped (N46)."""
+    """The message of an after-action: its own, or the tool's result on one line, truncated."""
     result = reply_of(effect.excerpt.encode()).told or effect.told
     return prefixed(options.prefix, options.message or result)
 
@@ -106,7 +110,7 @@ def _why_none(effect: Effect, definition: ToolDefinition) -> str:
 
 
 def _why_not(one: AfterActionDefinition, effect: Effect) -> str:
-    """A message at once tells the agent what it doesn't know: not what it is just answering with."""
+    """Skip an urgent message if the agent has called the tool itself and read the result."""
     is_read = effect.origin in CALLS and effect.resolved_at is None and not effect.definition.get("requires_approval")
     return READ if is_read and one.type is AfterActionType.SEND_URGENT_MESSAGE else ""
 
@@ -121,6 +125,6 @@ def _part(effect: Effect, path: str) -> str:
         else:
             raise NoInput(NO_SUCH_PART.format(path=path))
     if value is None:
-        # That the endpoint knows of none is no word for it: "null" would stand with the customer.
+        # A JSON null is no value: "null" would be stored with the customer.
         raise NoInput(NO_SUCH_PART.format(path=path))
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""The token by which a tool that answers later calls back: 256 bits, good for one effect, once (W6)."""
+"""Callback tokens: 256 bits, valid for one effect, once."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ LENGTH = 43
 
 
 def callback_token(effect_id: UUID) -> str:
-    """The effect's token: the same at every attempt, so that an answer to an earlier one finds its effect too."""
+    """The effect's token. It is the same at every attempt, so a callback for an earlier attempt finds its effect."""
     digest = salted_hmac(SALT, str(effect_id), secret=settings.SECRET_KEY, algorithm="sha256").digest()
     return urlsafe_b64encode(digest).decode().rstrip("=")
 
 
 def callback_url(effect_id: UUID) -> str:
-    """Where the tool posts its result."""
+    """The URL that the tool posts its result to."""
     return f"{settings.BASE_URL}/api/v1/tool-results/{callback_token(effect_id)}"
 
 
 def digest_of(token: str) -> str:
-    """What is stored of a token."""
+    """The digest of a token, as stored."""
     return hashlib.sha256(token.encode()).hexdigest()
 
 
 def is_token_of(token: str, stored: str) -> bool:
-    """Whether the token is the one whose digest is stored, compared in constant time."""
+    """True if the token matches the stored digest, compared in constant time."""
     return bool(stored) and hmac.compare_digest(digest_of(token), stored)

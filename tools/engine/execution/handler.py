@@ -1,4 +1,4 @@
-"""What a tool's handler is given, and what it must offer."""
+"""The interface of a tool's handler."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from tools.engine.execution.outcome import Outcome
 
 @dataclass(frozen=True)
 class Contact:
-    """The customer as they are known: recipients come from here, never from a model (threat 8).
+    """A customer's contact. Recipients come from here, never from a model.
 
-    What is `on file` was given by staff or the API; what the customer only said of themselves proves nothing (D14).
+    Fields `on_file` were entered by staff or through the API; values from the customer alone prove nothing about
+    identity.
     """
 
     persona_id: UUID
@@ -33,10 +34,11 @@ class Contact:
 
 @dataclass(frozen=True)
 class ToolContext:
-    """Where, when and for whom a tool runs. `key` is the effect's key, which is the Idempotency-Key of what is sent.
+    """The place, time and customer of a tool's execution.
 
-    `effect_id` is the call's own where it leaves no effect. `shopper` are the claims of a shopper whom the shop has signed in
-    (W05), `call` is what the phone tells of a call, as `call_sid` and `caller_phone` (F14): neither comes from a model.
+    `key` is the effect's key, sent as the Idempotency-Key. `effect_id` is the call's own id if the call leaves no
+    effect. `shopper` holds the claims of a shopper signed in by the shop, `call` the phone's data of a call, such as
+    `call_sid` and `caller_phone`; neither comes from a model.
     """
 
     organization_id: UUID
@@ -55,10 +57,10 @@ class ToolContext:
     call: Mapping[str, Any] = field(default_factory=dict)
 
 
-# Runs outside of any transaction, on the worker's loop; what it reads and writes it does in tenant_tx, through in_db.
-# Raises nothing that it can foresee: every foreseen end is an Outcome.
+# Runs outside of any transaction, on the worker's event loop; database access goes through in_db and tenant_tx. Every
+# foreseeable error is returned as an Outcome, not raised.
 Execute = Callable[[Mapping[str, Any], ToolContext], Awaitable[Outcome]]
-# What makes two effects of a kind the same thing: recipient and content, or the object. None: never a repeat.
+# The identity of an effect among its kind: recipient and content, or the object. None means never a duplicate.
 RepeatOf = Callable[[Mapping[str, Any], ToolContext], "str | None"]
 
 
@@ -66,22 +68,22 @@ def never_a_repeat(arguments: Mapping[str, Any], context: ToolContext) -> str | 
     return None
 
 
-# What a description says of a field that nobody named.
-OF_NULL = re.compile(r"[;,] null (?:when|if|for) [^.;]*")
+# The part of a description about null.
+NULL_CLAUSE = re.compile(r"[;,] null (?:when|if|for) [^.;]*")
 
 
 class NoArguments(BaseModel):
-    """A tool that needs nothing from the conversation: no model is asked."""
+    """No arguments: no model is asked."""
 
 
 @dataclass(frozen=True)
 class Handler:
-    """How a built-in tool is carried out.
+    """The handler of a built-in tool.
 
-    `arguments` is what a model reads off the conversation beforehand, each field with a description; its JSON Schema goes to
-    the arguments skill. `wait_seconds` > 0 opens a wait until the result is there (T22), `tells` makes the agent speak by
-    itself when it has come (T24). `addressee` is the argument in which a model names whom it writes to: such a tool runs only
-    for addresses that a person has approved (D23). `hidden` arguments are shown to nobody, as a one-time code (D14).
+    `arguments` are extracted from the conversation by a model beforehand; their JSON Schema goes to the arguments
+    skill. If `wait_seconds` > 0 the agent waits that long for the result; with `tells` it speaks without being asked
+    when the result arrives. `addressee` names the argument in which a model chooses the recipient: such a tool runs
+    only for approved addresses. `hidden` arguments, such as a one-time code, are shown to nobody.
     """
 
     execute: Execute = field(repr=False)
@@ -94,14 +96,14 @@ class Handler:
 
     @cached_property
     def schema(self) -> dict[str, Any]:
-        """The JSON Schema of the arguments, as a function's parameters; made once."""
+        """The JSON Schema of the arguments, as function parameters."""
         return schema_of(self.arguments)
 
 
 def schema_of(arguments: type[BaseModel]) -> dict[str, Any]:
-    """A model of arguments as the parameters of a function: nothing may be added to them.
+    """The JSON Schema of an argument model, as function parameters without additional properties.
 
-    A model reads it in every request: what a field is called is its title already, and what a class says is for us.
+    Models read it in every request, so titles and class descriptions are dropped.
     """
     schema = arguments.model_json_schema()
     for described in (schema, *schema.get("$defs", {}).values()):
@@ -110,7 +112,7 @@ def schema_of(arguments: type[BaseModel]) -> dict[str, Any]:
 
 
 def _terse(schema: dict[str, Any]) -> dict[str, Any]:
-    """A schema without titles, without a default that is nothing, and without null for what may be left out."""
+    """The schema without titles and empty defaults, and without null for optional fields."""
     terse = {name: value for name, value in schema.items() if name != "title" and not _is_no_default(name, value)}
     needed = schema.get("required", [])
     for name in ("properties", "$defs"):
@@ -126,15 +128,16 @@ def _terse(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
-    """A field that may be left out is of its one kind; a null that comes all the same is taken for nothing. What its
-    description says of null is for a skill that has to fill in every field.
+    """The schema of an optional field, without null. A null from the model is accepted anyway.
+
+    The part of the description about null is for the arguments skill, which fills in every field.
     """
     kinds = [kind for kind in schema.get("anyOf", []) if kind != {"type": "null"}]
     if len(kinds) != 1 or "anyOf" not in schema:
         return schema
     kept = {name: value for name, value in schema.items() if name != "anyOf"}
     if "description" in kept:
-        kept["description"] = OF_NULL.sub("", kept["description"])
+        kept["description"] = NULL_CLAUSE.sub("", kept["description"])
     return {**kept, **kinds[0]}
 
 

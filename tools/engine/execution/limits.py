@@ -1,4 +1,4 @@
-"""How much one conversation may set off, and how much one recipient may get (threat 8)."""
+"""Daily limits per conversation and per recipient."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from tools.engine.definition import RetryPolicy
 from tools.engine.execution.handler import Contact
 from tools.models import Effect
 
-# Of a kind that changes something: what goes to the customer, and what doesn't, such as a webhook.
-MOST_IN_CONVERSATION: Mapping[str, int] = {"sms": 10, "email": 10}
-MOST_OF_ANOTHER_KIND = 30
-# Counted over all conversations of the project: whoever gives another's number can't flood it.
-MOST_TO_RECIPIENT = 20
+# Limits per kind for effects on the customer; the second is for other kinds that change something, such as a webhook.
+MAX_PER_CONVERSATION: Mapping[str, int] = {"sms": 10, "email": 10}
+DEFAULT_MAX_PER_CONVERSATION = 30
+# Across all conversations of the project, so that nobody can flood someone else's number.
+MAX_PER_RECIPIENT = 20
 
 _COUNTED = """
 select count(*) from tools_effect
@@ -25,16 +25,16 @@ where organization_id = %s and project_id = %s and kind = %s and id <> %s
 _TODAY = Prepared(f"select ({_COUNTED} and conversation_id = %s), ({_COUNTED} and recipient <> '' and recipient = %s)")
 
 
-# Whoever writes to one recipient, from whichever conversation, does it one after the other: else the last place would be taken by
-# all who look at once. Held to the end of the transaction that begins the effect.
-_ONE_AT_A_TIME = Prepared("select 1 from pg_advisory_xact_lock(hashtextextended(%s, 0))")
+# Effects on one recipient are started one after the other, from all conversations; otherwise concurrent ones would all
+# take the last place. The lock is held until the end of the transaction that starts the effect.
+_LOCK = Prepared("select 1 from pg_advisory_xact_lock(hashtextextended(%s, 0))")
 
-# What is read by somebody: a tool of such a kind that names no addressee writes to the customer.
-LETTERS = ("email", "sms")
+# Kinds that are read by a person. A tool of such a kind without an addressee writes to the customer.
+WRITTEN_KINDS = ("email", "sms")
 
 
 def recipient_of(kind: str, contact: Contact | None) -> str:
-    """Where an effect of this kind goes to: the customer's number in digits, or their address."""
+    """The recipient of an effect of this kind: the customer's number in digits, or the e-mail address."""
     if contact is None:
         return ""
     recipients: Mapping[str, str] = {
@@ -44,39 +44,37 @@ def recipient_of(kind: str, contact: Contact | None) -> str:
     return recipients.get(kind, "")
 
 
-def wait_in_order(effects: Iterable[Effect]) -> None:
-    """Wait for one's turn at every recipient of several effects that one transaction begins, in the order that is everybody's:
-    who writes and texts to a customer while another conversation texts and writes to them would else wait for it, and it for them.
-    """
-    turns = {_turn_of(effect) for effect in effects if effect.recipient}
+def lock_recipients(effects: Iterable[Effect]) -> None:
+    """Lock all recipients of several effects that one transaction starts, in sorted order to prevent deadlocks."""
+    turns = {_lock_key(effect) for effect in effects if effect.recipient}
     if len(turns) > 1:
         for turn in sorted(turns):
-            _ONE_AT_A_TIME(turn)
+            _LOCK(turn)
 
 
-def _turn_of(effect: Effect) -> str:
+def _lock_key(effect: Effect) -> str:
     return f"caps:{effect.project_id}:{effect.kind}:{effect.recipient}"
 
 
-def cap_of(effect: Effect) -> str:
-    """Why this effect is too much for a day, or "" when it isn't. Inside the transaction that begins it."""
+def why_over_limit(effect: Effect) -> str:
+    """Return the reason why this effect exceeds a daily limit, or "". Runs in the transaction that starts it."""
     if effect.delivery != RetryPolicy.ONCE and not effect.repeat_key:
-        # It looks something up.
+        # Lookups are not limited.
         return ""
     if effect.recipient:
-        # By a statement of its own: the count sees what was committed before the lock was given.
-        _ONE_AT_A_TIME(_turn_of(effect))
-    most = MOST_IN_CONVERSATION.get(effect.kind, MOST_OF_ANOTHER_KIND)
+        # A separate statement, so that the count sees what was committed before the lock was granted.
+        _LOCK(_lock_key(effect))
+    most = MAX_PER_CONVERSATION.get(effect.kind, DEFAULT_MAX_PER_CONVERSATION)
     in_conversation, to_recipient = _counted_today(effect)
     if in_conversation >= most:
         return f"This conversation has set off {most} of this kind within a day; that is the limit."
-    if to_recipient >= MOST_TO_RECIPIENT:
-        return f"{MOST_TO_RECIPIENT} of this kind went to this recipient within a day; that is the limit."
+    if to_recipient >= MAX_PER_RECIPIENT:
+        return f"{MAX_PER_RECIPIENT} of this kind went to this recipient within a day; that is the limit."
     return ""
 
 
 def _counted_today(effect: Effect) -> tuple[int, int]:
-    """How many others of its kind began within a day: in its conversation, and to its recipient. None of nobody's."""
+    """The number of other effects of its kind within a day: in its conversation, and to its recipient."""
     mine = (current_organization_id(), effect.project_id, effect.kind, effect.pk)
     [(in_conversation, to_recipient)] = _TODAY(*mine, effect.conversation_id, *mine, effect.recipient or None)
     return in_conversation, to_recipient

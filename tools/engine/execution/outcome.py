@@ -1,4 +1,4 @@
-"""What became of one attempt at an effect (reliability 2.2)."""
+"""The outcome of one attempt at an effect."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from typing import Any
 
 
 class Ending(StrEnum):
-    """How an attempt ended. `NOT_SENT` left nothing behind and may be tried again; `LATER` was accepted, and answers by callback."""
+    """The end of an attempt.
+
+    `NOT_SENT` had no effect and may be retried; `LATER` was accepted and will be answered by callback.
+    """
 
     DONE = "done"
     FAILED = "failed"
@@ -19,7 +22,7 @@ class Ending(StrEnum):
 
 
 class Signal(StrEnum):
-    """What a channel has to obey (T21)."""
+    """An instruction to the channel."""
 
     END = "end"
     TRANSFER = "transfer"
@@ -27,11 +30,11 @@ class Signal(StrEnum):
 
 @dataclass(frozen=True)
 class Outcome:
-    """One attempt's end.
+    """The outcome of one attempt.
 
-    `result` is data for people and the API; `told` is the sentence the agent is told, empty when it needs no word.
-    `block` is what the widget shows in place of words, by its `type` (W11).
-    `request` is what was sent, without secrets; `excerpt` what came back, cut to 8 kB. `adapter` names who carried it out.
+    `result` is data for people and the API; `told` is the sentence for the agent, empty if there is nothing to say.
+    `block` is what the widget shows in place of text, by its `type`. `request` is what was sent, redacted; `excerpt` is
+    the response, cut to 8 kB. `adapter` names the implementation that executed it.
     """
 
     ending: Ending
@@ -47,7 +50,7 @@ class Outcome:
     block: Mapping[str, Any] | None = None
 
     def retold(self, told: str) -> Outcome:
-        """The same end, told in other words where it is a good one."""
+        """The same outcome with another sentence for the agent, if it succeeded."""
         return replace(self, told=told) if self.ending is Ending.DONE else self
 
     @classmethod
@@ -56,12 +59,12 @@ class Outcome:
 
     @classmethod
     def failed(cls, error: str, **details: Any) -> Outcome:
-        """It certainly did not happen; `error` is one sentence that says why."""
+        """It certainly did not happen; `error` is a one-sentence reason."""
         return cls(Ending.FAILED, error=error, **details)
 
     @classmethod
     def not_sent(cls, error: str, **details: Any) -> Outcome:
-        """Nothing left this machine, or the other side refused for now: it may be tried again."""
+        """Nothing was sent, or the other side refused for now: it may be retried."""
         return cls(Ending.NOT_SENT, error=error, **details)
 
     @classmethod

@@ -1,4 +1,4 @@
-"""What an attempt's outcome means for an effect: the table of reliability 2.2, in one place (E2-E4)."""
+"""The outcome policy: the state of an effect after an attempt."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from tools.engine.execution.outcome import Ending, Outcome
 from tools.models import Effect
 
 # After the first, second, … attempt.
-PAUSES = (
+RETRY_DELAYS = (
     timedelta(seconds=5),
     timedelta(seconds=30),
     timedelta(minutes=2),
     timedelta(minutes=10),
 )
-MOST_ATTEMPTS = len(PAUSES) + 1
-LONGEST_PAUSE = timedelta(minutes=10)
+MAX_ATTEMPTS = len(RETRY_DELAYS) + 1
+MAX_RETRY_DELAY = timedelta(minutes=10)
 JITTER = 0.1
-DIED = "The worker that was at it died; whether it was done isn't known."
+WORKER_DIED = "The worker that was at it died; whether it was done isn't known."
 
 
-class Course(StrEnum):
-    """What becomes of an effect after an attempt."""
+class NextStep(StrEnum):
+    """The next step of an effect after an attempt."""
 
     DONE = "done"
     FAILED = "failed"
@@ -33,34 +33,35 @@ class Course(StrEnum):
     LATER = "later"
 
 
-def course_of(effect: Effect, outcome: Outcome, *, now: datetime) -> Course:
-    """The course after an attempt.
+def next_step(effect: Effect, outcome: Outcome, *, now: datetime) -> NextStep:
+    """The next step after an attempt.
 
-    Neither `done` nor `failed` is ever guessed: once an attempt's outcome is unknown, only a success or a person ends it.
+    `done` and `failed` are never guessed: once an attempt's outcome is unknown, only a success or a person ends the
+    effect.
     """
     if outcome.ending is Ending.LATER:
-        return Course.LATER
+        return NextStep.LATER
     if outcome.ending is Ending.DONE:
-        return Course.DONE
+        return NextStep.DONE
     is_retried = outcome.ending is Ending.NOT_SENT or (
         outcome.ending is Ending.UNKNOWN and effect.delivery == RetryPolicy.IDEMPOTENT
     )
     if is_retried and next_attempt_at(effect, outcome, now=now) is not None:
-        return Course.AGAIN
-    return Course.UNKNOWN if may_have_happened(effect, outcome) else Course.FAILED
+        return NextStep.AGAIN
+    return NextStep.UNKNOWN if may_have_happened(effect, outcome) else NextStep.FAILED
 
 
 def may_have_happened(effect: Effect, outcome: Outcome) -> bool:
-    """Whether this attempt or an earlier one left its outcome open."""
+    """True if the outcome of this or an earlier attempt is unknown."""
     return effect.is_uncertain or outcome.ending is Ending.UNKNOWN
 
 
 def next_attempt_at(effect: Effect, outcome: Outcome, *, now: datetime) -> datetime | None:
-    """When it is tried again: 5 s, 30 s, 2 min, 10 min, or as it was told; None when that would be after its deadline."""
-    if not 0 < effect.attempts <= len(PAUSES):
+    """The time of the next attempt: after 5 s, 30 s, 2 min, 10 min, or the Retry-After; None after the deadline."""
+    if not 0 < effect.attempts <= len(RETRY_DELAYS):
         return None
-    pause = PAUSES[effect.attempts - 1]
+    pause = RETRY_DELAYS[effect.attempts - 1]
     if outcome.retry_after_seconds is not None:
-        pause = min(timedelta(seconds=max(0.0, outcome.retry_after_seconds)), LONGEST_PAUSE)
+        pause = min(timedelta(seconds=max(0.0, outcome.retry_after_seconds)), MAX_RETRY_DELAY)
     due_at = now + pause * (1 + random.uniform(0, JITTER))  # noqa: S311 - jitter, not a secret
     return due_at if effect.deadline_at is None or due_at <= effect.deadline_at else None

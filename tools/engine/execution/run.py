@@ -1,4 +1,4 @@
-"""Carrying out one attempt at an effect: the handler follows from the stored definition, whatever its origin (N49)."""
+"""Execution of one attempt at an effect, from its stored definition."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from tools.models import CustomTool, Effect
 
 
 def definition_of(effect: Effect) -> ToolDefinition:
-    """The tool as it was when the effect was planned (E9). Raises pydantic.ValidationError."""
+    """The tool as it was when the effect was planned. Raises pydantic.ValidationError."""
     return ToolDefinition.model_validate(effect.definition)
 
 
 async def execute(effect: Effect, context: ToolContext, *, within_seconds: float = math.inf) -> Outcome:
-    """One attempt, outside of any transaction. Every foreseen end is an Outcome; nothing runs from a malformed plan.
+    """Make one attempt, outside of any transaction. Foreseeable errors and malformed plans are returned as an Outcome.
 
-    A request is given up after `within_seconds`, if its own limit is longer.
+    A webhook times out after `within_seconds` if its own limit is longer.
     """
     try:
         definition = definition_of(effect)
@@ -59,14 +59,16 @@ def _secrets(effect: Effect, context: ToolContext) -> WebhookSecrets:
 
 
 def _urgent_message(effect: Effect, definition: ToolDefinition) -> Outcome:
-    """The message is the action: it stands in the outcome, and the agent is told it when the outcome is stored (N46)."""
+    """The message is the action; the agent is told it when the outcome is stored."""
     options = definition.action.urgent_message
     told = prefixed(options.prefix, options.message or effect.quote)
     return Outcome.done(told, result={"message": told}, adapter="makegood")
 
 
 async def _event(effect: Effect, definition: ToolDefinition, context: ToolContext) -> Outcome:
-    """The event is in the conversation's log already; the flow that is subscribed to it does the rest (N44, N51)."""
+    """Run the tool's handler. Without one, the event itself, which is in the conversation's log already, is the
+    outcome.
+    """
     handler = handler_of(effect.tool, definition)
     if handler is None:
         told = "Passed on, not confirmed yet."
@@ -80,12 +82,12 @@ async def _event(effect: Effect, definition: ToolDefinition, context: ToolContex
 
 
 def prefixed(prefix: str, text: str) -> str:
-    """An urgent message as the agent reads it: `prefix: text` (N46)."""
+    """An urgent message as the agent reads it: `prefix: text`."""
     return f"{prefix}: {text}" if prefix else text
 
 
 def why_not_now(effect: Effect, project: Project, *, channel: str) -> str:
-    """Why the tool may not be used any more, or "". A tool that was edited meanwhile runs as it was planned."""
+    """Return the reason why a planned effect's tool may no longer be used, or "". An edited tool runs as it was planned."""
     if effect.tool_origin == CUSTOM:
         row = CustomTool.objects.filter(project=project, name=effect.tool).first()
         if row is None or row.is_removed:

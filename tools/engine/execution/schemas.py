@@ -1,4 +1,4 @@
-"""What a tool needs to be read off the conversation, before it can be carried out."""
+"""Schemas of a tool's arguments."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from tools.engine.execution.handler import Handler
 from tools.engine.registry import builtin_tools
 from tools.engine.validation.schema import schema_problems
 
-NOTHING: dict[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
+NO_PARAMETERS: dict[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
 
 
 class MalformedTool(ValueError):
-    """The tool's definition can't be carried out."""
+    """The tool's definition can't be executed."""
 
 
 def handler_of(tool: str, definition: ToolDefinition) -> Handler | None:
-    """The execution flow that picks up the event of this tool; None where no flow is subscribed to it (N44, N51)."""
+    """The built-in handler of the tool's event; None if there is none."""
     if definition.action.type is not ActionType.SEND_EVENT:
         return None
     found = builtin_tools().get(tool)
     return found.handler if found else None
 
 
-def wanted_arguments(tool: str, definition: ToolDefinition) -> dict[str, Any] | type[BaseModel] | None:
-    """The schema of what a model is asked for; None when the tool needs nothing. Raises MalformedTool."""
+def arguments_schema(tool: str, definition: ToolDefinition) -> dict[str, Any] | type[BaseModel] | None:
+    """The schema of the arguments to extract; None if the tool needs none. Raises MalformedTool."""
     if definition.action.type is ActionType.SEND_WEBHOOK:
         return webhook_schema(definition.action.webhook)
     handler = handler_of(tool, definition)
@@ -38,7 +38,7 @@ def wanted_arguments(tool: str, definition: ToolDefinition) -> dict[str, Any] | 
 
 
 def webhook_schema(options: WebhookOptions) -> dict[str, Any] | None:
-    """One schema of the generated parts of a webhook, nothing else allowed in them. Raises MalformedTool."""
+    """One closed schema of the parts of a webhook that a model fills in; None without any. Raises MalformedTool."""
     parts = options.generated
     for name, part in parts.items():
         if problems := list(schema_problems(part, path=name)):
@@ -47,32 +47,32 @@ def webhook_schema(options: WebhookOptions) -> dict[str, Any] | None:
         return None
     return {
         "type": "object",
-        "properties": {name: closed(part) for name, part in parts.items()},
+        "properties": {name: close_schema(part) for name, part in parts.items()},
         "required": list(parts),
         "additionalProperties": False,
     }
 
 
 def called_schema(options: WebhookOptions) -> dict[str, Any]:
-    """The parameters of a webhook that a model calls itself: the one generated part as it stands, or each under its name."""
-    whole = webhook_schema(options) or NOTHING
+    """The parameters of a webhook that a model calls: the schema of a single part, or one property per part."""
+    whole = webhook_schema(options) or NO_PARAMETERS
     parts = whole["properties"]
     return dict(next(iter(parts.values()))) if len(parts) == 1 else whole
 
 
 def called_arguments(definition: ToolDefinition, called: Mapping[str, Any]) -> dict[str, Any]:
-    """What a model filled in, as the tool is carried out with it: a webhook's parts under their names."""
+    """A model's arguments in the form the tool is executed with: a webhook's parts under their names."""
     is_webhook = definition.action.type is ActionType.SEND_WEBHOOK
     parts = list(definition.action.webhook.generated) if is_webhook else []
     return {parts[0]: dict(called)} if len(parts) == 1 else dict(called)
 
 
-def closed(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The schema with nothing allowed beside what it names, unless it says so itself: a model may not add to a request."""
+def close_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema with `additionalProperties: false` by default, so that a model can't add to a request."""
     node = dict(schema)
     if "properties" in node:
-        node["properties"] = {name: closed(part) for name, part in node["properties"].items()}
+        node["properties"] = {name: close_schema(part) for name, part in node["properties"].items()}
         node.setdefault("additionalProperties", False)
     if isinstance(node.get("items"), Mapping):
-        node["items"] = closed(node["items"])
+        node["items"] = close_schema(node["items"])
     return node

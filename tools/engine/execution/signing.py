@@ -1,4 +1,4 @@
-"""Standard Webhooks: the headers by which an endpoint knows that a call is ours, and that it is the same call again."""
+"""Standard Webhooks signatures, which prove the sender and identify retries."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ PREFIX = "whsec_"
 
 
 def signature_headers(secrets: Sequence[str], *, id: str, at: datetime, body: bytes) -> dict[str, str]:
-    """The three headers. `id` is the effect's key, the same at every attempt; each secret (`whsec_…`) adds a signature.
+    """The three headers. `id` is the effect's key, the same at every attempt.
 
-    Without a secret nothing is signed, and the signature's header is left out.
+    Each secret (`whsec_…`) adds a signature; without secrets the signature header is omitted.
     """
     timestamp = str(int(at.timestamp()))
     headers = {"webhook-id": id, "webhook-timestamp": timestamp}

@@ -1,4 +1,4 @@
-"""send_webhook: one HTTP request made from the conversation, signed, safe to repeat, through the outbound guard (N45)."""
+"""The send_webhook action: one signed, idempotent HTTP request through the outbound guard."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ from tools.engine.execution.signing import signature_headers
 from tools.engine.validation.warnings import SECRET_HEADERS, is_secret_name
 
 ADAPTER = "webhook"
-LONGEST_EXCERPT = 8_000
+MAX_EXCERPT_LENGTH = 8_000
 CUT = " … [cut at 8 kB]"
-LONGEST_TOLD = 2_000
+MAX_TOLD_LENGTH = 2_000
 MASK = "••••"
-SHORTEST_SECRET = 6
-# Basic, Bearer and the like: a target that complains of a credential names it without its scheme.
+MIN_SECRET_LENGTH = 6
+# Basic, Bearer and the like. An endpoint may echo a credential without its scheme.
 SCHEMED = re.compile(r"[A-Za-z][\w-]* +(\S+)")
-# It may have been carried out all the same: nobody but the target knows.
-UNCLEAR = frozenset({408, 409, 425})
+# Statuses after which the request may have been executed anyway.
+UNCERTAIN_STATUSES = frozenset({408, 409, 425})
 
 
 @dataclass(frozen=True)
 class WebhookRequest:
-    """A request as it goes out. `redacted` is what is kept and shown of it: the same without its secrets."""
+    """A request to send. `redacted` is the copy without secrets that is stored and shown."""
 
     method: str
     url: str
@@ -52,16 +52,16 @@ class WebhookRequest:
 
 @dataclass(frozen=True)
 class Reply:
-    """What the target answered: `text` cut to 8 kB and without our secrets, `document` its JSON, None where it isn't any."""
+    """The endpoint's response: `text` is cut to 8 kB and free of our secrets; `document` is its JSON, or None."""
 
     text: str
     document: Any
 
     @property
     def told(self) -> str:
-        """The answer as the agent reads it: data on one line, capped (threat 9)."""
+        """The response as the agent reads it: on one line, truncated."""
         line = " ".join(self.text.split())
-        return line if len(line) <= LONGEST_TOLD else f"{line[:LONGEST_TOLD]} … [cut]"
+        return line if len(line) <= MAX_TOLD_LENGTH else f"{line[:MAX_TOLD_LENGTH]} … [cut]"
 
 
 def build_request(
@@ -72,8 +72,9 @@ def build_request(
     secrets: WebhookSecrets,
     at: datetime,
 ) -> WebhookRequest:
-    """The request of one attempt. Whatever came from the conversation stands in the query, a header or the body only: the
-    host and the path are the tool's own (threat 7).
+    """Build the request of one attempt.
+
+    Values from the conversation go into the query, headers or body only; host and path come from the tool's definition.
     """
     url = _with_query(options.url, {**options.fixed_query, **arguments.get("query", {})})
     carries_body = options.method not in BODILESS
@@ -103,12 +104,12 @@ def build_request(
 async def call_webhook(
     options: WebhookOptions, arguments: Mapping[str, Any], context: ToolContext, *, secrets: WebhookSecrets
 ) -> Outcome:
-    """Send it once and say what became of it, by the table of reliability 2.2. Outside of any transaction."""
+    """Send the request once and return its outcome. Runs outside of any transaction."""
     request = build_request(options, arguments, context, secrets=secrets, at=datetime.now(UTC))
     kept: dict[str, Any] = {"request": request.redacted, "adapter": ADAPTER}
     guard = Guard(allow=settings.OUTBOUND_ALLOW)
     try:
-        # What is wrong with the form of an address stays wrong; what a name resolves to may change.
+        # A malformed address is final; the addresses that a name resolves to may change.
         guard.check_url(request.url)
         response = await guard.request(
             request.method,
@@ -116,7 +117,7 @@ async def call_webhook(
             headers=request.headers,
             body=request.body,
             deadline_s=options.timeout_seconds,
-            on_sent=_have_sent,
+            on_sent=_on_sent,
         )
     except (BlockedAddress, InvalidRequest) as error:
         is_final = isinstance(error, InvalidRequest) or not _may_change(guard, request.url)
@@ -127,28 +128,28 @@ async def call_webhook(
         return Outcome.not_sent(str(error), **kept)
     except OutboundError as error:
         return Outcome.unknown(str(error), **kept)
-    reply = reply_of(response.body, hidden=hidden_from(context.effect_id, secrets))
+    reply = reply_of(response.body, hidden=known_secrets(context.effect_id, secrets))
     return _outcome(response.status, response.headers, reply, options, kept)
 
 
-def hidden_from(effect_id: UUID, secrets: WebhookSecrets) -> list[str]:
-    """What of ours a target has got with an effect, and may not echo into what is kept and told."""
+def known_secrets(effect_id: UUID, secrets: WebhookSecrets) -> list[str]:
+    """Our secrets that the endpoint knows and may echo; they are masked in what is stored and told."""
     return [callback_token(effect_id), *secrets.signing, *(secrets.headers or {}).values()]
 
 
 def reply_of(body: bytes, *, hidden: Iterable[str] = ()) -> Reply:
-    """A body as data: what PostgreSQL can hold, cut, and without the `hidden` that are echoed in it."""
+    """The body as data: storable in PostgreSQL, cut, and with `hidden` values masked."""
     text = body.decode("utf-8", "replace").replace("\x00", "�").strip()
     for form in sorted({form for secret in hidden for form in _forms(secret)}, key=len, reverse=True):
         text = text.replace(form, MASK)
     return Reply(
-        text=text if len(text) <= LONGEST_EXCERPT else text[:LONGEST_EXCERPT] + CUT,
-        document=_document(text) if len(text) <= LONGEST_EXCERPT else None,
+        text=text if len(text) <= MAX_EXCERPT_LENGTH else text[:MAX_EXCERPT_LENGTH] + CUT,
+        document=_document(text) if len(text) <= MAX_EXCERPT_LENGTH else None,
     )
 
 
 def result_of(reply: Reply, *, status: int | None = None) -> dict[str, Any]:
-    """A reply as the effect's result, for people and the API."""
+    """A response as the effect's result, for people and the API."""
     result: dict[str, Any] = {} if status is None else {"status": status}
     if reply.document is not None:
         return {**result, "body": reply.document}
@@ -172,27 +173,27 @@ def _outcome(
         )
     if status == 429:
         return Outcome.not_sent("The endpoint takes no more just now (429).", **kept)
-    if status >= 500 or status in UNCLEAR:
+    if status >= 500 or status in UNCERTAIN_STATUSES:
         return Outcome.unknown(f"The endpoint answered {status}; whether it was done isn't known.", **kept)
     return Outcome.failed(f"The endpoint refused it ({status}).", result=result_of(reply, status=status), **kept)
 
 
 def _forms(secret: str) -> Iterator[str]:
-    """A secret as it may come back: whole or without its scheme, as it is or as JSON writes it."""
+    """The forms in which a secret may be echoed: with or without its scheme, plain or JSON-escaped."""
     schemed = SCHEMED.fullmatch(secret)
     for one in (secret, schemed[1]) if schemed else (secret,):
-        if len(one) >= SHORTEST_SECRET:
+        if len(one) >= MIN_SECRET_LENGTH:
             written = json.dumps(one)[1:-1]
             yield from (one, written, written.replace("/", "\\/"))
 
 
 def _merged(*headers: Mapping[str, str]) -> dict[str, str]:
-    """The headers as they go out: a name counts once, however it is written, and the last of them stands."""
+    """Merge headers case-insensitively; later ones win."""
     named = {name.lower(): (name, value) for one in headers for name, value in one.items()}
     return dict(named.values())
 
 
-def _have_sent() -> None:
+def _on_sent() -> None:
     failpoint("effect.bytes_out")
 
 
@@ -242,7 +243,7 @@ def _shown_url(url: str) -> str:
 
 
 def _document(text: str) -> Any:
-    """The JSON that a text is, as far as PostgreSQL can hold it; None where it is none."""
+    """The text parsed as JSON that PostgreSQL can store; None if it isn't."""
     try:
         return parse_value(text) if text else None
     except ApiError:
@@ -250,7 +251,7 @@ def _document(text: str) -> Any:
 
 
 def _seconds(text: str) -> float | None:
-    """A Retry-After in seconds, which may also be a date."""
+    """Seconds of a Retry-After header, which may also be a date."""
     if re.fullmatch(r"\d{1,6}", text.strip()):
         return float(text)
     try:
@@ -258,6 +259,6 @@ def _seconds(text: str) -> float | None:
     except (TypeError, ValueError):
         return None
     if due_at.tzinfo is None:
-        # One without a zone, or with -0000, is by Greenwich's clock like all of HTTP's dates.
+        # HTTP dates without a zone, or with -0000, are in UTC.
         due_at = due_at.replace(tzinfo=UTC)
     return max(0.0, (due_at - datetime.now(UTC)).total_seconds())

@@ -17,29 +17,32 @@ from tools.models import Effect
 
 logger = logging.getLogger(__name__)
 
-# Somebody waits for the answer, with the model: what takes longer is for a commitment, or a todo.
-LONGEST_SECONDS = 5.0
-BROKE_OFF = "The tool broke off by a fault of this server; whether it was done isn't known."
+# The caller and the model are waiting; slower tools should run on a commitment or as a todo.
+TIMEOUT_SECONDS = 5.0
+TOOL_CRASHED = "The tool broke off by a fault of this server; whether it was done isn't known."
 
 
 async def attempt_call(
     name: str, arguments: Mapping[str, Any], context: ToolContext, effect: Effect | None = None
 ) -> Outcome:
-    """What came of it. A tool that raises ends no turn and no call (L19). A project's own tool is its effect's request."""
+    """Execute a call. An exception becomes an unknown outcome and never ends the turn or call.
+
+    A custom tool executes its effect's request.
+    """
     try:
         if effect is not None and effect.tool_origin == CUSTOM:
-            return _with_answer(await execute(effect, context, within_seconds=LONGEST_SECONDS))
+            return _with_answer(await execute(effect, context, within_seconds=TIMEOUT_SECONDS))
         handler = builtin_tools()[name].handler
         if handler is None:
             return Outcome.failed("This tool can't be carried out.")
         return await handler.execute(arguments, context)
     except Exception:  # the edge to the tools: any bug of a handler becomes a result that model and staff see
         logger.exception("%s raised.", name)
-        return Outcome.unknown(BROKE_OFF)
+        return Outcome.unknown(TOOL_CRASHED)
 
 
 def _with_answer(outcome: Outcome) -> Outcome:
-    """A refusal with what the endpoint said of it: the model may put its call right, or tell the customer why."""
+    """Add the endpoint's answer to a refusal, so that the model can correct its call or tell the customer why."""
     if outcome.ending is not Ending.FAILED or not outcome.excerpt:
         return outcome
     return replace(outcome, told=f"{outcome.error} It answered: {reply_of(outcome.excerpt.encode()).told}")

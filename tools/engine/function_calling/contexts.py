@@ -1,6 +1,6 @@
-"""What a live channel tells of itself with each call, in its three shapes (F13-F15).
+"""Session contexts: data a live channel sends with each call, in three shapes.
 
-Nothing of it comes from a model. What opens the caller's line is kept out of sight: no model, no log and no row ever has it.
+None of it comes from a model. The phone provider's auth token is never shown to a model, logged or stored.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pydantic.alias_generators import to_camel
 
 
 class ContextRefused(ValueError):
-    """The context can't be used; the text says what is wrong with it, and never what stands in it."""
+    """The context is invalid. The message never includes its values."""
 
 
 class Context(BaseModel):
@@ -22,12 +22,12 @@ class Context(BaseModel):
 
     @property
     def call(self) -> Mapping[str, Any]:
-        """What tools may know of the call."""
+        """The data of the call that tools may use."""
         return {}
 
 
 class PhoneContext(Context):
-    """A phone call. `interaction_id` is our conversation, `auth_token` what the telephone provider lets us act with."""
+    """A phone call. `interaction_id` is our conversation; `auth_token` authenticates us to the phone provider."""
 
     channel: Literal["phone"]
     call_sid: str = Field(min_length=1, max_length=64)
@@ -43,40 +43,46 @@ class PhoneContext(Context):
 
 
 class PortalContext(Context):
-    """A chat on the customer's own page."""
+    """A chat in the customer portal."""
 
     channel: Literal["portal"]
     business_id: UUID
 
 
 class BrowserVoiceContext(Context):
-    """A call out of a browser, which tells of nothing but its business."""
+    """A call from a browser; it carries only its business."""
 
     business_id: UUID
 
 
-# By the channel of the conversation.
-SHAPES: Mapping[str, type[Context]] = {"phone": PhoneContext, "portal": PortalContext, "webcall": BrowserVoiceContext}
+# Context models by channel.
+CONTEXT_TYPES: Mapping[str, type[Context]] = {
+    "phone": PhoneContext,
+    "portal": PortalContext,
+    "webcall": BrowserVoiceContext,
+}
 
 
 def read_context(document: Any, *, business_id: UUID, conversation_id: UUID, channel: str) -> Context:
-    """The context of a call to this business, in this conversation on this channel. Raises ContextRefused."""
-    if channel not in SHAPES:
-        raise ContextRefused(f"A conversation on {channel} has no live calls; those on {', '.join(SHAPES)} have.")
+    """Parse the context of a call and check that it belongs to this business and conversation. Raises ContextRefused."""
+    if channel not in CONTEXT_TYPES:
+        raise ContextRefused(
+            f"Conversations on {channel} don't support live calls; those on {', '.join(CONTEXT_TYPES)} do."
+        )
     if not isinstance(document, Mapping):
         raise ContextRefused("context must be an object.")
     try:
-        context = SHAPES[channel].model_validate(dict(document))
+        context = CONTEXT_TYPES[channel].model_validate(dict(document))
     except ValidationError as error:
         raise ContextRefused(_sentence(error)) from None
     if getattr(context, "business_id", business_id) != business_id:
-        raise ContextRefused("context.businessId is not the business that this key belongs to.")
+        raise ContextRefused("context.businessId doesn't match the API key's business.")
     if getattr(context, "interaction_id", conversation_id) != conversation_id:
-        raise ContextRefused("context.interactionId is another conversation than the one that is called for.")
+        raise ContextRefused("context.interactionId doesn't match the conversation.")
     return context
 
 
 def _sentence(error: ValidationError) -> str:
-    """The first mistake, without what was written."""
+    """The first error, without the input."""
     first = error.errors(include_input=False, include_url=False, include_context=False)[0]
     return f"context.{'.'.join(map(str, first['loc']))}: {first['msg']}."

@@ -1,8 +1,8 @@
-"""A JSON Schema as Gemini takes it: its `Schema` is a subset of OpenAPI's, with types in capitals (L08).
+"""Conversion of JSON Schema to Gemini's `Schema`, a subset of OpenAPI with types in capitals.
 
-Kept: type, description, nullable, enum of texts, properties, required, items, anyOf, bounds and lengths. Everything else is
-left out: it has no additionalProperties, no $defs and no references, which are written out; other values to choose from than
-texts are named in the description. What is left out is checked all the same, when a call comes.
+Kept: type, description, nullable, enum of strings, properties, required, items, anyOf, bounds and lengths. References
+are inlined, and enums of other values are listed in the description. Everything else is dropped; calls are validated
+against the full schema anyway.
 """
 
 from __future__ import annotations
@@ -11,27 +11,27 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-KEPT = ("description", "required", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems")
-DEEPEST = 12
-# Of values that are listed without a type.
+KEPT_KEYWORDS = ("description", "required", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems")
+MAX_DEPTH = 12
+# Types of enum values without a declared type.
 TYPES: Mapping[type, str] = {str: "string", bool: "boolean", int: "integer", float: "number"}
 
 
 def gemini_parameters(schema: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The parameters of a function; None where it takes nothing: an object without properties is refused."""
+    """The parameters of a function; None if it has none, because Gemini rejects an object without properties."""
     return _schema(schema, definitions=schema.get("$defs", {}), depth=0) if schema.get("properties") else None
 
 
 def _schema(node: Mapping[str, Any], *, definitions: Mapping[str, Any], depth: int) -> dict[str, Any]:
-    if depth > DEEPEST:
+    if depth > MAX_DEPTH:
         raise ValueError("A schema that contains itself can't be written out.")
     if "$ref" in node:
         named = definitions[node["$ref"].rpartition("/")[2]]
         beside = {key: value for key, value in node.items() if key != "$ref"}
         return _schema({**named, **beside}, definitions=definitions, depth=depth + 1)
     kinds, is_nullable = _kinds(node)
-    # Of several types each is written with all that is said of it.
-    written = {} if isinstance(node.get("type"), list) else {key: node[key] for key in KEPT if key in node}
+    # With several types, each alternative carries all keywords.
+    written = {} if isinstance(node.get("type"), list) else {key: node[key] for key in KEPT_KEYWORDS if key in node}
     if is_nullable:
         written["nullable"] = True
     if len(kinds) == 1:
@@ -43,7 +43,7 @@ def _schema(node: Mapping[str, Any], *, definitions: Mapping[str, Any], depth: i
 
 
 def _kinds(node: Mapping[str, Any]) -> tuple[list[Mapping[str, Any]], bool]:
-    """The alternatives of a schema but for null, and whether null is one of them."""
+    """The alternatives of a schema other than null, and whether null is one of them."""
     if isinstance(node.get("type"), list):
         types = [name for name in node["type"] if name != "null"]
         return [{**node, "type": name} for name in types], "null" in node["type"]

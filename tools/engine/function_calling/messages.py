@@ -1,4 +1,4 @@
-"""A model's own calls and their results, as it reads them again: no call without a result (T8)."""
+"""A model's past calls and their results as messages: every call has a result."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any, Protocol
 
 from llm.prompts import neutralize
 
-# Of one result, and of all that a turn's tools told: there may be thirty of them.
-LONGEST_RESULT = 4_000
-MOST_RESULTS = 6_000
-LEAST_RESULT = 300
+# Byte limits: for one result, and for all results of a turn, of which there may be thirty.
+MAX_RESULT_BYTES = 4_000
+MAX_TURN_RESULT_BYTES = 6_000
+MIN_RESULT_BYTES = 300
 NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_-]")
 
 
-class Called(Protocol):
+class StoredCall(Protocol):
     """A stored call."""
 
     call_id: str
@@ -25,26 +25,31 @@ class Called(Protocol):
     result: str
 
 
-def said_and_called(
-    content: str, calls: Sequence[Called], *, longest: int = LONGEST_RESULT
+def call_messages(
+    content: str, calls: Sequence[StoredCall], *, max_bytes: int = MAX_RESULT_BYTES
 ) -> Iterable[dict[str, Any]]:
-    """One answer with its calls, and then their results, each of at most `longest` bytes, in the wire format of Chat
-    Completions.
+    """One answer with its calls, followed by their results, as Chat Completions messages.
+
+    Each result is cut to `max_bytes` bytes.
     """
     said: dict[str, Any] = {"role": "assistant", "content": content or None}
     if calls:
-        said["tool_calls"] = [_as_called(call) for call in calls]
-    return [said, *(_result(call, longest=longest) for call in calls)]
+        said["tool_calls"] = [_call(call) for call in calls]
+    return [said, *(_result(call, max_bytes=max_bytes) for call in calls)]
 
 
-def room_for_each(calls: Sequence[Called]) -> int:
-    """How many bytes of each result a model is shown, so that all of a turn's together stay readable."""
-    whole = sum(min(len(call.result.encode()), LONGEST_RESULT) for call in calls)
-    return LONGEST_RESULT if whole <= MOST_RESULTS else max(MOST_RESULTS // len(calls), LEAST_RESULT)
+def result_limit(calls: Sequence[StoredCall]) -> int:
+    """The byte limit of each result, so that all results of a turn stay readable together."""
+    whole = sum(min(len(call.result.encode()), MAX_RESULT_BYTES) for call in calls)
+    return (
+        MAX_RESULT_BYTES
+        if whole <= MAX_TURN_RESULT_BYTES
+        else max(MAX_TURN_RESULT_BYTES // len(calls), MIN_RESULT_BYTES)
+    )
 
 
-def _as_called(call: Called) -> dict[str, Any]:
-    """A name or arguments that no provider takes back are replaced: their result says what was wrong."""
+def _call(call: StoredCall) -> dict[str, Any]:
+    """Replace a name or arguments that a provider would reject; the result says what was wrong."""
     function = {
         "name": NOT_IN_A_NAME.sub("_", call.name)[:64] or "unknown",
         "arguments": json.dumps(call.arguments or {}, ensure_ascii=False),
@@ -52,7 +57,7 @@ def _as_called(call: Called) -> dict[str, Any]:
     return {"id": call.call_id, "type": "function", "function": function}
 
 
-def _result(call: Called, *, longest: int) -> dict[str, Any]:
-    """A result is data: it can't close a tag, and is cut (threat 9)."""
-    shown = call.result.encode()[:longest].decode(errors="ignore")
+def _result(call: StoredCall, *, max_bytes: int) -> dict[str, Any]:
+    """A result is data: it is escaped so that it can't close a tag, and cut."""
+    shown = call.result.encode()[:max_bytes].decode(errors="ignore")
     return {"role": "tool", "tool_call_id": call.call_id, "content": neutralize(shown)}

@@ -1,4 +1,4 @@
-"""Reading a model's call: what can't be carried out becomes an error that the model reads, never an exception (L03, L19, W10)."""
+"""Parsing a model's calls. An invalid call becomes an error for the model to read, never an exception."""
 
 from __future__ import annotations
 
@@ -14,61 +14,61 @@ from projects.common.api_error import ApiError
 from tools.engine.catalogue import CompiledTool
 from tools.engine.execution.schemas import handler_of
 
-# Of one answer; a model that calls more has gone astray.
-MOST_CALLS = 10
-LONGEST_ARGUMENTS = 50_000
+# Per answer; more calls than this indicate a model that has gone astray.
+MAX_CALLS = 10
+MAX_ARGUMENTS_LENGTH = 50_000
 NOT_OFFERED = "There is no tool {name}. Use one of: {names}."
 NO_OBJECT = "The arguments are no JSON object; they may have been cut. Call the tool again with the whole of them."
-TOO_MANY = f"At most {MOST_CALLS} calls are carried out in one answer; this one wasn't."
+TOO_MANY = f"At most {MAX_CALLS} calls are carried out in one answer; this one wasn't."
 
 
-class Refused(Exception):
-    """A call that isn't carried out; the text goes back to the model."""
+class CallRefused(Exception):
+    """A call that isn't executed; the message goes back to the model."""
 
 
 def read_call(
     offered: Mapping[str, CompiledTool], asked: ToolCall, *, index: int
 ) -> tuple[CompiledTool, dict[str, Any]]:
-    """The tool of a model's call and its arguments, as the tool takes them. What it doesn't know is left out (L06, L10).
+    """The called tool and its validated arguments; unknown arguments are dropped.
 
     Raises Refused.
     """
     tool = find_offered(offered, asked.name, index=index)
-    return tool, _fitting(tool, read_object(asked))
+    return tool, _validated(tool, read_object(asked))
 
 
 def find_offered(offered: Mapping[str, CompiledTool], name: str, *, index: int) -> CompiledTool:
-    """The tool that is called, if it is one of those offered (T7). Raises Refused."""
-    if index >= MOST_CALLS:
-        raise Refused(TOO_MANY)
+    """The called tool, if it was offered. Raises Refused."""
+    if index >= MAX_CALLS:
+        raise CallRefused(TOO_MANY)
     tool = offered.get(name)
     if tool is None:
         shown = storable(name)[:80] or "without a name"
-        raise Refused(NOT_OFFERED.format(name=shown, names=", ".join(offered) or "none"))
+        raise CallRefused(NOT_OFFERED.format(name=shown, names=", ".join(offered) or "none"))
     return tool
 
 
 def read_object(asked: ToolCall) -> dict[str, Any]:
-    """What the model wrote, if it is a JSON object that can be stored. Raises Refused."""
-    if len(asked.arguments_json) > LONGEST_ARGUMENTS:
-        raise Refused(f"The arguments are longer than {LONGEST_ARGUMENTS} characters.")
+    """The call's arguments, if they are a storable JSON object. Raises Refused."""
+    if len(asked.arguments_json) > MAX_ARGUMENTS_LENGTH:
+        raise CallRefused(f"The arguments are longer than {MAX_ARGUMENTS_LENGTH} characters.")
     arguments = asked.arguments() if asked.arguments_json.strip() else {}
     if arguments is None:
-        raise Refused(NO_OBJECT)
+        raise CallRefused(NO_OBJECT)
     try:
         check_value(arguments)
     except ApiError as error:
-        raise Refused(error.message) from error
+        raise CallRefused(error.message) from error
     return arguments
 
 
 def storable(text: str) -> str:
-    """A model's text as the database takes it: no NUL, no half of a character."""
+    """The text without NUL and lone surrogates, which PostgreSQL rejects."""
     return text.replace("\0", "").encode("utf-8", "replace").decode()
 
 
 def call_id_of(asked: ToolCall, *, index: int, taken: Sequence[str]) -> str:
-    """The model's own id, which its result has to name; made anew where two calls share one."""
+    """The model's call id, which the result must name; replaced if two calls share one."""
     given = storable(asked.id)[:100]
     if given and given not in taken:
         return given
@@ -76,8 +76,8 @@ def call_id_of(asked: ToolCall, *, index: int, taken: Sequence[str]) -> str:
     return next(one for one in made if one not in taken)
 
 
-def _fitting(tool: CompiledTool, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments by the schema that the model was shown, and then by the tool's own. Raises Refused."""
+def _validated(tool: CompiledTool, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments validated against the schema shown to the model, then by the handler's model. Raises Refused."""
     schema = dict(tool.parameters or {})
     is_closed = schema.get("additionalProperties", False) is False
     known = {name: value for name, value in arguments.items() if not is_closed or name in schema.get("properties", {})}
@@ -87,5 +87,5 @@ def _fitting(tool: CompiledTool, arguments: Mapping[str, Any]) -> dict[str, Any]
         if handler is None:
             return known
         return parse(json.dumps(known, ensure_ascii=False), output=handler.arguments).model_dump(mode="json")
-    except Mismatch as misfit:
-        raise Refused(f"The arguments don't fit the tool:\n{misfit}") from misfit
+    except Mismatch as mismatch:
+        raise CallRefused(f"The arguments don't fit the tool:\n{mismatch}") from mismatch

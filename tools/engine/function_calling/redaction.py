@@ -1,4 +1,4 @@
-"""A call's arguments as people and programs are shown them."""
+"""Redacted arguments of a call, for people and the API."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any
 
 from tools.engine.registry import builtin_tools
 
-BLOTTED = "••••"
+MASK = "••••"
 
 
-def shown_arguments(name: str, arguments: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """The arguments without what the tool's handler hides, such as a one-time code (D14)."""
+def redacted_arguments(name: str, arguments: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """The arguments with those masked that the tool's handler hides, such as a one-time code."""
     if arguments is None:
         return None
     tool = builtin_tools().get(name)
     hidden = tool.handler.hidden if tool and tool.handler else frozenset()
-    return {key: BLOTTED if key in hidden else value for key, value in arguments.items()}
+    return {key: MASK if key in hidden else value for key, value in arguments.items()}

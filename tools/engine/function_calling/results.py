@@ -1,4 +1,4 @@
-"""What a model is told of a call: the tool's own words, an error as a string, or that nobody knows (L19, T8)."""
+"""The result of a call as a model reads it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def error_text(reason: str) -> str:
 
 
 def result_of(effect: Effect) -> str:
-    """An effect's end as the model reads it. Nothing but a done effect is told as a success (E5, T9)."""
+    """An effect's result as the model reads it. Only a done effect is reported as a success."""
     if effect.state == EffectState.DONE:
         return effect.told or f"{effect.tool} was done."
     if effect.state == EffectState.UNKNOWN:
@@ -28,7 +28,7 @@ def result_of(effect: Effect) -> str:
 
 
 def result_without_effect(outcome: Outcome) -> str:
-    """What a tool that only reads our own rows found."""
+    """The result of a tool without an effect."""
     if outcome.ending is Ending.DONE:
         return outcome.told or "Done."
     return error_text(outcome.told or outcome.error or "It was not done.")

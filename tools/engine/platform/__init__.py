@@ -1,11 +1,11 @@
-"""The platform's own words for the tools that models call: stored rows if there is any, else the code's (F01-F05, D10)."""
+"""The platform's definitions of tools that models call: stored rows if there are any, otherwise the code's."""
 
 from tools.engine.platform.stored import (
     StoredDefinition,
-    forget_definitions,
     interpolate,
-    notice_definitions,
+    invalidate_definitions,
+    invalidate_if_changed,
     stored_definitions,
 )
 
-__all__ = ["StoredDefinition", "forget_definitions", "interpolate", "notice_definitions", "stored_definitions"]
+__all__ = ["StoredDefinition", "interpolate", "invalidate_definitions", "invalidate_if_changed", "stored_definitions"]

@@ -1,9 +1,11 @@
-"""The page on which the platform's people word the tools that models call (F04)."""
+"""Admin of the platform's tool definitions."""
 
 from __future__ import annotations
 
 import json
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar, cast
+from uuid import UUID
 
 from django import forms
 from django.contrib import admin, messages
@@ -16,14 +18,20 @@ from django.views.decorators.http import require_POST
 
 from projects.admin.platform_admin import PlatformAdmin
 from projects.models import Project
-from tools.engine.platform.preview import CHANNELS, preview_of
+from tenancy.scope import tenant_tx
+from tools.engine.business_state import read_state
+from tools.engine.catalogue import compile_builtin
+from tools.engine.execution.schemas import NO_PARAMETERS
+from tools.engine.function_calling.offer import AgentToolDefinition
 from tools.engine.platform.seeds import is_edited
-from tools.engine.platform.stored import StoredDefinition, forget_definitions
+from tools.engine.platform.stored import StoredDefinition, invalidate_definitions
 from tools.engine.platform.validation import called_tools, definition_problems
+from tools.engine.registry import builtin_tools
 from tools.models import PlatformDefinition
 
 FIELDS = ("name", "category", "description", "section", "parameters")
-PARAMETERS = "Its parameters as a JSON Schema of an object; empty: as the code has them."
+CHANNELS = (("chat", "chat"), ("phone", "phone"), ("portal", "portal"), ("whatsapp", "whatsapp"), ("sms", "sms"))
+PARAMETERS = "JSON Schema of an object. Leave empty for the defaults."
 
 
 def _wide(*, rows: int) -> forms.Textarea:
@@ -31,14 +39,14 @@ def _wide(*, rows: int) -> forms.Textarea:
 
 
 class Indented(json.JSONEncoder):
-    """A schema as a person reads it."""
+    """A schema, indented for editing."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{**options, "indent": 2})
 
 
 class DefinitionForm(forms.ModelForm):  # type: ignore[type-arg]  # Django has no such type at run time
-    """What is wrong is said beside the field that it is in."""
+    """A stored definition; each problem is shown at its field."""
 
     parameters = forms.JSONField(required=False, encoder=Indented, help_text=PARAMETERS, widget=_wide(rows=16))
 
@@ -63,15 +71,15 @@ class DefinitionForm(forms.ModelForm):  # type: ignore[type-arg]  # Django has n
 
     @property
     def words(self) -> StoredDefinition:
-        """What was typed."""
+        """The definition as typed."""
         texts = {field: self.cleaned_data.get(field) or "" for field in ("description", "category", "section")}
         return StoredDefinition(**texts, parameters=self.cleaned_data.get("parameters"))
 
 
 class PreviewForm(forms.Form):
-    """For whom the typed words are shown."""
+    """The project and channel to preview a definition for."""
 
-    # There are projects to choose from only inside a request's scope.
+    # Projects can be queried only inside a request's scope.
     project: Any = forms.ModelChoiceField(queryset=None)
     channel = forms.ChoiceField(choices=CHANNELS)
 
@@ -83,7 +91,7 @@ class PreviewForm(forms.Form):
 
 @admin.register(PlatformDefinition)
 class PlatformDefinitionAdmin(PlatformAdmin):
-    """Once there is one, only tools that have one are offered: `manage.py seed_tools` stores them all."""
+    """Stored definitions. Once there is one, only tools with one are offered; `manage.py seed_tools` stores them all."""
 
     form = DefinitionForm
     fields = FIELDS
@@ -109,7 +117,7 @@ class PlatformDefinitionAdmin(PlatformAdmin):
         return super().render_change_form(request, context, *args, **kwargs)
 
     def preview(self, request: HttpRequest) -> HttpResponse:
-        """What the typed words become for a project: the function, and the section. Nothing is saved."""
+        """Render the typed definition for a project: the function and the section. Nothing is saved."""
         if not self.has_view_permission(request):
             return HttpResponse(status=403)
         name = request.POST.get("tool_name") or request.POST.get("name", "")
@@ -131,14 +139,35 @@ class PlatformDefinitionAdmin(PlatformAdmin):
     def edited(self, row: PlatformDefinition) -> bool:
         return is_edited(row)
 
-    @admin.action(description="Flush: every process reads all definitions anew")
+    @admin.action(description="Flush: reload all definitions in every process")
     def flush(self, request: HttpRequest, chosen: QuerySet[PlatformDefinition]) -> None:
         flush_definitions()
-        messages.success(request, "Flushed: every process reads the definitions anew from the next turn on.")
+        messages.success(request, "Flushed. Every process reloads the definitions on its next turn.")
 
 
 def flush_definitions() -> None:
-    """Make every process read the definitions anew (F05): the newest is told to be newer, which each turn notices."""
+    """Make every process reload the definitions: each turn compares the newest timestamp, which this updates."""
     newest = PlatformDefinition.objects.order_by("-updated_at").values_list("pk", flat=True).first()
     PlatformDefinition.objects.filter(pk=newest).update(updated_at=Now())
-    forget_definitions()
+    invalidate_definitions()
+
+
+@dataclass(frozen=True)
+class Preview:
+    """A tool as one project's model reads it; `why_not` is the reason why it isn't offered."""
+
+    project: str
+    channel: str
+    why_not: str
+    function: str
+    section: str
+
+
+def preview_of(name: str, words: StoredDefinition, project: Project, *, channel: str) -> Preview:
+    """Compile the definition for a project, inside its tenant."""
+    with tenant_tx(cast(UUID, project.organization_id)):
+        own = Project.objects.select_related("agent_version").get(pk=project.pk)
+        tool = compile_builtin(builtin_tools()[name], read_state(own, channel=channel), {name: words})
+    definition = AgentToolDefinition(tool.name, tool.definition.description, tool.parameters or NO_PARAMETERS)
+    function = json.dumps(definition.as_openai(), ensure_ascii=False, indent=2)
+    return Preview(project.name, channel, tool.why_not, function, tool.section)

@@ -1,4 +1,4 @@
-"""Seeding the stored definitions from the code's own, or from files (F03). What somebody has edited is left alone."""
+"""Seeding stored definitions from the code or from files. Edited ones are kept."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from typing import Any
 from django.db import transaction
 
 from tenancy.scope import platform_scope
-from tools.engine.catalogue import words_of
-from tools.engine.platform.stored import StoredDefinition, forget_definitions
+from tools.engine.catalogue import code_definition
+from tools.engine.platform.stored import StoredDefinition, invalidate_definitions, row_definition
 from tools.engine.platform.validation import called_tools, definition_problems
 from tools.models import PlatformDefinition
 
@@ -22,35 +22,35 @@ FIELDS = ("category", "description", "section", "parameters")
 
 
 class SeedRefused(ValueError):
-    """A seed file can't be used; the text says which and why."""
+    """A seed file is invalid; the message names it and the reason."""
 
 
-class Became(StrEnum):
-    """What seeding made of a definition."""
+class SeedResult(StrEnum):
+    """The result of seeding a definition."""
 
     ADDED = "added"
     SAME = "unchanged"
-    RENEWED = "brought up to date"
+    RENEWED = "updated"
     KEPT = "kept, because it was edited"
     OVERWRITTEN = "overwritten"
 
 
 @dataclass(frozen=True)
-class Seeded:
-    """One tool after seeding; `changes` says what is different now, field by field."""
+class SeededDefinition:
+    """A definition after seeding; `changes` lists the changed fields."""
 
     name: str
-    became: Became
+    result: SeedResult
     changes: list[str]
 
 
 def code_seeds() -> dict[str, StoredDefinition]:
-    """The words that the code has for the tools that models call."""
-    return {name: words_of(tool) for name, tool in sorted(called_tools().items())}
+    """The code's definitions of the tools that models call."""
+    return {name: code_definition(tool) for name, tool in sorted(called_tools().items())}
 
 
 def read_seeds(folder: Path) -> dict[str, StoredDefinition]:
-    """The seeds of a folder's files, `<name>.json` each. Raises SeedRefused before anything is written."""
+    """Read the seed files `<name>.json` of a folder. Raises SeedRefused before anything is written."""
     found = {path.stem: _read(path) for path in sorted(folder.glob("*.json"))}
     if not found:
         raise SeedRefused(f"There is no file <name>.json in {folder}.")
@@ -61,44 +61,41 @@ def read_seeds(folder: Path) -> dict[str, StoredDefinition]:
 
 
 def write_seeds(folder: Path) -> list[Path]:
-    """Write the code's words as seed files, one for each tool."""
+    """Write the code's definitions as seed files, one per tool."""
     folder.mkdir(parents=True, exist_ok=True)
     return [_write(folder / f"{name}.json", words) for name, words in code_seeds().items()]
 
 
-def seed_tools(seeds: Mapping[str, StoredDefinition], *, overwrite: bool = False) -> list[Seeded]:
-    """Store the seeds, all or nothing. Running it again changes nothing."""
+def seed_tools(seeds: Mapping[str, StoredDefinition], *, overwrite: bool = False) -> list[SeededDefinition]:
+    """Store the seeds, all or none. Idempotent."""
     with platform_scope(), transaction.atomic(using="ops"):
-        standing = {row.name: row for row in PlatformDefinition.objects.select_for_update()}
-        seeded = [_seed(name, words, standing.get(name), overwrite=overwrite) for name, words in seeds.items()]
-    forget_definitions()
+        existing = {row.name: row for row in PlatformDefinition.objects.select_for_update()}
+        seeded = [_seed(name, words, existing.get(name), overwrite=overwrite) for name, words in seeds.items()]
+    invalidate_definitions()
     return seeded
 
 
-def words_in(row: PlatformDefinition) -> StoredDefinition:
-    """A row's words."""
-    return StoredDefinition(row.description, row.category, row.section, row.parameters)
-
-
 def is_edited(row: PlatformDefinition) -> bool:
-    """Whether a row says something else than what the seed command wrote there last."""
-    return row.seed != digest_of(words_in(row))
+    """True if the row differs from what the seed command last wrote."""
+    return row.seed != digest_of(row_definition(row))
 
 
 def digest_of(words: StoredDefinition) -> str:
-    """What tells one wording from another."""
+    """The digest that identifies a wording."""
     return hashlib.sha256(json.dumps(asdict(words), sort_keys=True).encode()).hexdigest()
 
 
-def _seed(name: str, words: StoredDefinition, row: PlatformDefinition | None, *, overwrite: bool) -> Seeded:
+def _seed(name: str, words: StoredDefinition, row: PlatformDefinition | None, *, overwrite: bool) -> SeededDefinition:
     was_edited = row is not None and is_edited(row)
-    if row is not None and words_in(row) == words and not was_edited:
-        return Seeded(name, Became.SAME, [])
+    if row is not None and row_definition(row) == words and not was_edited:
+        return SeededDefinition(name, SeedResult.SAME, [])
     if was_edited and not overwrite:
-        return Seeded(name, Became.KEPT, [])
-    changes = list(_changes(words_in(row), words)) if row else []
+        return SeededDefinition(name, SeedResult.KEPT, [])
+    changes = list(_changes(row_definition(row), words)) if row else []
     PlatformDefinition.objects.update_or_create(name=name, defaults={**asdict(words), "seed": digest_of(words)})
-    return Seeded(name, Became.OVERWRITTEN if was_edited else Became.RENEWED if row else Became.ADDED, changes)
+    return SeededDefinition(
+        name, SeedResult.OVERWRITTEN if was_edited else SeedResult.RENEWED if row else SeedResult.ADDED, changes
+    )
 
 
 def _changes(old: StoredDefinition, new: StoredDefinition) -> Iterator[str]:
@@ -118,7 +115,7 @@ def _read(path: Path) -> StoredDefinition:
     try:
         document = json.loads(path.read_text())
     except (ValueError, RecursionError) as error:
-        raise SeedRefused(f"{path.name} is no JSON: {error}.") from error
+        raise SeedRefused(f"{path.name} isn't valid JSON: {error}.") from error
     if not isinstance(document, dict) or set(document) - {*FIELDS, "name"}:
         raise SeedRefused(f"{path.name} must be an object with {', '.join(FIELDS)}, and nothing else.")
     texts = {field: document.get(field) or "" for field in FIELDS[:-1]}

@@ -1,8 +1,8 @@
-"""The stored definitions as a process keeps them, and the names that are filled in.
+"""In-process cache of the stored definitions, and interpolation of names.
 
-A process keeps what it has read for a minute (F05). Every turn reads, along with its project, how many definitions there are
-and when the newest was written (`tools.engine.business_state`): where that is another than what is kept, they are read anew at once, so
-that an edit and a flush count from the next turn on, in every process (F04).
+Definitions are cached for a minute. Every turn also reads, along with its project, their number and newest timestamp
+(`tools.engine.business_state`); a difference invalidates the cache, so an edit or a flush takes effect on the next turn
+of every process.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from typing import Any
 
 from tools.models import PlatformDefinition
 
-KEPT_SECONDS = 60.0
-NAME = re.compile(r"\{\{\s*([a-z_]+)\s*\}\}")
+CACHE_SECONDS = 60.0
+PLACEHOLDER = re.compile(r"\{\{\s*([a-z_]+)\s*\}\}")
 
 
 @dataclass(frozen=True)
 class StoredDefinition:
-    """How the platform's people have worded a tool: what replaces the code's words, and nothing of what it does."""
+    """The platform's wording of a tool. It replaces the code's wording, not its behavior."""
 
     description: str
     category: str
@@ -31,50 +31,48 @@ class StoredDefinition:
 
 
 @dataclass(frozen=True)
-class Generation:
-    """Which definitions there are: how many, and when the newest was written."""
+class DefinitionsVersion:
+    """The version of the stored definitions: their number and the newest timestamp."""
 
     count: int
     newest: datetime | None
 
 
 @dataclass
-class _Kept:
+class _Cache:
     read_at: float = float("-inf")
-    generation: Generation | None = None
+    generation: DefinitionsVersion | None = None
     definitions: Mapping[str, StoredDefinition] | None = None
 
 
-_kept = _Kept()
+_cache = _Cache()
 
 
 def stored_definitions() -> Mapping[str, StoredDefinition] | None:
-    """The stored definitions by name, at most a minute old; None where there are none, and the code's hold (F01)."""
-    if time.monotonic() - _kept.read_at >= KEPT_SECONDS:
+    """The stored definitions by name, at most a minute old; None if there are none and the code's apply."""
+    if time.monotonic() - _cache.read_at >= CACHE_SECONDS:
         rows = list(PlatformDefinition.objects.all())
-        _kept.definitions = {row.name: _definition_of(row) for row in rows} or None
-        _kept.generation = Generation(len(rows), max((row.updated_at for row in rows), default=None))
-        _kept.read_at = time.monotonic()
-    return _kept.definitions
+        _cache.definitions = {row.name: row_definition(row) for row in rows} or None
+        _cache.generation = DefinitionsVersion(len(rows), max((row.updated_at for row in rows), default=None))
+        _cache.read_at = time.monotonic()
+    return _cache.definitions
 
 
-def notice_definitions(count: int, newest: datetime | None) -> None:
-    """Take note of which definitions there are now: those that are kept are forgotten if they are others."""
-    if Generation(count, newest) != _kept.generation:
-        forget_definitions()
+def invalidate_if_changed(count: int, newest: datetime | None) -> None:
+    """Invalidate the cache if the stored definitions have changed."""
+    if DefinitionsVersion(count, newest) != _cache.generation:
+        invalidate_definitions()
 
 
-def forget_definitions() -> None:
-    """Read them anew at the next use, in this process."""
-    _kept.read_at = float("-inf")
+def invalidate_definitions() -> None:
+    """Invalidate this process's cache."""
+    _cache.read_at = float("-inf")
 
 
 def interpolate(text: str, names: Mapping[str, str]) -> str:
-    """The text with `{{business}}` and its like replaced, once: what is put in is not looked at again (F02). A name that
-    isn't known stays as it stands.
-    """
-    return NAME.sub(lambda found: names.get(found[1], found[0]), text) if "{{" in text else text
+    """The text with `{{business}}` and the like replaced, in one pass. Unknown names stay as written."""
+    return PLACEHOLDER.sub(lambda found: names.get(found[1], found[0]), text) if "{{" in text else text
 
 
-def _definition_of(row: PlatformDefinition) -> StoredDefinition:
+def row_definition(row: PlatformDefinition) -> StoredDefinition:
     return StoredDefinition(row.description, row.category, row.section, row.parameters)

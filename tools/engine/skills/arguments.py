@@ -1,4 +1,4 @@
-"""The arguments skill, `generate_object_by_schema` of the source: an object read off the conversation (N45)."""
+"""The arguments skill: an object extracted from the conversation."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from tools.engine.skills.exchange import TranscriptLine
 
 SKILL: Literal["arguments"] = "arguments"
 MAX_OUTPUT_TOKENS = 2_000
-# A JSON Schema that a tenant wrote, or a model of ours.
+# A tenant's JSON Schema, or one of our models.
 Schema = Mapping[str, Any] | type[BaseModel]
 
 
 @dataclass(frozen=True)
 class KnownFact:
-    """One thing known about the customer."""
+    """One known fact about the customer."""
 
     field: str
     value: str
@@ -29,9 +29,9 @@ class KnownFact:
 
 @dataclass(frozen=True)
 class ExtractionContext:
-    """What an object is read off: the business, the customer, the conversation up to the agent's answer, and the moment.
+    """The context an object is extracted from: business, customer, time, and the conversation up to the agent's answer.
 
-    `earlier` says what tools have done in it already, `summary` what was said before `messages`.
+    `earlier` describes what tools have done in it so far, `summary` what was said before `messages`.
     """
 
     business_name: str
@@ -45,8 +45,9 @@ class ExtractionContext:
 
 @dataclass(frozen=True)
 class ArgumentsContext:
-    """The variables of templates/prompts/arguments. `task` says what the object is for, `material` what it is made from
-    besides the conversation.
+    """Variables of templates/prompts/arguments.
+
+    `task` is the purpose of the object, `material` the input besides the conversation.
     """
 
     business_name: str
@@ -67,17 +68,17 @@ async def generate_object_by_schema(
     *,
     schema: Schema,
     task: str,
-    surroundings: ExtractionContext,
+    extraction_context: ExtractionContext,
     record: Recorder,
     quote: str = "",
     material: str = "",
 ) -> dict[str, Any]:
-    """An object that fits the schema, a JSON Schema or a model of ours, validated. Raises LlmError."""
+    """Extract an object that fits the schema, validated. Raises LlmError."""
     context = ArgumentsContext(
         task=task,
         quote=quote,
         material=material,
-        **{name: getattr(surroundings, name) for name in ExtractionContext.__dataclass_fields__},
+        **{name: getattr(extraction_context, name) for name in ExtractionContext.__dataclass_fields__},
     )
     request: ChatRequest = structured_request(SKILL, context, model=model, max_output_tokens=MAX_OUTPUT_TOKENS)
     if isinstance(schema, type):

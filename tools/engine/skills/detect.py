@@ -1,4 +1,4 @@
-"""The tool caller's detection skill: which tools did the agent just commit to (N33)."""
+"""The detection skill: the tools the agent has just committed to."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tools.engine.skills.exchange import TranscriptLine
 
 
 class Rule(StrEnum):
-    """Why a mentioned tool does not fire: the five rules of the source, two of grammar, and the conditions (N34-N38)."""
+    """The reason why a mentioned tool does not fire: five exclusion rules, two of grammar, and the conditions."""
 
     IN_PROGRESS = "in_progress"
     COMPLETED = "completed"
@@ -29,7 +29,7 @@ class Rule(StrEnum):
 
 
 class ConditionReading(BaseModel):
-    """One condition of a tool, as read in the answer. Only a JSON true counts."""
+    """One condition of a tool as read in the answer. Only JSON true counts."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -38,16 +38,16 @@ class ConditionReading(BaseModel):
 
 
 class ToolReading(BaseModel):
-    """One tool whose matter the agent mentioned, the evidence before the verdict."""
+    """One tool whose subject the agent mentioned; evidence comes before the verdict."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     quote: str
-    """The exact words of the agent it rests on."""
+    """The agent's exact words."""
     tool: str
     conditions: list[ConditionReading]
     rule: Rule | None
-    """Why it does not count, or null when every condition is met."""
+    """The rule that holds the tool back; null if every condition is met."""
 
 
 class Unserved(BaseModel):
@@ -56,9 +56,9 @@ class Unserved(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     quote: str
-    """The exact words of the agent."""
+    """The agent's exact words."""
     what: str
-    """What it promised, in a few words."""
+    """The commitment in a few words."""
 
 
 class Verdicts(BaseModel):
@@ -70,11 +70,11 @@ class Verdicts(BaseModel):
 
 
 class Detection(Verdicts):
-    """The tools that the agent mentioned, and what it promised besides."""
+    """The tools that the agent mentioned, and its other commitments."""
 
     model_config = ConfigDict(extra="forbid")
 
-    # Not every model knows to look for them.
+    # Optional, because not every model looks for them.
     unserved: list[Unserved] = []
 
 
@@ -96,10 +96,10 @@ class ToolLine:
 
 @dataclass(frozen=True)
 class DetectContext:
-    """The variables of templates/prompts/detect. `messages` is empty for tools that don't use history (N07, N08).
+    """Variables of templates/prompts/detect. `messages` is empty for tools without history.
 
-    `summary` tells what was said before `messages`, where they are not all. `elsewhere` are tools that another call asks
-    about: what they serve is not unserved.
+    `summary` covers what was said before `messages`. Commitments served by a tool in `elsewhere`, which another call
+    asks about, are not unserved.
     """
 
     tools: list[ToolLine]
@@ -123,8 +123,8 @@ async def detect(
 ) -> Detection:
     """Ask the model which of the tools the agent committed to in `answer`. Raises LlmError.
 
-    With `elsewhere`, the tools that another call asks about, it also asks for commitments that no tool serves. A reading of
-    a tool that wasn't asked about is left out.
+    With `elsewhere`, the tools that another call asks about, it also asks for commitments that no tool serves. Readings
+    of other tools are dropped.
     """
     context = DetectContext(
         tools=tool_lines(tools),
@@ -134,7 +134,7 @@ async def detect(
         asks_unserved=elsewhere is not None,
         elsewhere=tool_lines(elsewhere or []),
     )
-    # The system part is made of the tools alone.
+    # The system prompt depends on the tools alone.
     stable = (tuple(context.tools), context.asks_unserved, tuple(context.elsewhere))
     request = structured_request("detect", context, model=model, max_output_tokens=2000, stable=stable)
     found = await client.structured(request, output=Verdicts if elsewhere is None else Detection, record=record)
@@ -146,7 +146,7 @@ async def detect(
 
 
 def tool_lines(tools: Iterable[CompiledTool]) -> list[ToolLine]:
-    """The tools as the prompts list them. What a condition says is written out once; a later tool's says `as above`."""
+    """The tools as prompts list them. A condition repeated by a later tool is listed as `as above`."""
     told: dict[str, str] = {}
     lines = []
     for tool in tools:

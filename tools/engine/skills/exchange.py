@@ -1,4 +1,4 @@
-"""What the tool caller's skills read."""
+"""The exchange that the detection and rerank skills read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class TranscriptLine:
 
 @dataclass(frozen=True)
 class Exchange:
-    """The agent's latest answer, and the conversation that ends with it. `summary` tells what was said before `lines`."""
+    """The agent's latest answer, and the conversation ending with it. `summary` covers what was said before `lines`."""
 
     answer: str
     lines: Sequence[TranscriptLine]
@@ -22,6 +22,6 @@ class Exchange:
 
     @property
     def said_before(self) -> list[str]:
-        """What the agent said in earlier messages, each of which was judged when it was said."""
+        """The agent's earlier messages, which were judged when they were sent."""
         said = [line.content for line in self.lines if line.role == "agent"]
         return said[:-1] if said and said[-1] == self.answer else said

@@ -1,4 +1,4 @@
-"""The rerank skill: of the tools that share a tag, the one that fits the answer best (N10, N43)."""
+"""The rerank skill: of the tools that share a tag, the one that fits the answer best."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class RankedTool(BaseModel):
 
 
 class Ranking(BaseModel):
-    """The competing tools, the most relevant first."""
+    """The competing tools, most relevant first."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -40,7 +40,7 @@ class Ranking(BaseModel):
 
 @dataclass(frozen=True)
 class RerankContext:
-    """The variables of templates/prompts/rerank, as those of detect."""
+    """Variables of templates/prompts/rerank, as in detect."""
 
     tools: list[ToolLine]
     messages: list[TranscriptLine]
@@ -51,7 +51,9 @@ class RerankContext:
 async def rerank_conflict(
     client: Client, model: ModelSpec, *, tools: Sequence[CompiledTool], exchange: Exchange, record: Recorder
 ) -> Ranking:
-    """Ask which one of the competing tools the agent committed to; history where one of them needs it. Raises LlmError."""
+    """Ask which of the competing tools the agent committed to. History is included if one of them needs it. Raises
+    LlmError.
+    """
     needs_history = any(tool.definition.use_conversation_history for tool in tools)
     context = RerankContext(
         tools=tool_lines(tools),

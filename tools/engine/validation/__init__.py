@@ -1,1 +1,1 @@
-"""What a tool's owner may write: each mistake with its path in the JSON, and a sentence that says what would be right."""
+"""Validation of tool definitions: each problem has its path in the JSON and a sentence on how to correct it."""

@@ -1,4 +1,4 @@
-"""What may follow an action (N21, D7, D1; row 19)."""
+"""Validation of after-actions."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from typing import Any
 
 from projects.records.attributes import type_name
 from tools.engine.definition import AFTER_ACTION_OPTIONS, ActionType, AfterActionType
-from tools.engine.validation.options import LONGEST_VALUE, message_problems
+from tools.engine.validation.options import MAX_VALUE_LENGTH, message_problems
 from tools.engine.validation.problem import Problem, join
 from tools.engine.validation.values import choice_problems, object_problems, shown, text_problems
 
-MOST_AFTER_ACTIONS = 20
+MAX_AFTER_ACTIONS = 20
 ATTRIBUTE = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,39}")
 SECTION = re.compile(r"[A-Za-z][A-Za-z0-9_ -]{0,79}")
 PATH = re.compile(r"[^.\s]{1,64}(\.[^.\s]{1,64}){0,7}")
-LONGEST_INSTRUCTION = 1_000
+MAX_INSTRUCTION_LENGTH = 1_000
 
 
 def after_action_problems(after_actions: Any, *, action: Any, path: str) -> Iterator[Problem]:
-    """The list, of an action of this type."""
+    """Problems of the list, given the type of the action."""
     if not isinstance(after_actions, list):
         yield Problem(path, f"{path} must be a list, not {type_name(after_actions)}.")
-    elif len(after_actions) > MOST_AFTER_ACTIONS:
-        yield Problem(path, f"{path} has {len(after_actions):,} actions; the limit is {MOST_AFTER_ACTIONS}.")
+    elif len(after_actions) > MAX_AFTER_ACTIONS:
+        yield Problem(path, f"{path} has {len(after_actions):,} actions; the limit is {MAX_AFTER_ACTIONS}.")
     elif after_actions and action == ActionType.SEND_EVENT:
         way = "leave the list empty, or use send_webhook or send_urgent_message"
         yield Problem(
@@ -71,12 +71,12 @@ def _target_problems(options: Mapping[str, Any], kind: AfterActionType, *, path:
 
 
 def _input_problems(options: Mapping[str, Any], *, path: str) -> Iterator[Problem]:
-    """Where the value comes from: fixed, or out of the response, with or without a model's work on it."""
+    """Problems of the input: a fixed value or a path into the response, with an optional instruction."""
     value, part, instruction = options.get("value"), options.get("path"), options.get("instruction")
     if value is not None:
-        yield from text_problems(value, path=join(path, "value"), longest=LONGEST_VALUE, is_needed=False)
+        yield from text_problems(value, path=join(path, "value"), max_length=MAX_VALUE_LENGTH, is_required=False)
     if instruction is not None:
-        yield from text_problems(instruction, path=join(path, "instruction"), longest=LONGEST_INSTRUCTION)
+        yield from text_problems(instruction, path=join(path, "instruction"), max_length=MAX_INSTRUCTION_LENGTH)
     at = join(path, "path")
     if part is not None and (not isinstance(part, str) or not PATH.fullmatch(part)):
         yield Problem(at, f"{at} must lead to a part of the response, such as order.status; not {shown(part)}.")

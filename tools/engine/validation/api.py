@@ -1,4 +1,4 @@
-"""The API that looks at a tool before it is saved, for whoever writes one."""
+"""The API that checks a tool before it is saved."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tools.engine.custom.reading import read_json
 from tools.engine.custom.service import list_tools
 from tools.engine.definition import ToolDefinition
 from tools.engine.validation.approval import approval_problems
-from tools.engine.validation.definition import LONGEST_DEFINITION, definition_problems
+from tools.engine.validation.definition import MAX_DEFINITION_LENGTH, definition_problems
 from tools.engine.validation.names import name_problems
 from tools.engine.validation.problem import Problem
 from tools.engine.validation.warnings import warnings_of
@@ -27,7 +27,7 @@ from tools.engine.validation.warnings import warnings_of
 
 class ToolText(StrictSerializer):
     name = serializers.CharField(max_length=200, allow_blank=True)
-    text = serializers.CharField(max_length=2 * LONGEST_DEFINITION, allow_blank=True, trim_whitespace=False)
+    text = serializers.CharField(max_length=2 * MAX_DEFINITION_LENGTH, allow_blank=True, trim_whitespace=False)
 
 
 class CheckedPayload(TypedDict):
@@ -40,9 +40,9 @@ class CheckedTools(ProjectView):
 
     @extend_schema(operation_id="tools_check", request=ToolText)
     def post(self, request: Request) -> TypedResponse[CheckedPayload]:
-        """What is wrong with a definition as it is typed, by path, and what is better changed. Nothing is saved.
+        """Check a definition without saving it.
 
-        `problems` hinder a save, `warnings` don't. Text that is no JSON has one problem, whose sentence names the line.
+        `problems` prevent a save, `warnings` don't. Text that isn't JSON has one problem, which names the line.
         """
         data = self.valid(ToolText)
         others = list_tools(self.project).exclude(name=data["name"]).values_list("name", flat=True)

@@ -1,4 +1,4 @@
-"""Which tools can wait for a person's yes (D16)."""
+"""Validation of `requires_approval`."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from tools.engine.definition import ActionType, Trigger
 from tools.engine.registry import builtin_tools
 from tools.engine.validation.problem import Problem
 
-AT_ONCE = "requires_approval: {name} works at once or not at all; only a webhook can wait until somebody has said yes."
+AT_ONCE = "requires_approval: {name} can't wait for approval; only webhooks and tools that run as a task can."
 
 
 def approval_problems(name: Any, document: Any) -> Iterator[Problem]:
-    """A tool that asks for approval must be able to run later, as a task. What else is wrong with it is said elsewhere."""
+    """A tool that requires approval must be able to run later, as a task. Other problems are reported elsewhere."""
     if not isinstance(document, Mapping) or document.get("requires_approval") is not True:
         return
     action = document.get("action", {})

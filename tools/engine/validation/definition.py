@@ -1,4 +1,4 @@
-"""A whole definition, looked at before it is saved (N16-N21; rows 13 to 19)."""
+"""Validation of a whole definition."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from typing import Any
 from projects.api.parsers import check_value
 from projects.common.api_error import ApiError
 from projects.records.attributes import type_name
-from tools.engine.definition import ActionType, ToolDefinition
+from tools.engine.definition import CALLED, ActionType, ToolDefinition, Trigger
 from tools.engine.validation.after_actions import after_action_problems
-from tools.engine.validation.moments import is_promised, moment_problems
 from tools.engine.validation.options import option_problems
 from tools.engine.validation.problem import DefinitionRefused, Problem, join
 from tools.engine.validation.values import boolean_problems, choice_problems, object_problems, shown, text_problems
@@ -27,45 +26,52 @@ FIELDS = (
     "after_actions",
     "requires_approval",
 )
-LONGEST_DEFINITION = 32_000
-LONGEST_DESCRIPTION = 2_000
-LONGEST_CONDITION = 1_000
-LONGEST_TAG = 64
-MOST_CONDITIONS = 20
+MAX_DEFINITION_LENGTH = 32_000
+MAX_DESCRIPTION_LENGTH = 2_000
+MAX_CONDITION_LENGTH = 1_000
+MAX_TAG_LENGTH = 64
+MAX_CONDITIONS = 20
 CONDITION_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 HISTORY = "true to read the whole conversation, false to read the latest answer only"
+MOMENTS = "moments"
+EXAMPLE = '["turn", "commitment"]'
+WEBHOOKS_ONLY = '{path}: only webhooks can use moments other than commitment. Write ["commitment"], or remove moments.'
+ANSWERS_LATER = (
+    '{path}: a webhook with callback answers later, but "{moment}" needs the answer at once. Remove one of the two.'
+)
+NO_TASK = 'requires_approval: an approved tool runs as a task; add "task" to moments, or remove requires_approval.'
 
 
 def checked_definition(document: Any) -> ToolDefinition:
-    """The document as a definition. Raises DefinitionRefused with everything that is wrong."""
+    """Parse a definition. Raises DefinitionRefused with every problem."""
     if problems := definition_problems(document):
         raise DefinitionRefused(problems)
     return ToolDefinition.model_validate(document)
 
 
 def definition_problems(document: Any) -> list[Problem]:
-    """Everything that is wrong with a definition, in the order of its fields; empty when it can be saved."""
+    """Every problem of a definition, in the order of its fields; empty if it can be saved."""
     try:
         check_value(document)
     except ApiError as error:
         return [Problem(error.field or "", error.message)]
     if not isinstance(document, Mapping):
         return [Problem("", f"A tool must be an object, not {type_name(document)}.")]
-    if (size := len(json.dumps(document, ensure_ascii=False))) > LONGEST_DEFINITION:
-        return [Problem("", f"The definition has {size:,} characters; the limit is {LONGEST_DEFINITION:,}.")]
+    if (size := len(json.dumps(document, ensure_ascii=False))) > MAX_DEFINITION_LENGTH:
+        return [Problem("", f"The definition has {size:,} characters; the limit is {MAX_DEFINITION_LENGTH:,}.")]
     return list(_problems(document))
 
 
 def _problems(document: Mapping[str, Any]) -> Iterator[Problem]:
     yield from object_problems(document, path="", known=FIELDS)
-    yield from text_problems(document.get("description", ""), path="description", longest=LONGEST_DESCRIPTION)
-    # What no commitment fires has none to hold.
-    if is_promised(document) or document.get("conditions", {}) != {}:
+    yield from text_problems(document.get("description", ""), path="description", max_length=MAX_DESCRIPTION_LENGTH)
+    # A tool that no commitment fires needs no conditions.
+    if _fires_on_commitments(document) or document.get("conditions", {}) != {}:
         yield from _conditions_problems(document.get("conditions"))
     yield from _history_problems(document)
     if document.get("conflictPolicy") is not None:
         yield from _policy_problems(document["conflictPolicy"])
-    yield from moment_problems(document, type=_type_of(document))
+    yield from _moment_problems(document, type=_type_of(document))
     yield from _action_problems(document.get("action", {}))
     yield from after_action_problems(document.get("after_actions", []), action=_type_of(document), path="after_actions")
     yield from boolean_problems(document.get("requires_approval", False), path="requires_approval")
@@ -73,12 +79,12 @@ def _problems(document: Mapping[str, Any]) -> Iterator[Problem]:
 
 def _conditions_problems(conditions: Any) -> Iterator[Problem]:
     if conditions is None or conditions == {}:
-        # Without one, "all are true" would hold in every turn.
+        # Without conditions the tool would fire on every turn.
         yield Problem("conditions", "A tool needs at least one condition.")
     elif not isinstance(conditions, Mapping):
         yield Problem("conditions", f"conditions must be an object, a condition by name, not {type_name(conditions)}.")
-    elif len(conditions) > MOST_CONDITIONS:
-        yield Problem("conditions", f"There are {len(conditions):,} conditions; the limit is {MOST_CONDITIONS}.")
+    elif len(conditions) > MAX_CONDITIONS:
+        yield Problem("conditions", f"There are {len(conditions):,} conditions; the limit is {MAX_CONDITIONS}.")
     else:
         for name, condition in conditions.items():
             yield from _condition_problems(name, condition)
@@ -93,7 +99,7 @@ def _condition_problems(name: str, condition: Any) -> Iterator[Problem]:
     if isinstance(condition, Mapping):
         yield from choice_problems(condition.get("type"), path=join(path, "type"), choices=["boolean"])
         description = condition.get("description", "")
-        yield from text_problems(description, path=join(path, "description"), longest=LONGEST_CONDITION)
+        yield from text_problems(description, path=join(path, "description"), max_length=MAX_CONDITION_LENGTH)
 
 
 def _history_problems(document: Mapping[str, Any]) -> Iterator[Problem]:
@@ -108,7 +114,7 @@ def _policy_problems(policy: Any) -> Iterator[Problem]:
     yield from object_problems(policy, path="conflictPolicy", known=("tag",))
     if isinstance(policy, Mapping):
         tag = policy.get("tag", "")
-        yield from text_problems(tag, path="conflictPolicy.tag", longest=LONGEST_TAG, one_line=True)
+        yield from text_problems(tag, path="conflictPolicy.tag", max_length=MAX_TAG_LENGTH, one_line=True)
 
 
 def _action_problems(action: Any) -> Iterator[Problem]:
@@ -121,6 +127,45 @@ def _action_problems(action: Any) -> Iterator[Problem]:
 
 
 def _type_of(document: Mapping[str, Any]) -> Any:
-    """The action's type; `send_event` where there is none (D8)."""
+    """The action's type; `send_event` by default."""
     action = document.get("action", {})
     return action.get("type", ActionType.SEND_EVENT) if isinstance(action, Mapping) else shown(action)
+
+
+def _moment_problems(document: Mapping[str, Any], *, type: Any) -> Iterator[Problem]:
+    """Problems of `moments`, given the type of the action; none if it isn't set."""
+    moments = document.get(MOMENTS)
+    if moments is None:
+        return
+    if not isinstance(moments, list):
+        yield Problem(MOMENTS, f"{MOMENTS} must be a list such as {EXAMPLE}, not {type_name(moments)}.")
+        return
+    if not moments:
+        yield Problem(MOMENTS, f"{MOMENTS} is empty; list when the tool may run, such as {EXAMPLE}, or remove it.")
+    for index, moment in enumerate(moments):
+        path = join(MOMENTS, str(index))
+        found = list(choice_problems(moment, path=path, choices=[*Trigger]))
+        if not found and moment in moments[:index]:
+            found.append(Problem(path, f'{path}: "{moment}" is listed twice; remove one.'))
+        yield from found or _trigger_problems(document, moment, path=path, type=type)
+    if document.get("requires_approval") is True and type == ActionType.SEND_WEBHOOK and Trigger.TASK not in moments:
+        yield Problem("requires_approval", NO_TASK)
+
+
+def _trigger_problems(document: Mapping[str, Any], moment: str, *, path: str, type: Any) -> Iterator[Problem]:
+    if moment != Trigger.COMMITMENT and type != ActionType.SEND_WEBHOOK:
+        yield Problem(path, WEBHOOKS_ONLY.format(path=path))
+    elif moment in CALLED and _answers_later(document):
+        yield Problem(path, ANSWERS_LATER.format(path=path, moment=moment))
+
+
+def _answers_later(document: Mapping[str, Any]) -> bool:
+    action = document.get("action", {})
+    options = action.get("options", {}) if isinstance(action, Mapping) else {}
+    return isinstance(options, Mapping) and options.get("callback") is True
+
+
+def _fires_on_commitments(document: Mapping[str, Any]) -> bool:
+    """True if commitments fire the tool, which then needs conditions."""
+    moments = document.get(MOMENTS)
+    return not isinstance(moments, list) or not moments or Trigger.COMMITMENT in moments

@@ -1,4 +1,4 @@
-"""How a tool may be called, so that nobody takes one tool for another (row 15)."""
+"""Validation of tool names, including look-alikes."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 from tools.engine.registry import builtin_tools
 from tools.engine.validation.problem import Problem
 
-LONGEST_NAME = 64
-NAME = re.compile(rf"[A-Za-z][A-Za-z0-9_-]{{0,{LONGEST_NAME - 1}}}")
-RULE = f"A name is a letter, then letters, digits, _ or -, at most {LONGEST_NAME} characters: send_quote_tool."
-# Events that mean something else already: a tool's event carries the tool's name (N44).
-EVENTS_OF_OURS = frozenset(
+MAX_NAME_LENGTH = 64
+NAME = re.compile(rf"[A-Za-z][A-Za-z0-9_-]{{0,{MAX_NAME_LENGTH - 1}}}")
+RULE = f"A name is a letter, then letters, digits, _ or -, at most {MAX_NAME_LENGTH} characters: send_quote_tool."
+# Reserved: a tool's event carries the tool's name.
+RESERVED_EVENTS = frozenset(
     {
         "broadcast_analyze_conversation",
         "conversation_started",
@@ -28,30 +28,30 @@ EVENTS_OF_OURS = frozenset(
         "user_message",
     }
 )
-# Cyrillic and Greek letters, in lower case, that look like these Latin ones.
+# Lowercase Cyrillic and Greek letters that look like these Latin ones.
 FOREIGN = (
     "\u0430\u0432\u0435\u0451\u0437\u0456\u043a\u043c\u043d\u043e\u0440\u0441\u0442\u0443\u0445\u0455"
     "\u0458\u0501\u04bb\u04cf\u051b\u051d\u03b1\u03b5\u03b9\u03ba\u03bd\u03bf\u03c1\u03c4\u03c5\u03c7"
 )
 LOOKALIKES = str.maketrans(FOREIGN, "abee3ikmhopctyxsjdhlqwaeikvoptux")
-# What differs only in these is read as the same.
-SAME = (("0", "o"), ("1", "l"), ("i", "l"), ("rn", "m"), ("vv", "w"), ("-", "_"))
+# Sequences that are easily confused.
+CONFUSABLE = (("0", "o"), ("1", "l"), ("i", "l"), ("rn", "m"), ("vv", "w"), ("-", "_"))
 
 
 def name_problems(name: Any, *, others: Iterable[str] = ()) -> Iterator[Problem]:
-    """A name that follows the rule, is no event of ours, and looks like no other tool's. `others` are the project's tools."""
+    """Problems of a name: malformed, reserved, or a look-alike of another tool. `others` are the project's tools."""
     if not isinstance(name, str):
         yield Problem("name", f"The name must be text. {RULE}")
         return
     if name in builtin_tools() or name in others:
         return
     if lookalike := _lookalike(name, (*builtin_tools(), *others)):
-        way = "Write that name exactly to replace it, or choose one that looks different."
-        yield Problem("name", f"The name '{name[:80]}' can be taken for {lookalike}. {way}")
+        way = "Use that exact name to replace it, or choose a different one."
+        yield Problem("name", f"The name '{name[:80]}' looks like {lookalike}. {way}")
     elif not NAME.fullmatch(name):
         yield Problem("name", f"The name '{name[:80]}' can't be used. {RULE}")
-    elif name in EVENTS_OF_OURS:
-        yield Problem("name", f"'{name}' is the name of an event of the system; choose another, such as {name}_tool.")
+    elif name in RESERVED_EVENTS:
+        yield Problem("name", f"'{name}' is reserved for a system event; choose another, such as {name}_tool.")
 
 
 def _lookalike(name: str, taken: Iterable[str]) -> str | None:
@@ -60,10 +60,10 @@ def _lookalike(name: str, taken: Iterable[str]) -> str | None:
 
 
 def skeleton(name: str) -> str:
-    """What a reader makes of a name at a glance: the same for names that differ by case or look-alike letters only."""
-    plain = unicodedata.normalize("NFKD", name[: 2 * LONGEST_NAME])
+    """The name reduced to its appearance: equal for names that differ only by case or look-alike letters."""
+    plain = unicodedata.normalize("NFKD", name[: 2 * MAX_NAME_LENGTH])
     plain = "".join(letter for letter in plain if unicodedata.category(letter) not in ("Mn", "Cf"))
     plain = plain.casefold().translate(LOOKALIKES)
-    for one, other in SAME:
+    for one, other in CONFUSABLE:
         plain = plain.replace(one, other)
     return plain.strip()

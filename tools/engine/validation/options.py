@@ -1,4 +1,4 @@
-"""What an action may be told (N20, N45, N46; rows 16 to 18)."""
+"""Validation of action options."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ from tools.engine.validation.values import (
     text_problems,
 )
 
-LONGEST_MESSAGE = 2_000
-LONGEST_PREFIX = 200
-LONGEST_VALUE = 2_000
-MOST_FIXED = 50
-# The system's own: they make a call safe to repeat, and prove who sent it.
-OWN_HEADERS = frozenset({"idempotency-key", "webhook-id", "webhook-timestamp", "webhook-signature"})
+MAX_MESSAGE_LENGTH = 2_000
+MAX_PREFIX_LENGTH = 200
+MAX_VALUE_LENGTH = 2_000
+MAX_FIXED = 50
+# Set by the system; they make a call idempotent and authenticate it.
+RESERVED_HEADERS = frozenset({"idempotency-key", "webhook-id", "webhook-timestamp", "webhook-signature"})
 JSON_TYPE = "application/json"
 
 
 def option_problems(options: Any, *, type: Any, path: str) -> Iterator[Problem]:
-    """The options of an action of this type; of an unknown type nothing can be said."""
+    """Problems of the options, given the type of the action; none for an unknown type."""
     check = CHECKS.get(type) if isinstance(type, str) else None
     if not isinstance(options, Mapping):
         yield Problem(path, f"{path} must be an object, not {type_name(options)}.")
@@ -51,9 +51,7 @@ def option_problems(options: Any, *, type: Any, path: str) -> Iterator[Problem]:
 
 def _event_problems(options: Mapping[str, Any], path: str) -> Iterator[Problem]:
     for name in options:
-        yield Problem(
-            join(path, name), f"send_event takes no options; the event carries the tool's name. Remove '{name[:80]}'."
-        )
+        yield Problem(join(path, name), f"send_event takes no options. Remove '{name[:80]}'.")
 
 
 def _urgent_message_problems(options: Mapping[str, Any], path: str) -> Iterator[Problem]:
@@ -62,11 +60,15 @@ def _urgent_message_problems(options: Mapping[str, Any], path: str) -> Iterator[
 
 
 def message_problems(options: Mapping[str, Any], path: str) -> Iterator[Problem]:
-    """What an urgent message says, as an action or as an after-action."""
-    for name, longest in (("prefix", LONGEST_PREFIX), ("message", LONGEST_MESSAGE)):
+    """Problems of an urgent message, as an action or an after-action."""
+    for name, max_length in (("prefix", MAX_PREFIX_LENGTH), ("message", MAX_MESSAGE_LENGTH)):
         if name in options:
             yield from text_problems(
-                options[name], path=join(path, name), longest=longest, is_needed=False, one_line=name == "prefix"
+                options[name],
+                path=join(path, name),
+                max_length=max_length,
+                is_required=False,
+                one_line=name == "prefix",
             )
 
 
@@ -81,27 +83,28 @@ def _webhook_problems(options: Mapping[str, Any], path: str) -> Iterator[Problem
         yield from _header_problems(options["headers"], path=join(path, "headers"))
     if "body" in options:
         yield from _body_problems(options["body"], method=method, path=join(path, "body"))
-    yield from _manner_problems(options, path)
+    yield from _call_problems(options, path)
 
 
-def _manner_problems(options: Mapping[str, Any], path: str) -> Iterator[Problem]:
-    """How a webhook is called, beside what it carries."""
+def _call_problems(options: Mapping[str, Any], path: str) -> Iterator[Problem]:
+    """Problems of a webhook's settings other than its content."""
     if "delivery" in options:
         yield from choice_problems(options["delivery"], path=join(path, "delivery"), choices=[*RetryPolicy])
     if "callback" in options:
         yield from boolean_problems(options["callback"], path=join(path, "callback"))
     if "timeout_seconds" in options:
-        yield from number_problems(options["timeout_seconds"], path=join(path, "timeout_seconds"), least=1, most=30)
+        yield from number_problems(
+            options["timeout_seconds"], path=join(path, "timeout_seconds"), minimum=1, maximum=30
+        )
     if options.get("wait_seconds") is not None:
-        yield from number_problems(options["wait_seconds"], path=join(path, "wait_seconds"), least=0, most=600)
+        yield from number_problems(options["wait_seconds"], path=join(path, "wait_seconds"), minimum=0, maximum=600)
 
 
 def _url_problems(url: Any, *, path: str) -> Iterator[Problem]:
     if not isinstance(url, str) or not url:
         yield Problem(path, f"{path} must be an address such as https://api.example.com/action, not {shown(url)}.")
     elif "{" in url or "}" in url:
-        way = "write the address out, and put what comes from the conversation into query or body"
-        yield Problem(path, f"{path} holds a placeholder; {way}.")
+        yield Problem(path, f"{path} can't contain placeholders; put values from the conversation into query or body.")
     else:
         try:
             Guard(allow=settings.OUTBOUND_ALLOW).check_url(url)
@@ -131,7 +134,7 @@ def _header_problems(headers: Any, *, path: str) -> Iterator[Problem]:
 
 
 def _one_header_problems(name: str, value: str, *, path: str) -> Iterator[Problem]:
-    is_ours = name.lower() in OWN_HEADERS
+    is_ours = name.lower() in RESERVED_HEADERS
     is_other_type = name.lower() == "content-type" and value.partition(";")[0].strip().lower() != JSON_TYPE
     if is_ours or is_other_type:
         yield Problem(path, f"The header {name[:64]} is set by the system and can't be changed; remove it.")
@@ -152,20 +155,20 @@ def _body_problems(body: Any, *, method: Any, path: str) -> Iterator[Problem]:
 
 
 def _fixed_problems(fixed: Any, *, path: str) -> Iterator[Problem]:
-    """Texts by name that are the same at every call."""
+    """Problems of fixed texts by name."""
     if not isinstance(fixed, Mapping):
         yield Problem(path, f"{path} must be an object: texts by name, or a JSON Schema, not {type_name(fixed)}.")
         return
-    if len(fixed) > MOST_FIXED:
-        yield Problem(path, f"{path} has {len(fixed)} entries; the limit is {MOST_FIXED}.")
+    if len(fixed) > MAX_FIXED:
+        yield Problem(path, f"{path} has {len(fixed)} entries; the limit is {MAX_FIXED}.")
     for name, value in fixed.items():
-        if not isinstance(value, str) or len(value) > LONGEST_VALUE:
+        if not isinstance(value, str) or len(value) > MAX_VALUE_LENGTH:
             at = join(path, name)
-            yield Problem(at, f"{at} must be text of at most {LONGEST_VALUE:,} characters, not {shown(value)}.")
+            yield Problem(at, f"{at} must be text of at most {MAX_VALUE_LENGTH:,} characters, not {shown(value)}.")
 
 
 def _flat_problems(schema: Mapping[str, Any], *, path: str, types: tuple[str, ...]) -> Iterator[Problem]:
-    """A query and headers are flat: no objects in them, and lists of plain values only where they may be repeated."""
+    """Query and headers must be flat: no objects, and lists of plain values only in a query."""
     properties = schema.get("properties")
     for name, node in properties.items() if isinstance(properties, Mapping) else ():
         found = set(types_of(node) or ()) - {"null"} if isinstance(node, Mapping) else set()
@@ -173,7 +176,7 @@ def _flat_problems(schema: Mapping[str, Any], *, path: str, types: tuple[str, ..
         inner = set(types_of(items) or ()) if isinstance(items, Mapping) else set()
         if found - set(types) or inner - set(SCALARS):
             at = join(path, "properties", name)
-            yield Problem(at, f"{at} must be plain: {', '.join(types)}; objects belong into body.")
+            yield Problem(at, f"{at} must be plain: {', '.join(types)}; objects belong in body.")
 
 
 CHECKS: Mapping[str, Callable[[Mapping[str, Any], str], Iterator[Problem]]] = {

@@ -1,4 +1,4 @@
-"""What is wrong with a definition, and where."""
+"""Problems of a definition."""
 
 from __future__ import annotations
 
@@ -10,13 +10,16 @@ from projects.common.api_error import ApiError
 
 @dataclass(frozen=True)
 class Problem:
-    """One mistake: its dotted path in the JSON (`conditions.agentPromised.type`), and what would be right."""
+    """One mistake: its dotted path in the JSON (`conditions.agentPromised.type`), and a sentence on how to correct it."""
 
     path: str
     message: str
 
     def below(self, path: str) -> Problem:
-        """The same mistake, seen from further out: its path is longer, also in the sentence. A name is the path itself."""
+        """The same problem relative to an outer document. The path is also prefixed in the sentence.
+
+        A `name` is the key of the outer document, so its own path is dropped.
+        """
         inner = "" if self.path == "name" else self.path
         longer = join(path, inner)
         is_named = bool(inner) and self.message.startswith(inner)
@@ -24,7 +27,7 @@ class Problem:
 
 
 class DefinitionRefused(ApiError):
-    """This tool can't be saved as it is. `problems` are in the order of the document."""
+    """The tool can't be saved. `problems` are in the order of the document."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         first, more = problems[0], len(problems) - 1
@@ -34,5 +37,5 @@ class DefinitionRefused(ApiError):
 
 
 def join(path: str, *names: str) -> str:
-    """The dotted path some steps further; a long name is cut."""
+    """Append names to a dotted path; long names are cut."""
     return ".".join(part for part in (path, *(name[:160] for name in names)) if part)

@@ -1,7 +1,7 @@
-"""The JSON Schema that a tool may ask a model to fill: a small part of the language, without anything that runs or fetches.
+"""Validation of the JSON Schemas in a tool: a small subset of the language.
 
-A regular expression can take minutes on 24 characters, a reference can lead anywhere, and a deep or broad schema costs every
-call that carries it (row 18, threat 23). So: no `pattern`, no `$ref`, nothing that combines schemas, and limits.
+`pattern` is refused because a regular expression can take minutes on 24 characters, `$ref` because it can point
+anywhere. Schemas can't be combined, and depth and size are limited, because every call carries them.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from projects.records.attributes import type_name
 from tools.engine.validation.problem import Problem, join
 from tools.engine.validation.values import boolean_problems, is_number, number_problems, shown, text_problems
 
-DEEPEST = 8
-MOST_PROPERTIES = 100
-MOST_CHOICES = 100
-LONGEST_NAME = 64
-LONGEST_TEXT = 1_000
-LONGEST_CHOICE = 200
-LARGEST_LENGTH = 100_000
+MAX_DEPTH = 8
+MAX_PROPERTIES = 100
+MAX_CHOICES = 100
+MAX_NAME_LENGTH = 64
+MAX_TEXT_LENGTH = 1_000
+MAX_CHOICE_LENGTH = 200
+MAX_LENGTH = 100_000
 
 TYPES: Mapping[str, tuple[type, ...]] = {
     "string": (str,),
@@ -39,9 +39,9 @@ FLAGS = ("additionalProperties", "uniqueItems")
 ANYTHING = ("default", "examples")
 STRUCTURE = ("type", "properties", "required", "items", "enum", "const")
 REFUSED = {
-    "pattern": "A regular expression isn't accepted here; list the values in enum, or say the form in the description.",
-    "patternProperties": "Names by regular expression aren't accepted; name each in properties.",
-    "$ref": "A reference to another schema isn't followed; write that schema out here.",
+    "pattern": "Regular expressions aren't allowed; list the values in enum or describe the format.",
+    "patternProperties": "Regular expressions aren't allowed; list each name in properties.",
+    "$ref": "References aren't allowed; write the schema out here.",
 }
 COMBINING = frozenset(
     {"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "$defs", "definitions", "dependentSchemas"}
@@ -49,19 +49,19 @@ COMBINING = frozenset(
 
 
 def schema_problems(schema: Any, *, path: str) -> Iterator[Problem]:
-    """A schema of an object, as a request's body is."""
+    """Problems of an object schema, such as that of a request body."""
     if isinstance(schema, Mapping) and schema.get("type") != "object":
         yield Problem(join(path, "type"), f'{path}.type must be "object", not {shown(schema.get("type"))}.')
         return
-    if (count := _count_properties(schema, DEEPEST)) > MOST_PROPERTIES:
-        yield Problem(path, f"{path} has {count:,} properties; the limit is {MOST_PROPERTIES}.")
+    if (count := _count_properties(schema, MAX_DEPTH)) > MAX_PROPERTIES:
+        yield Problem(path, f"{path} has {count:,} properties; the limit is {MAX_PROPERTIES}.")
         return
     yield from _node_problems(schema, path=path, depth=1)
 
 
 def _node_problems(node: Any, *, path: str, depth: int) -> Iterator[Problem]:
-    if depth > DEEPEST:
-        yield Problem(path, f"{path} is nested more than {DEEPEST} levels deep; make the schema flatter.")
+    if depth > MAX_DEPTH:
+        yield Problem(path, f"{path} is nested more than {MAX_DEPTH} levels deep; make the schema flatter.")
     elif not isinstance(node, Mapping):
         yield Problem(path, f'{path} must be a JSON Schema such as {{"type": "string"}}, not {type_name(node)}.')
     else:
@@ -77,14 +77,10 @@ def _keyword_problems(node: Mapping[str, Any], *, path: str) -> Iterator[Problem
         if name in REFUSED:
             yield Problem(join(path, name), REFUSED[name])
         elif name in COMBINING:
-            yield Problem(
-                join(path, name), f"'{name}' isn't accepted; describe one plain shape by type and properties."
-            )
+            yield Problem(join(path, name), f"'{name}' isn't allowed; use type and properties.")
         elif name not in KEYWORDS:
             known = "type, description, properties, required, items, enum, minimum, maxLength"
-            yield Problem(
-                join(path, name), f"Unknown keyword '{name[:80]}'. A schema here is made of {known} and the like."
-            )
+            yield Problem(join(path, name), f"Unknown keyword '{name[:80]}'. Use {known} and the like.")
 
 
 def _type_problems(node: Mapping[str, Any], *, path: str) -> Iterator[Problem]:
@@ -98,7 +94,7 @@ def _type_problems(node: Mapping[str, Any], *, path: str) -> Iterator[Problem]:
 
 
 def types_of(node: Mapping[str, Any]) -> tuple[str, ...] | None:
-    """The types that a schema names: none, one, or one and "null". None where they are no types."""
+    """The types a schema names: none, one, or one and "null". None if they are invalid."""
     given = node.get("type", ())
     names = tuple(given) if isinstance(given, list) else (given,) if given != () else ()
     if any(not isinstance(name, str) or name not in TYPES for name in names) or len(set(names)) != len(names):
@@ -130,7 +126,7 @@ def _length_problems(value: Any, *, path: str) -> Iterator[Problem]:
     if not isinstance(value, int) or isinstance(value, bool):
         yield Problem(path, f"{path} must be a whole number, not {shown(value)}.")
     else:
-        yield from number_problems(value, path=path, least=0, most=LARGEST_LENGTH)
+        yield from number_problems(value, path=path, minimum=0, maximum=MAX_LENGTH)
 
 
 def _choice_problems(node: Mapping[str, Any], *, path: str) -> Iterator[Problem]:
@@ -149,12 +145,12 @@ def _choice_problems(node: Mapping[str, Any], *, path: str) -> Iterator[Problem]
 def _enum_problems(values: Any, *, path: str) -> Iterator[Problem]:
     if not isinstance(values, list) or not values:
         yield Problem(path, f"{path} must list at least one value.")
-    elif len(values) > MOST_CHOICES:
-        yield Problem(path, f"{path} lists {len(values):,} values; the limit is {MOST_CHOICES}.")
+    elif len(values) > MAX_CHOICES:
+        yield Problem(path, f"{path} lists {len(values):,} values; the limit is {MAX_CHOICES}.")
     elif any(isinstance(value, dict | list) for value in values):
         yield Problem(path, f"{path} may list texts, numbers, true, false and null only.")
-    elif any(isinstance(value, str) and len(value) > LONGEST_CHOICE for value in values):
-        yield Problem(path, f"{path} lists a text of more than {LONGEST_CHOICE} characters.")
+    elif any(isinstance(value, str) and len(value) > MAX_CHOICE_LENGTH for value in values):
+        yield Problem(path, f"{path} lists a text of more than {MAX_CHOICE_LENGTH} characters.")
     elif len({(type(value), value) for value in values}) < len(values):
         yield Problem(path, f"{path} lists a value twice; remove one.")
 
@@ -172,9 +168,9 @@ def _property_problems(node: Mapping[str, Any], *, path: str, depth: int) -> Ite
         yield Problem(at, f"{at} must be an object: a schema for each name.")
         return
     if "object" in (types_of(node) or ()) and not properties:
-        yield Problem(at, f"{at} is missing or empty; an object names what it holds.")
+        yield Problem(at, f"{at} is missing or empty; list the object's properties.")
     for name, schema in properties.items():
-        yield from text_problems(name, path=at, longest=LONGEST_NAME, one_line=True)
+        yield from text_problems(name, path=at, max_length=MAX_NAME_LENGTH, one_line=True)
         yield from _node_problems(schema, path=join(at, name), depth=depth + 1)
     yield from _required_problems(node.get("required", []), properties, path=join(path, "required"))
 
@@ -195,11 +191,11 @@ def _item_problems(node: Mapping[str, Any], *, path: str, depth: int) -> Iterato
     if "items" in node:
         yield from _node_problems(node["items"], path=at, depth=depth + 1)
     elif "array" in (types_of(node) or ()):
-        yield Problem(at, f"{at} is missing; an array says what it holds.")
+        yield Problem(at, f"{at} is missing; describe the array's items.")
 
 
 def _count_properties(node: Any, depth: int) -> int:
-    """How many properties a schema names, as deep as one may be."""
+    """The number of properties in a schema, down to the given depth."""
     if not isinstance(node, Mapping) or depth == 0:
         return 0
     properties = node.get("properties")
@@ -208,9 +204,9 @@ def _count_properties(node: Any, depth: int) -> int:
 
 
 CHECKS: Mapping[str, Callable[..., Iterator[Problem]]] = {
-    "title": partial(text_problems, longest=LONGEST_TEXT, is_needed=False),
-    "description": partial(text_problems, longest=LONGEST_TEXT, is_needed=False),
-    "format": partial(text_problems, longest=40, is_needed=False),
+    "title": partial(text_problems, max_length=MAX_TEXT_LENGTH, is_required=False),
+    "description": partial(text_problems, max_length=MAX_TEXT_LENGTH, is_required=False),
+    "format": partial(text_problems, max_length=40, is_required=False),
     "multipleOf": _step_problems,
     **dict.fromkeys(BOUNDS, _bound_problems),
     **dict.fromkeys(LENGTHS, _length_problems),

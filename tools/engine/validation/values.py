@@ -1,4 +1,4 @@
-"""The plain parts of a document: texts, numbers, names of fields."""
+"""Validation of plain values: texts, numbers and field names."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LAYOUT = "\n\t"
 
 
 def object_problems(value: Any, *, path: str, known: Iterable[str]) -> Iterator[Problem]:
-    """An object that holds known fields only."""
+    """Problems of an object that may have only known fields."""
     names = list(known)
     if not isinstance(value, Mapping):
         yield Problem(path, f"{path or 'A tool'} must be an object, not {type_name(value)}.")
@@ -29,19 +29,19 @@ def _suggestion(name: str, known: list[str]) -> str:
     close = get_close_matches(name[:80], known, n=1)
     if close:
         return f"Did you mean '{close[0]}'?"
-    return f"There is room for {', '.join(known)}." if known else "Nothing can be set here."
+    return f"Allowed: {', '.join(known)}." if known else "No fields are allowed here."
 
 
 def text_problems(
-    value: Any, *, path: str, longest: int, is_needed: bool = True, one_line: bool = False
+    value: Any, *, path: str, max_length: int, is_required: bool = True, one_line: bool = False
 ) -> Iterator[Problem]:
-    """A text that says something, or may be empty where it isn't needed."""
+    """Problems of a text: type, emptiness if it is required, length, control characters."""
     if not isinstance(value, str):
         yield Problem(path, f"{path} must be text, not {type_name(value)}.")
-    elif is_needed and is_empty(value):
-        yield Problem(path, f"{path} is empty; write what it is for.")
-    elif len(value) > longest:
-        yield Problem(path, f"{path} has {len(value):,} characters; the limit is {longest:,}.")
+    elif is_required and is_empty(value):
+        yield Problem(path, f"{path} can't be empty.")
+    elif len(value) > max_length:
+        yield Problem(path, f"{path} has {len(value):,} characters; the limit is {max_length:,}.")
     elif (bad := _unprintable(value, allowed="" if one_line else LAYOUT)) is not None:
         place = f"character {bad + 1} is U+{ord(value[bad]):04X}, a line break or control character"
         yield Problem(path, f"In {path}, {place}; remove it.")
@@ -57,9 +57,9 @@ def boolean_problems(value: Any, *, path: str) -> Iterator[Problem]:
         yield Problem(path, f"{path} must be true or false, without quotation marks, not {shown(value)}.")
 
 
-def number_problems(value: Any, *, path: str, least: float, most: float) -> Iterator[Problem]:
-    if not is_number(value) or not least <= value <= most:
-        yield Problem(path, f"{path} must be a number from {least:g} to {most:g}, not {shown(value)}.")
+def number_problems(value: Any, *, path: str, minimum: float, maximum: float) -> Iterator[Problem]:
+    if not is_number(value) or not minimum <= value <= maximum:
+        yield Problem(path, f"{path} must be a number from {minimum:g} to {maximum:g}, not {shown(value)}.")
 
 
 def choice_problems(value: Any, *, path: str, choices: Iterable[str]) -> Iterator[Problem]:
@@ -74,7 +74,7 @@ def is_number(value: Any) -> bool:
 
 
 def shown(value: Any) -> str:
-    """A value in a sentence: short, as JSON would write it."""
+    """A value for use in a sentence: short, as JSON."""
     if isinstance(value, str):
         return f'"{value[:60]}"'
     return str(value)[:60] if is_number(value) else type_name(value)

@@ -1,4 +1,4 @@
-"""What can be saved, and is better said: secrets in plain sight, addresses without TLS (row 17)."""
+"""Warnings about a valid definition: plain-text secrets, addresses without TLS."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from tools.engine.validation.problem import Problem
 WORDS = r"api_?key|key|token|secret|pass(word|wd)?|auth\w*|sig(nature)?|credentials?|jwt"
 SECRET_NAME = re.compile(rf"(^|[_\-.])({WORDS})($|[_\-.])", re.IGNORECASE)
 SECRET_HEADERS = frozenset({"authorization", "cookie", "proxy-authorization", "x-api-key", "api-key"})
-WAY = "Put secrets in the secret field: a secret header is encrypted, and never shown, stored or logged in plain text."
+WAY = "Use a secret header instead; it is encrypted and never shown."
 
 
 def warnings_of(definition: ToolDefinition) -> list[Problem]:
-    """What the owner should know, in the order of the document."""
+    """The warnings, in the order of the document."""
     if definition.action.type is not ActionType.SEND_WEBHOOK:
         return []
     return list(_webhook_warnings(definition.action.webhook))
@@ -27,7 +27,7 @@ def _webhook_warnings(options: WebhookOptions) -> Iterator[Problem]:
     if options.url.lower().startswith("http://"):
         yield Problem(
             f"{path}.url",
-            "The address begins with http://, so anyone on the way can read and change the call; use https://.",
+            "The address uses http://, so others can read and change the call; use https://.",
         )
     for name, value in parse_qsl(urlsplit(options.url).query):
         if value and is_secret_name(name):
@@ -43,7 +43,7 @@ def _fixed_warnings(fixed: Mapping[str, str], *, path: str) -> Iterator[Problem]
 
 
 def is_secret_name(name: str) -> bool:
-    """Whether what goes by this name is likely to be a secret."""
-    # In camel case too: accessToken, apiKey.
+    """True if a value with this name is probably a secret."""
+    # Also in camel case: accessToken, apiKey.
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
     return SECRET_NAME.search(spaced) is not None

@@ -25,7 +25,7 @@ from tools.evaluation.builtins import builtin_tools_for
 from tools.evaluation.cases import BadCase, Case, Part, load_cases
 from tools.evaluation.kept import kept_cases
 from tools.evaluation.reader import ToolsFor, read_cases
-from tools.evaluation.score import Read, tally_by
+from tools.evaluation.score import CaseReading, tally_by
 
 TOLD_EVERY = 50
 
@@ -67,11 +67,11 @@ class Command(BaseCommand):
         if failed := _below(reads, threshold=options["threshold"]):
             raise CommandError(f"Below {options['threshold']}: {', '.join(failed)}.", returncode=1)
 
-    async def _read(self, cases: Sequence[Case], *, model: ModelSpec, tools_for: ToolsFor) -> list[Read]:
+    async def _read(self, cases: Sequence[Case], *, model: ModelSpec, tools_for: ToolsFor) -> list[CaseReading]:
         client = Client(prices=settings.MODEL_PRICES, outbound=Guard(allow=settings.OUTBOUND_ALLOW))
-        done: list[Read] = []
+        done: list[CaseReading] = []
 
-        def tell(read: Read) -> None:
+        def tell(read: CaseReading) -> None:
             done.append(read)
             if len(done) % TOLD_EVERY == 0 or len(done) == len(cases):
                 self.stderr.write(f"{len(done)} of {len(cases)} read")
@@ -81,7 +81,7 @@ class Command(BaseCommand):
         finally:
             await client.aclose()
 
-    def _tell(self, reads: Sequence[Read], *, model: ModelSpec, options: dict[str, Any]) -> None:
+    def _tell(self, reads: Sequence[CaseReading], *, model: ModelSpec, options: dict[str, Any]) -> None:
         errors = [read.error for read in reads if read.error]
         facts = {"model": model.model, "cases": len(reads), "errors": len(errors), "threshold": options["threshold"]}
         self.stdout.write(f"{model.model}, {len(reads)} cases, {len(errors)} of them without an answer\n\n")
@@ -134,7 +134,7 @@ def _model(options: dict[str, Any], *, standing: ModelSpec | None) -> ModelSpec:
     )
 
 
-def _below(reads: Sequence[Read], *, threshold: float) -> list[str]:
+def _below(reads: Sequence[CaseReading], *, threshold: float) -> list[str]:
     """The languages in which precision or recall is below: a strong one hides no weak one."""
     languages = tally_by(reads, lambda case: case.language)
     return [language for language, one in languages.items() if not one.holds(threshold)]

@@ -33,6 +33,6 @@ class Command(BaseCommand):
         except SeedRefused as refusal:
             raise CommandError(f"Nothing was stored. {refusal}") from refusal
         for one in seed_tools(seeds, overwrite=options["overwrite"]):
-            self.stdout.write(f"{one.name}: {one.became}.")
+            self.stdout.write(f"{one.name}: {one.result}.")
             for change in one.changes:
                 self.stdout.write(f"  {change}")

@@ -1,1 +1,1 @@
-"""The booking book: when something is free, and who has it (N22-N24, N28)."""
+"""The booking book: resources, opening hours, free times and bookings."""

@@ -1,4 +1,4 @@
-"""The book in the admin: bookings to look at and to cancel, resources to switch on and off."""
+"""Bookings and resources in the admin."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class BookingAdmin(TenantAdmin):
 
     @admin.action(description="Cancel the selected bookings")
     def cancel(self, request: HttpRequest, bookings: QuerySet[Booking]) -> None:
-        """Each in a transaction of its tenant: one that has begun holds up none of the others."""
+        """Cancel each booking in a transaction of its tenant, so that one refusal does not stop the others."""
         refused = [reason for booking in bookings if (reason := _refusal(booking))]
         messages.success(request, f"{len(bookings) - len(refused)} of {len(bookings)} bookings cancelled.")
         for reason in sorted(set(refused)):
@@ -45,7 +45,7 @@ class BookingAdmin(TenantAdmin):
 
 
 def _refusal(booking: Booking) -> str:
-    """Why the booking was not cancelled, or nothing."""
+    """Return why the booking was not canceled, or ""."""
     try:
         with tenant_tx(cast(UUID, booking.organization_id)):
             cancel(booking, by="staff", now=timezone.now())

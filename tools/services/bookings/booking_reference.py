@@ -1,4 +1,4 @@
-"""Which booking a customer means: what a model reads off the conversation, and what is known of them."""
+"""Booking references: the details by which a customer identifies a booking."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from projects.models import Project
 from tools.engine.execution.handler import ToolContext
 from tools.engine.hooks import read_contact
 from tools.services.bookings.clock import read_day
-from tools.services.bookings.finding import Clue
+from tools.services.bookings.finding import BookingLookup
 from tools.services.bookings.handler_adapter import Arguments
-from tools.services.verification.services import level_of
+from tools.services.verification.services import verification_level
 
 NOT_FOUND = (
     "No booking to come was found. A booking is found by its code, or by the phone number together with the name that it "
@@ -18,8 +18,8 @@ NOT_FOUND = (
 )
 
 
-class WhichBooking(Arguments):
-    """What the customer says of the booking that they mean."""
+class BookingReference(Arguments):
+    """Details that the customer gives of the booking."""
 
     code: str | None = Field(None, description="The booking's code, six letters and digits; null when none was said.")
     phone: str | None = Field(
@@ -31,18 +31,20 @@ class WhichBooking(Arguments):
     )
 
 
-def clue_of(asked: WhichBooking, context: ToolContext, project: Project) -> Clue:
-    """What was said, filled up with what is known of the customer. Where the project wants to be sure of who they are, only
-    their own bookings are meant (D14): what is on file of them is read anew, inside the tenant's transaction. Raises NoTime.
+def build_lookup(reference: BookingReference, context: ToolContext, project: Project) -> BookingLookup:
+    """Build the lookup from the customer's words, completed with what is known of them.
+
+    If the project requires verification, the lookup is limited to the customer's own bookings, and the contact on file
+    is read again in the tenant's transaction. Raises InvalidTime.
     """
     contact = context.contact
-    is_sure = level_of(project) != "none"
+    is_sure = verification_level(project) != "none"
     on_file = read_contact(contact.persona_id) if contact and is_sure else None
-    return Clue(
+    return BookingLookup(
         persona_id=contact.persona_id if contact else None,
-        code=asked.code or "",
-        phone=asked.phone or (contact.phone if contact else ""),
-        name=asked.name or (contact.name if contact else ""),
-        day=read_day(asked.date) if asked.date else None,
+        code=reference.code or "",
+        phone=reference.phone or (contact.phone if contact else ""),
+        name=reference.name or (contact.name if contact else ""),
+        day=read_day(reference.date) if reference.date else None,
         own_phone=(on_file.phone_on_file if on_file else "") if is_sure else None,
     )

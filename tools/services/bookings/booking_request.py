@@ -1,4 +1,4 @@
-"""What a guest would like to book, and which resources would do."""
+"""Booking requests, and the resources that can serve them."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from uuid import UUID
 
 from projects.models import Project
 from tools.models import BookingKind, Resource, ResourceKind
-from tools.services.bookings.date_words import listed, people
+from tools.services.bookings.date_words import join_words, people
 from tools.services.bookings.refusals import NothingToBook, TooLarge
 
-# The kinds of resources that serve a kind of booking; a later group only where a project has none of an earlier one.
+# Resource kinds that serve each booking kind. A later group is used only if the project has none of the earlier ones.
 GROUPS = {
     BookingKind.BOOKING: ((ResourceKind.TABLE, ResourceKind.ROOM), (ResourceKind.PERSON,)),
     BookingKind.MEETING: ((ResourceKind.PERSON,), (ResourceKind.ROOM,), (ResourceKind.TABLE,)),
@@ -21,101 +21,101 @@ SHOWN = 12
 
 
 @dataclass(frozen=True)
-class Wish:
-    """Who comes and for what; without a `party_size` nobody said how many.
+class BookingRequest:
+    """A request for a booking. `party_size` is None if unknown.
 
-    `name` is a resource by the words of a person, `resource_id` a certain one, `place` the kind that it is to be as long as the
-    book has one that is large enough.
+    `name` is a resource in a person's words and `resource_id` one specific resource. `resource_kind` is the preferred kind of
+    resource, used if the project has one that is large enough.
     """
 
     party_size: int | None = None
     kind: BookingKind = BookingKind.BOOKING
     name: str = ""
     resource_id: UUID | None = None
-    place: ResourceKind | None = None
+    resource_kind: ResourceKind | None = None
 
     @property
-    def places(self) -> int:
-        """How many people there must be room for."""
+    def seats(self) -> int:
+        """Seats needed; 1 if the party size is unknown."""
         return self.party_size or 1
 
 
-def fitting(project: Project, wish: Wish) -> list[Resource]:
-    """The active resources that would do, the smallest first. Raises NothingToBook or TooLarge."""
-    known = sorted(Resource.objects.filter(project=project, is_active=True), key=by_size)
-    if not known:
+def matching_resources(project: Project, request: BookingRequest) -> list[Resource]:
+    """Return the active resources that can serve the request, smallest first. Raises NothingToBook or TooLarge."""
+    resources = sorted(Resource.objects.filter(project=project, is_active=True), key=by_size)
+    if not resources:
         raise NothingToBook("Nothing can be booked yet: the booking book has no table, room or person.")
-    chosen = _chosen(known, wish)
-    large = [resource for resource in chosen if resource.capacity >= wish.places]
-    if not large:
-        largest = max(resource.capacity for resource in chosen)
+    candidates = _candidates(resources, request)
+    large_enough = [resource for resource in candidates if resource.capacity >= request.seats]
+    if not large_enough:
+        largest = max(resource.capacity for resource in candidates)
         raise TooLarge(
-            f"{people(wish.places).capitalize()} can't be booked together: "
+            f"{people(request.seats).capitalize()} can't be booked together: "
             f"the largest that the book has is for {people(largest)}.",
             field="party_size",
         )
-    return large
+    return large_enough
 
 
 def by_size(resource: Resource) -> tuple[object, ...]:
-    """The order in which places are given: the smallest first, Table 5 before Table 10."""
+    """Sort key for assigning resources: smallest first, and Table 5 before Table 10."""
     parts = re.split(r"(\d+)", resource.name.casefold())
-    # Every other part is a number, so that parts of one kind are compared.
+    # Every other part is a number, so only parts of the same type are compared.
     return resource.capacity, [int(part) if part.isdecimal() else part for part in parts], str(resource.pk)
 
 
-def shelf(resource: Resource) -> tuple[object, ...]:
-    """The order in which they stand on a page: tables, rooms, people, each by size."""
+def display_order(resource: Resource) -> tuple[object, ...]:
+    """Sort key for display: tables, rooms, people, each by size."""
     kinds = ResourceKind.values
     return (kinds.index(resource.kind) if resource.kind in kinds else len(kinds), *by_size(resource))
 
 
-def phrase(wish: Wish, resources: Sequence[Resource]) -> str:
-    """What would be booked, without its article: "table for 4", "appointment", "meeting with Dr. Weber"."""
+def describe_request(request: BookingRequest, resources: Sequence[Resource]) -> str:
+    """Describe the request without an article: "table for 4", "appointment", "meeting with Dr. Weber"."""
     kinds = {resource.kind for resource in resources}
-    if wish.kind is BookingKind.MEETING:
+    if request.kind is BookingKind.MEETING:
         noun = "meeting"
     elif ResourceKind.PERSON in kinds:
         noun = "appointment"
     else:
         noun = "room" if kinds == {ResourceKind.ROOM} else "table"
-    is_for_people = wish.party_size is not None and (noun in ("table", "room") or wish.party_size > 1)
-    named = f" with {resources[0].name}" if wish.name and resources[0].kind == ResourceKind.PERSON else ""
-    return f"{noun}{named}{f' for {wish.party_size}' if is_for_people else ''}"
+    is_for_people = request.party_size is not None and (noun in ("table", "room") or request.party_size > 1)
+    named = f" with {resources[0].name}" if request.name and resources[0].kind == ResourceKind.PERSON else ""
+    return f"{noun}{named}{f' for {request.party_size}' if is_for_people else ''}"
 
 
-def _chosen(known: Sequence[Resource], wish: Wish) -> list[Resource]:
-    if wish.resource_id:
-        return _some(
-            [resource for resource in known if resource.pk == wish.resource_id],
+def _candidates(resources: Sequence[Resource], request: BookingRequest) -> list[Resource]:
+    if request.resource_id:
+        return _require_any(
+            [resource for resource in resources if resource.pk == request.resource_id],
             "That table, room or person takes no bookings.",
         )
-    if wish.name:
-        return _some(
-            _called(known, wish.name),
-            f"The booking book has no {wish.name}. It has {listed([resource.name for resource in known[:SHOWN]])}.",
+    if request.name:
+        return _require_any(
+            _with_name(resources, request.name),
+            f"The booking book has no {request.name}. It has {join_words([resource.name for resource in resources[:SHOWN]])}.",
         )
-    if same := [one for one in known if one.kind == wish.place and one.capacity >= wish.places]:
-        return same
-    groups = ([resource for resource in known if resource.kind in group] for group in GROUPS[wish.kind])
+    if preferred := [one for one in resources if one.kind == request.resource_kind and one.capacity >= request.seats]:
+        return preferred
+    groups = ([resource for resource in resources if resource.kind in group] for group in GROUPS[request.kind])
     return next(group for group in groups if group)
 
 
-def _called(known: Sequence[Resource], name: str) -> list[Resource]:
-    """Those who are called so, else whose name has all these words, else has them somewhere: Lena is not Elena, and Table 1 not
-    Table 10, while there is one of that name.
+def _with_name(resources: Sequence[Resource], name: str) -> list[Resource]:
+    """Match by the exact name, else by all words, else by substring. So Lena is not Elena, and Table 1 not Table 10, if
+    both exist.
     """
-    asked = _words(name)
-    same = [resource for resource in known if _words(resource.name) == asked]
-    whole = [resource for resource in known if asked and set(asked) <= set(_words(resource.name))]
-    return same or whole or [resource for resource in known if name.casefold() in resource.name.casefold()]
+    words = _words(name)
+    exact = [resource for resource in resources if _words(resource.name) == words]
+    by_words = [resource for resource in resources if words and set(words) <= set(_words(resource.name))]
+    return exact or by_words or [resource for resource in resources if name.casefold() in resource.name.casefold()]
 
 
 def _words(name: str) -> list[str]:
     return re.findall(r"\w+", name.casefold())
 
 
-def _some(found: list[Resource], otherwise: str) -> list[Resource]:
+def _require_any(found: list[Resource], otherwise: str) -> list[Resource]:
     if not found:
         raise NothingToBook(otherwise)
     return found

@@ -1,19 +1,19 @@
-"""A booking's code: what a guest says on the phone to mean theirs."""
+"""Booking codes, which guests read out on the phone."""
 
 from __future__ import annotations
 
 import secrets
 
-# Without what sounds or looks like something else: 0 and O, 1, I and L, 5 and S, 2 and Z, 8 and B, U and V.
+# No characters that sound or look alike: 0/O, 1/I/L, 5/S, 2/Z, 8/B, U/V.
 ALPHABET = "ACDEFGHJKMNPQRTWXY34679"
 LENGTH = 6
 
 
 def new_code() -> str:
-    """One of 148 million, at random."""
+    """Return a random code, one of 148 million."""
     return "".join(secrets.choice(ALPHABET) for _ in range(LENGTH))
 
 
 def normal_code(text: str) -> str:
-    """A code as it is kept, from how a person wrote it: k7m-2qx, K7 M2 QX."""
+    """Normalize a code as people write it: k7m-2qx, K7 M2 QX."""
     return "".join(letter for letter in text.upper() if letter.isalnum())[: LENGTH * 2]

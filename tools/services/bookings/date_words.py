@@ -1,4 +1,4 @@
-"""Days and times as the agent is told them: in English, by the clocks of the business."""
+"""Dates and times in English, as the agent reads them, in the business's local time."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import date, datetime
 
 
 def day_words(day: date, *, today: date) -> str:
-    """Friday 27 November; with the year when it isn't this one."""
+    """Friday 27 November; with the year if it is not the current one."""
     year = "" if day.year == today.year else f" {day.year}"
     return f"{day:%A} {day.day} {day:%B}{year}"
 
@@ -24,10 +24,10 @@ def moment_words(local: datetime, *, today: date) -> str:
 
 def span_words(spans: Iterable[tuple[str, str]]) -> str:
     """from 12:00 to 15:00 and from 18:30 to 23:00"""
-    return listed([f"from {opens} to {closes}" for opens, closes in spans])
+    return join_words([f"from {opens} to {closes}" for opens, closes in spans])
 
 
-def listed(words: Sequence[str]) -> str:
+def join_words(words: Sequence[str]) -> str:
     """one, two and three"""
     if len(words) < 2:
         return "".join(words)

@@ -1,4 +1,4 @@
-"""Some days of the book: what is taken, read once, and what is free beside it."""
+"""Schedules of one or more days: taken spans, loaded with one query, and the free times between them."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from django.db.models import QuerySet
 from tools.models import Booking, BookingState, Resource
 from tools.services.bookings.opening import Opening, Span
 
-# Offered times stand on this grid, counted from the opening; a guest may ask for any minute.
+# Grid of the offered times, counted from opening. A guest may request any minute.
 STEP = timedelta(minutes=15)
 
 
 @dataclass(frozen=True)
-class Agenda:
-    """What some resources have on some days, and the moment up to which time is past. `busy` is taken for all of them."""
+class DaySchedule:
+    """Taken spans per resource over some days. Times before `now` are past. `busy` blocks every resource."""
 
     opening: Opening
     resources: Sequence[Resource]
@@ -28,60 +28,60 @@ class Agenda:
     busy: Sequence[Span] = ()
 
     def free_at(self, starts_at: datetime) -> Resource | None:
-        """The first of the resources that is free, and open, from a moment on for as long as it is booked."""
+        """Return the first resource that is open and free for a full slot from a moment on."""
         return next((resource for resource in self.resources if self._is_free(resource, starts_at)), None)
 
-    def starts_of(self, day: date) -> list[datetime]:
-        """The moments of a day's grid at which something is free, in UTC and in order."""
+    def free_starts(self, day: date) -> list[datetime]:
+        """Return the grid times of a day at which a resource is free, in UTC and in order."""
         return [moment for moment in self._grid(day) if moment >= self.now and self.free_at(moment)]
 
     def _grid(self, day: date) -> Iterator[datetime]:
-        whole = self.opening.whole(day)
+        day_span = self.opening.day_span(day)
         for span in self.opening.spans_around(day):
             moment = span.starts_at
-            while moment < min(span.ends_at, whole.ends_at):
-                if moment >= whole.starts_at:
+            while moment < min(span.ends_at, day_span.ends_at):
+                if moment >= day_span.starts_at:
                     yield moment
                 moment += STEP
 
     def _is_free(self, resource: Resource, starts_at: datetime) -> bool:
-        wanted = span_of(resource, starts_at)
-        is_taken = any(wanted.meets(span) for span in self.taken.get(resource.pk, ()))
-        return not is_taken and not meets_any(wanted, self.busy) and self.opening.is_open_for(wanted)
+        wanted = slot_span(resource, starts_at)
+        is_taken = any(wanted.overlaps(span) for span in self.taken.get(resource.pk, ()))
+        return not is_taken and not overlaps_any(wanted, self.busy) and self.opening.is_open_for(wanted)
 
 
-def read_agenda(
+def load_day_schedule(
     opening: Opening,
     resources: Sequence[Resource],
     *,
     first: date,
     last: date,
     now: datetime,
-    without: UUID | None = None,
+    excluding: UUID | None = None,
     busy: Sequence[Span] = (),
-) -> Agenda:
-    """The agenda from one day to another. `without` is a booking whose place counts as free, because it moves; `busy` is when
-    the business's own calendar is taken. One query.
+) -> DaySchedule:
+    """Load the schedule from `first` to `last`, with one query. The booking `excluding` is ignored, because it is being
+    moved; `busy` is when the business's own calendar is taken.
     """
-    starts, ends = opening.whole(first).starts_at, opening.whole(last + timedelta(days=1)).ends_at
-    rows = standing(starts, ends, without=without).filter(resource__in=resources)
+    starts, ends = opening.day_span(first).starts_at, opening.day_span(last + timedelta(days=1)).ends_at
+    rows = confirmed_bookings(starts, ends, excluding=excluding).filter(resource__in=resources)
     taken: dict[UUID, list[Span]] = defaultdict(list)
     for resource_id, starts_at, ends_at in rows.values_list("resource_id", "starts_at", "ends_at"):
         taken[resource_id].append(Span(starts_at, ends_at))
-    return Agenda(opening=opening, resources=resources, now=now, taken=taken, busy=busy)
+    return DaySchedule(opening=opening, resources=resources, now=now, taken=taken, busy=busy)
 
 
-def meets_any(wanted: Span, spans: Sequence[Span]) -> bool:
-    """Whether a span shares a moment with any of some others."""
-    return any(wanted.meets(span) for span in spans)
+def overlaps_any(wanted: Span, spans: Sequence[Span]) -> bool:
+    """Return True if a span overlaps any of the others."""
+    return any(wanted.overlaps(span) for span in spans)
 
 
-def standing(starts_at: datetime, ends_at: datetime, *, without: UUID | None = None) -> QuerySet[Booking]:
-    """The confirmed bookings that share a moment with a span."""
+def confirmed_bookings(starts_at: datetime, ends_at: datetime, *, excluding: UUID | None = None) -> QuerySet[Booking]:
+    """Return the confirmed bookings that overlap a span."""
     rows = Booking.objects.filter(state=BookingState.CONFIRMED, starts_at__lt=ends_at, ends_at__gt=starts_at)
-    return rows.exclude(pk=without) if without else rows
+    return rows.exclude(pk=excluding) if excluding else rows
 
 
-def span_of(resource: Resource, starts_at: datetime) -> Span:
-    """How long a booking that starts now occupies a resource."""
+def slot_span(resource: Resource, starts_at: datetime) -> Span:
+    """Return the slot that a booking from `starts_at` occupies."""
     return Span(starts_at, starts_at + timedelta(minutes=resource.slot_minutes))

@@ -1,4 +1,4 @@
-"""Finding bookings: those of a customer who may know them, and those that staff looks for."""
+"""Booking lookups: by customers, limited to what they may know, and by staff."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from tools.services.bookings.opening import Opening
 from tools.services.bookings.search import config_of
 
 SHOWN = 5
-# A word of a name has to have so many letters to stand for its person.
+# Shortest word of a name that identifies a person.
 SHORTEST_NAME = 2
 
 
 @dataclass(frozen=True)
-class Clue:
-    """What a customer says of their booking, and who they are."""
+class BookingLookup:
+    """Details that a customer gives of a booking, and the customer's identity."""
 
     persona_id: UUID | None = None
     code: str = ""
     phone: str = ""
     name: str = ""
     day: date | None = None
-    # The number on file where nobody is told of what isn't their own; None where a code or a name opens a booking (D14).
+    # The number on file if customers may see only their own bookings; None if a code or a name is enough.
     own_phone: str | None = None
 
 
@@ -37,15 +37,15 @@ def bookings_of(project: Project) -> QuerySet[Booking]:
     return Booking.objects.filter(project_id=project.pk).select_related("resource")
 
 
-def standing_bookings(project: Project, clue: Clue, *, now: datetime) -> list[Booking]:
-    """The bookings to come that whoever gives this clue may know, the soonest first, up to five.
+def find_upcoming_bookings(project: Project, clue: BookingLookup, *, now: datetime) -> list[Booking]:
+    """Return up to five upcoming bookings that a customer with these details may know, soonest first.
 
-    A code opens its booking. Without one these are the customer's own, and those under a phone number together with a word
-    of the name: a number alone is known to many, and would show their bookings to anyone who has it.
+    A code finds its booking. Without one, the result is the customer's own bookings, and those under a phone number
+    together with a word of the name: many people know a number, so the number alone must not reveal bookings.
     """
     rows = bookings_of(project).filter(state=BookingState.CONFIRMED, ends_at__gt=now)
     if clue.own_phone is not None:
-        rows = rows.filter(_own(clue, project))
+        rows = rows.filter(_own_bookings(clue, project))
     if code := normal_code(clue.code):
         return list(rows.filter(code=code)[:1])
     known = Q(pk__in=[])
@@ -58,26 +58,26 @@ def standing_bookings(project: Project, clue: Clue, *, now: datetime) -> list[Bo
     return list(rows.filter(known).order_by("starts_at")[:SHOWN])
 
 
-def _own(clue: Clue, project: Project) -> Q:
-    """What is the customer's own beyond doubt: made by them, or under the number on file."""
+def _own_bookings(clue: BookingLookup, project: Project) -> Q:
+    """Filter for bookings that are certainly the customer's: made by them, or under their number on file."""
     own = Q(persona_id=clue.persona_id) if clue.persona_id else Q(pk__in=[])
     phone = normalize_phone(clue.own_phone, region=config_of(project).region) if clue.own_phone else ""
     return own | Q(phone=phone) if phone else own
 
 
 def on_day(rows: QuerySet[Booking], project: Project, day: date) -> QuerySet[Booking]:
-    """The bookings that start on a local day."""
-    whole = Opening(config_of(project)).whole(day)
-    return rows.filter(starts_at__gte=whole.starts_at, starts_at__lt=whole.ends_at)
+    """Filter bookings that start on a local day."""
+    day_span = Opening(config_of(project)).day_span(day)
+    return rows.filter(starts_at__gte=day_span.starts_at, starts_at__lt=day_span.ends_at)
 
 
 def with_phone(rows: QuerySet[Booking], project: Project, phone: str) -> QuerySet[Booking]:
-    """The bookings under a phone number, however it is written."""
+    """Filter bookings by phone number, in any notation."""
     return rows.filter(phone=normalize_phone(phone, region=config_of(project).region))
 
 
 def cancelled_by_effect(project: Project, effect_id: UUID) -> Booking | None:
-    """The booking that an earlier attempt at an effect cancelled."""
+    """Return the booking that an earlier attempt at the effect canceled."""
     return bookings_of(project).filter(cancel_effect_id=effect_id).first()
 
 

@@ -1,4 +1,4 @@
-"""Bookings in words, for the agent, and as data."""
+"""Bookings as text for the agent, and as API payloads."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated, TypedDict
 from projects.common.presenters import Id, Stamp, stamp
 from projects.models import Project
 from tools.models import Booking, BookingKind, BookingState
-from tools.services.bookings.booking_request import Wish, phrase
+from tools.services.bookings.booking_request import BookingRequest, describe_request
 from tools.services.bookings.date_words import moment_words, with_article
 from tools.services.bookings.opening import Opening
 from tools.services.bookings.search import config_of
@@ -18,9 +18,9 @@ def booking_words(booking: Booking, project: Project, *, now: datetime) -> str:
     """a table for 4 on Friday 27 November at 19:00, under the name Ada, code K7M2QX"""
     opening = Opening(config_of(project))
     when = moment_words(opening.local(booking.starts_at), today=opening.local(now).date())
-    wish = Wish(party_size=booking.party_size, kind=BookingKind(booking.kind), name=booking.resource.name)
+    request = BookingRequest(party_size=booking.party_size, kind=BookingKind(booking.kind), name=booking.resource.name)
     name = f", under the name {booking.name}" if booking.name else ""
-    return f"{with_article(phrase(wish, [booking.resource]))} on {when}{name}, code {booking.code}"
+    return f"{with_article(describe_request(request, [booking.resource]))} on {when}{name}, code {booking.code}"
 
 
 class BookedPayload(TypedDict):
@@ -29,7 +29,7 @@ class BookedPayload(TypedDict):
 
 
 class BookingPayload(TypedDict):
-    """`local` is its start by the clocks of the business."""
+    """`local` is the start in the business's local time."""
 
     id: Id
     code: str
@@ -53,7 +53,7 @@ class BookingPayload(TypedDict):
 
 
 def booking_data(booking: Booking, project: Project) -> BookingPayload:
-    """A booking as the API shows it. `local` is its start by the clocks of the business."""
+    """Return a booking as the API shows it."""
     local = Opening(config_of(project)).local(booking.starts_at)
     return {
         "id": str(booking.pk),

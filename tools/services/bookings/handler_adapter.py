@@ -1,4 +1,4 @@
-"""The handlers' desk at our own rows: one transaction of the tenant, every refusal a sentence."""
+"""Adapter for tool handlers that work on our own rows: one tenant transaction, and every refusal as an outcome."""
 
 from __future__ import annotations
 
@@ -14,13 +14,16 @@ from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 from tools.engine.execution.handler import Execute, ToolContext
 from tools.engine.execution.outcome import Outcome
-from tools.services.bookings.refusals import NoTime
+from tools.services.bookings.refusals import InvalidTime
+from tools.services.verification.services import verification_refusal
 
 LONGEST = 2000
 
 
 class Arguments(BaseModel):
-    """What a model reads off the conversation. Absent is None; texts come trimmed, in one line, without control characters."""
+    """Base of the arguments that a model reads off the conversation. Missing values are None. Texts are trimmed to one
+    line without control characters.
+    """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -34,34 +37,47 @@ class Arguments(BaseModel):
 
 
 A = TypeVar("A", bound=Arguments)
-# The work of a handler, inside the transaction; what it refuses it raises.
-Work = Callable[[Project, A, ToolContext], Outcome]
+# The body of a handler. It runs in the transaction, and raises its refusals.
+HandlerBody = Callable[[Project, A, ToolContext], Outcome]
 
 
-def at_desk(arguments: type[A], work: Work[A]) -> Execute:
-    """A handler's `execute` whose work is on our own rows. Conflict and NoTime end as failed, with what is possible."""
+def transactional_handler(model: type[A], body: HandlerBody[A]) -> Execute:
+    """Return an `execute` that runs the body in a tenant transaction. Conflict and InvalidTime become failed outcomes."""
 
-    async def execute(given: Mapping[str, Any], context: ToolContext) -> Outcome:
-        return await in_db(_work, given, context)
+    async def execute(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
+        return await in_db(_run, arguments, context)
 
-    def _work(given: Mapping[str, Any], context: ToolContext) -> Outcome:
+    def _run(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
         try:
-            read = arguments.model_validate(dict(given))
+            validated = model.model_validate(dict(arguments))
             with tenant_tx(context.organization_id):
                 project = Project.objects.select_related("agent_version").get(pk=context.project_id)
-                return work(project, read, context)
+                return body(project, validated, context)
         except ValidationError as error:
             return refused(f"The arguments don't fit: {_first(error)}.")
         except Conflict as error:
             return refused(error.message)
-        except NoTime as error:
+        except InvalidTime as error:
             return refused(str(error))
 
     return execute
 
 
+def requires_verification(body: HandlerBody[A]) -> HandlerBody[A]:
+    """Return the body guarded by the project's verification level: until the customer is verified, the agent reads what
+    to do.
+    """
+
+    def checked(project: Project, arguments: A, context: ToolContext) -> Outcome:
+        if sentence := verification_refusal(project, context):
+            return refused(sentence)
+        return body(project, arguments, context)
+
+    return checked
+
+
 def refused(sentence: str) -> Outcome:
-    """It did not happen, and the agent is told why and what is possible."""
+    """Return a failed outcome whose sentence the agent reads."""
     return Outcome.failed(sentence, told=sentence)
 
 

@@ -1,4 +1,4 @@
-"""What the book refuses, each in a sentence that says what is possible instead."""
+"""Booking errors. Each message says what is possible instead."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from projects.common.api_error import Conflict
 
 
 class Unbookable(Conflict):
-    """This can't be booked."""
+    """The booking can't be made."""
 
     code = "unbookable"
 
@@ -15,46 +15,46 @@ class Unbookable(Conflict):
 
 
 class NothingToBook(Unbookable):
-    """The book has no table, room or person for this."""
+    """No resource matches the request."""
 
     code = "nothing_to_book"
 
 
 class TooLarge(Unbookable):
-    """No table, room or person takes so many people."""
+    """No resource is large enough."""
 
     code = "too_large"
 
 
 class Past(Unbookable):
-    """The time has passed."""
+    """The time is in the past."""
 
     code = "past"
 
 
 class TooFar(Unbookable):
-    """The day is further ahead than bookings are taken."""
+    """The day is beyond the booking horizon."""
 
     code = "too_far"
 
 
 class Closed(Unbookable):
-    """The business is closed then."""
+    """The business is closed at that time."""
 
     code = "closed"
 
 
 class SlotTaken(Unbookable):
-    """It is taken by then."""
+    """The time is taken."""
 
     code = "taken"
 
 
 class BookingOver(Unbookable):
-    """The booking is cancelled, or has begun."""
+    """The booking is canceled or has begun."""
 
     code = "over"
 
 
-class NoTime(ValueError):
-    """The words are no date or time; the message is a sentence that says what would be one."""
+class InvalidTime(ValueError):
+    """The text is not a date or time; the message shows the expected format."""

@@ -1,4 +1,4 @@
-"""Booking for a customer, as a tool does it: from what was said to a booking, and the sentence about it."""
+"""Reservations made by tools: from the agreed details to a booking, and its confirmation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from projects.models import Project
 from tools.engine.execution.handler import ToolContext
 from tools.engine.execution.outcome import Outcome
 from tools.models import Booking, BookingKind, BookingState, ResourceKind
-from tools.services.bookings.booking_request import Wish, fitting
+from tools.services.bookings.booking_request import BookingRequest, matching_resources
 from tools.services.bookings.clock import read_clock, read_day
 from tools.services.bookings.formatting import booking_data, booking_words
 from tools.services.bookings.handler_adapter import Arguments
@@ -25,8 +25,8 @@ from tools.services.bookings.services import Cause, Guest, book
 DONE = {BookingKind.BOOKING: "Booked", BookingKind.MEETING: "The meeting is in the book"}
 
 
-class Agreed(Arguments):
-    """What the agent and the customer agreed on."""
+class ReservationArguments(Arguments):
+    """Details that the agent and the customer agreed on."""
 
     date: str | None = Field(None, description="The local day that was agreed, as an ISO date like 2026-11-27.")
     time: str | None = Field(None, description="The local time that was agreed, in 24 hours like 19:00.")
@@ -63,7 +63,7 @@ class SizeUnknown(Unbookable):
 
 
 class PhoneUnknown(Unbookable):
-    """What was given as the phone number is none."""
+    """The given phone number is invalid."""
 
     code = "invalid_phone"
 
@@ -74,48 +74,48 @@ class PhoneUnknown(Unbookable):
 
 def reserve(
     project: Project,
-    agreed: Agreed,
+    details: ReservationArguments,
     context: ToolContext,
     *,
     kind: BookingKind,
     busy: Sequence[Span] = (),
     title: str = "",
 ) -> Outcome:
-    """Book what was agreed, once per effect, where the business's own calendar isn't `busy`. Raises Unbookable or NoTime."""
-    if agreed.date is None or agreed.time is None:
+    """Book the agreed time, once per effect, unless the business's own calendar is `busy`. Raises Unbookable or InvalidTime."""
+    if details.date is None or details.time is None:
         raise TimeUnknown
-    wish = Wish(party_size=agreed.party_size, kind=kind, name=agreed.with_whom or "")
-    if agreed.party_size is None and fitting(project, wish)[0].kind != ResourceKind.PERSON:
+    request = BookingRequest(party_size=details.party_size, kind=kind, name=details.with_whom or "")
+    if details.party_size is None and matching_resources(project, request)[0].kind != ResourceKind.PERSON:
         raise SizeUnknown
     booking = book(
         project,
-        wish,
+        request,
         starts_at=local_moment(
-            project, wish, day=read_day(agreed.date), clock=read_clock(agreed.time), now=context.at, busy=busy
+            project, request, day=read_day(details.date), clock=read_clock(details.time), now=context.at, busy=busy
         ),
-        guest=_guest(agreed, context, region=config_of(project).region),
+        guest=_guest(details, context, region=config_of(project).region),
         now=context.at,
         cause=_cause(context),
         title=title,
-        notes=agreed.notes or "",
+        notes=details.notes or "",
         busy=busy,
     )
     result = {"booking": booking_data(booking, project)}
-    return Outcome.done(_told(booking, project, context), result=result, adapter="book")
+    return Outcome.done(_confirmation(booking, project, context), result=result, adapter="book")
 
 
-def same_reservation(arguments: Mapping[str, Any], context: ToolContext) -> str | None:
-    """The same time for the same people is the same booking, whatever else was said."""
+def reservation_repeat(arguments: Mapping[str, Any], context: ToolContext) -> str | None:
+    """Identify a reservation by its time and people; other details do not matter."""
     return " ".join(str(arguments.get(part)) for part in ("date", "time", "party_size", "with_whom"))
 
 
 def local_moment(
-    project: Project, wish: Wish, *, day: date, clock: time, now: datetime, busy: Sequence[Span] = ()
+    project: Project, request: BookingRequest, *, day: date, clock: time, now: datetime, busy: Sequence[Span] = ()
 ) -> datetime:
-    """The moment of a local day and time. Raises Closed, with what is free, for one that the clocks skip."""
+    """Convert a local day and time to UTC. Raises Closed, with free alternatives, if the clocks skip it."""
     moment = Opening(config_of(project)).moment(datetime.combine(day, clock))
     if moment is None:
-        new_search(project, wish, now=now, busy=busy).on(day, clock)
+        new_search(project, request, now=now, busy=busy).on(day, clock)
         raise LookupError("The search refuses every time that the clocks skip.")
     return moment
 
@@ -128,21 +128,21 @@ def _cause(context: ToolContext) -> Cause:
     )
 
 
-def _guest(agreed: Agreed, context: ToolContext, *, region: str) -> Guest:
-    """What was said, filled up with what is known of the customer. Raises PhoneUnknown for words that are no number."""
+def _guest(details: ReservationArguments, context: ToolContext, *, region: str) -> Guest:
+    """Return the guest from the agreed details, completed with the contact. Raises PhoneUnknown."""
     contact = context.contact
     try:
-        said = read_phone(agreed.phone, region=region) if agreed.phone else ""
+        said = read_phone(details.phone, region=region) if details.phone else ""
     except InvalidPhone as refusal:
         raise PhoneUnknown(refusal, region=region) from refusal
     return Guest(
-        name=agreed.name or (contact.name if contact else ""),
+        name=details.name or (contact.name if contact else ""),
         phone=said or (contact.phone if contact else ""),
-        email=agreed.email or (contact.email if contact else ""),
+        email=details.email or (contact.email if contact else ""),
     )
 
 
-def _told(booking: Booking, project: Project, context: ToolContext) -> str:
+def _confirmation(booking: Booking, project: Project, context: ToolContext) -> str:
     words = booking_words(booking, project, now=context.at)
     if booking.state == BookingState.CANCELLED:
         return f"It was booked and has been cancelled since: {words}."

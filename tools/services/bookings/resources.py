@@ -1,4 +1,4 @@
-"""Changes to what can be booked."""
+"""Bookable resources: create, change, remove."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from projects.models import Project
 from tools.models import Booking, Resource
 
 MOST = 200
-# The shortest and longest time that something is booked for, in minutes.
+# Slot lengths in minutes.
 SHORTEST_SLOT, LONGEST_SLOT = 5, 720
 LARGEST = 1000
 
 
 class NameTaken(Conflict):
-    """There is a resource of this name already; choose another."""
+    """Another resource has this name. Choose a different one."""
 
     def __init__(self) -> None:
         super().__init__(code="name_taken", field="name")
@@ -25,11 +25,11 @@ class NameTaken(Conflict):
 def create_resource(
     project: Project, *, name: str, kind: str, capacity: int, slot_minutes: int, is_active: bool = True
 ) -> Resource:
-    """A new table, room or person. Raises NameTaken, or Conflict when the book is full. One at a time per project."""
+    """Create a table, room or person. Raises NameTaken, or Conflict at the limit. Serialized per project."""
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     names = list(Resource.objects.filter(project=project).values_list("name", flat=True))
     if len(names) >= MOST:
-        raise Conflict(f"A book holds {MOST} resources; remove one first.", code="too_many")
+        raise Conflict(f"A project can have up to {MOST} resources. Remove one first.", code="too_many")
     if _is_among(name, names):
         raise NameTaken
     return Resource.objects.create(
@@ -38,8 +38,8 @@ def create_resource(
 
 
 def change_resource(resource: Resource, changes: Mapping[str, Any]) -> Resource:
-    """Change a resource; bookings that stand keep their time and place. Raises NameTaken, and Resource.DoesNotExist where it was
-    removed meanwhile.
+    """Change a resource. Confirmed bookings keep their time and place. Raises NameTaken, and Resource.DoesNotExist if
+    it was removed in the meantime.
     """
     Project.objects.select_for_update(no_key=True).get(pk=resource.project_id)
     Resource.objects.select_for_update(no_key=True).get(pk=resource.pk)
@@ -53,21 +53,21 @@ def change_resource(resource: Resource, changes: Mapping[str, Any]) -> Resource:
 
 
 def remove_resource(resource: Resource) -> None:
-    """Remove a resource that was never booked; one that is gone already stays so. Raises Conflict for any other, whose bookings
-    would go with it.
+    """Remove a resource that was never booked; do nothing if it is already gone. Raises Conflict if it has bookings,
+    because they would be deleted with it.
     """
-    # Whoever books it at this moment holds this lock, or waits for it and finds nothing.
+    # A concurrent booking holds this lock, or waits for it and then finds no resource.
     if Resource.objects.select_for_update().filter(pk=resource.pk).first() is None:
         return
     if Booking.objects.filter(resource=resource).exists():
         raise Conflict(
-            f"{resource.name} has bookings, which would be lost. Switch it off instead.", code="has_bookings"
+            f"{resource.name} has bookings and can't be removed. Switch it off instead.", code="has_bookings"
         )
     resource.delete()
 
 
 def plant_resources(project: Project, document: Iterable[Mapping[str, Any]]) -> None:
-    """The resources that a new business begins with. A book that has any is left as it is."""
+    """Create the initial resources of a project that has none."""
     if not Resource.objects.filter(project=project).exists():
         Resource.objects.bulk_create(Resource(project=project, **row) for row in document)
 

@@ -1,4 +1,4 @@
-"""Looking for a free time: is it free when asked for, and if not, what is near."""
+"""Searches for free times, and for alternatives near a taken one."""
 
 from __future__ import annotations
 
@@ -11,30 +11,31 @@ from uuid import UUID
 from projects.models import Project
 from projects.models.agent_config import AgentConfig
 from tools.models import Resource
-from tools.services.bookings.booking_request import Wish, fitting, phrase
+from tools.services.bookings.booking_request import BookingRequest, describe_request, matching_resources
 from tools.services.bookings.date_words import day_words, moment_words, span_words, time_words, with_article
-from tools.services.bookings.day_schedule import Agenda, read_agenda, span_of
+from tools.services.bookings.day_schedule import DaySchedule, load_day_schedule, slot_span
 from tools.services.bookings.opening import Opening, Span
 from tools.services.bookings.refusals import Closed, Past, SlotTaken, TooFar, Unbookable
 
 HORIZON_DAYS = 365
 LOOK_AHEAD_DAYS = 14
-# Times told together are this far apart, so that they are a choice.
+# Offered times are at least this far apart, so that they are a real choice.
 APART = timedelta(minutes=30)
 CLOSE_BY = timedelta(hours=3)
 NEAR, OF_A_DAY, LATER = 4, 8, 3
 
 
 @dataclass(frozen=True)
-class Found:
-    """What is free. Moments are local to the business. `resource` is what a booking at `asked` would get, if any.
+class SearchResult:
+    """The result of a search, in the business's local time. `resource` is the one a booking at `requested` would get, if
+    any.
 
-    `near` are other times of that day, those nearest to `asked` chosen, or a choice of the day's times where none was
-    asked for. `later` are times of the next day that has any, looked for when `day` has none.
+    `near` holds other times of that day: the closest to `requested`, or a selection if no time was requested. `later` holds
+    times of the next day that has any; it is filled only if `day` has none.
     """
 
     day: date
-    asked: datetime | None
+    requested: datetime | None
     resource: Resource | None
     near: Sequence[datetime]
     later: Sequence[datetime]
@@ -42,18 +43,18 @@ class Found:
 
     @property
     def is_free(self) -> bool:
-        return self.resource is not None or (self.asked is None and bool(self.near))
+        return self.resource is not None or (self.requested is None and bool(self.near))
 
 
 @dataclass(frozen=True)
 class Search:
-    """A search in one project's book for one wish. `busy` is when the business's own calendar is taken."""
+    """A search for one request in one project. `busy` is when the business's own calendar is taken."""
 
     opening: Opening
     resources: Sequence[Resource]
-    wish: Wish
+    request: BookingRequest
     now: datetime
-    without: UUID | None = None
+    excluding: UUID | None = None
     busy: Sequence[Span] = ()
 
     @property
@@ -61,56 +62,56 @@ class Search:
         return self.opening.local(self.now).date()
 
     @property
-    def what(self) -> str:
-        return phrase(self.wish, self.resources)
+    def noun(self) -> str:
+        return describe_request(self.request, self.resources)
 
-    def on(self, day: date, clock: time | None = None) -> Found:
-        """What is free on a day, at or near a time. Raises Past, TooFar or Closed with what is possible."""
+    def on(self, day: date, clock: time | None = None) -> SearchResult:
+        """Search a day, at or near a time. Raises Past, TooFar or Closed with alternatives."""
         self._check_day(day)
-        agenda = self._agenda(day, day)
-        moment = self._moment(day, clock, agenda) if clock else None
-        return self._found(day, moment, agenda)
+        schedule = self._schedule(day, day)
+        moment = self._moment(day, clock, schedule) if clock else None
+        return self._found(day, moment, schedule)
 
-    def at(self, moment: datetime) -> Found:
-        """What is free at a moment, and near it. Raises as `on`."""
+    def at(self, moment: datetime) -> SearchResult:
+        """Search at and near a moment. Raises the same errors as `on`."""
         day = self.opening.local(moment).date()
         self._check_day(day)
-        agenda = self._agenda(day, day)
-        self._check_moment(moment, agenda)
-        return self._found(day, moment, agenda)
+        schedule = self._schedule(day, day)
+        self._check_moment(moment, schedule)
+        return self._found(day, moment, schedule)
 
-    def taken(self, found: Found) -> SlotTaken:
-        """The refusal of a time that isn't free."""
-        return SlotTaken(sentences(found, today=self.today), field="starts_at")
+    def slot_taken(self, found: SearchResult) -> SlotTaken:
+        """Return the error for a time that is not free."""
+        return SlotTaken(describe_result(found, today=self.today), field="starts_at")
 
-    def starts_of(self, day: date) -> list[datetime]:
-        """Every time of a day's grid that is free, local; none on a day that can't be booked."""
+    def free_starts(self, day: date) -> list[datetime]:
+        """Return every free grid time of a day, local; none for a day that can't be booked."""
         last = self.today + timedelta(days=HORIZON_DAYS)
         if not self.today <= day <= last:
             return []
-        return [self.opening.local(moment) for moment in self._agenda(day, day).starts_of(day)]
+        return [self.opening.local(moment) for moment in self._schedule(day, day).free_starts(day)]
 
-    def _found(self, day: date, moment: datetime | None, agenda: Agenda) -> Found:
-        resource = agenda.free_at(moment) if moment else None
-        starts = [start for start in agenda.starts_of(day) if start != moment]
-        # Beside a time that is free, only those are a choice that aren't almost the same.
+    def _found(self, day: date, moment: datetime | None, schedule: DaySchedule) -> SearchResult:
+        resource = schedule.free_at(moment) if moment else None
+        starts = [start for start in schedule.free_starts(day) if start != moment]
+        # If the time itself is free, times that are almost the same are no alternative.
         near = nearest(starts, moment, NEAR, beside=resource is not None) if moment else spread(starts, OF_A_DAY)
         has_any = resource is not None or bool(starts)
-        return Found(
+        return SearchResult(
             day=day,
-            asked=self.opening.local(moment) if moment else None,
+            requested=self.opening.local(moment) if moment else None,
             resource=resource,
             near=[self.opening.local(start) for start in near],
             later=[] if has_any else self._later(day, moment),
-            words=phrase(self.wish, [resource] if resource else self.resources),
+            words=describe_request(self.request, [resource] if resource else self.resources),
         )
 
     def _later(self, day: date, moment: datetime | None) -> list[datetime]:
-        """Times of the first day after this one that has any."""
+        """Return times of the first later day that has any."""
         begin = max(day, self.today - timedelta(days=1))
-        agenda = self._agenda(begin, begin + timedelta(days=LOOK_AHEAD_DAYS))
+        schedule = self._schedule(begin, begin + timedelta(days=LOOK_AHEAD_DAYS))
         for later in self.opening.open_days(begin, within=LOOK_AHEAD_DAYS):
-            if starts := agenda.starts_of(later):
+            if starts := schedule.free_starts(later):
                 same = self._same_time(later, moment) if moment else None
                 chosen = nearest(starts, same, LATER) if same else spread(starts, LATER)
                 return [self.opening.local(start) for start in chosen]
@@ -130,26 +131,26 @@ class Search:
         if self.opening.is_closed_on(day):
             self._refuse(Closed, f"{words} is a day on which it is closed.", day)
 
-    def _moment(self, day: date, clock: time, agenda: Agenda) -> datetime:
+    def _moment(self, day: date, clock: time, schedule: DaySchedule) -> datetime:
         local = datetime.combine(day, clock)
         moment = self.opening.moment(local)
         if moment is None:
             self._refuse(Closed, f"The clocks skip {time_words(local)} on {day_words(day, today=self.today)}.", day)
-        self._check_moment(moment, agenda)
+        self._check_moment(moment, schedule)
         return moment
 
-    def _check_moment(self, moment: datetime, agenda: Agenda) -> None:
+    def _check_moment(self, moment: datetime, schedule: DaySchedule) -> None:
         local = self.opening.local(moment)
         words = moment_words(local, today=self.today)
         if moment < self.now:
             self._refuse(Past, f"{words} is past.", local.date(), moment)
-        if any(self.opening.is_open_for(span_of(resource, moment)) for resource in agenda.resources):
+        if any(self.opening.is_open_for(slot_span(resource, moment)) for resource in schedule.resources):
             return
-        shortest = min(resource.slot_minutes for resource in agenda.resources)
+        shortest = min(resource.slot_minutes for resource in schedule.resources)
         hours = span_words(self.opening.hours_of(local.date()))
         self._refuse(
             Closed,
-            f"{words} can't be booked: it is open {hours}, and {with_article(self.what)} takes {shortest} minutes."
+            f"{words} can't be booked: it is open {hours}, and {with_article(self.noun)} takes {shortest} minutes."
             if hours
             else f"{words} is outside the opening hours.",
             local.date(),
@@ -157,52 +158,57 @@ class Search:
         )
 
     def _refuse(self, kind: type[Unbookable], why: str, day: date, moment: datetime | None = None) -> NoReturn:
-        """Raise the refusal, with what is free near it."""
+        """Raise the error with the nearest free times."""
         if day >= self.today and not self.opening.is_closed_on(day):
-            starts = self._agenda(day, day).starts_of(day)
+            starts = self._schedule(day, day).free_starts(day)
             near = nearest(starts, moment, NEAR) if moment else spread(starts, OF_A_DAY)
             free = [self.opening.local(start) for start in near]
         else:
             free = []
         free = free or self._later(day, moment)
-        raise kind(f"{why} {_offer(free, day=day, what=self.what, today=self.today)}", field="starts_at")
+        raise kind(f"{why} {_offer(free, day=day, noun=self.noun, today=self.today)}", field="starts_at")
 
-    def _agenda(self, first: date, last: date) -> Agenda:
-        return read_agenda(
-            self.opening, self.resources, first=first, last=last, now=self.now, without=self.without, busy=self.busy
+    def _schedule(self, first: date, last: date) -> DaySchedule:
+        return load_day_schedule(
+            self.opening, self.resources, first=first, last=last, now=self.now, excluding=self.excluding, busy=self.busy
         )
 
 
 def new_search(
-    project: Project, wish: Wish, *, now: datetime, without: UUID | None = None, busy: Sequence[Span] = ()
+    project: Project,
+    request: BookingRequest,
+    *,
+    now: datetime,
+    excluding: UUID | None = None,
+    busy: Sequence[Span] = (),
 ) -> Search:
-    """A search in the project's book. Raises NothingToBook or TooLarge."""
+    """Start a search. Raises NothingToBook or TooLarge."""
     return Search(
         opening=Opening(config_of(project)),
-        resources=fitting(project, wish),
-        wish=wish,
+        resources=matching_resources(project, request),
+        request=request,
         now=now,
-        without=without,
+        excluding=excluding,
         busy=busy,
     )
 
 
 def config_of(project: Project) -> AgentConfig:
-    """The agent's settings. A project has a version from its first moment on."""
+    """Return the agent's settings. Every project has a version from its creation on."""
     if project.agent_version is None:
         raise LookupError(f"Project {project.pk} has no settings.")
     config: AgentConfig = project.agent_version.config
     return config
 
 
-def sentences(found: Found, *, today: date) -> str:
-    """What was found, as the agent is told it."""
-    if found.asked is None:
+def describe_result(found: SearchResult, *, today: date) -> str:
+    """Describe a result for the agent."""
+    if found.requested is None:
         head = day_words(found.day, today=today)
         if found.near:
             return f"{head}: {with_article(found.words)} is free at {_times(found.near)}."
         return f"{head}: no {found.words} is free any more. {_next(found, today=today)}"
-    head = moment_words(found.asked, today=today)
+    head = moment_words(found.requested, today=today)
     if found.is_free:
         also = f" Also free: {_times(found.near)}." if found.near else ""
         return f"{head}: {with_article(found.words)} is free.{also}"
@@ -211,9 +217,10 @@ def sentences(found: Found, *, today: date) -> str:
 
 
 def nearest(starts: Sequence[datetime], moment: datetime, number: int, *, beside: bool = False) -> list[datetime]:
-    """The times near a moment that are a choice among themselves, in order; `beside` keeps them from it as well.
+    """Return up to `number` times near a moment, in order and spaced apart; with `beside`, spaced from the moment as
+    well.
 
-    The earlier of two that are equally near wins. Times far off are told only where there is none near.
+    The earlier of two equally near times wins. Distant times are used only if none is near.
     """
     chosen: list[datetime] = []
     kept_from = [moment] if beside else []
@@ -227,7 +234,7 @@ def nearest(starts: Sequence[datetime], moment: datetime, number: int, *, beside
 
 
 def spread(starts: Sequence[datetime], number: int) -> list[datetime]:
-    """Up to so many times that stand for all of a day: the first and the last, and some evenly between."""
+    """Return up to `number` times that represent a whole day: the first, the last, and some evenly between."""
     apart: list[datetime] = []
     for start in starts:
         if not apart or start - apart[-1] >= APART:
@@ -238,15 +245,15 @@ def spread(starts: Sequence[datetime], number: int) -> list[datetime]:
     return [apart[round(index * step)] for index in range(number)]
 
 
-def _next(found: Found, *, today: date) -> str:
+def _next(found: SearchResult, *, today: date) -> str:
     if not found.later:
         return f"Nothing is free in the {LOOK_AHEAD_DAYS} days after it either."
     return f"The next that are free: {day_words(found.later[0].date(), today=today)} at {_times(found.later)}."
 
 
-def _offer(free: Sequence[datetime], *, day: date, what: str, today: date) -> str:
+def _offer(free: Sequence[datetime], *, day: date, noun: str, today: date) -> str:
     if not free:
-        return f"No {what} is free in the {LOOK_AHEAD_DAYS} days after it either."
+        return f"No {noun} is free in the {LOOK_AHEAD_DAYS} days after it either."
     if free[0].date() == day:
         return f"Free that day: {_times(free)}."
     return f"The next that are free: {day_words(free[0].date(), today=today)} at {_times(free)}."

@@ -1,11 +1,11 @@
-"""Changes to the book. Each is one transaction, and promises that nothing is booked twice.
+"""Booking changes. Each runs in one transaction, and no slot is booked twice.
 
-**Why a row lock on the resource.** Whether a time is free and the booking that takes it must be one step, or two guests are
-told that the same table is theirs. Whoever writes a booking first locks the resource that it goes to, and looks again: the
-look is a statement of its own, so under READ COMMITTED it sees everything that was committed before the lock was given.
-Bookings of other resources go on side by side. An exclusion constraint would need the extension btree_gist, which a hosted
-database may not have, and it could only refuse afterwards, where the lock lets us take the next table. Locks are taken
-smallest resource first by everyone, so that two bookings never wait for each other.
+**Why a row lock on the resource.** The check that a slot is free and the booking that takes it must be one step. A
+writer locks the resource and then checks again: under READ COMMITTED, that second statement sees everything that was
+committed before the lock was granted. Bookings of other resources proceed in parallel. An exclusion constraint would
+need the extension btree_gist, which a hosted database may not have, and could only reject the booking afterwards,
+whereas the lock lets us try the next table. Every writer locks the smallest resource first, so two bookings never
+deadlock.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from django.utils import timezone
 from projects.common.phones import normalize_phone
 from projects.models import Project
 from tools.models import Booking, BookingKind, BookingState, Resource, ResourceKind
-from tools.services.bookings.booking_request import Wish
+from tools.services.bookings.booking_request import BookingRequest
 from tools.services.bookings.codes import new_code
-from tools.services.bookings.day_schedule import meets_any, span_of, standing
+from tools.services.bookings.day_schedule import confirmed_bookings, overlaps_any, slot_span
 from tools.services.bookings.opening import Span
 from tools.services.bookings.refusals import BookingOver, Unbookable
 from tools.services.bookings.search import Search, config_of, new_search
-from tools.services.calendar.event_sync import follow
+from tools.services.calendar.event_sync import plan_sync
 
-# How often another code is tried when one is taken already: once in a hundred million.
+# Attempts to find a free code. A collision happens once in a hundred million.
 CODES_TRIED = 5
 
 
 @dataclass(frozen=True)
 class Guest:
-    """Who a booking is for."""
+    """The person a booking is for."""
 
     name: str = ""
     phone: str = ""
@@ -44,7 +44,7 @@ class Guest:
 
 @dataclass(frozen=True)
 class Cause:
-    """Where a booking comes from; all None for staff and the API."""
+    """The origin of a booking; all None for staff and the API."""
 
     effect_id: UUID | None = None
     conversation_id: UUID | None = None
@@ -53,7 +53,7 @@ class Cause:
 
 @dataclass(frozen=True)
 class FreeSlot:
-    """A resource, locked until the end of the transaction, and the span in which it is free."""
+    """A resource, locked until the end of the transaction, and a span in which it is free."""
 
     resource: Resource
     span: Span
@@ -61,7 +61,7 @@ class FreeSlot:
 
 def book(
     project: Project,
-    wish: Wish,
+    request: BookingRequest,
     *,
     starts_at: datetime,
     guest: Guest,
@@ -71,20 +71,21 @@ def book(
     notes: str = "",
     busy: Sequence[Span] = (),
 ) -> Booking:
-    """Book the smallest resource that fits and is free, in the running transaction; `busy` is when the business's own
-    calendar was just seen to be taken. A connected calendar follows.
+    """Book the smallest free resource that fits, in the current transaction, and plan its calendar event. `busy` is
+    when the business's own calendar was just seen to be taken.
 
-    Done again for the same effect it answers with the booking that was made then. Raises Unbookable: Past, Closed, TooLarge,
-    Taken … each with what is possible. Of two at once for the last table one gets it and the other Taken.
+    A repeated call for the same effect returns the existing booking. Raises Unbookable (Past, Closed, TooLarge,
+    SlotTaken …) with alternatives. Of two concurrent calls for the last table, one gets it and the other raises
+    SlotTaken.
     """
     cause = cause or Cause()
-    if made := _made_by(cause):
+    if made := _booking_of_effect(cause):
         return made
     try:
-        place = _take_place(new_search(project, wish, now=now, busy=busy), starts_at)
+        slot = _lock_free_slot(new_search(project, request, now=now, busy=busy), starts_at)
     except Unbookable:
-        # It may be taken by another attempt at the same effect, which was slower to die than expected.
-        if made := _made_by(cause):
+        # An earlier attempt at the same effect, assumed dead, may have taken the slot.
+        if made := _booking_of_effect(cause):
             return made
         raise
     booking = Booking(
@@ -92,15 +93,15 @@ def book(
         effect_id=cause.effect_id,
         conversation_id=cause.conversation_id,
         persona_id=cause.persona_id,
-        kind=wish.kind,
-        party_size=wish.places,
+        kind=request.kind,
+        party_size=request.seats,
         title=title[:200],
         name=guest.name[:200],
         phone=normalize_phone(guest.phone, region=config_of(project).region)[:40],
         email=guest.email[:254],
         notes=notes[:2000],
     )
-    _put(booking, place)
+    _assign(booking, slot)
     return _save_with_code(booking, cause)
 
 
@@ -112,38 +113,40 @@ def move(
     party_size: int,
     now: datetime,
     resource_id: UUID | None = None,
-    place: ResourceKind | None = None,
+    resource_kind: ResourceKind | None = None,
     busy: Sequence[Span] = (),
 ) -> Booking:
-    """Give a booking another time, or another number of people, in the running transaction. Its code stays; `busy` as in `book`,
-    `resource_id` and `place` as in a `Wish`.
+    """Change a booking's time or party size in the current transaction. The code stays the same. `busy` is as in
+    `book`; `resource_id` and `resource_kind` are as in a `BookingRequest`.
 
-    Raises Over when it is cancelled or has begun, and what `book` raises.
+    Raises BookingOver if the booking is canceled or has begun, and the errors of `book`.
     """
     moved = _lock_to_change(booking, now=now)
-    wish = Wish(party_size=party_size, kind=BookingKind(moved.kind), resource_id=resource_id, place=place)
-    search = new_search(project, wish, now=now, without=moved.pk, busy=busy)
-    _put(moved, _take_place(search, starts_at))
+    request = BookingRequest(
+        party_size=party_size, kind=BookingKind(moved.kind), resource_id=resource_id, resource_kind=resource_kind
+    )
+    search = new_search(project, request, now=now, excluding=moved.pk, busy=busy)
+    _assign(moved, _lock_free_slot(search, starts_at))
     moved.party_size = party_size
     moved.save(update_fields=["resource", "starts_at", "ends_at", "party_size"])
-    follow(moved)
+    plan_sync(moved)
     return moved
 
 
-def who_is_met(booking: Booking) -> UUID | None:
-    """The person whom a booking is with: it is moved to a time of theirs. A table may be another one, and a room another room."""
+def person_id_of(booking: Booking) -> UUID | None:
+    """Return the id of the person a booking is with, who stays the same when it is moved. Tables and rooms may change."""
     return booking.resource_id if booking.resource.kind == ResourceKind.PERSON else None
 
 
-def where_it_is(booking: Booking) -> ResourceKind:
-    """The kind of place that a booking is at, and stays at when it is moved."""
+def resource_kind_of(booking: Booking) -> ResourceKind:
+    """Return the resource kind of a booking, which stays the same when it is moved."""
     return ResourceKind(booking.resource.kind)
 
 
 def cancel(booking: Booking, *, by: str, now: datetime, effect_id: UUID | None = None) -> Booking:
-    """Cancel a booking, in the running transaction; `by` is customer, staff or agent. Once cancelled it stays so.
+    """Cancel a booking in the current transaction; `by` is customer, staff or agent. Canceling again does nothing.
 
-    Raises Over when it has begun. Of two at once the first is kept as who cancelled.
+    Raises BookingOver if it has begun. Of two concurrent calls, the first one is recorded.
     """
     locked = _locked(booking)
     if locked.state == BookingState.CANCELLED:
@@ -153,34 +156,34 @@ def cancel(booking: Booking, *, by: str, now: datetime, effect_id: UUID | None =
     locked.state, locked.cancelled_by, locked.cancelled_at = BookingState.CANCELLED, by, timezone.now()
     locked.cancel_effect_id = effect_id
     locked.save(update_fields=["state", "cancelled_by", "cancelled_at", "cancel_effect_id"])
-    follow(locked)
+    plan_sync(locked)
     return locked
 
 
-def _take_place(search: Search, starts_at: datetime) -> FreeSlot:
-    """The first resource that is free, locked. Raises Unbookable."""
+def _lock_free_slot(search: Search, starts_at: datetime) -> FreeSlot:
+    """Lock the first free resource. Raises Unbookable."""
     found = search.at(starts_at)
     if found.resource is None:
-        raise search.taken(found)
+        raise search.slot_taken(found)
     for resource in search.resources:
-        # What looked free is locked, and looked at again: see above.
-        place = FreeSlot(resource, span_of(resource, starts_at))
-        is_open = search.opening.is_open_for(place.span) and not meets_any(place.span, search.busy)
-        if is_open and _lock_if_free(place, without=search.without):
-            return place
-    raise search.taken(search.at(starts_at))
+        # A resource that looked free is locked and checked again; see the module docstring.
+        slot = FreeSlot(resource, slot_span(resource, starts_at))
+        is_open = search.opening.is_open_for(slot.span) and not overlaps_any(slot.span, search.busy)
+        if is_open and _lock_if_free(slot, excluding=search.excluding):
+            return slot
+    raise search.slot_taken(search.at(starts_at))
 
 
-def _lock_if_free(place: FreeSlot, *, without: UUID | None) -> bool:
-    if _is_taken(place, without=without):
+def _lock_if_free(slot: FreeSlot, *, excluding: UUID | None) -> bool:
+    if _is_taken(slot, excluding=excluding):
         return False
-    locked = Resource.objects.select_for_update(no_key=True).filter(pk=place.resource.pk, is_active=True)
-    return locked.first() is not None and not _is_taken(place, without=without)
+    locked = Resource.objects.select_for_update(no_key=True).filter(pk=slot.resource.pk, is_active=True)
+    return locked.first() is not None and not _is_taken(slot, excluding=excluding)
 
 
-def _is_taken(place: FreeSlot, *, without: UUID | None) -> bool:
-    rows = standing(place.span.starts_at, place.span.ends_at, without=without)
-    return rows.filter(resource=place.resource).exists()
+def _is_taken(slot: FreeSlot, *, excluding: UUID | None) -> bool:
+    rows = confirmed_bookings(slot.span.starts_at, slot.span.ends_at, excluding=excluding)
+    return rows.filter(resource=slot.resource).exists()
 
 
 def _lock_to_change(booking: Booking, *, now: datetime) -> Booking:
@@ -193,14 +196,14 @@ def _lock_to_change(booking: Booking, *, now: datetime) -> Booking:
 
 
 def _locked(booking: Booking) -> Booking:
-    """The booking as it stands now, and stays until the end of the transaction."""
-    # Without a join: after a wait PostgreSQL compares the new row with the old resource, and would find nothing.
+    """Return the current booking, locked until the end of the transaction."""
+    # No join: after a wait, PostgreSQL would recheck the new row against the old resource and find nothing.
     return Booking.objects.select_for_update(no_key=True).get(pk=booking.pk)
 
 
-def _put(booking: Booking, place: FreeSlot) -> None:
-    booking.resource = place.resource
-    booking.starts_at, booking.ends_at = place.span.starts_at, place.span.ends_at
+def _assign(booking: Booking, slot: FreeSlot) -> None:
+    booking.resource = slot.resource
+    booking.starts_at, booking.ends_at = slot.span.starts_at, slot.span.ends_at
 
 
 def _save_with_code(booking: Booking, cause: Cause) -> Booking:
@@ -210,17 +213,17 @@ def _save_with_code(booking: Booking, cause: Cause) -> Booking:
             with transaction.atomic():
                 booking.save(force_insert=True)
         except IntegrityError:
-            # The code is taken, or another attempt at the same effect was quicker.
-            if made := _made_by(cause):
+            # The code is taken, or another attempt at the same effect was faster.
+            if made := _booking_of_effect(cause):
                 return made
         else:
-            follow(booking)
+            plan_sync(booking)
             return booking
-    raise RuntimeError("No free code was found; the book is full of them.")
+    raise RuntimeError("No free booking code was found.")
 
 
-def _made_by(cause: Cause) -> Booking | None:
-    """The booking that an earlier attempt at the same effect made."""
+def _booking_of_effect(cause: Cause) -> Booking | None:
+    """Return the booking that an earlier attempt at the same effect made."""
     if cause.effect_id is None:
         return None
     return Booking.objects.select_related("resource").filter(effect_id=cause.effect_id).first()

@@ -1,4 +1,4 @@
-"""A booking in the customer's language: that of its own page and of the customer's."""
+"""Booking texts in the customer's language, for the booking page and the portal."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ from tools.services.bookings.search import config_of
 
 
 def language_of(booking: Booking, *, asked: str) -> str:
-    """The customer's language, where the browser `asked` comes last. Must run in the tenant's transaction."""
+    """Return the customer's language; the browser's language `asked` is the last resort. Must run in the tenant's
+    transaction.
+    """
     contact = read_contact(booking.persona_id)
     return customer_language(booking.project_id, known=contact.language if contact else "", asked=asked)
 
@@ -29,12 +31,12 @@ def is_english() -> bool:
 
 
 def long_day(day: date, *, today: date) -> str:
-    """Friday 27 November, Freitag 27. November; with the year when it isn't this one."""
+    """Friday 27 November, Freitag 27. November; with the year if it is not the current one."""
     return f"{date_format(day, 'l')} {month_day(day, today=today)}"
 
 
 def month_day(day: date, *, today: date) -> str:
-    """The same without the weekday. In English as the agent says it."""
+    """The date without the weekday. English uses the agent's format."""
     wanted = ("j F", "j F Y") if is_english() else ("MONTH_DAY_FORMAT", "DATE_FORMAT")
     return date_format(day, wanted[0] if day.year == today.year else wanted[1])
 
@@ -48,8 +50,8 @@ def people(number: int) -> str:
     return ngettext("%(count)s person", "%(count)s people", number) % {"count": number}
 
 
-def own_line(booking: Booking, project: Project, *, now: datetime) -> str:
-    """A booking in one line, for its customer: venerdì 27 novembre alle 19:00, 4 persone, K7M2QX."""
+def customer_line(booking: Booking, project: Project, *, now: datetime) -> str:
+    """A booking in one line for its customer: venerdì 27 novembre alle 19:00, 4 persone, K7M2QX."""
     if is_english():
         return booking_words(booking, project, now=now)
     opening = Opening(config_of(project))

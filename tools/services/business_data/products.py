@@ -1,4 +1,4 @@
-"""What a business sells and whether it has it: `project_attributes_products`.
+"""Products and their availability: `project_attributes_products`.
 
 A list of `{"name", "available", "price"?, "note"?}`; the price is text with its currency, or a number.
 """
@@ -19,7 +19,7 @@ MOST, SHOWN = 2_000, 5
 
 
 class Product(BaseModel):
-    """Something that is sold, or a service."""
+    """A product or service."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
 
@@ -45,7 +45,7 @@ _products = TypeAdapter(Annotated[list[Product], Field(max_length=MOST)])
 
 
 def check_products(value: Any) -> list[dict[str, Any]]:
-    """The list as it is kept. Raises WrongValue with the place of what is wrong."""
+    """Validate and normalize the list. Raises WrongValue with the path of the error."""
     try:
         products = _products.validate_python(value)
     except ValidationError as error:
@@ -58,7 +58,7 @@ def check_products(value: Any) -> list[dict[str, Any]]:
 
 
 def read_products(value: Any) -> list[Product]:
-    """The products of a stored value; none where it was written before its shape was checked and doesn't fit."""
+    """Return the stored products; none if the value predates validation and is invalid."""
     try:
         return _products.validate_python(value)
     except ValidationError:
@@ -66,8 +66,8 @@ def read_products(value: Any) -> list[Product]:
 
 
 def find_products(asked: str, products: Sequence[Product]) -> list[Product]:
-    """The products that are meant, up to five: of that name, else with all the words, else named in what was asked, else of a
-    name much like it.
+    """Return up to five matching products: by exact name, else by all words, else named in the question, else by a
+    similar name.
     """
     name = asked.casefold()
     words = _words(name)
@@ -82,7 +82,7 @@ def find_products(asked: str, products: Sequence[Product]) -> list[Product]:
 
 
 def others_like(asked: str, products: Sequence[Product]) -> list[Product]:
-    """Available products that share a word with what was asked for, else the first that are available."""
+    """Return available products that share a word with the question, else the first available ones."""
     words = {_stem(word) for word in asked.casefold().split() if len(word) > 3}
     available = [product for product in products if product.available]
     like = [product for product in available if any(word in product.name.casefold() for word in words)]
@@ -94,12 +94,14 @@ def _words(text: str) -> list[str]:
 
 
 def _is_named(product: str, *, within: str) -> bool:
-    """Whether a name stands in what was asked: in whole words, so that no steak is a tea, where its script sets words apart."""
+    """Return True if the name occurs in the question: as whole words, so that "steak" does not match "tea", in scripts
+    that separate words.
+    """
     if not any(letter.isascii() or letter.lower() != letter.upper() for letter in product):
         return product in within
     return re.search(rf"(?<!\w){re.escape(product)}(?:e?s)?(?!\w)", within) is not None
 
 
 def _stem(word: str) -> str:
-    """A word without its plural, so that "vouchers" finds "Gift voucher"."""
+    """Strip a plural s, so that "vouchers" finds "Gift voucher"."""
     return word[:-1] if len(word) > 3 and word.endswith("s") else word

@@ -1,7 +1,7 @@
-"""The zip codes that a business serves: `project_attributes_served_zip_codes`.
+"""Zip codes that a business serves: `project_attributes_served_zip_codes`.
 
-A list of texts: a code (`00184`), the first characters of codes (`SW1A*`), or a range of numbers of one length
-(`00100-00199`). Spaces, small letters and hyphens make no difference, nor does the script that digits are typed in.
+A list of texts: a code (`00184`), a prefix (`SW1A*`), or a range of numbers of equal length (`00100-00199`). Spaces,
+case, hyphens and the script of digits are ignored.
 """
 
 from __future__ import annotations
@@ -18,13 +18,12 @@ MOST, SHOWN = 5_000, 12
 CODE = re.compile(r"[A-Z0-9]{2,10}|[A-Z0-9]{2,5}-[A-Z0-9]{2,5}")
 START = re.compile(r"[A-Z0-9]{1,9}\*")
 RANGE = re.compile(r"(\d{2,10})-(\d{2,10})")
-# What says more than a list does, and is served where its part is: a ZIP+4 code of the United States, a Dutch code with its
-# street, and one that has its country before it.
+# Longer codes that are served if their base is: US ZIP+4, Dutch codes with letters, and codes with a country prefix.
 LONGER = (re.compile(r"(\d{5})-?\d{4}"), re.compile(r"(\d{4})[A-Z]{2}"), re.compile(r"[A-Z]{1,3}-(\d{4,6})"))
 
 
 def check_zip_codes(value: Any) -> list[str]:
-    """The list as it is kept. Raises WrongValue with the place of what is wrong."""
+    """Validate and normalize the list. Raises WrongValue with the path of the error."""
     if not isinstance(value, list) or len(value) > MOST:
         found = f"{len(value):,} of them" if isinstance(value, list) else type_name(value)
         raise WrongValue(f"{KEY} must be a list of up to {MOST:,} zip codes, not {found}.")
@@ -32,25 +31,25 @@ def check_zip_codes(value: Any) -> list[str]:
 
 
 def is_served(zip_code: str, served: Sequence[str]) -> bool:
-    """Whether a code, as a customer wrote it, is among those served."""
+    """Return True if a code, as a customer wrote it, is served."""
     code = normal_zip_code(zip_code)
     codes = [code, *(found[1] for form in LONGER if (found := form.fullmatch(code)))]
     return any(_covers(entry, one) for entry in served for one in codes)
 
 
 def is_zip_code(text: str) -> bool:
-    """Whether it can be one: the name of a town, or a number in words, has no digit."""
+    """Return True if the text can be a zip code: names of towns and numbers in words have no digits."""
     return any(letter.isdigit() for letter in normal_zip_code(text))
 
 
 def normal_zip_code(text: str) -> str:
-    """Capital letters and digits; a hyphen stays."""
+    """Normalize to capital letters, digits and hyphens."""
     plain = unicodedata.normalize("NFKC", text).upper().replace("–", "-")
     return re.sub(r"[^A-Z0-9*-]", "", "".join(str(unicodedata.decimal(letter, letter)) for letter in plain))
 
 
 def served_words(served: Sequence[str]) -> str:
-    """The list for a sentence, cut where it is long."""
+    """List the codes in a sentence, shortened if there are many."""
     shown = ", ".join(_words(entry) for entry in served[:SHOWN])
     return f"{shown} and {len(served) - SHOWN} more" if len(served) > SHOWN else shown
 
@@ -69,7 +68,7 @@ def _checked(index: int, entry: Any) -> str:
 
 
 def _range(code: str) -> tuple[str, str] | None:
-    """The bounds of a range. Sides of two lengths are one code, such as 12345-6789."""
+    """Return the bounds of a range. Bounds of different lengths are a single code, such as 12345-6789."""
     found = RANGE.fullmatch(code)
     return (found[1], found[2]) if found and len(found[1]) == len(found[2]) else None
 

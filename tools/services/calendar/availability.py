@@ -1,7 +1,7 @@
-"""A look at the project's calendar on behalf of a tool: right before it offers or books a time (F07, F17).
+"""Calendar checks made right before a tool offers or books a time.
 
-Our own book is the truth. A calendar that can't be looked at takes nothing away from what the book offers, and the agent is
-told that it wasn't looked at (docs/decisions/016).
+The bookings in our database are the truth. If the calendar can't be reached, all times free in our database are
+offered, and the agent is told that the calendar was not checked (docs/decisions/016).
 """
 
 from __future__ import annotations
@@ -25,61 +25,59 @@ from tenancy.threads import in_db
 from tools.engine.execution.handler import Execute, ToolContext
 from tools.engine.execution.outcome import Outcome
 from tools.services.bookings.clock import read_day
-from tools.services.bookings.handler_adapter import A, at_desk
+from tools.services.bookings.handler_adapter import A, transactional_handler
 from tools.services.bookings.opening import Span
-from tools.services.bookings.refusals import NoTime
+from tools.services.bookings.refusals import InvalidTime
 from tools.services.bookings.search import LOOK_AHEAD_DAYS
 from tools.services.calendar.caldav_client import Calendar, CalendarFailed, SignInRefused
 
 log = logging.getLogger(__name__)
 
 KIND = "caldav"
-# Fit for a customer's ears; why it is so stands in the result, for staff.
-BY_THE_BOOK = "Our calendar can’t be seen at the moment, so this goes by our booking book alone."
+# Safe to say to a customer. The cause is in the result, for staff.
+NOT_CHECKED = "Our calendar can’t be seen at the moment, so this goes by our booking book alone."
 
 
 @dataclass(frozen=True)
-class View:
-    """What a look found: when the calendar is taken. `note` is what the agent is told of a look that failed, `problem` why it
-    did, for staff.
-    """
+class CalendarView:
+    """The busy times that a check found. If it failed, `note` tells the agent and `problem` tells staff why."""
 
     busy: Sequence[Span] = ()
     note: str = ""
     problem: str = ""
     needs_reauth: bool = False
 
-    def beside(self, outcome: Outcome) -> Outcome:
-        """A tool's outcome, with what has to be known of the look."""
+    def annotate(self, outcome: Outcome) -> Outcome:
+        """Add the note and the problem, if any, to a tool's outcome."""
         if not self.note:
             return outcome
-        about = {"calendar": self.problem, **({"needs_reauth": True} if self.needs_reauth else {})}
-        return replace(outcome, told=f"{outcome.told} {self.note}".strip(), result={**outcome.result, **about})
+        notes = {"calendar": self.problem, **({"needs_reauth": True} if self.needs_reauth else {})}
+        return replace(outcome, told=f"{outcome.told} {self.note}".strip(), result={**outcome.result, **notes})
 
 
-# The work of a handler, inside the transaction, by what was seen in the calendar just before.
-Sighted = Callable[[Project, A, ToolContext, View], Outcome]
+# A handler's body, run in the transaction with the calendar as it was just seen.
+CalendarAwareBody = Callable[[Project, A, ToolContext, CalendarView], Outcome]
 
 
-def at_sighted_desk(arguments: type[A], work: Sighted[A]) -> Execute:
-    """A handler's `execute` that looks at the connected calendar, within five seconds, and then works on our own rows.
+def calendar_aware_handler(model: type[A], body: CalendarAwareBody[A]) -> Execute:
+    """Return an `execute` that checks the connected calendar, within five seconds, and then runs the body on our rows.
 
-    The look holds no transaction; what it found is what the work's transaction goes by.
+    No transaction is open during the check; the body uses its result.
     """
 
-    async def execute(given: Mapping[str, Any], context: ToolContext) -> Outcome:
-        view = await look(context, day=_day_of(given))
+    async def execute(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
+        view = await check_calendar(context, day=_day_of(arguments))
 
-        def sighted(project: Project, asked: A, context: ToolContext) -> Outcome:
-            return work(project, asked, context, view)
+        def body_with_view(project: Project, validated: A, context: ToolContext) -> Outcome:
+            return body(project, validated, context, view)
 
-        return view.beside(await at_desk(arguments, sighted)(given, context))
+        return view.annotate(await transactional_handler(model, body_with_view)(arguments, context))
 
     return execute
 
 
-class Asker(Protocol):
-    """For whom a look is: an occasion, or a customer at the page of their booking."""
+class CalendarScope(Protocol):
+    """The scope of a check: a tool's context, or a customer on their booking page."""
 
     @property
     def organization_id(self) -> UUID: ...
@@ -91,50 +89,54 @@ class Asker(Protocol):
     def at(self) -> datetime: ...
 
 
-async def look(asker: Asker, *, day: date | None) -> View:
-    """What is taken from a day on for as long as times are offered; nothing where no calendar is connected, or no day named."""
+async def check_calendar(scope: CalendarScope, *, day: date | None) -> CalendarView:
+    """Return the busy times from a day to the end of the offered range; empty if no calendar is connected or no day is
+    given.
+    """
     if day is None:
-        return View()
+        return CalendarView()
     try:
-        connection = await in_db(_open, asker.organization_id, asker.project_id)
+        connection = await in_db(_open, scope.organization_id, scope.project_id)
     except WrongSecret:
-        log.error("The calendar of project %s can't be opened: its secret has another key.", asker.project_id)
-        return View(note=BY_THE_BOOK, problem="Its password can’t be read any more.", needs_reauth=True)
+        log.error("The calendar of project %s can't be opened: its secret has another key.", scope.project_id)
+        return CalendarView(
+            note=NOT_CHECKED, problem="The calendar’s password can’t be read. Connect it again.", needs_reauth=True
+        )
     if connection is None:
-        return View()
+        return CalendarView()
     if connection.needs_reauth:
-        return View(note=BY_THE_BOOK, problem="It has to be connected again.", needs_reauth=True)
-    return await _look(connection, asker, window_of(day, asker))
+        return CalendarView(note=NOT_CHECKED, problem="The calendar must be connected again.", needs_reauth=True)
+    return await _check(connection, scope, window_of(day, scope))
 
 
-async def _look(connection: Connection, asker: Asker, window: Span) -> View:
-    calendar = calendar_over(connection)
+async def _check(connection: Connection, scope: CalendarScope, window: Span) -> CalendarView:
+    calendar = calendar_client(connection)
     try:
-        busy = await calendar.busy(window, zone=ZoneInfo(asker.timezone), project_id=asker.project_id)
+        busy = await calendar.busy(window, zone=ZoneInfo(scope.timezone), project_id=scope.project_id)
     except SignInRefused as error:
-        await in_db(ask_for_sign_in, asker.organization_id, connection)
-        return View(note=BY_THE_BOOK, problem=str(error), needs_reauth=True)
+        await in_db(request_reconnect, scope.organization_id, connection)
+        return CalendarView(note=NOT_CHECKED, problem=str(error), needs_reauth=True)
     except CalendarFailed as error:
-        log.warning("The calendar of project %s was not looked at: %s", asker.project_id, error)
-        return View(note=BY_THE_BOOK, problem=str(error))
-    return View(busy=busy)
+        log.warning("The calendar of project %s was not looked at: %s", scope.project_id, error)
+        return CalendarView(note=NOT_CHECKED, problem=str(error))
+    return CalendarView(busy=busy)
 
 
-def window_of(day: date, asker: Asker) -> Span:
-    """The days whose times may be offered when a day is asked for; what is past is looked at for nobody."""
-    zone = ZoneInfo(asker.timezone)
-    first = max(day, asker.at.astimezone(zone).date() - timedelta(days=1))
+def window_of(day: date, scope: CalendarScope) -> Span:
+    """Return the range of days offered for a requested day. Past days are not checked."""
+    zone = ZoneInfo(scope.timezone)
+    first = max(day, scope.at.astimezone(zone).date() - timedelta(days=1))
     last = first + timedelta(days=LOOK_AHEAD_DAYS + 2)
     starts, ends = (datetime.combine(one, time.min, tzinfo=zone).astimezone(UTC) for one in (first, last))
     return Span(starts, ends)
 
 
-def calendar_over(connection: Connection) -> Calendar:
+def calendar_client(connection: Connection) -> Calendar:
     return Calendar(connection, guard=Guard(allow=settings.OUTBOUND_ALLOW))
 
 
-def ask_for_sign_in(organization_id: UUID, tried: Connection) -> None:
-    """Tell staff, once, that the calendar has to be connected again (F17)."""
+def request_reconnect(organization_id: UUID, tried: Connection) -> None:
+    """Notify staff, once, that the calendar must be reconnected."""
     with tenant_tx(organization_id):
         if mark_needs_reauth(tried.source_id, tried=tried):
             log.warning("The calendar %s has to be connected again.", tried.source_id)
@@ -145,9 +147,9 @@ def _open(organization_id: UUID, project_id: UUID) -> Connection | None:
         return open_source(project_id, KIND)
 
 
-def _day_of(given: Mapping[str, Any]) -> date | None:
-    """The day that a model names; one that can't be read is the work's to refuse."""
+def _day_of(arguments: Mapping[str, Any]) -> date | None:
+    """Return the day that the model named. An invalid one is rejected by the handler's body."""
     try:
-        return read_day(given["date"]) if isinstance(given.get("date"), str) else None
-    except NoTime:
+        return read_day(arguments["date"]) if isinstance(arguments.get("date"), str) else None
+    except InvalidTime:
         return None

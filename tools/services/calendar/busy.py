@@ -1,4 +1,4 @@
-"""What is taken in a calendar, off the events that its server answers with."""
+"""Busy times, read from a calendar's events."""
 
 from __future__ import annotations
 
@@ -11,40 +11,41 @@ from zoneinfo import ZoneInfo
 from icalendar import Component, Event
 
 from tools.services.bookings.opening import Span
-from tools.services.calendar.event import is_own
-from tools.services.calendar.occurrences import NONSENSE, is_free, is_series, replaced, time_of, times_of_series
+from tools.services.calendar.event import is_own_event
+from tools.services.calendar.occurrences import MALFORMED, event_span, is_free, is_series, replaced_start, series_spans
 from tools.services.calendar.recurrence import RuleNotUnderstood
 
 log = logging.getLogger(__name__)
 
 MOST_EVENTS, MOST_SERIES = 1000, 100
-# Of what is read of an event; only a series may have many exceptions.
+# Limits per event. EXDATE lines are exempt from the first two, because a series may have many exceptions.
 MOST_LINES, LONGEST_LINE, LONGEST_EVENT = 20, 500, 64 * 1024
 FOLD = re.compile(r"\r?\n[ \t]")
-# All that is read of an event. A zone's own rules are never run, because they may have no end: zones are known by name.
+# Properties that are read. VTIMEZONE rules are ignored because they may never end; zones are resolved by name.
 READ = frozenset(
     {"UID", "DTSTART", "DTEND", "DURATION", "TRANSP", "STATUS", "RRULE", "RDATE", "EXDATE", "RECURRENCE-ID"}
 )
 
 
-class NotUnderstood(Exception):
-    """The calendar's answer can't be used; the text says why."""
+class UnreadableCalendar(Exception):
+    """The calendar's response can't be used; the message says why."""
 
 
 def busy_spans(documents: Iterable[str], window: Span, *, zone: ZoneInfo, project_id: UUID) -> list[Span]:
-    """The spans within a window in which a calendar is taken by anything but the project's own bookings, in order and
-    joined, from its documents in iCalendar's format. Raises NotUnderstood.
+    """Return the busy spans within a window, sorted and merged, from iCalendar documents. The project's own bookings
+    are left out. Raises NotUnderstood.
 
-    An event that makes no sense is left out, and logged; a series that isn't understood hides too much for that.
+    Malformed events are skipped and logged. An unsupported recurrence rule is an error, because it could hide many
+    events.
     """
     reader = _Reader(window, zone, project_id)
     for document in documents:
         reader.read(document)
-    return joined(reader.found)
+    return merge_spans(reader.found)
 
 
-def joined(spans: Iterable[Span]) -> list[Span]:
-    """The spans in order, and those that meet or touch as one."""
+def merge_spans(spans: Iterable[Span]) -> list[Span]:
+    """Sort spans, and merge those that overlap or touch."""
     result: list[Span] = []
     for span in sorted(spans, key=lambda one: one.starts_at):
         if result and span.starts_at <= result[-1].ends_at:
@@ -55,7 +56,7 @@ def joined(spans: Iterable[Span]) -> list[Span]:
 
 
 class _Reader:
-    """Takes down when the documents of a calendar are taken, as far as the bounds allow."""
+    """Collects the busy spans of documents, within the limits."""
 
     def __init__(self, window: Span, zone: ZoneInfo, project_id: UUID) -> None:
         self.found: list[Span] = []
@@ -63,45 +64,45 @@ class _Reader:
         self._events = self._series = 0
 
     def read(self, document: str) -> None:
-        """One document: an event, or a series with those of its times that differ."""
+        """Read one document: an event, or a series with its modified occurrences."""
         events = [event for lines in _events(document) if (event := self._event(lines)) is not None]
         for event in events:
             try:
-                self.found += [span for span in self._times(event, events) if span.meets(self._window)]
+                self.found += [span for span in self._times(event, events) if span.overlaps(self._window)]
             except RuleNotUnderstood as error:
-                raise NotUnderstood(str(error)) from None
-            except NONSENSE as error:
-                _leave_out(error)
+                raise UnreadableCalendar(str(error)) from None
+            except MALFORMED as error:
+                _log_skipped(error)
 
     def _event(self, lines: Sequence[str]) -> Component | None:
-        if is_own(_uid(lines), self._project_id):
+        if is_own_event(_uid(lines), self._project_id):
             return None
         self._events += 1
         if self._events > MOST_EVENTS:
-            raise NotUnderstood(f"The calendar has more than {MOST_EVENTS} events in these days.")
-        if _is_monstrous(lines):
-            raise NotUnderstood("The calendar has an event that is longer than any that a calendar writes.")
+            raise UnreadableCalendar(f"The calendar has more than {MOST_EVENTS} events in this period.")
+        if _is_oversized(lines):
+            raise UnreadableCalendar("The calendar has an event that is too large.")
         try:
             return Event.from_ical("\r\n".join(["BEGIN:VEVENT", *lines, "END:VEVENT", ""]))
-        except NONSENSE as error:
-            _leave_out(error)
+        except MALFORMED as error:
+            _log_skipped(error)
             return None
 
     def _times(self, event: Component, others: Iterable[Component]) -> list[Span]:
         if is_free(event):
             return []
         if not is_series(event):
-            span = time_of(event, self._zone)
+            span = event_span(event, self._zone)
             return [span] if span else []
         self._series += 1
         if self._series > MOST_SERIES:
-            raise NotUnderstood(f"The calendar’s server leaves more than {MOST_SERIES} series to us.")
-        instead = {at for other in others if (at := replaced(other, self._zone)) is not None}
-        return list(times_of_series(event, self._window, self._zone, but=instead))
+            raise UnreadableCalendar(f"The calendar has more than {MOST_SERIES} recurring events.")
+        instead = {at for other in others if (at := replaced_start(other, self._zone)) is not None}
+        return list(series_spans(event, self._window, self._zone, but=instead))
 
 
 def _events(document: str) -> Iterator[list[str]]:
-    """Of each event the lines that are read, in one pass; what stands inside an event, as its alarms, is left out."""
+    """Yield the relevant lines of each event in one pass. Nested components such as alarms are skipped."""
     within: list[str] = []
     lines: list[str] = []
     for line in FOLD.sub("", document).split("\n"):
@@ -117,7 +118,7 @@ def _events(document: str) -> Iterator[list[str]]:
             lines.append(line.rstrip("\r"))
 
 
-def _is_monstrous(lines: Sequence[str]) -> bool:
+def _is_oversized(lines: Sequence[str]) -> bool:
     usual = [line for line in lines if not line.upper().startswith("EXDATE")]
     is_long = len(usual) > MOST_LINES or any(len(line) > LONGEST_LINE for line in usual)
     return is_long or sum(map(len, lines)) > LONGEST_EVENT
@@ -127,5 +128,5 @@ def _uid(lines: Iterable[str]) -> str:
     return next((line.partition(":")[2] for line in lines if line[:4].upper() in ("UID:", "UID;")), "")
 
 
-def _leave_out(error: Exception) -> None:
+def _log_skipped(error: Exception) -> None:
     log.warning("An event of a connected calendar was left out: %s", type(error).__name__)

@@ -1,4 +1,4 @@
-"""A booking as one event of the project's calendar, by a name that it keeps."""
+"""Calendar events of bookings, under a stable name and UID."""
 
 from __future__ import annotations
 
@@ -10,38 +10,38 @@ from icalendar import Calendar, Event
 
 from projects.models import Project
 from tools.models import Booking, BookingKind
-from tools.services.bookings.booking_request import Wish, phrase
+from tools.services.bookings.booking_request import BookingRequest, describe_request
 
 PRODUCT = "-//Makegood//Bookings//EN"
-# Control characters, and the line ends that are no line's end in an event.
-UNWRITABLE = frozenset({"Cc", "Zl", "Zp"})
+# Control characters, and line separators that iCalendar does not treat as line ends.
+NOT_ALLOWED = frozenset({"Cc", "Zl", "Zp"})
 LAYOUT = "\r\n\t"
 
 
 def event_uid(booking: Booking) -> str:
-    """The event's UID, the same at every writing, so that writing it again makes no second one."""
-    return f"{booking.pk}@{_mark(booking.project_id)}"
+    """Return the event's UID. It never changes, so that writing the event again creates no duplicate."""
+    return f"{booking.pk}@{_uid_domain(booking.project_id)}"
 
 
 def event_name(booking: Booking) -> str:
-    """The name of the event's resource in the calendar."""
+    """Return the name of the event's calendar resource."""
     return f"makegood-{booking.pk}.ics"
 
 
-def is_own(uid: str, project_id: UUID) -> bool:
-    """Whether an event is one of the project's own bookings: those stand in the book, which is the truth about them."""
-    return uid.endswith(f"@{_mark(project_id)}")
+def is_own_event(uid: str, project_id: UUID) -> bool:
+    """Return True if the UID belongs to one of the project's own bookings; for those our database is the truth."""
+    return uid.endswith(f"@{_uid_domain(project_id)}")
 
 
-def event_of(booking: Booking, project: Project, *, at: datetime) -> bytes:
-    """The event, as it is written: who comes and for what, in the calendar's own format. `at` is when it was written."""
+def build_event(booking: Booking, project: Project, *, at: datetime) -> bytes:
+    """Render the booking as an iCalendar document. `at` is the time of writing."""
     event = Event()
     event.add("uid", event_uid(booking))
     event.add("dtstamp", at.astimezone(UTC))
     event.add("dtstart", booking.starts_at.astimezone(UTC))
     event.add("dtend", booking.ends_at.astimezone(UTC))
-    event.add("summary", _writable(_summary(booking)))
-    event.add("description", _writable(_description(booking, project)))
+    event.add("summary", _sanitized(_summary(booking)))
+    event.add("description", _sanitized(_description(booking, project)))
     event.add("status", "CONFIRMED")
     event.add("transp", "OPAQUE")
     calendar = Calendar()
@@ -52,20 +52,22 @@ def event_of(booking: Booking, project: Project, *, at: datetime) -> bytes:
     return written
 
 
-def _writable(text: str) -> str:
-    """A text as an event may hold it (RFC 5545, 3.3.11): what a paste from a word processor left between words is a space."""
-    return "".join(" " if category(one) in UNWRITABLE and one not in LAYOUT else one for one in text)
+def _sanitized(text: str) -> str:
+    """Replace characters that an event can't contain (RFC 5545, 3.3.11), such as those pasted from a word processor,
+    with spaces.
+    """
+    return "".join(" " if category(one) in NOT_ALLOWED and one not in LAYOUT else one for one in text)
 
 
-def _mark(project_id: UUID) -> str:
+def _uid_domain(project_id: UUID) -> str:
     return f"{project_id}.makegood"
 
 
 def _summary(booking: Booking) -> str:
     """Table for 4: Ada Lovelace"""
-    wish = Wish(party_size=booking.party_size, kind=BookingKind(booking.kind), name=booking.resource.name)
-    what = phrase(wish, [booking.resource])
-    return f"{what[:1].upper()}{what[1:]}{f': {booking.name}' if booking.name else ''}"
+    request = BookingRequest(party_size=booking.party_size, kind=BookingKind(booking.kind), name=booking.resource.name)
+    description = describe_request(request, [booking.resource])
+    return f"{description[:1].upper()}{description[1:]}{f': {booking.name}' if booking.name else ''}"
 
 
 def _description(booking: Booking, project: Project) -> str:
@@ -77,5 +79,5 @@ def _description(booking: Booking, project: Project) -> str:
         ("Notes", booking.notes),
         ("Code", booking.code),
     ]
-    told = [f"{name}: {text}" for name, text in lines if text]
-    return "\n".join([*told, f"Booked with {project.name}. Change it there: what is changed here is not read back."])
+    filled = [f"{name}: {text}" for name, text in lines if text]
+    return "\n".join([*filled, f"Booked with {project.name}. Change it there. Changes made here have no effect."])

@@ -1,7 +1,7 @@
-"""The lane that writes bookings to the calendar: `sending` committed → the request → its outcome, one commit (E1, F17).
+"""The lane that writes bookings to the calendar: commit `sending`, send the request, commit its outcome.
 
-The ledger's own rules say what an attempt means (`tools.engine.execution.outcome_policy`): a calendar that is away is asked again for a
-quarter of an hour, one that refuses is not.
+The outcome policy of the ledger applies (`tools.engine.execution.outcome_policy`): an unavailable calendar is retried
+for a quarter of an hour, a refusal is final.
 """
 
 from __future__ import annotations
@@ -29,29 +29,29 @@ from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 from tools.engine import ledger
 from tools.engine.execution.outcome import Outcome
-from tools.engine.execution.outcome_policy import Course, course_of, may_have_happened, next_attempt_at
+from tools.engine.execution.outcome_policy import NextStep, may_have_happened, next_attempt_at, next_step
 from tools.models import Booking, BookingState, Effect, EffectState
-from tools.services.calendar.availability import KIND, calendar_over
-from tools.services.calendar.caldav_client import Calendar, SignInRefused, is_refused, refusal_of
-from tools.services.calendar.event import event_name, event_of
-from tools.services.calendar.event_sync import LANE, WRITTEN_ANEW, catch_up, effect_of, follow, job_of
+from tools.services.calendar.availability import KIND, calendar_client
+from tools.services.calendar.caldav_client import Calendar, SignInRefused, describe_status, is_sign_in_refused
+from tools.services.calendar.event import build_event, event_name
+from tools.services.calendar.event_sync import LANE, SUPERSEDED, catch_up, effect_id_of, plan_sync, sync_job
 from tools.services.messaging.base import needs_reauth, refused_sign_in
 
 log = logging.getLogger(__name__)
 
 ADAPTER = "caldav"
 GONE = (404, 410)
-# It took nothing: for now, or because there is no room left.
+# The server stored nothing: temporarily, or for lack of space.
 BUSY, FULL = (423, 429, 503), (507,)
-STATES = {Course.DONE: EffectState.DONE, Course.FAILED: EffectState.FAILED, Course.UNKNOWN: EffectState.UNKNOWN}
-NOT_CONNECTED = "No calendar is connected any more."
-TO_CONNECT_AGAIN = "The calendar has to be connected again; then its bookings are written to it."
-UNREADABLE = "The calendar’s password can’t be read any more; connect it again."
+STATES = {NextStep.DONE: EffectState.DONE, NextStep.FAILED: EffectState.FAILED, NextStep.UNKNOWN: EffectState.UNKNOWN}
+NOT_CONNECTED = "The calendar is no longer connected."
+RECONNECT_FIRST = "Connect the calendar again. Its bookings are then written to it."
+UNREADABLE = "The calendar’s password can’t be read. Connect it again."
 
 
 @dataclass(frozen=True)
 class SyncContext:
-    """One attempt: the booking as it stands, and the calendar."""
+    """One attempt: the current booking and the calendar client."""
 
     effect: Effect
     booking: Booking
@@ -61,16 +61,16 @@ class SyncContext:
 
     @property
     def is_written(self) -> bool:
-        """Whether its event is to stand in the calendar; else it is taken out."""
+        """True if the event should exist; otherwise it is deleted."""
         return self.booking.state == BookingState.CONFIRMED
 
     @property
     def url(self) -> str:
-        return self.calendar.url_of(event_name(self.booking))
+        return self.calendar.event_url(event_name(self.booking))
 
 
 def register_lane() -> None:
-    """Make the lane known to the workers."""
+    """Register the lane with the workers."""
     register(
         Lane(
             name=LANE,
@@ -85,36 +85,36 @@ def register_lane() -> None:
 
 
 async def run_calendar(job: ClaimedJob) -> None:
-    """One attempt at an effect. What is over, or what a later change has taken the place of, is left."""
-    work = await in_db(_begin, job)
-    if work is None:
+    """Run one attempt at an effect. Does nothing if the effect is finished or replaced by a later one."""
+    context = await in_db(_begin, job)
+    if context is None:
         return
     failpoint("calendar.sending_pre_bytes")
-    outcome = await _carry_out(work)
+    outcome = await _execute(context)
     failpoint("calendar.response_pre_commit")
-    await in_db(_settle, job, work, outcome)
+    await in_db(_settle, job, context, outcome)
 
 
 def fail_calendar(job: ClaimedJob, reason: str) -> None:
-    """The job has failed for good: what was begun may have happened."""
-    effect = Effect.objects.get(pk=effect_of(job.key))
+    """Record the job's final failure. An effect in `sending` may have happened, so it becomes unknown."""
+    effect = Effect.objects.get(pk=effect_id_of(job.key))
     state = EffectState.UNKNOWN if effect.state == EffectState.SENDING else EffectState.FAILED
     ledger.store_outcome(effect, Outcome.failed(reason), state=state)
 
 
 def write_again(booking_id: UUID, ordinal: int) -> None:
-    """Staff runs a failed job again: it is planned anew."""
-    follow(Booking.objects.get(pk=booking_id))
+    """Plan the sync again when staff reruns a failed job."""
+    plan_sync(Booking.objects.get(pk=booking_id))
 
 
 def lock_booking(booking_id: UUID) -> None:
-    """Lock a booking for what follows in the transaction: before its jobs and its effect, as those who change it do."""
+    """Lock the booking before its jobs and effects, in the order that every writer uses."""
     Booking.objects.select_for_update(no_key=True).filter(pk=booking_id).first()
 
 
 @contextmanager
-def _at_booking(job: ClaimedJob) -> Iterator[Booking]:
-    """One transaction of the job, with its booking as it stands until then. Raises Zombie before anything is written."""
+def _job_transaction(job: ClaimedJob) -> Iterator[Booking]:
+    """Open a transaction with the current, locked booking. Raises LeaseLost before anything is written."""
     with tenant_tx(job.organization_id):
         lock_booking(job.subject_id)
         prove(job)
@@ -122,100 +122,100 @@ def _at_booking(job: ClaimedJob) -> Iterator[Booking]:
 
 
 def _begin(job: ClaimedJob) -> SyncContext | None:
-    with _at_booking(job) as booking:
-        effect = Effect.objects.get(pk=effect_of(job.key))
+    with _job_transaction(job) as booking:
+        effect = Effect.objects.get(pk=effect_id_of(job.key))
         try:
             connection = _connection(effect, booking)
-        except _Over as over:
+        except _NothingToSend as over:
             if effect.state in ledger.OPEN:
                 ledger.store_outcome(effect, Outcome.failed(over.reason), state=over.state)
             prove(job, finish=State.DONE)
             return None
         ledger.begin_sending(effect)
         project = Project.objects.select_related("agent_version").get(pk=booking.project_id)
-        return SyncContext(effect, booking, project, connection, calendar_over(connection))
+        return SyncContext(effect, booking, project, connection, calendar_client(connection))
 
 
 def _connection(effect: Effect, booking: Booking) -> Connection:
-    """The calendar that is written to. Raises _Over."""
+    """Return the calendar's connection. Raises _NothingToSend."""
     if effect.state not in ledger.OPEN:
-        raise _Over(EffectState(effect.state), "")
+        raise _NothingToSend(EffectState(effect.state), "")
     if booking.calendar_effect_id != effect.pk:
-        raise _Over(EffectState.CANCELLED, WRITTEN_ANEW)
+        raise _NothingToSend(EffectState.CANCELLED, SUPERSEDED)
     try:
         connection = open_source(booking.project_id, KIND)
     except WrongSecret:
-        raise _Over(EffectState.FAILED, UNREADABLE) from None
+        raise _NothingToSend(EffectState.FAILED, UNREADABLE) from None
     if connection is None:
-        raise _Over(EffectState.CANCELLED, NOT_CONNECTED)
+        raise _NothingToSend(EffectState.CANCELLED, NOT_CONNECTED)
     if connection.needs_reauth:
-        raise _Over(EffectState.FAILED, TO_CONNECT_AGAIN)
+        raise _NothingToSend(EffectState.FAILED, RECONNECT_FIRST)
     return connection
 
 
-async def _carry_out(work: SyncContext) -> Outcome:
-    method = "PUT" if work.is_written else "DELETE"
-    kept: dict[str, Any] = {"request": {"method": method, "event": work.url}, "adapter": ADAPTER}
+async def _execute(context: SyncContext) -> Outcome:
+    method = "PUT" if context.is_written else "DELETE"
+    details: dict[str, Any] = {"request": {"method": method, "event": context.url}, "adapter": ADAPTER}
     try:
-        answer = await (_write(work) if work.is_written else work.calendar.delete(event_name(work.booking)))
+        answer = await (_write(context) if context.is_written else context.calendar.delete(event_name(context.booking)))
     except (BlockedAddress, InvalidRequest) as error:
-        return Outcome.failed(str(error), **kept)
+        return Outcome.failed(str(error), **details)
     except Unreadable as error:
         answer = Response(error.status, {}, b"", truncated=False)
     except NotSent as error:
-        return Outcome.not_sent(str(error), **kept)
+        return Outcome.not_sent(str(error), **details)
     except OutboundError as error:
-        return Outcome.unknown(str(error), **kept)
-    return _outcome(answer, work, {**kept, "http_status": answer.status})
+        return Outcome.unknown(str(error), **details)
+    return _outcome(answer, context, {**details, "http_status": answer.status})
 
 
-async def _write(work: SyncContext) -> Response:
-    """Write the event: over none where it was never written, over its own where an attempt that wasn't heard of did."""
-    name, event = event_name(work.booking), event_of(work.booking, work.project, at=timezone.now())
-    is_new = work.booking.calendar_url != work.url
-    answer = await work.calendar.put(name, event, is_new=is_new)
+async def _write(context: SyncContext) -> Response:
+    """Write the event. Overwrite only if it was written before, or if an attempt with a lost response created it."""
+    name, event = event_name(context.booking), build_event(context.booking, context.project, at=timezone.now())
+    is_new = context.booking.calendar_url != context.url
+    answer = await context.calendar.put(name, event, is_new=is_new)
     if is_new and answer.status == 412:
-        return await work.calendar.put(name, event, is_new=False)
+        return await context.calendar.put(name, event, is_new=False)
     return answer
 
 
-def _outcome(answer: Response, work: SyncContext, kept: dict[str, Any]) -> Outcome:
+def _outcome(answer: Response, context: SyncContext, details: dict[str, Any]) -> Outcome:
     status = answer.status
-    if 200 <= status < 300 or (not work.is_written and status in GONE):
-        # No agent is told: it has spoken of the booking, which stands whatever becomes of its event.
-        return Outcome.done("", **kept)
-    if is_refused(answer):
-        return refused_sign_in(SignInRefused.__doc__ or "", **kept)
+    if 200 <= status < 300 or (not context.is_written and status in GONE):
+        # The agent is not told: it has confirmed the booking, which is valid regardless of the event.
+        return Outcome.done("", **details)
+    if is_sign_in_refused(answer):
+        return refused_sign_in(SignInRefused.__doc__ or "", **details)
     if status in BUSY:
-        return Outcome.not_sent(refusal_of(status), **kept)
+        return Outcome.not_sent(describe_status(status), **details)
     if status >= 500 and status not in FULL:
-        return Outcome.unknown(refusal_of(status), **kept)
-    return Outcome.failed(refusal_of(status), **kept)
+        return Outcome.unknown(describe_status(status), **details)
+    return Outcome.failed(describe_status(status), **details)
 
 
-def _settle(job: ClaimedJob, work: SyncContext, outcome: Outcome) -> None:
-    effect, now = work.effect, timezone.now()
-    with _at_booking(job):
+def _settle(job: ClaimedJob, context: SyncContext, outcome: Outcome) -> None:
+    effect, now = context.effect, timezone.now()
+    with _job_transaction(job):
         effect.refresh_from_db()
-        course = course_of(effect, outcome, now=now)
-        if course is Course.AGAIN:
+        course = next_step(effect, outcome, now=now)
+        if course is NextStep.AGAIN:
             if ledger.requeue(effect, outcome, is_uncertain=may_have_happened(effect, outcome)):
                 due_at = next_attempt_at(effect, outcome, now=now)
-                enqueue([job_of(effect, job.subject_id, run_after=due_at)])
+                enqueue([sync_job(effect, job.subject_id, run_after=due_at)])
         else:
             ledger.store_outcome(effect, outcome, state=STATES[course])
-        if needs_reauth(outcome) and mark_needs_reauth(work.connection.source_id, tried=work.connection):
-            log.warning("The calendar of project %s has to be connected again.", work.project.pk)
-        if course is Course.DONE:
-            url = work.url if work.is_written else ""
+        if needs_reauth(outcome) and mark_needs_reauth(context.connection.source_id, tried=context.connection):
+            log.warning("The calendar of project %s has to be connected again.", context.project.pk)
+        if course is NextStep.DONE:
+            url = context.url if context.is_written else ""
             Booking.objects.filter(pk=job.subject_id).update(calendar_url=url)
-            # It answers again: what it missed while it was away is written now.
-            catch_up(work.project, unanswered_only=True)
+            # The calendar is available again, so write what it missed.
+            catch_up(context.project, unanswered_only=True)
         prove(job, finish=State.DONE)
 
 
-class _Over(Exception):
-    """Nothing is sent: the state that the effect ends in, and why."""
+class _NothingToSend(Exception):
+    """The effect ends without a request, in a given state and for a given reason."""
 
     def __init__(self, state: EffectState, reason: str) -> None:
         super().__init__(reason)

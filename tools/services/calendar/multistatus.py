@@ -1,4 +1,4 @@
-"""A WebDAV server's answer about its resources, read without trusting it."""
+"""Parser for WebDAV multistatus responses from untrusted servers."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from dataclasses import dataclass, field
 from typing import Any
 from xml.parsers import expat
 
-# How deep an answer goes, with room: multistatus, response, propstat, prop, a property, what stands in it.
+# Nesting limit, well above multistatus/response/propstat/prop and a property's content.
 DEEPEST = 24
 DAV, CALDAV = "DAV:", "urn:ietf:params:xml:ns:caldav"
 
 
-class NoMultistatus(ValueError):
-    """This is no answer of a WebDAV server about its resources."""
+class InvalidMultistatus(ValueError):
+    """The response is not a WebDAV multistatus document."""
 
 
 @dataclass
 class Resource:
-    """One resource: where it is, the texts of its properties, and the names of all elements inside each of them.
+    """One resource: its href, the text of each property, and the names of all elements nested in each property.
 
-    Names are `namespace name`, as in "DAV: href". A property that the server has not got is not among them.
+    Names are `namespace name`, as in "DAV: href". Properties that the server lacks are left out.
     """
 
     href: str = ""
@@ -28,16 +28,18 @@ class Resource:
     inside: dict[str, set[str]] = field(default_factory=dict)
 
 
-def named(namespace: str, name: str) -> str:
+def qualified_name(namespace: str, name: str) -> str:
     return f"{namespace} {name}"
 
 
-HREF, STATUS = named(DAV, "href"), named(DAV, "status")
-RESPONSE, PROPSTAT, PROP = named(DAV, "response"), named(DAV, "propstat"), named(DAV, "prop")
+HREF, STATUS = qualified_name(DAV, "href"), qualified_name(DAV, "status")
+RESPONSE, PROPSTAT, PROP = qualified_name(DAV, "response"), qualified_name(DAV, "propstat"), qualified_name(DAV, "prop")
 
 
 def read_multistatus(body: bytes) -> list[Resource]:
-    """The resources of an answer. Raises NoMultistatus, also for a document type: one entity could become gigabytes."""
+    """Return the resources of a response. Raises InvalidMultistatus, also for a document type, because entities could expand
+    to gigabytes.
+    """
     reader = _Reader()
     parser = expat.ParserCreate(namespace_separator=" ")
     parser.buffer_text = True
@@ -48,14 +50,14 @@ def read_multistatus(body: bytes) -> list[Resource]:
     try:
         parser.Parse(body, True)
     except expat.ExpatError as error:
-        raise NoMultistatus("The answer is no XML.") from error
+        raise InvalidMultistatus("The response is not XML.") from error
     if not reader.is_multistatus:
-        raise NoMultistatus(NoMultistatus.__doc__)
+        raise InvalidMultistatus(InvalidMultistatus.__doc__)
     return reader.found
 
 
 class _Reader:
-    """Takes the resources down while the parser goes through the answer."""
+    """Collects resources from parser events."""
 
     def __init__(self) -> None:
         self.found: list[Resource] = []
@@ -67,13 +69,13 @@ class _Reader:
         self._is_there = True
 
     def refuse(self, *about: Any) -> None:
-        raise NoMultistatus("The answer declares a document type, which no calendar server does.")
+        raise InvalidMultistatus("The response declares a document type.")
 
     def start(self, name: str, attributes: Mapping[str, str]) -> None:
         if not self._path:
-            self.is_multistatus = name == named(DAV, "multistatus")
+            self.is_multistatus = name == qualified_name(DAV, "multistatus")
         if len(self._path) >= DEEPEST:
-            raise NoMultistatus("The answer is nested deeper than any calendar server's.")
+            raise InvalidMultistatus("The response is nested too deeply.")
         self._path.append(name)
         self._text = []
         if name == RESPONSE:
@@ -104,6 +106,6 @@ class _Reader:
 
     @property
     def _property(self) -> str | None:
-        """The property that is being read, itself or what stands in it."""
+        """The property that contains the current element, or is it."""
         depth = self._path.index(PROP) + 1 if PROP in self._path else len(self._path)
         return self._path[depth] if depth < len(self._path) else None

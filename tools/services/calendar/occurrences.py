@@ -1,4 +1,4 @@
-"""When one event takes place, by the clocks of a business, within a window (RFC 5545)."""
+"""Occurrences of an event within a window, in the business's time zone (RFC 5545)."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ from tools.services.calendar.recurrence import RuleNotUnderstood, read_rule
 
 DAY = timedelta(days=1)
 LONGEST_OF_SERIES = timedelta(days=60)
-# What an event that makes no sense raises when it is read.
-NONSENSE = (ValueError, TypeError, AttributeError, LookupError, OverflowError)
+# Exceptions raised while reading a malformed event.
+MALFORMED = (ValueError, TypeError, AttributeError, LookupError, OverflowError)
 
 
 def is_free(event: Component) -> bool:
-    """Whether it takes nobody's time."""
+    """Return True if the event does not block time."""
     return str(event.get("TRANSP", "")).upper() == "TRANSPARENT" or str(event.get("STATUS", "")).upper() == "CANCELLED"
 
 
 def is_series(event: Component) -> bool:
-    """Whether it still has to be found out when it repeats; mostly the server has done so."""
+    """Return True if recurrences must be expanded here; most servers expand them."""
     return "RRULE" in event or "RDATE" in event
 
 
-def time_of(event: Component, zone: ZoneInfo) -> Span | None:
-    """When an event is, in UTC; None where it has no length. What names no zone is in the business's own."""
+def event_span(event: Component, zone: ZoneInfo) -> Span | None:
+    """Return the event's span in UTC, or None if it is empty. Times without a zone use the business's zone."""
     starts = _date(event["DTSTART"])
     span = Span(_moment(starts, zone), _moment(_end(event, starts), zone))
     return span if span.starts_at < span.ends_at else None
 
 
-def times_of_series(event: Component, window: Span, zone: ZoneInfo, *, but: Collection[datetime]) -> Iterator[Span]:
-    """The times of a series around a window, but for those that its exceptions take out. Raises RuleNotUnderstood."""
+def series_spans(event: Component, window: Span, zone: ZoneInfo, *, but: Collection[datetime]) -> Iterator[Span]:
+    """Yield the occurrences of a series around a window, without the excluded ones. Raises RuleNotUnderstood."""
     first = _date(event["DTSTART"])
-    # By the clocks of the event: from eleven to five is that in each night, and a whole day is as long as the clocks make it.
+    # In the event's wall-clock time: 23:00 to 05:00 stays so every night, and a day may have 23 or 25 hours.
     length = _end(event, first) - first
     if length > LONGEST_OF_SERIES or "RDATE" in event:
         raise RuleNotUnderstood
@@ -51,9 +51,9 @@ def times_of_series(event: Component, window: Span, zone: ZoneInfo, *, but: Coll
             yield span
 
 
-def replaced(event: Component, zone: ZoneInfo) -> datetime | None:
-    """Which time of its series an event stands for; None for one that is no exception. Raises RuleNotUnderstood for one that moves
-    all the times after it as well.
+def replaced_start(event: Component, zone: ZoneInfo) -> datetime | None:
+    """Return the start of the occurrence that the event replaces, or None if it replaces none. Raises RuleNotUnderstood
+    if it also moves all later occurrences.
     """
     if "RECURRENCE-ID" not in event:
         return None
@@ -78,7 +78,7 @@ def _end(event: Component, starts: date) -> date:
 
 
 def _date(value: Any) -> date:
-    """Raises AttributeError for what is none, or is there twice."""
+    """Raises AttributeError for an invalid or duplicate property."""
     found: date = value.dt
     return found
 
@@ -89,7 +89,7 @@ def _length(value: Any) -> timedelta:
 
 
 def _moment(at: date, zone: ZoneInfo) -> datetime:
-    """A moment in UTC: a day begins at midnight by the clocks of the business."""
+    """Convert to UTC. A date is midnight in the business's zone."""
     if not isinstance(at, datetime):
         at = datetime.combine(at, time.min)
     return (at if at.tzinfo else at.replace(tzinfo=zone)).astimezone(UTC)

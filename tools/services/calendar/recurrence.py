@@ -1,7 +1,7 @@
-"""Events that repeat, where a calendar's server leaves it to us to find out when.
+"""Recurrence rules, for calendar servers that do not expand them.
 
-A rule is asked day by day whether it falls on it, and never run from its beginning: what a rule costs follows from the days that
-are looked at, whatever it says. Rules that are finer than a day, or rarer than calendars write them, are not understood.
+A rule is evaluated per day and never iterated from its start, so the cost depends only on the window. Rules finer than
+a day, and rare parts, are not supported.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from zoneinfo import ZoneInfo
 DAY = timedelta(days=1)
 WEEKDAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 KNOWN = frozenset({"FREQ", "INTERVAL", "COUNT", "UNTIL", "BYDAY", "BYMONTHDAY", "BYMONTH", "WKST"})
-# Of a rule that ends after so many times they are counted from its first day on, at most as far as this.
+# Most days after the first one over which occurrences of a rule with COUNT are counted.
 LONGEST_COUNT = 2_000
 
 
 class RuleNotUnderstood(Exception):
-    """The calendar has an event that repeats by a rule which isn’t understood, so what is taken can’t be known."""
+    """The calendar has an event with an unsupported recurrence rule, so its busy times are unknown."""
 
     def __init__(self) -> None:
         super().__init__(type(self).__doc__)
 
 
 class Weekday(NamedTuple):
-    """A day of the week; with a `number` the so-manieth of its month, from the end when it is negative."""
+    """A weekday. `number` is its position in the month, negative from the end."""
 
     day: int
     number: int | None
@@ -36,7 +36,7 @@ class Weekday(NamedTuple):
 
 @dataclass(frozen=True)
 class Rule:
-    """When an event that begins on `first` repeats."""
+    """The recurrence of an event that starts on `first`."""
 
     first: date
     frequency: str
@@ -49,7 +49,7 @@ class Rule:
     week_begins: int
 
     def days(self, since: date, until: date) -> Iterator[date]:
-        """The days between two, both included, on which it falls. Raises RuleNotUnderstood."""
+        """Yield the matching days between two dates, inclusive. Raises RuleNotUnderstood."""
         last = until if self.until is None else min(until, self.until)
         day = max(since, self.first)
         left = None if self.count is None else self.count - self._number_before(day)
@@ -60,7 +60,7 @@ class Rule:
             day += DAY
 
     def falls_on(self, day: date) -> bool:
-        """Whether it does, but for its end. Its first day always is one."""
+        """Return True if the day matches, regardless of COUNT and UNTIL. The first day always matches."""
         return day == self.first or FREQUENCIES[self.frequency](self, day)
 
     def _number_before(self, day: date) -> int:
@@ -116,8 +116,8 @@ FREQUENCIES: Mapping[str, Callable[[Rule, date], bool]] = {
 
 
 def read_rule(parts: Any, *, first: date, zone: ZoneInfo) -> Rule:
-    """A rule by its parts, as its event has it; `zone` is that of an event which names none. Raises RuleNotUnderstood, also where
-    it has several.
+    """Parse the parts of an RRULE; `zone` applies if the event names none. Raises RuleNotUnderstood, also for multiple
+    rules.
     """
     try:
         return _read({str(name).upper(): list(values) for name, values in parts.items()}, first, zone)
@@ -158,7 +158,7 @@ def _weekday(text: str) -> Weekday:
 
 
 def _day(until: Any, first: date, zone: ZoneInfo) -> date | None:
-    """The last day by the event's own clocks. A moment before its time of that day is the day before's."""
+    """Return the last day in the event's local time. An UNTIL before the start time of its day means the day before."""
     if not isinstance(until, datetime) or not isinstance(first, datetime):
         return until if until is None or not isinstance(until, datetime) else until.date()
     local = until.astimezone(first.tzinfo or zone) if until.tzinfo else until
@@ -167,7 +167,7 @@ def _day(until: Any, first: date, zone: ZoneInfo) -> date | None:
 
 
 def _weekdays_of(day: date) -> Iterator[Weekday]:
-    """The ways to name a day's weekday: Friday, the second Friday, the last but two."""
+    """Yield the ways to name a day's weekday: Friday, second Friday, third Friday from the end."""
     from_end = (monthrange(day.year, day.month)[1] - day.day) // 7 + 1
     for number in (None, (day.day - 1) // 7 + 1, -from_end):
         yield Weekday(day.weekday(), number)

@@ -1,4 +1,4 @@
-"""How a booking's event stands, in words for staff."""
+"""Sync status of a booking's event, for staff."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tools.models import Booking, BookingState, Effect, EffectState
 
 @dataclass(frozen=True)
 class SyncStatus:
-    """`tone` is ok, act, warn or bad; `why` is empty where nothing is wrong."""
+    """`tone` is ok, act, warn or bad; `why` is empty if nothing is wrong."""
 
     tone: str
     icon: str
@@ -20,7 +20,7 @@ class SyncStatus:
 
 
 def sync_status_of(booking: Booking) -> SyncStatus | None:
-    """How the connected calendar was last told of a booking; None where it never was to be."""
+    """Return the status of the booking's last sync; None if it was never synced."""
     effect = Effect.objects.filter(pk=booking.calendar_effect_id).first() if booking.calendar_effect_id else None
     if effect is None:
         return None
@@ -31,14 +31,14 @@ def sync_status_of(booking: Booking) -> SyncStatus | None:
 def _words(state: EffectState, *, is_wanted: bool) -> tuple[str, str, str]:
     match state:
         case EffectState.DONE:
-            return "ok", "circle-check", "In the calendar" if is_wanted else "Taken out of the calendar"
+            return "ok", "circle-check", "In the calendar" if is_wanted else "Removed from the calendar"
         case EffectState.PLANNED | EffectState.SENDING:
-            return "act", "loader-2", "On its way to the calendar" if is_wanted else "Being taken out of the calendar"
+            return "act", "loader-2", "Being added to the calendar" if is_wanted else "Being removed from the calendar"
         case EffectState.UNKNOWN:
             return (
                 "warn",
                 "help-circle",
-                "Perhaps not in the calendar" if is_wanted else "Perhaps still in the calendar",
+                "May not be in the calendar" if is_wanted else "May still be in the calendar",
             )
         case _:
             return "bad", "alert-triangle", "Not in the calendar" if is_wanted else "Still in the calendar"

@@ -1,4 +1,4 @@
-"""“Try it” for a calendar: what stands at its address, and whether it lets itself be read and written."""
+"""Connection check for calendars: address, read access and write access."""
 
 from __future__ import annotations
 
@@ -11,35 +11,33 @@ from projects.models import Project
 from tenancy.scope import tenant_tx
 from tools.services.bookings.opening import Opening, Span
 from tools.services.bookings.search import LOOK_AHEAD_DAYS, config_of
-from tools.services.calendar.availability import calendar_over
+from tools.services.calendar.availability import calendar_client
 from tools.services.calendar.caldav_client import CalendarFailed
 from tools.services.calendar.event_sync import catch_up
 
 NO_CALENDAR = (
-    "What stands at this address is no calendar. Copy the address of the one calendar, not of its owner or its server."
+    "There is no calendar at this address. Copy the address of the calendar itself, not of its owner or server."
 )
-READ_ONLY = (
-    "The calendar can be read, and this account may not write to it; bookings would not appear. Use one that may."
-)
+READ_ONLY = "This account can read the calendar but not write to it. Use an account that can do both."
 
 
-async def try_calendar(connection: Connection, project: Project) -> str:
-    """How it went, in a sentence. No transaction may be open. Raises CalendarFailed."""
-    calendar = calendar_over(connection)
-    about = await calendar.about()
-    if not about.is_calendar:
+async def check_calendar(connection: Connection, project: Project) -> str:
+    """Check the calendar, and describe the result in a sentence. No transaction may be open. Raises CalendarFailed."""
+    calendar = calendar_client(connection)
+    info = await calendar.info()
+    if not info.is_calendar:
         raise CalendarFailed(NO_CALENDAR)
     now = timezone.now()
     window = Span(now, now + timedelta(days=LOOK_AHEAD_DAYS))
     busy = await calendar.busy(window, zone=Opening(config_of(project)).zone, project_id=project.pk)
-    if about.may_write is False:
+    if info.may_write is False:
         raise CalendarFailed(READ_ONLY)
     taken = "nothing is taken" if not busy else f"it is taken {len(busy)} time{'s' if len(busy) > 1 else ''}"
-    return f"The calendar answers: {taken} in the next {LOOK_AHEAD_DAYS} days."
+    return f"The calendar responded: {taken} in the next {LOOK_AHEAD_DAYS} days."
 
 
-def write_missed(project: Project) -> str:
-    """Plan what the calendar has missed, and say so; "" for nothing."""
+def sync_missed(project: Project) -> str:
+    """Plan the sync of bookings that the calendar missed, and describe it; "" if there are none."""
     with tenant_tx(project.organization.pk):
         number = catch_up(project)
     return f"{number} booking{'s are' if number > 1 else ' is'} being written to it." if number else ""

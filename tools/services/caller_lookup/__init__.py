@@ -1,1 +1,1 @@
-"""Who is calling, by the business's own records (L06, D17)."""
+"""Caller lookup in the business's own records."""

@@ -1,4 +1,4 @@
-"""The business's own endpoint that knows its callers: `GET {client_lookup_url}?phone=…` (D17)."""
+"""Client for the business's caller directory: `GET {client_lookup_url}?phone=…`."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from tools.engine.execution.webhook import reply_of
 
 DEADLINE_S = 5.0
 PARAMETER = "phone"
-LONGEST_TOLD = 4_000
+LONGEST_TEXT = 4_000
 CUT = " … [cut]"
-# Nobody of this number is known: an answer, no mistake.
+# The number is unknown, which is not an error.
 UNKNOWN_CALLER = frozenset({204, 404})
 
 
 class DirectoryFailed(Exception):
-    """The endpoint didn't answer with a text; this says why, for staff."""
+    """The endpoint did not return text; the message says why, for staff."""
 
 
 class Directory:
-    """A project's endpoint."""
+    """Client for a project's endpoint."""
 
     def __init__(self, connection: Connection, *, guard: Guard) -> None:
         if not isinstance(connection.settings, ClientLookupSettings):
@@ -33,30 +33,30 @@ class Directory:
         self._secret = connection.secret
         self._guard = guard
 
-    def url_of(self, phone: str) -> str:
-        """The address with the number in its query, URL-encoded; what stands there already is kept as it is."""
+    def request_url(self, phone: str) -> str:
+        """Return the URL with the encoded number in its query. Other parameters are kept unchanged."""
         parts = urlsplit(self._settings.url)
-        kept = [pair for pair in parts.query.split("&") if pair and _name(pair) != PARAMETER]
-        return parts._replace(query="&".join([*kept, f"{PARAMETER}={quote(phone, safe='')}"])).geturl()
+        others = [pair for pair in parts.query.split("&") if pair and _name(pair) != PARAMETER]
+        return parts._replace(query="&".join([*others, f"{PARAMETER}={quote(phone, safe='')}"])).geturl()
 
     def shown_url(self, phone: str) -> str:
-        """The address as the ledger keeps it: what else stands in its query may be a key of the business's."""
+        """Return the URL for the ledger, without other parameters, because they may hold the business's keys."""
         return f"{self._settings.url.partition('?')[0]}?{PARAMETER}={quote(phone, safe='')}"
 
     async def find(self, phone: str) -> str:
-        """What is known of the caller, as text of at most 4,000 characters; "" for nothing. Within five seconds.
+        """Return what is known of the caller, up to 4,000 characters; "" if nothing is. Takes up to five seconds.
 
         Raises DirectoryFailed.
         """
         try:
             self._settings.check_server(self._guard)
             answer = await self._guard.request(
-                "GET", self.url_of(phone), headers=self._headers(), deadline_s=DEADLINE_S
+                "GET", self.request_url(phone), headers=self._headers(), deadline_s=DEADLINE_S
             )
         except (BlockedAddress, InvalidRequest) as error:
             raise DirectoryFailed(str(error)) from None
         except OutboundError as error:
-            raise DirectoryFailed(f"The look-up of callers couldn't be asked: {error}") from None
+            raise DirectoryFailed(f"The caller lookup couldn't be reached: {error}") from None
         return self._text(answer)
 
     def _headers(self) -> dict[str, str]:
@@ -67,11 +67,11 @@ class Directory:
         if answer.status in UNKNOWN_CALLER:
             return ""
         if not 200 <= answer.status < 300:
-            raise DirectoryFailed(f"The look-up of callers answered {answer.status}.")
+            raise DirectoryFailed(f"The caller lookup responded with {answer.status}.")
         if _is_binary(answer):
-            raise DirectoryFailed("The look-up of callers answered with something that is no text.")
+            raise DirectoryFailed("The caller lookup did not return text.")
         text = reply_of(answer.body, hidden=[self._secret]).text
-        return text if len(text) <= LONGEST_TOLD else text[: LONGEST_TOLD - len(CUT)] + CUT
+        return text if len(text) <= LONGEST_TEXT else text[: LONGEST_TEXT - len(CUT)] + CUT
 
 
 def _name(pair: str) -> str:
@@ -79,7 +79,7 @@ def _name(pair: str) -> str:
 
 
 def _is_binary(answer: Response) -> bool:
-    """Whether it isn't text in UTF-8. An answer that was cut off may end in half a character."""
+    """Return True if the body is not UTF-8 text. A truncated body may end within a character."""
     body = answer.body
     try:
         text = body.decode()

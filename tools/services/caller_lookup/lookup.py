@@ -1,4 +1,4 @@
-"""Looking the caller up: by the number that the call comes from, and by none that anybody names (L06)."""
+"""Caller lookup by the number of the call, never by a number that somebody names."""
 
 from __future__ import annotations
 
@@ -32,27 +32,27 @@ NO_ANSWER = "The business's records can't be reached at the moment. Go on withou
 
 
 async def look_up_caller(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
-    """What the business knows of whoever is calling, as text. There are no arguments: the number is the call's own."""
+    """Return what the business knows of the caller, as text. There are no arguments: the number is the call's."""
     phone, connection = await in_db(_read, context)
     if not phone:
         return Outcome.done(NO_NUMBER, result={"found": False}, adapter=ADAPTER)
     if connection is None:
         return Outcome.failed(NOT_CONNECTED, told=NOT_CONNECTED, adapter=ADAPTER)
-    directory = directory_over(connection)
-    kept = {"request": {"method": "GET", "url": directory.shown_url(phone)}, "adapter": ADAPTER}
+    directory = directory_client(connection)
+    details = {"request": {"method": "GET", "url": directory.shown_url(phone)}, "adapter": ADAPTER}
     try:
         text = await directory.find(phone)
     except DirectoryFailed as error:
-        return Outcome.failed(str(error), told=NO_ANSWER, **kept)
-    return Outcome.done(text or NOBODY, result={"found": bool(text)}, excerpt=text, **kept)
+        return Outcome.failed(str(error), told=NO_ANSWER, **details)
+    return Outcome.done(text or NOBODY, result={"found": bool(text)}, excerpt=text, **details)
 
 
-def directory_over(connection: Connection) -> Directory:
+def directory_client(connection: Connection) -> Directory:
     return Directory(connection, guard=Guard(allow=settings.OUTBOUND_ALLOW))
 
 
-def open_directory(organization_id: UUID, project_id: UUID) -> Connection | None:
-    """The project's connection; None while there is none that can be used."""
+def load_connection(organization_id: UUID, project_id: UUID) -> Connection | None:
+    """Return the project's connection; None if there is none that can be used."""
     with tenant_tx(organization_id):
         try:
             return open_source(project_id, KIND)
@@ -61,19 +61,19 @@ def open_directory(organization_id: UUID, project_id: UUID) -> Connection | None
             return None
 
 
-def callers_number(context: ToolContext) -> str:
-    """The number that a call comes from, as the telephone says, else what staff or the API gave with it.
+def caller_number(context: ToolContext) -> str:
+    """Return the caller's number as the network reports it, else the one on file from staff or the API.
 
-    What the caller said of themselves is neither: it would show them the records of whomever they name. Inside the tenant's
-    transaction.
+    A number that the caller states is ignored: it would reveal the records of whomever they name. Runs inside the
+    tenant's transaction.
     """
-    if told := context.call.get("caller_phone"):
-        return str(told)
+    if reported := context.call.get("caller_phone"):
+        return str(reported)
     contact = read_contact(context.contact.persona_id) if context.contact else None
     return contact.phone_on_file if contact else ""
 
 
 def _read(context: ToolContext) -> tuple[str, Connection | None]:
     with tenant_tx(context.organization_id):
-        phone = callers_number(context)
-    return phone[:40].strip(), open_directory(context.organization_id, context.project_id)
+        phone = caller_number(context)
+    return phone[:40].strip(), load_connection(context.organization_id, context.project_id)

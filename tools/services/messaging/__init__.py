@@ -1,1 +1,1 @@
-"""What tools send by: one adapter for each service, behind one interface, and the outbox where none is connected."""
+"""Message channels: an adapter for each service, and the outbox if none is connected."""

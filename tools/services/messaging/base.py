@@ -1,4 +1,4 @@
-"""The interface of every service that carries a message to a customer."""
+"""The interface of message channels."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LONGEST_EXCERPT = 8_000
 
 @dataclass(frozen=True)
 class Sms:
-    """A text message. `to` is a number in E.164."""
+    """A text message. `to` is an E.164 number."""
 
     to: str
     text: str
@@ -21,7 +21,7 @@ class Sms:
 
 @dataclass(frozen=True)
 class Email:
-    """An e-mail in plain text. `to` is one address, `name` whose it is."""
+    """A plain-text e-mail. `to` is one address, `name` its owner."""
 
     to: str
     subject: str
@@ -30,23 +30,23 @@ class Email:
 
 
 class Channel(Protocol[Message]):
-    """Carries one kind of message. `name` is what the ledger calls it."""
+    """Sends one kind of message. `name` identifies the channel in the ledger."""
 
     name: str
 
     async def send(self, message: Message, *, key: str) -> Outcome:
-        """Send it once, outside of any transaction. `key` is the effect's, the same at every attempt.
+        """Send the message once, outside of any transaction. `key` is the effect's, the same for every attempt.
 
-        Every foreseen end is an Outcome; a refused sign-in is one whose result holds `needs_reauth` (F17).
+        Every foreseen result is an Outcome. A rejected sign-in has `needs_reauth` in its result.
         """
         ...
 
 
 def refused_sign_in(error: str, **details: Any) -> Outcome:
-    """The service knows us no more: nothing was sent, and staff has to connect it again (F17)."""
+    """Return the outcome of a rejected sign-in: nothing was sent, and staff must reconnect the service."""
     return Outcome.failed(error, result={"needs_reauth": True}, **details)
 
 
 def needs_reauth(outcome: Outcome) -> bool:
-    """Whether the service refused the sign-in."""
+    """Return True if the service rejected the sign-in."""
     return outcome.result.get("needs_reauth") is True

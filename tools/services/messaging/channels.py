@@ -1,4 +1,4 @@
-"""Which channel carries a project's messages: the connected service, else the outbox."""
+"""Channel selection: the connected service, else the outbox."""
 
 from __future__ import annotations
 
@@ -22,35 +22,34 @@ from tools.services.messaging.twilio import Twilio
 
 log = logging.getLogger(__name__)
 
-TO_CONNECT_AGAIN = "It wasn't sent: staff has to connect the service again that it goes out by."
-# The kind of source that carries each kind of message.
+RECONNECT_FIRST = "It wasn't sent: staff must connect the messaging service again."
+# Integration type that carries each message type.
 CARRIERS: dict[type[Sms | Email], str] = {Sms: "twilio", Email: "smtp"}
 
 
 async def deliver(message: Sms | Email, context: ToolContext) -> Outcome:
-    """Send one message by the project's connection, or keep it in the outbox. No transaction may be open.
+    """Send a message through the project's connection, or store it in the outbox. No transaction may be open.
 
-    A connection whose sign-in was refused, or whose secret can't be read any more, is not tried again before staff has connected
-    it anew (F17).
+    A connection with a rejected sign-in or an unreadable secret is not used until staff reconnects it.
     """
     kind = CARRIERS[type(message)]
     try:
         connection = await in_db(_open, context, kind)
     except WrongSecret:
-        await in_db(_note_unreadable, context, kind)
-        return Outcome.failed(TO_CONNECT_AGAIN)
+        await in_db(_record_unreadable, context, kind)
+        return Outcome.failed(RECONNECT_FIRST)
     if connection is None:
         return await Outbox().send(message, key=context.key)
     if connection.needs_reauth:
-        return Outcome.failed(TO_CONNECT_AGAIN)
-    outcome = await channel_over(connection).send(message, key=context.key)
+        return Outcome.failed(RECONNECT_FIRST)
+    outcome = await channel_for(connection).send(message, key=context.key)
     if needs_reauth(outcome):
-        await in_db(_ask_for_sign_in, context, connection)
+        await in_db(_request_reconnect, context, connection)
     return outcome
 
 
-def channel_over(connection: Connection) -> Channel[Any]:
-    """The channel over a project's connection to a service."""
+def channel_for(connection: Connection) -> Channel[Any]:
+    """Return the channel for a project's connection."""
     guard = Guard(allow=settings.OUTBOUND_ALLOW)
     match connection.settings:
         case TwilioSettings() as twilio:
@@ -65,14 +64,14 @@ def _open(context: ToolContext, kind: str) -> Connection | None:
         return open_source(context.project_id, kind)
 
 
-def _note_unreadable(context: ToolContext, kind: str) -> None:
+def _record_unreadable(context: ToolContext, kind: str) -> None:
     with tenant_tx(context.organization_id):
         source = find_source(context.project_id, kind)
         if source is not None and mark_needs_reauth(source.pk):
             log.error("The secret of a source of project %s was encrypted with another key.", context.project_id)
 
 
-def _ask_for_sign_in(context: ToolContext, tried: Connection) -> None:
+def _request_reconnect(context: ToolContext, tried: Connection) -> None:
     with tenant_tx(context.organization_id):
         if mark_needs_reauth(tried.source_id, tried=tried):
             log.warning("A source of project %s has to be connected again.", context.project_id)

@@ -1,4 +1,4 @@
-"""An e-mail as it goes over the wire."""
+"""E-mails in MIME format."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from django.core.validators import validate_email
 from projects.connections.integration_settings import SmtpSettings
 from tools.services.messaging.base import Email
 
-# What no header may hold: control characters and the ends of lines. Spaces that don't break and joiners are words' own.
-UNWRITABLE = frozenset({"Cc", "Cs", "Zl", "Zp"})
+# Characters that headers can't contain: control characters and line ends. No-break spaces and joiners are allowed.
+NOT_ALLOWED = frozenset({"Cc", "Cs", "Zl", "Zp"})
 CRLF = "\r\n"
 
 
 class MessageRefused(ValueError):
-    """This letter can't be written as it is."""
+    """The e-mail can't be written as given."""
 
 
-class _SevenBits(EmailPolicy):
-    """Everything goes out in seven bits: every server takes that. A long subject beyond ASCII is cut between two characters, as
-    RFC 2047 has it; the library's own way loses the space where it cuts between two words.
+class _SevenBitPolicy(EmailPolicy):
+    """A 7-bit policy, because every server accepts it. Long non-ASCII subjects are split between characters, as RFC
+    2047 requires; the library's own folding loses spaces between words.
     """
 
     def fold_binary(self, name: str, value: str) -> bytes:
@@ -39,53 +39,51 @@ class _SevenBits(EmailPolicy):
         return f"{name}: {Header(str(value), 'utf-8', header_name=name).encode(linesep=CRLF)}{CRLF}".encode("ascii")
 
 
-POLICY = _SevenBits(linesep=CRLF, cte_type="7bit", max_line_length=78)
+POLICY = _SevenBitPolicy(linesep=CRLF, cte_type="7bit", max_line_length=78)
 
 
 @dataclass(frozen=True)
 class MimeMessage:
-    """A letter: its envelope, its bytes with CRLF, and what of it the ledger shows."""
+    """A rendered e-mail: envelope, content with CRLF, and the fields that the ledger shows."""
 
     sender: str
     recipient: str
     message_id: str
     content: bytes
-    shown: dict[str, Any]
+    ledger_fields: dict[str, Any]
 
 
 def build_message(message: Email, settings: SmtpSettings, *, key: str) -> MimeMessage:
-    """The letter whose Message-ID is the effect's key, the same at every attempt. Raises LetterRefused."""
-    sender, recipient = _plain(settings.from_address), _plain(message.to)
-    for what, text in (("subject", message.subject), ("recipient's name", message.name)):
-        if any(category(one) in UNWRITABLE for one in text):
-            raise MessageRefused(f"The {what} holds a line break or a control character, which an e-mail can't carry.")
-    letter = EmailMessage(policy=POLICY)
-    letter["From"] = Address(settings.from_name, addr_spec=sender)
-    letter["To"] = Address(message.name, addr_spec=recipient)
-    letter["Subject"] = message.subject
-    letter["Date"] = format_datetime(datetime.now(UTC))
-    letter["Message-ID"] = message_id = f"<{key}@{sender.rpartition('@')[2]}>"
-    # No automatic answer shall answer it (RFC 3834).
-    letter["Auto-Submitted"] = "auto-generated"
-    letter.set_content(message.body)
-    shown = {
+    """Render the e-mail. Its Message-ID is the effect's key, the same for every attempt. Raises MessageRefused."""
+    sender, recipient = _ascii_address(settings.from_address), _ascii_address(message.to)
+    for field, text in (("subject", message.subject), ("recipient's name", message.name)):
+        if any(category(one) in NOT_ALLOWED for one in text):
+            raise MessageRefused(f"The {field} holds a line break or a control character, which an e-mail can't carry.")
+    email = EmailMessage(policy=POLICY)
+    email["From"] = Address(settings.from_name, addr_spec=sender)
+    email["To"] = Address(message.name, addr_spec=recipient)
+    email["Subject"] = message.subject
+    email["Date"] = format_datetime(datetime.now(UTC))
+    email["Message-ID"] = message_id = f"<{key}@{sender.rpartition('@')[2]}>"
+    # Suppresses automatic replies (RFC 3834).
+    email["Auto-Submitted"] = "auto-generated"
+    email.set_content(message.body)
+    ledger_fields = {
         "from": sender,
         "to": recipient,
         "subject": message.subject,
         "body": message.body,
         "message_id": message_id,
     }
-    return MimeMessage(sender, recipient, message_id, letter.as_bytes(), shown)
+    return MimeMessage(sender, recipient, message_id, email.as_bytes(), ledger_fields)
 
 
-def _plain(address: str) -> str:
-    """The address with its domain in ASCII. Raises LetterRefused."""
+def _ascii_address(address: str) -> str:
+    """Return the address with an ASCII domain. Raises MessageRefused."""
     user, _, domain = address.strip().rpartition("@")
     try:
-        plain = f"{user}@{idna.encode(domain, uts46=True).decode('ascii')}"
-        validate_email(plain)
+        ascii_address = f"{user}@{idna.encode(domain, uts46=True).decode('ascii')}"
+        validate_email(ascii_address)
     except (ValidationError, idna.IDNAError) as error:
-        raise MessageRefused(
-            f"{address[:100]!r} is no e-mail address that can be written to; ask for it again."
-        ) from error
-    return plain
+        raise MessageRefused(f"{address[:100]!r} is not a valid e-mail address; ask for it again.") from error
+    return ascii_address

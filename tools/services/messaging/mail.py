@@ -1,4 +1,4 @@
-"""E-mails to the customer: the recipient is their own address, whatever a model says (threat 8)."""
+"""E-mails to the customer. The recipient is the customer's own address and never comes from the model."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pydantic import BaseModel, Field
 
 from tools.engine.execution.handler import ToolContext
 from tools.engine.execution.outcome import Outcome
-from tools.engine.words import same_words
+from tools.engine.words import normalize_words
 from tools.services.messaging.base import Email
 from tools.services.messaging.channels import deliver
 
@@ -17,8 +17,8 @@ NO_ADDRESS = (
 )
 
 
-class WrittenEmail(BaseModel):
-    """What is written for a todo. Who it goes to is none of it."""
+class EmailArguments(BaseModel):
+    """An e-mail written for a todo. The recipient is not an argument."""
 
     subject: str = Field(
         min_length=1,
@@ -34,7 +34,7 @@ class WrittenEmail(BaseModel):
 
 
 async def send_email(subject: str, body: str, context: ToolContext) -> Outcome:
-    """Write to the customer of the occasion."""
+    """E-mail the customer of the context."""
     contact = context.contact
     if contact is None or not contact.email:
         return Outcome.failed(NO_ADDRESS, told=NO_ADDRESS)
@@ -42,8 +42,8 @@ async def send_email(subject: str, body: str, context: ToolContext) -> Outcome:
 
 
 def email_repeat(subject: str, body: str, context: ToolContext) -> str | None:
-    """The same words to the same address are a repeat."""
+    """Identify repeats: the same words to the same address."""
     contact = context.contact
     if contact is None or not contact.email:
         return None
-    return f"{contact.email.strip().casefold()}\n{same_words(subject)}\n{same_words(body)}"
+    return f"{contact.email.strip().casefold()}\n{normalize_words(subject)}\n{normalize_words(body)}"

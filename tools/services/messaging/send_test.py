@@ -1,4 +1,4 @@
-"""“Try it”: one real message by a project's connection to an address that staff typed, or one real look-up."""
+"""Connection checks for staff: one real test message, or one real lookup."""
 
 from __future__ import annotations
 
@@ -16,105 +16,108 @@ from tools.engine.execution.outcome import Ending, Outcome
 from tools.services.calendar.availability import KIND as CALENDAR
 from tools.services.calendar.caldav_client import CalendarFailed
 from tools.services.calendar.caldav_client import SignInRefused as SignInRefusedByCalendar
-from tools.services.calendar.trial import try_calendar, write_missed
+from tools.services.calendar.trial import check_calendar, sync_missed
 from tools.services.caller_lookup.directory import DirectoryFailed
-from tools.services.caller_lookup.lookup import directory_over
+from tools.services.caller_lookup.lookup import directory_client
 from tools.services.messaging.base import Email, Sms, needs_reauth, refused_sign_in
-from tools.services.messaging.channels import CARRIERS, channel_over
-from tools.services.orders.lookup import shop_over
+from tools.services.messaging.channels import CARRIERS, channel_for
+from tools.services.orders.lookup import shop_client
 from tools.services.orders.shop import ShopFailed, SignInRefused
 
 SUBJECT = "A test"
-WORDS = "This is a test of {project}, sent by Makegood. Everything works when you read it."
+WORDS = "This is a test of {project}, sent by Makegood. If you can read this, everything works."
 
 
 @dataclass(frozen=True)
-class Trial:
-    """How it went, in a sentence."""
+class CheckResult:
+    """The result of a check, and a sentence about it."""
 
     is_ok: bool
     sentence: str
 
 
-NOT_CONNECTED = Trial(False, "Nothing is connected. Connect it first.")
+NOT_CONNECTED = CheckResult(False, "Nothing is connected. Connect it first.")
 SHOWN = 300
 
 
-async def try_source(project: Project, kind: SourceKind, *, to: str) -> Trial:
-    """Try a connection out: a message goes `to` an address, or somebody is looked up by it."""
+async def check_connection(project: Project, kind: SourceKind, *, to: str) -> CheckResult:
+    """Check a connection: send a message `to` an address, or look up a caller by it."""
     try:
-        return await _tried(project, kind, to=to)
+        return await _check(project, kind, to=to)
     except WrongSecret:
-        return Trial(False, f"The stored {kind.credential.lower()} can’t be read any more; write it again.")
+        return CheckResult(False, f"The stored {kind.credential.lower()} can’t be read. Enter it again.")
 
 
-async def _tried(project: Project, kind: SourceKind, *, to: str) -> Trial:
+async def _check(project: Project, kind: SourceKind, *, to: str) -> CheckResult:
     if kind.name == "woocommerce_products":
-        return await _ask_shop(project, kind)
+        return await _check_shop(project, kind)
     if kind.name == CALENDAR:
-        return await _ask_calendar(project, kind)
+        return await _check_calendar(project, kind)
     if kind.name == "client_lookup":
-        return await _ask_directory(project, kind, phone=to)
+        return await _check_directory(project, kind, phone=to)
     return await send_test(project, kind, to=to)
 
 
-async def _ask_shop(project: Project, kind: SourceKind) -> Trial:
-    """Ask for one order of the shop, whosever it is, and show nothing of it."""
+async def _check_shop(project: Project, kind: SourceKind) -> CheckResult:
+    """Fetch any one order from the shop, and show nothing of it."""
     organization_id = project.organization.pk
     connection = await in_db(_open, organization_id, project.pk, kind.name)
     if connection is None:
         return NOT_CONNECTED
     try:
-        found = await shop_over(connection).fetch({"per_page": "1"})
+        found = await shop_client(connection).fetch({"per_page": "1"})
     except SignInRefused as error:
-        await in_db(_note_sign_in, organization_id, connection, refused_sign_in(str(error)))
-        return Trial(False, str(error))
+        await in_db(_record_sign_in, organization_id, connection, refused_sign_in(str(error)))
+        return CheckResult(False, str(error))
     except ShopFailed as error:
-        return Trial(False, str(error))
+        return CheckResult(False, str(error))
     if not isinstance(found, list):
-        return Trial(False, "The shop's answer is no list of orders.")
-    await in_db(_note_sign_in, organization_id, connection, Outcome.done(""))
-    return Trial(True, "The shop answers, and lets its orders be read.")
+        return CheckResult(False, "The shop's response is not a list of orders.")
+    await in_db(_record_sign_in, organization_id, connection, Outcome.done(""))
+    return CheckResult(True, "The shop responded, and its orders can be read.")
 
 
-async def _ask_calendar(project: Project, kind: SourceKind) -> Trial:
-    """Ask the calendar what it is and when it is taken. A good answer writes to it what it has missed."""
+async def _check_calendar(project: Project, kind: SourceKind) -> CheckResult:
+    """Check the calendar. On success, write what it has missed."""
     organization_id = project.organization.pk
     connection = await in_db(_open, organization_id, project.pk, kind.name)
     if connection is None:
         return NOT_CONNECTED
     try:
-        sentence = await try_calendar(connection, project)
+        sentence = await check_calendar(connection, project)
     except SignInRefusedByCalendar as error:
-        await in_db(_note_sign_in, organization_id, connection, refused_sign_in(str(error)))
-        return Trial(False, str(error))
+        await in_db(_record_sign_in, organization_id, connection, refused_sign_in(str(error)))
+        return CheckResult(False, str(error))
     except CalendarFailed as error:
-        return Trial(False, str(error))
-    await in_db(_note_sign_in, organization_id, connection, Outcome.done(""))
-    missed = await in_db(write_missed, project)
-    return Trial(True, f"{sentence} {missed}".strip())
+        return CheckResult(False, str(error))
+    await in_db(_record_sign_in, organization_id, connection, Outcome.done(""))
+    missed = await in_db(sync_missed, project)
+    return CheckResult(True, f"{sentence} {missed}".strip())
 
 
-async def _ask_directory(project: Project, kind: SourceKind, *, phone: str) -> Trial:
-    """Look one number up, and show the beginning of what the agent would read."""
+async def _check_directory(project: Project, kind: SourceKind, *, phone: str) -> CheckResult:
+    """Look up one number, and show the beginning of what the agent would read."""
     connection = await in_db(_open, project.organization.pk, project.pk, kind.name)
     if connection is None:
         return NOT_CONNECTED
     if not phone:
-        return Trial(False, "Write the phone number of somebody whom your system knows.")
+        return CheckResult(False, "Enter a phone number that your system knows.")
     try:
-        text = await directory_over(connection).find(phone[:40])
+        text = await directory_client(connection).find(phone[:40])
     except DirectoryFailed as error:
-        return Trial(False, str(error))
+        return CheckResult(False, str(error))
     line = " ".join(text.split())
     shown = line if len(line) <= SHOWN else f"{line[:SHOWN]} …"
-    return Trial(True, f"It answers: {shown}" if shown else "It answers, and knows nobody with this number.")
+    return CheckResult(
+        True, f"Response: {shown}" if shown else "The endpoint responded. It knows nobody with this number."
+    )
 
 
-async def send_test(project: Project, kind: SourceKind, *, to: str) -> Trial:
-    """Send one, and note whether the service takes the sign-in. No transaction may be open: it can take 30 seconds.
+async def send_test(project: Project, kind: SourceKind, *, to: str) -> CheckResult:
+    """Send a test message, and note whether the service accepts the sign-in. No transaction may be open, because it can
+    take 30 seconds.
 
-    It belongs to no conversation, so that the ledger of effects knows nothing of it.
+    It belongs to no conversation, so the ledger has no effect for it.
     """
     organization_id = project.organization.pk
     connection = await in_db(_open, organization_id, project.pk, kind.name)
@@ -123,10 +126,10 @@ async def send_test(project: Project, kind: SourceKind, *, to: str) -> Trial:
     try:
         message = _message(kind, project, to.strip())
     except NumberRefused as refusal:
-        return Trial(False, str(refusal))
-    outcome = await channel_over(connection).send(message, key=f"test-{uuid4().hex}")
-    await in_db(_note_sign_in, organization_id, connection, outcome)
-    return _trial(outcome, to.strip())
+        return CheckResult(False, str(refusal))
+    outcome = await channel_for(connection).send(message, key=f"test-{uuid4().hex}")
+    await in_db(_record_sign_in, organization_id, connection, outcome)
+    return _result(outcome, to.strip())
 
 
 def _message(kind: SourceKind, project: Project, to: str) -> Sms | Email:
@@ -143,7 +146,7 @@ def _open(organization_id: UUID, project_id: UUID, kind: str) -> Connection | No
         return open_source(project_id, kind)
 
 
-def _note_sign_in(organization_id: UUID, tried: Connection, outcome: Outcome) -> None:
+def _record_sign_in(organization_id: UUID, tried: Connection, outcome: Outcome) -> None:
     with tenant_tx(organization_id):
         if needs_reauth(outcome):
             mark_needs_reauth(tried.source_id, tried=tried)
@@ -151,7 +154,7 @@ def _note_sign_in(organization_id: UUID, tried: Connection, outcome: Outcome) ->
             clear_needs_reauth(tried.source_id, tried=tried)
 
 
-def _trial(outcome: Outcome, to: str) -> Trial:
+def _result(outcome: Outcome, to: str) -> CheckResult:
     if outcome.ending is Ending.DONE:
-        return Trial(True, f"Sent to {to}. Look whether it arrives.")
-    return Trial(False, outcome.error)
+        return CheckResult(True, f"Sent to {to}. Check that it arrives.")
+    return CheckResult(False, outcome.error)

@@ -1,4 +1,4 @@
-"""Text messages to the customer: the recipient is their own number, whatever a model says (threat 8)."""
+"""Text messages to the customer. The recipient is the customer's own number and never comes from the model."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 from tools.engine.execution.handler import ToolContext
 from tools.engine.execution.outcome import Outcome
-from tools.engine.words import same_words
+from tools.engine.words import normalize_words
 from tools.services.messaging.base import Sms
 from tools.services.messaging.channels import deliver
 
@@ -21,7 +21,7 @@ NO_PHONE = "The text wasn't sent: the customer's phone number isn't known. Ask f
 
 
 async def send_sms(text: str, context: ToolContext) -> Outcome:
-    """Text the customer of the occasion."""
+    """Text the customer of the context."""
     phone = context.contact.phone if context.contact else ""
     if not phone:
         return Outcome.failed(NO_PHONE, told=NO_PHONE)
@@ -33,24 +33,24 @@ async def send_sms(text: str, context: ToolContext) -> Outcome:
 
 
 def sms_repeat(text: str, context: ToolContext) -> str | None:
-    """The same text to the same number is a repeat, whichever tool sends it."""
+    """Identify repeats: the same text to the same number, from any tool."""
     phone = context.contact.phone if context.contact else ""
-    return f"{comparable_number(phone)}\n{same_words(text)}" if phone else None
+    return f"{comparable_number(phone)}\n{normalize_words(text)}" if phone else None
 
 
 class TextRules:
-    """Which numbers a project texts to, inside the running transaction; read when the first is asked about."""
+    """A project's rules for the numbers it texts, loaded on first use inside the current transaction."""
 
     def __init__(self, project: Project) -> None:
         self._project = project
 
     def number(self, phone: str) -> str:
-        """The number in E.164, by the project's region and countries. Raises NumberRefused."""
+        """Return the number in E.164, by the project's region and allowed countries. Raises NumberRefused."""
         config = self._project.agent_version.config if self._project.agent_version else None
         return textable_number(phone, region=config.region if config else "US", countries=self._countries)
 
     def refusal(self, phone: str) -> str:
-        """Why no text may go to the number, as a sentence; empty where one may."""
+        """Return why the number can't be texted, as a sentence; "" if it can."""
         try:
             self.number(phone)
         except NumberRefused as refusal:

@@ -1,4 +1,4 @@
-"""One dialogue with a mail server, in a thread: what it answers, and what that means for the letter (RFC 5321)."""
+"""An SMTP session in a thread, and the outcome of each server reply (RFC 5321)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 
 class Refused(Exception):
-    """The server answered, and said no."""
+    """The server rejected a step."""
 
     def __init__(self, step: str, code: int, reply: bytes) -> None:
         super().__init__(step)
@@ -37,7 +37,7 @@ class Refused(Exception):
 
 
 class _Credential(str):
-    """A user or a password. The library asks for ASCII, and mail servers take UTF-8 (RFC 4616)."""
+    """A user name or password. smtplib encodes ASCII, but servers accept UTF-8 (RFC 4616)."""
 
     __slots__ = ()
 
@@ -45,21 +45,23 @@ class _Credential(str):
         return super().encode("utf-8", errors)
 
 
-class _Line(smtplib.SMTP):
-    """smtplib over a socket that is connected already, to an address that the guard has checked."""
+class _Connection(smtplib.SMTP):
+    """smtplib over an already connected socket, to an address that the guard has checked."""
 
     def __init__(self, sock: socket.socket, *, host: str) -> None:
         super().__init__(local_hostname=str(DNS_NAME))
         self.sock = sock
-        # The name that STARTTLS checks the certificate against.
+        # STARTTLS verifies the certificate against this name.
         self._host = host
 
     def auth_plain(self, challenge: Any = None) -> str:
         return _Credential(super().auth_plain(challenge))
 
 
-class Dialogue:
-    """Runs once. Until the letter's first byte has left, nothing has happened; from then on only the server knows."""
+class SmtpSession:
+    """A single-use session. Nothing has happened until the first byte of the message leaves; from then on only the
+    server knows.
+    """
 
     def __init__(self, settings: SmtpSettings, *, addresses: Sequence[str], password: str, tls: ssl.SSLContext) -> None:
         self._settings = settings
@@ -67,38 +69,44 @@ class Dialogue:
         self._password = password
         self._tls = tls
         self._has_begun = False
-        self._has_left = False
+        self._data_started = False
         self._is_aborted = False
-        self._line: _Line | None = None
-        self._wire: socket.socket | None = None
+        self._connection: _Connection | None = None
+        self._socket: socket.socket | None = None
         self._lock = Lock()
 
     def abort(self) -> bool:
-        """End it from another thread: whatever waits for the server stops waiting. False when it had not begun, and never will."""
+        """End the session from another thread; pending reads return at once. Return False if it has not begun, and then
+        it never will.
+        """
         with self._lock:
             self._is_aborted = True
-            if self._wire is not None:
+            if self._socket is not None:
                 with suppress(OSError):
-                    self._wire.shutdown(socket.SHUT_RDWR)
+                    self._socket.shutdown(socket.SHUT_RDWR)
             return self._has_begun
 
-    def run(self, letter: MimeMessage, kept: dict[str, Any]) -> Outcome:
-        """Hand the letter over. Every end of it is an Outcome; `kept` goes into each."""
+    def run(self, message: MimeMessage, details: dict[str, Any]) -> Outcome:
+        """Deliver the message. Every result is an Outcome; `details` is added to each."""
         try:
             self._begin()
-            reply = self._hand_over(letter)
+            reply = self._deliver(message)
         except Refused as refusal:
-            kept = {**kept, "excerpt": refusal.text}
+            details = {**details, "excerpt": refusal.text}
             is_answer = 400 <= refusal.code < 600
-            # What is no answer at all says nothing of a letter that has left.
-            return _refusal(refusal, letter, kept) if is_answer or not self._has_left else self._break(refusal, kept)
+            # Without a valid reply, nothing is known about a message that has left.
+            return (
+                _refusal(refusal, message, details)
+                if is_answer or not self._data_started
+                else self._broken(refusal, details)
+            )
         except (smtplib.SMTPException, OSError, ValueError) as error:
-            return self._break(error, kept)
+            return self._broken(error, details)
         finally:
-            self._hang_up()
-        told = f"The e-mail “{letter.shown['subject']}” to {letter.recipient} was sent."
-        result = {name: letter.shown[name] for name in ("to", "subject", "message_id")}
-        return Outcome.done(told, result=result, excerpt=reply, **kept)
+            self._close()
+        told = f"The e-mail “{message.ledger_fields['subject']}” to {message.recipient} was sent."
+        result = {name: message.ledger_fields[name] for name in ("to", "subject", "message_id")}
+        return Outcome.done(told, result=result, excerpt=reply, **details)
 
     def _begin(self) -> None:
         with self._lock:
@@ -106,39 +114,39 @@ class Dialogue:
                 raise TimeoutError
             self._has_begun = True
 
-    def _hand_over(self, letter: MimeMessage) -> str:
-        line = self._connected()
-        self._sign_in(line)
-        _expect(line.mail(letter.sender), "sender")
-        _expect(line.rcpt(letter.recipient), "recipient")
-        code, reply = line.docmd("DATA")
+    def _deliver(self, message: MimeMessage) -> str:
+        connection = self._connect()
+        self._sign_in(connection)
+        _expect(connection.mail(message.sender), "sender")
+        _expect(connection.rcpt(message.recipient), "recipient")
+        code, reply = connection.docmd("DATA")
         if code != GO_AHEAD:
-            raise Refused("letter", code, reply)
-        self._has_left = True
-        # A line that begins with a full stop gets a second one; one alone ends the letter.
-        line.send(re.sub(rb"(?m)^\.", b"..", letter.content) + b".\r\n")
-        code, reply = _expect(line.getreply(), "letter")
+            raise Refused("message", code, reply)
+        self._data_started = True
+        # Dot-stuffing: a leading dot is doubled, and a single dot ends the message.
+        connection.send(re.sub(rb"(?m)^\.", b"..", message.content) + b".\r\n")
+        code, reply = _expect(connection.getreply(), "message")
         with suppress(smtplib.SMTPException, OSError):
-            line.quit()
+            connection.quit()
         return f"{code} {reply.decode('utf-8', 'replace')}"[:LONGEST_EXCERPT]
 
-    def _connected(self) -> _Line:
-        """The line after the greeting, with TLS as the settings ask."""
-        sock = self._dialled()
+    def _connect(self) -> _Connection:
+        """Connect and read the greeting, with TLS as the settings require."""
+        sock = self._open_socket()
         if self._settings.security == "tls":
             sock = self._tls.wrap_socket(sock, server_hostname=self._settings.host)
-        line = self._line = _Line(sock, host=self._settings.host)
-        code, reply = line.getreply()
+        connection = self._connection = _Connection(sock, host=self._settings.host)
+        code, reply = connection.getreply()
         if code != READY:
             raise Refused("greeting", code, reply)
-        _answered("hello", line.ehlo_or_helo_if_needed)
+        _reply("hello", connection.ehlo_or_helo_if_needed)
         if self._settings.security == "starttls":
-            _expect(_answered("STARTTLS", lambda: line.starttls(context=self._tls)), "STARTTLS")
-            _answered("hello", line.ehlo_or_helo_if_needed)
-        return line
+            _expect(_reply("STARTTLS", lambda: connection.starttls(context=self._tls)), "STARTTLS")
+            _reply("hello", connection.ehlo_or_helo_if_needed)
+        return connection
 
-    def _dialled(self) -> socket.socket:
-        """A socket to the first address that answers; a second hold on it lets `abort` reach it through TLS."""
+    def _open_socket(self) -> socket.socket:
+        """Connect to the first address that responds. The duplicate socket lets `abort` interrupt it despite TLS."""
         failure: OSError = TimeoutError()
         for address in self._addresses:
             if self._is_aborted:
@@ -158,49 +166,52 @@ class Dialogue:
             if self._is_aborted:
                 sock.close()
                 raise TimeoutError
-            self._wire = sock.dup()
+            self._socket = sock.dup()
 
-    def _sign_in(self, line: _Line) -> None:
+    def _sign_in(self, connection: _Connection) -> None:
         if not self._settings.user:
             return
         try:
-            line.login(_Credential(self._settings.user), _Credential(self._password))
+            connection.login(_Credential(self._settings.user), _Credential(self._password))
         except smtplib.SMTPAuthenticationError as error:
-            # Raised anew out of its context, which holds the password.
+            # Raised outside of the handler, because its context holds the password.
             refusal = Refused("sign-in", error.smtp_code, _bytes(error.smtp_error))
         else:
             return
         raise refusal
 
-    def _break(self, error: Exception, kept: dict[str, Any]) -> Outcome:
-        """The line broke, or TLS did; how far the letter had come decides."""
-        if self._has_left:
+    def _broken(self, error: Exception, details: dict[str, Any]) -> Outcome:
+        """Return the outcome of a broken connection; it depends on whether the message has left."""
+        if self._data_started:
             return Outcome.unknown(
-                "The mail server broke off while it took the e-mail; whether it has it isn't known.", **kept
+                "The mail server disconnected during delivery; it isn't known whether it accepted the e-mail.",
+                **details,
             )
         if isinstance(error, ssl.SSLCertVerificationError):
-            return Outcome.not_sent(f"The mail server's certificate can't be trusted: {error.verify_message}.", **kept)
+            return Outcome.not_sent(
+                f"The mail server's certificate can't be trusted: {error.verify_message}.", **details
+            )
         if isinstance(error, smtplib.SMTPNotSupportedError):
             return Outcome.not_sent(
-                "The mail server offers no such TLS or sign-in; check the security under Integrations.", **kept
+                "The mail server doesn't support this TLS or sign-in; check the security under Integrations.", **details
             )
         is_late = self._is_aborted or isinstance(error, TimeoutError)
-        why = "didn't answer in time" if is_late else "couldn't be reached, or broke off"
-        return Outcome.not_sent(f"The mail server {why}; nothing was sent.", **kept)
+        why = "didn't answer in time" if is_late else "couldn't be reached, or disconnected"
+        return Outcome.not_sent(f"The mail server {why}; nothing was sent.", **details)
 
-    def _hang_up(self) -> None:
-        if self._line is not None:
-            self._line.close()
+    def _close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
         with self._lock:
-            if self._wire is not None:
+            if self._socket is not None:
                 with suppress(OSError):
-                    self._wire.shutdown(socket.SHUT_RDWR)
-                self._wire.close()
-                self._wire = None
+                    self._socket.shutdown(socket.SHUT_RDWR)
+                self._socket.close()
+                self._socket = None
 
 
-def _answered(step: str, ask: Callable[[], T]) -> T:
-    """What comes of it; what the library raises for a refusal is the server's answer like any other. Raises Refused."""
+def _reply(step: str, ask: Callable[[], T]) -> T:
+    """Return the result; treat an error response that the library raises like any other reply. Raises Refused."""
     try:
         return ask()
     except smtplib.SMTPResponseException as error:
@@ -214,17 +225,21 @@ def _expect(answer: tuple[int, bytes], step: str) -> tuple[int, bytes]:
     return answer
 
 
-def _refusal(refusal: Refused, letter: MimeMessage, kept: dict[str, Any]) -> Outcome:
-    """4xx says not now, 5xx says no; either way the server has nothing (RFC 5321, 4.2.1)."""
+def _refusal(refusal: Refused, message: MimeMessage, details: dict[str, Any]) -> Outcome:
+    """Return the outcome of a rejection. 4xx is temporary and 5xx permanent; in both cases the server has not accepted
+    the message (RFC 5321, 4.2.1).
+    """
     if refusal.code in SIGN_IN_NEEDED and refusal.step in ("sign-in", "sender"):
-        return refused_sign_in("The mail server refuses the user or the password; connect it again.", **kept)
+        return refused_sign_in("The mail server rejected the user name or password; connect it again.", **details)
     if refusal.code < 500:
-        return Outcome.not_sent(f"The mail server takes no e-mail just now ({refusal.step}: {refusal.text}).", **kept)
+        return Outcome.not_sent(
+            f"The mail server can't take the e-mail right now ({refusal.step}: {refusal.text}).", **details
+        )
     if refusal.step == "recipient":
         return Outcome.failed(
-            f"The mail server doesn't take e-mails for {letter.recipient}; ask for another address.", **kept
+            f"The mail server doesn't take e-mails for {message.recipient}; ask for another address.", **details
         )
-    return Outcome.failed(f"The mail server refused the e-mail ({refusal.step}: {refusal.text}).", **kept)
+    return Outcome.failed(f"The mail server refused the e-mail ({refusal.step}: {refusal.text}).", **details)
 
 
 def _bytes(text: bytes | str) -> bytes:

@@ -1,4 +1,4 @@
-"""Twilio: text messages by its Messages API, as its documentation says."""
+"""Text messages through Twilio's Messages API."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ from tools.engine.execution.outcome import Outcome
 from tools.services.messaging.base import LONGEST_EXCERPT, Sms, refused_sign_in
 
 DEADLINE_S = 15.0
-# It took the request, and will not deliver it.
-GIVEN_UP = frozenset({"failed", "undelivered", "canceled"})
+# Twilio accepted the request but will not deliver the message.
+UNDELIVERABLE = frozenset({"failed", "undelivered", "canceled"})
 AUTHENTICATE = 20003
-# Answers that leave open whether the message was created: once is the law, so it isn't sent again.
+# The message may have been created. It must not be sent twice, so it is not retried.
 UNCLEAR = frozenset({408, 409, 425})
 
-# What staff and the agent can do about Twilio's codes (twilio.com/docs/api/errors).
+# Explanations of Twilio's error codes (twilio.com/docs/api/errors).
 MEANINGS: Mapping[int, str] = {
-    21211: "Twilio knows no such number as the customer's; ask for it again.",
-    21212: "Twilio doesn't accept the number that texts are sent from; correct it under Integrations.",
+    21211: "The customer's number doesn't exist; ask for it again.",
+    21212: "Twilio doesn't accept the sender's number; correct it under Integrations.",
     21265: "The customer's number can't be texted; ask for a mobile number.",
-    21408: "The Twilio account may not text this country; switch it on under its geographic permissions.",
-    21606: "The number that texts are sent from isn't one of the Twilio account's, or can't send them.",
-    21608: "A trial account of Twilio only texts numbers that were verified there.",
+    21408: "The Twilio account can't text this country; enable it under Geo Permissions.",
+    21606: "The sender's number doesn't belong to the Twilio account, or can't send texts.",
+    21608: "A Twilio trial account can only text verified numbers.",
     21610: "The customer answered STOP to an earlier text, so none is sent to them any more.",
-    21612: "Twilio can't text this number from the one that texts are sent from.",
-    21614: "The customer's number is no mobile number; ask for one.",
+    21612: "Twilio can't text this number from the sender's number.",
+    21614: "The customer's number isn't a mobile number; ask for one.",
     21617: "The text is longer than 1,600 characters.",
-    21659: "The number that texts are sent from isn't one of the Twilio account's.",
-    63038: "The Twilio account has sent all the texts that it may send in a day.",
+    21659: "The sender's number doesn't belong to the Twilio account.",
+    63038: "The Twilio account has reached its daily limit of texts.",
 }
 
 
 @dataclass(frozen=True)
 class TwilioResponse:
-    """Twilio's answer, read as far as it can be."""
+    """Twilio's response, parsed as far as possible."""
 
     status: int
     document: Mapping[str, Any]
@@ -60,7 +60,7 @@ class TwilioResponse:
 
 
 class Twilio:
-    """A channel for text messages. The API knows no idempotency key, so that a message is never sent twice to be sure."""
+    """Text message channel. The API has no idempotency keys, so an uncertain message is never sent again."""
 
     name = "twilio"
 
@@ -70,20 +70,20 @@ class Twilio:
         self._guard = guard
 
     async def send(self, message: Sms, *, key: str) -> Outcome:
-        """Create one message: POST /2010-04-01/Accounts/{AccountSid}/Messages.json, within 15 seconds."""
+        """Create a message: POST /2010-04-01/Accounts/{AccountSid}/Messages.json, within 15 seconds."""
         form = self._form(message)
         request = {"method": "POST", "url": self._url, "form": form}
-        kept: dict[str, Any] = {"request": request, "adapter": self.name}
+        details: dict[str, Any] = {"request": request, "adapter": self.name}
         try:
             answer = _read(await self._post(form))
         except Unreadable as error:
             answer = TwilioResponse(error.status, {}, str(error), None)
         except NotSent as error:
-            return Outcome.not_sent(f"Twilio couldn't be reached: {error}", **kept)
+            return Outcome.not_sent(f"Twilio couldn't be reached: {error}", **details)
         except OutboundError as error:
-            return Outcome.unknown(f"Twilio took the request and didn't answer: {error}", **kept)
-        kept |= {"http_status": answer.status, "excerpt": answer.excerpt}
-        return _outcome(answer, message, kept)
+            return Outcome.unknown(f"Twilio didn't respond to the request: {error}", **details)
+        details |= {"http_status": answer.status, "excerpt": answer.excerpt}
+        return _outcome(answer, message, details)
 
     @property
     def _url(self) -> str:
@@ -105,36 +105,36 @@ class Twilio:
         return await self._guard.request("POST", self._url, headers=headers, body=body, deadline_s=DEADLINE_S)
 
 
-def _outcome(answer: TwilioResponse, message: Sms, kept: dict[str, Any]) -> Outcome:
-    """What the answer means, by the table of reliability 2.2."""
+def _outcome(answer: TwilioResponse, message: Sms, details: dict[str, Any]) -> Outcome:
+    """Return the outcome of a response, by the table of reliability 2.2."""
     status = answer.status
     if 200 <= status < 300:
-        return _taken(answer, message, kept)
+        return _accepted(answer, message, details)
     if status == 401 or answer.code == AUTHENTICATE:
-        return refused_sign_in("Twilio refuses the account SID or the auth token; connect it again.", **kept)
+        return refused_sign_in("Twilio rejected the account SID or auth token; connect it again.", **details)
     if status == 429 or (status == 503 and answer.retry_after_seconds is not None):
-        sentence = f"Twilio takes no more just now ({status})."
-        return Outcome.not_sent(sentence, retry_after_seconds=answer.retry_after_seconds, **kept)
+        sentence = f"Twilio is limiting requests ({status})."
+        return Outcome.not_sent(sentence, retry_after_seconds=answer.retry_after_seconds, **details)
     if status >= 500 or status in UNCLEAR:
-        return Outcome.unknown(f"Twilio answered {status}; whether it sent the text isn't known.", **kept)
-    return Outcome.failed(_refusal(answer), **kept)
+        return Outcome.unknown(f"Twilio responded with {status}; it isn't known whether the text was sent.", **details)
+    return Outcome.failed(_refusal(answer), **details)
 
 
-def _taken(answer: TwilioResponse, message: Sms, kept: dict[str, Any]) -> Outcome:
+def _accepted(answer: TwilioResponse, message: Sms, details: dict[str, Any]) -> Outcome:
     result = {
         "to": message.to,
         "text": message.text,
         "sid": answer.document.get("sid"),
         "status": answer.document.get("status"),
     }
-    if str(answer.document.get("status")) in GIVEN_UP:
-        return Outcome.failed(_refusal(answer), result=result, **kept)
+    if str(answer.document.get("status")) in UNDELIVERABLE:
+        return Outcome.failed(_refusal(answer), result=result, **details)
     told = f"The text message to {message.to} was sent. It says: {message.text}"
-    return Outcome.done(told, result=result, **kept)
+    return Outcome.done(told, result=result, **details)
 
 
 def _refusal(answer: TwilioResponse) -> str:
-    reason = MEANINGS.get(answer.code or 0) or answer.message or f"It answered {answer.status}."
+    reason = MEANINGS.get(answer.code or 0) or answer.message or f"Twilio responded with {answer.status}."
     code = f" (Twilio {answer.code})" if answer.code else ""
     return f"The text wasn't sent. {reason}{code}"
 
@@ -144,7 +144,7 @@ def _read(response: Response) -> TwilioResponse:
     try:
         found = parse_value(text)
     except ApiError:
-        # What the ledger couldn't keep isn't Twilio's, and takes nothing from what its status says.
+        # A document that the ledger can't store is not Twilio's. The status still counts.
         found = None
     document = found if isinstance(found, dict) else {}
     return TwilioResponse(

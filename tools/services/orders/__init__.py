@@ -1,1 +1,1 @@
-"""The orders of a signed-in shopper, looked up in the project's own shop (W04, W05)."""
+"""Orders of a signed-in shopper, looked up in the project's own shop."""

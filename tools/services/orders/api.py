@@ -1,4 +1,4 @@
-"""The API of orders: what the shop has of a customer. Nothing is kept of it."""
+"""The orders API: a customer's orders, read from the shop. Nothing is stored."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ from tools.services.orders.formatting import OrderPayload, order_data
 from tools.services.orders.lookup import (
     MOST,
     USUAL,
+    OrderQuery,
     Status,
-    Wanted,
-    ask_for_sign_in,
     fetch_orders,
-    open_shop,
-    shop_over,
+    load_connection,
+    request_reconnect,
+    shop_client,
 )
 from tools.services.orders.shop import ShopFailed, SignInRefused
 from tools.services.orders.shopper import LARGEST, shopper_of
 
-WHOSE = "Say whose orders, once: persona (a customer who has signed in to the shop) or wp_user_id (their id there)."
-NO_SHOP = "No shop is connected, or its sign-in was refused. Connect WooCommerce on the page of integrations."
+WHOSE = "Pass either persona (a customer who has signed in to the shop) or wp_user_id (their id there)."
+NO_SHOP = "No shop is connected, or its sign-in was refused. Connect WooCommerce under Integrations."
 
 
 class OrdersQuery(StrictSerializer):
@@ -48,13 +48,13 @@ class OrdersQuery(StrictSerializer):
 
 
 @dataclass(frozen=True)
-class Look:
-    """What is looked up, and for which project. `wanted` is None for a customer who has never signed in to the shop."""
+class OrderLookup:
+    """A lookup to run. `query` is None for a customer who has never signed in to the shop."""
 
     organization_id: UUID
     project_id: UUID
     timezone: str
-    wanted: Wanted | None
+    query: OrderQuery | None
 
 
 class Orders(ProjectView):
@@ -79,51 +79,51 @@ class Orders(ProjectView):
         },
     )
     def get(self, request: Request) -> Response:
-        """The newest orders of one customer, as the shop has them now."""
-        asked = {name: text for name, text in request.query_params.items() if name != PROJECT_PARAMETER}
-        checked = OrdersQuery(data=asked)
-        checked.is_valid(raise_exception=True)
-        return Continued(_look(self.project, dict(checked.validated_data)))
+        """List a customer's newest orders, as the shop reports them now."""
+        data = {name: text for name, text in request.query_params.items() if name != PROJECT_PARAMETER}
+        query = OrdersQuery(data=data)
+        query.is_valid(raise_exception=True)
+        return Continued(_order_lookup(self.project, dict(query.validated_data)))
 
 
 @continues(Orders)
-async def orders(request: HttpRequest, served: Continued[Look]) -> HttpResponseBase:
-    """Ask the shop."""
+async def orders(request: HttpRequest, served: Continued[OrderLookup]) -> HttpResponseBase:
+    """Query the shop."""
     try:
-        found = await _found(served.state)
+        results = await _fetch(served.state)
     except ApiError as problem:
         return JsonResponse(problem.body(request_id=request_id_of(request)), status=problem.status_code)
-    answer: Page[OrderPayload] = {"results": found, "next": None}
+    answer: Page[OrderPayload] = {"results": results, "next": None}
     return served.json(answer)
 
 
-async def _found(look: Look) -> list[OrderPayload]:
+async def _fetch(lookup: OrderLookup) -> list[OrderPayload]:
     """Raises ApiError."""
-    if look.wanted is None:
+    if lookup.query is None:
         return []
-    connection = await in_db(open_shop, look.organization_id, look.project_id)
+    connection = await in_db(load_connection, lookup.organization_id, lookup.project_id)
     if connection is None:
         raise ApiError("shop_not_connected", NO_SHOP, status=409)
     try:
         return [
             order_data(order)
-            for order in await fetch_orders(shop_over(connection), look.wanted, timezone=look.timezone)
+            for order in await fetch_orders(shop_client(connection), lookup.query, timezone=lookup.timezone)
         ]
     except SignInRefused as error:
-        await in_db(ask_for_sign_in, look.organization_id, connection)
+        await in_db(request_reconnect, lookup.organization_id, connection)
         raise ApiError("shop_not_connected", str(error), status=409) from error
     except ShopFailed as error:
         raise ApiError("shop_failed", str(error), status=502) from error
 
 
-def _look(project: Project, asked: dict[str, Any]) -> Look:
+def _order_lookup(project: Project, data: dict[str, Any]) -> OrderLookup:
     """Raises ApiError."""
-    if ("persona" in asked) == ("wp_user_id" in asked):
+    if ("persona" in data) == ("wp_user_id" in data):
         raise ApiError("invalid", WHOSE, field="persona")
-    customer_id = asked.get("wp_user_id") or shopper_of(project, asked["persona"])
-    return Look(
+    customer_id = data.get("wp_user_id") or shopper_of(project, data["persona"])
+    return OrderLookup(
         organization_id=project.organization.pk,
         project_id=project.pk,
         timezone=project.agent_version.config.timezone if project.agent_version else "UTC",
-        wanted=None if customer_id is None else Wanted(customer_id, asked["limit"], asked.get("status")),
+        query=None if customer_id is None else OrderQuery(customer_id, data["limit"], data.get("status")),
     )

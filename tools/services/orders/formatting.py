@@ -1,4 +1,4 @@
-"""Orders in words for the agent, as a block for the widget, and as data for the API (W04, W11)."""
+"""Orders as text for the agent, as a block for the widget, and as API payloads."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ NAMED_ITEMS = 5
 STATUS_WORDS = {"pending": "waiting for payment", "on-hold": "on hold", "checkout-draft": "not placed yet"}
 
 
-def orders_told(orders: Sequence[Order], *, status: str | None) -> str:
-    """What the agent reads: one sentence for each order, the newest first."""
+def describe_orders(orders: Sequence[Order], *, status: str | None) -> str:
+    """Describe orders for the agent, newest first, one sentence each."""
     if not orders:
         return (
             f"The shop has no order of this customer that is {_words(status)}."
@@ -24,7 +24,7 @@ def orders_told(orders: Sequence[Order], *, status: str | None) -> str:
 
 
 def order_block(orders: Sequence[Order]) -> dict[str, Any] | None:
-    """What the widget shows; nothing for no orders."""
+    """Return the widget's block; None if there are no orders."""
     return {"type": "order_list", "orders": [order_data(order) for order in orders]} if orders else None
 
 
@@ -34,7 +34,7 @@ class OrderItemPayload(TypedDict):
 
 
 class ParcelPayload(TypedDict):
-    """`url` is empty where there is no safe one."""
+    """`url` is empty if there is no safe one."""
 
     provider: str
     number: str
@@ -42,7 +42,7 @@ class ParcelPayload(TypedDict):
 
 
 class OrderPayload(TypedDict):
-    """An order as the shop has it; what the shop doesn't tell is empty. `date` is a day, `total` an amount with its currency."""
+    """An order as the shop reports it; missing values are empty. `date` is a day, `total` an amount with its currency."""
 
     number: str
     status: str
@@ -53,7 +53,6 @@ class OrderPayload(TypedDict):
 
 
 def order_data(order: Order) -> OrderPayload:
-    """An order as data."""
     return {
         "number": order.number,
         "status": order.status,
@@ -76,8 +75,8 @@ def _sentence(order: Order) -> str:
         " ".join(part for part in (parcel.provider, parcel.number, f"({parcel.url})" if parcel.url else "") if part)
         for parcel in order.parcels
     ]
-    told = ", ".join(facts) + (f": {', '.join(items)}" if items else "") + "."
-    return f"{told} Tracking: {'; '.join(parcels)}." if parcels else told
+    sentence = ", ".join(facts) + (f": {', '.join(items)}" if items else "") + "."
+    return f"{sentence} Tracking: {'; '.join(parcels)}." if parcels else sentence
 
 
 def _words(status: str | None) -> str:

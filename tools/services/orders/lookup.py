@@ -1,4 +1,4 @@
-"""Looking orders up for the customer who asks: by whom the shop has signed in, at the shop that is connected (W04, W05)."""
+"""Order lookup for a signed-in shopper, in the connected shop."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tenancy.threads import in_db
 from tools.engine.execution.handler import ToolContext
 from tools.engine.execution.outcome import Outcome
 from tools.services.messaging.base import refused_sign_in
-from tools.services.orders.formatting import order_block, order_data, orders_told
+from tools.services.orders.formatting import describe_orders, order_block, order_data
 from tools.services.orders.order import Order, read_orders
 from tools.services.orders.shop import Shop, ShopFailed, SignInRefused
 from tools.services.orders.shopper import wp_user_id
@@ -33,8 +33,8 @@ NO_ANSWER = "The shop doesn't answer at the moment, so I couldn't look your orde
 Status = Literal["pending", "processing", "on-hold", "completed", "cancelled", "refunded", "failed"]
 
 
-class WhichOrders(BaseModel):
-    """Which of the customer's orders. Whose they are isn't asked."""
+class OrderArguments(BaseModel):
+    """Filters for the customer's orders. The customer is not an argument."""
 
     limit: int = Field(
         USUAL, ge=1, le=MOST, description="How many of the newest orders: 5 unless the customer wants more."
@@ -43,58 +43,58 @@ class WhichOrders(BaseModel):
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """Orders of one customer of the shop, the newest first."""
+class OrderQuery:
+    """A query for the newest orders of one customer of the shop."""
 
     customer_id: int
     limit: int = USUAL
     status: str | None = None
 
     @property
-    def query(self) -> dict[str, str]:
+    def params(self) -> dict[str, str]:
         status = {"status": self.status} if self.status else {}
         return {"customer": str(self.customer_id), "per_page": str(self.limit), **status}
 
 
 async def look_up_orders(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
-    """The shopper's newest orders. Without a shopper, or without a shop, it says so kindly, which is no error (W05)."""
-    asked = WhichOrders.model_validate(arguments)
+    """Return the shopper's newest orders. Without a shopper or a shop, a polite sentence is the result, not an error."""
+    filters = OrderArguments.model_validate(arguments)
     customer_id = wp_user_id(context.shopper)
     if customer_id is None:
         return Outcome.done(SIGN_IN, result={"signed_in": False}, adapter=ADAPTER)
-    connection = await in_db(open_shop, context.organization_id, context.project_id)
+    connection = await in_db(load_connection, context.organization_id, context.project_id)
     if connection is None:
         return Outcome.done(NOT_CONNECTED, result={"connected": False}, adapter=ADAPTER)
-    wanted = Wanted(customer_id, asked.limit, asked.status)
-    shop = shop_over(connection)
-    kept = {"request": {"method": "GET", "url": shop.url_of(wanted.query)}, "adapter": ADAPTER}
+    query = OrderQuery(customer_id, filters.limit, filters.status)
+    shop = shop_client(connection)
+    details = {"request": {"method": "GET", "url": shop.request_url(query.params)}, "adapter": ADAPTER}
     try:
-        orders = await fetch_orders(shop, wanted, timezone=context.timezone)
+        orders = await fetch_orders(shop, query, timezone=context.timezone)
     except SignInRefused as error:
-        await in_db(ask_for_sign_in, context.organization_id, connection)
-        return refused_sign_in(str(error), told=NOT_CONNECTED, http_status=401, **kept)
+        await in_db(request_reconnect, context.organization_id, connection)
+        return refused_sign_in(str(error), told=NOT_CONNECTED, http_status=401, **details)
     except ShopFailed as error:
-        return Outcome.failed(str(error), told=NO_ANSWER, **kept)
+        return Outcome.failed(str(error), told=NO_ANSWER, **details)
     result = {"orders": [order_data(order) for order in orders]}
-    told = orders_told(orders, status=wanted.status)
-    return Outcome.done(told, result=result, block=order_block(orders), http_status=200, **kept)
+    told = describe_orders(orders, status=query.status)
+    return Outcome.done(told, result=result, block=order_block(orders), http_status=200, **details)
 
 
-async def fetch_orders(shop: Shop, wanted: Wanted, *, timezone: str) -> list[Order]:
-    """The orders, at most as many as were wanted. No transaction may be open. Raises ShopFailed."""
-    document = await shop.fetch(wanted.query)
+async def fetch_orders(shop: Shop, query: OrderQuery, *, timezone: str) -> list[Order]:
+    """Fetch the orders, up to the limit. No transaction may be open. Raises ShopFailed."""
+    document = await shop.fetch(query.params)
     try:
-        return read_orders(document, customer_id=wanted.customer_id, timezone=timezone)[: wanted.limit]
+        return read_orders(document, customer_id=query.customer_id, timezone=timezone)[: query.limit]
     except ValueError as error:
         raise ShopFailed(str(error)) from error
 
 
-def shop_over(connection: Connection) -> Shop:
+def shop_client(connection: Connection) -> Shop:
     return Shop(connection, guard=guard_for(connection.settings))
 
 
-def open_shop(organization_id: UUID, project_id: UUID) -> Connection | None:
-    """The project's shop; None while none is connected that takes our sign-in."""
+def load_connection(organization_id: UUID, project_id: UUID) -> Connection | None:
+    """Return the project's connection to its shop; None if there is none or its sign-in was rejected."""
     with tenant_tx(organization_id):
         try:
             connection = open_source(project_id, KIND)
@@ -104,8 +104,8 @@ def open_shop(organization_id: UUID, project_id: UUID) -> Connection | None:
     return None if connection is None or connection.needs_reauth else connection
 
 
-def ask_for_sign_in(organization_id: UUID, tried: Connection) -> None:
-    """Tell staff, once, that the shop has to be connected again (F17)."""
+def request_reconnect(organization_id: UUID, tried: Connection) -> None:
+    """Notify staff, once, that the shop must be reconnected."""
     with tenant_tx(organization_id):
         if mark_needs_reauth(tried.source_id, tried=tried):
             log.warning("The shop %s has to be connected again.", tried.source_id)

@@ -1,4 +1,4 @@
-"""One order as the shop answers with it, read as far as it can be: what isn't understood is left out (W04)."""
+"""Orders, parsed from the shop's response. Unreadable parts are left out."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
-# Where the plugin Shipment Tracking keeps its parcels, and Advanced Shipment Tracking (AST) as well.
+# Meta key of the parcels of both Shipment Tracking and Advanced Shipment Tracking (AST).
 TRACKING = "_wc_shipment_tracking_items"
 MOST_ITEMS, MOST_PARCELS = 50, 10
 LONGEST_LINE, LONGEST_URL, LONGEST_AMOUNT = 200, 1000, 20
@@ -19,7 +19,7 @@ LONGEST_LINE, LONGEST_URL, LONGEST_AMOUNT = 200, 1000, 20
 
 @dataclass(frozen=True)
 class Item:
-    """One line of an order."""
+    """A line item."""
 
     name: str
     quantity: int
@@ -27,7 +27,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Parcel:
-    """What is on its way, and where that can be seen. `url` is https, or empty."""
+    """A shipment and its tracking link. `url` is https, or empty."""
 
     provider: str
     number: str
@@ -36,7 +36,7 @@ class Parcel:
 
 @dataclass(frozen=True)
 class Order:
-    """An order. `day` is local to the project, `total` an amount with its currency; both are empty where they aren't known."""
+    """An order. `day` is local to the project, `total` an amount with its currency; each is empty if unknown."""
 
     number: str
     status: str
@@ -47,9 +47,11 @@ class Order:
 
 
 def read_orders(document: Any, *, customer_id: int, timezone: str) -> list[Order]:
-    """The orders of a shop's answer that are this customer's, whatever else it holds. Raises ValueError for no list."""
+    """Return this customer's orders from a response; those of others are dropped. Raises ValueError if it is not a
+    list.
+    """
     if not isinstance(document, list):
-        raise ValueError("The shop's answer is no list of orders.")
+        raise ValueError("The shop's response is not a list of orders.")
     return [
         _order(row, timezone)
         for row in document
@@ -69,7 +71,7 @@ def _order(row: Mapping[str, Any], timezone: str) -> Order:
 
 
 def money(amount: Any, currency: Any) -> str:
-    """An amount with its currency, like 1,299.00 EUR, with the decimals that the shop gives it."""
+    """Format an amount with its currency, like 1,299.00 EUR, with the shop's number of decimals."""
     try:
         read = Decimal(str(amount)[:LONGEST_AMOUNT])
     except InvalidOperation:
@@ -81,7 +83,7 @@ def money(amount: Any, currency: Any) -> str:
 
 
 def safe_url(value: Any) -> str:
-    """A link that may be shown: https, with a host and nothing that hides it; else none."""
+    """Return the link if it is safe to show (https, with a host, without credentials), else ""."""
     if not isinstance(value, str) or len(value) > LONGEST_URL or not value.isascii():
         return ""
     text = value.strip()
@@ -106,9 +108,9 @@ def _items(value: Any) -> Iterator[Item]:
 
 
 def _parcels(meta: Any) -> Iterator[Parcel]:
-    """The parcels of both plugins; the link that a shop typed itself comes before the one that its plugin made."""
-    kept = [row.get("value") for row in meta if _is_tracking(row)] if isinstance(meta, list) else []
-    for parcel in (parcel for value in kept if isinstance(value, list) for parcel in value):
+    """Yield the parcels of both plugins. A link entered by the shop takes precedence over a generated one."""
+    stored = [row.get("value") for row in meta if _is_tracking(row)] if isinstance(meta, list) else []
+    for parcel in (parcel for value in stored if isinstance(value, list) for parcel in value):
         if not isinstance(parcel, dict) or not (number := _line(parcel.get("tracking_number"))):
             continue
         names = ("custom_tracking_provider", "formatted_tracking_provider", "tracking_provider")
@@ -125,7 +127,7 @@ def _is_tracking(row: Any) -> bool:
 
 
 def _day(row: Mapping[str, Any], timezone: str) -> date | None:
-    """The day of an order where the project is; the shop's own day where it doesn't tell the time in UTC."""
+    """Return the order's day in the project's zone; in the shop's zone if there is no UTC time."""
     created = _moment(row.get("date_created_gmt"))
     if created is None:
         local = _moment(row.get("date_created"))
@@ -133,7 +135,7 @@ def _day(row: Mapping[str, Any], timezone: str) -> date | None:
     try:
         return created.replace(tzinfo=UTC).astimezone(ZoneInfo(timezone)).date()
     except OverflowError:
-        # The first day that there is: a plugin's word for none.
+        # Some plugins use the earliest possible date for "none".
         return None
 
 
@@ -145,7 +147,7 @@ def _moment(value: Any) -> datetime | None:
 
 
 def _line(value: Any) -> str:
-    """A text on one line without control characters, cut; "" for what is neither a text nor a number."""
+    """Return a text or number as one line without control characters, truncated; else ""."""
     if isinstance(value, bool) or not isinstance(value, str | int):
         return ""
     text = "".join(one if one.isprintable() else " " for one in str(value)[: LONGEST_LINE * 2])

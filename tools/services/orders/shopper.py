@@ -1,4 +1,4 @@
-"""Who a shopper is in their shop: a claim that the shop has signed, and nothing that anybody says (W05)."""
+"""The shopper's identity: a claim signed by the shop, never the customer's words."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ LARGEST = 2**63 - 1
 
 
 def shopper_of(project: Project, persona_id: UUID) -> int | None:
-    """A customer's id in the shop, as far as the shop has ever signed them in. Raises ApiError."""
+    """Return the customer's id in the shop, if the shop has ever signed them in. Raises ApiError."""
     return wp_user_id(read_shopper(project, persona_id))
 
 
 def wp_user_id(claims: Mapping[str, Any]) -> int | None:
-    """The customer's id in the shop; None for what is none. 0 is WooCommerce's id of every guest."""
+    """Return the customer's id in the shop, or None if the claim is invalid. WooCommerce uses 0 for guests."""
     claimed = claims.get("wp_user_id")
     if isinstance(claimed, str) and claimed.isascii() and claimed.isdigit() and len(claimed) < 20:
         claimed = int(claimed)

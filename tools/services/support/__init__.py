@@ -1,1 +1,1 @@
-"""What customers bring to people: requests for a person, and tickets (W03, W06)."""
+"""Support: escalations to a person, and tickets."""

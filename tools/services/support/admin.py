@@ -1,4 +1,4 @@
-"""Requests for a person and tickets in the admin: facts, changed on their own pages."""
+"""Escalations and tickets in the admin, read-only."""
 
 from __future__ import annotations
 

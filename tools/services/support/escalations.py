@@ -1,6 +1,6 @@
-"""Requests for a person: offered by the agent, made by the customer, claimed by a colleague, resolved (W03).
+"""Escalations to a person: offered by the agent, requested by the customer, claimed by an operator, resolved.
 
-Each verb is one compare-and-set. Whoever writes the conversation too locks that first.
+Each transition is a compare-and-set. A writer that also changes the conversation locks the conversation first.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ LONGEST_REASON = 500
 def offer_person(
     *, project_id: UUID, conversation_id: UUID, turn_id: UUID | None, effect_id: UUID | None, reason: str
 ) -> Escalation:
-    """The open request of a conversation, or a new one that is offered. Two calls at once make one."""
-    if (standing := open_request(conversation_id)) is not None:
-        return standing
+    """Return the conversation's open escalation, or create one that is offered. Concurrent calls create only one."""
+    if (existing := open_request(conversation_id)) is not None:
+        return existing
     offered = Escalation(
         project_id=project_id,
         conversation_id=conversation_id,
@@ -35,13 +35,15 @@ def offer_person(
 
 
 def open_request(conversation_id: UUID) -> Escalation | None:
-    """The request of a conversation that isn't resolved: there is at most one."""
+    """Return the conversation's unresolved escalation; there is at most one."""
     rows = Escalation.objects.filter(conversation_id=conversation_id).exclude(state=EscalationState.RESOLVED)
     return rows.first()
 
 
 def make_request(escalation: Escalation, lead: dict[str, str]) -> bool:
-    """The customer asks for the person who was offered. False where they had asked before: then only the lead is new."""
+    """Record the customer's request for a person. Return False if they had already asked; then only the lead is
+    updated.
+    """
     rows = Escalation.objects.filter(pk=escalation.pk)
     if rows.filter(state=EscalationState.OFFERED).update(state=EscalationState.WAITING, requested_at=Now(), lead=lead):
         return True
@@ -51,15 +53,17 @@ def make_request(escalation: Escalation, lead: dict[str, str]) -> bool:
 
 
 def claim_request(conversation_id: UUID, *, by: User) -> bool:
-    """A colleague takes what a conversation asks for, also while it is only offered. Of two at once one wins."""
+    """Claim a conversation's escalation, even if it is only offered. Of two concurrent calls, one wins."""
     rows = Escalation.objects.filter(
         conversation_id=conversation_id, state__in=(EscalationState.OFFERED, EscalationState.WAITING)
     )
     return rows.update(state=EscalationState.CLAIMED, claimed_by=by, claimed_at=Now()) == 1
 
 
-def give_back_request(conversation_id: UUID) -> Escalation | None:
-    """Whoever claimed it is gone: who has asked waits again, which is the answer, and who hasn't is offered a person still."""
+def release_request(conversation_id: UUID) -> Escalation | None:
+    """Release the claim of an operator who left. Return the escalation if the customer is waiting again; one that was
+    only offered returns to offered.
+    """
     rows = Escalation.objects.filter(conversation_id=conversation_id, state=EscalationState.CLAIMED)
     free = {"claimed_by": None, "claimed_at": None}
     if rows.filter(requested_at__isnull=False).update(state=EscalationState.WAITING, **free):
@@ -69,12 +73,12 @@ def give_back_request(conversation_id: UUID) -> Escalation | None:
 
 
 def claimed_by(user: User) -> list[Escalation]:
-    """What a colleague has claimed and not resolved."""
+    """Return the unresolved escalations that an operator has claimed."""
     return list(Escalation.objects.filter(state=EscalationState.CLAIMED, claimed_by=user))
 
 
 def resolve_request(conversation_id: UUID) -> bool:
-    """What was asked for is done: by a colleague in the conversation, or in another way. False where nothing was open."""
+    """Resolve a conversation's escalation. Return False if none was waiting or claimed."""
     rows = Escalation.objects.filter(
         conversation_id=conversation_id, state__in=(EscalationState.WAITING, EscalationState.CLAIMED)
     )
@@ -82,5 +86,5 @@ def resolve_request(conversation_id: UUID) -> bool:
 
 
 def waiting_requests(project: Project) -> QuerySet[Escalation]:
-    """Customers who wait for a person, the longest first."""
+    """Escalations that wait for an operator, longest first."""
     return Escalation.objects.filter(project=project, state=EscalationState.WAITING).order_by("requested_at")

@@ -1,4 +1,4 @@
-"""The digest of customers who wait for a person, for those who may operate."""
+"""E-mail digest of customers who wait for a person, sent to operators."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from tools.services.support.escalations import waiting_requests
 LANE = "operator_notice"
 
 
-def tell_operators(escalation: Escalation) -> None:
-    """Tell operators soon of a customer who waits for a person."""
+def notify_operators(escalation: Escalation) -> None:
+    """Queue a notification to operators about a waiting customer."""
     OPERATORS.queue(escalation.project_id, cause=str(escalation.pk))
 
 
-def tell_operators_again(escalation: Escalation) -> None:
-    """The operator who claimed this customer has left: notify the others again."""
+def notify_operators_again(escalation: Escalation) -> None:
+    """Notify the other operators again, because the one who claimed this customer has left."""
     OperatorNotice.objects.filter(project_id=escalation.project_id).update(is_delivered=False)
     OPERATORS.queue(escalation.project_id, cause=f"{escalation.pk}:{uuid4()}")
 
@@ -37,9 +37,9 @@ OPERATORS = Digest(
     is_for=lambda escalation, role: Scope.OPERATE in VERBS[role],
     since=lambda escalation: escalation.requested_at or escalation.created_at,
     text=lambda escalation: escalation.reason,
-    one="A customer waits for a person",
-    many="{count} customers wait for a person",
-    note="The agent is silent in a conversation from the moment somebody takes it over.",
+    one="A customer is waiting for a person",
+    many="{count} customers are waiting for a person",
+    note="The agent stops replying as soon as somebody takes over the conversation.",
     page="escalations",
     holds={"is_delivered": True},
 )

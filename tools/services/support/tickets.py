@@ -1,4 +1,4 @@
-"""Tickets: opened by the agent or by staff, numbered within the project, changed under a lock, with their history (W06)."""
+"""Tickets: opened by the agent or staff, numbered per project, changed under a lock, with a history."""
 
 from __future__ import annotations
 
@@ -34,9 +34,10 @@ def open_ticket(
     by: User | None = None,
     actor: str = AGENT,
 ) -> Ticket:
-    """A new ticket with the project's next number. An effect opens one only, however often it is carried out.
+    """Open a ticket with the project's next number. An effect opens only one, even if it runs again.
 
-    The project's row is locked until the commit, so that numbers have no gaps. `by` is who opens it, `actor` their name.
+    The project's row is locked until the commit, so the numbers have no gaps. `by` is the user who opens it, `actor`
+    their name.
     """
     Project.objects.select_for_update(no_key=True).get(pk=project_id)
     if effect_id is not None and (known := Ticket.objects.filter(effect_id=effect_id).first()) is not None:
@@ -52,16 +53,17 @@ def open_ticket(
         persona_id=persona_id,
         effect_id=effect_id,
     )
-    _note(ticket, by=by, actor=actor, before={}, after={"state": TicketState.OPEN.value, "priority": priority})
+    _record_change(ticket, by=by, actor=actor, before={}, after={"state": TicketState.OPEN.value, "priority": priority})
     return ticket
 
 
 def change_ticket(ticket_id: UUID, changes: Mapping[str, Any], *, by: User | None, actor: str) -> Ticket:
-    """Change fields of a ticket, and keep what they were. Two at once follow each other; what is the same changes nothing.
+    """Change a ticket's fields, and record the previous values. Concurrent calls are serialized; unchanged fields are
+    ignored.
 
     Raises Ticket.DoesNotExist.
     """
-    # Without a join: after a wait PostgreSQL compares the new row with the assignee before, and finds none.
+    # No join: after a wait, PostgreSQL would recheck the new row against the old assignee and find nothing.
     ticket = Ticket.objects.select_for_update(no_key=True).get(pk=ticket_id)
     different = {name: value for name, value in changes.items() if getattr(ticket, name) != value}
     if not different:
@@ -73,39 +75,43 @@ def change_ticket(ticket_id: UUID, changes: Mapping[str, Any], *, by: User | Non
         ticket.closed_at = timezone.now() if ticket.state == TicketState.CLOSED else None
     ticket.save(update_fields=[*different, "closed_at", "updated_at"])
     after = {name: _shown(value) for name, value in different.items()}
-    _note(ticket, by=by, actor=actor, before=before, after=after)
+    _record_change(ticket, by=by, actor=actor, before=before, after=after)
     return ticket
 
 
 def find_assignee(email: str | None) -> User | None:
-    """The member with this address, who may operate, and stays one until this transaction ends: whoever ends a membership takes
-    its tickets away, and has to see this one. None for nobody. Raises ApiError.
+    """Return the member with this address who may operate; None for an empty address. Raises ApiError.
+
+    The membership is locked until this transaction ends: removing a member unassigns their tickets, which must include
+    this one.
     """
     if not email:
         return None
     members = Member.objects.select_for_update(of=("self",), no_key=True).select_related("user")
     member = members.filter(user__email__iexact=email).first()
     if member is None or Scope.OPERATE not in VERBS[member.role]:
-        raise ApiError("invalid_assignee", f"assignee: {email} is no member who may operate.", field="assignee")
+        raise ApiError("invalid_assignee", f"assignee: {email} is not a member who can operate.", field="assignee")
     return member.user
 
 
 def release_tickets(user: User) -> None:
-    """Whoever left the organization has its tickets no more."""
+    """Unassign the tickets of a user who left the organization."""
     Ticket.objects.filter(assignee=user).exclude(state=TicketState.CLOSED).update(assignee=None, updated_at=Now())
 
 
 def open_tickets(project: Project) -> QuerySet[Ticket]:
-    """What waits for staff: a pending one waits for the customer."""
+    """Tickets that wait for staff; pending ones wait for the customer."""
     return Ticket.objects.filter(project=project, state=TicketState.OPEN)
 
 
-def _note(ticket: Ticket, *, by: User | None, actor: str, before: dict[str, str], after: dict[str, str]) -> None:
+def _record_change(
+    ticket: Ticket, *, by: User | None, actor: str, before: dict[str, str], after: dict[str, str]
+) -> None:
     TicketChange.objects.create(
         ticket=ticket, actor=actor[:200], actor_id=by.pk if by else None, before=before, after=after
     )
 
 
 def _shown(value: Any) -> str:
-    """A field as its history tells it."""
+    """Return a field's value for the history."""
     return value.name if isinstance(value, User) else "" if value is None else str(value)

@@ -1,1 +1,1 @@
-"""Who is talking to us: the levels none, basic and code of a project, and the proofs that customers have given (D14)."""
+"""Customer verification: the levels none, basic and code, and the customers' proofs."""

@@ -1,4 +1,4 @@
-"""Proofs of who customers are, and the codes sent for them, in the admin: facts."""
+"""Verifications and verification codes in the admin, read-only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Comparing the code that a customer says with the one that was sent (D14)."""
+"""The check of a one-time code that the customer says."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 from tools.engine.execution.handler import ToolContext
 from tools.engine.execution.outcome import Outcome
+from tools.services.verification.case import final_outcome, open_case, unverified_outcome, verified_outcome
 from tools.services.verification.codes import Verdict, compare_code
-from tools.services.verification.desk import open_case, proved, settled, unproved
-from tools.services.verification.services import note_verified
+from tools.services.verification.services import record_verification
 
-OVER = (
+EXPIRED = (
     "There is no code that I can still take: a code ends after ten minutes, after five tries, and with a newer one. "
     "Shall I send you a new one?"
 )
 WRONG = "That isn't the code that I sent you. {left}"
 
 
-class TypedCode(BaseModel):
-    """What the customer says that they got."""
+class CodeArguments(BaseModel):
+    """The code that the customer says."""
 
     code: str = Field(
         min_length=1, max_length=40, description="The code of six digits that the customer has just said, and no other."
@@ -31,22 +31,24 @@ class TypedCode(BaseModel):
 
 
 async def check_code(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
-    """Compare it, and put down that the customer is verified when it is right. Each comparison is a try."""
-    return await in_db(_check, TypedCode.model_validate(arguments).code, context)
+    """Compare the code, and record the verification if it is correct. Every comparison counts as a try."""
+    return await in_db(_check, CodeArguments.model_validate(arguments).code, context)
 
 
 def _check(typed: str, context: ToolContext) -> Outcome:
     with tenant_tx(context.organization_id):
         case = open_case(context)
-        answer = settled(case)
-        if answer is not None or case is None:
-            return answer or unproved(OVER)
-        compared = compare_code(case.holder, typed)
-        if compared.verdict is not Verdict.RIGHT:
-            return unproved(OVER if compared.verdict is Verdict.OVER else _wrong(compared.tries_left))
+        outcome = final_outcome(case)
+        if outcome is not None or case is None:
+            return outcome or unverified_outcome(EXPIRED)
+        comparison = compare_code(case.holder, typed)
+        if comparison.verdict is not Verdict.RIGHT:
+            return unverified_outcome(EXPIRED if comparison.verdict is Verdict.OVER else _wrong(comparison.tries_left))
         holder = case.holder
-        note_verified(case.project, persona_id=holder.persona_id, conversation_id=holder.conversation_id, method="code")
-        return proved()
+        record_verification(
+            case.project, persona_id=holder.persona_id, conversation_id=holder.conversation_id, method="code"
+        )
+        return verified_outcome()
 
 
 def _wrong(left: int) -> str:

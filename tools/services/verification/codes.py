@@ -1,7 +1,7 @@
-"""One-time codes: made, kept as a hash, and compared (D14).
+"""One-time codes: issue, store as a hash, compare.
 
-Six digits have a million values. What keeps them from being guessed is that a code lives ten minutes and takes five tries, and
-that a customer gets three codes in ten minutes; so both are counted under a lock.
+Six digits have a million values. Guessing is prevented by limits: a code lives ten minutes and takes five tries, and a
+customer gets three codes in ten minutes. Both are counted under a lock.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ _ONE_AT_A_TIME = "select pg_advisory_xact_lock(hashtextextended(%s, 0))"
 
 
 class TooManyCodes(Exception):
-    """This customer got three codes within ten minutes; another one has to wait."""
+    """The customer has received three codes within ten minutes and must wait."""
 
 
 class Verdict(Enum):
-    """What a typed code is."""
+    """The result of comparing a code."""
 
     RIGHT = "right"
     WRONG = "wrong"
@@ -43,8 +43,8 @@ class Verdict(Enum):
 
 
 @dataclass(frozen=True)
-class Holder:
-    """Who a code is for: a customer, in the conversation that it was asked for in."""
+class CodeHolder:
+    """The customer a code is for, in the conversation that requested it."""
 
     project: Project
     persona_id: UUID
@@ -52,8 +52,8 @@ class Holder:
 
 
 @dataclass(frozen=True)
-class Compared:
-    """What came of one try. `tries_left` is of the code that was compared."""
+class Comparison:
+    """The result of one try. `tries_left` belongs to the compared code."""
 
     verdict: Verdict
     tries_left: int = 0
@@ -61,16 +61,16 @@ class Compared:
 
 @dataclass(frozen=True)
 class NewCode:
-    """A code that is to be sent. Its digits are in memory only."""
+    """A code to send. Its digits exist only in memory."""
 
     row_id: UUID
     digits: str
 
 
-def issue_code(holder: Holder, *, sent_by: str, effect_id: UUID) -> NewCode:
-    """A new code, in the running transaction; the customer's earlier ones end. `sent_by` is sms or email.
+def issue_code(holder: CodeHolder, *, sent_by: str, effect_id: UUID) -> NewCode:
+    """Issue a code in the current transaction, and expire the customer's earlier ones. `sent_by` is sms or email.
 
-    Of two at once one waits for the other. Raises TooManyCodes.
+    Concurrent calls for one customer are serialized. Raises TooManyCodes.
     """
     with connection.cursor() as cursor:
         cursor.execute(_ONE_AT_A_TIME, [f"{_SALT}:{holder.persona_id}"])
@@ -92,36 +92,35 @@ def issue_code(holder: Holder, *, sent_by: str, effect_id: UUID) -> NewCode:
     return NewCode(row.pk, digits)
 
 
-def end_code(row_id: UUID) -> None:
-    """End a code that never left."""
+def expire_code(row_id: UUID) -> None:
+    """Expire a code that was not sent."""
     VerificationCode.objects.filter(pk=row_id, expires_at__gt=Now()).update(expires_at=Now())
 
 
-def compare_code(holder: Holder, typed: str) -> Compared:
-    """Compare what was typed with the customer's newest code of this conversation, in the running transaction.
+def compare_code(holder: CodeHolder, typed: str) -> Comparison:
+    """Compare the input with the customer's newest code of this conversation, in the current transaction.
 
-    Each comparison counts as a try, under the row's lock, so that guesses made side by side are counted one after the other. A
-    code that was right is used up.
+    Every comparison counts as a try. The row's lock serializes concurrent guesses. A correct code is used up.
     """
     codes = VerificationCode.objects.filter(
         project=holder.project, persona_id=holder.persona_id, conversation_id=holder.conversation_id
     )
     row = codes.select_for_update(no_key=True).order_by("-created_at", "-id").first()
     if row is None or not codes.filter(pk=row.pk, expires_at__gt=Now(), used_at=None, tries__lt=MOST_TRIES).exists():
-        return Compared(Verdict.OVER)
+        return Comparison(Verdict.OVER)
     if constant_time_compare(row.digest, digest_of(row.pk, digits_of(typed))):
         codes.filter(pk=row.pk).update(tries=F("tries") + 1, used_at=Now())
-        return Compared(Verdict.RIGHT)
+        return Comparison(Verdict.RIGHT)
     codes.filter(pk=row.pk).update(tries=F("tries") + 1)
-    return Compared(Verdict.WRONG, tries_left=MOST_TRIES - row.tries - 1)
+    return Comparison(Verdict.WRONG, tries_left=MOST_TRIES - row.tries - 1)
 
 
 def digest_of(row_id: UUID, digits: str) -> str:
-    """A code's hash: with the server's key, because a million values are quickly tried, and for its own row only."""
+    """Hash a code with the server's key, because a million values are quickly tried, and for its own row only."""
     return salted_hmac(_SALT, f"{row_id}:{digits}", algorithm="sha256").hexdigest()
 
 
 def digits_of(typed: str) -> str:
-    """The digits of what was typed, in whichever script and however they are set apart."""
+    """Return the digits of the input, from any script and with any separators."""
     found = (unicodedata.decimal(character, None) for character in typed)
     return "".join(str(digit) for digit in found if digit is not None)

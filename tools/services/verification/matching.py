@@ -1,7 +1,7 @@
-"""The level `basic`: the number or the e-mail address on file matches (D14, F20).
+"""Verification level `basic`: the phone number or e-mail address on file matches.
 
-On the phone it is the caller's own number, which the network tells, and nobody has to be asked. Anywhere else, in a web call and
-in the portal too, the customer says which one is on file.
+On the phone, the network reports the caller's number, so nobody has to be asked. Elsewhere, including web calls and the
+portal, the customer says what is on file.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from tools.engine.execution.handler import ToolContext
 from tools.engine.execution.outcome import Outcome
 from tools.models import Effect, EffectState
 from tools.services.bookings.handler_adapter import Arguments
-from tools.services.verification.desk import Case, open_case, proved, settled, unproved
-from tools.services.verification.services import note_verified
+from tools.services.verification.case import Case, final_outcome, open_case, unverified_outcome, verified_outcome
+from tools.services.verification.services import record_verification
 
 NAME = "verify_caller"
 MOST_TRIES, WITHIN = 5, timedelta(minutes=10)
@@ -32,8 +32,8 @@ TOO_OFTEN = "I couldn't verify you by any of these, so I can't go on trying now.
 CODE_NEEDED = "To be sure who you are, I need a one-time code from you. Shall I send it by text or by e-mail?"
 
 
-class Claimed(Arguments):
-    """What the customer says is on file."""
+class ClaimedContact(Arguments):
+    """Contact details that the customer claims are on file."""
 
     phone: str | None = Field(
         None, max_length=40, description="The phone number that the customer says is on file; null when none was said."
@@ -46,46 +46,46 @@ class Claimed(Arguments):
 
 
 async def verify_caller(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
-    """Verify the customer by what is on file, or say what is needed (F20)."""
-    return await in_db(_verify, Claimed.model_validate(dict(arguments)), context)
+    """Verify the customer against the contact on file, or say what is needed."""
+    return await in_db(_verify, ClaimedContact.model_validate(dict(arguments)), context)
 
 
-def _verify(claimed: Claimed, context: ToolContext) -> Outcome:
+def _verify(claimed: ClaimedContact, context: ToolContext) -> Outcome:
     with tenant_tx(context.organization_id):
         case = open_case(context)
-        answer = settled(case)
-        if answer is not None or case is None:
-            return answer or unproved(ASK)
-        return unproved(CODE_NEEDED) if case.level == "code" else _by_match(case, claimed, context)
+        outcome = final_outcome(case)
+        if outcome is not None or case is None:
+            return outcome or unverified_outcome(ASK)
+        return unverified_outcome(CODE_NEEDED) if case.level == "code" else _by_match(case, claimed, context)
 
 
-def _by_match(case: Case, claimed: Claimed, context: ToolContext) -> Outcome:
+def _by_match(case: Case, claimed: ClaimedContact, context: ToolContext) -> Outcome:
     if _is_the_callers_number(case, context):
-        return _proved(case)
+        return _verified(case)
     if claimed.phone is None and claimed.email is None:
-        return unproved(ASK)
+        return unverified_outcome(ASK)
     if _has_tried_too_often(context):
-        return unproved(TOO_OFTEN)
-    return _proved(case) if _matches(case, claimed) else unproved(NO_MATCH, matched=False)
+        return unverified_outcome(TOO_OFTEN)
+    return _verified(case) if _matches(case, claimed) else unverified_outcome(NO_MATCH, matched=False)
 
 
-def _proved(case: Case) -> Outcome:
-    note_verified(
+def _verified(case: Case) -> Outcome:
+    record_verification(
         case.project,
         persona_id=case.contact.persona_id,
         conversation_id=case.holder.conversation_id,
         method="basic",
     )
-    return proved()
+    return verified_outcome()
 
 
 def _is_the_callers_number(case: Case, context: ToolContext) -> bool:
-    """Whether the network tells of the number on file: a browser's call has no number of its own (F15)."""
+    """Return True if the network reports the number on file. A browser call has no number."""
     calling = str(context.call.get("caller_phone") or "")
     return context.channel == "phone" and _same_phone(case, calling)
 
 
-def _matches(case: Case, claimed: Claimed) -> bool:
+def _matches(case: Case, claimed: ClaimedContact) -> bool:
     on_file = case.contact.email_on_file.strip().casefold()
     same_email = bool(on_file) and (claimed.email or "").strip().casefold() == on_file
     return same_email or _same_phone(case, claimed.phone or "")
@@ -99,7 +99,7 @@ def _same_phone(case: Case, phone: str) -> bool:
 
 
 def _has_tried_too_often(context: ToolContext) -> bool:
-    """Whether five others of this conversation didn't match within ten minutes; one that runs at the same moment counts too."""
+    """Return True after five mismatches in this conversation within ten minutes; concurrent attempts count."""
     others = Effect.objects.filter(
         Q(result__matched=False) | Q(state=EffectState.SENDING),
         conversation_id=context.conversation_id,

@@ -1,7 +1,7 @@
-"""The level `code`: a one-time code goes to the address on file, by text or by e-mail (D14).
+"""Verification level `code`: a one-time code goes to the contact on file, by text or by e-mail.
 
-The digits are in memory and in the message only. What the ledger keeps of the message has them blotted out, and nothing that the
-service answered is kept, because services repeat what they were sent.
+The digits exist only in memory and in the message. The ledger masks them, and keeps nothing of the service's response,
+because services echo what they were sent.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from tools.engine.execution.outcome import Ending, Outcome
 from tools.services.messaging.base import Email, Sms
 from tools.services.messaging.channels import CARRIERS, deliver
 from tools.services.messaging.sms import COUNTRIES
-from tools.services.verification.codes import DIGITS, NewCode, TooManyCodes, end_code, issue_code
-from tools.services.verification.desk import Case, open_case, settled, unproved
+from tools.services.verification.case import Case, final_outcome, open_case, unverified_outcome
+from tools.services.verification.codes import DIGITS, NewCode, TooManyCodes, expire_code, issue_code
 
-BLOTTED = "•" * DIGITS
+MASK = "•" * DIGITS
 WORDS = "{code} is your code for {business}. It is valid for 10 minutes. If you didn't ask for it, ignore this message."
 SUBJECT = "Your code for {business}"
 NO_CODES = (
@@ -41,49 +41,49 @@ NOT_SENT = "I couldn't send you the code. Shall I try again, or shall a colleagu
 SENT = "I have sent you a code of six digits {way}. Please tell me the code; it is valid for 10 minutes."
 
 
-class HowToSend(BaseModel):
-    """Which of the ways the customer prefers. Where it goes isn't asked: to the address on file."""
+class SendCodeArguments(BaseModel):
+    """The preferred way to send the code. The address is not an argument: it is the one on file."""
 
     by: Literal["sms", "email"] = Field("sms", description="How the customer wants to get the code.")
 
 
 @dataclass(frozen=True)
-class Prepared:
-    """A code and the message that takes it to the customer. `shown` is the message without its digits."""
+class PreparedCode:
+    """A code and its message. `masked` is the message with the digits masked."""
 
     code: NewCode
     message: Sms | Email
-    shown: Mapping[str, str]
+    masked: Mapping[str, str]
     way: str
 
 
 async def send_code(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
-    """Send a code, or say why none is. A code that didn't leave is ended at once."""
-    prepared = await in_db(_prepare, HowToSend.model_validate(arguments).by, context)
+    """Send a code, or say why not. A code that was not sent expires at once."""
+    prepared = await in_db(_prepare, SendCodeArguments.model_validate(arguments).by, context)
     if isinstance(prepared, Outcome):
         return prepared
     outcome = _without_digits(await deliver(prepared.message, context), prepared)
     if outcome.ending in (Ending.FAILED, Ending.NOT_SENT):
-        await in_db(_end, prepared.code.row_id, context)
+        await in_db(_expire, prepared.code.row_id, context)
     return outcome
 
 
-def _prepare(by: str, context: ToolContext) -> Prepared | Outcome:
+def _prepare(by: str, context: ToolContext) -> PreparedCode | Outcome:
     with tenant_tx(context.organization_id):
         case = open_case(context)
-        answer = settled(case)
-        if answer is not None or case is None:
-            return answer or unproved(NO_WAY)
+        outcome = final_outcome(case)
+        if outcome is not None or case is None:
+            return outcome or unverified_outcome(NO_WAY)
         if case.level != "code":
-            return unproved(NO_CODES)
+            return unverified_outcome(NO_CODES)
         try:
-            return _first_way(case, by, context) or Outcome.failed(NO_WAY, told=NO_WAY)
+            return _first_channel(case, by, context) or Outcome.failed(NO_WAY, told=NO_WAY)
         except TooManyCodes:
             return Outcome.failed(TOO_MANY, told=TOO_MANY)
 
 
-def _first_way(case: Case, by: str, context: ToolContext) -> Prepared | None:
-    """The way that the customer wants if it is open, else the other one. Raises TooManyCodes."""
+def _first_channel(case: Case, by: str, context: ToolContext) -> PreparedCode | None:
+    """Prepare the preferred way if it is available, else the other one. Raises TooManyCodes."""
     ways = {"sms": _by_sms, "email": _by_email}
     for name in sorted(ways, key=lambda name: name != by):
         if (prepared := ways[name](case, context)) is not None:
@@ -91,7 +91,7 @@ def _first_way(case: Case, by: str, context: ToolContext) -> Prepared | None:
     return None
 
 
-def _by_sms(case: Case, context: ToolContext) -> Prepared | None:
+def _by_sms(case: Case, context: ToolContext) -> PreparedCode | None:
     phone = case.contact.phone_on_file
     if not phone or not _is_connected(case, Sms):
         return None
@@ -101,30 +101,30 @@ def _by_sms(case: Case, context: ToolContext) -> Prepared | None:
     except NumberRefused:
         return None
     code = issue_code(case.holder, sent_by="sms", effect_id=context.effect_id)
-    return Prepared(
+    return PreparedCode(
         code,
         Sms(to=to, text=_words(code.digits, context)),
-        {"to": to, "text": _words(BLOTTED, context)},
+        {"to": to, "text": _words(MASK, context)},
         f"by text, to your number on file that ends in {to[-2:]}",
     )
 
 
-def _by_email(case: Case, context: ToolContext) -> Prepared | None:
+def _by_email(case: Case, context: ToolContext) -> PreparedCode | None:
     to = case.contact.email_on_file
     if not to or not _is_connected(case, Email):
         return None
     code = issue_code(case.holder, sent_by="email", effect_id=context.effect_id)
     subject = SUBJECT.format(business=context.business)
-    return Prepared(
+    return PreparedCode(
         code,
         Email(to=to, name=case.contact.name, subject=subject, body=_words(code.digits, context)),
-        {"to": to, "subject": subject, "body": _words(BLOTTED, context)},
+        {"to": to, "subject": subject, "body": _words(MASK, context)},
         f"by e-mail, to your address on file {to[:1]}…@{to.rpartition('@')[2]}",
     )
 
 
 def _is_connected(case: Case, message: type[Sms | Email]) -> bool:
-    """Whether messages of this kind leave. A code in the outbox reaches nobody, and would be read by everybody in the team."""
+    """Return True if such messages really leave. A code in the outbox would reach only the team."""
     source = find_source(case.project.pk, CARRIERS[message])
     return source is not None and not source.needs_reauth
 
@@ -133,20 +133,20 @@ def _words(code: str, context: ToolContext) -> str:
     return WORDS.format(code=code, business=context.business)
 
 
-def _without_digits(outcome: Outcome, prepared: Prepared) -> Outcome:
-    """What the ledger keeps: that it was sent, to whom, how and when."""
+def _without_digits(outcome: Outcome, prepared: PreparedCode) -> Outcome:
+    """Return the outcome for the ledger: the status, the recipient and the way, without the digits."""
     told = SENT.format(way=prepared.way) if outcome.ending is Ending.DONE else NOT_SENT
-    kept = {"needs_reauth": True} if outcome.result.get("needs_reauth") else {}
+    reauth = {"needs_reauth": True} if outcome.result.get("needs_reauth") else {}
     return replace(
         outcome,
         told=told,
-        error=outcome.error.replace(prepared.code.digits, BLOTTED),
-        result={"verified": False, "sent": outcome.ending is Ending.DONE, **kept},
-        request=prepared.shown,
+        error=outcome.error.replace(prepared.code.digits, MASK),
+        result={"verified": False, "sent": outcome.ending is Ending.DONE, **reauth},
+        request=prepared.masked,
         excerpt="",
     )
 
 
-def _end(row_id: UUID, context: ToolContext) -> None:
+def _expire(row_id: UUID, context: ToolContext) -> None:
     with tenant_tx(context.organization_id):
-        end_code(row_id)
+        expire_code(row_id)

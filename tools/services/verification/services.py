@@ -1,4 +1,4 @@
-"""Proofs of who a customer is: made, looked up, and asked for by the tools that show or change what is theirs (D14)."""
+"""Proofs of customers' identity: record them, look them up, and require them in tools."""
 
 from __future__ import annotations
 
@@ -15,31 +15,32 @@ from projects.models.agent_config import CallerVerification
 from tools.engine.execution.handler import ToolContext
 from tools.models import Verification
 
-# For so long a customer isn't asked again, in whichever conversation.
+# A proof is valid for this long, in every conversation.
 RECENT = timedelta(minutes=60)
-# What satisfies a level: a code proves more than a number that matches.
+# Methods that satisfy a level; a code proves more than a matching number.
 METHODS: Mapping[CallerVerification, tuple[str, ...]] = {"basic": ("basic", "code"), "code": ("code",)}
 VERIFY_FIRST = "It isn't sure yet who this is. Call `verify_caller` first, and then this again."
 
 
 class Proof(NamedTuple):
-    """A customer's newest proof of who they are."""
+    """The newest proof of a customer's identity."""
 
     verified_at: datetime
     is_recent: bool
 
 
-def level_of(project: Project) -> CallerVerification:
-    """How sure the project wants to be of whom its agent talks to."""
+def verification_level(project: Project) -> CallerVerification:
+    """Return the verification level that the project requires."""
     return project.agent_version.config.caller_verification if project.agent_version else "none"
 
 
 def last_proof(project: Project, *, persona_id: UUID) -> Proof | None:
-    """When a customer last proved who they are as the project's level asks for it; None for never, and where it asks for nothing.
+    """Return the customer's newest proof that satisfies the project's level; None if there is none, or none is
+    required.
 
-    One statement inside the tenant's transaction: asked in two, a proof that comes between them would be seen by one alone.
+    One statement, inside the tenant's transaction: of two, only one would see a proof recorded in between.
     """
-    level = level_of(project)
+    level = verification_level(project)
     if level == "none":
         return None
     proofs = Verification.objects.filter(project=project, persona_id=persona_id, method__in=METHODS[level])
@@ -49,24 +50,26 @@ def last_proof(project: Project, *, persona_id: UUID) -> Proof | None:
 
 
 def is_verified(project: Project, *, persona_id: UUID | None) -> bool:
-    """Whether a customer has proved who they are within the last 60 minutes, as far as the project's level asks for it.
+    """Return True if the customer has proved their identity within the last 60 minutes, as the project's level
+    requires.
 
-    Inside the tenant's transaction. At the level `none` everybody has; nobody can who isn't known.
+    Runs inside the tenant's transaction. At the level `none`, everybody is verified; at others, an unknown customer
+    never is.
     """
-    if level_of(project) == "none":
+    if verification_level(project) == "none":
         return True
     proof = last_proof(project, persona_id=persona_id) if persona_id else None
     return proof is not None and proof.is_recent
 
 
-def why_not_verified(project: Project, context: ToolContext) -> str:
-    """Why a tool must not show or change what is the customer's yet, as the sentence that the agent is told; "" if it may."""
+def verification_refusal(project: Project, context: ToolContext) -> str:
+    """Return the sentence that tells the agent to verify the customer first, or "" if the customer is verified."""
     persona_id = context.contact.persona_id if context.contact else None
     return "" if is_verified(project, persona_id=persona_id) else VERIFY_FIRST
 
 
-def note_verified(project: Project, *, persona_id: UUID, conversation_id: UUID, method: str) -> Verification:
-    """Put down that a customer has proved who they are, by `basic` or `code`."""
+def record_verification(project: Project, *, persona_id: UUID, conversation_id: UUID, method: str) -> Verification:
+    """Record a proof of the customer's identity, by `basic` or `code`."""
     return Verification.objects.create(
         project=project, persona_id=persona_id, conversation_id=conversation_id, method=method
     )

@@ -1,0 +1,154 @@
+"""The claim guard: a claim of a completed action is held and checked; all other text streams on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import pytest
+
+from conversations.claim_check.claim_guard import ClaimGuard, Entry, Ledger
+from tests.conversations.pipeline.conftest import configure
+from tests.conversations.promises.conftest import Desk
+from tools.models import EffectState
+
+NOT_YET, STILL, CHECKED, FAILED = (
+    "That isn't done yet.",
+    "I'm still on that.",
+    "A colleague is checking whether that went through.",
+    "That didn't work.",
+)
+DONE_SMS = [Entry("sms", EffectState.DONE)]
+
+
+def told(text: str, entries: Sequence[Entry] = (), *, pieces: int = 5, **ledger) -> str:
+    """The text the customer receives if a reply is written in pieces of this size."""
+    released: list[str] = []
+    checked = ClaimGuard(released.append, Ledger(entries, **ledger))
+    for piece in re.findall(f"(?s).{{1,{pieces}}}", text):
+        checked.write(piece)
+    checked.close()
+    return "".join(released)
+
+
+@pytest.mark.parametrize("pieces", [1, 3, 7, 1000])
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("I've sent you the SMS with the details. Anything else?", f"{NOT_YET} Anything else?"),
+        ("I’ve just texted you the link.", NOT_YET),
+        ("I sent you the details.", NOT_YET),
+        ("I have already booked your table for 7 p.m. on Friday. See you!", f"{NOT_YET} See you!"),
+        ("Great, I've booked it!", "Great, that isn't done yet."),
+        ("Your table is booked for Friday.", NOT_YET),
+        ("Your booking has been cancelled.", NOT_YET),
+        ("You're booked for Friday at 7.", NOT_YET),
+        ("The confirmation has been emailed to you. Bye!", f"{NOT_YET} Bye!"),
+        ("I looked, and your reservation is confirmed.", "I looked, that isn't done yet."),
+        ("One moment.\nI've transferred you.", f"One moment.\n{NOT_YET}"),
+    ],
+)
+def test_an_unbacked_claim_is_replaced(text: str, expected: str, pieces: int) -> None:
+    assert told(text, pieces=pieces) == expected
+
+
+@pytest.mark.parametrize("pieces", [1, 4, 1000])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'll send you an SMS with the details.",
+        "I can book it for you. Shall I?",
+        "I have a table for four at 7 PM.",
+        "I understand. I'd love to help.",
+        "You will receive an SMS.",
+        "Your table will be ready.",
+        "Your booking is not confirmed.",
+        "Friday at 7 is fully booked, sorry.",
+        "We moved to Via Roma last year.",
+        "The restaurant is open until 11.",
+        "If your table is booked, you may come later.",
+        "I've sent it, right?",
+        "You'll read: 'Your table is booked'.",
+        "12 people? I know.",
+        "",
+        "I",
+        "Your",
+    ],
+)
+def test_all_other_text_passes_unchanged(text: str, pieces: int) -> None:
+    assert told(text, pieces=pieces) == text
+
+
+@pytest.mark.parametrize(
+    ("entries", "expected"),
+    [
+        (DONE_SMS, "I've sent you the SMS."),
+        ([Entry("sms", EffectState.HELD)], "I've sent you the SMS."),
+        ([Entry("webhook", EffectState.DONE)], "I've sent you the SMS."),
+        ([Entry("sms", EffectState.SENDING)], STILL),
+        ([Entry("sms", EffectState.UNKNOWN)], CHECKED),
+        ([Entry("sms", EffectState.FAILED)], FAILED),
+        ([Entry("booking", EffectState.DONE)], NOT_YET),
+        ([Entry("email", EffectState.DONE)], NOT_YET),
+    ],
+)
+def test_the_replacement_follows_the_effects_state(entries: list[Entry], expected: str) -> None:
+    assert told("I've sent you the SMS.", entries) == expected
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "expected"),
+    [
+        ("de", "Ich habe Ihnen die SMS geschickt. Noch etwas?", "Das ist noch nicht erledigt. Noch etwas?"),
+        ("de", "Ich habe noch eine Frage. Wann?", "Ich habe noch eine Frage. Wann?"),
+        ("de", "Ihr Tisch ist für Freitag um 19 Uhr reserviert.", "Das ist noch nicht erledigt."),
+        ("fr", "J'ai bien envoyé le SMS.", "Ce n'est pas encore fait."),
+        ("es", "Te he enviado el mensaje.", "Eso todavía no está hecho."),
+        ("it", "La tua prenotazione è confermata.", "Non è ancora fatto."),
+    ],
+)
+def test_claims_are_recognized_in_five_languages(language: str, text: str, expected: str) -> None:
+    assert told(text, language=language) == expected
+
+
+def test_two_equal_claims_get_one_replacement() -> None:
+    assert told("I've sent the SMS. I've booked the table. Bye!").split() == [*NOT_YET.split(), "Bye!"]
+
+
+def test_after_an_operators_message_no_claim_is_replaced() -> None:
+    assert told("Your table is booked.", by_hand=True) == "Your table is booked."
+
+
+def test_the_first_word_of_another_sentence_is_not_delayed() -> None:
+    released: list[str] = []
+    checked = ClaimGuard(released.append, Ledger())
+    checked.write("Good")
+    assert released == ["Good"]
+
+
+def test_a_claim_is_not_streamed_before_it_is_checked() -> None:
+    released: list[str] = []
+    checked = ClaimGuard(released.append, Ledger(DONE_SMS))
+    for piece in ("I", "'ve", " sent", " you the SMS"):
+        checked.write(piece)
+    assert released == []
+    checked.write(". ")
+    checked.write("Anything else?")
+    assert "".join(released) == "I've sent you the SMS. Anything else?"
+
+
+def reply(desk: Desk, text: str) -> str:
+    desk.model.script("reply", text=text)
+    return str(desk.talk.exchange("Have you sent it?")["reply"]["content"])
+
+
+def test_the_customer_gets_the_checked_reply_and_staff_sees_the_withheld_claim(desk: Desk, worker) -> None:
+    assert reply(desk, "I've sent you the SMS. Anything else?") == f"{NOT_YET} Anything else?"
+    with desk.tenant.tx():
+        event = desk.talk.conversation.events.get(idn="claim_withheld")
+    assert event.payload["text"] == "I've sent you the SMS."
+
+
+def test_a_project_can_disable_the_claim_guard(desk: Desk, worker) -> None:
+    configure(desk.tenant, truthful_status=False)
+    assert reply(desk, "I've sent you the SMS.") == "I've sent you the SMS."

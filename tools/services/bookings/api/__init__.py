@@ -1,0 +1,1 @@
+"""The bookings API: bookings, free times and resources."""
