@@ -133,8 +133,8 @@ def _submit(request: HttpRequest, token: str) -> HttpResponse:
         with tenant_tx(place.organization_id):
             visit = open_visit(place)
             body = "\n".join(f"{name}: {request.POST[name]}" for name in sorted(INPUT_FIELDS & request.POST.keys()))
-            # The page retries a request whose response was lost, and a plain form can be submitted twice; `run_once` stores
-            # it run_once.
+            # The page retries a request whose response was lost, and a plain form can be submitted twice; `run_once`
+            # stores it once.
             language = _language(request, visit)
             store = partial(_store, visit, request.POST, language)
             answer = run_once(visit.project.pk, request, body, store, key=_key_in_form(request.POST, body))

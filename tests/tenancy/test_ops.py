@@ -19,7 +19,7 @@ ALLOWED = {
     "jobs/claims.py": {"_claim_statement", "heartbeat", "requeue", "take_expired", "waiting_lanes"},
     "jobs/sweep.py": {"sweep", "sweep_tenants", "_take_lock"},
     "conversations/followups/follow_ups.py": {"<module>", "fire_follow_ups"},
-    "conversations/tool_runs/calls/orphans.py": {"<module>", "end_left_behind"},
+    "conversations/tool_runs/calls/orphans.py": {"<module>", "end_orphans"},
     "conversations/turns/conversation_end.py": {"<module>", "close_silent_conversations"},
     "conversations/promises/make_good.py": {"<module>", "draft_make_goods"},
     "conversations/followups/waits.py": {"<module>", "end_overdue_waits"},
