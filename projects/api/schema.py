@@ -133,7 +133,7 @@ def _links_below(path: str, paths: dict[str, Any]) -> Iterator[tuple[str, dict[s
 
 def _add_parameter(operation: dict[str, Any], parameter: dict[str, Any]) -> None:
     parameters = operation.setdefault("parameters", [])
-    if all(standing["name"] != parameter["name"] for standing in parameters):
+    if all(existing["name"] != parameter["name"] for existing in parameters):
         parameters.append(parameter)
 
 

@@ -38,11 +38,11 @@ class WidgetTheme(Part):
 
     @field_validator("brand")
     @classmethod
-    def is_a_colour(cls, value: str) -> str:
-        colour = value.lower()
-        if not HEX.fullmatch(colour):
+    def is_color(cls, value: str) -> str:
+        color = value.lower()
+        if not HEX.fullmatch(color):
             raise ValueError(f"{value!r} is not a color. Use # and six hexadecimal digits, like #2b4acb.")
-        return colour
+        return color
 
     def palette(self) -> dict[str, str]:
         """The colors of the widget."""
@@ -66,15 +66,15 @@ def text_on(ground: str) -> str:
     return best if contrast(best, ground) >= READABLE else "#000000"
 
 
-def readable(colour: str, *, on: str) -> str:
+def readable(color: str, *, on: str) -> str:
     """The color, blended toward the text color until it is readable on a background."""
     towards = text_on(on)
-    mixed = (_mixed(colour, towards, step / _STEPS) for step in range(_STEPS + 1))
+    mixed = (_mixed(color, towards, step / _STEPS) for step in range(_STEPS + 1))
     return next((one for one in mixed if contrast(one, on) >= READABLE), towards)
 
 
-def _luminance(colour: str) -> float:
-    red, green, blue = (_linear(part / 255) for part in bytes.fromhex(colour[1:]))
+def _luminance(color: str) -> float:
+    red, green, blue = (_linear(part / 255) for part in bytes.fromhex(color[1:]))
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
@@ -82,6 +82,6 @@ def _linear(part: float) -> float:
     return part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
 
 
-def _mixed(colour: str, other: str, share: float) -> str:
-    pairs = zip(bytes.fromhex(colour[1:]), bytes.fromhex(other[1:]), strict=True)
+def _mixed(color: str, other: str, share: float) -> str:
+    pairs = zip(bytes.fromhex(color[1:]), bytes.fromhex(other[1:]), strict=True)
     return "#" + bytes(round(one + (two - one) * share) for one, two in pairs).hex()
