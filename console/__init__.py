@@ -1,1 +1,1 @@
-"""The pages of staff."""
+"""The staff console."""

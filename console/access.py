@@ -1,4 +1,4 @@
-"""Entering a project for a page."""
+"""Project access for pages."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from projects.models.permissions import Entry, enter_project
 
 
 def enter(request: HttpRequest, slug: str, *, verb: Scope) -> Entry:
-    """The project for whoever is signed in. Raises Http404 and PermissionDenied."""
+    """The signed-in user's entry to the project. Raises Http404 and PermissionDenied."""
     return enter_project(cast(User, request.user), slug, verb=verb)
 
 
 def zone_of(entry: Entry) -> str:
-    """The time zone in which the business reads its clock."""
+    """The business's time zone; UTC without a configuration."""
     version = entry.project.agent_version
     return version.config.timezone if version else "UTC"

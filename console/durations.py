@@ -1,4 +1,4 @@
-"""How long something took, or takes yet, as a person says it."""
+"""Durations as text."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from datetime import timedelta
 
 
 def span_of(length: timedelta) -> str:
-    """One unit, and a second one where it matters: "312 ms", "3.2 s", "2 min 5 s", "14 h", "3 days"."""
+    """The duration in one or two units: "312 ms", "3.2 s", "2 min 5 s", "14 h", "3 days"."""
     seconds = max(0.0, length.total_seconds())
     if seconds < 1:
         return f"{seconds * 1000:.0f} ms"

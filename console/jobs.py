@@ -1,4 +1,4 @@
-"""Jobs that failed: why, what it means, and running them again."""
+"""The page of failed jobs: reason, consequence, and retry."""
 
 from __future__ import annotations
 
@@ -30,39 +30,37 @@ SHOWN = 50
 
 
 @dataclass(frozen=True)
-class LaneWords:
-    """A lane as people say it, and what its failure means for the customer."""
+class LaneLabel:
+    """A lane's display name, and what its failure means for the customer."""
 
     title: str
     meaning: str
 
 
-LANES: Mapping[str, LaneWords] = {
-    "reply": LaneWords("Reply", "The customer was told that there is no answer right now."),
-    "observer": LaneWords("Observer", "What this message says about the customer was not kept."),
-    "thoughts": LaneWords("Thoughts", "The next reply goes by older directives."),
-    "tool_caller": LaneWords("Tool caller", "Whether this reply promised something was not found out."),
-    "effect": LaneWords("Effect", "What was promised was not done."),
-    "todo": LaneWords("Todo", "An approved todo was given up; it says how far it came."),
-    "follow_up": LaneWords("Follow-up", "The agent did not write again after the silence."),
-    "summary": LaneWords("Summary", "The next prompts carry the longer transcript."),
-    "extraction": LaneWords(
-        "What is left to do", "Whether the conversation left something to be done was not found out."
-    ),
-    "make_good": LaneWords("Correction", "A promise broke, and no todo says how it is put right."),
-    "todo_news": LaneWords("News of a todo", "The agent was not told what became of a todo."),
-    "todo_notice": LaneWords("Notice to approvers", "Nobody was written to about todos that wait for a yes."),
-    "operator_notice": LaneWords("Notice to operators", "Nobody was written to about customers who wait for a person."),
-    "calendar": LaneWords("Calendar", "The booking stands, and the connected calendar doesn’t show it as it is."),
+LANES: Mapping[str, LaneLabel] = {
+    "reply": LaneLabel("Reply", "The customer was told that no answer is available."),
+    "observer": LaneLabel("Observer", "What the message says about the customer wasn’t recorded."),
+    "thoughts": LaneLabel("Thoughts", "The next reply uses older directives."),
+    "tool_caller": LaneLabel("Tool caller", "The reply wasn’t checked for promises."),
+    "effect": LaneLabel("Effect", "The promised action wasn’t done."),
+    "todo": LaneLabel("Todo", "An approved todo stopped. It shows its progress."),
+    "follow_up": LaneLabel("Follow-up", "The agent didn’t follow up."),
+    "summary": LaneLabel("Summary", "The next prompts use the full transcript."),
+    "extraction": LaneLabel("Todo extraction", "The conversation wasn’t checked for open todos."),
+    "make_good": LaneLabel("Correction", "A promise broke, and no todo was created to correct it."),
+    "todo_news": LaneLabel("Todo update", "The agent wasn’t told how a todo ended."),
+    "todo_notice": LaneLabel("Approver notification", "Approvers weren’t notified about todos to review."),
+    "operator_notice": LaneLabel("Operator notification", "Operators weren’t notified about waiting customers."),
+    "calendar": LaneLabel("Calendar", "The booking is valid, but the connected calendar is out of date."),
 }
 
-# Their jobs are ordered by something else than turns.
-OF_NO_TURN = ("effect", "todo", "operator_notice", "calendar")
+# The ordinal of these jobs is not a turn number.
+LANES_WITHOUT_TURN = ("effect", "todo", "operator_notice", "calendar")
 
 
 @dataclass(frozen=True)
 class Row:
-    """A failed job as the page shows it."""
+    """A failed job, ready for the template."""
 
     id: UUID
     title: str
@@ -78,7 +76,7 @@ class Row:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def failed_jobs(request: HttpRequest, project_slug: str) -> HttpResponse:
-    """The newest failed jobs; POST runs one of them again."""
+    """List the newest failed jobs; POST retries one."""
     is_post = request.method == "POST"
     entry = enter(request, project_slug, verb=Scope.OPERATE if is_post else Scope.READ)
     with tenant_tx(entry.project.organization.pk):
@@ -104,7 +102,7 @@ def _run_again(request: HttpRequest, project: Project) -> None:
     except UnknownLane as error:
         messages.error(request, error.args[0])
     else:
-        messages.success(request, f"{_words(job.lane).title} is queued again, with fresh attempts.")
+        messages.success(request, f"{_label(job.lane).title} is queued again.")
 
 
 def _rows(jobs: list[Job], *, zone: str) -> list[Row]:
@@ -114,7 +112,7 @@ def _rows(jobs: list[Job], *, zone: str) -> list[Row]:
 
 
 def _conversations(jobs: Iterable[Job]) -> dict[UUID, Conversation]:
-    """The conversation of each subject: itself, or that of the effect."""
+    """Conversations by subject id; the subject is a conversation or an effect."""
     subjects = {job.subject_id for job in jobs}
     effects = dict(Effect.objects.filter(pk__in=subjects).values_list("pk", "conversation_id"))
     wanted = subjects | {conversation for conversation in effects.values() if conversation}
@@ -124,26 +122,26 @@ def _conversations(jobs: Iterable[Job]) -> dict[UUID, Conversation]:
 
 
 def _row(job: Job, conversation: Conversation | None, names: Mapping[UUID, str], *, zone: str) -> Row:
-    words = _words(job.lane)
+    label = _label(job.lane)
     return Row(
         id=job.pk,
-        title=words.title,
-        meaning=words.meaning,
+        title=label.title,
+        meaning=label.meaning,
         reason=_reason(job.error),
         attempts="1 attempt" if job.attempts == 1 else f"{job.attempts} attempts",
-        turn=job.ordinal if job.lane not in OF_NO_TURN else 0,
+        turn=job.ordinal if job.lane not in LANES_WITHOUT_TURN else 0,
         conversation_id=conversation.pk if conversation else None,
         customer=names.get(conversation.persona_id, "Unnamed customer") if conversation else "",
         at=moment_of(job.finished_at or job.created_at, zone=zone),
     )
 
 
-def _words(lane: str) -> LaneWords:
-    return LANES.get(lane) or LaneWords(lane.replace("_", " ").capitalize(), "It was given up after its last attempt.")
+def _label(lane: str) -> LaneLabel:
+    return LANES.get(lane) or LaneLabel(lane.replace("_", " ").capitalize(), "It failed after its last attempt.")
 
 
 def _reason(error: str) -> str:
-    """What the job said when it gave up. What is no sentence comes from a fault in the code."""
+    """The recorded error. Text that isn't a sentence comes from an unexpected exception."""
     if not error:
-        return "No reason was recorded."
-    return error if error.endswith((".", "!", "?", "”")) else f"A fault of this server, not of your settings: {error}"
+        return "No reason recorded."
+    return error if error.endswith((".", "!", "?", "”")) else f"Internal error: {error}"

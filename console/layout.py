@@ -1,4 +1,4 @@
-"""What every page of a project shows around its own part."""
+"""The layout shared by every page of a project."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tenancy.tenant_lookup import find_organizations
 
 
 def shell_context(request: HttpRequest, entry: Entry) -> dict[str, Any]:
-    """The context of `app.html`: the project, who looks at it, and where else they may go."""
+    """Context of `app.html`: the project, the member with their permissions, and the project switcher."""
     user = cast(User, request.user)
     with tenant_tx(entry.project.organization.pk):
         badges = sidebar_badges(entry.project)
@@ -32,7 +32,7 @@ def shell_context(request: HttpRequest, entry: Entry) -> dict[str, Any]:
         "can_configure": entry.may(Scope.CONFIGURE),
         "can_administer": user.is_superuser or entry.member.role in (Role.OWNER, Role.ADMIN),
         "projects": projects_of(user),
-        # In which the business reads its clock, wherever the reader is.
+        # Times are shown in the business's zone, not the reader's.
         "zone": version.config.timezone if version else "UTC",
         "offline": settings.OFFLINE_MODEL and not (version and version.config.model_base_url),
         "api_base": "/api/v1",
@@ -40,7 +40,7 @@ def shell_context(request: HttpRequest, entry: Entry) -> dict[str, Any]:
 
 
 def projects_of(user: User) -> list[dict[str, str]]:
-    """Every project the user may enter, organization by organization."""
+    """The user's projects, grouped by organization."""
     projects: list[Project] = []
     for organization_id in find_organizations(user_id=user.pk):
         with tenant_tx(organization_id):

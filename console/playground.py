@@ -1,4 +1,4 @@
-"""The entry page, the playground, and the inspector of real conversations."""
+"""The start page, the playground, and the inspector of real conversations."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tenancy.scope import tenant_tx
 
 @login_required
 def home(request: HttpRequest) -> HttpResponse:
-    """Straight to the first project; a person without one names a business, or is told who can invite them."""
+    """Redirect to the user's first project, or to onboarding; without sign-up, explain how to get access."""
     found = projects_of(cast(User, request.user))
     if found:
         return redirect(found[0]["url"])
@@ -31,7 +31,7 @@ def home(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_safe
 def playground(request: HttpRequest, project_slug: str) -> HttpResponse:
-    """Talk to the agent, and see each turn from within. A real conversation can only be inspected."""
+    """Chat with the agent and inspect each turn. Real conversations are read-only."""
     entry = enter_project(cast(User, request.user), project_slug, verb=Scope.READ)
     asked = {f"{name}_id": _uuid_or_empty(request.GET.get(name, "")) for name in ("conversation", "turn")}
     context = {**shell_context(request, entry), **asked, "inspects": _is_real(entry, asked["conversation_id"])}
@@ -39,7 +39,7 @@ def playground(request: HttpRequest, project_slug: str) -> HttpResponse:
 
 
 def _is_real(entry: Entry, conversation_id: str) -> bool:
-    """True for a customer's conversation; False for a test, and where there is none."""
+    """True for a customer's conversation; False for a test or a missing one."""
     if not conversation_id:
         return False
     with tenant_tx(entry.project.organization.pk):

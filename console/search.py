@@ -1,8 +1,8 @@
-"""Finding conversations: newest first, by customer, by words that were said.
+"""Conversation search: by latest activity, by customer, by message text.
 
-Under row-level security an index serves only comparisons that the database calls leakproof (LISTS of the migration): ranges
-of text, uuid and time. So a customer is found by how a name, a phone number or an address begins or ends, in the whole
-tenant; words are looked for from the newest message back, so many messages at a time, and the answer says how far it got.
+Under row-level security an index serves only leakproof comparisons: ranges of text, uuid and timestamps. Customers are
+therefore matched by the prefix or suffix of a name, phone number or address, across the tenant. Text search scans
+messages backwards from the newest, one window at a time, and reports how far it got.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from conversations.models import Conversation, Message, MessageRole, Persona, Pe
 from projects.models import Project
 
 PAGE = 25
-# Messages that one search reads; 40 ms on a small machine. Long ones take longer, so there is room.
+# Messages scanned by one search: about 40 ms on a small machine, more when messages are long.
 WINDOW = 50_000
-# Customers that one search follows to their conversations.
+# Customers whose conversations one search loads.
 MOST_CUSTOMERS = 200
 MOST_WORDS = 8
 FEWEST_DIGITS = 4
 LAST_CHARACTER = "\U0010ffff"
 NEWEST = UUID(int=(1 << 128) - 1)
 
-# The inner limit stands before the words are looked for, so that no search reads more than its share.
+# The inner limit applies before the text match, so a search never scans more than one window.
 HOLDING = """
 select m.id from (
     select id, conversation_id, content from conversations_message
@@ -41,7 +41,7 @@ where m.content ilike all (%(words)s) and c.project_id = %(project)s
     and (c.flag <> '' or not %(flagged)s)
 order by m.id desc limit %(page)s + 1
 """
-# Customers by the columns that are kept for it.
+# Customers by their indexed search columns.
 IN_RANGE = {
     "found_by": """
         select persona_id from conversations_personafield
@@ -56,7 +56,7 @@ IN_RANGE = {
 
 @dataclass(frozen=True)
 class Filters:
-    """What a list is narrowed to; empty means anything."""
+    """List filters; an empty value matches everything."""
 
     channel: str = ""
     status: str = ""
@@ -70,7 +70,7 @@ class Filters:
 
 @dataclass(frozen=True)
 class Cursor:
-    """A row of the list, to go on behind it."""
+    """The last row of a page; the next page starts after it."""
 
     updated_at: datetime
     id: UUID
@@ -78,7 +78,7 @@ class Cursor:
 
 @dataclass(frozen=True)
 class Listed:
-    """One page of the list, and where the next one begins."""
+    """One page of the list, and the cursor of the next."""
 
     conversations: list[Conversation]
     next: Cursor | None
@@ -86,8 +86,11 @@ class Listed:
 
 @dataclass(frozen=True)
 class MessageMatches:
-    """Messages with the words, newest first. `next` is the message to go on behind, `back_to` when the last one that
-    was looked at was written; both are None when every message was."""
+    """Matching messages, newest first.
+
+    `next` is the message to continue after, `back_to` the time of the last message scanned; both are None once every
+    message was scanned.
+    """
 
     messages: list[Message]
     next: UUID | None
@@ -95,11 +98,11 @@ class MessageMatches:
 
 
 def list_conversations(project: Project, filters: Filters, *, after: Cursor | None) -> Listed:
-    """The project's conversations, those with the latest news first."""
+    """The project's conversations, latest activity first."""
     rows = filters.narrow(_rows(project))
     if after is not None:
         tie = Q(updated_at=after.updated_at, id__lt=after.id)
-        # The first condition is implied by the second, and is the one that an index understands.
+        # The second condition implies the first, but only the first can use the index.
         rows = rows.filter(Q(updated_at__lte=after.updated_at), Q(updated_at__lt=after.updated_at) | tie)
     found = list(rows[: PAGE + 1])
     last = found[PAGE - 1] if len(found) > PAGE else None
@@ -107,7 +110,7 @@ def list_conversations(project: Project, filters: Filters, *, after: Cursor | No
 
 
 def find_by_customer(project: Project, text: str, filters: Filters) -> list[Conversation]:
-    """The newest conversations of customers whose name, phone number, address or id the text begins or ends."""
+    """The newest conversations of customers whose name, phone number, address or external id matches the text."""
     if not text.strip():
         return []
     personas = [*_personas(project, text), *_by_external_id(project, text)]
@@ -115,7 +118,7 @@ def find_by_customer(project: Project, text: str, filters: Filters) -> list[Conv
 
 
 def find_by_words(project: Project, text: str, filters: Filters, *, before: UUID | None) -> MessageMatches:
-    """Messages that hold every word of the text, among the newest so many before a message."""
+    """Messages containing every word of the text, within one window before the given message."""
     words = text.split()[:MOST_WORDS]
     if not words:
         return MessageMatches([], next=None, back_to=None)
@@ -134,7 +137,7 @@ def find_by_words(project: Project, text: str, filters: Filters, *, before: UUID
 
 
 def last_messages(conversations: Iterable[Conversation]) -> dict[UUID, Message]:
-    """The newest words of each conversation, by the conversation's id; what the system noted are nobody's words."""
+    """The newest message of each conversation by conversation id, without system messages."""
     said = Message.objects.filter(conversation=OuterRef("pk")).exclude(role=MessageRole.SYSTEM).order_by("-seq")
     rows = Conversation.objects.filter(pk__in=[conversation.pk for conversation in conversations])
     newest = rows.values_list(Subquery(said.values("pk")[:1]), flat=True)
@@ -142,7 +145,7 @@ def last_messages(conversations: Iterable[Conversation]) -> dict[UUID, Message]:
 
 
 def customer_names(personas: Collection[UUID]) -> Mapping[UUID, str]:
-    """What to call each customer: the name, or else the phone number or the address, if any is known."""
+    """Display names by persona id: the name, else the phone number, else the address. Unknown customers are missing."""
     rows = PersonaField.objects.filter(persona_id__in=personas, key__in=("name", "phone", "email"))
     known: dict[UUID, dict[str, str]] = {}
     for row in rows:
@@ -173,12 +176,12 @@ def _holding(project: Project, words: list[str], filters: Filters, *, before: UU
 
 
 def _like(word: str) -> str:
-    """The pattern of any text that holds the word."""
+    """The LIKE pattern for text containing the word, escaped."""
     return "%" + re.sub(r"([%_\\])", r"\\\1", word) + "%"
 
 
 def _personas(project: Project, text: str) -> list[UUID]:
-    """Customers found by a field, as it is kept for this (LISTS of the migration)."""
+    """Customers matching the text by an indexed field."""
     found: list[UUID] = []
     for key, column, start in _ranges(text):
         found += _in_range(project, key=key, column=column, start=start)
@@ -186,10 +189,10 @@ def _personas(project: Project, text: str) -> list[UUID]:
 
 
 def _ranges(text: str) -> list[tuple[str, str, str]]:
-    """The field, the column and the beginning that a value may have."""
+    """(field, column, prefix) triples to look up."""
     digits = re.sub(r"\D", "", text)
     if len(digits) >= FEWEST_DIGITS and not re.search(r"[^\W\d]", text):
-        # A number is known by its last digits: whoever looks for it may leave out the country, or write a zero for it.
+        # Phone numbers are stored reversed and matched by their last digits; the country code may be missing or a zero.
         return [("phone", "found_by", ending[::-1]) for ending in {digits, digits.lstrip("0")} if ending]
     wanted = " ".join(text.lower().split())
     return [("name", "found_by", wanted), ("name", "found_by_last", wanted), ("email", "found_by", wanted)]

@@ -1,4 +1,4 @@
-"""Badges beside the links of the side bar: how much of a page waits for a person."""
+"""Sidebar badges: counts of items that need attention."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from tools.engine.attention import recently_broken_promises, unknown_effects
 from tools.services.support.escalations import waiting_requests
 from tools.services.support.tickets import open_tickets
 
-# A number beside a link says no more beyond this.
+# Counts are capped here.
 MOST_COUNTED = 999
 
 
 @dataclass(frozen=True)
 class Badge:
-    """The number of things on a page that wait for a person; `failed` of them went wrong."""
+    """The number of items on a page that need attention; `failed` of them failed."""
 
     waiting: int
     failed: int = 0
 
 
 def sidebar_badges(project: Project) -> Mapping[str, Badge]:
-    """Every badge, by the name of its page. In a transaction of the project's tenant."""
+    """Badges by page name. Call inside the tenant's transaction."""
     return {
         "agent": _badge(needing_reauth(project)),
         "conversations": _badge(waiting_requests(project)),
@@ -41,7 +41,7 @@ def sidebar_badges(project: Project) -> Mapping[str, Badge]:
 
 
 def count_todos(project: Project) -> Badge:
-    """The todos that wait or have failed, and how many of them failed, in one statement; up to MOST_COUNTED."""
+    """Waiting and failed todos, in one query; capped at MOST_COUNTED."""
     rows = Todo.objects.filter(IS_WAITING | HAS_FAILED, project=project).order_by()[:MOST_COUNTED]
     failed = Count("pk", filter=Q(status=TodoStatus.FAILED))
     return Badge(**rows.aggregate(waiting=Count("pk"), failed=failed))

@@ -1,4 +1,4 @@
-"""Two texts line by line, as a difference to read: what stays is left out but for its neighbours."""
+"""Line diffs with three lines of context."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ CONTEXT = 3
 
 @dataclass(frozen=True)
 class Line:
-    """`kind` is "add", "del", "" for a line that stays, or "gap" where lines that stay are left out."""
+    """`kind` is "add", "del", "" for an unchanged line, or "gap" for omitted unchanged lines."""
 
     kind: str
     text: str
 
 
 def line_differences(old: str, new: str) -> list[Line]:
-    """Empty when the two say the same."""
+    """The diff of two texts; empty when they are equal."""
     before, after = old.splitlines(), new.splitlines()
     groups = list(SequenceMatcher(None, before, after, autojunk=False).get_grouped_opcodes(CONTEXT))
     return [line for at, group in enumerate(groups) for line in _lines(group, before, after, is_first=at == 0)]

@@ -1,4 +1,4 @@
-"""Points in time as people say them."""
+"""Timestamps as text, in the business's time zone."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ MINUTE, HOUR, DAY, WEEK = timedelta(minutes=1), timedelta(hours=1), timedelta(da
 
 @dataclass(frozen=True)
 class Moment:
-    """`words` is an age for a column, `ago` the same in a sentence, also of times to come; `date` stands where an age would
-    mislead, `exact` in the title; `iso` is for machines.
+    """A point in time in its display formats.
+
+    `words` is a short age for columns, `ago` a phrase for sentences (past or future), `date` the day and time, `exact` the
+    tooltip, and `iso` the machine-readable form.
     """
 
     words: str
@@ -26,7 +28,7 @@ class Moment:
 
 
 def moment_of(at: datetime, *, zone: str = UTC, now: datetime | None = None) -> Moment:
-    """Relative under a day, then the weekday, then the date, in the business's time zone. Pages without a business use UTC."""
+    """Relative within a day, then the weekday, then the date. Pages without a business use UTC."""
     now = now or timezone.now()
     local = at.astimezone(ZoneInfo(zone))
     exact = f"{local:%A} {local.day} {local:%B %Y, %H:%M:%S}"
@@ -58,7 +60,7 @@ def _ago(age: timedelta, local: datetime) -> str:
 
 
 def _amount(age: timedelta) -> str:
-    """An age under a day; empty under a minute."""
+    """An age of less than a day; empty under a minute."""
     if age < MINUTE:
         return ""
     return f"{age.seconds // 60} min" if age < HOUR else f"{age.seconds // 3600} h"

@@ -1,4 +1,4 @@
-"""Addresses of the pages of conversations."""
+"""URLs of the console's core pages."""
 
 from __future__ import annotations
 

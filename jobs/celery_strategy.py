@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from jobs import worker
+from jobs import runner
 from jobs.lanes import lane_of_task
 
 
@@ -19,7 +19,7 @@ def hint_strategy(task: Any, app: Any, consumer: Any, **_: Any) -> Callable[...,
     lane = lane_of_task(task.name).name
 
     def consume(message: Any, *_: Any, **__: Any) -> None:
-        worker.wake(lane)
+        runner.wake(lane)
         events = consumer.event_dispatcher
         if events is not None and events.enabled:
             _send_events(events, message)

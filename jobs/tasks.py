@@ -5,7 +5,7 @@ from __future__ import annotations
 from celery import Task, shared_task
 from django.db import connections
 
-from jobs import worker
+from jobs import runner
 from jobs.lanes import Lane, lanes
 from jobs.sweep import sweep as sweep_jobs
 
@@ -28,7 +28,7 @@ class Hint(Task):  # type: ignore[type-arg]  # not generic at run time
 def _hint_of(lane: Lane) -> None:
     @shared_task(name=lane.task_name, base=Hint)
     def hint() -> None:
-        worker.wake(lane.name)
+        runner.wake(lane.name)
 
 
 for _lane in lanes():

@@ -11,7 +11,7 @@ from uuid import UUID
 from projects.common.hooks import Hook, Signal
 from projects.models import Project
 from todos.models import Todo
-from tools.engine.skills.exchange import TranscriptLine
+from tools.engine.skills.detect import TranscriptLine
 from tools.models import Effect
 
 

@@ -1,1 +1,1 @@
-"""The pages that configure the agent."""
+"""The agent's configuration pages."""

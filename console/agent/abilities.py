@@ -1,4 +1,4 @@
-"""The tools that the agent's model calls while it answers, as the page of its settings lists them."""
+"""Tools that the agent's model may call while it answers, for the settings page."""
 
 from __future__ import annotations
 
@@ -13,9 +13,7 @@ from tools.engine.registry import builtin_tools
 
 @dataclass(frozen=True)
 class Ability:
-    """A tool that models call. `why_not` says what else keeps it back, whether it is switched on here or not; `where` the
-    channels that it is for, if not for all.
-    """
+    """A tool that models call. `why_not` says why it isn't offered even if enabled; `where` names its channels if limited."""
 
     name: str
     lead: str
@@ -24,14 +22,14 @@ class Ability:
 
 
 def list_abilities(project: Project) -> list[Ability]:
-    """All of them, inside the tenant's transaction: each as compiled for its own channel, for chat if it is for every channel."""
+    """All callable tools, each compiled for its first channel, or chat. Call inside the tenant's transaction."""
     state = replace(read_state(project, channel="chat"), enabled_tools=None)
     stored = stored_definitions()
     found = []
     for name, tool in sorted(builtin_tools().items()):
         if is_called_by_model(tool):
-            there = replace(state, channel=tool.channels[0] if tool.channels else state.channel)
-            compiled = compile_builtin(tool, there, stored)
+            channel_state = replace(state, channel=tool.channels[0] if tool.channels else state.channel)
+            compiled = compile_builtin(tool, channel_state, stored)
             where = " and ".join(tool.channels)
             found.append(Ability(name, compiled.definition.description, compiled.why_not, where))
     return found

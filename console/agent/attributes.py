@@ -1,4 +1,4 @@
-"""The page of attributes: the project's own over the organization's."""
+"""The attributes page. Project values override organization values."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tenancy.scope import tenant_tx
 
 @dataclass(frozen=True)
 class Row:
-    """An attribute in the form. `was` is the value that stood when the form was made."""
+    """An attribute in the form. `was` is the value when the form was rendered."""
 
     index: int
     key: str
@@ -43,14 +43,14 @@ class Row:
 
     @property
     def short(self) -> str:
-        """The name without the words that all the product's settings begin with."""
+        """The key without the prefix of the product's own settings."""
         return f"…\N{WORD JOINER}{self.key.removeprefix(SETTING)}" if self.key.startswith(SETTING) else self.key
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
 def attributes_page(request: HttpRequest, project_slug: str, section: str) -> HttpResponse:
-    """All attributes that the project sees, and their saving."""
+    """Show the project's attributes; POST saves them."""
     is_saved = request.method == "POST"
     entry = enter_project(cast(User, request.user), project_slug, verb=Scope.CONFIGURE if is_saved else Scope.READ)
     return _save(request, entry) if is_saved else _show(request, entry)
@@ -83,21 +83,21 @@ def _save(request: HttpRequest, entry: Entry) -> HttpResponse:
     new = part_of(entries, "new")
     try:
         with tenant_tx(entry.project.organization.pk):
-            told = _apply(entry.project, edits, new=new, unset=text_of(entries, "unset").replace("\0", ""))
+            message = _apply(entry.project, edits, new=new, unset=text_of(entries, "unset").replace("\0", ""))
     except SettingsRefused as refusal:
         typed = {edit.key: edit.text for edit in edits}
         return _show(request, entry, typed=typed, new=new, errors=_placed(refusal.errors, new=new))
-    messages.success(request, told)
+    messages.success(request, message)
     return redirect(tab_url(entry.project.slug, "attributes"))
 
 
 def _apply(project: Project, edits: list[AttributeEdit], *, new: Node, unset: str) -> str:
     added = _new_edit(project, new)
     changed = change_attributes(project, [*edits, *added])
-    # The model's key stands on another page, and its removal has a condition.
+    # The model key has its own page and removal rule.
     if unset not in ("", KEY_ATTRIBUTE) and unset_attribute(project, unset):
-        return f"{unset} is the organization’s again, if it has one."
-    return f"{len(changed)} saved. The next turn uses them." if changed else "Nothing was different."
+        return f"{unset} unset. The organization’s value applies, if any."
+    return f"{len(changed)} attribute{'s' if len(changed) > 1 else ''} saved." if changed else "No changes to save."
 
 
 def _new_edit(project: Project, new: Node) -> list[AttributeEdit]:
@@ -107,7 +107,7 @@ def _new_edit(project: Project, new: Node) -> list[AttributeEdit]:
     check_new_key(project, key)
     kind = _type_of(text_of(new, "type"))
     if not text:
-        raise SettingsRefused({"new.value": "Write a value; for a switch, True or False."})
+        raise SettingsRefused({"new.value": "Enter a value; for a switch, True or False."})
     return [AttributeEdit(key, kind, text, is_new=True)]
 
 
@@ -124,7 +124,7 @@ def _type_of(text: str) -> AttributeType:
 
 
 def _placed(errors: Mapping[str, str], *, new: Node) -> dict[str, str]:
-    """An error of the attribute being added stands beside its value."""
+    """Move errors about the new attribute to its value field."""
     key = text_of(new, "key")
     return {("new.value" if path == key else path): text for path, text in errors.items()}
 
@@ -143,14 +143,14 @@ def _row(
     index: int, key: str, known: KnownSetting | None, found: Resolved | None, *, text: str | None, error: str
 ) -> Row:
     kind = found.type if found else known.type if known else AttributeType.STRING
-    standing = text_of_value(found)
+    saved = text_of_value(found)
     return Row(
         index=index,
         key=key,
         label=known.label if known else INTERNAL_ATTRIBUTES.get(key, key),
         type=kind,
-        text="" if kind is AttributeType.SECRET else standing if text is None else text,
-        was=standing,
+        text="" if kind is AttributeType.SECRET else saved if text is None else text,
+        was=saved,
         origin=found.origin if found else "",
         tools=known.tools if known else (),
         choices=ENUMS.get(key, ()),

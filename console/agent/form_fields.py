@@ -1,4 +1,4 @@
-"""The fields of a form as a template shows them: name, value, what is wrong with it, and what is better changed."""
+"""Form fields as templates render them: name, value, error, warnings."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Box:
+class FormField:
     """One input."""
 
     name: str
@@ -20,26 +20,28 @@ class Box:
         return self.name.replace(".", "-")
 
 
-class Boxes:
-    """Makes the boxes of a form, and knows which of its errors stand beside none of them."""
+class FormFields:
+    """Creates a form's fields and tracks which errors none of them shows."""
 
     def __init__(self, errors: Mapping[str, str], *, warnings: Mapping[str, Sequence[str]] | None = None) -> None:
         self._errors = errors
         self._warnings = warnings or {}
         self._shown: set[str] = set()
 
-    def box(self, path: str, value: object = "") -> Box:
-        """An input, with the first error of its path or of what lies below it; without one, with its warnings."""
+    def field(self, path: str, value: object = "") -> FormField:
+        """A field with the first error at or below its path, else with its warnings."""
         found = [key for key in self._errors if key == path or key.startswith(f"{path}.")]
         self._shown.update(found)
         error = self._errors[found[0]] if found else ""
-        return Box(path, "" if value is None else str(value), error, () if error else self._warnings.get(path, ()))
+        return FormField(
+            path, "" if value is None else str(value), error, () if error else self._warnings.get(path, ())
+        )
 
     def error(self, path: str) -> str:
-        """The error of a group of fields itself."""
+        """The error of a group of fields."""
         self._shown.add(path)
         return self._errors.get(path, "")
 
-    def homeless(self) -> dict[str, str]:
-        """The errors that no input of this form shows."""
+    def unplaced(self) -> dict[str, str]:
+        """Errors that no field of this form shows."""
         return {path: text for path, text in self._errors.items() if path not in self._shown}

@@ -1,4 +1,4 @@
-"""The page of the settings' versions: who changed what, the difference of any two, and the way back."""
+"""Version history of the settings: authors, comparison, restore."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SHOWN = 50
 @login_required
 @require_http_methods(["GET", "POST"])
 def history_page(request: HttpRequest, project_slug: str, section: str) -> HttpResponse:
-    """The versions, newest first, with the difference of two of them; a post restores one."""
+    """List versions, newest first, and compare two; POST restores one."""
     is_restore = request.method == "POST"
     verb = Scope.CONFIGURE if is_restore else Scope.READ
     entry = enter_project(cast(User, request.user), project_slug, verb=verb)
@@ -46,8 +46,8 @@ def _restore(request: HttpRequest, entry: Entry) -> HttpResponse:
     except NewerVersion as newer:
         return _show(request, entry, problem=newer.message, status=409)
     except SettingsRefused as refusal:
-        return _show(request, entry, problem=f"Version {number} can't be used any more: {refusal}", status=422)
-    messages.success(request, f"Version {number} is back, as version {version.number}. The next turn uses it.")
+        return _show(request, entry, problem=f"Version {number} is no longer valid: {refusal}", status=422)
+    messages.success(request, f"Version {number} restored as version {version.number}.")
     return redirect(tab_url(entry.project.slug, "history"))
 
 
@@ -69,7 +69,7 @@ def _versions(project: Project, *, before: int) -> dict[str, Any]:
 
 
 def _comparison(project: Project, asked: QueryDict, *, newest: int) -> dict[str, Any] | None:
-    """The difference of the two versions asked for; of the newest and the one before where none is. None: only one."""
+    """The diff of the requested versions, by default the newest two; None if either doesn't exist."""
     new = _number(asked, "to") or newest
     old = _number(asked, "from") or new - 1
     rows = AgentVersion.objects.filter(project=project, number__in=(old, new)).select_related("author")

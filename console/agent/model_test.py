@@ -1,4 +1,4 @@
-"""The button “Test this model”: the settings as they are typed, tried before they are saved."""
+"""The model test: one call with the submitted settings, before they are saved."""
 
 from __future__ import annotations
 
@@ -28,14 +28,16 @@ from projects.models.permissions import Entry, enter_project
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 
-# Of one project, whoever asks: each trial is a call to an address that its members choose, or on the operator's key.
+# Per project: each test calls an address chosen by its members, or uses the operator's key.
 TRIALS_PER_MINUTE = 10
 
 
 @login_required
 async def model_test(request: HttpRequest, project_slug: str) -> HttpResponseBase:
-    """Make one small call with the typed settings, and say how it went; 429 after too many. Nothing is saved, no transaction
-    is held."""
+    """Make one small model call with the submitted settings and report the result; 429 above the rate limit.
+
+    Nothing is saved, and no transaction is open during the call.
+    """
     user = cast(User, await request.auser())
     entry = await in_db(enter_project, user, project_slug, verb=Scope.CONFIGURE)
     if request.method != "POST":
@@ -54,10 +56,8 @@ def _seconds_to_wait(entry: Entry) -> int:
     return ceil(seconds_to_wait(f"model_test:{entry.project.pk}", per_minute=TRIALS_PER_MINUTE))
 
 
-def _too_many(wait: int) -> ModelCheck:
-    return ModelCheck(
-        False, f"A project tries models at most {TRIALS_PER_MINUTE} times a minute. Try again in {wait} s."
-    )
+def _too_many(wait: int) -> Trial:
+    return Trial(False, f"Limit of {TRIALS_PER_MINUTE} tests per minute reached. Try again in {wait} s.")
 
 
 async def _trial(entry: Entry, entries: Node) -> ModelCheck:
@@ -68,7 +68,7 @@ async def _trial(entry: Entry, entries: Node) -> ModelCheck:
 
 
 def _model(entry: Entry, entries: Node) -> ModelSpec:
-    """The model that was asked about. Raises SettingsRefused."""
+    """The model to test. Raises SettingsRefused."""
     changes = MODELS.read(entries)
     skill = next((skill for skill in SKILLS if skill == text_of(entries, "test")), SKILLS[0])
     with tenant_tx(entry.project.organization.pk):
@@ -83,8 +83,8 @@ def _model(entry: Entry, entries: Node) -> ModelSpec:
     return ModelSpec(endpoint=own_endpoint(config.model_base_url, key=key), model=name)
 
 
-def _answer(request: HttpRequest, entry: Entry, entries: Node, trial: ModelCheck) -> HttpResponse:
-    """The result; for a browser without the script the page with what was typed, too."""
+def _answer(request: HttpRequest, entry: Entry, entries: Node, trial: Trial) -> HttpResponse:
+    """The result as JSON, or without JavaScript as the page with the submitted values."""
     if request.headers.get("Accept") == "application/json":
         return JsonResponse({"ok": trial.is_ok, "sentence": trial.sentence})
     context = form_context(request, entry, MODELS, changes=MODELS.read(entries))

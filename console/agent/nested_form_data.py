@@ -1,7 +1,6 @@
-"""What a form posted, as a tree: `scenarios.0.steps.1.text` is a text in a step of a scenario.
+"""Posted form data as a tree: `scenarios.0.steps.1.text` is the text of a scenario's step.
 
-Lists keep the order in which their items stand in the form, whatever their numbers say: a script that moves an item
-moves its fields, and renames none.
+List items keep their order in the form, whatever their index, so a script can move items without renaming fields.
 """
 
 from __future__ import annotations
@@ -13,13 +12,13 @@ from typing import Any
 from django.http import QueryDict
 
 Node = dict[str, Any]
-# A long form comes as one field, because the number of fields of a request is limited.
+# Long forms are packed into one field, because the number of fields in a request is limited.
 PACKED = "entries"
 DEEPEST = 8
 
 
 def read_entries(posted: QueryDict) -> Node:
-    """The tree of a posted form, or of the one field that the page's script packed it into."""
+    """Parse a posted form, or the packed field."""
     tree: Node = {}
     for name, text in _pairs(posted):
         _put(tree, name.split("."), text.replace("\r\n", "\n").replace("\r", "\n"))
@@ -27,29 +26,29 @@ def read_entries(posted: QueryDict) -> Node:
 
 
 def text_of(node: Node, name: str) -> str:
-    """A text field; empty where there is none."""
+    """A text field; empty if missing."""
     value = node.get(name, "")
     return value.strip() if isinstance(value, str) else ""
 
 
 def words_of(node: Node, name: str) -> list[str]:
-    """A text field that holds several words or names with commas between them."""
+    """A comma-separated text field as a list."""
     return [word.strip() for word in text_of(node, name).split(",") if word.strip()]
 
 
 def part_of(node: Node, name: str) -> Node:
-    """A group of fields; empty where there is none."""
+    """A group of fields; empty if missing."""
     value = node.get(name)
     return value if isinstance(value, dict) else {}
 
 
 def rows_of(node: Node, name: str) -> list[Node]:
-    """The items of a list, in the order of the form."""
+    """The items of a list, in form order."""
     return [row for row in part_of(node, name).values() if isinstance(row, dict)]
 
 
 def number_of(node: Node, name: str) -> int:
-    """A whole number, or 0."""
+    """A non-negative integer; 0 if missing or invalid."""
     text = text_of(node, name)
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
 

@@ -1,4 +1,4 @@
-"""What every page of the agent's settings shows."""
+"""Context shared by the configuration pages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from console.agent.abilities import list_abilities
-from console.agent.form_fields import Boxes
+from console.agent.form_fields import FormFields
 from console.agent.sections import BUSINESS, HOURS, OTHER_TABS, SECTIONS, Section, complete
 from console.agent.step_tools import step_tools
 from console.layout import shell_context
@@ -27,7 +27,7 @@ from tenancy.scope import tenant_tx
 
 
 def page_context(request: HttpRequest, entry: Entry, *, tab: str) -> dict[str, Any]:
-    """The shell, the tabs, and which version is live."""
+    """Layout, tabs and the live version."""
     with tenant_tx(entry.project.organization.pk):
         live = live_version(entry.project)
     slug = entry.project.slug
@@ -50,15 +50,15 @@ def form_context(
     errors: Mapping[str, str] | None = None,
     conflict: ChangedMeanwhile | None = None,
 ) -> dict[str, Any]:
-    """A section's form: as saved, or with what was typed, what is wrong with it, and what others saved meanwhile."""
+    """A section's form: the saved values, or the submitted ones with their errors or a conflicting save."""
     context = page_context(request, entry, tab=section.slug)
     document = {**context["document"], **(conflict.values if conflict else changes or {})}
     tools = step_tools(entry.project, document) if section.slug == "scenarios" else None
-    boxes = Boxes(errors or {}, warnings=tools.warnings if tools else {})
+    fields = FormFields(errors or {}, warnings=tools.warnings if tools else {})
     context["tool_names"] = tools.names if tools else []
-    context["form"] = section.show(document, boxes)
+    context["form"] = section.show(document, fields)
     context["section"] = section
-    context["homeless"] = boxes.homeless()
+    context["unplaced"] = fields.unplaced()
     context["conflict"] = _conflict(conflict) if conflict else None
     if section.has_budget:
         context["budget"] = _budget(entry, context["document"])
@@ -82,7 +82,7 @@ def live_version(project: Project) -> AgentVersion:
 
 
 def version_facts(version: AgentVersion) -> dict[str, Any]:
-    """A version without its document, for a template."""
+    """A version's metadata for a template."""
     return {
         "number": version.number,
         "author": version.author.name if version.author else "Makegood",
@@ -93,12 +93,12 @@ def version_facts(version: AgentVersion) -> dict[str, Any]:
 
 
 def _conflict(conflict: ChangedMeanwhile) -> dict[str, Any]:
-    standing = {name: complete(conflict.latest.document)[name] for name in conflict.values}
-    return {**version_facts(conflict.latest), "changes": differences(standing, conflict.values)}
+    saved = {name: complete(conflict.latest.document)[name] for name in conflict.values}
+    return {**version_facts(conflict.latest), "changes": differences(saved, conflict.values)}
 
 
 def _budget(entry: Entry, document: Mapping[str, Any]) -> PromptBudget | None:
-    """Of the settings as saved; None where they have become invalid."""
+    """The prompt budget of the saved settings; None if they are no longer valid."""
     with tenant_tx(entry.project.organization.pk), suppress(SettingsRefused):
         return prompt_budget(measure_prompt(entry.project, checked_config(document)))
     return None

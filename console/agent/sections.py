@@ -1,4 +1,4 @@
-"""The sections of the agent's settings, in the order of their tabs."""
+"""Sections of the agent's settings, in tab order."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from console.agent.form_fields import Boxes
+from console.agent.form_fields import FormFields
 from console.agent.forms import abilities, behaviour, business, hours, models, rows, scenarios
 from console.agent.nested_form_data import Node
 from projects.models.agent_config import AgentConfig
 
 Read = Callable[[Node], dict[str, Any]]
-Show = Callable[[dict[str, Any], Boxes], dict[str, Any]]
+Show = Callable[[dict[str, Any], FormFields], dict[str, Any]]
 
 
 def no_problems(changes: dict[str, Any]) -> dict[str, str]:
-    """Most sections need no check but the document's own."""
+    """Default check: none beyond the document's own validation."""
     return {}
 
 
 @dataclass(frozen=True)
 class Section:
-    """One form over some fields of the document. `problems` are those that the document can't know of."""
+    """A form over some fields of the document. `problems` checks what the document's validation can't."""
 
     slug: str
     title: str
@@ -40,7 +40,7 @@ class Section:
 BUSINESS = Section(
     "business",
     "Business",
-    "Who the agent is, and what is always true. It reads this before every reply.",
+    "Who the agent is, and facts about your business. Included in every reply.",
     business.read,
     business.show,
     has_budget=True,
@@ -48,14 +48,14 @@ BUSINESS = Section(
 MODELS = Section(
     "models",
     "Models",
-    "One for each kind of work. The default is what the operator of this server set up.",
+    "Choose a model for each task. Defaults are set by the server’s operator.",
     models.read,
     models.show,
 )
 HOURS = Section(
     "hours",
     "Hours",
-    "When you are open. The intents, and what the agent says of today, follow them.",
+    "Your opening hours. Intents and the agent’s answers follow them.",
     hours.read,
     hours.show,
     problems=hours.problems,
@@ -65,7 +65,7 @@ SECTIONS = (
     Section(
         "scenarios",
         "Scenarios",
-        "Paths a conversation can take. Thoughts picks one, and says which step is next.",
+        "Conversation paths with numbered steps. Thoughts picks the scenario and the next step.",
         scenarios.read,
         scenarios.show,
         has_budget=True,
@@ -73,7 +73,7 @@ SECTIONS = (
     Section(
         "procedures",
         "Procedures",
-        "How things are done, in any scenario.",
+        "Instructions that apply in every scenario.",
         rows.procedures.read,
         rows.procedures.show,
         has_budget=True,
@@ -81,7 +81,7 @@ SECTIONS = (
     Section(
         "intents",
         "Intents",
-        "What a customer wants, and what happens then, while you are open and while you are closed.",
+        "What customers ask for, and how to respond when you’re open or closed.",
         rows.intents.read,
         rows.intents.show,
         has_budget=True,
@@ -89,8 +89,8 @@ SECTIONS = (
     HOURS,
     Section(
         "behaviour",
-        "Behaviour",
-        "What happens when a customer writes again too soon, or not at all.",
+        "Behavior",
+        "Newer messages, follow-ups and checks.",
         behaviour.read,
         behaviour.show,
         problems=behaviour.problems,
@@ -98,7 +98,7 @@ SECTIONS = (
     Section(
         "abilities",
         "Abilities",
-        "What the agent may do itself while it answers, and when it brings people in.",
+        "Tools the agent may use while it answers, and when it escalates.",
         abilities.read,
         abilities.show,
         has_budget=True,
@@ -107,12 +107,12 @@ SECTIONS = (
     Section(
         "fields",
         "Observed fields",
-        "What the observer notes about a customer, besides name, phone, e-mail and language.",
+        "What the observer records about a customer besides name, phone, e-mail and language.",
         rows.observer_fields.read,
         rows.observer_fields.show,
     ),
 )
-# Tabs that are no form over the document.
+# Tabs that don't edit the document.
 OTHER_TABS = (
     ("todos", "Todos"),
     ("integrations", "Integrations"),
@@ -122,6 +122,6 @@ OTHER_TABS = (
 
 
 def complete(document: dict[str, Any]) -> dict[str, Any]:
-    """The document with the defaults of fields that it is too old to have."""
+    """The document with defaults for fields that it predates."""
     defaults = AgentConfig(agent_name="-", business_name="-").model_dump(mode="json")
     return {**defaults, **document}

@@ -1,4 +1,4 @@
-"""The pages of the document's sections: shown to every member, saved by those who may configure."""
+"""The settings form of each section."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LONGEST_NOTE = 200
 @login_required
 @require_http_methods(["GET", "POST"])
 def settings_page(request: HttpRequest, project_slug: str, section: str) -> HttpResponse:
-    """One section of the settings, and its saving."""
+    """Show a section; POST saves it."""
     is_saved = request.method == "POST"
     verb = Scope.CONFIGURE if is_saved else Scope.READ
     entry = enter_project(cast(User, request.user), project_slug, verb=verb)
@@ -40,7 +40,7 @@ def settings_page(request: HttpRequest, project_slug: str, section: str) -> Http
 
 
 def show_section(request: HttpRequest, context: dict[str, object], entry: Entry, *, status: int = 200) -> HttpResponse:
-    """The page of a section whose form is ready."""
+    """Render a section from its form context."""
     with tenant_tx(entry.project.organization.pk):
         context["has_key"] = has_stored_key(entry.project)
         context["is_key_lost"] = is_key_lost(entry.project)
@@ -51,7 +51,7 @@ def _save(request: HttpRequest, entry: Entry, section: Section) -> HttpResponse:
     entries = read_entries(request.POST)
     changes = section.read(entries)
     try:
-        told = _apply(entry, section, entries=entries, author=cast(User, request.user))
+        message = _apply(entry, section, entries=entries, author=cast(User, request.user))
     except SettingsRefused as refusal:
         context = form_context(request, entry, section, changes=changes, errors=refusal.errors)
         context |= {"started_from": number_of(entries, "started_from"), "note": text_of(entries, "note")}
@@ -59,12 +59,12 @@ def _save(request: HttpRequest, entry: Entry, section: Section) -> HttpResponse:
     except ChangedMeanwhile as conflict:
         context = form_context(request, entry, section, conflict=conflict)
         return show_section(request, {**context, "note": text_of(entries, "note")}, entry, status=409)
-    messages.success(request, told)
+    messages.success(request, message)
     return redirect(tab_url(entry.project.slug, section.slug))
 
 
 def _apply(entry: Entry, section: Section, *, entries: Node, author: User) -> str:
-    """Save what was typed, and say what happened. Raises SettingsRefused, ChangedMeanwhile."""
+    """Save the submitted values; return the success message. Raises SettingsRefused, ChangedMeanwhile."""
     changes = section.read(entries)
     if problems := section.problems(changes):
         raise SettingsRefused(problems)
@@ -76,15 +76,15 @@ def _apply(entry: Entry, section: Section, *, entries: Node, author: User) -> st
         is_confirmed = section is HOURS and confirm_hours(entry.project)
         has_new_key = section is MODELS and _save_key(entry, entries, before=before, after=after)
     if after.number != before.number:
-        joined = f", together with version {before.number}" if edit.started_from != before.number else ""
-        return f"Saved as version {after.number}{joined}. The next turn uses it."
+        merged = f", merged with version {before.number}" if edit.started_from != before.number else ""
+        return f"Saved as version {after.number}{merged}."
     if is_confirmed:
-        return "Nothing was different: these hours now count as yours."
-    return "The key is saved." if has_new_key else "Nothing was different, so nothing was saved."
+        return "Hours confirmed."
+    return "Key saved." if has_new_key else "No changes to save."
 
 
 def _save_key(entry: Entry, entries: Node, *, before: AgentVersion, after: AgentVersion) -> bool:
-    """Whether the form said something about the key."""
+    """Save or remove the model key. Return True if the form asked for either."""
     key, is_removed = text_of(entries, "model_api_key"), bool(text_of(entries, "remove_key"))
     urls = {"old_url": before.document.get("model_base_url", ""), "new_url": after.document.get("model_base_url", "")}
     typed = str(MODELS.read(entries)["model_base_url"])

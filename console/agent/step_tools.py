@@ -1,4 +1,4 @@
-"""What is to be seen beside a step of a scenario: the tools that it may name, and what keeps back those that it names."""
+"""Tools in scenario steps: names to suggest, and warnings about unusable ones."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tenancy.scope import tenant_tx
 
 @dataclass(frozen=True)
 class StepTools:
-    """The names that a step may have, and sentences about those that it has, by the path of its field."""
+    """Valid tool names, and warnings by field path."""
 
     names: list[str]
     warnings: Mapping[str, list[str]]
@@ -31,10 +31,6 @@ def step_tools(project: Project, document: Mapping[str, Any]) -> StepTools:
 
 
 def _warnings(names: Collection[str], known: Collection[str], off: Collection[str]) -> list[str]:
-    gone = [
-        f"{name} doesn’t exist any more: choose another tool, or leave it out here."
-        for name in names
-        if name not in known
-    ]
-    idle = [f"{name} is off: switch it on under Attributes, or leave it out here." for name in names if name in off]
-    return gone + idle
+    missing = [f"{name} no longer exists. Choose another tool or remove it." for name in names if name not in known]
+    disabled = [f"{name} is off. Turn it on under Attributes or remove it." for name in names if name in off]
+    return missing + disabled

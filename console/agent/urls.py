@@ -1,4 +1,4 @@
-"""Addresses of the pages of the agent's settings."""
+"""URLs of the agent's configuration."""
 
 from __future__ import annotations
 
@@ -21,6 +21,6 @@ urlpatterns = [
     ),
     path(f"{AGENT}/attributes", attributes_page, {"section": "attributes"}, name="agent"),
     path(f"{AGENT}/history", history_page, {"section": "history"}, name="agent"),
-    # The last of a name is the one that is meant where no section is named.
+    # Reversing `agent` without a section picks the last pattern.
     path(AGENT, settings_page, {"section": BUSINESS.slug}, name="agent"),
 ]

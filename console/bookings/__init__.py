@@ -1,1 +1,1 @@
-"""The day's bookings, one booking, and the resources."""
+"""Bookings by day, a single booking, resources, and the customer's booking page."""

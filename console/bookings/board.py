@@ -1,4 +1,4 @@
-"""A day of the book as a table: a row for each resource, a column for each quarter of an hour."""
+"""The day board: a row per resource, a column per quarter of an hour."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HOUR = timedelta(hours=1)
 
 @dataclass(frozen=True)
 class Cell:
-    """Some columns of a row. `booking` is set where it is taken; `at` is a local time that can be booked, else empty."""
+    """Adjacent columns of a row. `booking` is set if taken; `at` is the local time if bookable, else empty."""
 
     columns: int
     booking: Booking | None = None
@@ -31,7 +31,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Hour:
-    """A heading over its columns."""
+    """An hour heading and its number of columns."""
 
     text: str
     columns: int
@@ -45,7 +45,7 @@ class Board:
 
 @dataclass(frozen=True)
 class Grid:
-    """From when to when a day is shown, in whole hours by the clock."""
+    """The displayed span of a day, in full hours."""
 
     opening: Opening
     shown: Span
@@ -57,7 +57,7 @@ class Grid:
         return (self.shown.ends_at - self.shown.starts_at) // STEP
 
     def column(self, moment: datetime, *, is_end: bool = False) -> int:
-        """The column of a moment within what is shown; an end counts the quarter it lies in."""
+        """The column of a moment, clamped to the grid; an end is rounded up."""
         steps = (moment - self.shown.starts_at) / STEP
         return max(0, min(self.columns, -int(-steps // 1) if is_end else int(steps // 1)))
 
@@ -68,7 +68,7 @@ class Grid:
         return f"{self.opening.local(moment):%H:%M}"
 
     def hour_end(self, column: int) -> int:
-        """The first column of the next hour by the clock."""
+        """The first column of the next full hour."""
         return column + 4 - self.opening.local(self.moment(column)).minute // 15
 
     def is_open(self, column: int) -> bool:
@@ -79,7 +79,7 @@ class Grid:
 def board_of(
     day: date, *, opening: Opening, resources: Sequence[Resource], bookings: Sequence[Booking], now: datetime
 ) -> Board | None:
-    """The table of a day, or None when there is nothing to show. `bookings` are confirmed ones that touch the day."""
+    """The board of a day; None if it would be empty. `bookings` are the confirmed ones that touch the day."""
     whole = opening.day_span(day)
     spans = [span for span in opening.spans_around(day) if span.overlaps(whole)]
     moments = [*((span.starts_at, span.ends_at) for span in spans), *((one.starts_at, one.ends_at) for one in bookings)]
@@ -94,7 +94,7 @@ def board_of(
 
 
 def _cells(grid: Grid, bookings: Sequence[Booking]) -> Iterator[Cell]:
-    """The cells of a row from left to right, which fill it exactly."""
+    """The cells of a row from left to right; they fill it exactly."""
     column = 0
     for booking in sorted(bookings, key=lambda one: one.starts_at):
         begin = max(column, grid.column(booking.starts_at))
@@ -105,7 +105,7 @@ def _cells(grid: Grid, bookings: Sequence[Booking]) -> Iterator[Cell]:
 
 
 def _gap(grid: Grid, column: int, end: int) -> Iterator[Cell]:
-    """Free columns, hour by hour, so that each can be pointed at."""
+    """Free cells, split at full hours so that each can be clicked."""
     while column < end:
         is_open, begin = grid.is_open(column), column
         stop = min(end, grid.hour_end(column))
@@ -125,6 +125,6 @@ def _hours(grid: Grid) -> Iterator[Hour]:
 
 
 def _hour_of(moment: datetime, opening: Opening) -> datetime:
-    """The full hour by the clock that a moment lies in."""
+    """The moment rounded down to the full hour, local time."""
     local = opening.local(moment)
     return moment - timedelta(minutes=local.minute, seconds=local.second, microseconds=local.microsecond)

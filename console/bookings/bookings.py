@@ -1,4 +1,4 @@
-"""The staff's pages of bookings: a day at a time, one booking, and a new one."""
+"""Staff pages for bookings: day view, booking, new booking."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ LONGEST_SEARCH = 100
 
 @dataclass(frozen=True)
 class Desk:
-    """The book of a project, and the moment it is looked at."""
+    """A project's bookings at the time of the request."""
 
     entry: Entry
     now: datetime
@@ -72,7 +72,7 @@ class Desk:
 
 @dataclass(frozen=True)
 class Line:
-    """A booking as a list shows it."""
+    """A booking in a list."""
 
     booking: Booking
     day: str
@@ -85,7 +85,7 @@ class Line:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def bookings(request: HttpRequest, project_slug: str) -> HttpResponse:
-    """A day by resource and as a list; a POST books."""
+    """Show a day as board and list; POST creates a booking."""
     desk = _enter(request, project_slug, verb=Scope.OPERATE if request.method == "POST" else Scope.READ)
     with desk.tx():
         form = _form(request, desk) if desk.entry.may(Scope.OPERATE) else None
@@ -100,13 +100,13 @@ def bookings(request: HttpRequest, project_slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def booking(request: HttpRequest, project_slug: str, booking_id: UUID) -> HttpResponse:
-    """One booking; a POST moves it."""
+    """Show a booking; POST moves it."""
     desk = _enter(request, project_slug, verb=Scope.OPERATE if request.method == "POST" else Scope.READ)
     with desk.tx():
         row = _find(desk, booking_id)
         form = _when(request, desk, row)
         if request.method == "POST" and form.is_valid() and (moved := _move(desk, row, form)):
-            messages.success(request, f"Changed: {_named(moved, desk)}.")
+            messages.success(request, f"Booking moved: {_named(moved, desk)}.")
             return redirect("booking", project_slug, booking_id)
         shown = _one(desk, _find(desk, booking_id), form)
     return render(request, "bookings/one.html", {**shell_context(request, desk.entry), **shown})
@@ -115,7 +115,7 @@ def booking(request: HttpRequest, project_slug: str, booking_id: UUID) -> HttpRe
 @login_required
 @require_POST
 def cancel_booking(request: HttpRequest, project_slug: str, booking_id: UUID) -> HttpResponse:
-    """Cancel a booking, as staff."""
+    """Cancel a booking as staff."""
     desk = _enter(request, project_slug, verb=Scope.OPERATE)
     with desk.tx():
         row = _find(desk, booking_id)
@@ -124,7 +124,7 @@ def cancel_booking(request: HttpRequest, project_slug: str, booking_id: UUID) ->
         except Unbookable as error:
             messages.error(request, error.message)
         else:
-            messages.success(request, "The booking is cancelled, and its place is free. The customer was not told.")
+            messages.success(request, "Booking canceled. The customer was not notified.")
     return redirect("booking", project_slug, booking_id)
 
 
@@ -140,19 +140,19 @@ def _find(desk: Desk, booking_id: UUID) -> Booking:
 
 
 def _form(request: HttpRequest, desk: Desk) -> BookingForm:
-    """The form of a new booking, begun with what the address says."""
+    """The new-booking form, prefilled from the query string."""
     data = request.POST if request.method == "POST" else None
-    begun = {
+    initial = {
         "date": _asked_day(request, desk).isoformat(),
         "time": request.GET.get("at", "")[:5],
         "resource": request.GET.get("resource", "")[:36],
         "party_size": 2,
     }
-    return BookingForm(data, initial=begun, opening=desk.opening, resources=desk.resources(active_only=True))
+    return BookingForm(data, initial=initial, opening=desk.opening, resources=desk.resources(active_only=True))
 
 
 def _book(desk: Desk, form: BookingForm) -> Booking | None:
-    """The new booking, or None with the reason beside the form."""
+    """The new booking, or None with an error on the form."""
     data = form.cleaned_data
     wish = BookingRequest(party_size=data["party_size"], resource_id=form.resource_id)
     try:
@@ -164,18 +164,18 @@ def _book(desk: Desk, form: BookingForm) -> Booking | None:
 
 def _when(request: HttpRequest, desk: Desk, row: Booking) -> WhenForm:
     local = desk.opening.local(row.starts_at)
-    begun = {
+    initial = {
         "date": local.date().isoformat(),
         "time": time_words(local),
         "party_size": row.party_size,
         "resource": str(row.resource_id),
     }
     data = request.POST if request.method == "POST" else None
-    return WhenForm(data, initial=begun, opening=desk.opening, resources=desk.resources(active_only=True))
+    return WhenForm(data, initial=initial, opening=desk.opening, resources=desk.resources(active_only=True))
 
 
 def _move(desk: Desk, row: Booking, form: WhenForm) -> Booking | None:
-    """The moved booking, or None with the reason beside the form."""
+    """The moved booking, or None with an error on the form."""
     size = form.cleaned_data["party_size"]
     try:
         return move(
@@ -204,7 +204,7 @@ def _day(request: HttpRequest, desk: Desk) -> dict[str, Any]:
         "day_words": day_words(day, today=desk.today),
         "is_today": day == desk.today,
         "days": days_around(day, opening=opening, today=desk.today, is_past_shown=True),
-        "hours": f"Open {span_words(hours)}." if hours else "Closed on this day.",
+        "hours": f"Open {span_words(hours)}" if hours else "Closed",
         "resources": resources,
         "has_active": any(one.is_active for one in resources),
         "board": board,
@@ -217,14 +217,14 @@ def _day(request: HttpRequest, desk: Desk) -> dict[str, Any]:
 
 
 def _shown(resources: Sequence[Resource], confirmed: Sequence[Booking]) -> list[Resource]:
-    """Those that take bookings, and those that have some today all the same."""
+    """Active resources, plus inactive ones that have bookings on this day."""
     booked = {row.resource_id for row in confirmed}
     return [one for one in resources if one.is_active or one.pk in booked]
 
 
 def _search(desk: Desk, words: str) -> list[Line]:
-    """The bookings of a name, number or code, the latest first."""
-    phone = normalize_phone(words, region=config_of(desk.project).region)
+    """Bookings matching a name, phone number, e-mail address or code, latest first."""
+    phone = normal_phone(words, region=config_of(desk.project).region)
     match = Q(name__icontains=words) | Q(code=normal_code(words)) | Q(phone=phone) | Q(email__iexact=words)
     rows = bookings_of(desk.project).filter(match).order_by("-starts_at")[:FOUND]
     return [_line(row, desk) for row in rows]
@@ -271,7 +271,7 @@ def _named(row: Booking, desk: Desk) -> str:
 
 
 def _asked_day(request: HttpRequest, desk: Desk) -> date:
-    """The day of the address or of the form that was sent; today when they name none."""
+    """The day in the query string or the submitted form; today by default."""
     try:
         return read_day(request.GET.get("day", "") or request.POST.get("date", ""))
     except InvalidTime:

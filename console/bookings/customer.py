@@ -1,4 +1,4 @@
-"""The customer's page of one booking: whoever has its signed link sees it, moves it or cancels it."""
+"""The customer's booking page: anyone with the signed link can view, move or cancel the booking."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ from tools.services.bookings.translations import is_english, language_of, long_d
 from tools.services.calendar.availability import CalendarView, check_calendar
 from tools.services.signed_links import BookingTarget, read_booking_token
 
-# A link stands so long after its booking has ended.
-STANDS = timedelta(days=1)
-LOOKS_PER_MINUTE, CHANGES_PER_MINUTE = 90, 10
+# How long a link keeps working after its booking has ended.
+LINK_GRACE = timedelta(days=1)
+VIEWS_PER_MINUTE, CHANGES_PER_MINUTE = 90, 10
 LARGEST_PARTY = 20
 
 
 @dataclass(frozen=True)
 class Opened:
-    """A booking that someone came to by its link, and the business that it is at."""
+    """A booking opened through its link, with its project."""
 
     booking: Booking
     project: Project
@@ -83,7 +83,7 @@ class Opened:
 
 @dataclass(frozen=True)
 class SlotQuery:
-    """The day and the number of people that the customer looks at free times for."""
+    """Day and party size for which to show free times."""
 
     day: date
     people: int
@@ -92,8 +92,8 @@ class SlotQuery:
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def own_booking(request: HttpRequest, token: str) -> HttpResponse:
-    """The booking behind a link; a POST moves or cancels it. 404 for what we never signed, 410 once it is long over."""
-    if wait := seconds_to_wait(f"own_booking:{request.META.get('REMOTE_ADDR', '')}", per_minute=LOOKS_PER_MINUTE):
+    """Show the booking of a link; POST moves or cancels it. 404 for an invalid link, 410 once the booking is over."""
+    if wait := seconds_to_wait(f"own_booking:{request.META.get('REMOTE_ADDR', '')}", per_minute=VIEWS_PER_MINUTE):
         return _slow_down(request, wait)
     place = read_booking_token(token)
     if place is None:
@@ -108,7 +108,7 @@ def own_booking(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def _show(request: HttpRequest, token: str, opened: Opened) -> HttpResponse:
-    if opened.booking.ends_at + STANDS < opened.now:
+    if opened.booking.ends_at + LINK_GRACE < opened.now:
         return _answer(request, "over.html", {"business": config_of(opened.project).business_name}, status=410)
     asked = _asked(request, opened)
     busy = _busy(opened, asked.day) if opened.may_change else ()
@@ -124,8 +124,8 @@ def _change(request: HttpRequest, token: str, place: BookingTarget) -> HttpRespo
         language = _language(request, _open(place))
     with override(language):
         try:
-            said = _cancel(place) if request.POST.get("do") == "cancel" else _move(request, place)
-            messages.success(request, said)
+            confirmation = _cancel(place) if request.POST.get("do") == "cancel" else _move(request, place)
+            messages.success(request, confirmation)
         except Unbookable as error:
             messages.error(request, _why(error, gettext("That’s no longer available. Choose another time.")))
         except InvalidTime:
@@ -134,7 +134,7 @@ def _change(request: HttpRequest, token: str, place: BookingTarget) -> HttpRespo
 
 
 def _why(error: Unbookable, translated: str) -> str:
-    """The reason, which there is in English only; other languages say less."""
+    """The reason in English, or its generic translation."""
     return error.message if is_english() else translated
 
 
@@ -170,13 +170,13 @@ def _cancel(place: BookingTarget) -> str:
 
 
 def _busy(opened: Opened, day: date) -> Sequence[Span]:
-    """When the business's own calendar is taken. No transaction may be open; without an answer the book goes alone."""
+    """Busy times of the connected calendar; empty if it doesn't answer. Call outside a transaction."""
     view: CalendarView = async_to_sync(check_calendar)(opened, day=day)
     return view.busy
 
 
 def _open(place: BookingTarget) -> Opened:
-    """In the tenant's transaction. Raises Http404 for a booking that is no more."""
+    """Load the booking, inside the tenant's transaction. Raises Http404 if it no longer exists."""
     booking = Booking.objects.select_related("resource").filter(pk=place.booking_id).first()
     if booking is None:
         raise Http404
@@ -185,7 +185,7 @@ def _open(place: BookingTarget) -> Opened:
 
 
 def _asked(request: HttpRequest, opened: Opened) -> SlotQuery:
-    """What the address asks for; anything else is the booking's own day and number."""
+    """Day and party size from the query string; defaults to those of the booking."""
     size = request.GET.get("people", "")
     try:
         day = read_day(request.GET.get("day", ""))
@@ -214,7 +214,7 @@ def _context(opened: Opened, asked: SlotQuery, busy: Sequence[Span]) -> dict[str
 
 
 def _free(opened: Opened, asked: SlotQuery, busy: Sequence[Span]) -> dict[str, Any]:
-    """The days to choose from, and the free times of the one that is looked at."""
+    """The day strip, and the free times of the selected day."""
     return {
         "asked": asked,
         "looked_at": long_day(asked.day, today=opened.today),
@@ -252,14 +252,14 @@ def _slow_down(request: HttpRequest, wait: float) -> HttpResponse:
 
 
 def _language(request: HttpRequest, opened: Opened) -> str:
-    """The language of the booking's customer, in the tenant's transaction."""
+    """The customer's language. Call inside the tenant's transaction."""
     return language_of(opened.booking, asked=get_language_from_request(request))
 
 
 def _answer(
     request: HttpRequest, template: str, context: dict[str, Any] | None = None, *, status: int = 200
 ) -> HttpResponse:
-    """The page in the active language, or in the browser's for a visitor nothing is known of."""
+    """Render in the active language; without a context, in the browser's."""
     with override(get_language() if context else get_language_from_request(request)):
         response = render(request, f"bookings/own/{template}", context, status=status)
     response["X-Robots-Tag"] = "noindex, nofollow"

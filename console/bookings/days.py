@@ -1,4 +1,4 @@
-"""Days to choose from, as a strip on a page."""
+"""The day picker: a strip of fourteen days."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ BEFORE, SHOWN = 3, 14
 
 @dataclass(frozen=True)
 class Day:
-    """One day of the strip."""
-
     day: date
     iso: str
     weekday: str
@@ -27,7 +25,7 @@ class Day:
 
 @dataclass(frozen=True)
 class Days:
-    """Two weeks around the chosen day, and where the strip goes on."""
+    """The strip, with the ISO dates of its earlier and later pages."""
 
     days: list[Day]
     earlier: str
@@ -35,7 +33,7 @@ class Days:
 
 
 def days_around(chosen: date, *, opening: Opening, today: date, is_past_shown: bool = False) -> Days:
-    """Fourteen days that hold the chosen one; none before today where the past is of no use."""
+    """The strip around the chosen day; it starts no earlier than today unless `is_past_shown`."""
     first = chosen - timedelta(days=BEFORE)
     if not is_past_shown:
         first = max(first, today)

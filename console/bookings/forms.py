@@ -1,4 +1,4 @@
-"""What staff fills in for the book."""
+"""Forms for bookings and resources."""
 
 from __future__ import annotations
 
@@ -14,16 +14,18 @@ from tools.services.bookings.opening import Opening
 from tools.services.bookings.resources import LARGEST, LONGEST_SLOT, SHORTEST_SLOT
 from tools.services.bookings.services import Guest
 
-SKIPPED = "The clocks skip this time on that day; choose another."
+SKIPPED = "This time doesn’t exist on that day (clocks change). Choose another."
 
 
 class WhenForm(forms.Form):
-    """A day, a time, how many people and where."""
+    """Day, time, party size and resource."""
 
-    date = forms.DateField(error_messages={"required": "Choose a day.", "invalid": "A day is like 2026-11-27."})
-    time = forms.TimeField(error_messages={"required": "Choose a time.", "invalid": "A time is like 19:00."})
+    date = forms.DateField(error_messages={"required": "Choose a day.", "invalid": "Enter a date like 2026-11-27."})
+    time = forms.TimeField(error_messages={"required": "Choose a time.", "invalid": "Enter a time like 19:00."})
     party_size = forms.IntegerField(
-        min_value=1, max_value=LARGEST, error_messages={"required": "How many people?", "invalid": "Write a number."}
+        min_value=1,
+        max_value=LARGEST,
+        error_messages={"required": "Enter the number of people.", "invalid": "Enter a number."},
     )
     resource = forms.ChoiceField(required=False)
 
@@ -58,8 +60,6 @@ class WhenForm(forms.Form):
 
 
 class BookingForm(WhenForm):
-    """A new booking."""
-
     name = forms.CharField(max_length=200, required=False)
     phone = forms.CharField(max_length=40, required=False)
     email = forms.EmailField(max_length=254, required=False)
@@ -79,11 +79,9 @@ class BookingForm(WhenForm):
 
 
 class ResourceForm(forms.Form):
-    """A resource as it is, or is to be."""
+    """A new or existing resource."""
 
-    name = forms.CharField(
-        max_length=120, error_messages={"required": "Write a name, as guests and colleagues know it."}
-    )
+    name = forms.CharField(max_length=120, error_messages={"required": "Enter a name."})
     kind = forms.ChoiceField(choices=ResourceKind.choices)
     capacity = forms.IntegerField(min_value=1, max_value=LARGEST)
     slot_minutes = forms.IntegerField(min_value=SHORTEST_SLOT, max_value=LONGEST_SLOT)
@@ -91,13 +89,13 @@ class ResourceForm(forms.Form):
 
     @property
     def problem(self) -> str:
-        """The first thing that is wrong, with the field's name."""
+        """The first error, prefixed with the field's label."""
         field, errors = next(iter(self.errors.items()))
         return f"{LABELS.get(field, field)}: {errors[0]}"
 
 
 class NewResourcesForm(ResourceForm):
-    """One resource, or several of a kind that are numbered."""
+    """One resource, or several numbered ones."""
 
     count = forms.IntegerField(min_value=1, max_value=50, initial=1)
 

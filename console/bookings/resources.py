@@ -1,4 +1,4 @@
-"""The page of what can be booked."""
+"""The resources page: tables, rooms and people that can be booked."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ from tools.services.bookings.opening import Opening
 from tools.services.bookings.resources import change_resource, create_resource, remove_resource
 from tools.services.bookings.search import config_of
 
-BEGUN = {"kind": ResourceKind.TABLE, "capacity": 4, "slot_minutes": 90, "count": 1, "is_active": True}
+INITIAL = {"kind": ResourceKind.TABLE, "capacity": 4, "slot_minutes": 90, "count": 1, "is_active": True}
 
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def resources(request: HttpRequest, project_slug: str) -> HttpResponse:
-    """Everything that can be booked; a POST makes one, or several."""
+    """List resources; POST creates one or several."""
     is_post = request.method == "POST"
     entry = _enter(request, project_slug, verb=Scope.CONFIGURE if is_post else Scope.READ)
-    form = NewResourcesForm(request.POST if is_post else None, initial=BEGUN)
+    form = NewResourcesForm(request.POST if is_post else None, initial=INITIAL)
     if is_post and form.is_valid() and _create(entry, form):
-        messages.success(request, f"New: {join_words(form.names)}.")
+        messages.success(request, f"Added {join_words(form.names)}.")
         return redirect("resources", project_slug)
     return render(request, "bookings/resources.html", _context(request, entry, form=form))
 
@@ -47,7 +47,7 @@ def resources(request: HttpRequest, project_slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def change(request: HttpRequest, project_slug: str, resource_id: UUID) -> HttpResponse:
-    """Change a resource, or switch it on or off."""
+    """Change, activate or deactivate a resource."""
     entry = _enter(request, project_slug, verb=Scope.CONFIGURE)
     form = ResourceForm(request.POST)
     with refusals(request, about=resource_id), tenant_tx(entry.project.organization.pk):
@@ -58,19 +58,19 @@ def change(request: HttpRequest, project_slug: str, resource_id: UUID) -> HttpRe
             change_resource(resource, form.cleaned_data)
         except Resource.DoesNotExist:
             raise Http404 from None
-        messages.success(request, f"{form.cleaned_data['name']} is saved.")
+        messages.success(request, f"{form.cleaned_data['name']} saved.")
     return redirect("resources", project_slug)
 
 
 @login_required
 @require_POST
 def remove(request: HttpRequest, project_slug: str, resource_id: UUID) -> HttpResponse:
-    """Remove a resource that was never booked."""
+    """Remove a resource without bookings."""
     entry = _enter(request, project_slug, verb=Scope.CONFIGURE)
     with refusals(request, about=resource_id), tenant_tx(entry.project.organization.pk):
         resource = _find(entry, resource_id)
         remove_resource(resource)
-        messages.success(request, f"{resource.name} is removed.")
+        messages.success(request, f"{resource.name} removed.")
     return redirect("resources", project_slug)
 
 
@@ -86,7 +86,7 @@ def _find(entry: Entry, resource_id: UUID) -> Resource:
 
 
 def _create(entry: Entry, form: NewResourcesForm) -> bool:
-    """Make all of them or none, with the reason beside the form."""
+    """Create all resources or none. Return False with an error on the form."""
     rest = {name: form.cleaned_data[name] for name in ("kind", "capacity", "slot_minutes")}
     try:
         with tenant_tx(entry.project.organization.pk), transaction.atomic():

@@ -1,4 +1,4 @@
-"""Addresses of the pages of the book."""
+"""URLs of bookings and resources."""
 
 from __future__ import annotations
 

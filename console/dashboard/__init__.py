@@ -1,1 +1,1 @@
-"""The home page: figures, charts, first steps, and what needs attention."""
+"""The home page: metrics, charts, onboarding, and items that need attention."""

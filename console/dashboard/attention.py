@@ -1,4 +1,4 @@
-"""What needs a person: customers who ask for one, unknown effects, todos, broken promises, flagged conversations and failed jobs."""
+"""Items that need a person: requests for one, unknown effects, todos, broken promises, failed jobs, flagged conversations."""
 
 from __future__ import annotations
 
@@ -21,16 +21,14 @@ from tools.services.support.escalations import waiting_requests
 SHOWN = 6
 UNNAMED = "A customer"
 WAITS: Mapping[str, str] = {
-    TodoStatus.PENDING_REVIEW: "A todo waits for a yes",
-    TodoStatus.APPROVED: "A todo waits for somebody to take it on",
+    TodoStatus.PENDING_REVIEW: "Todo to review",
+    TodoStatus.APPROVED: "Todo to assign",
 }
 
 
 @dataclass(frozen=True)
 class Matter:
-    """One thing to look at, or several of a kind together. `page` is the name of the page, `id` the row that it shows, `query`
-    what the page is narrowed to.
-    """
+    """One item, or several of a kind grouped. `page` is a URL name, `id` the row to open, `query` the page's filter."""
 
     title: str
     at: datetime
@@ -43,14 +41,14 @@ class Matter:
 
 @dataclass(frozen=True)
 class Attention:
-    """The newest matters, and how many there are."""
+    """The newest items, and the total count."""
 
     matters: list[Matter]
     count: int
 
 
 def what_needs_you(project: Project) -> Attention:
-    """Everything that waits for staff, in the running transaction: what can be answered first."""
+    """Everything waiting for staff, most urgent kinds first. Call inside the tenant's transaction."""
     unknown, broken = unknown_effects(project), recently_broken_promises(project)
     flagged = Conversation.objects.filter(project=project).exclude(flag="").order_by("-updated_at")
     failed = Job.objects.filter(project=project, state=State.FAILED).order_by("-finished_at")
@@ -79,15 +77,17 @@ def _asked(longest: Escalation | None, *, count: int) -> list[Matter]:
         return []
     at = longest.requested_at or longest.created_at
     if count > 1:
-        return [Matter(f"{count:,} customers wait for a person", at, "escalations", tone="bad", icon="message-user")]
-    words = f"A customer waits for a person: {longest.reason}"
+        return [
+            Matter(f"{count:,} customers are waiting for a person", at, "escalations", tone="bad", icon="message-user")
+        ]
+    words = f"Customer waiting for a person: {longest.reason}"
     return [Matter(words, at, "conversation", id=longest.conversation_id, tone="bad", icon="message-user")]
 
 
 def _unknown(newest: Effect | None, *, count: int) -> list[Matter]:
     if newest is None:
         return []
-    words = f"Did this happen? {newest.tool}" if count == 1 else f"Did these happen? {count:,} effects"
+    words = f"Confirm the outcome of {newest.tool}" if count == 1 else f"Confirm the outcome of {count:,} effects"
     return [Matter(words, newest.created_at, "effects", icon="help-circle", query="?state=unknown")]
 
 
@@ -95,15 +95,15 @@ def _todos(newest: Todo | None, *, count: int) -> list[Matter]:
     if newest is None:
         return []
     if count > 1:
-        return [Matter(f"{count:,} todos wait for a person", newest.status_at, "todos", icon="checklist")]
-    waits = WAITS.get(newest.status, "A todo needs attention")
+        return [Matter(f"{count:,} todos need attention", newest.status_at, "todos", icon="checklist")]
+    waits = WAITS.get(newest.status, "Todo needs attention")
     return [Matter(f"{waits}: {newest.description}", newest.status_at, "todo", id=newest.pk, icon="checklist")]
 
 
 def _failed_todos(newest: Todo | None, *, count: int) -> list[Matter]:
     if newest is None:
         return []
-    words = f"A todo failed: {newest.description}" if count == 1 else f"{count:,} todos failed in the last 7 days"
+    words = f"Todo failed: {newest.description}" if count == 1 else f"{count:,} todos failed in the last 7 days"
     page, todo_id = ("todo", newest.pk) if count == 1 else ("todos", None)
     return [Matter(words, newest.status_at, page, id=todo_id, tone="bad", icon="alert-triangle")]
 
@@ -111,7 +111,7 @@ def _failed_todos(newest: Todo | None, *, count: int) -> list[Matter]:
 def _broken(newest: Promise | None, *, count: int) -> list[Matter]:
     if newest is None:
         return []
-    words = f"A promise broke: “{newest.quote}”" if count == 1 else f"{count:,} promises broke in the last 7 days"
+    words = f"Promise broken: “{newest.quote}”" if count == 1 else f"{count:,} promises broken in the last 7 days"
     at = newest.closed_at or newest.created_at
     return [Matter(words, at, "promises", tone="bad", icon="circle-x", query="?state=broken")]
 
@@ -119,7 +119,7 @@ def _broken(newest: Promise | None, *, count: int) -> list[Matter]:
 def _failed_jobs(newest: Job | None, *, count: int) -> list[Matter]:
     if newest is None:
         return []
-    words = "One thing failed" if count == 1 else f"{count:,} things failed"
+    words = "1 failed job" if count == 1 else f"{count:,} failed jobs"
     at = newest.finished_at or newest.created_at
     return [Matter(words, at, "failed_jobs", tone="bad", icon="alert-triangle")]
 

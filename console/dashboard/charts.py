@@ -1,4 +1,4 @@
-"""Charts as geometry, drawn by the templates as SVG. A unit is about a pixel on a desk."""
+"""Chart geometry; templates draw it as SVG. A unit is about one desktop pixel."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class GridLine:
 
 @dataclass(frozen=True)
 class Bar:
-    """One part of a stack. `tone` is a class of the style sheet, `title` what it says when pointed at."""
+    """One segment of a stack. `tone` is a CSS class, `title` the tooltip."""
 
     x: float
     y: float
@@ -47,7 +47,7 @@ class Dot:
 
 @dataclass(frozen=True)
 class Line:
-    """One series; it is broken where there is no value. A value alone between two gaps is a dot only."""
+    """One series, interrupted where values are missing; an isolated value is only a dot."""
 
     path: str
     dots: list[Dot]
@@ -56,7 +56,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Chart:
-    """What a template draws. `summary` says the same in a sentence."""
+    """A chart ready to draw. `summary` is its text alternative."""
 
     width: int
     height: float
@@ -70,7 +70,7 @@ class Chart:
 
 @dataclass(frozen=True)
 class Series:
-    """One value per column; None where there is none."""
+    """One value per column; None where it is missing."""
 
     name: str
     tone: str
@@ -79,7 +79,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Scale:
-    """From values to places."""
+    """Maps values to coordinates."""
 
     top: float
     base: float
@@ -94,7 +94,7 @@ class Scale:
         return round(self.base - (self.base - TOP) * value / self.top, 1)
 
     def x(self, column: int) -> float:
-        """The middle of a column."""
+        """The center of a column."""
         return round(LEFT + self.step * (column + 0.5), 1)
 
 
@@ -108,7 +108,7 @@ def stacked(
     width: int = WIDE,
     whole: float = 0,
 ) -> Chart:
-    """Bars on top of one another, one stack per label. The axis reaches `whole` even where no stack does."""
+    """A stacked bar chart, one stack per label. The axis reaches at least `whole`."""
     sums = [sum(one.values[column] or 0 for one in series) for column in range(len(labels))]
     scale = Scale(top=nice_top(max([whole, *sums])), base=height - 28, columns=len(labels), width=width)
     bars = [bar for column in range(len(labels)) for bar in _stack(series, column, labels[column], scale, unit)]
@@ -116,7 +116,7 @@ def stacked(
 
 
 def lines(series: Sequence[Series], *, labels: Sequence[str], height: float, unit: str, summary: str) -> Chart:
-    """One line per series over the labels."""
+    """A line chart, one line per series."""
     highest = max((value for one in series for value in one.values if value is not None), default=0)
     scale = Scale(top=nice_top(highest), base=height - 28, columns=len(labels), width=WIDE)
     drawn = [_line(one, labels, scale, unit) for one in series]
@@ -124,8 +124,8 @@ def lines(series: Sequence[Series], *, labels: Sequence[str], height: float, uni
 
 
 def nice_top(value: float) -> float:
-    """The next round number at which an axis may end; its half is a whole number, as counts are."""
-    # Shares that make up a whole may add up to a little more than that.
+    """The next round number for the end of an axis; its half is a whole number."""
+    # Shares may add up to slightly more than 100 through rounding.
     value = round(value, 6)
     if value <= 2:
         return 2

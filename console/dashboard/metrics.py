@@ -1,6 +1,6 @@
-"""The dashboard's figures: seven days against the seven before.
+"""Dashboard metrics: the last seven days against the seven before.
 
-Ids are ordered by the time they were made, so that a period is a range of the index on (organization, id).
+Ids are ordered by creation time, so a period is a range of the index on (organization, id).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tenancy.ids import uuid7_floor
 DAYS = 7
 WEEK = timedelta(days=DAYS)
 
-# `is_now` is null between the two periods: the week before ends at the same moment of its last day.
+# `is_now` is null between the two periods: the previous one ends at the same time of day as the current one.
 TURNS = """
 with spoken as (
     select case when t.created_at >= %(since)s then true when t.created_at <= %(until)s then false end as is_now,
@@ -39,7 +39,7 @@ select is_now, day, count(*), count(*) filter (where channel = any(%(calls)s)) a
 from spoken group by grouping sets ((is_now), (is_now, day))
 """
 
-# Counting goes through the organization's messages of the two weeks, whichever project they are of.
+# Counting scans all messages of the organization in both weeks, whatever their project.
 MANY = """
 select count(*) >= %(most)s as are_many from (
     select 1 from conversations_message where organization_id = %(organization)s and id >= %(floor)s limit %(most)s
@@ -79,7 +79,7 @@ COUNTS = {
 
 @dataclass(frozen=True)
 class Period:
-    """Calendar days of a time zone up to this moment; the seven before end at the same time of day."""
+    """Seven calendar days in a time zone, up to now; the previous period ends at the same time of day."""
 
     now: datetime
     since: datetime
@@ -92,8 +92,11 @@ class Period:
 
 @dataclass(frozen=True)
 class Turns:
-    """The turns of a day or of a week. Times are of replies to a customer, in milliseconds; shares count replies that
-    could have had directives; quality is from 1 to 10, `scored` says of how many turns."""
+    """Turns of a day or a week.
+
+    Times are those of replies to customers, in milliseconds. `fresh`, `stale` and `waiting` count replies that could use
+    directives. `quality` is 1 to 10, over `scored` turns.
+    """
 
     count: int = 0
     calls: int = 0
@@ -122,7 +125,7 @@ class Turns:
 
 @dataclass(frozen=True)
 class Week:
-    """Everything of seven days. `cost` is in USD, None when no model had a price."""
+    """Totals of seven days. `cost` is in USD, or None when no model has a price."""
 
     turns: Turns
     conversations: int
@@ -140,24 +143,24 @@ class Figures:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nobody has talked to the agent in these two weeks."""
+        """True if both weeks have no messages."""
         return not (self.now.messages or self.before.messages)
 
 
 def last_days(now: datetime, *, timezone: str) -> Period:
-    """Today and the six days before it, as the business counts its days."""
+    """Today and the six days before it, in the business's time zone."""
     local = now.astimezone(ZoneInfo(timezone))
     today = local.replace(hour=0, minute=0, second=0, microsecond=0)
     return Period(now=local, since=today - timedelta(days=DAYS - 1), timezone=timezone)
 
 
 def is_busy(project: Project, period: Period, *, most: int) -> bool:
-    """Whether so many messages have to be gone through that nobody should wait for it. Reads at most `most` of them."""
+    """Return True if counting would scan at least `most` messages. Reads at most that many."""
     return bool(_rows(MANY, {**_values(project, period), "most": most})[0]["are_many"])
 
 
 def project_figures(project: Project, period: Period) -> Figures:
-    """The figures of one project, in the running transaction."""
+    """The project's metrics. Call inside the tenant's transaction."""
     values = _values(project, period)
     turns = _rows(TURNS, values)
     by_day = {row["day"]: _turns(row) for row in turns if row["is_now"] and row["day"]}

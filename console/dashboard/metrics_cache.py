@@ -1,8 +1,8 @@
-"""Figures of busy projects, counted behind the page and at most once a minute by each web process. A quiet project's are always
-of this moment.
+"""Background metrics for busy projects.
 
-Nobody waits for a busy project's: whoever comes first is told that they are being counted. Later ones see them as they stand, and
-once these are a minute old, they are counted anew.
+Each web process counts a busy project in a background thread at most once a minute; quiet projects are counted on every
+request. The first visitor of a busy project gets a placeholder. Later ones get the cached metrics, which are refreshed
+once they are a minute old.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from tenancy.scope import tenant_tx
 
 log = logging.getLogger(__name__)
 
-# Counting so many messages takes 20 ms; a million in the quarter, half a second and more.
+# Counting this many messages takes about 20 ms; a million takes half a second or more.
 BUSY = 5_000
 FRESH_SECONDS = 60.0
-# Older ones are shown to nobody.
+# Older metrics are never shown.
 LONGEST_SECONDS = 600.0
 MOST_KEPT = 256
 
@@ -37,18 +37,18 @@ MOST_KEPT = 256
 class CachedMetrics:
     figures: Figures
     at: float
-    """When they were counted, by `time.monotonic`."""
+    """`time.monotonic` when they were counted."""
 
 
 _kept: OrderedDict[UUID, CachedMetrics] = OrderedDict()
 _counting: dict[UUID, Future[None]] = {}
 _lock = Lock()
-# One at a time: counting is the database's work, which serves the customers first.
+# One at a time, so that counting leaves the database to customers.
 _counter = ThreadPoolExecutor(max_workers=1, thread_name_prefix="figures")
 
 
 def recent_figures(project: Project, period: Period) -> Figures | None:
-    """The figures as they are, or as they were a short while ago; None while they are being counted."""
+    """Current or recently cached metrics; None while the first count is running."""
     kept = _shown(project, period)
     if kept is None and not is_busy(project, period, most=BUSY):
         return project_figures(project, period)
@@ -58,7 +58,7 @@ def recent_figures(project: Project, period: Period) -> Figures | None:
 
 
 def _shown(project: Project, period: Period) -> CachedMetrics | None:
-    """What may still be shown: not older than ten minutes, and of the same days."""
+    """The cached metrics if they are less than ten minutes old and of the same days."""
     kept = _kept.get(project.pk)
     if kept is None or _age_seconds(kept) >= LONGEST_SECONDS or kept.figures.period.since != period.since:
         return None
@@ -70,7 +70,7 @@ def _age_seconds(kept: CachedMetrics) -> float:
 
 
 def _count_behind(project: Project, *, timezone: str) -> None:
-    """Count in a thread, unless that is under way."""
+    """Start a background count unless one is running."""
     with _lock:
         running = _counting.get(project.pk)
         if running is None or running.done():
@@ -83,7 +83,7 @@ def _count(project: Project, timezone: str) -> None:
             figures = project_figures(project, last_days(now(), timezone=timezone))
         _keep(project, figures)
     except DatabaseError as error:
-        log.warning("The figures of project %s could not be counted: %s", project.pk, error)
+        log.warning("Counting the metrics of project %s failed: %s", project.pk, error)
     finally:
         connections.close_all()
         _counting.pop(project.pk, None)

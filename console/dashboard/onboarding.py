@@ -1,4 +1,4 @@
-"""The first steps of a new project: what is done, what comes next, and whether anyone still wants to see them."""
+"""The onboarding checklist of a new project."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HIDDEN = "first_steps_hidden"
 
 @dataclass(frozen=True)
 class Step:
-    """One thing to do. `view` is the name of the page where it is done, `section` the one of its parts, if it has some."""
+    """One step. `view` is the URL name of its page, `section` the page's section if it has any."""
 
     title: str
     why: str
@@ -27,7 +27,7 @@ class Step:
 
 
 def first_steps(project: Project) -> list[Step]:
-    """The steps in their order; none once they are hidden. All of them done hides them for good."""
+    """The steps in order; empty once hidden. Completing every step hides them for good."""
     hidden = resolve_attributes(project).get(HIDDEN)
     if hidden and hidden.value:
         return []
@@ -39,7 +39,7 @@ def first_steps(project: Project) -> list[Step]:
 
 
 def hide_first_steps(project: Project) -> None:
-    """Never show them again in this project, to anyone."""
+    """Hide the checklist for every member of the project."""
     set_attribute(project, HIDDEN, True)
 
 
@@ -49,27 +49,27 @@ def _steps(project: Project) -> list[Step]:
     widget = find_widget(project)
     people = Member.objects.count() > 1 or Invitation.objects.exists()
     return [
-        Step("Talk to the agent", "You play the customer", "Open the playground", "playground", talked),
-        Step("Say who you are", "Your address, offers and prices", "Describe it", "agent", _is_described(version)),
-        Step("Set working hours", "It answers by them", "Set hours", "agent", _has_hours(project, version), "hours"),
+        Step("Talk to the agent", "Play the customer", "Open playground", "playground", talked),
+        Step("Describe your business", "Address, offers, prices", "Describe it", "agent", _is_described(version)),
+        Step("Set opening hours", "Answers follow them", "Set hours", "agent", _has_hours(project, version), "hours"),
         Step(
-            "Put the chat on your site",
-            "One line to copy",
-            "Set it up",
+            "Add the chat to your site",
+            "One line of code",
+            "Set up widget",
             "widget",
             widget is not None and widget.is_enabled,
         ),
-        Step("Invite someone", "Two see more than one", "Invite", "members", people),
+        Step("Invite a colleague", "They can answer customers too", "Invite", "members", people),
     ]
 
 
 def _is_described(version: AgentVersion | None) -> bool:
-    """A template's made-up address and prices describe nobody."""
+    """Return True once the template's example facts are replaced."""
     known = version.config.business_context if version else ""
     return bool(known) and not leftover_examples(known)
 
 
 def _has_hours(project: Project, version: AgentVersion | None) -> bool:
-    """A template's hours are nobody's until a person has saved them; open at any time is said by saving that."""
+    """Return True once a person saved the hours; the template's example hours don't count."""
     hours = version.document.get("hours") if version else None
     return are_hours_confirmed(project) or bool(hours and not are_example_hours(project, hours))

@@ -1,4 +1,4 @@
-"""The five figures at the top of the dashboard, each against the week before."""
+"""The five headline metrics, each compared with the week before."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 from console.dashboard.metrics import Figures, Week
 
-# Changes smaller than this are no news.
+# Relative changes below this read as "unchanged".
 SAME = 0.005
 
 
 @dataclass(frozen=True)
 class Stat:
-    """One figure. `tone` and `icon` say whether the line beneath is good or bad news, where that is known."""
+    """One metric. `tone` and `icon` mark the comparison as good or bad, where that applies."""
 
     label: str
     value: str
@@ -22,12 +22,12 @@ class Stat:
     icon: str = ""
 
 
-# Which the fourth is, is known once it is counted.
+# The fourth metric depends on the counts.
 AWAITED = [Stat(label, "") for label in ("Conversations", "First token, median", "Fresh directives", "", "Model cost")]
 
 
 def stats_of(figures: Figures | None) -> list[Stat]:
-    """Volume, speed, freshness, quality (failed jobs where nothing is scored), cost. Without values while these are being counted."""
+    """Volume, speed, freshness, quality (failed jobs where nothing is scored), cost. Placeholders while counting."""
     if figures is None:
         return AWAITED
     now, before = figures.now, figures.before
@@ -52,13 +52,13 @@ def _first_token(now: Week) -> Stat:
     if median_ms is None or p95_ms is None:
         return Stat("First token, median", "–", beneath="No replies yet")
     value, unit = _duration(median_ms)
-    return Stat("First token, median", value, unit, beneath=f"95 of 100 under {' '.join(_duration(p95_ms))}")
+    return Stat("First token, median", value, unit, beneath=f"p95 {' '.join(_duration(p95_ms))}")
 
 
 def _fresh(now: Week, before: Week) -> Stat:
     share, earlier = now.turns.fresh_share, before.turns.fresh_share
     if share is None:
-        return Stat("Fresh directives", "–", beneath="From the second reply on")
+        return Stat("Fresh directives", "–", beneath="Starts with the second reply")
     beneath = f"{now.turns.stale:,} stale, {now.turns.waiting:,} waiting"
     if earlier is not None:
         beneath += f"; {earlier:.0%} before".replace("%", " %")
@@ -78,29 +78,29 @@ def _quality(now: Week, before: Week) -> Stat:
 def _failed(now: Week, before: Week) -> Stat:
     beneath = f"{before.failed_jobs:,} the week before"
     if not now.failed_jobs:
-        return Stat("What failed", "0", beneath=beneath)
-    return Stat("What failed", f"{now.failed_jobs:,}", beneath=beneath, tone="bad", icon="alert-triangle")
+        return Stat("Failures", "0", beneath=beneath)
+    return Stat("Failures", f"{now.failed_jobs:,}", beneath=beneath, tone="bad", icon="alert-triangle")
 
 
 def _cost(now: Week, before: Week) -> Stat:
     if now.cost is None:
-        return Stat("Model cost", "–", beneath="The models have no price yet")
+        return Stat("Model cost", "–", beneath="No model prices set")
     if not now.cost:
-        return Stat("Model cost", "$0.00", beneath="No call had a price above zero")
+        return Stat("Model cost", "$0.00", beneath="All calls were free")
     cents = 100 * float(now.cost) / now.conversations if now.conversations else 0.0
-    beneath = f"{cents:.1f} ¢ a conversation"
+    beneath = f"{cents:.1f} ¢ per conversation"
     if before.cost:
         beneath += f"; ${before.cost:,.2f} before"
     return Stat("Model cost", f"${now.cost:,.2f}", beneath=beneath)
 
 
 def _change(now: int, before: int) -> str:
-    """In words, against the week before; nothing where there was none."""
+    """The change against the week before; empty if that week had none."""
     if not before:
         return ""
     change = now / before - 1
     if abs(change) < SAME:
-        return "as the week before"
+        return "unchanged"
     return f"{abs(change):.0%} {'more' if change > 0 else 'fewer'}".replace("%", " %")
 
 

@@ -1,4 +1,4 @@
-"""The dashboard: a week in figures, what needs a person, and the first steps."""
+"""The dashboard: weekly metrics, items that need attention, and onboarding."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ from projects.models.key import Scope
 from projects.models.permissions import Entry
 from tenancy.scope import tenant_tx
 
-NONE = "No replies in these days."
-COUNTING = "Being counted."
+NONE = "No replies in this period."
+COUNTING = "Loading."
 
 
 @dataclass(frozen=True)
@@ -43,9 +43,9 @@ class Charts:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def dashboard(request: HttpRequest, project_slug: str) -> HttpResponse:
-    """The page; POST hides the first steps for good.
+    """Show the dashboard; POST hides the onboarding checklist for good.
 
-    The figures of a busy project may still be counted when it comes: static/js/dashboard.js then asks for it again.
+    Metrics of a busy project may still be counting; static/js/dashboard.js then reloads them.
     """
     is_post = request.method == "POST"
     entry = enter(request, project_slug, verb=Scope.CONFIGURE if is_post else Scope.READ)
@@ -57,7 +57,7 @@ def dashboard(request: HttpRequest, project_slug: str) -> HttpResponse:
         else:
             attention = what_needs_you(entry.project)
             steps = first_steps(entry.project)
-            # Last: what it counts behind the page should not slow the page.
+            # Last, so that a background count doesn't slow the other queries.
             figures = recent_figures(entry.project, period)
     if is_post:
         return redirect("dashboard", project_slug=project_slug)
@@ -75,7 +75,7 @@ def dashboard(request: HttpRequest, project_slug: str) -> HttpResponse:
 
 
 def charts_of(period: Period, days: Sequence[Turns]) -> Charts:
-    """The week, day by day."""
+    """Charts of the week, by day."""
     labels = [f"{day:%a}" for day in period.days]
     return Charts(
         turns=_turns(days, labels), first_token=_first_token(days, labels), freshness=_freshness(days, labels)
@@ -83,7 +83,7 @@ def charts_of(period: Period, days: Sequence[Turns]) -> Charts:
 
 
 def awaited_charts(period: Period) -> Charts:
-    """The same week while it is being counted: nothing on axes without numbers."""
+    """Placeholder charts: empty, on axes without labels."""
     empty = charts_of(period, [Turns()] * DAYS)
     return Charts(turns=_blank(empty.turns), first_token=_blank(empty.first_token), freshness=_blank(empty.freshness))
 
@@ -106,7 +106,7 @@ def _turns(days: Sequence[Turns], labels: list[str]) -> Chart:
 
 def _first_token(days: Sequence[Turns], labels: list[str]) -> Chart:
     series = [
-        Series("of 100 in 95", "l2", [day.p95_ms for day in days]),
+        Series("p95", "l2", [day.p95_ms for day in days]),
         Series("median", "l1", [day.median_ms for day in days]),
     ]
     medians = [day.median_ms for day in days if day.median_ms is not None]
@@ -131,7 +131,7 @@ def _freshness(days: Sequence[Turns], labels: list[str]) -> Chart:
 
 
 def _today(entry: Entry, now: datetime) -> dict[str, Any]:
-    """Today in the business's own time zone, and whether it is open."""
+    """Today's date in the business's time zone, and its opening status."""
     version = entry.project.agent_version
     local = now.astimezone(ZoneInfo(zone_of(entry)))
     day = f"{local:%A}, {local.day} {local:%B}"
@@ -143,7 +143,7 @@ def _today(entry: Entry, now: datetime) -> dict[str, Any]:
 
 
 def _steps(steps: list[Step], entry: Entry) -> dict[str, Any]:
-    """Only for those who may do them."""
+    """The checklist, for members who may configure the project."""
     if not steps or not entry.may(Scope.CONFIGURE):
         return {"steps": []}
     done = sum(step.is_done for step in steps)

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods
 from rest_framework.exceptions import ErrorDetail
 
 from console.access import enter
-from console.agent.form_fields import Boxes
+from console.agent.form_fields import FormFields
 from console.inbox.tickets import LABELS, UNNAMED
 from console.layout import shell_context
 from console.search import customer_names
@@ -102,10 +102,10 @@ def _open(entry: Entry, user: User, typed: dict[str, str], *, about: Conversatio
 
 
 def _shown(typed: dict[str, str], errors: dict[str, str], *, about: Conversation | None) -> dict[str, Any]:
-    boxes = Boxes(errors)
+    boxes = FormFields(errors)
     names = customer_names([about.persona_id]) if about else {}
     return {
-        **{name: boxes.box(name, typed[name]) for name in FIELDS},
+        **{name: boxes.field(name, typed[name]) for name in FIELDS},
         "priorities": TicketPriority.choices,
         "about": about,
         "customer": names.get(about.persona_id, UNNAMED) if about else "",

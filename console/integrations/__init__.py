@@ -1,1 +1,1 @@
-"""The page that connects a project's integrations."""
+"""The integrations page."""

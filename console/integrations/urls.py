@@ -1,4 +1,4 @@
-"""Addresses of the page of integrations."""
+"""URLs of the integrations page."""
 
 from __future__ import annotations
 

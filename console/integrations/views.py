@@ -1,6 +1,4 @@
-"""The page of integrations: what the project's messages go out by, what it looks up where, and what is in the outbox while
-nothing is connected.
-"""
+"""The integrations page: connections for messages and look-ups, and the outbox of unsent messages."""
 
 from __future__ import annotations
 
@@ -17,7 +15,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
-from console.agent.form_fields import Box
+from console.agent.form_fields import FormField
 from console.agent.nested_form_data import Node, part_of, read_entries, text_of
 from console.agent.page import page_context, tab_url
 from projects.agents.concurrent_edits import SEEN, SavedMeanwhile, as_text, read_seen
@@ -50,9 +48,9 @@ SHOWN = 5
 
 @dataclass(frozen=True)
 class Field:
-    """One setting in the form of a kind."""
+    """One setting of an integration."""
 
-    box: Box
+    box: FormField
     title: str
     hint: str
     placeholder: str
@@ -62,13 +60,13 @@ class Field:
 
 @dataclass(frozen=True)
 class Card:
-    """One kind: whether it is connected, with what, and its form."""
+    """One integration: connection state, saved settings, form."""
 
     kind: SourceKind
     source: Source | None
     secret: str
     fields: list[Field]
-    secret_box: Box
+    secret_box: FormField
     problems: list[str]
     is_open: bool
     seen: str
@@ -83,11 +81,11 @@ class Card:
 
     @property
     def facts(self) -> list[tuple[str, str]]:
-        """What is connected, in words: not what was typed and isn't saved."""
-        standing = {
+        """The saved settings as (title, value), without unsaved input."""
+        saved = {
             f"settings.{name}": str(value) for name, value in (self.source.settings if self.source else {}).items()
         }
-        values = [(one, standing.get(one.box.name, "")) for one in self.fields]
+        values = [(one, saved.get(one.box.name, "")) for one in self.fields]
         fields = [(one.title, dict(one.choices).get(value, value)) for one, value in values]
         secret = [(self.kind.credential, self.secret)] if self.secret else []
         return [fact for fact in (*fields, *secret) if fact[1]]
@@ -106,9 +104,9 @@ class OutboxMessage:
 
 @dataclass(frozen=True)
 class Typed:
-    """What was posted for one kind, with what is wrong with it, or what others saved meanwhile.
+    """A refused submission: values with errors, or with a conflicting save.
 
-    `seen` is what its form began with; empty where it begins anew.
+    `seen` is the state the form was loaded with; empty for a fresh form.
     """
 
     kind: SourceKind
@@ -122,7 +120,7 @@ class Typed:
 @login_required
 @require_http_methods(["GET", "POST"])
 def integrations_page(request: HttpRequest, project_slug: str, section: str) -> HttpResponse:
-    """Every kind that can be connected; a post connects one, or changes it."""
+    """List the integrations; POST connects or changes one."""
     is_saved = request.method == "POST"
     entry = enter_project(cast(User, request.user), project_slug, verb=Scope.CONFIGURE if is_saved else Scope.READ)
     return _connect(request, entry) if is_saved else _show(request, entry)
@@ -131,7 +129,7 @@ def integrations_page(request: HttpRequest, project_slug: str, section: str) -> 
 @login_required
 @require_POST
 def disconnect(request: HttpRequest, project_slug: str, kind: str) -> HttpResponse:
-    """End a connection; what goes out by it goes to the outbox from then on."""
+    """Disconnect an integration; its messages go to the outbox from then on."""
     entry = enter_project(cast(User, request.user), project_slug, verb=Scope.CONFIGURE)
     known = _kind(kind)
     seen = read_seen(request.POST[SEEN]) if SEEN in request.POST else None
@@ -140,15 +138,14 @@ def disconnect(request: HttpRequest, project_slug: str, kind: str) -> HttpRespon
             if not disconnect_source(entry.project, known, by=cast(User, request.user), seen=seen):
                 raise Http404
     except SavedMeanwhile as conflict:
-        told = Typed(known, conflict.values, {}, conflict=conflict)
-        return _show(request, entry, typed=told)
-    messages.success(request, f"Disconnected, and the {known.credential.lower()} is forgotten.")
+        return _show(request, entry, typed=Typed(known, conflict.values, {}, conflict=conflict))
+    messages.success(request, f"{known.title} disconnected.")
     return redirect(tab_url(project_slug, TAB))
 
 
 @login_required
 async def test(request: HttpRequest, project_slug: str, kind: str) -> HttpResponseBase:
-    """Try a connection out, and say how it went. No transaction is held meanwhile."""
+    """Test a connection and report the result. No transaction is open during the test."""
     user = cast(User, await request.auser())
     entry = await in_db(enter_project, user, project_slug, verb=Scope.CONFIGURE)
     known = _kind(kind)
@@ -180,13 +177,12 @@ def _connect(request: HttpRequest, entry: Entry) -> HttpResponse:
         return _show(request, entry, typed=Typed(kind, typed, refusal.errors, seen=text_of(entries, SEEN)))
     except SavedMeanwhile as conflict:
         return _show(request, entry, typed=Typed(kind, conflict.values, {}, conflict=conflict))
-    how = "are looked up there" if kind.is_looked_up else "go out by it"
-    messages.success(request, f"Connected: {kind.carries} {how} from now on. Try it to be sure.")
+    messages.success(request, f"{kind.title} connected. Test it to make sure it works.")
     return redirect(tab_url(entry.project.slug, TAB))
 
 
 def _settings(kind: SourceKind, typed: Node) -> dict[str, str]:
-    """What was typed; a field that was left empty has its default."""
+    """The submitted settings; empty fields fall back to their defaults."""
     return {name: text for name in kind.settings.model_fields if (text := text_of(typed, name))}
 
 
@@ -202,7 +198,7 @@ def _show(
         context["cards"] = [
             _card(entry.project, kind, typed if typed and typed.kind is kind else None) for kind in KINDS.values()
         ]
-        context["outbox"] = [_kept(effect) for effect in _in_outbox(entry.project)[:SHOWN]]
+        context["outbox"] = [_outbox_message(effect) for effect in _in_outbox(entry.project)[:SHOWN]]
     context["tried"], context["trial"] = trial or (None, None)
     return render(request, "integrations/integrations.html", context, status=_status(typed))
 
@@ -217,7 +213,7 @@ def _in_outbox(project: Project) -> QuerySet[Effect]:
     return Effect.objects.filter(project_id=project.pk, adapter=OUTBOX).order_by("-created_at")
 
 
-def _kept(effect: Effect) -> OutboxMessage:
+def _outbox_message(effect: Effect) -> OutboxMessage:
     message = (effect.result or {}).get("message") or {}
     return OutboxMessage(
         tool=effect.tool,
@@ -238,7 +234,7 @@ def _card(project: Project, kind: SourceKind, typed: Typed | None) -> Card:
         source=source,
         secret=secret_hint(source) if source else "",
         fields=fields,
-        secret_box=Box(f"{kind.name}.{SECRET}", "", errors.pop(SECRET, "")),
+        secret_box=FormField(f"{kind.name}.{SECRET}", "", errors.pop(SECRET, "")),
         problems=list(errors.values()),
         missing=failed_syncs(project).count() if source and kind.name == CALENDAR else 0,
         seen=typed.seen if typed and typed.errors else as_text(loaded_state(source)),
@@ -253,7 +249,7 @@ def _field(kind: SourceKind, name: str, values: Mapping[str, Any], error: str) -
     labels = about.json_schema_extra if isinstance(about.json_schema_extra, dict) else {}
     choices = tuple((choice, str(labels.get(choice, choice))) for choice in get_args(about.annotation))
     return Field(
-        box=Box(f"settings.{name}", "" if value is None else str(value), error),
+        box=FormField(f"settings.{name}", "" if value is None else str(value), error),
         title=about.title or name,
         hint=about.description or "",
         placeholder=str(about.examples[0]) if about.examples else "",

@@ -1,1 +1,1 @@
-"""The knowledge base: the list with its search, the editor, and the public article."""
+"""The knowledge base: list and search, editor, public article."""

@@ -1,4 +1,4 @@
-"""Writing an article: its form, its preview, and the verbs of its page."""
+"""The article editor: save, preview, publish, delete."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
-from console.agent.form_fields import Boxes
+from console.agent.form_fields import FormFields
 from console.layout import shell_context
 from console.timestamps import moment_of
 from projects.common.differences import differences
@@ -41,7 +41,7 @@ from tenancy.scope import tenant_tx
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def new_article(request: HttpRequest, project_slug: str) -> HttpResponse:
-    """An empty form; POST writes the article, or only shows what it would look like."""
+    """Show an empty form; POST creates the article or previews it."""
     entry = enter_project(cast(User, request.user), project_slug, verb=Scope.CONFIGURE)
     if request.method != "POST":
         asked = ArticleText(request.GET.get("title", "").replace("\0", "")[:LONGEST_TITLE], "", "")
@@ -57,14 +57,14 @@ def new_article(request: HttpRequest, project_slug: str) -> HttpResponse:
         return _show(request, entry, None, text, errors=refusal.errors)
     except TooManyArticles as refusal:
         return _show(request, entry, None, text, errors={"": refusal.message})
-    messages.success(request, "Published. The agent answers from it at once." if is_published else "Saved as a draft.")
+    messages.success(request, "Article published." if is_published else "Draft saved.")
     return redirect("article", project_slug=project_slug, article_slug=made.slug)
 
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def article(request: HttpRequest, project_slug: str, article_slug: str) -> HttpResponse:
-    """One article; POST saves its text, publishes it or takes it back, or deletes it."""
+    """Show an article; POST saves, previews or deletes it."""
     is_post = request.method == "POST"
     entry = enter_project(cast(User, request.user), project_slug, verb=Scope.CONFIGURE if is_post else Scope.READ)
     with tenant_tx(entry.project.organization.pk):
@@ -81,7 +81,7 @@ def article(request: HttpRequest, project_slug: str, article_slug: str) -> HttpR
 
 
 def _save(request: HttpRequest, entry: Entry, row: Article) -> HttpResponse:
-    """Save the form: the text, and whether it is published."""
+    """Save the text and the published flag."""
     text, started_from = _typed(request), _started(request)
     try:
         with tenant_tx(entry.project.organization.pk):
@@ -93,30 +93,26 @@ def _save(request: HttpRequest, entry: Entry, row: Article) -> HttpResponse:
         return _show(request, entry, conflict.article, text, conflict=conflict.article)
     except NoSuchArticle:
         raise Http404 from None
-    messages.success(request, _told(row, is_changed=is_changed, is_switched=is_switched))
+    messages.success(request, _save_message(row, is_changed=is_changed, is_switched=is_switched))
     return redirect("article", project_slug=entry.project.slug, article_slug=row.slug)
 
 
 def _switch(request: HttpRequest, row: Article) -> bool:
-    """Publish or take back, as the form says."""
+    """Publish or unpublish as the form says. Return True if that changed anything."""
     change = publish_article if "is_published" in request.POST else unpublish_article
     return change(row, by=_writer(request))
 
 
-def _told(row: Article, *, is_changed: bool, is_switched: bool) -> str:
+def _save_message(row: Article, *, is_changed: bool, is_switched: bool) -> str:
     if is_switched:
-        return (
-            "Published. The agent answers from it at once."
-            if row.is_published
-            else "It is a draft again: nobody sees it."
-        )
-    return f"Saved as version {row.version}." if is_changed else "Nothing was different, so nothing was saved."
+        return "Article published." if row.is_published else "Article unpublished."
+    return f"Saved as version {row.version}." if is_changed else "No changes to save."
 
 
 def _delete(request: HttpRequest, entry: Entry, row: Article) -> HttpResponse:
     with tenant_tx(entry.project.organization.pk):
         delete_article(row, by=_writer(request))
-    messages.success(request, f"“{row.title}” is deleted.")
+    messages.success(request, f"“{row.title}” deleted.")
     return redirect("knowledge", project_slug=entry.project.slug)
 
 
@@ -131,22 +127,22 @@ def _show(
     started_from: int | None = None,
     is_preview: bool = False,
 ) -> HttpResponse:
-    """The form as saved, or with what was typed, what is wrong with it, and what someone else saved meanwhile."""
-    boxes = Boxes(errors or {})
+    """Render the form: the saved text, or the submitted one with its errors or a conflicting save."""
+    fields = FormFields(errors or {})
     context = {
         **shell_context(request, entry),
         "article": row,
         "path": article_path(entry.project.slug, row.slug) if row else "",
         "changed": moment_of(row.updated_at) if row else None,
         "saved_by": _author(row) if row else "",
-        "boxes": {name: boxes.box(name, value) for name, value in asdict(text).items()},
+        "fields": {name: fields.field(name, value) for name, value in asdict(text).items()},
         "started_from": started_from or (row.version if row else 0),
         "is_published": "is_published" in request.POST if request.method == "POST" else bool(row and row.is_published),
         "conflict": _conflict(conflict, text) if conflict else None,
         "blocks": read_markup(text.body) if is_preview else None,
         "text": text,
         "business": _business(entry),
-        "homeless": boxes.homeless(),
+        "unplaced": fields.unplaced(),
         "longest_title": LONGEST_TITLE,
         "longest_excerpt": LONGEST_EXCERPT,
     }
@@ -154,11 +150,11 @@ def _show(
     return render(request, "knowledge/article.html", context, status=status)
 
 
-def _conflict(standing: Article, text: ArticleText) -> dict[str, Any]:
+def _conflict(saved: Article, text: ArticleText) -> dict[str, Any]:
     return {
-        "author": _author(standing),
-        "version": standing.version,
-        "changes": differences(asdict(text_of(standing)), asdict(text)),
+        "author": _author(saved),
+        "version": saved.version,
+        "changes": differences(asdict(text_of(saved)), asdict(text)),
     }
 
 

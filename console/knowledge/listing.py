@@ -1,4 +1,4 @@
-"""The list of articles, and what a question would find among them."""
+"""The article list, and a test search."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from tenancy.scope import tenant_tx
 
 PAGE = 50
 LONGEST_SEARCH = 300
-# What the agent reads of a question's answers; the first of what the page shows.
+# Number of search results shown to the agent.
 MOST_FOUND = 8
 STATES = {"published": False, "drafts": True}
 
 
 @dataclass(frozen=True)
 class Row:
-    """An article that a question found, with the words around the hit."""
+    """A search result with an excerpt around the match."""
 
     slug: str
     title: str
@@ -41,7 +41,7 @@ class Row:
 @login_required
 @require_safe
 def knowledge(request: HttpRequest, project_slug: str) -> HttpResponse:
-    """All articles by title, or what the agent would find for a question."""
+    """List articles by title, or the agent's search results for a question."""
     entry = enter_project(cast(User, request.user), project_slug, verb=Scope.READ)
     question = request.GET.get("q", "").replace("\0", "").strip()[:LONGEST_SEARCH]
     with tenant_tx(entry.project.organization.pk):
@@ -51,7 +51,7 @@ def knowledge(request: HttpRequest, project_slug: str) -> HttpResponse:
 
 
 def _tried(project: Project, question: str) -> dict[str, Any]:
-    """What the agent finds, and the drafts that it would find if they were published."""
+    """Published results, and drafts that would match if published."""
     found = search_articles(project.pk, question, most=MOST_FOUND)
     seen = {one.id for one in found}
     drafts = search_articles(project.pk, question, most=MOST_FOUND, drafts=True)
@@ -86,14 +86,14 @@ def _numbers(everything: QuerySet[Article]) -> dict[str, int]:
 
 
 def _after(rows: QuerySet[Article], last: str) -> QuerySet[Article]:
-    """The rows behind an article; one that isn't there begins at the top."""
+    """Rows after the given article; all rows if it doesn't exist."""
     try:
-        standing = Article.objects.filter(pk=UUID(last)).first()
+        last_article = Article.objects.filter(pk=UUID(last)).first()
     except ValueError:
         return rows
-    if standing is None:
+    if last_article is None:
         return rows
-    return rows.filter(Q(title__gt=standing.title) | Q(title=standing.title, pk__gt=standing.pk))
+    return rows.filter(Q(title__gt=last_article.title) | Q(title=last_article.title, pk__gt=last_article.pk))
 
 
 def _agent(project: Project) -> str:

@@ -1,4 +1,4 @@
-"""What a customer reads: a published article on a page without a script, that any cache may keep for a minute."""
+"""The public page of an article: no scripts, cacheable for a minute."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ from projects.models import Project
 from tenancy.scope import tenant_tx
 from tenancy.tenant_lookup import find_project_by_slug
 
-KEPT_SECONDS = 60
-# The page loads its style and its font, and nothing else; nothing on it can be sent anywhere.
+MAX_AGE_SECONDS = 60
+# The page may load styles and fonts only, and submit nothing.
 POLICY = {"script-src": [NONE], "connect-src": [NONE], "form-action": [NONE], "style-src": [SELF]}
 
 
 @csp_replace(POLICY)  # type: ignore[arg-type]  # its types know no view with arguments
 @require_safe
 def read_article(request: HttpRequest, project_slug: str, article_slug: str) -> HttpResponseBase:
-    """A published article. A draft, another project's and one that never was are the same: Http404."""
+    """Show a published article. Drafts, other projects' articles and unknown slugs all raise Http404."""
     response = HttpResponse(_page(project_slug, article_slug))
-    response["Cache-Control"] = f"public, max-age={KEPT_SECONDS}"
+    response["Cache-Control"] = f"public, max-age={MAX_AGE_SECONDS}"
     response["ETag"] = etag = quote_etag(md5(response.content, usedforsecurity=False).hexdigest())
     return get_conditional_response(request, etag=etag, response=response) or response
 
 
 def _page(project_slug: str, article_slug: str) -> str:
-    """The page's HTML; made without the request, so that nothing of the visitor gets into it."""
-    place = find_project_by_slug(project_slug)
-    if place is None:
+    """The page's HTML, rendered without the request so that nothing about the visitor can leak into caches."""
+    location = find_project_by_slug(project_slug)
+    if location is None:
         raise Http404
-    with tenant_tx(place.organization_id):
-        project = Project.objects.select_related("agent_version").get(pk=place.project_id)
+    with tenant_tx(location.organization_id):
+        project = Project.objects.select_related("agent_version").get(pk=location.project_id)
         try:
             article = find_article(project, article_slug)
         except NoSuchArticle:

@@ -1,4 +1,4 @@
-"""Addresses of the knowledge base."""
+"""URLs of the knowledge base."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Members, invitations, keys, sign-up, and how people sign in."""
+"""Members, invitations, API keys, sign-up and sign-in."""

@@ -1,4 +1,4 @@
-"""Following an invitation's link: with an account or into a new one."""
+"""Accepting an invitation, with an existing account or a new one."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ BACKEND = "django.contrib.auth.backends.ModelBackend"
 @never_cache
 @require_safe
 def open_link(request: HttpRequest, token: str) -> HttpResponse:
-    """Take the token out of the address bar and its history, as far as a redirect can."""
+    """Move the token into the session and redirect, to keep it out of the browser's address bar."""
     if read_offer(token) is None:
-        return _over(request)
-    request.session[INVITATION_TOKEN] = token
+        return _expired(request)
+    request.session[TOKEN] = token
     return redirect("join")
 
 
@@ -39,10 +39,10 @@ def open_link(request: HttpRequest, token: str) -> HttpResponse:
 @sensitive_post_parameters("password")
 @require_http_methods(["GET", "HEAD", "POST"])
 def join(request: HttpRequest) -> HttpResponse:
-    """What the invitation offers, and the way in that fits whoever holds it."""
-    offer = read_offer(request.session.get(INVITATION_TOKEN, ""))
+    """Show the invitation with the step that fits the visitor: accept, sign in, switch accounts or sign up."""
+    offer = read_offer(request.session.get(TOKEN, ""))
     if offer is None:
-        return _over(request)
+        return _expired(request)
     if request.user.is_authenticated:
         return _join_as_user(request, offer)
     if User.objects.filter(email__iexact=offer.email).exists() and not find_unclaimed(offer.email):
@@ -61,8 +61,8 @@ def _join_as_user(request: HttpRequest, offer: Offer) -> HttpResponse:
         with tenant_tx(offer.organization_id):
             accept(offer.invitation_id, user=user)
     except Conflict:
-        return _over(request)
-    return _go_in(request, offer)
+        return _expired(request)
+    return _finish(request, offer)
 
 
 def _join_as_newcomer(request: HttpRequest, offer: Offer) -> HttpResponse:
@@ -75,18 +75,18 @@ def _join_as_newcomer(request: HttpRequest, offer: Offer) -> HttpResponse:
         with tenant_tx(offer.organization_id):
             user = accept_as_newcomer(offer, name=form.cleaned_data["name"], password=form.cleaned_data["password"])
     except Conflict:
-        return _over(request)
+        return _expired(request)
     except IntegrityError:
-        # Somebody signed up with this address meanwhile.
+        # A concurrent sign-up took this address.
         return redirect("join")
     login(request, user, backend=BACKEND)
-    return _go_in(request, offer)
+    return _finish(request, offer)
 
 
-def _go_in(request: HttpRequest, offer: Offer) -> HttpResponse:
-    """To where they have just joined, whatever else they are in."""
-    del request.session[INVITATION_TOKEN]
-    messages.success(request, f"You have joined {offer.organization} as {choice_of(offer.role).title.lower()}.")
+def _finish(request: HttpRequest, offer: Offer) -> HttpResponse:
+    """Redirect to the organization just joined."""
+    del request.session[TOKEN]
+    messages.success(request, f"You joined {offer.organization} as {choice_of(offer.role).title.lower()}.")
     with tenant_tx(offer.organization_id):
         first = Project.objects.order_by("created_at").first()
     return redirect("dashboard", first.slug) if first else redirect("home")
@@ -99,6 +99,6 @@ def _page(
     return render(request, "people/join.html", context)
 
 
-def _over(request: HttpRequest) -> HttpResponse:
-    request.session.pop(INVITATION_TOKEN, None)
+def _expired(request: HttpRequest) -> HttpResponse:
+    request.session.pop(TOKEN, None)
     return render(request, "people/join_over.html", status=410)

@@ -1,4 +1,4 @@
-"""A person's own page: how they are called, how they sign in, and where they belong."""
+"""The user's account: name, sign-in methods, organizations."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def account(request: HttpRequest) -> HttpResponse:
     if form.is_valid():
         user.first_name, _, user.last_name = form.cleaned_data["name"].partition(" ")
         user.save(update_fields=["first_name", "last_name"])
-        messages.success(request, "Your name is saved.")
+        messages.success(request, "Name saved.")
         return redirect("account")
     context = {
         "form": form,
@@ -40,7 +40,7 @@ def account(request: HttpRequest) -> HttpResponse:
 
 
 def _memberships(user: User) -> list[dict[str, str]]:
-    """Every organization of the person, with their role there, the oldest membership first."""
+    """The user's organizations with their role, oldest membership first."""
     found = []
     for organization_id in find_organizations(user_id=user.pk):
         with tenant_tx(organization_id):

@@ -1,4 +1,4 @@
-"""The page of the audit trail: who changed the organization's people, how they sign in, its keys and connections."""
+"""The audit log: changes to members, sign-in methods, keys, integrations and articles."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ICONS = {
 
 @dataclass(frozen=True)
 class Change:
-    """One thing that is different: empty where there was nothing before, or is nothing after."""
+    """One changed value; empty where there was none before or is none after."""
 
     name: str
     before: str
@@ -55,7 +55,7 @@ class EntryRow:
 @login_required
 @require_safe
 def trail(request: HttpRequest, project_slug: str) -> HttpResponse:
-    """The newest changes of the whole organization; `before` is the id of an entry, for the older ones."""
+    """List the organization's newest entries; `before` is an entry id and pages back."""
     entry = enter_project(cast(User, request.user), project_slug, verb=Scope.CONFIGURE)
     with tenant_tx(entry.project.organization.pk):
         found = [_row(one) for one in _entries(request.GET.get("before", ""))]
@@ -66,7 +66,7 @@ def trail(request: HttpRequest, project_slug: str) -> HttpResponse:
 
 
 def _entries(before: str) -> list[AuditEntry]:
-    """One more than a page shows."""
+    """The entries of a page, plus one to detect the next page."""
     rows = AuditEntry.objects.all()
     try:
         return list(rows.filter(pk__lt=UUID(before))[: SHOWN + 1])
@@ -95,7 +95,7 @@ def _changes(before: dict[str, Any], after: dict[str, Any]) -> Iterator[Change]:
 
 
 def _words(value: Any) -> str:
-    """A value as it is read: a list by its parts, nothing as nothing."""
+    """A value as text: lists joined by commas, None as an empty string."""
     if isinstance(value, list):
         return ", ".join(str(part) for part in value)
     return "" if value is None else str(value)

@@ -1,4 +1,4 @@
-"""What people fill in, and what is said beside a field that can't be."""
+"""Forms for members, keys, onboarding and invitations, with their error messages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from projects.models import Role, User
 from projects.models.key import Scope
 
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
-LIFETIMES = {"": "Never", "30": "After 30 days", "90": "After 90 days", "365": "After a year"}
+LIFETIMES = {"": "Never expires", "30": "30 days", "90": "90 days", "365": "1 year"}
 
 
 class LineField(forms.CharField):
@@ -26,16 +26,16 @@ class LineField(forms.CharField):
     def clean(self, value: object) -> str:
         text = super().clean(value)
         if CONTROL.search(text):
-            raise ValidationError("Use letters, numbers and signs, in one line.")
+            raise ValidationError("Use one line of printable characters.")
         return str(text)
 
 
 class EmailField(forms.EmailField):
-    """An e-mail address, in lower case."""
+    """An e-mail address, lower-cased."""
 
     default_error_messages = {
-        "required": "Write an e-mail address.",
-        "invalid": "This is no e-mail address; write one like ada@example.com.",
+        "required": "Enter an e-mail address.",
+        "invalid": "Enter a valid e-mail address, like ada@example.com.",
     }
 
     def clean(self, value: object) -> str:
@@ -43,10 +43,10 @@ class EmailField(forms.EmailField):
 
 
 class InvitationForm(forms.Form):
-    """Who is invited, and as what."""
+    """The invited address and its role."""
 
     email = EmailField(max_length=254)
-    role = forms.ChoiceField(choices=Role.choices, error_messages={"invalid_choice": "Choose one of the roles."})
+    role = forms.ChoiceField(choices=Role.choices, error_messages={"invalid_choice": "Choose a role."})
 
 
 class RoleForm(forms.Form):
@@ -54,12 +54,12 @@ class RoleForm(forms.Form):
 
 
 class KeyForm(forms.Form):
-    """A new API key."""
+    """A new API key: name, scopes, expiry."""
 
-    name = LineField(max_length=80, error_messages={"required": "Say what the key is for, such as “website”."})
+    name = LineField(max_length=80, error_messages={"required": "Enter a name, such as “Website”."})
     scopes = forms.MultipleChoiceField(
         choices=Scope.choices,
-        error_messages={"required": "Choose at least one; a key without any opens nothing."},
+        error_messages={"required": "Choose at least one scope."},
     )
     lifetime = forms.ChoiceField(choices=list(LIFETIMES.items()), required=False)
 
@@ -70,20 +70,20 @@ class KeyForm(forms.Form):
 
 
 class WelcomeForm(forms.Form):
-    """The newcomer's business. Where it is comes from the browser, and is UTC and the US when that says nothing usable."""
+    """The new user's business. Time zone and region come from the browser; the defaults are UTC and the US."""
 
     name = LineField(
         max_length=120,
         error_messages={
-            "required": "Write the name that customers know.",
-            "max_length": "Use at most 120 characters; the rest belongs to the description.",
+            "required": "Enter your business name.",
+            "max_length": "Use at most 120 characters.",
         },
     )
     starter = forms.ChoiceField(
         choices=[(name, name) for name in NAMES],
         error_messages={
-            "required": "Pick one; everything in it can be changed.",
-            "invalid_choice": "Pick one of these.",
+            "required": "Choose a template. You can change everything later.",
+            "invalid_choice": "Choose one of these templates.",
         },
     )
     timezone = forms.CharField(required=False)
@@ -99,16 +99,16 @@ class WelcomeForm(forms.Form):
 
 
 class NameForm(forms.Form):
-    """How a person is called."""
+    """The user's display name."""
 
     name = LineField(max_length=150, required=False)
 
 
 class JoinForm(forms.Form):
-    """A new account for an invited address."""
+    """Sign-up for an invited address."""
 
-    name = LineField(max_length=150, error_messages={"required": "Write your name, as colleagues know it."})
-    password = forms.CharField(strip=False, max_length=1000, error_messages={"required": "Choose a password."})
+    name = LineField(max_length=150, error_messages={"required": "Enter your name."})
+    password = forms.CharField(strip=False, max_length=1000, error_messages={"required": "Enter a password."})
 
     def __init__(self, *args: object, email: str) -> None:
         super().__init__(*args)  # type: ignore[arg-type]  # the data of the request, or nothing

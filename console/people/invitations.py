@@ -1,4 +1,4 @@
-"""Sending invitations, again, and taking them back."""
+"""Sending, resending and revoking invitations."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from projects.models.permissions import Entry, enter_project
 from tenancy.scope import tenant_tx
 
 LINK = "invitation_link"
-TOO_MANY = "You sent many invitations within an hour; wait a while before the next."
+TOO_MANY = "You’ve sent too many invitations in the last hour. Try again later."
 
 
 @dataclass(frozen=True)
 class FreshLink:
-    """The link of an invitation that no e-mail took along, and why."""
+    """An invitation link that wasn't e-mailed; `delivery` says why."""
 
     email: str
     url: str
@@ -43,7 +43,7 @@ class FreshLink:
 @login_required
 @require_POST
 def send_again(request: HttpRequest, project_slug: str, invitation_id: UUID) -> HttpResponse:
-    """A new link for the same address; the one before stops."""
+    """Issue a new link for the same address; the previous one stops working."""
     entry = enter_project(cast(User, request.user), project_slug, verb=Scope.CONFIGURE)
     if not consume(request, action="invite"):
         messages.error(request, TOO_MANY, extra_tags=str(invitation_id))
@@ -59,31 +59,31 @@ def send_again(request: HttpRequest, project_slug: str, invitation_id: UUID) -> 
 @login_required
 @require_POST
 def take_back(request: HttpRequest, project_slug: str, invitation_id: UUID) -> HttpResponse:
-    """Stop an invitation's link."""
+    """Revoke an invitation and its link."""
     entry = enter_project(cast(User, request.user), project_slug, verb=Scope.CONFIGURE)
     with refusals(request, about=invitation_id), tenant_tx(entry.project.organization.pk):
         invitation = _find(invitation_id)
         revoke(invitation, by=acting(entry))
-        messages.success(request, f"The invitation of {invitation.email} is revoked: its link opens nothing any more.")
+        messages.success(request, f"Invitation for {invitation.email} revoked.")
     return redirect("members", project_slug)
 
 
 def announce(request: HttpRequest, entry: Entry, *, new: NewInvitation) -> None:
-    """E-mail the link, after the commit. When that doesn't work, the next page shows it once."""
+    """E-mail the link. If that fails, the next page shows the link once. Call after the commit."""
     email = new.invitation.email
     url = settings.BASE_URL + reverse("invitation", args=[new.token])
     delivery = deliver(_message(entry, new.invitation, url=url))
     if delivery is MailResult.SENT:
         with tenant_tx(entry.project.organization.pk):
-            record_emailed(new)
-        messages.success(request, f"The invitation is on its way to {email}.")
+            note_emailed(new)
+        messages.success(request, f"Invitation sent to {email}.")
     else:
         secret = " ".join((delivery, email, url))
         keep_once(request, LINK, secret, organization_id=entry.project.organization.pk)
 
 
 def take_link(request: HttpRequest, entry: Entry) -> FreshLink | None:
-    """What `announce` left for this page."""
+    """The link that `announce` stored for this page, if any."""
     kept = take_once(request, LINK, organization_id=entry.project.organization.pk)
     if not kept:
         return None
@@ -101,7 +101,7 @@ def _message(entry: Entry, invitation: Invitation, *, url: str) -> EmailMessage:
         "expires_at": invitation.expires_at,
     }
     body = render_to_string("people/email/invitation.txt", context)
-    return EmailMessage(f"You are invited to {organization} on Makegood", body, to=[invitation.email])
+    return EmailMessage(f"Join {organization} on Makegood", body, to=[invitation.email])
 
 
 def _find(invitation_id: UUID) -> Invitation:

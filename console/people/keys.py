@@ -23,7 +23,7 @@ from projects.models.key import Scope
 from projects.models.permissions import Entry, enter_project
 from tenancy.scope import tenant_tx
 
-SECRET = "api_key"  # noqa: S105  # the name of its place in the session
+SECRET = "api_key"  # noqa: S105  # a session key
 SHOWN = 200
 
 
@@ -45,12 +45,12 @@ class KeyRow:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def api_keys(request: HttpRequest, project_slug: str) -> HttpResponse:
-    """The project's keys; a POST makes one, which the page after shows this once."""
+    """List the project's API keys; POST creates one, whose secret the next page shows once."""
     is_post = request.method == "POST"
     entry = enter_project(cast(User, request.user), project_slug, verb=Scope.CONFIGURE if is_post else Scope.READ)
     form = KeyForm(request.POST if is_post else None, initial={"scopes": [Scope.READ, Scope.CONVERSE]})
     if is_post and form.is_valid():
-        _make(request, entry, form=form)
+        _create(request, entry, form=form)
         return redirect("api_keys", project_slug)
     return render(request, "people/keys.html", _context(request, entry, form=form))
 
@@ -58,7 +58,7 @@ def api_keys(request: HttpRequest, project_slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def revoke(request: HttpRequest, project_slug: str, key_id: UUID) -> HttpResponse:
-    """Stop a key, from the next request on."""
+    """Revoke a key; its next request is refused."""
     entry = enter_project(cast(User, request.user), project_slug, verb=Scope.CONFIGURE)
     with tenant_tx(entry.project.organization.pk):
         key = ApiKey.objects.filter(project=entry.project, pk=key_id).first()
@@ -68,7 +68,7 @@ def revoke(request: HttpRequest, project_slug: str, key_id: UUID) -> HttpRespons
     return redirect("api_keys", project_slug)
 
 
-def _make(request: HttpRequest, entry: Entry, *, form: KeyForm) -> None:
+def _create(request: HttpRequest, entry: Entry, *, form: KeyForm) -> None:
     with tenant_tx(entry.project.organization.pk):
         new = create_key(
             entry.project,

@@ -1,4 +1,4 @@
-"""Rows of the members' page: plain values, with what the one who looks may do to each."""
+"""Rows of the members page, with the actions open to the current member."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from projects.models.permissions import Entry
 
 SHOWN = 500
 LINES = {
-    Role.OWNER: "Does everything an admin does, and decides who the owners are.",
-    Role.ADMIN: "Sets up the agent, its tools and knowledge, invites members and makes API keys, and does everything an operator does.",
-    Role.OPERATOR: "Talks with customers, approves todos, handles tickets and bookings, and answers what happened. Changes no settings.",
-    Role.VIEWER: "Sees everything that an operator sees, and changes nothing.",
+    Role.OWNER: "Admin permissions, and manages owners.",
+    Role.ADMIN: "Operator permissions, and manages the agent, tools, knowledge, members and API keys.",
+    Role.OPERATOR: "Talks with customers, approves todos, handles tickets and bookings, and confirms outcomes.",
+    Role.VIEWER: "Read-only access to everything an operator sees.",
 }
 
 
 @dataclass(frozen=True)
 class RoleChoice:
-    """A role in a list of choices: its name, and what it may do in one sentence or two."""
+    """A role with its title and a one-line description."""
 
     value: str
     title: str
@@ -42,7 +42,7 @@ class MemberRow:
     since: Moment
     is_you: bool
     roles: list[RoleChoice]
-    """The roles this member may be given; empty where nothing may be changed."""
+    """Roles this member can be given; empty if the role can't be changed."""
     is_only_owner: bool
     refused: str
 
@@ -57,18 +57,18 @@ class InvitationRow:
     expires: Moment
     is_expired: bool
     is_void: bool
-    """Whoever invited may no longer do so."""
+    """The inviter may no longer invite."""
     may_change: bool
     refused: str
 
 
 def acting(entry: Entry) -> Member:
-    """The member who acts, as they stand in the running transaction. Raises Http404 when they are none any more."""
+    """The acting member, reloaded in this transaction. Raises Http404 if they have left."""
     return find_member(entry.member.pk)
 
 
 def find_member(member_id: UUID) -> Member:
-    """A member of the running transaction's organization. Raises Http404."""
+    """A member of the transaction's organization. Raises Http404."""
     member = Member.objects.filter(pk=member_id).first()
     if member is None:
         raise Http404
@@ -76,7 +76,7 @@ def find_member(member_id: UUID) -> Member:
 
 
 def roles_for(role: Role) -> list[RoleChoice]:
-    """The roles that a member of this role may give."""
+    """Roles that a member with this role may assign."""
     return [choice_of(one) for one in Role if role == Role.OWNER or one != Role.OWNER]
 
 
@@ -86,7 +86,7 @@ def choice_of(role: str) -> RoleChoice:
 
 
 def member_rows(entry: Entry, *, refused: Mapping[str, str]) -> list[MemberRow]:
-    """Everyone, the oldest membership first."""
+    """All members, oldest membership first."""
     people = list(Member.objects.select_related("user").order_by("created_at")[:SHOWN])
     owners = sum(member.role == Role.OWNER for member in people)
     return [_member_row(entry, member, owners=owners, refused=refused) for member in people]
@@ -110,7 +110,7 @@ def _member_row(entry: Entry, member: Member, *, owners: int, refused: Mapping[s
 
 
 def invitation_rows(entry: Entry, *, refused: Mapping[str, str]) -> list[InvitationRow]:
-    """Every invitation that waits for an answer, the newest first."""
+    """Open invitations, newest first."""
     roles = dict(Member.objects.values_list("user_id", "role"))
     invitations = open_invitations().select_related("invited_by")
     return [_invitation_row(entry, one, roles=roles, refused=refused) for one in invitations]
@@ -123,7 +123,7 @@ def _invitation_row(
         id=str(invitation.pk),
         email=invitation.email,
         role=choice_of(invitation.role),
-        by=invitation.invited_by.name if invitation.invited_by else "someone who left",
+        by=invitation.invited_by.name if invitation.invited_by else "a former member",
         emailed=moment_of(invitation.emailed_at) if invitation.emailed_at else None,
         expires=moment_of(invitation.expires_at),
         is_expired=invitation.is_expired,

@@ -1,4 +1,4 @@
-"""The members' page: who belongs to the organization, and who was asked to."""
+"""The members page: members and open invitations."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from tenancy.scope import tenant_tx
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def members(request: HttpRequest, project_slug: str) -> HttpResponse:
-    """Everyone in the organization; a POST invites someone."""
+    """List members and invitations; POST invites someone."""
     is_post = request.method == "POST"
     entry = enter_project(cast(User, request.user), project_slug, verb=Scope.CONFIGURE if is_post else Scope.READ)
     form = InvitationForm(request.POST if is_post else None, initial={"role": Role.OPERATOR})
@@ -45,7 +45,7 @@ def members(request: HttpRequest, project_slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def change_role(request: HttpRequest, project_slug: str, member_id: UUID) -> HttpResponse:
-    """Give a member another role."""
+    """Change a member's role."""
     entry = enter_project(cast(User, request.user), project_slug, verb=Scope.CONFIGURE)
     form = RoleForm(request.POST)
     if form.is_valid():
@@ -57,11 +57,11 @@ def change_role(request: HttpRequest, project_slug: str, member_id: UUID) -> Htt
 @login_required
 @require_POST
 def remove(request: HttpRequest, project_slug: str, member_id: UUID) -> HttpResponse:
-    """End a membership. Anyone may end their own."""
+    """Remove a member. Members may remove themselves."""
     entry = enter_project(cast(User, request.user), project_slug, verb=Scope.READ)
     is_own = member_id == entry.member.pk
     if not is_own and not entry.may(Scope.CONFIGURE):
-        raise PermissionDenied("Only owners and admins remove others.")
+        raise PermissionDenied("Only owners and admins can remove members.")
     with refusals(request, about=member_id), tenant_tx(entry.project.organization.pk):
         remove_member(find_member(member_id), by=Actor.of(acting(entry)))
         return redirect("home" if is_own else reverse("members", args=[project_slug]))
@@ -69,7 +69,7 @@ def remove(request: HttpRequest, project_slug: str, member_id: UUID) -> HttpResp
 
 
 def _invite(request: HttpRequest, entry: Entry, *, form: InvitationForm) -> NewInvitation | None:
-    """The invitation, or None with the reason beside the field."""
+    """The new invitation, or None with an error on the form."""
     if not consume(request, action="invite"):
         form.add_error("email", TOO_MANY)
         return None

@@ -1,4 +1,4 @@
-"""What opens an account besides its password: passkeys, the app on the phone, recovery codes. allauth's pages, in our words."""
+"""Multi-factor authentication: passkeys, authenticator app, recovery codes. Extends allauth's views."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.generic.edit import FormView
 
-from console.people.passkey_challenges import make_question, read_question
+from console.people.passkey_challenges import make_challenge, read_challenge
 from console.people.passkey_forms import origin_host
 from console.timestamps import Moment, moment_of
 from projects.models import AuditAction, User
@@ -44,22 +44,22 @@ class PasskeyRow:
     id: int
     name: str
     opens_alone: bool
-    # The host that it was made for, where that is another than this page's.
+    # The host it was registered for, if different from this one.
     elsewhere: str
     added: Moment
     used: Moment | None
 
 
-class FactorsPage(IndexView):  # type: ignore[misc]  # allauth has no types
+class FactorIndex(IndexView):  # type: ignore[misc]  # allauth has no types
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        """With the passkeys in the order in which they were added."""
+        """Add the passkeys, oldest first."""
         context: dict[str, Any] = super().get_context_data(**kwargs)
         found = context["authenticators"].get(Authenticator.Type.WEBAUTHN, ())
         return {**context, "passkeys": [_row(one) for one in sorted(found, key=lambda one: one.instance.pk)]}
 
 
-def unless_lost(page: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """A page of recovery codes; where they can't be read any more, the page of all factors, which says why."""
+def redirect_if_unreadable(page: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """Redirect to the factor index with an error if the recovery codes can't be decrypted."""
 
     @wraps(page)
     def answer(request: HttpRequest) -> HttpResponse:
@@ -72,8 +72,8 @@ def unless_lost(page: Callable[..., HttpResponse]) -> Callable[..., HttpResponse
     return answer
 
 
-class Noted:
-    """Of a page that changes how one signs in: the change and its entries in the trail are one transaction."""
+class Audited:
+    """Mixin that writes the change of a factor and its audit entries in one transaction."""
 
     action: ClassVar[AuditAction]
     request: HttpRequest
@@ -84,25 +84,25 @@ class Noted:
             return cast(HttpResponse, super().form_valid(form))  # type: ignore[misc]  # the page's own
 
     def facts(self, form: Form) -> dict[str, Any]:
-        """Which one, and what is different of it."""
+        """Subject and changed values for the audit entry."""
         return {}
 
 
-class FormKept:
-    """Of a page that shows a refused form again. allauth makes a new form, and holds the answer against the next challenge."""
+class KeepsRefusedForm:
+    """Mixin that shows the refused form again. allauth would build a new one and check the answer against a new challenge."""
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         return {**super().get_context_data(**kwargs), **kwargs}  # type: ignore[misc]  # the page's own
 
 
-class AddPasskey(Noted, FormKept, AddWebAuthnView):  # type: ignore[misc]
+class AddPasskey(Audited, KeepsRefusedForm, AddWebAuthnView):  # type: ignore[misc]
     action = AuditAction.PASSKEY_ADDED
 
     def facts(self, form: Form) -> dict[str, Any]:
         return {"subject": form.cleaned_data["name"]}
 
 
-class RenamePasskey(Noted, EditWebAuthnView):  # type: ignore[misc]
+class RenamePasskey(Audited, EditWebAuthnView):  # type: ignore[misc]
     action = AuditAction.PASSKEY_RENAMED
 
     def form_valid(self, form: Form) -> HttpResponse:
@@ -114,8 +114,8 @@ class RenamePasskey(Noted, EditWebAuthnView):  # type: ignore[misc]
         return {"subject": new, "before": {"name": name}, "after": {"name": new}}
 
 
-class Removal(Noted):
-    """Of a page that takes away a factor, and says so where it is the last. Recovery codes stand in for the others."""
+class FactorRemoval(Audited):
+    """Mixin for removing a factor; warns about the last one. Recovery codes don't count."""
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         factors = Authenticator.objects.filter(user=cast(User, self.request.user))
@@ -123,57 +123,57 @@ class Removal(Noted):
         return {**super().get_context_data(**kwargs), "is_last": is_last}  # type: ignore[misc]  # the page's own
 
 
-class RemovePasskey(Removal, RemoveWebAuthnView):  # type: ignore[misc]
+class RemovePasskey(FactorRemoval, RemoveWebAuthnView):  # type: ignore[misc]
     action = AuditAction.PASSKEY_REMOVED
 
     def facts(self, form: Form) -> dict[str, Any]:
         return {"subject": str(self.object)}
 
 
-class TurnOnApp(Noted, ActivateTOTPView):  # type: ignore[misc]
+class TurnOnApp(Audited, ActivateTOTPView):  # type: ignore[misc]
     action = AuditAction.APP_ON
 
 
-class NewRecoveryCodes(Noted, GenerateRecoveryCodesView):  # type: ignore[misc]
+class NewRecoveryCodes(Audited, GenerateRecoveryCodesView):  # type: ignore[misc]
     action = AuditAction.RECOVERY_CODES
 
 
-class TurnOffApp(Removal, DeactivateTOTPView):  # type: ignore[misc]
+class TurnOffApp(FactorRemoval, DeactivateTOTPView):  # type: ignore[misc]
     action = AuditAction.APP_OFF
 
 
 class SecondFactor(AuthenticateView):  # type: ignore[misc]
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        """With what the person has, so that they are asked for that."""
+        """Add the kinds of factors the user has."""
         kinds = Authenticator.objects.filter(user=self.stage.login.user).values_list("type", flat=True)
         return {**super().get_context_data(**kwargs), "has": dict.fromkeys(kinds, True)}
 
 
-class ReauthenticateByPasskey(FormKept, ReauthenticateWebAuthnView):  # type: ignore[misc]
-    # The same page once more: allauth's would go elsewhere, and lose what the person was about to do.
+class ReauthenticateByPasskey(KeepsRefusedForm, ReauthenticateWebAuthnView):  # type: ignore[misc]
+    # allauth would redirect elsewhere and lose the pending action.
     form_invalid = FormView.form_invalid
 
 
 class SignInByPasskey(LoginWebAuthnView):  # type: ignore[misc]
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """The question to the browser, which every page of signing in puts by itself."""
+        """Return a challenge as JSON, for the script on the sign-in page."""
         if request.headers.get("Accept") != "application/json":
             return redirect("account_login")
         refused = consume_or_429(request, action="passkey_question", limit_get=True)
-        return refused or JsonResponse(make_question())
+        return refused or JsonResponse(make_challenge())
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """The answer, with its question: allauth looks for that in the session, where it is for this moment only."""
+        """Verify the answer. allauth reads the challenge from the session, so it is put there for this request only."""
         auth.clear_state()
-        if question := read_question(request.POST.get("question", "")):
-            auth.set_state(question)
+        if challenge := read_challenge(request.POST.get("question", "")):
+            auth.set_state(challenge)
         try:
             return cast(HttpResponse, super().post(request, *args, **kwargs))
         finally:
             auth.clear_state()
 
     def form_invalid(self, form: Form) -> HttpResponse:
-        """Back to the page of signing in, which still leads to where the person wanted to go."""
+        """Redirect to the sign-in page, keeping `next`."""
         messages.error(self.request, str(form.errors["credential"][0]))
         return redirect(passthrough_next_redirect_url(self.request, reverse("account_login"), REDIRECT_FIELD_NAME))
 

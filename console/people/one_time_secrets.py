@@ -1,4 +1,4 @@
-"""Secrets that a page shows a single time, after the redirect that follows the form."""
+"""Secrets shown once, on the page after a form's redirect."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from projects.common import crypto
 
 
 def keep_once(request: HttpRequest, name: str, secret: str, *, organization_id: UUID) -> None:
-    """Keep a secret, encrypted, in the session until the next page asks for it."""
-    request.session[_place(name)] = crypto.encrypt(secret, organization_id=organization_id, field=name)
+    """Store a secret, encrypted, in the session until `take_once`."""
+    request.session[_session_key(name)] = crypto.encrypt(secret, organization_id=organization_id, field=name)
 
 
 def take_once(request: HttpRequest, name: str, *, organization_id: UUID) -> str:
-    """The secret that was kept, which is then forgotten; empty when there is none of this organization."""
-    kept = request.session.pop(_place(name), None)
-    if kept is None:
+    """Return the stored secret and delete it; empty if this organization has none."""
+    stored = request.session.pop(_session_key(name), None)
+    if stored is None:
         return ""
     try:
-        return crypto.decrypt(kept, organization_id=organization_id, field=name)
+        return crypto.decrypt(stored, organization_id=organization_id, field=name)
     except crypto.WrongSecret:
         return ""
 
 
-def _place(name: str) -> str:
+def _session_key(name: str) -> str:
     return f"once_{name}"

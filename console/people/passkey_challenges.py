@@ -1,4 +1,4 @@
-"""The question that a passkey alone answers. It travels with the page: in sessions, each visitor's would be a row."""
+"""Signed challenges for passwordless sign-in. They travel with the page, to avoid a session row per visitor."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from django.core.cache import cache
 from fido2.webauthn import UserVerificationRequirement
 
 SALT = "passkey-question"
-# How long an answer is taken, and remembered as given.
+# Lifetime of a challenge, and how long used ones are remembered.
 SECONDS = 3600
 
 
-def make_question() -> dict[str, Any]:
-    """What the browser asks the key, and the question itself, which comes back with the answer."""
+def make_challenge() -> dict[str, Any]:
+    """The browser's request options, and the signed challenge that is posted back with the answer."""
     options, state = auth.get_server().authenticate_begin(user_verification=UserVerificationRequirement.REQUIRED)
     return {"request_options": dict(options), "question": signing.dumps(state, salt=SALT)}
 
 
-def read_question(text: str) -> dict[str, Any] | None:
-    """The question as fido2 knows it; None unless it is one of ours, put within the hour."""
+def read_challenge(text: str) -> dict[str, Any] | None:
+    """The challenge as fido2 state; None if the signature is invalid or older than an hour."""
     try:
         state: dict[str, Any] = signing.loads(text, salt=SALT, max_age=SECONDS)
     except signing.BadSignature:
@@ -30,6 +30,6 @@ def read_question(text: str) -> dict[str, Any] | None:
     return state
 
 
-def spend_question(challenge: bytes) -> bool:
-    """Whether this is the first answer to it: nobody who has read one can send it again. Of two at once, one is."""
+def consume_challenge(challenge: bytes) -> bool:
+    """Mark the challenge as used. Return False on a replay; of two concurrent calls only one returns True."""
     return bool(cache.add(f"{SALT}:{hashlib.sha256(challenge).hexdigest()}", value=True, timeout=SECONDS))

@@ -1,6 +1,6 @@
-"""What a browser answers about a passkey, read before allauth reads it, and said in words where it can't be used.
+"""Forms that validate a browser's WebAuthn answer before allauth does.
 
-allauth trusts the answer to be of the right form. Anyone may send another, also from the page of signing in.
+allauth assumes a well-formed answer, but anyone can post anything, even without being signed in.
 """
 
 from __future__ import annotations
@@ -27,40 +27,40 @@ from fido2.webauthn import (
 )
 
 from console.people.forms import LineField
-from console.people.passkey_challenges import spend_question
-from projects.common.passkey_counters import advance_counter
-from projects.records.mfa_audit import report_cloned_passkey
+from console.people.passkey_challenges import consume_challenge
+from projects.common.passkey_counters import take_count
+from projects.records.mfa_audit import note_copy
 
 LONGEST_NAME = 80
-# Of an answer as text. A passkey's takes one or two thousand characters.
+# In characters of JSON. A passkey's answer takes one or two thousand.
 LONGEST_ANSWER = 20_000
-# What fido2 raises at bytes, CBOR and JSON of another form.
-OF_ANOTHER_FORM = (ValueError, TypeError, AttributeError, LookupError, RecursionError, struct.error)
+# Exceptions that fido2 raises on malformed bytes, CBOR and JSON.
+MALFORMED = (ValueError, TypeError, AttributeError, LookupError, RecursionError, struct.error)
 
-NO_ANSWER = "The browser gave no answer. Press the button, and follow what it asks."
-UNREADABLE = "What the browser sent is no passkey. Try again, or with another browser."
-STALE = "This page asked too long ago, or another tab asked since. Press the button once more."
-FOREIGN = "This passkey was asked for by another address. Open the address that you always use, and try again."
-UNKNOWN = "This passkey isn’t known here: it was removed, or it is one of another account. Sign in another way."
+NO_ANSWER = "Your browser sent no passkey. Press the button and follow its prompts."
+UNREADABLE = "Your browser’s answer couldn’t be read. Try again, or use another browser."
+STALE = "This request has expired. Try again."
+FOREIGN = "This passkey was requested from another address. Open Makegood at its usual address and try again."
+UNKNOWN = "This passkey isn’t registered here. Sign in another way."
 UNVERIFIED = (
-    "This key asked for no PIN and no fingerprint, so it can’t open the account alone. "
-    "Set a PIN on it, or sign in with e-mail and password and use it after them."
+    "This key has no PIN or fingerprint, so it can’t replace your password. "
+    "Set a PIN on it, or use it after e-mail and password."
 )
 COPIED = (
-    "This passkey may have been copied: another use of it has counted further. Use another way, "
-    "remove this passkey under “Passkeys and codes”, and add a new one."
+    "This passkey may have been copied, so it was refused. Sign in another way, "
+    "remove it under “Passkeys and codes”, and add a new one."
 )
-NOT_ADDED = "This key can’t be used here. Try once more, or with another one."
+NOT_ADDED = "This key can’t be used here. Try again, or use another one."
 NOT_ALONE = (
-    "This key asked for no PIN and no fingerprint, so it can’t open the account alone. "
-    "Set a PIN on it, or untick the box: then it comes after the password."
+    "This key has no PIN or fingerprint, so it can’t replace your password. "
+    "Set a PIN on it, or clear the checkbox to use it after your password."
 )
-ADDED_BEFORE = "This passkey is in your list already. Use another device or key."
-NAMELESS = "Write a name by which you know it again, such as “Blue key”."
+ADDED_BEFORE = "You’ve already added this passkey. Use another device or key."
+NAMELESS = "Enter a name, such as “Blue key”."
 
 
 class AnswerField(forms.Field):
-    """The browser's answer: a JSON object, in a field that a script fills."""
+    """The browser's answer: a JSON object in a hidden field that a script fills."""
 
     widget = forms.HiddenInput
     default_error_messages = {"required": NO_ANSWER, "invalid": UNREADABLE}
@@ -70,7 +70,7 @@ class AnswerField(forms.Field):
             return None
         try:
             answer = json.loads(value) if len(value) <= LONGEST_ANSWER else None
-        except OF_ANOTHER_FORM as error:
+        except MALFORMED as error:
             raise ValidationError(UNREADABLE) from error
         if not isinstance(answer, dict):
             raise ValidationError(UNREADABLE)
@@ -78,7 +78,7 @@ class AnswerField(forms.Field):
 
 
 class AddPasskeyForm(allauth_forms.AddWebAuthnForm):  # type: ignore[misc]  # allauth has no types
-    """A new passkey, and what its owner calls it. Kept of the answer is what is needed, in our own encoding."""
+    """A new passkey and its name. Only the required parts of the answer are stored, re-encoded."""
 
     name = LineField(max_length=LONGEST_NAME, required=False)
     credential = AnswerField()
@@ -86,39 +86,39 @@ class AddPasskeyForm(allauth_forms.AddWebAuthnForm):  # type: ignore[misc]  # al
     def clean_credential(self) -> dict[str, Any]:
         given: dict[str, Any] = self.cleaned_data["credential"]
         answer = _read(RegistrationResponse, given)
-        _demand_asked_here(answer.response.client_data)
+        _require_own_challenge(answer.response.client_data)
         key = answer.response.attestation_object.auth_data.credential_data
         if key is None or not _can_check_signatures(key):
             raise ValidationError(NOT_ADDED)
         if auth.get_authenticator_by_credential_id(self.user, key.credential_id):
             raise ValidationError(ADDED_BEFORE)
-        return _kept(answer)
+        return _stored_credential(answer)
 
     def clean(self) -> dict[str, Any]:
         answer = self.cleaned_data.get("credential")
         if answer and self.cleaned_data.get("passwordless"):
-            self._demand_alone(answer)
+            self._require_passwordless(answer)
         try:
             cleaned: dict[str, Any] = super().clean()
         except ValidationError as error:
             raise ValidationError(NOT_ADDED) from error
         return cleaned
 
-    def _demand_alone(self, answer: dict[str, Any]) -> None:
-        """The key asked who holds it. It keeps the account itself, or the browser would not have made it."""
+    def _require_passwordless(self, answer: dict[str, Any]) -> None:
+        """Require user verification. The key is resident, or the browser wouldn't have created it."""
         if not _read(RegistrationResponse, answer).response.attestation_object.auth_data.is_user_verified():
             raise ValidationError(NOT_ALONE)
         answer["clientExtensionResults"] = {"credProps": {"rk": True}}
 
 
 class PasskeyForm(allauth_forms.AuthenticateWebAuthnForm):  # type: ignore[misc]
-    """A passkey after the password. Its tries count with those of codes."""
+    """A passkey as second factor. Its attempts share the rate limit of codes."""
 
     credential = AnswerField()
 
     def clean_credential(self) -> Authenticator:
         answer = _read(AuthenticationResponse, self.cleaned_data["credential"])
-        _demand_asked_here(answer.response.client_data)
+        _require_own_challenge(answer.response.client_data)
         self.check(answer)
         try:
             factor = super().clean_credential()
@@ -127,7 +127,7 @@ class PasskeyForm(allauth_forms.AuthenticateWebAuthnForm):  # type: ignore[misc]
             if error.code == "too_many_login_attempts":
                 raise
             raise ValidationError(UNKNOWN) from error
-        except (*OF_ANOTHER_FORM, Authenticator.DoesNotExist) as error:
+        except (*MALFORMED, Authenticator.DoesNotExist) as error:
             raise ValidationError(UNKNOWN) from error
         if not is_counted:
             report_cloned_passkey(context.request, factor)
@@ -135,19 +135,19 @@ class PasskeyForm(allauth_forms.AuthenticateWebAuthnForm):  # type: ignore[misc]
         return factor
 
     def check(self, answer: AuthenticationResponse) -> None:
-        """What this way of using it asks besides."""
+        """Additional checks of a subclass."""
 
 
 class ReauthenticateForm(PasskeyForm, allauth_forms.ReauthenticateWebAuthnForm):  # type: ignore[misc]
-    """A passkey of somebody who is signed in, before they change how they sign in."""
+    """Reauthentication before changing sign-in methods."""
 
 
 class SignInForm(PasskeyForm, allauth_forms.LoginWebAuthnForm):  # type: ignore[misc]
-    """A passkey alone. It stands for e-mail, password and second factor, so it has to have asked who holds it."""
+    """Passwordless sign-in. Replaces e-mail, password and second factor, so it requires user verification."""
 
     def check(self, answer: AuthenticationResponse) -> None:
-        """What the browser made of a question that demands it is not believed."""
-        if not spend_question(answer.response.client_data.challenge):
+        """Check the verified flag of the answer itself; the browser may ignore what the challenge asked for."""
+        if not consume_challenge(answer.response.client_data.challenge):
             raise ValidationError(STALE)
         if not answer.response.authenticator_data.is_user_verified():
             raise ValidationError(UNVERIFIED)
@@ -157,46 +157,49 @@ class RenameForm(allauth_forms.EditWebAuthnForm):  # type: ignore[misc]
     name = LineField(max_length=LONGEST_NAME, error_messages={"required": NAMELESS})
 
 
-def origin_host(said: CollectedClientData) -> str:
-    """The host of the page that asked, as the browser says; empty if it names none."""
+def origin_host(client_data: CollectedClientData) -> str:
+    """The requesting page's host as reported by the browser; empty if missing."""
     try:
-        return urlsplit(said.origin).hostname or ""
-    except OF_ANOTHER_FORM:
+        return urlsplit(client_data.origin).hostname or ""
+    except MALFORMED:
         return ""
 
 
 def _read(kind: type[Any], answer: dict[str, Any]) -> Any:
-    """The answer as fido2 reads it; ValidationError for one of another form."""
+    """Parse the answer with fido2. Raises ValidationError if it is malformed."""
     try:
         return kind.from_dict(answer)
-    except OF_ANOTHER_FORM as error:
+    except MALFORMED as error:
         raise ValidationError(UNREADABLE) from error
 
 
-def _demand_asked_here(said: CollectedClientData) -> None:
-    """The browser answers our last question, put by a page of this very host: fido2 would take one of a subdomain as well."""
-    if origin_host(said) != get_adapter().get_public_key_credential_rp_entity()["id"]:
+def _require_own_challenge(client_data: CollectedClientData) -> None:
+    """Require the last challenge, issued to this exact host. fido2 would also accept subdomains."""
+    if origin_host(client_data) != get_adapter().get_public_key_credential_rp_entity()["id"]:
         raise ValidationError(FOREIGN)
     state = auth.get_state()
-    if not state or state["challenge"] != websafe_encode(said.challenge):
+    if not state or state["challenge"] != websafe_encode(client_data.challenge):
         raise ValidationError(STALE)
 
 
 def _can_check_signatures(key: AttestedCredentialData) -> bool:
-    """Whether the public key is whole and of a kind that we know: a key that refuses a wrong signature accepts a right one."""
+    """Return True if the public key is complete and of a known type.
+
+    A key that rejects an empty signature as invalid, rather than failing, can check real ones.
+    """
     try:
         key.public_key.verify(b"", b"")
     except InvalidSignature:
         return True
-    except (*OF_ANOTHER_FORM, NotImplementedError):
+    except (*MALFORMED, NotImplementedError):
         return False
     return False
 
 
-def _kept(answer: RegistrationResponse) -> dict[str, Any]:
-    """The parts of the answer that signing in needs, and whether the key keeps the account itself, if it said so."""
+def _stored_credential(answer: RegistrationResponse) -> dict[str, Any]:
+    """The parts of the answer needed to sign in, and whether the key is resident, if reported."""
     properties = answer.client_extension_results.get("credProps")
-    keeps = properties.get("rk") if isinstance(properties, dict) else None
+    is_resident = properties.get("rk") if isinstance(properties, dict) else None
     return {
         "id": answer.id,
         "rawId": websafe_encode(answer.raw_id),
@@ -205,5 +208,5 @@ def _kept(answer: RegistrationResponse) -> dict[str, Any]:
             "clientDataJSON": websafe_encode(answer.response.client_data),
             "attestationObject": websafe_encode(answer.response.attestation_object),
         },
-        "clientExtensionResults": {"credProps": {"rk": keeps}} if isinstance(keeps, bool) else {},
+        "clientExtensionResults": {"credProps": {"rk": is_resident}} if isinstance(is_resident, bool) else {},
     }

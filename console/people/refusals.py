@@ -1,4 +1,4 @@
-"""What could not be done to a row, said beside that row after the redirect."""
+"""Errors about a row, shown next to it after the redirect."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from projects.common.api_error import Conflict
 
 @contextmanager
 def refusals(request: HttpRequest, *, about: UUID) -> Iterator[None]:
-    """Around a service's call: its refusal is kept for the row with this id."""
+    """Turn a Conflict raised in the block into an error on the row with this id."""
     try:
         yield
     except Conflict as error:
@@ -22,5 +22,5 @@ def refusals(request: HttpRequest, *, about: UUID) -> Iterator[None]:
 
 
 def take_refusals(request: HttpRequest) -> dict[str, str]:
-    """What was refused, by the row's id; each is given once."""
+    """Pending errors by row id. Each is returned once."""
     return {message.extra_tags: message.message for message in messages.get_messages(request) if message.extra_tags}

@@ -1,4 +1,4 @@
-"""Addresses of the pages of people and keys."""
+"""URLs of accounts, members, invitations and API keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A newcomer's second page: the name of the business, and what to begin with."""
+"""Onboarding after sign-up: business name and template."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from projects.models import User
 from tenancy.tenant_lookup import find_organizations
 
 MOST = 20
-FULL = f"You are in {MOST} organizations. Leave one before you start another."
+FULL = f"You’re a member of {MOST} organizations. Leave one to create another."
 
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def welcome(request: HttpRequest) -> HttpResponse:
-    """Name the business, pick a template, and talk to its agent."""
+    """Create the business from a template and open its playground."""
     if not settings.SIGNUP:
         return redirect("home")
     user = cast(User, request.user)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import cast
 from uuid import UUID
 
-from console.agent.form_fields import Box, Boxes
+from console.agent.form_fields import FormField, FormFields
 from console.todos.contacts import name_of
 from conversations.common.contacts import read_contact
 from conversations.handover.requests import parse_lead
@@ -29,13 +29,13 @@ HINT = "It is kept with the customer, for whatever comes after this."
 class Reach:
     """One way to the customer, by which the todo's tools write to them."""
 
-    box: Box
+    box: FormField
     label: str
     hint: str
 
 
 def reaches_of(
-    persona_id: UUID | None, tools: Iterable[CompiledTool], typed: Mapping[str, str], boxes: Boxes
+    persona_id: UUID | None, tools: Iterable[CompiledTool], typed: Mapping[str, str], boxes: FormFields
 ) -> list[Reach]:
     """A field for each address or number of the customer that the tools write to, as it was typed, else as it is known."""
     contact = read_contact(persona_id) if persona_id else None
@@ -44,7 +44,7 @@ def reaches_of(
     wanted = {REACHED_AT[tool.kind] for tool in tools if needs_contact(tool)}
     return [
         Reach(
-            boxes.box(f"{CONTACT}{field}", typed.get(field, getattr(contact, field))),
+            boxes.field(f"{CONTACT}{field}", typed.get(field, getattr(contact, field))),
             f"{label} of {name_of(contact)}",
             HINT,
         )

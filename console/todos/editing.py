@@ -17,7 +17,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from console.access import enter
-from console.agent.form_fields import Box, Boxes
+from console.agent.form_fields import FormField, FormFields
 from console.layout import shell_context
 from console.search import customer_names
 from console.todos.actions import actor_of
@@ -50,7 +50,7 @@ EDITABLE = (TodoStatus.PENDING_REVIEW, TodoStatus.APPROVED)
 class Argument:
     """One argument of a tool. What is no text is written as JSON."""
 
-    box: Box
+    box: FormField
     label: str
     hint: str
     is_text: bool
@@ -178,17 +178,17 @@ def _change(entry: Entry, todo: Todo, typed: Typed, *, version: str) -> Problem 
 def _show(
     request: HttpRequest, entry: Entry, typed: Typed, problem: Problem | None, *, todo: Todo | None = None
 ) -> HttpResponse:
-    boxes = Boxes({problem.field: problem.message} if problem and problem.field else {})
+    boxes = FormFields({problem.field: problem.message} if problem and problem.field else {})
     with tenant_tx(entry.project.organization.pk):
         tools = compiled_tools(entry.project)
         shown: dict[str, Any] = {
             "todo": todo,
             "is_editable": todo is None or todo.status in EDITABLE,
             "typed": typed,
-            "description": boxes.box("description", typed.description),
-            "recipients": boxes.box("recipients", typed.recipients),
-            "type_box": boxes.box("type", typed.type),
-            "tool_box": boxes.box("tool", typed.tool),
+            "description": boxes.field("description", typed.description),
+            "recipients": boxes.field("recipients", typed.recipients),
+            "type_box": boxes.field("type", typed.type),
+            "tool_box": boxes.field("tool", typed.tool),
             "types": list(TodoType.objects.filter(project=entry.project, is_removed=False)),
             "tools": [(name, title_of_tool(name)) for name, tool in tools.items() if not tool_problem(tool, name)],
             "tool_is_fixed": todo is not None and todo.effect_id is not None,
@@ -198,7 +198,7 @@ def _show(
             "customers": [] if typed.conversation or (todo and todo.conversation_id) else _customers(entry, todo),
             "conversation": _conversation(entry.project, typed) if typed.conversation else None,
         }
-    shown["homeless"] = boxes.homeless() or ({"": problem.message} if problem and not problem.field else {})
+    shown["homeless"] = boxes.unplaced() or ({"": problem.message} if problem and not problem.field else {})
     shown["changes"] = problem.changes if problem else ()
     status = 422 if problem else 200
     return render(request, "todos/form.html", {**shell_context(request, entry), **shown}, status=status)
@@ -230,7 +230,7 @@ def _kept(todo: Todo) -> Typed:
     )
 
 
-def _reaches(todo: Todo, tools: Mapping[str, CompiledTool], typed: Typed, boxes: Boxes) -> list[Reach]:
+def _reaches(todo: Todo, tools: Mapping[str, CompiledTool], typed: Typed, boxes: FormFields) -> list[Reach]:
     """Where the chosen tools reach the todo's customer."""
     wanted = uuid_of(typed.type)
     kind = TodoType.objects.filter(project=todo.project, pk=wanted).first() if wanted else None
@@ -248,12 +248,12 @@ def _why_fixed(todo: Todo) -> str:
     return in_titles(why_fixed(todo.effect), [todo.effect.tool]) if todo.effect else ""
 
 
-def _boxes(tool: CompiledTool | None, typed: Typed, boxes: Boxes) -> list[Argument]:
+def _boxes(tool: CompiledTool | None, typed: Typed, boxes: FormFields) -> list[Argument]:
     """What the tool takes, and what stands there although it doesn't."""
     properties = properties_of(tool) if tool else {}
     return [
         Argument(
-            boxes.box(f"{ARGUMENT}{name}", typed.arguments.get(name, "")),
+            boxes.field(f"{ARGUMENT}{name}", typed.arguments.get(name, "")),
             label_of(name),
             str(properties.get(name, {}).get("description", "")),
             is_text=_is_text(properties.get(name)),

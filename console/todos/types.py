@@ -16,7 +16,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from console.access import enter, zone_of
-from console.agent.form_fields import Box, Boxes
+from console.agent.form_fields import FormField, FormFields
 from console.agent.page import page_context, tab_url
 from console.timestamps import Moment, moment_of
 from console.todos.editing import addresses_in
@@ -71,7 +71,7 @@ class Card:
 
     type: TodoType | None
     values: Mapping[str, Any]
-    boxes: Mapping[str, Box]
+    boxes: Mapping[str, FormField]
     tools: list[Choice]
     problems: list[str]
     is_open: bool
@@ -186,15 +186,15 @@ def _card(
     kind: TodoType | None, tools: Mapping[str, CompiledTool], posted: QueryDict | None, refused: ApiError | None
 ) -> Card:
     values = _values(posted) if posted is not None else _kept(kind) if kind else NEW
-    boxes = Boxes({refused.field: refused.message} if refused and refused.field else {})
-    made = {name: boxes.box(name, values[name]) for name in (*TEXTS, "tools", "approver_role", "second_approver")}
+    boxes = FormFields({refused.field: refused.message} if refused and refused.field else {})
+    made = {name: boxes.field(name, values[name]) for name in (*TEXTS, "tools", "approver_role", "second_approver")}
     unplaced = [refused.message] if refused and not refused.field else []
     return Card(
         type=kind,
         values=values,
-        boxes={name: Box(f"{name}", box.value, box.error) for name, box in made.items()},
+        boxes={name: FormField(f"{name}", box.value, box.error) for name, box in made.items()},
         tools=_choices(tools, values["tools"]),
-        problems=[*unplaced, *boxes.homeless().values()],
+        problems=[*unplaced, *boxes.unplaced().values()],
         is_open=refused is not None,
     )
 

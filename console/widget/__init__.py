@@ -1,1 +1,1 @@
-"""The page of the widget: the snippet, the sites, the look, and the shopper secret."""
+"""The widget page: snippet, sites, appearance, shopper secret."""

@@ -1,8 +1,9 @@
-"""The page of the widget: looked at by every member, changed by those who may configure."""
+"""The widget page, editable by members who may configure the project."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, cast
 
 from django.conf import settings
@@ -13,7 +14,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
-from console.agent.form_fields import Boxes
+from console.agent.form_fields import FormFields
 from console.agent.nested_form_data import Node, part_of, read_entries, text_of
 from console.layout import shell_context
 from console.people.one_time_secrets import keep_once, take_once
@@ -36,9 +37,9 @@ from projects.widget.widgets import (
 )
 from tenancy.scope import tenant_tx
 
-SECRET = "widget_shopper"  # noqa: S105  # the name of its place in the session
+SECRET = "widget_shopper"  # noqa: S105  # a session key
 LANGUAGE_NAMES = {
-    "auto": "The page’s own",
+    "auto": "Same as the page",
     "en": "English",
     "it": "Italiano",
     "de": "Deutsch",
@@ -49,7 +50,7 @@ LANGUAGE_NAMES = {
     "ar": "العربية",
     "he": "עברית",
 }
-SCHEME_NAMES = {"auto": "As the visitor’s device", "light": "Light", "dark": "Dark"}
+SCHEME_NAMES = {"auto": "Visitor’s device setting", "light": "Light", "dark": "Dark"}
 POSITION_NAMES = {"right": "Right", "left": "Left"}
 
 
@@ -57,7 +58,7 @@ POSITION_NAMES = {"right": "Right", "left": "Left"}
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def widget_page(request: HttpRequest, project_slug: str) -> HttpResponse:
-    """The widget as it is; a post sets it up, or changes it."""
+    """Show the widget's settings; POST saves them."""
     is_saved = request.method == "POST"
     entry = enter_project(cast(User, request.user), project_slug, verb=Scope.CONFIGURE if is_saved else Scope.READ)
     return _save(request, entry) if is_saved else _show(request, entry)
@@ -66,7 +67,7 @@ def widget_page(request: HttpRequest, project_slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def new_secret(request: HttpRequest, project_slug: str) -> HttpResponse:
-    """A new shopper secret, which the page after shows this once."""
+    """Create a new shopper secret, which the next page shows once."""
     entry = enter_project(cast(User, request.user), project_slug, verb=Scope.CONFIGURE)
     organization_id = entry.project.organization.pk
     try:
@@ -92,12 +93,12 @@ def _save(request: HttpRequest, entry: Entry) -> HttpResponse:
         return _show(request, entry, edit=edit, errors=refusal.errors, seen=text_of(entries, SEEN))
     except SavedMeanwhile as conflict:
         return _show(request, entry, edit=edit_of(conflict.values), conflict=conflict)
-    messages.success(request, "Saved. Pages that show the widget follow when they are loaded again.")
+    messages.success(request, "Widget saved. Pages pick up the change on reload.")
     return redirect("widget", entry.project.slug)
 
 
 def _theme(typed: Node) -> dict[str, str]:
-    """What was typed; what was left empty is the default."""
+    """The submitted theme; empty fields fall back to their defaults."""
     return {name: text for name in WidgetTheme.model_fields if (text := text_of(typed, name))}
 
 
@@ -118,26 +119,26 @@ def _show(
         **shell,
         "widget": widget,
         "is_enabled": edit.is_enabled if edit else widget.is_enabled if widget else True,
-        "form": _form(widget, edit, Boxes(errors or {})),
+        "form": _form(widget, edit, FormFields(errors or {})),
         "snippet": _snippet(widget) if widget else "",
         "secret": take_once(request, SECRET, organization_id=entry.project.organization.pk),
         "preview": preview,
         "catalog": widget_catalog(),
         "conflict": conflict,
-        # A form that was refused began with what it began with; any other begins with what stands.
+        # A refused form keeps the state it was loaded with; any other starts from the saved one.
         "seen": as_text(facts_of(widget)) if seen is None else seen,
     }
     return render(request, "widget/widget.html", context, status=422 if errors else 409 if conflict else 200)
 
 
-def _form(widget: Widget | None, edit: WidgetEdit | None, boxes: Boxes) -> dict[str, Any]:
-    """The fields, each with its error; as saved, or as they were typed."""
+def _form(widget: Widget | None, edit: WidgetEdit | None, fields: FormFields) -> dict[str, Any]:
+    """The form fields with errors, from the saved or submitted values."""
     theme = {**theme_of(widget).model_dump(), **(edit.theme if edit else {})}
     origins = edit.origins if edit else widget.origins if widget else []
-    fields = {name: boxes.box(name, theme[name]) for name in theme}
-    named = {name: type(box)(f"theme.{name}", box.value, box.error) for name, box in fields.items()}
+    found = {name: fields.field(name, value) for name, value in theme.items()}
+    named = {name: replace(field, name=f"theme.{name}") for name, field in found.items()}
     return {
-        "origins": boxes.box("origins", "\n".join(origins)),
+        "origins": fields.field("origins", "\n".join(origins)),
         **named,
         "positions": _choices(POSITIONS, POSITION_NAMES),
         "schemes": _choices(SCHEMES, SCHEME_NAMES),
@@ -154,7 +155,7 @@ def _snippet(widget: Widget) -> str:
 
 
 def _preview(project: Project, widget: Widget | None) -> dict[str, Any]:
-    """What the preview shows; its colours are worked out in the page while they are chosen."""
+    """Data for the preview. The page's script computes its colors while they are being chosen."""
     version = project.agent_version
     config = version.config if version else None
     theme = theme_of(widget)
@@ -164,7 +165,7 @@ def _preview(project: Project, widget: Widget | None) -> dict[str, Any]:
         "business": config.business_name if config else project.name,
         "suggestions": list(openers[:3]),
         "capabilities": sorted(VERTICALS[config.vertical if config else "generic"].capabilities),
-        # What a customer of this business might begin with.
+        # The customer's first message in the preview.
         "asked": openers[0] if openers else "",
         "greeting": theme.greeting,
         "language": theme.language,

@@ -1,4 +1,4 @@
-"""Addresses of the page of the widget."""
+"""URLs of the widget page."""
 
 from __future__ import annotations
 

@@ -12,8 +12,16 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conversations.api.known import known_fields
-from conversations.api.serializers import ConversationInput, EventInput, MessageInput, PersonaPatch
-from conversations.api.waiting import OpenStream, ReplyWait, TurnStream, wait_seconds
+from conversations.api.serializers import (
+    ConversationInput,
+    EventInput,
+    MessageInput,
+    OpenStream,
+    PersonaPatch,
+    ReplyWait,
+    TurnStream,
+    wait_seconds,
+)
 from conversations.common.payloads import (
     ConversationPayload,
     EventPayload,

@@ -15,7 +15,7 @@ from conversations.context.transcript import as_line, read_transcript
 from conversations.models import Conversation, Turn, TurnStatus
 from projects.common.api_error import ApiError
 from projects.models import Project
-from tools.engine.skills.exchange import Exchange, TranscriptLine
+from tools.engine.skills.detect import Exchange, TranscriptLine
 
 # Our roles, by the labels commonly used for them.
 SPEAKERS = {

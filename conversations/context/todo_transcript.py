@@ -8,7 +8,7 @@ from conversations.context.transcript import as_line, read_unsummarized
 from conversations.models import Summary
 from tenancy.prepared_queries import PreparedQuery
 from todos.hooks import Transcript
-from tools.engine.skills.exchange import TranscriptLine
+from tools.engine.skills.detect import TranscriptLine
 
 SUMMARY = PreparedQuery(
     lambda conversation: Summary.objects.filter(conversation_id=conversation).order_by("-until_seq")[:1], kinds=(UUID,)

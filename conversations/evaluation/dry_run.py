@@ -37,7 +37,7 @@ from tools.engine.execution.handler import Contact, ToolContext
 from tools.engine.ledger import effect_key
 from tools.engine.preview import Preview, preview
 from tools.engine.skills.arguments import SKILL, ExtractionContext, KnownFact
-from tools.engine.skills.exchange import Exchange
+from tools.engine.skills.detect import Exchange
 from tools.engine.try_tools import LocatedVerdict, try_tools, with_drafts
 
 

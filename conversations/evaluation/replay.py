@@ -30,7 +30,7 @@ from tools.engine.business_state import read_state
 from tools.engine.catalogue import CompiledTool, at_moment, merge_tools
 from tools.engine.custom.current_tools import CurrentTool, load_current_tools
 from tools.engine.definition import Trigger
-from tools.engine.skills.exchange import Exchange
+from tools.engine.skills.detect import Exchange
 from tools.engine.try_tools import with_drafts
 from tools.models import Verdict
 

@@ -20,7 +20,7 @@ from todos.models import TodoType
 from todos.sources.extraction import Source, extracted_types, is_undecided, keep_findings, noted_lines, todos_of
 from todos.sources.extraction_prompt import SKILL, ExtractContext, Findings, ToolAct, build_request, type_lines
 from tools.engine.skills.arguments import KnownFact
-from tools.engine.skills.exchange import TranscriptLine
+from tools.engine.skills.detect import TranscriptLine
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from conversations.models import Turn
 from conversations.prompts.observer import Observation, RatedObservation, build_request, output_of
 from conversations.turns.after_reply import observed_message
 from conversations.turns.customer_fields import refused_fact, store_facts
-from conversations.turns.quality import store_quality
+from conversations.turns.flags import store_quality
 from jobs.failpoints import failpoint
 from jobs.fence import job_tx, reading
 from jobs.lanes import ClaimedJob

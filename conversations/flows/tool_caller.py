@@ -37,8 +37,7 @@ from tools.engine.analysis.exchange import Detections, Groups, detect_commitment
 from tools.engine.analysis.steps import StepDocument, candidates, compiled_object, contested_of, merge_steps, step_data
 from tools.engine.catalogue import CompiledTool
 from tools.engine.promises import add_broken_promises, open_unsupported_promises
-from tools.engine.skills.detect import Detection
-from tools.engine.skills.exchange import Exchange, TranscriptLine
+from tools.engine.skills.detect import Detection, Exchange, TranscriptLine
 from tools.engine.verdicts import Judgement, judge
 
 Contested = Mapping[str, Sequence[Judgement]]

@@ -13,7 +13,7 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from conversations.common.presenters import message_payload
-from conversations.live import publish
+from conversations.live import client
 from conversations.models import Conversation, Event, Message, MessageRole, Origin, Turn
 from conversations.models.event import EventType
 from jobs.fence import prove
@@ -142,7 +142,7 @@ class ConversationLog:
         has_activity = self._activity() != self._before
         self.writes.update(self.conversation, LOCKED_COLUMNS if has_activity else WITHOUT_TIMESTAMP)
         self.writes.send()
-        transaction.on_commit(partial(publish.publish_events, self.conversation.pk, list(self._events)))
+        transaction.on_commit(partial(client.publish_events, self.conversation.pk, list(self._events)))
 
     def _activity(self) -> list[Any]:
         return [getattr(self.conversation, name) for name in ACTIVITY_COLUMNS]

@@ -15,8 +15,8 @@ from uuid import UUID
 from pydantic_core import to_json
 
 from conversations.common.presenters import message_payload, read_conversation
+from conversations.live.client import event_entry
 from conversations.live.hub import PING, REFRESH, Entry, Listener, Room, hub
-from conversations.live.publish import event_entry
 from conversations.models import Conversation, Event, Message, Turn, TurnCall, TurnStatus
 from conversations.models.event import EventType
 from jobs.failpoints import failpoint

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import cast
+from typing import Any, cast
 from uuid import UUID
 
 from django.db import transaction
@@ -18,9 +18,8 @@ from django.utils.translation import gettext, gettext_lazy
 
 from conversations.common.contacts import read_contact
 from conversations.handover.requests import request_person
-from conversations.live.publish import publish_beginning
+from conversations.live.client import publish_beginning
 from conversations.models import Channel, Conversation, Message, Persona
-from conversations.portal.block_cards import Card, build_cards
 from conversations.turns.channel_signals import ConversationOver
 from conversations.turns.services import Posted, post_message, start_conversation
 from projects.common.api_error import ApiError
@@ -34,6 +33,52 @@ from tools.services.bookings.finding import BookingLookup, find_upcoming_booking
 from tools.services.bookings.translations import customer_line
 from tools.services.signed_links import PortalTarget, manage_url, read_portal_token
 from tools.services.verification.services import RECENT, Proof, last_proof, verification_level
+
+MOST_LINES = 10
+
+
+@dataclass(frozen=True)
+class Card:
+    """One block: a title, the lines below it, a link, and the request for a person made by its button.
+
+    `word` names the page's own title for a block without one.
+    """
+
+    title: str = ""
+    lines: tuple[str, ...] = ()
+    url: str = ""
+    escalation: str = ""
+    word: str = ""
+
+
+def build_cards(blocks: Iterable[Mapping[str, Any]]) -> list[Card]:
+    """The cards of a message, in block order."""
+    looks = ((CARDS.get(str(block.get("type"))), block) for block in blocks)
+    return [look(block) for look, block in looks if look is not None]
+
+
+def _article(block: Mapping[str, Any]) -> Card:
+    url = str(block.get("url", ""))
+    safe = url if url.startswith(("https://", "http://")) else ""
+    return Card(str(block.get("title", "")), (str(block.get("excerpt", "")),), url=safe)
+
+
+def _orders(block: Mapping[str, Any]) -> Card:
+    orders = block.get("orders") or []
+    lines = (f"{one.get('number')}: {one.get('status')}, {one.get('total')}" for one in orders[:MOST_LINES])
+    return Card(lines=tuple(lines), word="orders")
+
+
+def _person(block: Mapping[str, Any]) -> Card:
+    return Card(str(block.get("label", "")), escalation=str(block.get("escalation", "")))
+
+
+CARDS: Mapping[str, Callable[[Mapping[str, Any]], Card]] = {
+    "article_card": _article,
+    "order_list": _orders,
+    "escalation_button": _person,
+}
+
 
 MOST_CONVERSATIONS = 5
 MOST_MESSAGES = 200

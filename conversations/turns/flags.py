@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from conversations.live.event_log import open_log
-from conversations.models import Conversation, Event, Persona
+from conversations.live.event_log import ConversationLog, open_log
+from conversations.models import Conversation, Event, Persona, Turn
+from conversations.prompts.observer import Quality
 from jobs.errors import WrongState
 from projects.models import User
 
@@ -82,3 +83,20 @@ def clear_caller_flag(conversation_id: UUID, *, by: User) -> None:
         log.add_event("caller_flag_cleared", payload={"reason": persona.flag_reason, "by": by.name})
         persona.flagged, persona.flag_reason = False, ""
         persona.save(update_fields=["flagged", "flag_reason"])
+
+
+RECOVER_AT = 3
+MAX_REASON = 250
+
+
+def store_quality(log: ConversationLog, turn: Turn, quality: Quality) -> None:
+    """Store a turn's score and reason. A low score flags the conversation and instructs the next replies to recover,
+    until a better score.
+    """
+    reason = " ".join(quality.reason.split())[:MAX_REASON]
+    log.writes.change(Turn, turn.pk, quality_score=quality.score, quality_reason=reason)
+    is_low = quality.score <= RECOVER_AT
+    log.conversation.recovery = reason if is_low else ""
+    if is_low:
+        log.conversation.flag = low_score(quality.score, reason)
+        log.add_event("quality_low", payload={"turn": str(turn.pk), "score": quality.score, "reason": reason})

@@ -25,7 +25,7 @@ from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 from tools.engine.execution.outcome import Signal
 from tools.engine.skills.arguments import SKILL, ExtractionContext, generate_object_by_schema
-from tools.engine.skills.exchange import TranscriptLine
+from tools.engine.skills.detect import TranscriptLine
 from tools.models import Effect
 
 SIGNALS: Mapping[str, Signal] = {"transferred": Signal.TRANSFER, "ended": Signal.END}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, cast
 
 from drf_spectacular.utils import OpenApiParameter
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -12,22 +13,52 @@ from conversations.common.presenters import message_payload
 from conversations.handover.requests import request_person
 from conversations.live.stream import StreamCursor
 from conversations.models import Conversation
-from conversations.widget.agent import agent_payload
+from conversations.widget import shopper, visitors
 from conversations.widget.authentication import PageAuthentication, VisitorAuthentication, WidgetCaller
-from conversations.widget.conversation import attach_shopper, find_conversation, post_visitor_message
 from conversations.widget.errors import NoConversation, NoVisitor
 from conversations.widget.event_filter import message_shown
 from conversations.widget.limits import MESSAGES, REQUESTS, SESSIONS, STREAMS, Limit, check_limit
-from conversations.widget.serializers import MessageInput, PersonInput, SessionInput
 from conversations.widget.shopper import ShopperRefused, read_shopper
-from conversations.widget.visitors import Visitor, new_visitor, read_visitor, renewed, sign, signed_in
+from conversations.widget.visitors import (
+    Visitor,
+    attach_shopper,
+    find_conversation,
+    new_visitor,
+    post_visitor_message,
+    read_visitor,
+    renewed,
+    sign,
+    signed_in,
+)
 from projects.api.async_views import Continued
 from projects.api.idempotency import idempotent
+from projects.api.serializers import StrictSerializer, TextField
 from projects.api.views import ProjectView
 from projects.common.api_error import ApiError
-from projects.models import Widget
+from projects.common.verticals import VERTICALS
+from projects.models import AgentVersion, Project, Widget
+from projects.models.agent_config import AgentConfig
 from projects.models.key import Scope
+from projects.widget.widgets import theme_of
 from tools.models import Escalation
+
+
+class SessionInput(StrictSerializer):
+    token = TextField(longest=visitors.LONGEST, required=False, allow_blank=True, default="")
+    # A longer limit than `read_shopper` has: an oversized token must not fail the session, only the sign-in.
+    shopper = TextField(longest=4 * shopper.LONGEST, required=False, allow_blank=True, default="")
+
+
+class MessageInput(StrictSerializer):
+    content = TextField(longest=4_000)
+
+
+class PersonInput(StrictSerializer):
+    """The accepted offer of a person; `request_person` validates the contact details in `lead`."""
+
+    escalation = serializers.UUIDField()
+    lead = serializers.DictField()
+
 
 LARGEST_BODY = 16 * 1024
 SECONDS_KEPT = "600"
@@ -167,3 +198,26 @@ class Person(WidgetView):
         except Escalation.DoesNotExist as error:
             raise NoConversation from error
         return Response({"state": made.state}, status=202)
+
+
+SUGGESTED = 3
+
+
+def agent_payload(project: Project, widget: Widget) -> dict[str, Any]:
+    """Name, theme, texts, and the capabilities the server grants the agent."""
+    config = _config_of(project)
+    theme = theme_of(widget)
+    return {
+        "name": config.agent_name,
+        "business": config.business_name,
+        "capabilities": sorted(VERTICALS[config.vertical].capabilities),
+        "theme": {**theme.palette(), "position": theme.position, "scheme": theme.scheme},
+        "greeting": theme.greeting,
+        "language": theme.language,
+        "suggestions": list(config.openers[:SUGGESTED]),
+    }
+
+
+def _config_of(project: Project) -> AgentConfig:
+    version = cast("AgentVersion | None", project.agent_version)
+    return version.config if version else AgentConfig(agent_name=project.name, business_name=project.name)

@@ -1,4 +1,4 @@
-// Says what the agent writes to a screen reader, sentence by sentence: token by token would be noise.
+// Announces the agent's reply to screen readers, sentence by sentence.
 const SENTENCE = /[^.!?…。؟]*[.!?…。؟]+["”’)»]*(?=\s|$)/gu;
 
 export class Announcer {
@@ -16,7 +16,7 @@ export class Announcer {
     }
   }
 
-  /** Messages of others that came since the last look; what was there when the page opened is not read out. */
+  /** Announces messages that arrived since the last call; the initial ones are skipped. */
   fresh(store) {
     const conversation = store.loading ? null : (store.conversation?.id ?? null);
     if (conversation !== this.conversation) {

@@ -1,4 +1,4 @@
-// The HTTP API as the page uses it: session cookie, CSRF header, one error shape.
+// HTTP API client: session cookie, CSRF header, one error shape.
 const TIMEOUT_MS = 20_000;
 const LINES = "application/x-ndjson";
 
@@ -46,7 +46,7 @@ export class Api {
     return this.send("PUT", path, body);
   }
 
-  /** `timeout` in milliseconds, for what takes a model longer than a page usually waits. */
+  /** `timeout` in milliseconds, for requests that wait for a model. */
   send(method, path, body, { headers = {}, timeout } = {}) {
     return this.request(method, path, {
       body: JSON.stringify(body),
@@ -55,7 +55,7 @@ export class Api {
     });
   }
 
-  /** Posts, and hands over each line of JSON as it comes. `signal` stops it, and what the server does for it. */
+  /** Posts and passes on each line of a JSON Lines response. Aborting `signal` also stops the server's work. */
   async lines(path, body, { signal, onLine }) {
     const response = await fetch(this.base + path, {
       method: "POST",
@@ -74,7 +74,7 @@ export class Api {
     }
   }
 
-  /** Every row of a list, over all its pages. */
+  /** All rows of a list, across its pages. */
   async list(path) {
     const rows = [];
     for (let next = this.base + path; next;) {
@@ -86,7 +86,7 @@ export class Api {
     return rows;
   }
 
-  /** The address of a stream; an EventSource can't send headers, so the project goes in the query. */
+  /** The URL of a stream. EventSource can't send headers, so the project is a query parameter. */
   streamUrl(path) {
     return `${this.base}${path}?project=${encodeURIComponent(this.project)}`;
   }

@@ -1,4 +1,4 @@
-// What the widget shows in place of words, as staff sees it: the customer's own view is the widget's.
+// The staff's view of widget blocks.
 import { h, icon } from "./dom.js";
 import * as format from "./format.js";
 
@@ -14,7 +14,7 @@ const RENDERERS = {
 
 const small = (text) => text && h("small", { dir: "auto" }, String(text));
 
-/** The cards of a reply; a type that this page doesn't know is named. */
+/** The blocks of a reply; unknown types are shown by name. */
 export const cards = (blocks) =>
   (blocks ?? []).map((block) =>
     h(

@@ -1,4 +1,4 @@
-// The model calls of a turn, each with the prompt that it was made of.
+// The model calls of a turn, with their prompts.
 import { h, refill } from "./dom.js";
 import * as format from "./format.js";
 import { Prompt } from "./prompt.js";
@@ -98,7 +98,7 @@ export class Calls {
     this.refresh(turn, call);
   }
 
-  /** Draws the table anew, and leaves the focus on the button that was pressed. */
+  /** Redraws the table and keeps the focus. */
   refresh(turn, call) {
     const hadFocus = this.table.contains(document.activeElement);
     this.render(turn);
@@ -106,7 +106,7 @@ export class Calls {
   }
 }
 
-/** "Detection 1", "Detection 2" where a skill was asked more than once; a later reply tells a result. */
+/** Names calls: "Detection 1", "Detection 2" if a skill was called more than once. */
 function nameCalls(calls) {
   const totals = Map.groupBy ? Map.groupBy(calls, (call) => call.skill) : new Map();
   const seen = new Map();

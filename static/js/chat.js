@@ -1,4 +1,4 @@
-// The transcript: rows keyed by what they show, rebuilt only when that changes.
+// The transcript: rows keyed by content, rebuilt only when it changes.
 import { cards } from "./blocks.js";
 import { h, icon, linked, note, state } from "./dom.js";
 import * as format from "./format.js";
@@ -42,7 +42,7 @@ export class Chat {
     this.reveal(store);
   }
 
-  /** Brings the message of a turn that was just chosen into view. */
+  /** Scrolls to the message of the turn just selected. */
   reveal(store) {
     if (this.shown === store.selected) return;
     this.shown = store.selected;
@@ -76,7 +76,7 @@ export class Chat {
     return [...rows, ...store.outbox.map((item) => this.pending(item))];
   }
 
-  /** Staff notes of a turn; those of none stand at the end. */
+  /** Staff notes of a turn; those without a turn go last. */
   notesOf(store, turn) {
     return store.notes.filter((one) => one.turn === turn).map((one) => this.staffNote(one));
   }
@@ -144,7 +144,7 @@ export class Chat {
     );
   }
 
-  /** A message of a turn that isn't its reply: it came before a reply that was run again, or tells a result afterwards. */
+  /** A message of a turn other than its reply: sent before a rerun, or reporting a result. */
   otherFacts(message, turn) {
     if (!turn) return [message.author && h("span", {}, message.author)];
     const place = turn.reply && message.seq > turn.reply.seq ? ", result" : turn.reply ? ", before it ran again" : "";
@@ -154,7 +154,7 @@ export class Chat {
   facts(turn) {
     const fired = turn.verdicts.filter((verdict) => verdict.fired).length;
     const held = turn.verdicts.filter((verdict) => reading(verdict).tone === "warn").length;
-    // What a call's own voice has said was never written by a model of ours.
+    // Text spoken by a voice model has no reply call of ours.
     const isSpoken = turn.replied_at && !turn.started_at;
     const took = turn.started_at && turn.replied_at && format.between(turn.created_at, turn.replied_at);
     return [
@@ -209,7 +209,7 @@ export class Chat {
     return { key: `note:${key}`, signature: message, build };
   }
 
-  /** Replies that are being written or about to be, whichever turn's: one may be run again. A tool that is waited for is named. */
+  /** Pending replies of any turn, including reruns. Names the tool being waited for. */
   writing(store) {
     const drafts = [...store.drafts].filter(([, draft]) => draft.text);
     const rows = drafts.map(([turnId, draft]) => this.draft(turnId, draft));
@@ -263,7 +263,7 @@ export class Chat {
     this.latest.hidden = this.stuck;
   }
 
-  /** Keeps the end in view, unless the reader has scrolled up. */
+  /** Keeps the end in view unless the reader scrolled up. */
   settle() {
     if (this.stuck) this.scroll.scrollTop = this.scroll.scrollHeight;
   }

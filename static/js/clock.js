@@ -1,8 +1,8 @@
-// The server's time as far as the page can tell, so that what still runs grows at the right place.
+// The server's clock, estimated, so that running work is drawn at the right position.
 const TOLERATED_MS = 1_500;
 let skew = 0;
 
-/** Learns from something that the server made after `sentAt`, in milliseconds, and before now. */
+/** Updates the estimate from a server timestamp created between `sentAt` (milliseconds) and now. */
 export function learn(iso, { sentAt }) {
   const made = new Date(iso).getTime();
   const isBetween = made >= sentAt - TOLERATED_MS && made <= Date.now() + TOLERATED_MS;

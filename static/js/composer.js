@@ -1,4 +1,4 @@
-// Where the customer's words are written. Enter sends, Shift+Enter makes a line.
+// The message composer. Enter sends, Shift+Enter adds a line.
 import { Limit } from "./limit.js";
 
 const LINES_PX = 168;
@@ -36,7 +36,7 @@ export class Composer {
     this.field.focus();
   }
 
-  /** Back into the composer, before what was begun meanwhile. */
+  /** Puts unsent text back, before anything typed since. */
   restore(text) {
     this.fill([text, this.field.value].filter(Boolean).join("\n"));
   }

@@ -1,4 +1,4 @@
-// The figures of a busy project are counted behind its page: the page is asked for again until they are in it.
+// Metrics of a busy project are counted in the background; poll the page until they are there.
 const FIRST_MS = 250;
 const SLOWER = 1.5;
 const LONGEST_MS = 3_000;
@@ -15,7 +15,7 @@ async function look(wait) {
   setTimeout(() => look(Math.min(wait * SLOWER, LONGEST_MS)), wait);
 }
 
-/** Each part in its own place, so that nothing else on the page moves or loses the focus. */
+/** Replaces only the pending parts, so that the rest keeps its layout and focus. */
 function show(page) {
   for (const part of awaited()) {
     const fresh = page.getElementById(part.id);
@@ -28,7 +28,7 @@ function show(page) {
 }
 
 function giveUp() {
-  document.getElementById("counted").textContent = "Not counted. Load the page again";
+  document.getElementById("counted").textContent = "Couldn’t load. Reload the page.";
   for (const part of awaited()) part.removeAttribute("aria-busy");
 }
 

@@ -1,4 +1,4 @@
-// What the agent should do next: as changes against what this turn used, or as the block of the prompt.
+// The agent's directives: as a diff against this turn's, or as the prompt block.
 import { h, icon, refill } from "./dom.js";
 
 const FIELDS = [
@@ -95,7 +95,7 @@ function nothing(turn) {
   return "This turn used no directives and wrote none.";
 }
 
-/** One field: lines that stay, lines that go, lines that come. Without `after` everything just stands. */
+/** A field as a line diff; without `after`, as plain lines. */
 function field(name, { before, after, isCode }) {
   const old = before.filter(Boolean);
   const fresh = (after ?? before).filter(Boolean);

@@ -1,4 +1,4 @@
-// Building DOM without innerHTML: what comes from the API only ever becomes text.
+// DOM building without innerHTML: API data only ever becomes text.
 const SVG = "http://www.w3.org/2000/svg";
 const sprite = document.documentElement.dataset.sprite;
 const LINK = /https?:\/\/[^\s<>"“”]+[^\s<>"“”.,;:!?)\]’]/g;
@@ -13,16 +13,16 @@ function assemble(element, attributes, children) {
   return element;
 }
 
-/** An HTML element. Attributes that are null or false are left out; `onclick` and the like take a function. */
+/** An HTML element. Null and false attributes are omitted; `onclick` and the like take a function. */
 export const h = (tag, attributes, ...children) => assemble(document.createElement(tag), attributes, children);
 
-/** An SVG element, with the same rules. */
+/** An SVG element, by the same rules. */
 export const s = (tag, attributes, ...children) => assemble(document.createElementNS(SVG, tag), attributes, children);
 
 export const icon = (name) =>
   s("svg", { class: "mg-i", "aria-hidden": "true" }, s("use", { href: `${sprite}#${name}` }));
 
-/** A state: icon, word and colour together, never colour alone. */
+/** A status: icon, word and color together, never color alone. */
 export const state = (tone, name, word, { fill = false } = {}) =>
   h("span", { class: fill ? "mg-st fill" : "mg-st", "data-s": tone }, icon(name), word);
 
@@ -34,7 +34,7 @@ export const note = (tone, name, title, ...sentence) =>
     h("div", {}, h("b", { class: "tb" }, title), h("p", { class: "ts t2" }, ...sentence)),
   );
 
-/** Text as nodes, with http(s) addresses as links that open elsewhere. */
+/** Text as nodes, with http(s) URLs as links that open in a new tab. */
 export function linked(text) {
   const nodes = [];
   let from = 0;
@@ -49,13 +49,13 @@ export function linked(text) {
 
 const PRESSED = ":is(a, button, label, select, summary):active";
 
-/** Runs `draw` as soon as nothing is pressed: what is replaced under the pointer loses its click. */
+/** Runs `draw` once no pointer is pressed; replacing an element under the pointer would lose its click. */
 export function whenReleased(draw) {
   if (document.querySelector(PRESSED)) requestAnimationFrame(() => whenReleased(draw));
   else draw();
 }
 
-/** Replace an element's content only when `signature` differs from the last one, so that focus and scroll survive. */
+/** Replaces an element's content only when `signature` changes, to preserve focus and scroll. */
 export function refill(element, signature, build) {
   if (element.signature === signature) return;
   element.signature = signature;

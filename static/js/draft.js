@@ -1,15 +1,15 @@
-// A reply while it is written, put together from token events {attempt, offset, text}.
-// Offsets count code points, as the server does; a JavaScript string would count an emoji as two.
+// A streaming reply, assembled from token events {attempt, offset, text}.
+// Offsets are code points, as on the server; a JavaScript string counts an emoji as two units.
 import { now } from "./clock.js";
 
 export class Draft {
   attempt = -1;
   text = "";
   length = 0;
-  /** When its first words were seen here, in milliseconds: the turn itself says so only once the reply is complete. */
+  /** When the first token arrived here, in milliseconds. The turn has its own time only once the reply is complete. */
   firstAt = null;
 
-  /** Takes one token; true when the text changed. A newer attempt or offset 0 replaces; a gap is ignored until the next snapshot. */
+  /** Applies a token; true if the text changed. A newer attempt or offset 0 replaces the text; gaps wait for the next snapshot. */
   take({ attempt, offset, text }) {
     if (attempt < this.attempt) return false;
     if (attempt > this.attempt || offset === 0) this.clear(attempt);

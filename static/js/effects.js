@@ -1,4 +1,4 @@
-// What was done because of this turn, and how each promise fared: said, understood, done, told.
+// The effects of a turn and the stages of its promises: said, understood, done, told.
 import { h, icon, refill, state } from "./dom.js";
 import * as format from "./format.js";
 
@@ -22,7 +22,7 @@ const SENTENCES = {
 const isInOutbox = ({ state, result }) => state === "done" && result?.outbox === true;
 
 export class Effects {
-  /** Without `links` and `api` it only shows. */
+  /** Read-only without `links` and `api`. */
   constructor(element, { api, toast, refresh, canOperate, links }) {
     this.element = element;
     Object.assign(this, { api, toast, refresh, canOperate, links });
@@ -74,7 +74,7 @@ export class Effects {
     );
   }
 
-  /** An unknown effect asks a person; a held one may be let go. */
+  /** Actions: confirm an unknown outcome, release a held effect. */
   answers(turn, effect) {
     const button = (icons, words, path, body) =>
       h(
@@ -128,7 +128,7 @@ const tookOf = (effect) =>
     ? ` in ${format.duration(format.between(effect.created_at, effect.finished_at))}`
     : "";
 
-/** While the agent waited, it answered with what it knew. */
+/** Says that the agent waited for the effect, and how the wait ended. */
 function waited(wait) {
   if (!wait) return null;
   const until = format.seconds(wait.until);
@@ -182,7 +182,7 @@ const json = (value) =>
 
 const shorten = (text) => (text.length > 60 ? `${text.slice(0, 60).replace(/\s+\S*$/, "")}…` : text);
 
-/** The first thing the agent said after the effect was over, other than the reply that promised it. */
+/** The agent's first message after the effect ended, other than the reply that promised it. */
 function toldAfter(effect, turn, store) {
   if (!effect.finished_at) return null;
   const later = store

@@ -1,6 +1,6 @@
-// Numbers, durations and times as the product writes them: a unit with a space, one precision per size.
+// Formatting of numbers, durations and times: a space before the unit, precision by size.
 const whole = new Intl.NumberFormat("en");
-// Everybody reads the clock of the business, as on the pages that the server writes.
+// Times are in the business's zone, as on server-rendered pages.
 const timeZone = zoneOf(document.documentElement.dataset.zone);
 const moments = (options) => new Intl.DateTimeFormat("en-GB", { ...options, timeZone });
 const clock = moments({ hour: "2-digit", minute: "2-digit" });
@@ -22,19 +22,19 @@ export function duration(ms) {
   return total % 60 ? `${Math.floor(total / 60)} min ${total % 60} s` : `${total / 60} min`;
 }
 
-/** A length on the time axis, in seconds wherever that says something: "46 ms", "0.67 s", "12.4 s". */
+/** A duration on the time axis, in seconds where meaningful: "46 ms", "0.67 s", "12.4 s". */
 export const length = (ms) => (ms >= 99.5 && ms < 9995 ? `${(ms / 1000).toFixed(2)} s` : duration(ms));
 
-/** The same, as short as a headline wants it: "46 ms", "0.9 s", "2 min 5 s". */
+/** The short form for headlines: "46 ms", "0.9 s", "2 min 5 s". */
 export const roughly = (ms) => (ms >= 99.5 && ms < 59950 ? `${(ms / 1000).toFixed(1)} s` : duration(ms));
 
-/** US dollars; calls cost fractions of a cent. */
+/** US dollars, precise to fractions of a cent. */
 export function money(value) {
   const amount = Number(value);
   return `$${amount.toFixed(amount === 0 || amount >= 1 ? 2 : 4)}`;
 }
 
-/** The zone's name; undefined, which is the reader's own, for one that this browser doesn't know. */
+/** The zone's name; undefined (the reader's own zone) if this browser doesn't know it. */
 function zoneOf(name) {
   try {
     return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone;

@@ -1,5 +1,5 @@
-// Loaded in the head and not deferred. What is clicked or pressed before the page's modules have run is held until they have:
-// a click on a button that doesn't work yet would be lost, and a form would be sent past the script that packs or confirms it.
+// Loaded in the head, not deferred. Holds clicks and keys until the page's modules have run; otherwise a click would be lost,
+// or a form submitted without the script that packs or confirms it.
 (() => {
   const TYPING = "input:not([type=checkbox]), textarea, select, [contenteditable]";
   const held = new Map();
@@ -10,13 +10,13 @@
     held.set(what, again);
   }
 
-  /** Links, boxes and menus need no script. */
+  /** Links, checkboxes and menus work without scripts. */
   function clicked(event) {
     const button = event.target.closest("button:not([popovertarget])");
     if (button) hold(event, button, () => button.click());
   }
 
-  /** Single keys and ⌘ S, ⌘ ↵, and ↵ where it sends. What is typed, and what moves the focus, needs no script. */
+  /** Shortcuts: single keys, ⌘ S, ⌘ ↵, and ↵ where it sends. Typing and moving the focus work without scripts. */
   function pressed(event) {
     const { key, target } = event;
     const isShortcut =
@@ -29,7 +29,7 @@
 
   document.addEventListener("click", clicked, true);
   document.addEventListener("keydown", pressed, true);
-  // Modules in the page run before this.
+  // Runs after the page's modules.
   document.addEventListener("DOMContentLoaded", () => {
     document.removeEventListener("click", clicked, true);
     document.removeEventListener("keydown", pressed, true);

@@ -1,4 +1,4 @@
-// One turn taken apart: head, reading, score, failures, and the six tabs.
+// The turn inspector: header, transcript with marks, timeline, failures, tabs.
 import { Calls } from "./calls.js";
 import { Directives } from "./directives.js";
 import { h, note, refill, state } from "./dom.js";
@@ -114,7 +114,7 @@ export class Inspector {
   }
 }
 
-/** Tool → number of its words, for the lanes of effects. */
+/** Tool → mark number, for the effect lanes. */
 function numberByTool(turn) {
   const numbers = numbersOf(placeVerdicts(replyText(turn), turn.verdicts, reading));
   const fired = new Map(

@@ -1,11 +1,11 @@
-// Keeping an answer as a regression case: the words, what came before them, and what each tool is to make of them.
+// Saving a reply as a regression case: text, context, and the expected outcome per tool.
 import { h, icon } from "./dom.js";
 
 const LONGEST_NAME = 100;
-// What the ranking or the ledger decided is not what the words say.
+// Decisions of the ranking and the ledger don't follow from the text.
 const NOT_READ = new Set(["lost_rerank", "held"]);
 
-/** Outcome of each tool that the words name: "fired", or the rule that held it back. `corrections` by tool win. */
+/** Expected outcome per mentioned tool: "fired", or the rule that blocked it. `corrections` take precedence. */
 export function expectedOf(verdicts, corrections = new Map()) {
   const read = verdicts.filter((verdict) => verdict.fired || (verdict.rule && !NOT_READ.has(verdict.rule)));
   const outcomes = new Map(read.map((verdict) => [verdict.tool, verdict.fired ? "fired" : verdict.rule]));
@@ -13,7 +13,7 @@ export function expectedOf(verdicts, corrections = new Map()) {
   return Object.fromEntries(outcomes);
 }
 
-/** A button that keeps the case which `content()` gives; `toast` tells how it went. */
+/** A button that saves the case from `content()` and reports through `toast`. */
 export function keepButton({ api, toast, content, label = "Keep as a test case" }) {
   const keep = async (event) => {
     const button = event.currentTarget;

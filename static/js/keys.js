@@ -1,23 +1,23 @@
-// Single keys, off while something is typed or a dialog is open, and switched off for good in the list of keys. What a page has of
-// them it offers here: “?” and the menu then list what works on this page and nothing else.
+// Keyboard shortcuts, inactive while typing or in a dialog; they can be turned off in the shortcuts list. Pages register theirs
+// here, and “?” lists those of the current page.
 import { h } from "./dom.js";
 
 const STORED = "mg-single-keys";
 const TYPING = "input:not([type=checkbox]), textarea, select, [contenteditable]";
-// Held down, they go on; anything else is done once.
+// These repeat while held down.
 const MOVES = new Set(["j", "k"]);
 const COMMAND = /Mac|iPhone|iPad/.test(navigator.platform) ? "⌘" : "Ctrl";
 const offered = [];
 let dialog = null;
-// Where storage is blocked the choice lasts as long as the page.
+// If storage is blocked, the setting lasts until the page is left.
 let chosen = "on";
 
-// The server writes one sign for all.
+// The server renders ⌘ on every platform.
 if (COMMAND !== "⌘") for (const sign of document.querySelectorAll("kbd")) sign.textContent = sign.textContent.replace("⌘", COMMAND);
 
 /**
- * Each is what one presses ("J K"; "⌘ S" is written as the device calls it), what that does in words, and by key the function
- * that does it. Without functions it is listed only: something else listens.
+ * Registers shortcuts: the keys ("J K"; "⌘ S" is shown per platform), a description, and a function by key. Without functions
+ * a shortcut is only listed.
  */
 export function offerKeys(...keys) {
   offered.push(...keys.map(([shown, says, acts = {}]) => ({ shown, says, acts })));
@@ -76,7 +76,7 @@ function pressed(event) {
   if (document.querySelector("dialog[open], :popover-open")) return;
   const key = event.key.toLowerCase();
   const act = key === "?" ? open : actOf(key);
-  // Switched off, the list is found in the menu.
+  // When off, the list is still in the menu.
   if (!act || !areOn() || (event.repeat && !MOVES.has(key))) return;
   event.preventDefault();
   act();

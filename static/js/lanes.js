@@ -1,4 +1,4 @@
-// A turn as lanes on one time axis, in milliseconds from its beginning. Nothing here touches the page.
+// A turn as lanes on a time axis, in milliseconds from its start. Pure functions, no DOM.
 import * as format from "./format.js";
 import { observedWords, properEnd } from "./turn.js";
 
@@ -47,12 +47,12 @@ const KINDS = [
   ["webhook", "webhook"],
 ];
 
-/** A picture for an effect, by the words of its kind and tool. */
+/** The icon of an effect, by its kind and tool. */
 export const effectIcon = ({ kind, tool }) => KINDS.find(([word]) => `${kind} ${tool}`.includes(word))?.[1] ?? "bolt";
 
 /**
- * {axis, ticks, sent, lanes, joints} of a turn. `numberOf` gives a verdict's number by tool; `now` and `firstAt`, when the first
- * words of a reply under way were seen, are milliseconds of the clock.
+ * {axis, ticks, sent, lanes, joints} of a turn. `numberOf` maps a tool to its verdict's number; `now` and `firstAt` (the first
+ * token of a running reply) are clock times in milliseconds.
  */
 export function layOut(turn, { now, firstAt, numberOf }) {
   const zero = new Date(turn.created_at).getTime();
@@ -75,7 +75,7 @@ export function layOut(turn, { now, firstAt, numberOf }) {
   return { axis, ticks, end, sent: at(turn.replied_at), lanes, joints: joints(lanes) };
 }
 
-/** From top to bottom as one thing leads to the next. */
+/** Top to bottom in causal order. */
 function rankOf(lane) {
   if (lane.isResult) return "result";
   return RANK.includes(lane.kind) ? lane.kind : "other";
@@ -119,7 +119,7 @@ function jobLane(context, job, nth) {
   return lane;
 }
 
-/** The words beside a lane: its length, how it ended. */
+/** The label of a lane: duration and outcome. */
 function endings(job, length) {
   const words = {
     queued: [null, "queued"],
@@ -154,14 +154,14 @@ function fill(context, lane, { job, calls, nth }) {
   else fillFlow(context, lane, { job });
 }
 
-/** Pale while the first token is awaited, full while it writes. Calls that went by are exact; the one under way is drawn from the turn's own times. */
+/** Pale until the first token, solid while writing. Finished calls are exact; a running one uses the turn's times. */
 function fillReply({ firstToken }, lane, { job, calls, nth }) {
   let drawn = lane.start;
   for (const call of calls) {
     lane.bars.push({ from: drawn, to: call.first, tone: "fs" }, { from: call.first, to: call.to, tone: "f" });
     drawn = call.to;
   }
-  // The first word, which a call of tools before it doesn't bring.
+  // The first token of text; tool calls before it have none.
   const token = (nth ? null : firstToken) ?? calls.find((call) => call.hasFirst)?.first ?? null;
   if (job.state === "running" || !calls.length) {
     const first = Math.min(Math.max(token ?? lane.end, drawn), lane.end);
@@ -175,7 +175,7 @@ function fillReply({ firstToken }, lane, { job, calls, nth }) {
   }
 }
 
-/** The detections side by side as thin bars, then what the tool caller itself took. */
+/** Parallel detections as thin bars, then the tool caller's own time. */
 function fillToolCaller({ turn }, lane, { job, calls }) {
   if (calls.length)
     lane.bars.push({
@@ -210,7 +210,7 @@ function fillFlow({ turn }, lane, { job }) {
     lane.detail = turn.directives_written ? `directives v${turn.directives_written.version}` : "no directives";
 }
 
-/** A thin line for the time a job stood in the queue. */
+/** A thin line for the time in the queue. */
 function addQueueing({ turn, at, now }, lane, job) {
   const from = Math.max(0, at(job.created_at));
   const to = at(job.started_at) ?? (job.state === "queued" ? now : from);
@@ -219,7 +219,7 @@ function addQueueing({ turn, at, now }, lane, job) {
   if (job.lane === "reply" && turn.status === "queued") lane.detail = "waiting for a worker";
 }
 
-/** What the reply's model called that left no effect; what left one is drawn as that effect. */
+/** Tool calls of the reply's model without an effect; the others are drawn as effects. */
 function callLanes({ turn, at, now }) {
   const calls = turn.steps.flatMap((step) => step.calls).filter((call) => !call.effect);
   return calls.map((call) => {
@@ -280,7 +280,7 @@ const outcomeOf = ({ state, result }) => (state === "done" && result?.outbox ? "
 const waitWord = ({ waiting, outcome }) =>
   waiting ? "waited for" : outcome === "timeout" ? "the wait ran out" : "was waited for";
 
-/** What caused what: the tool caller each effect, and the effect the reply that tells its result. */
+/** Causal links: tool caller to effects, effect to the reply with its result. */
 function joints(lanes) {
   const found = [];
   const reply = lanes.findIndex((lane) => lane.kind === "reply");

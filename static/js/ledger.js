@@ -1,10 +1,10 @@
-// The ledgers by keyboard: J and K move, Enter opens, Y and D answer the first question. A filter that changes is applied at once.
+// Keyboard navigation of ledgers: J and K move, Enter opens, Y and D answer the first question. Filters apply immediately.
 import { offerKeys } from "./keys.js";
 
 const find = document.getElementById("find");
 
 function step(by) {
-  // Looked for anew: what is live changes its rows.
+  // Queried each time, because live updates replace the rows.
   const rows = [...document.querySelectorAll("[data-row]")];
   const at = rows.indexOf(document.activeElement);
   rows[Math.max(0, Math.min(rows.length - 1, at < 0 ? 0 : at + by))]?.focus();
@@ -12,7 +12,7 @@ function step(by) {
 
 const answer = (key) => document.querySelector(`[data-key="${key}"]`)?.click();
 
-// One effect by itself has no list.
+// A single effect has no list.
 if (find)
   offerKeys(["J K", "Next in the list, the one before", { j: () => step(1), k: () => step(-1) }], ["↵", "Open"]);
 if (document.querySelector("[data-key]"))
@@ -21,7 +21,7 @@ if (document.querySelector("[data-key]"))
 if (find) {
   find.querySelector("[data-noscript]").hidden = true;
   for (const control of find.querySelectorAll("select")) control.addEventListener("change", () => find.requestSubmit());
-  // Empty parameters stay out of the address.
+  // Leave empty parameters out of the URL.
   find.addEventListener("formdata", ({ formData }) => {
     for (const [name, value] of [...formData]) if (value === "") formData.delete(name);
   });

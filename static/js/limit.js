@@ -1,10 +1,10 @@
-// Words that are too long are never cut: it is said how long they are, and they stay in their field until they fit.
+// Length limits that never truncate: the field shows an error until the text fits.
 import { h } from "./dom.js";
 import { count } from "./format.js";
 
 const ENGLISH = "Too long: %(count)s of %(most)s characters. Remove %(over)s to send.";
 
-/** Watches a field with `data-longest`, and says behind `after` what is too long, in the words of `sentence`. */
+/** Watches a field with `data-longest` and shows `sentence` after the element `after` when it is too long. */
 export class Limit {
   constructor(field, { after = field, sentence = ENGLISH } = {}) {
     this.field = field;
@@ -16,7 +16,7 @@ export class Limit {
     this.look();
   }
 
-  /** Whether the words are too many to be sent, which is then said. Characters are counted as the server counts them. */
+  /** True, with the error shown, if the text is too long. Counts code points, as the server does. */
   look() {
     const length = [...this.field.value.trim()].length;
     const over = length - this.longest;

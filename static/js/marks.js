@@ -1,4 +1,4 @@
-// Where in a text the words of a quote stand, and which number they get.
+// Locating quotes in a text, and numbering them.
 import { h, linked } from "./dom.js";
 
 const SAME = {
@@ -16,7 +16,7 @@ const SAME = {
 };
 const EDGES = /^[\s"'.,;:!?-]+|[\s"'.,;:!?-]+$/g;
 
-/** The text in one spelling, with the place each character came from. */
+/** The normalized text, with each character's original position. */
 function plain(text) {
   const characters = [];
   const places = [];
@@ -31,7 +31,7 @@ function plain(text) {
   return { spelling: characters.join(""), places };
 }
 
-/** {start, end} of the quote in the text, null when its words aren't there. */
+/** {start, end} of the quote in the text; null if it isn't there. */
 export function locate(text, quote) {
   const { spelling, places } = plain(text);
   const wanted = plain(quote ?? "").spelling.replace(EDGES, "");
@@ -42,8 +42,8 @@ export function locate(text, quote) {
 const overlap = (a, b) => a.start < b.end && b.start < a.end;
 
 /**
- * The places of several quotes, in reading order, numbered from 1. `rows` are [{quote, ...}], the most important first:
- * a quote whose words are taken joins that place's rows when it covers the same words, and gets no place otherwise.
+ * Positions of several quotes in reading order, numbered from 1. `rows` are [{quote, ...}], most important first. A quote that
+ * overlaps an earlier one joins its mark.
  */
 export function place(text, rows) {
   const spans = [];
@@ -61,16 +61,16 @@ export function place(text, rows) {
 
 const RANK = { ok: 0, warn: 1, mute: 2 };
 
-/** The places of a reply's verdicts. `read` turns a verdict into its tone. */
+/** The marks of a reply's verdicts. `read` maps a verdict to its tone. */
 export function placeVerdicts(text, verdicts, read) {
   const ranked = [...verdicts].sort((a, b) => RANK[read(a).tone] - RANK[read(b).tone]);
   return place(text, ranked);
 }
 
-/** verdict → number of its words, for those that were found. */
+/** verdict → mark number, for quotes that were found. */
 export const numbersOf = (spans) => new Map(spans.flatMap((span) => span.rows.map((row) => [row, span.number])));
 
-/** The text as nodes, each span built by `mark(span, words, after)`; `after` is the punctuation that must not be orphaned. */
+/** The text as nodes; `mark(span, words, after)` builds each mark, and `after` is punctuation to keep on the same line. */
 export function marked(text, spans, mark) {
   const nodes = [];
   let from = 0;
@@ -82,7 +82,7 @@ export function marked(text, spans, mark) {
   return [...nodes, ...linked(text.slice(from))];
 }
 
-/** One mark. With a number it can be pointed at, and lights up with its lane and its verdict. */
+/** A mark. With a number it is highlighted together with its lane and verdict. */
 export const mark = ({ tone, number, words }) =>
   h(
     "mark",

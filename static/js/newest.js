@@ -1,9 +1,9 @@
-// One thing that is asked for again and again. Answers overtake each other: one that is older than the last taken is dropped.
+// Repeated requests for one resource. Responses can arrive out of order; older ones are dropped.
 export class Newest {
   asked = 0;
   taken = 0;
 
-  /** The answer to this request; null when it failed, or came too late. */
+  /** The response; null if it failed or is outdated. */
   async of(request) {
     const number = (this.asked += 1);
     const answer = await request.catch(() => null);
@@ -12,7 +12,7 @@ export class Newest {
     return answer;
   }
 
-  /** What was asked for until now is out of date: its answers are dropped. */
+  /** Drops the responses of all requests so far. */
   outdate() {
     this.taken = this.asked + 1;
   }

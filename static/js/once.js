@@ -1,6 +1,6 @@
-// A form goes out once, however often it is sent before the answer is there: the second press would do it all a second time.
+// Prevents double submission: a form is sent once until the response arrives.
 (() => {
-  // Longer than that and the answer got lost, or was a file and no page.
+  // After this the response was lost, or was a download.
   const FORGOTTEN_MS = 10_000;
 
   function forget(form) {
@@ -9,13 +9,13 @@
 
   document.addEventListener("submit", (event) => {
     const form = event.target;
-    // A form that a script sends by itself keeps its own count; a choice that is applied at once may change its mind.
+    // Skip forms sent by scripts, which guard themselves, and selects that submit on change.
     const mayChange = form.matches("[data-submits]") || event.submitter?.matches("[data-again]");
     if (event.defaultPrevented || form.method !== "post" || mayChange) return;
     if ("sent" in form.dataset) return void event.preventDefault();
     form.dataset.sent = "";
     setTimeout(() => forget(form), FORGOTTEN_MS);
   });
-  // A page that comes back by the browser's own button can be sent again.
+  // Allow resubmission after navigating back.
   addEventListener("pageshow", () => document.querySelectorAll("form[data-sent]").forEach(forget));
 })();

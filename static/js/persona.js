@@ -1,4 +1,4 @@
-// The test customer of the next conversation, kept in the browser per project.
+// The test customer for the next conversation, stored in the browser per project.
 const FIELDS = ["name", "phone", "email"];
 
 export class Persona {
@@ -39,11 +39,11 @@ export class Persona {
     try {
       localStorage.setItem(this.storeKey, JSON.stringify(this.value));
     } catch {
-      // Storage is blocked: the customer lasts as long as the page.
+      // If storage is blocked, the customer lasts until the page is left.
     }
   }
 
-  /** The persona as the API takes it. A customer who doesn't come back is a new one each time. */
+  /** The persona for the API. A non-returning customer gets a new id each time. */
   forApi() {
     if (!this.value.returns || !this.value.id) this.value.id = crypto.randomUUID();
     this.keep();

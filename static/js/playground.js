@@ -1,4 +1,4 @@
-// The playground: a test conversation on the left, the turn beside it.
+// The playground: a test conversation next to its turn inspector.
 import { Announcer } from "./announcer.js";
 import { Api } from "./api.js";
 import { Chat } from "./chat.js";
@@ -110,7 +110,7 @@ class Playground {
     if (this.session.id) history.pushState(null, "", `?conversation=${encodeURIComponent(this.session.id)}`);
   }
 
-  /** An empty page for the next conversation; the one before stays where it is, one step back in the browser. */
+  /** Starts a new conversation; the previous one stays in the browser history. */
   anew() {
     if (this.session.id) history.pushState(null, "", location.pathname);
     this.session.leave();
@@ -118,7 +118,7 @@ class Playground {
     this.composer.fill("");
   }
 
-  /** Opens a conversation, at one of its turns if it is named. */
+  /** Opens a conversation, at a turn if given. */
   async go(conversation, { turn = null } = {}) {
     if (!conversation) return this.session.leave();
     try {

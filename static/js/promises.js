@@ -1,4 +1,4 @@
-// What the agent promised in this turn, and what became of it.
+// The promises of a turn and their outcomes.
 import { h, refill, state } from "./dom.js";
 import * as format from "./format.js";
 

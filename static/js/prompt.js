@@ -1,4 +1,4 @@
-// The drawer beneath the model calls: one call's prompt, cut at its tags, and what the model answered.
+// The drawer below the model calls: a call's prompt, split at its tags, and the response.
 import { h, icon, note } from "./dom.js";
 import * as format from "./format.js";
 
@@ -94,13 +94,13 @@ function facts({ input_tokens: input, cached_tokens: cached, template_hash: hash
     .join(", ");
 }
 
-/** [{name, text}]: what stands outside of tags under its role, each tag by its name, the answer last. */
+/** [{name, text}]: text outside tags by role, tags by name, the response last. */
 function partsOf({ messages, output, tool_calls: calls }) {
   const parts = messages
     .filter(({ role }) => role === "system")
     .flatMap(({ role, content }) => cut(role, content ?? ""));
   const spoken = messages.filter(({ role }) => role !== "system");
-  // The request is the last that a user says; what stands after it are the calls of this reply, and their results.
+  // The request is the last user message; after it come this reply's tool calls and results.
   const asked = spoken.findLastIndex(({ role }) => role === "user");
   const history = spoken.slice(0, Math.max(asked, 0)).map(lineOf);
   if (history.length) parts.push({ name: "Conversation", text: history.join("\n\n") });

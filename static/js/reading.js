@@ -1,4 +1,4 @@
-// The reading: what the customer said and what the agent answered, with the words that something rests on marked in place.
+// The exchange of a turn, with quoted evidence marked in place.
 import { h, icon, linked, refill, state } from "./dom.js";
 import { mark, marked, place, placeVerdicts } from "./marks.js";
 import { isReplying, reading, replyText } from "./turn.js";

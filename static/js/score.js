@@ -1,4 +1,4 @@
-// Draws a turn's lanes as SVG in percentages, and lets them grow while something runs.
+// Draws a turn's lanes as SVG, animated while something runs.
 import { now } from "./clock.js";
 import { h, icon, s } from "./dom.js";
 import * as format from "./format.js";
@@ -8,7 +8,7 @@ import { isRunning } from "./turn.js";
 const GAP_PX = 8;
 const HEIGHT = 25;
 const SENT_PX = 30;
-// Half of "100 ms", which stands in the middle of its tick.
+// Half the width of the label "100 ms", which is centered on its tick.
 const HALF_TICK_PX = 22;
 const GROW_MS = matchMedia("(prefers-reduced-motion: reduce)").matches ? 1_000 : 100;
 const ruler = document.createElement("canvas").getContext("2d");
@@ -20,7 +20,7 @@ export class Score {
     new ResizeObserver(() => this.draw()).observe(element);
   }
 
-  /** `firstAt()` tells when the first words of a reply under way came. */
+  /** `firstAt()` returns when the first token of a running reply arrived. */
   show(turn, { numberOf, firstAt }) {
     this.shown = { turn, numberOf, firstAt };
     this.draw();
@@ -39,7 +39,7 @@ export class Score {
     const score = layOut(turn, { now: now(), firstAt: firstAt(), numberOf });
     ruler.font = `400 11.5px ${getComputedStyle(document.body).fontFamily}`;
     this.paint(turn, score);
-    // Only what is in the page can be measured: the first drawing guesses.
+    // Text can only be measured once it is in the page, so the first drawing estimates.
     if (this.laneWidth() !== this.width) this.paint(turn, score);
   }
 
@@ -149,7 +149,7 @@ export class Score {
       );
   }
 
-  /** Right of the bar, else left of it, else only the length, else beside the lane's name. */
+  /** Label placement: right of the bar, else left, else the duration only, else next to the lane's name. */
   text(score, { lane, index, name }) {
     if (lane.isLater)
       return label({
@@ -199,7 +199,7 @@ const label = ({ x, dx = 0, anchor = null, strong, detail }) =>
 
 const shorten = (detail) => (detail.length > 34 ? `${detail.slice(0, 33).trimEnd()}…` : detail);
 
-/** All labels of an axis in one unit. */
+/** Axis labels in a common unit. */
 function axisLabel(tick, axis) {
   if (axis < 1_000) return `${Math.round(tick)} ms`;
   if (axis > 180_000) return `${tick / 60_000} min`;

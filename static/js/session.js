@@ -1,4 +1,4 @@
-// One conversation with the server: begin, reopen, send, and keep every turn as fresh as its last event.
+// A conversation session: start, reopen, send, and refresh turns on events.
 import { learn } from "./clock.js";
 import { Newest } from "./newest.js";
 import { Stream } from "./stream.js";
@@ -16,7 +16,7 @@ export class Session {
     this.newestTurns = new Map();
     this.newestConversation = new Newest();
     this.visit = 0;
-    // Events drive the page; this catches what has no event, such as a job that begins.
+    // Polling covers changes without events, such as a job that starts.
     setInterval(() => this.watch(), WATCH_MS);
   }
 
@@ -24,7 +24,7 @@ export class Session {
     return this.store.conversation?.id ?? null;
   }
 
-  /** Forgets the conversation on this page; answers to what was asked for it are dropped. */
+  /** Resets the page's conversation and drops pending responses. */
   leave() {
     this.visit += 1;
     this.stream?.close();
@@ -34,7 +34,7 @@ export class Session {
     this.store.clear();
   }
 
-  /** What is sent while it opens is sent to it. */
+  /** Messages sent while it opens go to this conversation. */
   open(id) {
     this.leave();
     this.store.loading = true;
@@ -66,7 +66,7 @@ export class Session {
     if (id !== this.id) return;
     messages.forEach((message) => this.store.putMessage(message));
     turns.forEach((turn) => this.store.putTurn(turn));
-    // A list holds the turns without their parts. The newest are looked at first.
+    // The list has turns without details; load the newest first.
     turns.toReversed().forEach((turn) => this.refresh(turn.id));
   }
 
@@ -94,7 +94,7 @@ export class Session {
     this.store.touch();
   }
 
-  /** Sends what the customer says. One after the other, so that they arrive as typed; the same key on every try, so that none counts twice. */
+  /** Sends customer messages one at a time, in order. Retries reuse the idempotency key. */
   send(content, { start }) {
     const item = { key: crypto.randomUUID(), content, state: "sending", wasTried: false, error: null };
     this.store.outbox.push(item);
@@ -132,7 +132,7 @@ export class Session {
       { content: item.content },
       { "Idempotency-Key": item.key },
     );
-    // The answer to a second try may be that of the first.
+    // The response to a retry may be that of the first attempt.
     if (!item.wasTried) learn(message.created_at, { sentAt });
     return message;
   }
@@ -156,7 +156,7 @@ export class Session {
     if (type !== "token" && turn) this.refresh(turn);
   }
 
-  /** The stream is often faster than the answer to the request: what it brings is no longer on its way. */
+  /** Marks messages as sent when the stream delivers them before the response. */
   messageCame(message) {
     const sent = this.store.outbox.find(
       (item) => message.role === "user" && item.state === "sending" && item.content === message.content,
@@ -175,9 +175,9 @@ export class Session {
     if (lane === "observer" && state === "done") this.refreshConversation();
   }
 
-  /** A wait begins at once; what is still waited for when one of several has ended, the conversation says. */
+  /** Applies a wait event. When one of several waits ends, the conversation tells which remain. */
   waitingChanged({ waiting, reason, until }) {
-    // An answer that was read before this knows nothing of it.
+    // Responses from before this event are outdated.
     this.newestConversation.outdate();
     if (waiting) this.store.waiting = { reason, until };
     this.store.touch();
@@ -199,7 +199,7 @@ export class Session {
     this.store.touch();
   }
 
-  /** Fetches a turn soon; many events in a row make one request, and one that comes during it makes a second. */
+  /** Schedules a fetch of a turn. Bursts of events share one request; an event during it triggers another. */
   refresh(turnId) {
     if (!turnId || this.stale.has(turnId)) return;
     this.stale.add(turnId);
@@ -226,5 +226,5 @@ export class Session {
   }
 }
 
-/** Of what a conversation waits for, that which may last longest; null when it doesn't wait. */
+/** The wait with the latest deadline; null if none. */
 const lastWait = ({ waits = [] }) => [...waits].sort((a, b) => new Date(b.until) - new Date(a.until))[0] ?? null;

@@ -1,4 +1,4 @@
-// What the model called while it wrote the reply: hop by hop, each call with what it was told.
+// The reply's tool calls by step, with their results.
 import { cards } from "./blocks.js";
 import { h, refill, state } from "./dom.js";
 import * as format from "./format.js";
@@ -54,5 +54,5 @@ function lookOf(call) {
 const tookOf = (call) =>
   call.finished_at && !call.is_error ? ` in ${format.duration(format.between(call.created_at, call.finished_at))}` : "";
 
-/** How many calls a turn's hops made. */
+/** The number of tool calls in a turn's steps. */
 export const countCalls = (turn) => turn.steps.reduce((sum, step) => sum + step.calls.length, 0);

@@ -1,4 +1,4 @@
-// What the page knows of one conversation. Changes are told once per animation frame, however many tokens came in between.
+// The client state of a conversation. Subscribers are notified at most once per animation frame.
 import { whenReleased } from "./dom.js";
 import { Draft } from "./draft.js";
 
@@ -47,7 +47,7 @@ export class Store {
       this.scheduled = false;
       for (const listener of this.listeners) listener(this);
     };
-    // A hidden tab has no animation frames.
+    // Hidden tabs have no animation frames.
     if (document.hidden) setTimeout(flush, 100);
     else requestAnimationFrame(() => whenReleased(flush));
   }
@@ -58,7 +58,7 @@ export class Store {
     this.touch();
   }
 
-  /** A turn, whole or from a list: what the list leaves out is taken from what was known, and fetched by whoever asked for it. */
+  /** Stores a turn. Fields missing from a list's turn are kept from the known one. */
   putTurn(turn) {
     this.turns.set(turn.id, { ...WITHOUT_PARTS, ...this.turns.get(turn.id), ...turn });
     if (turn.status === "superseded" || turn.status === "failed") this.drafts.delete(turn.id);
@@ -79,14 +79,14 @@ export class Store {
     this.touch();
   }
 
-  /** A staff note {key, code, message, turn?} in the transcript, once per key. */
+  /** Adds a staff note {key, code, message, turn?} to the transcript, once per key. */
   addNote(note) {
     if (this.notes.some((other) => other.key === note.key)) return;
     this.notes.push(note);
     this.touch();
   }
 
-  /** Shows a turn; choosing the newest means following what comes. */
+  /** Selects a turn; selecting the newest follows new ones. */
   select(turnId) {
     this.selected = turnId;
     this.pinned = turnId !== this.orderedTurns().at(-1)?.id;

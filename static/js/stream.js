@@ -1,4 +1,4 @@
-// The live stream of one conversation. EventSource resumes by itself with Last-Event-ID; when the server ends it for good, we ask anew from the last event on.
+// The live stream of a conversation. EventSource resumes with Last-Event-ID; if the server closes it for good, reconnect from the last event.
 const TYPES = [
   "message",
   "token",
@@ -16,7 +16,7 @@ const FIRST_DELAY_MS = 1_000;
 const LAST_DELAY_MS = 15_000;
 
 export class Stream {
-  /** `onEvent(type, data)`; `onLost()` and `onOpen()` as the connection breaks and stands again. */
+  /** Callbacks: `onEvent(type, data)`, `onLost()` on disconnect, `onOpen()` on connect. */
   constructor({ url, onEvent, onLost, onOpen }) {
     Object.assign(this, { url, onEvent, onLost, onOpen });
     this.delay = FIRST_DELAY_MS;
@@ -36,7 +36,7 @@ export class Stream {
   }
 
   received(type, event) {
-    // "error" is both an event of ours, with data, and the browser's own word for a broken connection.
+    // "error" is an event of ours (with data) and the browser's event for a broken connection.
     if (event.data === undefined) this.broken();
     else {
       this.lastId = event.lastEventId || this.lastId;

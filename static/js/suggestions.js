@@ -1,4 +1,4 @@
-// A plausible next thing that the customer says: an answer to what was asked, else the next line of a short list.
+// Suggested customer messages: an answer to the agent's question, else the next of a short list.
 export class Suggestions {
   constructor(list) {
     const lines = [...list.children].map((line) => ({

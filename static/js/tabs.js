@@ -1,4 +1,4 @@
-// Tabs as the pattern wants them: arrows, Home and End move, one tab stop.
+// Tabs by the ARIA pattern: arrows, Home and End move; one tab stop.
 export class Tabs {
   constructor(list) {
     this.tabs = [...list.querySelectorAll("[role=tab]")];
@@ -35,7 +35,7 @@ export class Tabs {
     this.select(this.tabs.find((tab) => tab.getAttribute("aria-controls") === panel));
   }
 
-  /** The small count beside a tab's name. */
+  /** The count next to a tab's name. */
   count(panel, text) {
     this.tabs.find((tab) => tab.getAttribute("aria-controls") === panel).querySelector(".mg-n").textContent = text;
   }

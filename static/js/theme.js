@@ -1,4 +1,4 @@
-// Loaded in the head and not deferred: the theme stands before the first paint, without an inline script.
+// Loaded in the head, not deferred, to set the theme before the first paint without an inline script.
 (() => {
   const KEY = "mg-theme";
   const root = document.documentElement;
@@ -7,14 +7,14 @@
   try {
     chosen = localStorage.getItem(KEY);
   } catch {
-    // Storage is blocked: the choice lasts as long as the page.
+    // If storage is blocked, the choice lasts until the page is left.
   }
 
   function apply() {
     root.dataset.bsTheme = chosen ?? (system.matches ? "dark" : "light");
     for (const name of document.querySelectorAll("[data-theme-name]"))
       name.textContent = root.dataset.bsTheme === "dark" ? "Light theme" : "Dark theme";
-    // The sign of the theme that the button brings.
+    // The icon of the theme that the button switches to.
     for (const sign of document.querySelectorAll("[data-theme-toggle] use"))
       sign.setAttribute("href", sign.getAttribute("href").replace(/#(moon|sun)$/, root.dataset.bsTheme === "dark" ? "#sun" : "#moon"));
   }

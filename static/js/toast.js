@@ -1,10 +1,10 @@
 import { h, icon } from "./dom.js";
 
 const SHOWN_MS = 5_000;
-// Who is quick reads the newest; more than that would cover what they do.
+// Toasts shown at once.
 const MOST = 2;
 
-/** `toast(text)` for what was done; it goes by itself. */
+/** `toast(text)` shows a confirmation that disappears by itself. */
 export const toaster = (region) => (text) => {
   const toast = h("div", { class: "sh-toast" }, icon("check"), text);
   region.append(toast);

@@ -1,8 +1,8 @@
-// The nine steps of AnalyzeConversation over a reply, each with what it held.
+// The nine steps of AnalyzeConversation for a reply, with their data.
 import { h } from "./dom.js";
 import { plural } from "./format.js";
 
-/** What a step of an analysis held, null where it has not come so far. */
+/** The data of an analysis step; null if it wasn't reached. */
 export const heldIn = (analysis, number) => analysis?.find((step) => step.number === number)?.held ?? null;
 
 export function trace({ analysis }) {
@@ -28,7 +28,7 @@ const step = ({ number, name, group, held }) =>
     ),
   );
 
-/** A step in a few words. */
+/** A step's summary. */
 function gist(number, held) {
   const read = () =>
     held.asked ? `${plural(held.verdicts?.length ?? 0, "tool")} named by the words` : "no tool of this kind, no call";

@@ -1,4 +1,4 @@
-// Questions about a turn that several parts of the page ask.
+// Helpers for turns.
 import { now } from "./clock.js";
 import { seconds } from "./format.js";
 
@@ -9,7 +9,7 @@ const OPEN_EFFECT = new Set(["planned", "sending"]);
 
 export const isReplying = (turn) => turn.status === "queued" || turn.status === "replying";
 
-/** The call that the reply waits for, if it waits for one. */
+/** The call that the reply is waiting for, if any. */
 export const openCall = (turn) => turn.steps.flatMap((step) => step.calls).find((call) => !call.finished_at);
 
 export const openJobs = (turn) => turn.jobs.filter((job) => OPEN_JOB.has(job.state));
@@ -23,7 +23,7 @@ export const isSettling = (turn) =>
 
 export const failedJobs = (turn) => turn.jobs.filter((job) => job.state === "failed");
 
-/** Where the turn proper ends, in the unit of `spans` [{start, end}]: what begins long after everything else, such as a follow-up, is not counted. */
+/** The end of the turn proper, in the unit of `spans` [{start, end}]; excludes what starts much later, such as a follow-up. */
 export function properEnd(spans) {
   let end = 1;
   for (const span of [...spans].sort((a, b) => a.start - b.start))
@@ -31,7 +31,7 @@ export function properEnd(spans) {
   return end;
 }
 
-/** How long the turn took, in milliseconds, once nothing runs any more. */
+/** The turn's duration in milliseconds, once nothing is running. */
 export function tookOf(turn) {
   const zero = new Date(turn.created_at);
   const span = (from, to) => ({ start: new Date(from ?? to) - zero, end: new Date(to) - zero });
@@ -67,7 +67,7 @@ const RULES = {
   held: { gloss: "a repeat", says: "The same was already done for this customer." },
 };
 
-/** Outcomes that a person may expect of a tool: "fired", or the rule that holds it back. */
+/** Possible outcomes of a tool: "fired", or the rule that blocks it. */
 export const OUTCOMES = [
   ["fired", "Fires"],
   ...Object.entries(RULES)
@@ -75,7 +75,7 @@ export const OUTCOMES = [
     .map(([name, { gloss }]) => [name, `Held back: ${gloss}`]),
 ];
 
-/** How a verdict reads: tone, icon and word, with the gloss and the sentence of its rule. */
+/** A verdict's tone, icon and word, with its rule's gloss and sentence. */
 export function reading(verdict) {
   const known = RULES[verdict.rule];
   if (verdict.fired) return { tone: "ok", icon: "bolt", word: "Fired", gloss: null };
@@ -85,7 +85,7 @@ export function reading(verdict) {
   return { tone: "mute", icon: "circle-dotted", word: "Not fired", gloss: null };
 }
 
-/** What is waited for, and until when: {reason, until}. */
+/** The current wait: {reason, until}. */
 export function waitingFor({ reason, until }) {
   const what = reason ? `what ${reason} brings` : "a result";
   return `The agent waits for ${what}${until ? `, until ${seconds(until)} at the latest` : ""}`;

@@ -1,4 +1,4 @@
-// Why each tool fired or did not.
+// Verdicts: why each tool fired or didn't.
 import { h, icon, refill, state } from "./dom.js";
 import { plural } from "./format.js";
 import { expectedOf, keepButton } from "./keeping.js";
@@ -13,7 +13,7 @@ export class Verdicts {
     this.element = element;
     Object.assign(this, { api, toast, canOperate, links, showEffects });
     this.opened = new Map();
-    // What a person says that a tool should have made of the words, by turn and then by tool.
+    // Corrected outcomes, by turn and tool.
     this.corrections = new Map();
   }
 
@@ -51,7 +51,7 @@ export class Verdicts {
     ];
   }
 
-  /** One click keeps the reply with what each tool made of it, or should have. */
+  /** Saves the reply as a regression case with each tool's actual or corrected outcome. */
   keeping(turn, store) {
     const before = store.orderedMessages().filter((message) => message.seq < turn.reply.seq);
     const roles = { user: "customer", agent: "agent" };
@@ -67,7 +67,7 @@ export class Verdicts {
     return keepButton({ api: this.api, toast: this.toast, content, label: "Keep as a regression case" });
   }
 
-  /** Tools that could not fire here, whatever was said. */
+  /** Tools that couldn't fire in this conversation. */
   notOffered(turn) {
     const compiled = Object.entries(heldIn(turn.analysis, 1)?.tools ?? {});
     const closed = compiled.filter(([, tool]) => tool.why_not);
@@ -137,7 +137,7 @@ export class Verdicts {
     ].filter(Boolean);
   }
 
-  /** What it should have been, for the regression case. */
+  /** The corrected outcome for the regression case. */
   correction(turn, verdict) {
     const corrections = this.corrections.get(turn.id) ?? new Map();
     const standing = corrections.get(verdict.tool) ?? (verdict.fired ? "fired" : verdict.rule);
@@ -161,7 +161,7 @@ export class Verdicts {
     );
   }
 
-  /** Tools that were offered, and that no words speak of. Those without a verdict were left out by the model. */
+  /** Offered tools that the reply doesn't mention, including those the model gave no verdict on. */
   silent(turn, read) {
     const judged = new Set(turn.verdicts.map(({ tool }) => tool));
     const offered = Object.entries(heldIn(turn.analysis, 1)?.tools ?? {});
@@ -179,7 +179,7 @@ export class Verdicts {
     return this.details(`${turn.id}:silent`, false, {}, summary, list(verdicts.map(why)));
   }
 
-  /** A row that stays as the reader left it, though the turn is fetched again. */
+  /** A row that keeps its open state when the turn is refetched. */
   details(key, isOpen, attributes, ...children) {
     const open = this.opened.get(key) ?? isOpen;
     return h(

@@ -33,11 +33,11 @@ LIT_BY_FACT = """() => {
 
 def test_newcomer_talks_to_an_agent_of_their_own(page: Page, app: App) -> None:
     page.goto(f"{app.base_url}/account/login/")
-    page.get_by_role("link", name="Make your agent").click()
+    page.get_by_role("link", name="Create an account").click()
     page.get_by_label("E-mail").fill(f"ada@{app.tenant.project.slug}.example")
     page.get_by_label("Password").fill("seven green bottles")
     page.get_by_role("button", name="Sign up").click()
-    page.get_by_label("What is your business called?").fill("Praxis Lindenhof")
+    page.get_by_label("What’s your business called?").fill("Praxis Lindenhof")
     page.locator("label", has_text=re.compile(r"^\s*Clinic")).click()
     page.get_by_role("button", name="Talk to my agent").click()
     opener = page.locator("#openers button").first
@@ -73,28 +73,28 @@ def test_colleague_joins_by_the_link(page: Page, app: App) -> None:
     email = f"lena@{app.tenant.project.slug}.example"
     open_page(page, app, "members")
     page.get_by_label("E-mail").fill(email)
-    page.get_by_role("button", name="Make the link").click()
+    page.get_by_role("button", name="Create link").click()
     link = page.get_by_label(f"Link for {email}").input_value()
-    page.get_by_role("button", name="your menu").click()
+    page.get_by_role("button", name="account menu").click()
     page.get_by_role("button", name="Sign out").click()
     expect(page.get_by_role("button", name="Sign in", exact=True)).to_be_visible()
     # Made for the address that people see; the test's server listens elsewhere.
     page.goto(app.base_url + "/invitations/" + link.rsplit("/", 1)[1])
     page.get_by_label("Your name").fill("Lena Brandt")
-    page.get_by_label("Choose a password").fill("seven green bottles")
-    page.get_by_role("button", name="Make my account and join").click()
-    expect(page.get_by_role("button", name="Lena Brandt, your menu")).to_be_visible()
+    page.get_by_label("Password").fill("seven green bottles")
+    page.get_by_role("button", name="Create account and join").click()
+    expect(page.get_by_role("button", name="Lena Brandt, account menu")).to_be_visible()
 
 
 def test_key_is_made_copied_and_revoked(page: Page, app: App) -> None:
     open_page(page, app, "keys")
-    page.get_by_label("What it is for").fill("Website")
-    page.get_by_role("button", name="Make key").click()
-    expect(page.get_by_label("The new key")).to_have_value(re.compile(r"^mg_[0-9a-f]{8}_[\w-]{43}$"))
+    page.get_by_label("Name", exact=True).fill("Website")
+    page.get_by_role("button", name="Create key").click()
+    expect(page.get_by_role("textbox", name="New key")).to_have_value(re.compile(r"^mg_[0-9a-f]{8}_[\w-]{43}$"))
     page.get_by_role("button", name="Copy").click()
     expect(page.get_by_role("button", name=re.compile("Copied|Press Ctrl C"))).to_be_visible()
     page.get_by_role("button", name="Revoke Website").click()
-    page.get_by_role("dialog").get_by_role("button", name="Keep").click()
+    page.get_by_role("dialog").get_by_role("button", name="Cancel").click()
     expect(page.locator("[data-row=Website]")).to_contain_text("Never used")
     page.get_by_role("button", name="Revoke Website").click()
     page.get_by_role("dialog").get_by_role("button", name="Revoke").click()
@@ -108,9 +108,9 @@ def test_scenarios_are_added_moved_and_saved(page: Page, app: App) -> None:
     page.get_by_role("button", name="Scenario", exact=True).click()
     new = page.locator("details").last
     new.get_by_label("Title").fill("Gift vouchers")
-    new.get_by_label("What the agent does").fill("Ask for the amount.")
+    new.get_by_label("Step", exact=True).fill("Ask for the amount.")
     new.get_by_role("button", name="Step", exact=True).click()
-    new.get_by_label("What the agent does").last.fill("Ask for the name.")
+    new.get_by_label("Step", exact=True).last.fill("Ask for the name.")
     new.get_by_role("button", name="Move step up").last.click()
     new.get_by_role("button", name="Move scenario up").click()
     page.keyboard.press("Control+s")
@@ -127,7 +127,7 @@ def test_a_refused_step_is_shown_and_the_page_stays_where_it_is(page: Page, app:
     open_page(page, app, "agent/scenarios")
     last = page.locator("details.ag-sc").last
     last.locator("summary").click()
-    last.get_by_label("May promise").last.fill("no_such_tool")
+    last.get_by_label("Tools").last.fill("no_such_tool")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("There is no tool 'no_such_tool'.")).to_be_in_viewport()
     assert page.evaluate("[document.scrollingElement.scrollHeight - innerHeight, scrollY]") == [0, 0]
@@ -136,7 +136,7 @@ def test_a_refused_step_is_shown_and_the_page_stays_where_it_is(page: Page, app:
 def test_a_second_span_and_a_model_are_tried(page: Page, app: App) -> None:
     """A span added by the script is read as one of its day; a model is tried without leaving the page."""
     open_page(page, app, "agent/hours")
-    page.get_by_role("button", name="Add a span on Saturday").click()
+    page.get_by_role("button", name="Add hours on Saturday").click()
     page.locator("[data-day=sat] input").nth(1).fill("15:00")
     page.locator("[data-day=sat] input").nth(2).fill("18:00")
     page.locator("[data-day=sat] input").nth(3).fill("23:00")
@@ -144,7 +144,7 @@ def test_a_second_span_and_a_model_are_tried(page: Page, app: App) -> None:
     expect(page.get_by_text("Saved as version 2")).to_be_visible()
     assert second_version(app).config.hours["sat"] == [("12:00", "15:00"), ("18:00", "23:00")]
     page.get_by_role("link", name="Models").click()
-    page.get_by_role("button", name="Test the model of Reply").click()
+    page.get_by_role("button", name="Test the Reply model").click()
     expect(page.locator("#trial")).to_contain_text("answered in")
 
 
@@ -162,15 +162,15 @@ def test_a_mail_server_is_connected_tried_and_disconnected(page: Page, app: App)
     for label, value in {**server, "User": "agent", "Password": "a-long-password"}.items():
         card.get_by_label(label, exact=True).fill(value)
     card.get_by_role("button", name="Connect").click()
-    expect(page.get_by_text("Connected: e-mails go out by it")).to_be_visible()
+    expect(page.get_by_text("E-mail (SMTP) connected.")).to_be_visible()
     expect(card.get_by_text("••••word")).to_be_visible()
     card.get_by_label("Send a test to").fill("me@example.org")
-    card.get_by_role("button", name="Send a test").click()
+    card.get_by_role("button", name="Send test").click()
     expect(card.get_by_text("nothing was sent")).to_be_visible()
-    card.get_by_text("Change the connection").click()
+    card.get_by_text("Edit connection").click()
     card.get_by_role("button", name="Disconnect").click()
     page.get_by_role("dialog").get_by_role("button", name="Disconnect").click()
-    expect(page.get_by_text("the password is forgotten")).to_be_visible()
+    expect(page.get_by_text("E-mail (SMTP) disconnected.")).to_be_visible()
     assert source_of(app.tenant, "smtp") is None
 
 
@@ -221,11 +221,11 @@ def test_what_was_typed_beside_a_saved_resource_still_stands(page: Page, app: Ap
     page.get_by_label("Name of Table 1", exact=True).fill("Veranda")
     page.get_by_label("Minutes of Table 2", exact=True).fill("75")
     page.get_by_role("button", name="Save Table 2", exact=True).click()
-    expect(page.get_by_role("status")).to_contain_text("Table 2 is saved.")
+    expect(page.get_by_role("status")).to_contain_text("Table 2 saved.")
     expect(page.get_by_label("Name of Table 1", exact=True)).to_have_value("Veranda")
     page.get_by_label("Name of Table 1", exact=True).fill("Table 2")
     page.get_by_role("button", name="Save Table 1", exact=True).click()
-    expect(page.get_by_role("alert")).to_contain_text("a resource of this name already")
+    expect(page.get_by_role("alert")).to_contain_text("Another resource has this name")
     expect(page.get_by_label("Name of Table 1", exact=True)).to_have_value("Table 2")
 
 

@@ -38,7 +38,7 @@ def test_a_busy_projects_figures_come_into_its_page_without_a_jump(page: Page, a
     address = f"{app.home}/"
     page.route(address, lambda route: route.continue_() if is_visit(route) else held.append(route))
     open_page(page, app, "")
-    expect(page.get_by_role("status")).to_have_text("Counting the last 7 days")
+    expect(page.get_by_role("status")).to_have_text("Loading the last 7 days")
     places = page.evaluate(PLACES)
     assert findings(page) == []
     # What is held goes on as well.

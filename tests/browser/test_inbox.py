@@ -72,7 +72,7 @@ def test_the_keys_of_a_page_are_listed_and_can_be_switched_off(page: Page, app: 
     expect(page.locator("[data-row]")).not_to_be_focused()
     page.keyboard.press("?")
     expect(keys).to_be_hidden()
-    page.get_by_role("button", name="your menu").click()
+    page.get_by_role("button", name="account menu").click()
     page.get_by_role("button", name="Keys").click()
     keys.get_by_label("Single keys work when nothing is being typed").check()
     page.keyboard.press("Escape")

@@ -90,14 +90,14 @@ def open_add(page: Page, app: App) -> None:
     sign_in(page, app)
     page.goto(f"{app.base_url}{ADD}")
     page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("button", name="Continue").click()
     expect(page.get_by_role("heading", name="Add a passkey")).to_be_visible()
 
 
 def add(page: Page, app: App, name: str = "Blue key") -> None:
     open_add(page, app)
     page.get_by_label("Name").fill(name)
-    page.get_by_role("button", name="Add the passkey").click()
+    page.get_by_role("button", name="Add passkey").click()
     expect(page.get_by_role("heading", name="Recovery codes")).to_be_visible()
 
 
@@ -109,20 +109,20 @@ def test_a_passkey_is_added_used_both_ways_and_removed(page: Page, named: App, k
     add(page, named)
     sign_out(page)
     enter_password(page, named)
-    page.get_by_role("button", name="Use the passkey").click()
+    page.get_by_role("button", name="Use passkey").click()
     is_inside(page, named)
     sign_out(page)
     page.goto(f"{named.base_url}/account/login/?next={FACTORS}")
     page.get_by_role("button", name="Sign in with a passkey").click()
     row = page.get_by_role("listitem").filter(has_text="Blue key")
-    expect(row).to_contain_text("Opens alone")
+    expect(row).to_contain_text("Replaces your password")
     expect(row).to_contain_text("used just now")
     row.get_by_role("link", name="Remove").click()
     page.get_by_role("link", name="Use a passkey").click()
-    page.get_by_role("button", name="Use the passkey").click()
-    expect(page.get_by_text("your password alone does")).to_be_visible()
+    page.get_by_role("button", name="Use passkey").click()
+    expect(page.get_by_text("with your password only")).to_be_visible()
     page.get_by_role("button", name="Remove").click()
-    expect(page.get_by_text("The passkey is removed.")).to_be_visible()
+    expect(page.get_by_text("Passkey removed.")).to_be_visible()
     assert not Authenticator.objects.filter(user=named.tenant.owner).exists()
 
 
@@ -157,7 +157,7 @@ def test_a_passkey_that_was_removed_is_refused_with_the_way_out(page: Page, name
     sign_out(page)
     page.goto(f"{named.base_url}/account/login/?next={FACTORS}")
     page.get_by_role("button", name="Sign in with a passkey").click()
-    expect(page.get_by_text("This passkey isn’t known here")).to_be_visible()
+    expect(page.get_by_text("This passkey isn’t registered here")).to_be_visible()
     expect(page).to_have_url(f"{named.base_url}/account/login/?next=%2Faccount%2F2fa%2F")
 
 
@@ -180,10 +180,10 @@ def test_a_question_that_was_closed_can_be_put_again(page: Page, named: App, key
     """Nothing of it was kept, here or there."""
     open_add(page, named)
     key.answers(is_there=False)
-    page.get_by_role("button", name="Add the passkey").click()
-    expect(page.get_by_role("alert")).to_contain_text("No passkey was made")
+    page.get_by_role("button", name="Add passkey").click()
+    expect(page.get_by_role("alert")).to_contain_text("No passkey was created")
     key.answers(is_there=True)
-    page.get_by_role("button", name="Add the passkey").click()
+    page.get_by_role("button", name="Add passkey").click()
     expect(page.get_by_role("heading", name="Recovery codes")).to_be_visible()
     assert Authenticator.objects.filter(user=named.tenant.owner, type="webauthn").count() == 1
 
@@ -197,13 +197,16 @@ def test_a_browser_without_one_says_what_to_do_instead(page: Page, named: App, k
 def test_a_device_that_has_one_is_not_added_twice(page: Page, named: App, key: Key) -> None:
     add(page, named)
     open_add(page, named)
-    page.get_by_role("button", name="Add the passkey").click()
-    expect(page.get_by_role("alert")).to_contain_text("in your list already")
+    page.get_by_role("button", name="Add passkey").click()
+    expect(page.get_by_role("alert")).to_contain_text("already added this device or key")
 
 
 @pytest.mark.parametrize(
     ("lack", "words"),
-    [("isSecureContext", "Open this address with https"), ("PublicKeyCredential", "This browser knows no passkeys.")],
+    [
+        ("isSecureContext", "Open this page with https"),
+        ("PublicKeyCredential", "This browser doesn’t support passkeys."),
+    ],
 )
 def test_what_is_lacking_is_said(page: Page, named: App, lack: str, words: str) -> None:
     page.goto(f"{named.base_url}/account/login/")
@@ -215,7 +218,7 @@ def test_what_is_lacking_is_said(page: Page, named: App, lack: str, words: str) 
 def test_a_number_leads_to_the_address_with_a_name(page: Page, app: App, named: App) -> None:
     page.goto(f"{app.base_url}/account/login/?next={FACTORS}")
     page.get_by_role("button", name="Sign in with a passkey").click()
-    page.get_by_role("link", name="Open this page at localhost").click()
+    page.get_by_role("link", name="Open this page on localhost").click()
     expect(page).to_have_url(f"{named.base_url}/account/login/?next={FACTORS}")
 
 

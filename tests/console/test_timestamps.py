@@ -1,4 +1,4 @@
-"""Points in time as pages show them."""
+"""Timestamps as pages show them."""
 
 from __future__ import annotations
 
@@ -41,16 +41,16 @@ def test_an_age_is_relative_then_a_weekday_then_a_date(age: timedelta, words: st
         (7 * DAY + SECOND, "19 Mar 2025"),
     ],
 )
-def test_a_time_to_come_is_relative_for_a_week(until: timedelta, ago: str) -> None:
+def test_a_future_time_is_relative_for_a_week(until: timedelta, ago: str) -> None:
     assert moment_of(NOW + until, now=NOW).ago == ago
 
 
-def test_a_time_is_the_business_s_own() -> None:
+def test_times_are_in_the_business_time_zone() -> None:
     at = datetime(2025, 3, 11, 23, 30, 5, tzinfo=UTC)
     moment = moment_of(at, zone="Europe/Rome", now=NOW)
     assert (moment.date, moment.exact) == ("12 Mar, 00:30", "Wednesday 12 March 2025, 00:30:05")
     assert moment.iso == "2025-03-11T23:30:05+00:00"
 
 
-def test_a_time_without_a_business_says_that_it_is_utc() -> None:
+def test_times_without_a_business_are_labeled_utc() -> None:
     assert moment_of(NOW, now=NOW).exact == "Wednesday 12 March 2025, 09:30:00 UTC"

@@ -13,11 +13,10 @@ import pytest
 from django.db import OperationalError
 
 from jobs import runner, sweep
-from jobs.attempt import BROKE_OFF, FAULT, attempt
 from jobs.errors import GiveUp
 from jobs.lanes import ClaimedJob, Lane
 from jobs.models import Job, State
-from jobs.runner import Runner, _forever
+from jobs.runner import BROKE_OFF, FAULT, Runner, _forever, attempt
 from llm.errors import BadAnswer
 from tests.conftest import Tenant
 from tests.jobs.conftest import add, take

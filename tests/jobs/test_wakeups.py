@@ -11,7 +11,7 @@ from celery import current_app
 from django.conf import settings
 from kombu import Queue
 
-from jobs import worker
+from jobs import runner
 from jobs.celery_strategy import hint_strategy
 from jobs.fence import job_tx
 from jobs.models import Job, State
@@ -59,7 +59,7 @@ def test_a_hint_is_a_celery_message(tenant, queue_lane):
 def test_a_worker_handles_a_hint_in_the_receiving_thread(monkeypatch):
     """Without a request, a pool or an acknowledgement."""
     woken: list[str] = []
-    monkeypatch.setattr(worker, "wake", woken.append)
+    monkeypatch.setattr(runner, "wake", woken.append)
     consumer = SimpleNamespace(event_dispatcher=None)
     take = hint_strategy(SimpleNamespace(name="run_reply"), current_app, consumer)
     take(SimpleNamespace(headers={}), [[], {}, {}], None, None, [])
@@ -69,7 +69,7 @@ def test_a_worker_handles_a_hint_in_the_receiving_thread(monkeypatch):
 def test_monitors_see_hints_by_task_name(monkeypatch):
     told: list[tuple[str, str]] = []
     events = SimpleNamespace(enabled=True, send=lambda kind, **fields: told.append((kind, fields["uuid"])))
-    monkeypatch.setattr(worker, "wake", lambda lane: None)
+    monkeypatch.setattr(runner, "wake", lambda lane: None)
     take = hint_strategy(SimpleNamespace(name="run_reply"), current_app, SimpleNamespace(event_dispatcher=events))
     take(SimpleNamespace(headers={"id": "1", "task": "run_reply"}))
     assert told == [("task-received", "1"), ("task-succeeded", "1")]

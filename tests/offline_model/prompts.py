@@ -15,8 +15,7 @@ from offline_model.composer import compose
 from offline_model.wire import ChatCall
 from tools.engine.definition import Trigger
 from tools.engine.registry import builtin_tools
-from tools.engine.skills.detect import ConditionLine, DetectContext, ToolLine
-from tools.engine.skills.exchange import TranscriptLine
+from tools.engine.skills.detect import ConditionLine, DetectContext, ToolLine, TranscriptLine
 
 DEMO: dict[str, Any] = json.loads(
     (Path(__file__).resolve().parents[2] / "projects" / "demo" / "restaurant.json").read_text()

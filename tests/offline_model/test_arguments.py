@@ -15,7 +15,7 @@ from tests.conftest import RESTAURANT
 from tools.builtin.send_email_tool import EmailArguments
 from tools.builtin.send_sms_tool import SmsArguments
 from tools.engine.skills.arguments import ArgumentsContext, KnownFact
-from tools.engine.skills.exchange import TranscriptLine
+from tools.engine.skills.detect import TranscriptLine
 
 pytestmark = pytest.mark.requirement("N45")
 

@@ -9,7 +9,7 @@ import pytest
 from offline_model.skills.extract import extract
 from tests.offline_model.prompts import DEMO, rendered
 from todos.sources.extraction_prompt import Findings, NotedLine, TypeLine
-from tools.engine.skills.exchange import TranscriptLine
+from tools.engine.skills.detect import TranscriptLine
 
 TYPES = [TypeLine(one["name"], one["description"]) for one in DEMO["seeds"]["todo_types"]]
 MAIL, TEAM = (type.name for type in TYPES)

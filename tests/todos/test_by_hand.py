@@ -14,10 +14,10 @@ from django.db.models.functions import Now
 from console.sidebar_badges import Badge, count_todos
 from conversations.models import Conversation
 from jobs import claims
-from jobs.attempt import attempt
 from jobs.errors import WrongState
 from jobs.lanes import lane_of
 from jobs.models import Job
+from jobs.runner import attempt
 from projects.agents.services import create_project
 from projects.common.api_error import Conflict
 from projects.models import Member, Role

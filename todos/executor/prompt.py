@@ -9,7 +9,7 @@ from typing import Any, Literal
 from llm.requests import agent_request
 from llm.types import ChatRequest, ModelSpec
 from tools.engine.skills.arguments import KnownFact
-from tools.engine.skills.exchange import TranscriptLine
+from tools.engine.skills.detect import TranscriptLine
 
 SKILL: Literal["execute"] = "execute"
 MAX_OUTPUT_TOKENS = 4_000

@@ -12,7 +12,7 @@ from llm.types import ChatRequest, ModelSpec
 from projects.models.agent_config import Skill
 from todos.models import TodoType
 from tools.engine.skills.arguments import KnownFact
-from tools.engine.skills.exchange import TranscriptLine
+from tools.engine.skills.detect import TranscriptLine
 
 SKILL: Skill = "extract"
 MAX_OUTPUT_TOKENS = 2000

@@ -15,7 +15,7 @@ from tools.engine.catalogue import CompiledTool
 from tools.engine.custom.current_tools import CurrentTool
 from tools.engine.custom.reading import read_tools
 from tools.engine.definition import ToolDefinition
-from tools.engine.skills.exchange import Exchange
+from tools.engine.skills.detect import Exchange
 from tools.engine.validation.approval import approval_problems
 from tools.engine.validation.definition import definition_problems
 from tools.engine.validation.names import name_problems

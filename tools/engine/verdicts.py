@@ -8,8 +8,7 @@ from uuid import UUID
 
 from tools.engine.catalogue import CompiledTool
 from tools.engine.definition import ActionType
-from tools.engine.skills.detect import Detection, Rule, ToolReading
-from tools.engine.skills.exchange import Exchange
+from tools.engine.skills.detect import Detection, Exchange, Rule, ToolReading
 from tools.models import Effect, EffectState
 
 REASONS: Mapping[Rule, str] = {

@@ -10,7 +10,7 @@ from llm.errors import LlmError
 from llm.types import CallRecord, ModelSpec
 from tools.engine.analysis.exchange import detect_commitments, group_tools
 from tools.engine.catalogue import CompiledTool
-from tools.engine.skills.exchange import Exchange, TranscriptLine
+from tools.engine.skills.detect import Exchange, TranscriptLine
 from tools.engine.verdicts import judge
 from tools.evaluation.cases import FIRED, Case
 from tools.evaluation.score import CaseReading

@@ -1,1 +1,1 @@
-"""The sections of the agent's settings: each reads a posted form into fields of the document, and shows them."""
+"""One module per settings section: `read` parses the posted form, `show` builds the form's context."""

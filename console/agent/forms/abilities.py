@@ -1,20 +1,20 @@
-"""What the agent may do itself: the kind of business, its tools, when it brings people in, and whom it believes (W01, F09)."""
+"""Abilities: kind of business, tools, escalation rules, caller verification."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from console.agent.form_fields import Boxes
+from console.agent.form_fields import FormFields
 from console.agent.forms.rows import RowsForm
 from console.agent.nested_form_data import Node, part_of, text_of
 from projects.common.verticals import VERTICALS
 
 ALL, CHOSEN = "all", "chosen"
-ACTIONS = (("transfer", "Put the call through"), ("message", "Text them"))
+ACTIONS = (("transfer", "Transfer the call"), ("message", "Send a text"))
 LEVELS = (
-    ("none", "Never asked"),
-    ("basic", "The number or e-mail on file; on the phone without asking"),
-    ("code", "A one-time code, by text or e-mail"),
+    ("none", "No verification"),
+    ("basic", "Phone number or e-mail on file (automatic on calls)"),
+    ("code", "One-time code by text or e-mail"),
 )
 rules = RowsForm("escalation_rules", ("when", "action"))
 
@@ -29,15 +29,15 @@ def read(entries: Node) -> dict[str, Any]:
     }
 
 
-def show(document: dict[str, Any], boxes: Boxes) -> dict[str, Any]:
+def show(document: dict[str, Any], fields: FormFields) -> dict[str, Any]:
     return {
-        "vertical": boxes.box("vertical", document["vertical"]),
+        "vertical": fields.field("vertical", document["vertical"]),
         "verticals": list(VERTICALS.values()),
         "is_chosen": document["enabled_tools"] is not None,
         "enabled": document["enabled_tools"],
-        "tools_error": boxes.error("enabled_tools"),
-        "caller_verification": boxes.box("caller_verification", document["caller_verification"]),
+        "tools_error": fields.error("enabled_tools"),
+        "caller_verification": fields.field("caller_verification", document["caller_verification"]),
         "levels": LEVELS,
         "actions": ACTIONS,
-        **rules.show(document, boxes),
+        **rules.show(document, fields),
     }

@@ -1,10 +1,10 @@
-"""How the agent behaves: newer messages, claims, follow-ups, and what is scored."""
+"""Behavior: newer messages, claim checks, follow-ups, quality scoring."""
 
 from __future__ import annotations
 
 from typing import Any, get_args
 
-from console.agent.form_fields import Boxes
+from console.agent.form_fields import FormFields
 from console.agent.nested_form_data import Node, part_of, text_of
 from projects.models.agent_config import ChannelKind, ChannelName
 
@@ -21,12 +21,12 @@ CHANNEL_NAMES = {
 }
 KIND_NAMES = {"text": "On text channels", "voice": "On voice channels"}
 POLICIES = (
-    ("", "As the channel does"),
-    ("interrupt", "Stop, and answer both at once"),
-    ("queue", "Finish, then answer the newer one"),
-    ("reject", "Refuse the newer one until the reply is there"),
+    ("", "Channel default"),
+    ("interrupt", "Stop and answer both together"),
+    ("queue", "Finish, then answer the newer message"),
+    ("reject", "Reject the newer message until the reply is done"),
 )
-NEVER_OVER = "Write two different times. For no quiet hours leave both empty; for no follow-ups, write 0 as the most."
+NEVER_OVER = "Enter two different times, or leave both empty for no quiet hours."
 
 
 def read(entries: Node) -> dict[str, Any]:
@@ -45,25 +45,26 @@ def read(entries: Node) -> dict[str, Any]:
 
 
 def problems(changes: dict[str, Any]) -> dict[str, str]:
-    """Quiet hours without an end: whether they are meant never or always to hold, nobody can tell."""
+    """Reject quiet hours that start and end at the same time: they could mean never or always."""
     quiet = changes["quiet_hours"]
     return {"quiet_hours": NEVER_OVER} if quiet and quiet[0] == quiet[1] else {}
 
 
-def show(document: dict[str, Any], boxes: Boxes) -> dict[str, Any]:
+def show(document: dict[str, Any], fields: FormFields) -> dict[str, Any]:
     quiet, minutes = document["quiet_hours"] or ["", ""], document["follow_up_minutes"]
     return {
-        "newer_message": boxes.box("newer_message", document["newer_message"]),
+        "newer_message": fields.field("newer_message", document["newer_message"]),
         "policies": POLICIES,
         "truthful_status": document["truthful_status"],
         "knowledge_in_prompt": document["knowledge_in_prompt"],
         "minutes": [
-            (KIND_NAMES[kind], boxes.box(f"follow_up_minutes.{kind}", _short(minutes.get(kind, "")))) for kind in KINDS
+            (KIND_NAMES[kind], fields.field(f"follow_up_minutes.{kind}", _short(minutes.get(kind, ""))))
+            for kind in KINDS
         ],
-        "follow_up_limit": boxes.box("follow_up_limit", document["follow_up_limit"]),
-        "quiet_from": boxes.box("quiet_hours.0", quiet[0]),
-        "quiet_to": boxes.box("quiet_hours.1", quiet[1]),
-        "quiet_error": boxes.error("quiet_hours"),
+        "follow_up_limit": fields.field("follow_up_limit", document["follow_up_limit"]),
+        "quiet_from": fields.field("quiet_hours.0", quiet[0]),
+        "quiet_to": fields.field("quiet_hours.1", quiet[1]),
+        "quiet_error": fields.error("quiet_hours"),
         "scored": [(name, CHANNEL_NAMES[name], name in document["score_quality_on"]) for name in SCORED_BY_CHOICE],
     }
 

@@ -1,10 +1,10 @@
-"""Who the agent is and what is always true."""
+"""Business: agent and business names, context, style."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from console.agent.form_fields import Boxes
+from console.agent.form_fields import FormFields
 from console.agent.nested_form_data import Node, text_of
 
 FIELDS = ("agent_name", "business_name", "business_context", "style")
@@ -14,5 +14,5 @@ def read(entries: Node) -> dict[str, Any]:
     return {name: text_of(entries, name) for name in FIELDS}
 
 
-def show(document: dict[str, Any], boxes: Boxes) -> dict[str, Any]:
-    return {name: boxes.box(name, document.get(name, "")) for name in FIELDS}
+def show(document: dict[str, Any], fields: FormFields) -> dict[str, Any]:
+    return {name: fields.field(name, document.get(name, "")) for name in FIELDS}

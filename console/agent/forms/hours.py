@@ -1,4 +1,4 @@
-"""When the business is open, and where."""
+"""Opening hours, holidays, time zone and region."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from typing import Any, get_args
 
 from phonenumbers import SUPPORTED_REGIONS
 
-from console.agent.form_fields import Boxes
+from console.agent.form_fields import FormFields
 from console.agent.nested_form_data import Node, part_of, rows_of, text_of
 from projects.models.agent_config import Day, time_zones
 
 DAYS: tuple[Day, ...] = get_args(Day)
 NAMES = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 ALWAYS, AT_HOURS = "always", "hours"
-NO_HOURS = "Write when you open on at least one day, or choose “always open”."
-# Stands for the index in the templates from which the script makes new entries.
+NO_HOURS = "Enter hours for at least one day, or choose “Always open”."
+# Index placeholder in the <template> elements that the script clones.
 NEW = "__i__"
 
 
@@ -27,24 +27,24 @@ def read(entries: Node) -> dict[str, Any]:
 
 
 def problems(changes: dict[str, Any]) -> dict[str, str]:
-    """Opening hours that were chosen and not given: that would be closed for ever."""
+    """Reject opening hours without any span: the business would never open."""
     hours = changes["hours"]
     return {"open": NO_HOURS} if hours and not any(hours.values()) else {}
 
 
-def show(document: dict[str, Any], boxes: Boxes) -> dict[str, Any]:
+def show(document: dict[str, Any], fields: FormFields) -> dict[str, Any]:
     hours = document["hours"]
     return {
-        "timezone": boxes.box("timezone", document["timezone"]),
-        "region": boxes.box("region", document["region"]),
+        "timezone": fields.field("timezone", document["timezone"]),
+        "region": fields.field("region", document["region"]),
         "zones": sorted(time_zones()),
         "regions": sorted(SUPPORTED_REGIONS),
-        "open": boxes.box("open", AT_HOURS if hours else ALWAYS),
-        "days": [_day(boxes, day, NAMES[at], hours.get(day, [])) for at, day in enumerate(DAYS)],
-        "new_span": _span(boxes, "__day__", NEW, ["", ""]),
-        "holidays": [_holiday(boxes, index, text) for index, text in enumerate([*document["holidays"], ""])],
-        "holidays_error": boxes.error("holidays"),
-        "new_holiday": _holiday(boxes, NEW, ""),
+        "open": fields.field("open", AT_HOURS if hours else ALWAYS),
+        "days": [_day(fields, day, NAMES[at], hours.get(day, [])) for at, day in enumerate(DAYS)],
+        "new_span": _span(fields, "__day__", NEW, ["", ""]),
+        "holidays": [_holiday(fields, index, text) for index, text in enumerate([*document["holidays"], ""])],
+        "holidays_error": fields.error("holidays"),
+        "new_holiday": _holiday(fields, NEW, ""),
         "times": [f"{hour:02}:{minute:02}" for hour in range(24) for minute in (0, 30)] + ["24:00"],
     }
 
@@ -54,20 +54,20 @@ def _read_spans(days: Node, day: str) -> list[list[str]]:
     return [span for span in spans if any(span)]
 
 
-def _day(boxes: Boxes, day: str, name: str, spans: list[list[str]]) -> dict[str, Any]:
-    shown = [_span(boxes, day, index, span) for index, span in enumerate(spans or [["", ""]])]
-    return {"day": day, "name": name, "spans": shown, "error": boxes.error(f"hours.{day}")}
+def _day(fields: FormFields, day: str, name: str, spans: list[list[str]]) -> dict[str, Any]:
+    shown = [_span(fields, day, index, span) for index, span in enumerate(spans or [["", ""]])]
+    return {"day": day, "name": name, "spans": shown, "error": fields.error(f"hours.{day}")}
 
 
-def _span(boxes: Boxes, day: str, index: int | str, span: list[str]) -> dict[str, Any]:
+def _span(fields: FormFields, day: str, index: int | str, span: list[str]) -> dict[str, Any]:
     path = f"hours.{day}.{index}"
     return {
-        "opens": boxes.box(f"{path}.0", span[0]),
-        "closes": boxes.box(f"{path}.1", span[1]),
-        "error": boxes.error(path),
+        "opens": fields.field(f"{path}.0", span[0]),
+        "closes": fields.field(f"{path}.1", span[1]),
+        "error": fields.error(path),
     }
 
 
-def _holiday(boxes: Boxes, index: int | str, text: str) -> dict[str, Any]:
-    found = boxes.box(f"holidays.{index}", text)
+def _holiday(fields: FormFields, index: int | str, text: str) -> dict[str, Any]:
+    found = fields.field(f"holidays.{index}", text)
     return {"index": index, "value": text, "error": found.error}

@@ -21,7 +21,7 @@ from projects.agents.model_choice import model_for
 from projects.models.agent_config import AgentConfig
 from tools.engine.execution.handler import ToolContext
 from tools.engine.skills.arguments import SKILL, ExtractionContext, KnownFact
-from tools.engine.skills.exchange import TranscriptLine
+from tools.engine.skills.detect import TranscriptLine
 from tools.models import Effect, EffectState
 
 # Number of earlier effects in the conversation that the skill is told about.

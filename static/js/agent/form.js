@@ -1,9 +1,9 @@
-// Saving: by key, in one field, and not without a warning when something typed would be lost.
+// Saving the settings form: shortcut, packing into one field, warning about unsaved changes.
 import { offerKeys } from "../keys.js";
 
 const KEPT = new Set(["csrfmiddlewaretoken"]);
 
-/** A request holds at most a thousand fields, so a form goes out as one: its names and values in order. */
+/** Packs the form's names and values into one field, because a request holds at most a thousand fields. */
 export function packWhole(form) {
   form.addEventListener("formdata", ({ formData }) => {
     const pairs = [...formData.entries()].filter(([name]) => !KEPT.has(name));

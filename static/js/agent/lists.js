@@ -1,4 +1,4 @@
-// Lists of entries that are added, removed and moved. Fields keep their names: the server goes by their order.
+// Editable lists: add, remove, move. Fields keep their names; the server reads them in form order.
 const PLACES = [
   ["[name]", "name"],
   ["[id]", "id"],
@@ -26,7 +26,7 @@ export class Lists {
     else if ("down" in button.dataset) this.move(item, item.nextElementSibling, "after", button);
   }
 
-  /** A scenario's heading follows its title. */
+  /** Syncs a scenario's heading with its title. */
   typed(event) {
     if (!event.target.name?.endsWith(".title")) return;
     const heading = event.target.closest("[data-item]")?.querySelector("[data-title]");
@@ -48,7 +48,7 @@ export class Lists {
     item.scrollIntoView({ block: "nearest" });
   }
 
-  /** The list beside the button: in the same entry or day, otherwise the page's only one. */
+  /** The list of an add button: in the same entry or day, else the page's only one. */
   listFor(button, kind) {
     const place = button.closest("[data-item], .ag-day") ?? this.form;
     return place.querySelector(`[data-list="${kind}"]`) ?? this.form.querySelector(`[data-list="${kind}"]`);

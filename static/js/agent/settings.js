@@ -1,4 +1,4 @@
-// The settings pages: lists that grow, a form that isn't lost, a model that is tried.
+// The settings pages: editable lists, unsaved changes, model test.
 import { packWhole, watchChanges } from "./form.js";
 import { Lists } from "./lists.js";
 import { suggestNames } from "./suggest.js";
@@ -13,7 +13,7 @@ if (form) {
   packWhole(form);
   suggestNames(form);
   tryModels(form);
-  // Who switches one tool wants the choice to count.
+  // Toggling a tool selects "Only selected tools".
   form.querySelector(".ag-tools")?.addEventListener("change", () => {
     form.querySelector("[name=which_tools][value=chosen]").checked = true;
   });

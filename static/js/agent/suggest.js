@@ -1,4 +1,4 @@
-// A field of several names, separated by commas: the list suggests the next one.
+// Autocomplete for comma-separated names.
 export function suggestNames(form) {
   form.addEventListener("input", ({ target }) => refill(target));
   form.addEventListener("focusin", ({ target }) => refill(target));

@@ -1,4 +1,4 @@
-// “Test”: the typed settings are tried without leaving the page.
+// The model test: tries the unsaved settings without leaving the page.
 import { h, icon } from "../dom.js";
 
 export function tryModels(form) {
@@ -12,18 +12,18 @@ export function tryModels(form) {
 async function tryModel(form, button) {
   const place = document.getElementById("trial");
   button.disabled = true;
-  place.replaceChildren(h("p", { class: "mg-st", "data-s": "act" }, icon("loader-2"), "Asking the model"));
+  place.replaceChildren(h("p", { class: "mg-st", "data-s": "act" }, icon("loader-2"), "Testing…"));
   try {
     const body = new FormData(form);
     const pairs = JSON.parse(body.get("entries") ?? "[]");
     body.set("entries", JSON.stringify([...pairs, ["test", button.value]]));
     const answer = await fetch(button.formAction, { method: "POST", headers: { Accept: "application/json" }, body });
-    // Too many trials are told in a sentence, too.
+    // A 429 carries a message, too.
     if (!answer.ok && answer.status !== 429) throw new Error(String(answer.status));
     const { ok, sentence } = await answer.json();
     show(place, ok, sentence);
   } catch {
-    show(place, false, "The server didn’t say how it went. Try again in a moment.");
+    show(place, false, "No answer from the server. Try again.");
   } finally {
     button.disabled = false;
   }

@@ -1,5 +1,4 @@
-// Each row is a form of its own. What was typed into the others, or into one that was refused, stands there again on the page
-// that the answer brings.
+// Each row is its own form. Unsaved input in the other rows, or in a refused one, is restored after the page reloads.
 const KEY = `mg-rows:${location.pathname}`;
 const rows = [...document.querySelectorAll("form[data-row]")];
 const boxes = (row) => [...row.elements].filter((one) => one.name && one.type !== "hidden");
@@ -11,7 +10,7 @@ function begun(one) {
   return one.options ? [...one.options].find((option) => option.defaultSelected)?.value : one.defaultValue;
 }
 
-/** Null where storage is blocked: then only the row that was saved stands. */
+/** Null if storage is blocked; unsaved rows are then lost. */
 function stored(work) {
   try {
     return work(sessionStorage);

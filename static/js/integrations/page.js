@@ -1,4 +1,4 @@
-// Integrations: a dialog before a connection ends, and “Send a test” and “Try it” without leaving the page.
+// Integrations: disconnect dialog, and tests without leaving the page.
 import { h, icon } from "../dom.js";
 import { bindDialogs } from "../people/dialogs.js";
 
@@ -23,7 +23,7 @@ async function sendTest(form) {
     const { ok, sentence } = await answer.json();
     show(place, ok, sentence);
   } catch {
-    show(place, false, "The server didn’t say how it went. Look whether it arrived before you try again.");
+    show(place, false, "No answer from the server. Check whether the message arrived before you try again.");
   } finally {
     button.disabled = false;
   }

@@ -1,4 +1,4 @@
-// The editor of an article: ⌘S saves, Esc leaves, and what was typed isn't lost without a warning.
+// The article editor: ⌘S saves, Esc leaves, unsaved changes warn.
 import { watchChanges } from "../agent/form.js";
 import { offerKeys } from "../keys.js";
 

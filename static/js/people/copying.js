@@ -1,4 +1,4 @@
-/** Buttons with `data-copies` copy the field of that id, and say so. */
+/** Binds buttons with `data-copies` to copy the field with that id. */
 export function bindCopying() {
   for (const button of document.querySelectorAll("[data-copies]")) button.addEventListener("click", () => copy(button));
 }
@@ -15,7 +15,7 @@ async function written(text) {
     await navigator.clipboard.writeText(text);
     return "Copied";
   } catch {
-    // The clipboard is closed to pages without TLS: the words are selected, the keys do the rest.
+    // Pages without TLS have no clipboard access; select the text for the keyboard shortcut.
     return "Press Ctrl C";
   }
 }

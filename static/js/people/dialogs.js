@@ -1,4 +1,4 @@
-/** Buttons with `data-opens` open the dialog of that id; `data-closes` inside it, Esc and its shade close it. */
+/** Binds buttons with `data-opens` to the dialog with that id; `data-closes`, Esc and the backdrop close it. */
 export function bindDialogs() {
   document.addEventListener("click", ({ target }) => {
     const opener = target.closest("[data-opens]");

@@ -4,7 +4,7 @@ import { bindDialogs } from "./dialogs.js";
 bindCopying();
 bindDialogs();
 
-// A role is changed by choosing it; the button is there for a page without scripts.
+// Selecting a role submits it; the button is for browsers without JavaScript.
 for (const form of document.querySelectorAll("[data-submits]")) {
   form.querySelector("button").hidden = true;
   form.addEventListener("change", () => form.requestSubmit());

@@ -1,23 +1,23 @@
-// What stands in the way of a passkey, in sentences with the way out.
+// Messages about passkey errors and unsupported browsers.
 import { h } from "../dom.js";
 
 const THIS_COMPUTER = /^(127(\.\d+){3}|\[::1\])$/;
 const NUMBER = /^(\d+(\.\d+){3}|\[.*\])$/;
 
-// One error for all of these: pages aren't told what is on a device.
+// The browser reports one error for all of these, to hide what is on the device.
 const NOT_ALLOWED = {
-  making: "No passkey was made: the question was closed or ran out of time, or nothing here can make one.",
-  asking: "No passkey came: the question was closed or ran out of time, or there is none for this address here.",
+  making: "No passkey was created. The prompt was closed or timed out, or this device doesn’t support passkeys.",
+  asking: "No passkey was used. The prompt was closed or timed out, or this device has none for this site.",
 };
 const REASONS = {
-  AbortError: "No passkey came: the question was closed.",
-  InvalidStateError: "This device or key is in your list already. Use another one.",
-  ConstraintError: "This key has no PIN and no fingerprint. It can’t open the account alone.",
-  NotSupportedError: "This key is of a kind that isn’t known here. Use another one.",
-  SecurityError: "The browser allows no passkeys at this address. Open it with https and its name.",
+  AbortError: "No passkey was used. The prompt was closed.",
+  InvalidStateError: "You’ve already added this device or key. Use another one.",
+  ConstraintError: "This key has no PIN or fingerprint, so it can’t replace your password.",
+  NotSupportedError: "This key isn’t supported. Use another one.",
+  SecurityError: "Passkeys need https and a host name. Open Makegood at its https address.",
   TooMany: "Too many attempts. Wait a minute.",
-  NoAnswer: "The server didn’t answer. Load this page again.",
-  TypeError: "The server didn’t answer. Load this page again.",
+  NoAnswer: "No answer from the server. Reload the page.",
+  TypeError: "No answer from the server. Reload the page.",
 };
 
 function sameAtLocalhost() {
@@ -26,26 +26,26 @@ function sameAtLocalhost() {
   return there.href;
 }
 
-/** What keeps this page from asking for a passkey at all, as nodes; null when nothing does. */
+/** Why this page can't use passkeys at all, as nodes; null if it can. */
 export function obstacle() {
   const { hostname } = location;
   if (THIS_COMPUTER.test(hostname))
     return [
-      "Passkeys need an address with a name. ",
-      h("a", { href: sameAtLocalhost() }, "Open this page at localhost"),
-      ", and sign in there.",
+      "Passkeys need a host name. ",
+      h("a", { href: sameAtLocalhost() }, "Open this page on localhost"),
+      " and sign in there.",
     ];
   if (NUMBER.test(hostname))
-    return ["Passkeys need an address with a name, and this one is a number. Open Makegood by its name, with https."];
+    return ["Passkeys need a host name, not an IP address. Open Makegood at its https address."];
   if (!isSecureContext)
-    return ["Passkeys need https. Open this address with https; if that fails, ask whoever runs the server for it."];
+    return ["Passkeys need https. Open this page with https, or ask the server’s operator to set it up."];
   if (!window.PublicKeyCredential)
-    return ["This browser knows no passkeys. Use a newer one, or a code of an app on your phone."];
+    return ["This browser doesn’t support passkeys. Use another browser, or an authenticator app."];
   return null;
 }
 
-/** Why there is no answer to the form with these `data-`, and what to do instead. */
+/** The message for an error, with the form's `data-instead`. */
 export function reason({ name }, { passkey, instead }) {
   const why = name === "NotAllowedError" ? (NOT_ALLOWED[passkey] ?? NOT_ALLOWED.asking) : REASONS[name];
-  return [`${why ?? "The passkey didn’t work. Try again."} ${instead}`];
+  return [`${why ?? "That didn’t work. Try again."} ${instead}`];
 }

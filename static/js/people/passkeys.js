@@ -1,19 +1,19 @@
-// Forms with `data-passkey`: the browser asks for the passkey, and its answer goes out with the form.
-// Where the form's address puts the question, the field of the e-mail offers the passkeys that this browser knows as well.
+// Forms with `data-passkey`: ask the browser for a passkey and submit its answer with the form.
+// On the sign-in page, the e-mail field also autofills passkeys.
 import { h, icon } from "../dom.js";
 import { askForKey, makeKey } from "./webauthn.js";
 import { obstacle, reason } from "./passkey_words.js";
 
-/** What the server asks: in the page under the id that `data-passkey` names, or else at the form's address, which gives it
- * along to come back with the answer. */
+/** The challenge: in the page under the id in `data-passkey`, else fetched from the form's action together with the signed
+ * state to post back. */
 async function question(form, signal) {
   const { passkey } = form.dataset;
   if (passkey) return { options: JSON.parse(document.getElementById(passkey).textContent) };
-  // This very header makes the server answer with data.
+  // The server answers with JSON only to this header.
   const answer = await fetch(form.action, { headers: { Accept: "application/json" }, signal });
   if (!answer.ok) throw Object.assign(new Error(), { name: answer.status === 429 ? "TooMany" : "NoAnswer" });
   const { request_options: options, question: put } = await answer.json();
-  // Somebody has signed in meanwhile, in another tab: this page, loaded again, leads on.
+  // Signed in from another tab: reloading redirects onward.
   if (!options) throw Object.assign(new Error(), { name: "NoAnswer" });
   return { options, put };
 }
@@ -31,14 +31,14 @@ function send(form, { answer, put }) {
   form.requestSubmit();
 }
 
-/** Let the field of the e-mail offer passkeys, until `signal`. */
+/** Autofills passkeys in the e-mail field until `signal` aborts. */
 async function offer(form, signal) {
   if (obstacle() || !(await PublicKeyCredential.isConditionalMediationAvailable?.())) return;
   try {
     const { options, put } = await question(form, signal);
     send(form, { answer: await askForKey(options.publicKey, { mediation: "conditional", signal }), put });
   } catch {
-    // Nobody pressed anything, so nothing is said: the button says what stands in the way.
+    // Nothing was pressed, so no error is shown; the button reports problems.
   }
 }
 
@@ -73,13 +73,13 @@ function bind(form) {
   form.addEventListener("submit", async (event) => {
     if (form.elements.credential.value) return;
     event.preventDefault();
-    // The browser puts one question at a time, and refuses the next until the one before it has come to its end.
+    // Browsers allow one WebAuthn request at a time; wait until the previous one has ended.
     offered.abort();
     await offering;
     await proceed(form);
     if (!form.elements.credential.value) offerAnew();
   });
-  // Also back from the next page, where the answer was used up.
+  // Also after navigating back: the answer was already used.
   addEventListener("pageshow", () => {
     offered.abort();
     form.elements.credential.value = "";
@@ -88,5 +88,5 @@ function bind(form) {
 }
 
 for (const form of document.querySelectorAll("form[data-passkey]")) bind(form);
-// Where passkeys are set up, it is said before anybody tries.
+// On setup pages, show obstacles right away.
 for (const region of document.querySelectorAll("[data-obstacle]")) say(region, obstacle(), "warn");

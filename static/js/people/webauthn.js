@@ -1,4 +1,4 @@
-// The browser's questions about passkeys, in JSON: its own form of it came to browsers later than the questions did.
+// WebAuthn calls with JSON options. Written out, because browsers gained their own JSON support later than WebAuthn.
 
 const bytes = (text) =>
   Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (sign) => sign.charCodeAt(0));
@@ -19,7 +19,7 @@ const sent = ({ id, rawId, type }, response, results = {}) => ({
   clientExtensionResults: results,
 });
 
-/** A new passkey. `alone`: one that keeps the account itself, and asks who holds it. */
+/** Creates a passkey. `alone`: resident, with user verification. */
 export async function makeKey(options, { alone }) {
   const made = await navigator.credentials.create({
     publicKey: {
@@ -44,7 +44,7 @@ export async function makeKey(options, { alone }) {
   );
 }
 
-/** An answer of a passkey that is there. `among`: what the browser's own question takes besides, such as where it is put. */
+/** Requests an assertion. `among`: further options for `navigator.credentials.get`, such as `mediation`. */
 export async function askForKey(options, among = {}) {
   const used = await navigator.credentials.get({
     ...among,

@@ -1,4 +1,4 @@
-// Where the business is, as far as the browser knows: the time zone, and the country of the person's language.
+// Fills in the business's time zone and region from the browser.
 import { country } from "./country.js";
 
 const form = document.getElementById("welcome");
@@ -12,11 +12,11 @@ if (zone) {
   clock.hidden = false;
 }
 
-// A second click would make a second business.
+// A second click would create a second business.
 form.addEventListener("submit", () => {
   const button = form.querySelector("[data-busy]");
   button.disabled = true;
   button.textContent = button.dataset.busy;
 });
-// Back from the next page, the form is as it was.
+// Reload after navigating back, to reset the form.
 addEventListener("pageshow", (event) => event.persisted && location.reload());

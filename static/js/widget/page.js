@@ -1,4 +1,4 @@
-// The page of the widget: what is chosen is seen at once, in the widget's own panel, which asks no server here.
+// The widget page: a live preview in the widget's own panel, without a server.
 import { makeHost, Panel } from "../../widget/panel.js";
 import { bindCopying } from "../people/copying.js";
 import { bindDialogs } from "../people/dialogs.js";
@@ -13,11 +13,11 @@ const catalog = JSON.parse(document.getElementById("widget-catalog").textContent
 const stage = document.getElementById("preview");
 
 const message = (id, role, content, blocks = []) => ({ id, seq: Number(id), role, content, blocks, turn: id });
-// A shop's customer asks for an order; any other asks what customers of this business ask, and is answered so that it fits whatever that is.
+// Sample conversation: shops show an order; others use their first opener with a neutral reply.
 const order = { number: "2214", status: "on its way", items: [{ name: "Gift card", quantity: 2 }] };
 const said = agent.capabilities.includes("order_status")
-  ? ["Where is my order?", "It is on its way, and arrives on Friday.", { type: "order_list", orders: [order] }]
-  : [agent.asked || "Hello, I have a question", "I’m looking into it. If you would rather talk to a person, press the button.", { type: "escalation_button", escalation: "1" }];
+  ? ["Where is my order?", "It’s on its way and arrives on Friday.", { type: "order_list", orders: [order] }]
+  : [agent.asked || "Hello, I have a question", "I’m looking into it. You can also talk to a person.", { type: "escalation_button", escalation: "1" }];
 const talk = {
   ordered: () => [message("1", "user", said[0]), message("2", "agent", said[1], [said[2]])],
   drafts: new Map(),

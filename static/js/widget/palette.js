@@ -1,4 +1,4 @@
-// The colours that follow from a business's own, as projects/widget/theme.py works them out.
+// Derives the palette from the brand color, like projects/widget/theme.py.
 const [WHITE, INK, BLACK] = ["#ffffff", "#1d1b17", "#000000"];
 const GROUNDS = { link_light: "#f5f3ee", link_dark: "#24221f" };
 const [READABLE, STEPS] = [4.5, 40];
@@ -36,7 +36,7 @@ function readable(colour, on) {
   return towards;
 }
 
-/** `brand` as #rrggbb, with what stands on it and the links in it. */
+/** The brand color as #rrggbb, with its text and link colors. */
 export function palette(brand) {
   const links = Object.entries(GROUNDS).map(([name, ground]) => [name, readable(brand, ground)]);
   return { brand, on: textOn(brand), ...Object.fromEntries(links) };

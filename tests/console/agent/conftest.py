@@ -1,4 +1,4 @@
-"""A browser of the owner's, and forms as the pages post them."""
+"""A client for the settings pages that posts their forms."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.console.agent.controls import controls_of
 
 
 class Settings:
-    """A person who edits the settings of a tenant's agent in a browser."""
+    """A user editing a tenant's agent settings."""
 
     def __init__(self, tenant: Tenant, user: Any) -> None:
         self.tenant = tenant
@@ -28,15 +28,15 @@ class Settings:
         return self.client.get(self.address(section), query).content.decode()
 
     def form(self, section: str = "business") -> dict[str, str]:
-        """The form as it is shown now."""
+        """The form as currently rendered."""
         return controls_of(self.page(section))
 
     def save(self, form: dict[str, str], section: str = "business", **changes: str) -> Any:
-        """Post a form that was opened before, with changes; names with `__` for the dots."""
+        """Post a previously opened form with changes; `__` in names stands for dots."""
         return self.client.post(self.address(section), {**form, **_dotted(changes)})
 
     def change(self, section: str = "business", **changes: str) -> Any:
-        """Open a section, change something and save."""
+        """Open a section, change fields and save."""
         return self.save(self.form(section), section, **changes)
 
     @property

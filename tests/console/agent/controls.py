@@ -1,4 +1,4 @@
-"""The controls of a page's form, as a browser without scripts would post them."""
+"""Form controls as a browser without JavaScript would post them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ CHOICES = ("checkbox", "radio")
 
 
 class Controls(HTMLParser):
-    """Reads the form `settings` of a page. What stands in a template is no control yet."""
+    """Parses the form `settings` of a page; ignores <template> elements."""
 
     def __init__(self, page: str) -> None:
         super().__init__(convert_charrefs=True)

@@ -1,4 +1,4 @@
-"""The page of attributes: the project's own over the organization's."""
+"""The attributes page: project values override organization values."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def without(form: dict[str, str], name: str) -> dict[str, str]:
     return {field: value for field, value in form.items() if field != name}
 
 
-def test_a_form_posted_as_it_was_shown_changes_nothing(owner: Settings) -> None:
+def test_posting_an_unchanged_form_changes_nothing(owner: Settings) -> None:
     with owner.tenant.tx():
         before = list(Attribute.objects.values_list("pk", "value", "updated_at"))
     owner.change("attributes")
@@ -53,7 +53,7 @@ def test_a_form_posted_as_it_was_shown_changes_nothing(owner: Settings) -> None:
 
 
 @pytest.mark.parametrize("written", ["True", "true", "1", True])
-def test_a_switch_is_typed_however_it_is_written(tenant: Tenant, written: object) -> None:
+def test_switches_accept_every_spelling_of_a_boolean(tenant: Tenant, written: object) -> None:
     with tenant.tx():
         Attribute.objects.filter(key=SMS).delete()
         set_attribute(tenant.project, SMS, written)
@@ -67,8 +67,8 @@ def test_a_switch_turns_its_tool_off(owner: Settings) -> None:
     assert "send_sms_tool is off" in owner.page("scenarios")
 
 
-def test_a_projects_own_value_wins_whichever_was_written_first(tenant: Tenant) -> None:
-    """Also in what a turn reads beside its project, and of secrets."""
+def test_project_values_override_organization_values(tenant: Tenant) -> None:
+    """Also for secrets, and in what a turn loads with its project."""
     with tenant.tx():
         set_attribute(tenant.project, "house_rule", "ours")
         set_attribute(tenant.project, "token", "our-token", type=AttributeType.SECRET)
@@ -85,8 +85,8 @@ def test_a_projects_own_value_wins_whichever_was_written_first(tenant: Tenant) -
         assert read_secret(tenant.project, "token") == "our-token"
 
 
-def test_without_a_type_the_standing_one_holds(tenant: Tenant) -> None:
-    """A new value of a secret is no text for everyone to read, nor where only the organization has one."""
+def test_an_omitted_type_keeps_the_current_one(tenant: Tenant) -> None:
+    """A new value of a secret stays a secret, even if only the organization has one."""
     with tenant.tx():
         row = Attribute(project=None, key="everybody's", type=AttributeType.SECRET)
         fill_row(row, "the-first")
@@ -99,12 +99,12 @@ def test_without_a_type_the_standing_one_holds(tenant: Tenant) -> None:
 
 
 @pytest.mark.parametrize("kind", [AttributeType.STRING, AttributeType.SECRET])
-def test_what_is_to_be_text_is_text(tenant: Tenant, kind: AttributeType) -> None:
+def test_text_values_stay_text(tenant: Tenant, kind: AttributeType) -> None:
     with tenant.tx(), pytest.raises(WrongValue, match="count must be text, not a number"):
         set_attribute(tenant.project, "count", 5, type=kind)
 
 
-def test_of_a_secret_that_becomes_a_text_nothing_stays(tenant: Tenant) -> None:
+def test_turning_a_secret_into_text_deletes_the_secret(tenant: Tenant) -> None:
     with tenant.tx():
         set_attribute(tenant.project, "token", "canary", type=AttributeType.SECRET)
         set_attribute(tenant.project, "token", "for everyone", type=AttributeType.STRING)
@@ -112,8 +112,8 @@ def test_of_a_secret_that_becomes_a_text_nothing_stays(tenant: Tenant) -> None:
         assert (row.value, row.secret, read_secret(tenant.project, "token")) == ("for everyone", "", None)
 
 
-def test_a_projects_own_value_can_be_given_up_for_the_organizations(owner: Settings) -> None:
-    """The origin is shown."""
+def test_unsetting_a_project_value_restores_the_organizations(owner: Settings) -> None:
+    """The page shows where the value comes from."""
     with owner.tenant.tx():
         Attribute.objects.create(project=None, key="greeting", type=AttributeType.STRING, value="Ciao")
         set_attribute(owner.tenant.project, "greeting", "Salve")
@@ -121,18 +121,18 @@ def test_a_projects_own_value_can_be_given_up_for_the_organizations(owner: Setti
     with owner.tenant.tx():
         found = resolve_attributes(owner.tenant.project)["greeting"]
     assert (found.value, found.origin) == ("Ciao", Origin.ORGANIZATION)
-    # A form that was written by hand names what no attribute can be called.
+    # A handcrafted form with an invalid key.
     owner.change("attributes", unset="a\0b")
 
 
-def test_a_new_secret_is_kept_and_not_shown(owner: Settings) -> None:
+def test_a_new_secret_is_stored_and_never_shown(owner: Settings) -> None:
     owner.change("attributes", new__key="crm_token", new__type="secret", new__value="s3cret-canary")
     with owner.tenant.tx():
         assert read_secret(owner.tenant.project, "crm_token") == "s3cret-canary"
     assert "s3cret-canary" not in owner.page("attributes")
 
 
-def test_a_secret_left_empty_stays(owner: Settings) -> None:
+def test_an_empty_secret_field_keeps_the_secret(owner: Settings) -> None:
     owner.change("attributes", new__key="crm_token", new__type="secret", new__value="s3cret-canary")
     owner.change("attributes")
     with owner.tenant.tx():
@@ -142,19 +142,17 @@ def test_a_secret_left_empty_stays(owner: Settings) -> None:
 @pytest.mark.parametrize(
     ("key", "kind", "value", "sentence"),
     [
-        ("1st", "str", "x", "Start with a letter"),
-        ("model_api_key", "str", "x", "Set it under Models"),
-        ("empty", "secret", "", "Write a value"),
-        ("menu", "json", "{", "This isn’t valid JSON."),
+        ("1st", "str", "x", "A letter, then letters, digits"),
+        ("model_api_key", "str", "x", "write it under Models"),
+        ("empty", "secret", "", "Enter a value"),
+        ("menu", "json", "{", "This is no JSON."),
         ("flag", "bool", "perhaps", "must be True or False"),
         ("text", "str", "a\x00b", "control character"),
         ("text", "str", "x" * 10_001, "At most 10,000 characters; this has 10,001."),
         (SMS, "bool", "True", "An attribute with this name already exists"),
     ],
 )
-def test_a_new_attribute_that_cant_be_kept_is_refused(
-    key: str, kind: str, value: str, sentence: str, owner: Settings
-) -> None:
+def test_an_invalid_new_attribute_is_refused(key: str, kind: str, value: str, sentence: str, owner: Settings) -> None:
     before = value_of(owner.tenant, key)
     response = owner.change("attributes", new__key=key, new__type=kind, new__value=value)
     assert response.status_code == 422
@@ -162,7 +160,7 @@ def test_a_new_attribute_that_cant_be_kept_is_refused(
     assert value_of(owner.tenant, key) == before
 
 
-def test_what_someone_else_set_meanwhile_is_not_overwritten_unseen(owner: Settings) -> None:
+def test_a_concurrent_change_is_not_overwritten_silently(owner: Settings) -> None:
     with owner.tenant.tx():
         set_attribute(owner.tenant.project, "greeting", "Ciao")
     form = owner.form("attributes")
@@ -174,8 +172,8 @@ def test_what_someone_else_set_meanwhile_is_not_overwritten_unseen(owner: Settin
     assert value_of(owner.tenant, "greeting") == "Salve"
 
 
-def test_who_saves_at_the_same_moment_is_told(tenant: Tenant) -> None:
-    """The later of the two waits, and then sees what the earlier has set."""
+def test_simultaneous_saves_conflict(tenant: Tenant) -> None:
+    """The later save waits for the earlier one, then sees its value."""
 
     def change(text: str) -> None:
         with tenant.tx():
@@ -191,7 +189,7 @@ def test_who_saves_at_the_same_moment_is_told(tenant: Tenant) -> None:
     assert value_of(tenant, "greeting") == "Buonasera"
 
 
-def test_who_chose_the_same_is_in_nobodys_way(owner: Settings) -> None:
+def test_equal_concurrent_values_do_not_conflict(owner: Settings) -> None:
     with owner.tenant.tx():
         set_attribute(owner.tenant.project, "greeting", "Ciao")
     form = owner.form("attributes")
@@ -200,13 +198,13 @@ def test_who_chose_the_same_is_in_nobodys_way(owner: Settings) -> None:
     assert owner.save({**form, f"{row_of(form, 'greeting')}.value": "Salve"}, "attributes").status_code == 302
 
 
-def test_a_value_that_is_no_choice_is_refused_with_those_that_are(tenant: Tenant) -> None:
+def test_an_invalid_choice_is_refused_with_the_valid_ones(tenant: Tenant) -> None:
     key = f"{GATES}booking_cancellation_type"
     with tenant.tx(), pytest.raises(WrongValue, match="must be one of endpoint, project, manual, not 'never'"):
         set_attribute(tenant.project, key, "never")
 
 
-def test_an_attribute_that_someone_else_adds_at_the_same_moment_is_not_overwritten(owner: Settings) -> None:
+def test_a_concurrently_added_attribute_is_not_overwritten(owner: Settings) -> None:
     form = owner.form("attributes")
 
     def add() -> None:
@@ -219,8 +217,8 @@ def test_an_attribute_that_someone_else_adds_at_the_same_moment_is_not_overwritt
     assert value_of(owner.tenant, "greeting") == "Salve"
 
 
-def test_every_switch_opens_the_tools_it_names(tenant: Tenant) -> None:
-    """What the page says about tools is what the tools say themselves."""
+def test_every_switch_enables_the_tools_it_names(tenant: Tenant) -> None:
+    """The page's tool names match the tools' own requirements."""
     named = {tool: setting.key for setting in KNOWN_SETTINGS for tool in setting.tools}
     with tenant.tx():
         for setting in KNOWN_SETTINGS:

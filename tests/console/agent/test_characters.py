@@ -1,4 +1,4 @@
-"""The characters that an agent's texts may contain."""
+"""Characters allowed in the agent's texts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import unicodedata
 from projects.models.agent_config import CONTROL
 
 
-def test_a_text_holds_line_breaks_and_tabs_and_no_other_control_character() -> None:
+def test_texts_allow_only_line_breaks_and_tabs_as_control_characters() -> None:
     characters = list(map(chr, range(0xE000)))
     control = [one for one in characters if unicodedata.category(one) in ("Cc", "Cs") and one not in "\n\t"]
     assert [one for one in characters if CONTROL.search(one)] == control

@@ -1,4 +1,4 @@
-"""The settings' forms: what is typed is saved as a version, or refused beside its field."""
+"""The settings forms: saved as a version, or refused at the field."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from tests.console.agent.controls import controls_of
 
 
 @pytest.mark.parametrize("section", [section.slug for section in SECTIONS])
-def test_a_form_posted_as_it_was_shown_changes_nothing(section: str, owner: Settings) -> None:
-    """Without scripts, too: every entry is an input of the page."""
+def test_posting_an_unchanged_form_changes_nothing(section: str, owner: Settings) -> None:
+    """Works without JavaScript: every entry is an input on the page."""
     before = owner.document
     assert owner.change(section).status_code == 302
     assert (owner.document, len(owner.versions)) == (before, 1)
 
 
-def test_a_change_is_a_version_with_its_author_and_what_changed(owner: Settings) -> None:
+def test_a_save_creates_a_version_with_author_and_changes(owner: Settings) -> None:
     owner.change(agent_name="Bruno")
     newest = owner.versions[0]
     assert (newest.number, newest.author, newest.document["agent_name"]) == (2, owner.tenant.owner, "Bruno")
     assert newest.note == "Agent’s name"
 
 
-def test_a_note_of_the_editors_own_stands_in_the_history(owner: Settings) -> None:
+def test_a_note_appears_in_the_history(owner: Settings) -> None:
     owner.change(agent_name="Bruno", note="Nello left")
     assert owner.versions[0].note == "Nello left"
 
 
-def test_the_next_turn_uses_what_was_saved(owner: Settings) -> None:
+def test_the_next_turn_uses_the_saved_version(owner: Settings) -> None:
     owner.change(style="Terse.")
     with owner.tenant.tx():
         project = Project.objects.select_related("agent_version").get()
@@ -41,7 +41,7 @@ def test_the_next_turn_uses_what_was_saved(owner: Settings) -> None:
 
 
 def test_entries_keep_the_order_of_the_form(owner: Settings) -> None:
-    """A script that moves an entry moves its fields, and renames none."""
+    """Scripts move an entry's fields without renaming them."""
     form = owner.form("procedures")
     moved = sorted(form.items(), key=lambda field: ".0." in field[0])
     owner.save(dict(moved), "procedures")
@@ -49,8 +49,8 @@ def test_entries_keep_the_order_of_the_form(owner: Settings) -> None:
     assert titles == ["Running late", "Deposits", "Asking for a person", "Allergies"]
 
 
-def test_a_form_may_come_packed_in_one_field(owner: Settings) -> None:
-    """Thirty scenarios have more fields than a request may have."""
+def test_a_form_can_be_packed_into_one_field(owner: Settings) -> None:
+    """Thirty scenarios exceed the number of fields allowed in a request."""
     steps = [[f"scenarios.{i}.steps.{j}.text", f"Step {j}"] for i in range(30) for j in range(20)]
     titles = [[f"scenarios.{i}.title", f"Scenario {i}"] for i in range(30)]
     pairs = [["started_from", "1"], *steps, *titles]
@@ -63,7 +63,7 @@ def test_a_form_may_come_packed_in_one_field(owner: Settings) -> None:
 @pytest.mark.parametrize(
     "junk", ['{"a":1}', "[", "[[1,2]]", '[["scenarios","x"],["scenarios.0.title","y"]]', "[" * 9999]
 )
-def test_a_form_that_no_browser_sends_is_refused_not_failed(junk: str, owner: Settings) -> None:
+def test_a_malformed_form_is_refused_without_an_error(junk: str, owner: Settings) -> None:
     assert owner.client.post(owner.address("business"), {"entries": junk}).status_code == 422
     assert len(owner.versions) == 1
 
@@ -78,19 +78,19 @@ def test_a_form_that_no_browser_sends_is_refused_not_failed(junk: str, owner: Se
         ("scenarios", "scenarios.0.steps.1.tools", "no good", "Enter tool names separated by commas"),
         ("hours", "hours.tue.0.1", "11:00", "The closing time 11:00 is not after the opening time 12:00."),
         ("hours", "hours.tue.0.1", "19:00", "12:00 to 19:00 and 18:30 to 23:00 overlap"),
-        ("hours", "hours.tue.0.1", "noon", "Enter a time like 09:30"),
-        ("hours", "timezone", "Rome", "Use one like Europe/Rome"),
-        ("hours", "region", "XX", "Use two capital letters"),
-        ("hours", "holidays.0.date", "2026-02-30", "Enter a date like 2026-12-24"),
-        ("behaviour", "follow_up_minutes.text", "soon", "Enter minutes from 0"),
-        ("behaviour", "quiet_hours.1", "", "Enter a time like 21:00 in both"),
-        ("behaviour", "quiet_hours.1", "21:00", "Write two different times. For no quiet hours leave both empty"),
-        ("fields", "observer_fields.0.key", "Party Size", "Use a name like party_size"),
-        ("fields", "observer_fields.0.key", "time", "time appears twice"),
-        ("models", "model_base_url", "http://10.0.0.1/v1", "inside a private network (10.0.0.1). Use a public URL"),
+        ("hours", "hours.tue.0.1", "noon", "Write a time like 09:30"),
+        ("hours", "timezone", "Rome", "write one like Europe/Rome"),
+        ("hours", "region", "XX", "write two capital letters"),
+        ("hours", "holidays.0.date", "2026-02-30", "Write a date like 2026-12-24"),
+        ("behaviour", "follow_up_minutes.text", "soon", "Write minutes from 0"),
+        ("behaviour", "quiet_hours.1", "", "Write a time like 21:00 in both"),
+        ("behaviour", "quiet_hours.1", "21:00", "Enter two different times"),
+        ("fields", "observer_fields.0.key", "Party Size", "Small letters, digits and _"),
+        ("fields", "observer_fields.0.key", "time", "time stands here twice"),
+        ("models", "model_base_url", "http://10.0.0.1/v1", "inside a private network (10.0.0.1). Use a public address"),
     ],
 )
-def test_what_cant_work_is_refused_beside_the_field(
+def test_invalid_values_are_refused_at_their_field(
     section: str, name: str, value: str, sentence: str, owner: Settings
 ) -> None:
     response = owner.save({**owner.form(section), name: value}, section)
@@ -106,21 +106,21 @@ def test_a_model_without_a_usable_name_is_refused(name: str, owner: Settings) ->
     assert 'aria-invalid="true" aria-describedby="models-reply-error"' in response.content.decode()
 
 
-def test_nothing_typed_is_lost_by_a_refusal(owner: Settings) -> None:
+def test_a_refused_form_keeps_its_input(owner: Settings) -> None:
     response = owner.change(agent_name="", style="Like a sailor.", note="As he asked")
     assert {"Like a sailor.", "As he asked"} <= set(controls_of(response.content.decode()).values())
 
 
-def test_opening_hours_without_any_are_refused(owner: Settings) -> None:
-    """They would mean closed for ever; a business that is always open says so."""
+def test_empty_opening_hours_are_refused(owner: Settings) -> None:
+    """They would mean never open; “always open” is a separate choice."""
     form = {name: "" if name.startswith("hours.") else value for name, value in owner.form("hours").items()}
     response = owner.save(form, "hours")
-    assert "on at least one day, or choose" in response.content.decode()
+    assert "Enter hours for at least one day" in response.content.decode()
     assert owner.save(form, "hours", open="always").status_code == 302
     assert owner.document["hours"] == {}
 
 
-def test_a_viewer_sees_the_settings_and_saves_none(owner: Settings, viewer: User, tenant: Tenant) -> None:
+def test_viewers_see_settings_read_only(owner: Settings, viewer: User, tenant: Tenant) -> None:
     form, reader = owner.form(), Settings(tenant, viewer)
     assert "<fieldset disabled>" in reader.page()
     assert reader.save(form, agent_name="Mallory").status_code == 403
@@ -128,7 +128,7 @@ def test_a_viewer_sees_the_settings_and_saves_none(owner: Settings, viewer: User
 
 
 @pytest.mark.parametrize("section", ["business", "models", "attributes", "history"])
-def test_a_stranger_changes_nothing(section: str, owner: Settings, stranger: Tenant) -> None:
+def test_other_tenants_cannot_change_settings(section: str, owner: Settings, stranger: Tenant) -> None:
     theirs = Settings(owner.tenant, stranger.owner)
     response = theirs.client.post(owner.address(section), {"agent_name": "Mallory", "restore": "1"})
     assert response.status_code == 404

@@ -1,4 +1,4 @@
-"""The versions of the settings: their difference, and the way back."""
+"""Version history of the settings: comparison and restore."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from projects.models import AgentVersion, User
 from tests.console.agent.conftest import Settings
 
 
-def test_the_history_says_who_changed_what(owner: Settings) -> None:
+def test_the_history_shows_authors_and_changes(owner: Settings) -> None:
     owner.change(agent_name="Bruno")
     page = owner.page("history")
     assert owner.tenant.owner.name in page
@@ -22,7 +22,7 @@ def test_the_history_says_who_changed_what(owner: Settings) -> None:
     assert "<del>Nello</del><ins>Bruno</ins>" in page
 
 
-def test_times_are_those_of_the_business(owner: Settings) -> None:
+def test_times_are_in_the_business_time_zone(owner: Settings) -> None:
     owner.change("hours", timezone="Pacific/Kiritimati")
     page = owner.page("history")
     for version in owner.versions:
@@ -37,7 +37,7 @@ def test_any_two_versions_can_be_compared(owner: Settings) -> None:
     assert "Version 2 to 4" in page
 
 
-def test_a_restored_version_is_a_new_one(owner: Settings) -> None:
+def test_restoring_creates_a_new_version(owner: Settings) -> None:
     first = owner.document
     owner.change(agent_name="Bruno")
     response = owner.client.post(owner.address("history"), {"restore": "1", "started_from": "2"})
@@ -46,7 +46,7 @@ def test_a_restored_version_is_a_new_one(owner: Settings) -> None:
     assert [version.number for version in owner.versions] == [3, 2, 1]
 
 
-def test_nothing_is_restored_over_a_version_that_was_not_seen(owner: Settings) -> None:
+def test_restoring_over_an_unseen_version_is_refused(owner: Settings) -> None:
     owner.change(agent_name="Bruno")
     owner.change(agent_name="Carla")
     response = owner.client.post(owner.address("history"), {"restore": "1", "started_from": "2"})
@@ -55,7 +55,7 @@ def test_nothing_is_restored_over_a_version_that_was_not_seen(owner: Settings) -
 
 
 def test_another_projects_version_is_not_restored(owner: Settings) -> None:
-    """Two projects of one business count their versions alike."""
+    """Projects number their versions independently."""
     with owner.tenant.tx():
         other = create_project("Other", config=owner.tenant.project.agent_version.config)
         change_agent(other, Edit({"agent_name": "Other"}, 1, owner.tenant.owner))
@@ -64,8 +64,8 @@ def test_another_projects_version_is_not_restored(owner: Settings) -> None:
     assert owner.document["agent_name"] == "Nello"
 
 
-def test_settings_that_have_become_invalid_can_be_put_right(owner: Settings) -> None:
-    """A newer version of the product may refuse what an older one took."""
+def test_settings_that_became_invalid_can_be_fixed(owner: Settings) -> None:
+    """A newer release may refuse what an older one accepted."""
     tenant, seen = owner.tenant, owner.versions[0]
     with tenant.tx():
         AgentVersion.objects.create(
@@ -75,8 +75,8 @@ def test_settings_that_have_become_invalid_can_be_put_right(owner: Settings) -> 
     assert (saved.number, saved.document["timezone"]) == (seen.number + 2, "Europe/Rome")
 
 
-def test_an_address_that_the_operator_has_closed_since_is_not_restored(owner: Settings, settings: Any) -> None:
-    """It doesn't keep anyone from changing other settings either."""
+def test_a_version_with_a_now_blocked_url_is_not_restored(owner: Settings, settings: Any) -> None:
+    """It doesn't block other changes."""
     settings.OUTBOUND_ALLOW = ["127.0.0.1"]
     owner.change("models", model_base_url="http://127.0.0.1:8999/v1")
     settings.OUTBOUND_ALLOW = []
@@ -86,7 +86,7 @@ def test_an_address_that_the_operator_has_closed_since_is_not_restored(owner: Se
     assert (response.status_code, owner.document["model_base_url"]) == (422, "")
 
 
-def test_a_viewer_restores_nothing(owner: Settings, viewer: User) -> None:
+def test_viewers_cannot_restore(owner: Settings, viewer: User) -> None:
     owner.change(agent_name="Bruno")
     reader = Settings(owner.tenant, viewer)
     assert reader.client.post(owner.address("history"), {"restore": "1"}).status_code == 403
@@ -94,11 +94,11 @@ def test_a_viewer_restores_nothing(owner: Settings, viewer: User) -> None:
 
 
 @pytest.mark.parametrize("number", ["0", "9", "x", "-1", "9" * 50])
-def test_a_version_that_is_none_is_not_found(number: str, owner: Settings) -> None:
+def test_an_unknown_version_is_not_found(number: str, owner: Settings) -> None:
     assert owner.client.post(owner.address("history"), {"restore": number, "started_from": "1"}).status_code == 404
 
 
-def test_the_first_version_has_nothing_to_be_compared_with(owner: Settings) -> None:
+def test_the_first_version_has_no_comparison(owner: Settings) -> None:
     assert "<ins>" not in owner.page("history")
 
 

@@ -1,4 +1,4 @@
-"""Concurrent changes of settings that have no versions: the page shows what somebody else saved meanwhile."""
+"""Concurrent changes to unversioned settings: the page shows the conflicting save."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def note(tenant: Tenant, actor: str, *, action: AuditAction = CHANGED, subject: 
     )
 
 
-def test_who_saved_it_last_is_named(tenant: Tenant) -> None:
-    """Of this very thing, in this project, in one of these ways."""
+def test_the_last_editor_is_named(tenant: Tenant) -> None:
+    """Only entries about this object, project and kind of change count."""
     with tenant.tx():
         note(tenant, "Anna", project=tenant.project)
         note(tenant, "Bruno", project=tenant.project)
@@ -30,7 +30,7 @@ def test_who_saved_it_last_is_named(tenant: Tenant) -> None:
         assert last_to_change(tenant.project, "Calendar", CHANGED, MADE) == "Somebody"
 
 
-def test_only_what_differs_is_told_under_the_titles_of_the_page() -> None:
+def test_differences_use_the_pages_field_titles() -> None:
     standing = {"sites": ["a"], "brand": "#111111", "language": "it"}
     typed = {"sites": ["a", "b"], "brand": "#222222", "language": "it"}
     assert changes_of(standing, typed, titles={"brand": "Colour"}) == [

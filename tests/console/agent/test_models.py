@@ -1,4 +1,4 @@
-"""The project's own model: its address, its key, and the button that tries it."""
+"""The project's own model: URL, key and test."""
 
 from __future__ import annotations
 
@@ -51,24 +51,24 @@ def test_a_stored_key_can_be_removed(with_key: Settings) -> None:
     assert stored_key(with_key) is None
 
 
-def test_a_stored_key_goes_to_no_new_address(with_key: Settings) -> None:
-    """Whoever may change the address could read the key at a server of their own."""
+def test_a_stored_key_is_not_sent_to_a_new_url(with_key: Settings) -> None:
+    """Otherwise whoever may change the URL could send the key to their own server."""
     response = with_key.change("models", model_base_url=ELSEWHERE)
     assert "The stored key is for another address" in response.content.decode()
     assert with_key.document["model_base_url"] == OURS
     assert with_key.change("models", model_base_url=ELSEWHERE, model_api_key="sk-other").status_code == 302
 
 
-def test_a_restored_version_brings_no_other_address_back_to_a_key(with_key: Settings) -> None:
+def test_restoring_another_url_does_not_reuse_the_key(with_key: Settings) -> None:
     with_key.change("models", model_base_url=ELSEWHERE, model_api_key="sk-other")
     with_key.client.post(with_key.address("history"), {"restore": "2", "started_from": "3"})
     assert (with_key.document["model_base_url"], stored_key(with_key)) == (ELSEWHERE, "sk-other")
 
 
-def test_a_key_that_no_key_opens_any_more_is_written_again(with_key: Settings, settings: Any) -> None:
-    """After the operator's key was lost the page opens and says so, tries nothing, and takes a new one."""
+def test_an_undecryptable_key_can_be_replaced(with_key: Settings, settings: Any) -> None:
+    """After the encryption key is lost, the page says so, sends nothing, and accepts a new key."""
     settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
-    said = "The stored key can’t be read any more"
+    said = "The stored key can’t be decrypted"
     assert said in with_key.page("models")
     answer = try_it(with_key)
     assert (answer["ok"], "Enter it again under Configuration, Models." in answer["sentence"]) == (False, True)
@@ -79,7 +79,7 @@ def test_a_key_that_no_key_opens_any_more_is_written_again(with_key: Settings, s
 
 @pytest.fixture
 def organizations_key(with_key: Settings) -> str:
-    """A key for all projects, stored beside the project's own."""
+    """An organization-wide key next to the project's own."""
     with with_key.tenant.tx():
         row = Attribute(project=None, key=KEY_ATTRIBUTE, type=AttributeType.SECRET)
         fill_row(row, "sk-of-the-organization")
@@ -88,10 +88,8 @@ def organizations_key(with_key: Settings) -> str:
 
 
 @pytest.mark.usefixtures("organizations_key")
-def test_without_the_projects_key_the_organizations_goes_to_no_address_of_the_projects(
-    with_key: Settings, api: Client
-) -> None:
-    """Whoever chose the address, and wrote a key of their own for it, could read the organization's there."""
+def test_the_organizations_key_is_not_sent_to_a_projects_url(with_key: Settings, api: Client) -> None:
+    """Otherwise whoever chose the URL could read the organization's key there."""
     refused = with_key.change("models", remove_key="yes")
     assert "Your organization has a key for another address" in refused.content.decode()
     assert api.delete(f"/api/v1/attributes/{KEY_ATTRIBUTE}").status_code == 409
@@ -100,13 +98,13 @@ def test_without_the_projects_key_the_organizations_goes_to_no_address_of_the_pr
     assert with_key.change("models", model_base_url="", remove_key="yes").status_code == 302
 
 
-def test_the_api_removes_a_key_that_no_other_stands_behind(with_key: Settings, api: Client) -> None:
+def test_the_api_removes_a_key_without_a_fallback(with_key: Settings, api: Client) -> None:
     assert api.delete(f"/api/v1/attributes/{KEY_ATTRIBUTE}").status_code == 204
     assert stored_key(with_key) is None
 
 
-def test_a_key_is_a_secret_however_it_is_written(owner: Settings, api: Client) -> None:
-    """It is never shown, and never stored as a text."""
+def test_a_key_is_always_stored_as_a_secret(owner: Settings, api: Client) -> None:
+    """Never shown, and never stored as plain text."""
     address = f"/api/v1/attributes/{KEY_ATTRIBUTE}"
     answer = api.put(address, {"value": SECRET}, content_type="application/json").json()
     assert (answer["type"], answer["value"], stored_key(owner)) == ("secret", None, SECRET)
@@ -116,7 +114,7 @@ def test_a_key_is_a_secret_however_it_is_written(owner: Settings, api: Client) -
 
 
 @pytest.mark.parametrize("key", ["two words", "line\nbreak", "schlüssel", "x" * 501])
-def test_a_key_that_is_none_is_refused(key: str, owner: Settings) -> None:
+def test_an_invalid_key_is_refused(key: str, owner: Settings) -> None:
     assert owner.change("models", model_base_url=OURS, model_api_key=key).status_code == 422
     assert len(owner.versions) == 1
 
@@ -138,7 +136,7 @@ def operators_model(model: ScriptedModel, settings: Any) -> ScriptedModel:
     return model
 
 
-def test_a_model_that_answers_says_how_long_it_took(owner: Settings, operators_model: ScriptedModel) -> None:
+def test_a_successful_test_reports_the_duration(owner: Settings, operators_model: ScriptedModel) -> None:
     answer = try_it(owner, models__reply__use="own", models__reply__name="typed-and-not-saved")
     assert answer["ok"]
     assert answer["sentence"].startswith("typed-and-not-saved answered in 0.")
@@ -146,25 +144,25 @@ def test_a_model_that_answers_says_how_long_it_took(owner: Settings, operators_m
     assert len(owner.versions) == 1
 
 
-def test_a_model_that_the_endpoint_does_not_know_is_told(owner: Settings, operators_model: ScriptedModel) -> None:
+def test_an_unknown_model_is_reported(owner: Settings, operators_model: ScriptedModel) -> None:
     operators_model.script("reply", fault="404")
     answer = try_it(owner, models__reply__use="own", models__reply__name="gpt-9")
     assert not answer["ok"]
     assert "gpt-9 didn’t answer. The model endpoint answered 404" in answer["sentence"]
 
 
-def test_a_private_address_is_not_called(owner: Settings, operators_model: ScriptedModel) -> None:
+def test_private_addresses_are_not_called(owner: Settings, operators_model: ScriptedModel) -> None:
     answer = try_it(owner, model_base_url=operators_model.base_url)
     assert "this machine" in answer["sentence"] or "private network" in answer["sentence"]
     assert operators_model.requests() == []
 
 
-def test_a_stored_key_is_tried_at_no_new_address(with_key: Settings) -> None:
+def test_a_test_does_not_send_the_stored_key_to_a_new_url(with_key: Settings) -> None:
     answer = try_it(with_key, model_base_url=ELSEWHERE)
     assert answer == {"ok": False, "sentence": "The stored key is for another address. Enter the key for this one."}
 
 
-def test_no_connection_is_held_while_the_model_is_asked(
+def test_no_database_connection_is_held_during_the_test(
     owner: Settings, operators_model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     held: list[bool] = []
@@ -178,7 +176,7 @@ def test_no_connection_is_held_while_the_model_is_asked(
     assert held == [False]
 
 
-def test_without_the_script_the_page_says_how_it_went(owner: Settings, operators_model: ScriptedModel) -> None:
+def test_without_javascript_the_page_shows_the_result(owner: Settings, operators_model: ScriptedModel) -> None:
     url = reverse("agent_model_test", args=[owner.tenant.project.slug])
     form = {**owner.form("models"), "models.reply.use": "own", "models.reply.name": "mine"}
     page = owner.client.post(url, {**form, "test": "reply"}).content.decode()
@@ -186,19 +184,19 @@ def test_without_the_script_the_page_says_how_it_went(owner: Settings, operators
     assert 'value="mine"' in page
 
 
-def test_a_project_may_try_so_many_models_a_minute(
+def test_model_tests_are_rate_limited_per_project(
     owner: Settings, operators_model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By the real bucket, in Redis. Who may not try is told in a sentence when to come back, and no model is asked."""
+    """Uses the real bucket in Redis. A refused test says when to retry and makes no model call."""
     monkeypatch.setattr(model_test, "TRIALS_PER_MINUTE", 1)
     assert try_it(owner)["ok"]
     response = post_trial(owner)
     assert (response.status_code, response.headers["Retry-After"]) == (429, response.json()["sentence"].split()[-2])
-    assert "A project tries models at most 1 times a minute. Try again in" in response.json()["sentence"]
+    assert "Limit of 1 tests per minute reached. Try again in" in response.json()["sentence"]
     assert len(operators_model.requests()) == 1
 
 
-def test_a_viewer_tries_no_model(owner: Settings, viewer: User) -> None:
+def test_viewers_cannot_test_models(owner: Settings, viewer: User) -> None:
     client = Client()
     client.force_login(viewer)
     assert client.post(reverse("agent_model_test", args=[owner.tenant.project.slug])).status_code == 403

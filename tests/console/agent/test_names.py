@@ -1,4 +1,4 @@
-"""Names in the settings: of tools that don't exist, and of two intents alike."""
+"""Names in the settings: unknown tools and duplicate intents."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.tools.examples import event
 from tools.engine.custom import service
 
 OWN = "tell_colleagues_tool"
-GONE = f"{OWN} doesn’t exist any more: choose another tool, or leave it out here."
+GONE = f"{OWN} no longer exists. Choose another tool or remove it."
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def remove(owner: Settings) -> None:
         service.remove(owner.tenant.project, OWN)
 
 
-def test_a_step_may_not_promise_what_no_tool_does(owner: Settings) -> None:
+def test_a_step_with_an_unknown_tool_is_refused(owner: Settings) -> None:
     response = owner.change("scenarios", scenarios__0__steps__1__tools="send_sms_tool, chek_availability_tool")
     assert response.status_code == 422
     page = response.content.decode().replace("&#x27;", "'")
@@ -37,12 +37,12 @@ def test_a_step_may_not_promise_what_no_tool_does(owner: Settings) -> None:
 
 
 @pytest.mark.usefixtures("own_tool")
-def test_a_step_may_promise_a_tool_of_the_projects_own(owner: Settings) -> None:
+def test_a_step_can_use_a_custom_tool(owner: Settings) -> None:
     assert owner.change("scenarios", scenarios__0__steps__1__tools=OWN).status_code == 302
 
 
 @pytest.mark.usefixtures("own_tool")
-def test_a_tool_that_was_removed_is_marked_beside_its_step_and_hinders_nothing(owner: Settings) -> None:
+def test_a_removed_tool_warns_at_its_step_without_blocking(owner: Settings) -> None:
     owner.change("scenarios", scenarios__0__steps__1__tools=OWN)
     assert GONE not in owner.page("scenarios")
     remove(owner)
@@ -51,7 +51,7 @@ def test_a_tool_that_was_removed_is_marked_beside_its_step_and_hinders_nothing(o
     assert owner.change("business", agent_name="Bruno").status_code == 302
 
 
-def test_two_intents_of_one_name_are_refused_beside_the_second(owner: Settings) -> None:
+def test_duplicate_intents_are_refused_at_the_second(owner: Settings) -> None:
     first = owner.document["intents"][0]["name"]
     response = owner.change("intents", intents__2__name=f" {first.upper()} ")
     assert response.status_code == 422
@@ -61,8 +61,8 @@ def test_two_intents_of_one_name_are_refused_beside_the_second(owner: Settings) 
     assert len(owner.versions) == 1
 
 
-def test_two_intents_that_stand_so_hinder_no_other_change(owner: Settings) -> None:
-    """A version from before the rule goes on working."""
+def test_existing_duplicate_intents_do_not_block_other_changes(owner: Settings) -> None:
+    """Versions from before the rule keep working."""
     with owner.tenant.tx():
         config = latest_agent_version(owner.tenant.project).config
         twice = config.model_copy(update={"intents": [config.intents[0], *config.intents]})
@@ -72,6 +72,6 @@ def test_two_intents_that_stand_so_hinder_no_other_change(owner: Settings) -> No
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_no_template_has_two_intents_of_one_name(name: str) -> None:
-    config = business_templates()[name].config_for("Da Nello", locale=Locale(timezone="Europe/Rome", region="IT"))
-    assert duplicate_intents(config.intents) == {}
+def test_no_template_has_duplicate_intents(name: str) -> None:
+    config = starters()[name].config_for("Da Nello", locale=Locale(timezone="Europe/Rome", region="IT"))
+    assert intents_called_the_same(config.intents) == {}

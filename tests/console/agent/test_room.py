@@ -1,4 +1,4 @@
-"""How much of a request the settings take, functions and all, and what is said where too little is left."""
+"""The prompt budget: size of settings and tool definitions, warnings and refusals."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from tools.engine.function_calling.offer import read_offer
 KIND = {"rules": 1_500, "business_context": 0, "scenarios": 0, "procedures": 0, "intents": 0, "tools": 0}
 
 
-def weight_of(settings: Settings, **changes: Any) -> PromptSize:
-    """Of the settings as they stand, with changes."""
+def weight_of(settings: Settings, **changes: Any) -> Weight:
+    """The budget of the saved settings with changes."""
     with settings.tenant.tx():
         settings.tenant.project.refresh_from_db()
         return measure_prompt(settings.tenant.project, AgentConfig.model_validate({**settings.document, **changes}))
 
 
 def put(settings: Settings, **changes: Any) -> None:
-    """Settings that stand, however they came to be."""
+    """Settings written directly, bypassing validation."""
     with settings.tenant.tx():
         config = AgentConfig.model_validate({**settings.document, **changes})
         save_agent(settings.tenant.project, config=config, author=None)
 
 
 def words(settings: Settings, *, room: int) -> str:
-    """A business context that leaves so much room for the conversation."""
+    """A business context that leaves the given budget for the conversation."""
     without = weight_of(settings, business_context="")
     return "x" * (without.room - room)
 
@@ -42,8 +42,8 @@ def weight(**parts: int) -> PromptSize:
     return PromptSize({**KIND, **parts}, channel="chat", limit=25_000, reserve=4_000)
 
 
-def test_functions_and_their_sections_are_counted(owner: Settings) -> None:
-    """What the model may call goes along with every request."""
+def test_tool_definitions_count_toward_the_prompt(owner: Settings) -> None:
+    """Tool definitions are part of every request."""
     everything, none = weight_of(owner), weight_of(owner, enabled_tools=[])
     with owner.tenant.tx():
         offer = read_offer(Trigger.TURN, owner.tenant.project, channel=everything.channel)
@@ -52,16 +52,16 @@ def test_functions_and_their_sections_are_counted(owner: Settings) -> None:
     assert none.parts["tools"] == 0
 
 
-def test_the_page_shows_what_is_left_for_the_conversation(owner: Settings) -> None:
+def test_the_page_shows_the_remaining_prompt_budget(owner: Settings) -> None:
     budget = prompt_budget(weight_of(owner))
     for section in ("business", "scenarios", "procedures", "intents", "abilities"):
         page = owner.page(section)
         assert f'<p class="ag-kb">{budget.total} <small>of 25 kB' in page
         assert f'<dd class="tn text-end ag-left">{budget.room}</dd>' in page
-        assert "Too little is left" not in page
+        assert "Prompt too large" not in page
 
 
-def test_too_little_room_is_said_beside_the_field_that_takes_most(owner: Settings) -> None:
+def test_a_small_budget_warns_at_the_largest_field(owner: Settings) -> None:
     put(owner, scenarios=[])
     put(owner, business_context=words(owner, room=2_050))
     page = owner.page()
@@ -70,13 +70,13 @@ def test_too_little_room_is_said_beside_the_field_that_takes_most(owner: Setting
     assert 'id="procedures-too-large"' not in owner.page("procedures")
 
 
-def test_settings_with_little_room_are_saved(owner: Settings) -> None:
-    """It is a warning: the agent answers, and remembers less."""
+def test_settings_with_a_small_budget_are_saved(owner: Settings) -> None:
+    """Only a warning: the agent still answers, with a shorter memory."""
     put(owner, scenarios=[])
     assert owner.change(business_context=words(owner, room=50)).status_code == 302
 
 
-def test_settings_that_leave_no_room_are_refused_and_nothing_typed_is_lost(owner: Settings) -> None:
+def test_settings_without_budget_are_refused_and_keep_their_input(owner: Settings) -> None:
     put(owner, scenarios=[])
     before = len(owner.versions)
     typed = words(owner, room=0)
@@ -91,7 +91,7 @@ def test_settings_that_leave_no_room_are_refused_and_nothing_typed_is_lost(owner
     assert len(owner.versions) == before
 
 
-def test_a_refusal_stands_on_the_page_that_was_saved_and_names_what_is_larger(owner: Settings) -> None:
+def test_a_refusal_appears_on_the_saved_page_and_names_the_largest_field(owner: Settings) -> None:
     put(owner, scenarios=[])
     put(owner, business_context=words(owner, room=100))
     form = {f"procedures.{at}.{name}": "y" * 80 for at in range(4) for name in ("title", "text")}
@@ -103,7 +103,7 @@ def test_a_refusal_stands_on_the_page_that_was_saved_and_names_what_is_larger(ow
     assert "Shorten the business context or the procedures by " in page
 
 
-def test_tools_that_leave_no_room_are_refused_beside_them(owner: Settings) -> None:
+def test_tools_without_budget_are_refused_at_their_field(owner: Settings) -> None:
     put(owner, enabled_tools=[], procedures=[{"title": "Deposits", "text": "y" * 2_000}] * 3)
     put(owner, business_context=words(owner, room=100))
     response = owner.change("abilities", which_tools="all")
@@ -111,14 +111,14 @@ def test_tools_that_leave_no_room_are_refused_beside_them(owner: Settings) -> No
     assert 'id="enabled_tools-error"' in response.content.decode()
 
 
-def test_settings_that_had_no_room_before_may_shrink(owner: Settings) -> None:
-    """Step by step: who shortens them is not sent back."""
+def test_oversized_settings_may_shrink_step_by_step(owner: Settings) -> None:
+    """Each shrinking step is accepted."""
     put(owner, business_context=words(owner, room=-500))
     assert owner.change(business_context=words(owner, room=-300)).status_code == 302
     assert owner.change(business_context=words(owner, room=-400)).status_code == 422
 
 
-def test_an_earlier_version_without_room_is_not_restored(owner: Settings) -> None:
+def test_an_oversized_version_is_not_restored(owner: Settings) -> None:
     put(owner, business_context=words(owner, room=-500))
     put(owner, business_context="Short.")
     number = owner.versions[1].number
@@ -154,7 +154,7 @@ def test_an_earlier_version_without_room_is_not_restored(owner: Settings) -> Non
     ],
     ids=["too little", "on another page", "all of it", "nowhere else"],
 )
-def test_a_sentence_says_what_is_too_large_and_what_would_be_right(
+def test_the_message_names_the_largest_field_and_the_needed_cut(
     parts: dict[str, int], among: tuple[str, ...], field: str, sentence: str
 ) -> None:
     [(found, said)] = size_advice(weight(**parts), among=among).items()

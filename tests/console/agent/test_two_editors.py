@@ -1,4 +1,4 @@
-"""Two people at the same settings: neither loses anything, and where they meet, the second sees it."""
+"""Concurrent editing: changes are merged, and conflicts shown to the second editor."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from todos.models import TodoType
 
 @pytest.fixture
 def second(owner: Settings) -> Settings:
-    """Another browser of the same tenant."""
+    """A second client of the same tenant."""
     return Settings(owner.tenant, owner.tenant.owner)
 
 
-def test_changes_of_different_fields_are_both_kept(owner: Settings, second: Settings) -> None:
+def test_changes_to_different_fields_are_merged(owner: Settings, second: Settings) -> None:
     form = second.form()
     owner.change(agent_name="Bruno")
     assert second.save(form, style="Terse.").status_code == 302
     assert (owner.document["agent_name"], owner.document["style"]) == ("Bruno", "Terse.")
 
 
-def test_changes_of_different_scenarios_are_both_kept(owner: Settings, second: Settings) -> None:
+def test_changes_to_different_scenarios_are_merged(owner: Settings, second: Settings) -> None:
     form = second.form("scenarios")
     owner.change("scenarios", scenarios__0__steps__0__text="Ask for the number.")
     second.save(form, "scenarios", scenarios__1__steps__0__text="Read the menu out.")
@@ -41,7 +41,7 @@ def test_changes_of_different_scenarios_are_both_kept(owner: Settings, second: S
     assert texts == ["Ask for the number.", "Read the menu out."]
 
 
-def test_a_change_of_the_same_field_is_shown_and_not_saved(owner: Settings, second: Settings) -> None:
+def test_changes_to_the_same_field_conflict(owner: Settings, second: Settings) -> None:
     form = second.form()
     owner.change(agent_name="Bruno")
     response = second.save(form, agent_name="Carla")
@@ -50,7 +50,7 @@ def test_a_change_of_the_same_field_is_shown_and_not_saved(owner: Settings, seco
     assert owner.document["agent_name"] == "Bruno"
 
 
-def test_after_the_difference_was_shown_a_second_save_stands(owner: Settings, second: Settings) -> None:
+def test_saving_again_after_a_conflict_succeeds(owner: Settings, second: Settings) -> None:
     form = second.form()
     owner.change(agent_name="Bruno", style="Terse.")
     shown = controls(second.save(form, agent_name="Carla"))
@@ -63,7 +63,7 @@ def controls(response: Any) -> dict[str, str]:
     return controls_of(response.content.decode())
 
 
-def test_of_two_saves_at_the_same_moment_one_is_told(tenant: Tenant) -> None:
+def test_one_of_two_simultaneous_saves_conflicts(tenant: Tenant) -> None:
     def save(name: str) -> bool:
         try:
             with tenant.tx():
@@ -79,7 +79,7 @@ def test_of_two_saves_at_the_same_moment_one_is_told(tenant: Tenant) -> None:
     assert sorted(saved) == [False, False, False, True]
 
 
-def test_a_form_of_a_version_that_never_was_is_a_conflict(owner: Settings) -> None:
+def test_a_form_with_an_unknown_version_conflicts(owner: Settings) -> None:
     assert owner.change(agent_name="Bruno", started_from="99").status_code == 409
 
 
@@ -96,11 +96,11 @@ A, B, C = ({"title": name, "text": "x"} for name in "ABC")
         ({"x": 1, "y": 1}, {"x": 2, "y": 1}, {"x": 1, "y": 2}, {"x": 2, "y": 2}, False),
         ({"x": 1}, {}, {"x": 1, "y": 2}, {"y": 2}, False),
         ([A, B], [A, {**B, "text": "y"}], [{**A, "text": "z"}, B], [{**A, "text": "z"}, {**B, "text": "y"}], False),
-        # They moved two, and I changed one of them: joined by place, one of the two would be lost.
+        # They moved two items, I changed one of them: merging by position would lose one.
         ([A, B], [B, A], [{**A, "text": "z"}, B], [{**A, "text": "z"}, B], True),
         ([A, B], [A, B, C], [{**A, "text": "z"}, B], [{**A, "text": "z"}, B], True),
         ([A], [{**A, "text": "y"}], [{**A, "text": "z"}], [{**A, "text": "z"}], True),
-        # I named one anew while they changed it: mine may as well be another in its place.
+        # I renamed an item while they changed it: mine could be a different one.
         ([A, B], [{**A, "text": "y"}, B], [C, B], [C, B], True),
     ],
 )
@@ -110,14 +110,14 @@ def test_merge(base: Any, theirs: Any, mine: Any, value: Any, is_conflict: bool)
 
 
 @pytest.mark.parametrize("name", ["title", "name", "key"])
-def test_changes_within_one_item_are_joined_by_what_it_is_known_by(name: str) -> None:
+def test_list_items_are_merged_by_their_key(name: str) -> None:
     item = {name: "hours", "text": "x", "more": "x"}
     merged = merge([item], theirs=[{**item, "text": "y"}], mine=[{**item, "more": "z"}])
     assert (merged.value, merged.is_conflict) == ([{name: "hours", "text": "y", "more": "z"}], False)
 
 
-def test_a_key_goes_to_no_address_that_it_was_not_written_beside(owner: Settings, second: Settings) -> None:
-    """Somebody else has changed the address since the form was opened."""
+def test_a_key_is_not_stored_for_a_concurrently_changed_url(owner: Settings, second: Settings) -> None:
+    """The URL was changed since the form was loaded."""
     ours, theirs = "https://models.example/v1", "https://elsewhere.example/v1"
     owner.change("models", model_base_url=ours)
     form = second.form("models")
@@ -127,8 +127,8 @@ def test_a_key_goes_to_no_address_that_it_was_not_written_beside(owner: Settings
     assert f"Someone changed the address to {theirs}." in answer.content.decode()
 
 
-def test_an_attribute_that_two_add_at_once_is_one(tenant: Tenant) -> None:
-    """The later value holds, and neither is told of a mistake of ours."""
+def test_concurrently_added_attributes_become_one(tenant: Tenant) -> None:
+    """The later value wins, and neither request fails."""
 
     def put(value: str) -> None:
         with tenant.tx():
@@ -142,13 +142,13 @@ def test_an_attribute_that_two_add_at_once_is_one(tenant: Tenant) -> None:
 
 
 def saved_at(text: str, kind: TodoType) -> str:
-    """When a type was saved, as its form on the page says it."""
+    """The type's save time as rendered in its form."""
     [moment] = re.findall(rf'value="{kind.pk}"><input type="hidden" name="saved_at" value="([^"]+)"', text)
     return str(moment)
 
 
-def test_a_type_of_todos_that_was_saved_meanwhile_is_not_saved_over(owner: Settings, tenant: Tenant) -> None:
-    """Who may approve would else be what it was when the other's page was opened."""
+def test_a_concurrently_saved_todo_type_is_not_overwritten(owner: Settings, tenant: Tenant) -> None:
+    """Otherwise an outdated form would reset who may approve."""
     fields = {"name": "Letter", "description": "A letter", "tools": []}
 
     with tenant.tx():
@@ -168,7 +168,9 @@ def test_a_type_of_todos_that_was_saved_meanwhile_is_not_saved_over(owner: Setti
 
 
 @pytest.mark.parametrize("place", [{"id": "x"}, {"id": ""}, {"saved_at": "2026-11-23T00:00:00+00:00"}])
-def test_a_form_that_names_no_type_of_todos_makes_none(owner: Settings, tenant: Tenant, place: dict[str, str]) -> None:
+def test_a_form_without_a_valid_type_creates_no_todo_type(
+    owner: Settings, tenant: Tenant, place: dict[str, str]
+) -> None:
     form = {"do": "save", "name": "Letter", "description": "A letter", "expires_after_hours": "168"}
     form |= {"approver_role": "operator", "second_approver": "never", "saved_at": "2026-11-23T00:00:00+00:00", **place}
     assert owner.client.post(owner.address("todos"), form).status_code == 404

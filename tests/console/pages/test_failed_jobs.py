@@ -1,4 +1,4 @@
-"""Jobs that failed, in plain words, and running them again."""
+"""The page of failed jobs: labels and retry."""
 
 from __future__ import annotations
 
@@ -22,29 +22,31 @@ def url_of(tenant: Tenant) -> str:
     return reverse("failed_jobs", args=[tenant.project.slug])
 
 
-def test_nothing_failed_is_said_as_such(owner: Client, tenant: Tenant) -> None:
-    assert "Nothing has failed" in owner.get(url_of(tenant)).content.decode()
+def test_an_empty_list_says_so(owner: Client, tenant: Tenant) -> None:
+    assert "No failures" in owner.get(url_of(tenant)).content.decode()
 
 
-def test_a_row_says_why_what_it_means_and_where(owner: Client, tenant: Tenant, failed_job: MakeJob) -> None:
+def test_a_row_shows_reason_consequence_and_conversation(owner: Client, tenant: Tenant, failed_job: MakeJob) -> None:
     conversation = talk(tenant, "Hi", name="Giulia Ferri")
     failed_job(lane="thoughts", conversation=conversation)
     text = owner.get(url_of(tenant)).content.decode()
-    for words in ("The model took too long.", "The next reply goes by older directives.", "5 attempts", "Giulia Ferri"):
+    for words in ("The model took too long.", "The next reply uses older directives.", "5 attempts", "Giulia Ferri"):
         assert words in text
     assert reverse("conversation", args=[tenant.project.slug, conversation.pk]) in text
 
 
-def test_whatever_may_fail_has_words_that_staff_understands() -> None:
+def test_every_lane_has_a_label() -> None:
     assert [lane.name for lane in lanes() if lane.name not in LANES] == []
 
 
-def test_a_fault_in_the_code_is_not_blamed_on_the_settings(owner: Client, tenant: Tenant, failed_job: MakeJob) -> None:
+def test_unexpected_exceptions_are_labeled_as_internal_errors(
+    owner: Client, tenant: Tenant, failed_job: MakeJob
+) -> None:
     failed_job(error="'NoneType' object is not subscriptable")
-    assert "A fault of this server" in owner.get(url_of(tenant)).content.decode()
+    assert "Internal error" in owner.get(url_of(tenant)).content.decode()
 
 
-def test_run_again_queues_the_job_with_fresh_attempts(owner: Client, tenant: Tenant, failed_job: MakeJob) -> None:
+def test_retrying_requeues_the_job_with_fresh_attempts(owner: Client, tenant: Tenant, failed_job: MakeJob) -> None:
     job = failed_job()
     text = owner.post(url_of(tenant), {"job": job.pk}, follow=True).content.decode()
     assert "Observer is queued again" in text
@@ -53,28 +55,28 @@ def test_run_again_queues_the_job_with_fresh_attempts(owner: Client, tenant: Ten
     assert (job.state, job.attempts) == (State.QUEUED, 0)
 
 
-def test_a_job_that_did_not_fail_is_refused_in_a_sentence(owner: Client, tenant: Tenant, failed_job: MakeJob) -> None:
-    """Two people at once: the second one is told."""
+def test_retrying_a_job_that_did_not_fail_is_refused(owner: Client, tenant: Tenant, failed_job: MakeJob) -> None:
+    """Of two simultaneous retries, the second is refused."""
     job = failed_job()
     owner.post(url_of(tenant), {"job": job.pk})
     text = owner.post(url_of(tenant), {"job": job.pk}, follow=True).content.decode()
     assert "Only a failed job can run again; this one is queued." in text
 
 
-def test_a_job_of_a_lane_that_is_gone_is_refused_in_a_sentence(
-    owner: Client, tenant: Tenant, failed_job: MakeJob
-) -> None:
+def test_retrying_a_job_of_a_removed_lane_is_refused(owner: Client, tenant: Tenant, failed_job: MakeJob) -> None:
     job = failed_job(lane="gone")
     text = owner.post(url_of(tenant), {"job": job.pk}, follow=True).content.decode()
     assert "No app has registered the lane" in text
 
 
 @pytest.mark.parametrize("job", ["", "x", "0b2cbc66-6141-486a-a102-c5de9850b089"])
-def test_a_job_that_does_not_exist_is_not_found(job: str, owner: Client, tenant: Tenant) -> None:
+def test_an_unknown_job_is_not_found(job: str, owner: Client, tenant: Tenant) -> None:
     assert owner.post(url_of(tenant), {"job": job}).status_code == 404
 
 
-def test_another_tenants_job_is_not_run(owner: Client, tenant: Tenant, stranger: Tenant, failed_job: MakeJob) -> None:
+def test_another_tenants_job_is_not_retried(
+    owner: Client, tenant: Tenant, stranger: Tenant, failed_job: MakeJob
+) -> None:
     job = failed_job()
     client = browser(stranger.owner)
     assert client.post(url_of(stranger), {"job": job.pk}).status_code == 404
@@ -83,7 +85,7 @@ def test_another_tenants_job_is_not_run(owner: Client, tenant: Tenant, stranger:
         assert Job.objects.get(pk=job.pk).state == State.FAILED
 
 
-def test_a_viewer_sees_the_reason_and_no_button(viewer: Any, tenant: Tenant, failed_job: MakeJob) -> None:
+def test_viewers_see_failures_read_only(viewer: Any, tenant: Tenant, failed_job: MakeJob) -> None:
     job = failed_job()
     client = browser(viewer)
     text = client.get(url_of(tenant)).content.decode()

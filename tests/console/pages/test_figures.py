@@ -1,4 +1,4 @@
-"""The dashboard's figures: what is counted, in which days, and of whom."""
+"""The dashboard's metrics and their cache."""
 
 from __future__ import annotations
 
@@ -37,20 +37,20 @@ def test_a_week_is_compared_with_the_same_hours_of_the_week_before(tenant: Tenan
     assert (figures.before.conversations, figures.before.messages) == (1, 1)
 
 
-def test_the_rest_of_the_same_day_a_week_ago_is_not_compared_yet(tenant: Tenant) -> None:
+def test_the_previous_week_ends_at_the_same_time_of_day(tenant: Tenant) -> None:
     now = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
     talk(tenant, "In the evening", at=datetime(2026, 11, 13, 19, 0, tzinfo=UTC))
     assert figures_of(tenant, now=now).before.conversations == 0
 
 
-def test_days_are_those_of_the_business(tenant: Tenant) -> None:
-    """Half past eleven at night in London is tomorrow in Rome."""
+def test_days_are_in_the_business_time_zone(tenant: Tenant) -> None:
+    """23:30 in London is tomorrow in Rome."""
     talk(tenant, "Hi", at=datetime(2026, 11, 19, 23, 30, tzinfo=UTC))
     figures = figures_of(tenant, now=datetime(2026, 11, 20, 12, 0, tzinfo=UTC))
     assert [day.count for day in figures.days] == [0, 0, 0, 0, 0, 0, 1]
 
 
-def test_the_share_of_fresh_directives_leaves_out_replies_that_could_have_none(tenant: Tenant) -> None:
+def test_the_fresh_share_excludes_replies_without_directives(tenant: Tenant) -> None:
     row = talk(tenant, "Hi")
     with tenant.tx():
         for seq, freshness in enumerate(("fresh", "fresh", "fresh", "stale", "waiting", "none"), 2):
@@ -59,7 +59,7 @@ def test_the_share_of_fresh_directives_leaves_out_replies_that_could_have_none(t
     assert (today.fresh, today.stale, today.waiting, today.fresh_share) == (3, 1, 1, 0.6)
 
 
-def test_the_time_to_first_token_is_of_replies_to_a_customer(tenant: Tenant) -> None:
+def test_time_to_first_token_counts_replies_only(tenant: Tenant) -> None:
     row = talk(tenant, "one", "two", "three")
     with tenant.tx():
         for turn, message in zip(Turn.objects.all(), row.messages.all(), strict=True):
@@ -70,7 +70,7 @@ def test_the_time_to_first_token_is_of_replies_to_a_customer(tenant: Tenant) -> 
     assert week.p95_ms == pytest.approx(300)
 
 
-def test_quality_is_the_mean_of_the_turns_that_were_scored(tenant: Tenant) -> None:
+def test_quality_is_the_mean_over_scored_turns(tenant: Tenant) -> None:
     row = talk(tenant, "Hi", channel=Channel.PHONE)
     with tenant.tx():
         for seq, score in enumerate((4, 9), 2):
@@ -93,14 +93,14 @@ def test_cost_is_unknown_until_a_model_has_a_price(tenant: Tenant) -> None:
     assert figures_of(tenant).now.cost == Decimal("0.25")
 
 
-def test_another_tenants_talk_is_in_nobody_elses_figures(tenant: Tenant, stranger: Tenant) -> None:
+def test_metrics_exclude_other_tenants(tenant: Tenant, stranger: Tenant) -> None:
     talk(stranger, "Hi")
     assert figures_of(tenant).is_empty
 
 
 @pytest.fixture
 def recent(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> Callable[[], int | None]:
-    """How many conversations the dashboard of a project that counts as busy shows; None while they are counted."""
+    """The number of conversations shown for a busy project; None while counting."""
     monkeypatch.setattr(metrics_cache, "BUSY", 1)
 
     def count() -> int | None:
@@ -117,14 +117,14 @@ def wait_for_counting() -> None:
         running.result(timeout=60)
 
 
-def test_nobody_waits_for_a_busy_projects_first_count(tenant: Tenant, recent: Callable[[], int | None]) -> None:
+def test_a_busy_projects_first_count_runs_in_the_background(tenant: Tenant, recent: Callable[[], int | None]) -> None:
     talk(tenant, "Hi")
     assert recent() is None
     wait_for_counting()
     assert recent() == 1
 
 
-def test_a_quiet_projects_figures_are_of_this_moment(
+def test_a_quiet_projects_metrics_are_current(
     tenant: Tenant, recent: Callable[[], int | None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(metrics_cache, "BUSY", 3)
@@ -134,7 +134,7 @@ def test_a_quiet_projects_figures_are_of_this_moment(
     assert not metrics_cache._counting
 
 
-def test_a_busy_projects_figures_are_counted_once_a_minute(tenant: Tenant, recent: Callable[[], int | None]) -> None:
+def test_a_busy_projects_metrics_are_counted_once_a_minute(tenant: Tenant, recent: Callable[[], int | None]) -> None:
     talk(tenant, "Hi")
     recent()
     wait_for_counting()
@@ -143,7 +143,7 @@ def test_a_busy_projects_figures_are_counted_once_a_minute(tenant: Tenant, recen
     assert not metrics_cache._counting
 
 
-def test_figures_of_more_than_a_minute_ago_are_counted_anew_behind_the_page(
+def test_stale_metrics_are_refreshed_in_the_background(
     tenant: Tenant, recent: Callable[[], int | None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     talk(tenant, "Hi")
@@ -158,7 +158,7 @@ def test_figures_of_more_than_a_minute_ago_are_counted_anew_behind_the_page(
 
 
 @pytest.mark.parametrize("older", ["by ten minutes", "by a day"])
-def test_figures_of_ten_minutes_ago_or_of_other_days_are_shown_to_nobody(
+def test_outdated_metrics_are_not_shown(
     older: str, tenant: Tenant, recent: Callable[[], int | None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     talk(tenant, "Hi")
@@ -185,13 +185,13 @@ def test_an_axis_ends_at_a_round_number(value: float, top: float) -> None:
     assert nice_top(value) == top
 
 
-def test_bars_stand_on_one_another() -> None:
+def test_bars_are_stacked() -> None:
     series = [Series("Chat", "c-act", [3]), Series("Phone", "c-soft", [2])]
     below, above = stacked(series, labels=["Mon"], height=190, unit="", summary="").bars
     assert above.y + above.height < below.y
     assert above.title == "Mon: 2 phone"
 
 
-def test_a_line_is_broken_where_nothing_was_measured() -> None:
+def test_a_line_is_interrupted_at_missing_values() -> None:
     chart = lines([Series("median", "l1", [1, None, 2])], labels=["a", "b", "c"], height=160, unit=" ms", summary="")
     assert [part[0] for part in chart.lines[0].path.split(" ") if part[0] in "ML"] == ["M", "M"]

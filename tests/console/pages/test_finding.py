@@ -1,4 +1,4 @@
-"""Conversations are found by customer and by words, page by page, and only those of the project."""
+"""Conversation search by customer and text, paginated, within the project."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def said(tenant: Tenant, text: str, filters: Filters = ANY) -> list[str]:
 
 
 def test_pages_follow_one_another_without_a_gap(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also where two have their news at the same moment."""
+    """Even with equal timestamps."""
     monkeypatch.setattr(search, "PAGE", 2)
     now = timezone.now()
     made = [talk(tenant, "Hi", at=now - timedelta(minutes=number // 2), guest=str(number)) for number in range(5)]
@@ -57,31 +57,31 @@ def test_filters_narrow_the_list(tenant: Tenant) -> None:
     "text",
     ["Giulia", "giulia fe", "Ferri", "GIULIA.F", "+39 347 555 0142", "347 5550142", "0142", "the-guest", " ferri "],
 )
-def test_a_customer_is_found_by(text: str, tenant: Tenant) -> None:
+def test_a_customer_is_found_by_text(text: str, tenant: Tenant) -> None:
     talk(tenant, "Hi", guest="the-guest", name="Giulia Ferri", phone="+393475550142", email="giulia.ferri@example.com")
     talk(tenant, "Hi", guest="another", name="Jonas Weber", phone="+491515550119", email="jonas@weber.example")
     assert found_by(tenant, text) == ["the-guest"]
 
 
 @pytest.mark.parametrize("text", ["iulia", "%", "_", "", "555", "example.com", "0143"])
-def test_no_customer_is_found_by(text: str, tenant: Tenant) -> None:
+def test_no_customer_is_found_by_text(text: str, tenant: Tenant) -> None:
     talk(tenant, "Hi", guest="the-guest", name="Giulia Ferri", phone="+393475550142", email="giulia.ferri@example.com")
     assert found_by(tenant, text) == []
 
 
-def test_words_are_found_in_any_order_and_case(tenant: Tenant) -> None:
+def test_words_match_in_any_order_and_case(tenant: Tenant) -> None:
     talk(tenant, "A table by the Window", "Thank you")
     assert said(tenant, "window TABLE") == ["A table by the Window"]
     assert said(tenant, "window door") == []
 
 
 @pytest.mark.parametrize("text", ["100%", "a_b", "back\\slash"])
-def test_signs_of_a_pattern_are_looked_for_as_they_are(text: str, tenant: Tenant) -> None:
+def test_pattern_characters_match_literally(text: str, tenant: Tenant) -> None:
     talk(tenant, f"It is {text}", "It is 1000, axb, backslash")
     assert said(tenant, text) == [f"It is {text}"]
 
 
-def test_a_search_reads_its_share_and_goes_on_from_there(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_search_scans_one_window_and_continues(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search, "WINDOW", 2)
     talk(tenant, "the oldest says marzipan", "two", "three", "four")
     with tenant.tx():
@@ -91,7 +91,7 @@ def test_a_search_reads_its_share_and_goes_on_from_there(tenant: Tenant, monkeyp
     assert [hit.content for hit in second.messages] == ["the oldest says marzipan"]
 
 
-def test_more_hits_than_a_page_are_gone_through_one_by_one(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_matches_than_a_page_are_paginated(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search, "PAGE", 2)
     talk(tenant, "table 1", "table 2", "table 3")
     with tenant.tx():
@@ -101,7 +101,7 @@ def test_more_hits_than_a_page_are_gone_through_one_by_one(tenant: Tenant, monke
     assert ([hit.content for hit in second.messages], second.next) == (["table 1"], None)
 
 
-def test_a_search_keeps_to_its_filters(tenant: Tenant) -> None:
+def test_a_search_applies_the_filters(tenant: Tenant) -> None:
     talk(tenant, "table", name="Giulia Ferri", channel=Channel.PHONE)
     assert said(tenant, "table", Filters(channel="chat")) == []
     assert found_by(tenant, "giulia", Filters(channel="chat")) == []

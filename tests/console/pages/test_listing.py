@@ -19,8 +19,7 @@ from conversations.live.event_log import open_log
 from conversations.models import Conversation, Event, PersonaField, Turn
 from conversations.models.persona import Strength
 from conversations.prompts.observer import Quality
-from conversations.turns.flags import broken_claim, clear_flag
-from conversations.turns.quality import store_quality
+from conversations.turns.flags import broken_claim, clear_flag, store_quality
 from tests.conftest import Tenant
 from tests.console.pages.conftest import browser, talk
 

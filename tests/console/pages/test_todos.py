@@ -169,10 +169,10 @@ def test_the_dashboard_says_what_waits(owner: Client, tenant: Tenant, make: Make
     todo = make()
     address = reverse("dashboard", args=[tenant.project.slug])
     text = owner.get(address).content.decode()
-    assert "A todo waits for a yes: Send Marta the allergen list" in text
+    assert "Todo to review: Send Marta the allergen list" in text
     assert url_of(tenant, todo) in text
     make()
-    assert "2 todos wait for a person" in owner.get(address).content.decode()
+    assert "2 todos need attention" in owner.get(address).content.decode()
 
 
 def test_another_tenants_todos_are_nowhere(owner: Client, tenant: Tenant, stranger: Tenant, make: Make) -> None:
@@ -559,8 +559,8 @@ def test_a_failed_todo_stands_in_the_side_bar_and_at_home(owner: Client, tenant:
     make()
     put(tenant, make("Write to the crew"), TodoStatus.FAILED)
     text = owner.get(reverse("dashboard", args=[tenant.project.slug])).content.decode()
-    assert 'mg-n-bad" title="2 to review, or in need of attention: 1 failed of late">2<' in text
-    assert "A todo failed: Write to the crew" in text
+    assert 'mg-n-bad" title="2 need attention: 1 failed in the last 7 days">2<' in text
+    assert "Todo failed: Write to the crew" in text
 
 
 def test_a_conversation_lists_its_todos(owner: Client, tenant: Tenant, make: Make) -> None:

@@ -1,4 +1,4 @@
-"""The preview of the widget: an exchange that fits the business."""
+"""The widget preview: a sample exchange that fits the business."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ def preview(owner: Client, tenant: Tenant) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("kind", "has_orders"), [("bookings", False), ("generic", False), ("ecommerce", True)])
-def test_orders_are_shown_to_a_shop_only(owner: Client, tenant: Tenant, kind: str, has_orders: bool) -> None:
+def test_the_preview_shows_orders_only_to_shops(owner: Client, tenant: Tenant, kind: str, has_orders: bool) -> None:
     with tenant.tx():
         change_agent(tenant.project, Edit({"vertical": kind}, 1, tenant.owner))
     assert ("order_status" in preview(owner, tenant)["capabilities"]) == has_orders
 
 
-def test_the_customer_of_the_preview_asks_what_customers_of_the_business_ask(owner: Client, tenant: Tenant) -> None:
+def test_the_preview_uses_the_business_first_opener(owner: Client, tenant: Tenant) -> None:
     with tenant.tx():
         change_agent(tenant.project, Edit({"openers": ["Is there a table free?", "Thank you"]}, 1, tenant.owner))
     assert preview(owner, tenant)["asked"] == "Is there a table free?"

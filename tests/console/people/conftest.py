@@ -1,4 +1,4 @@
-"""Browsers of people, and a real mail server that keeps what it is given."""
+"""Signed-in clients, and an SMTP server that records messages."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NEW_PASSWORD = "seven green bottles"
 
 @pytest.fixture(autouse=True)
 def _no_limits_left_over() -> None:
-    """Every test begins as a visitor that nobody has counted yet."""
+    """Reset the rate limits before each test."""
     cache.clear()
 
 
@@ -58,7 +58,7 @@ def page_of(tenant: Tenant, name: str, *args: object) -> str:
 
 
 def invite(client: Client, tenant: Tenant, email: str, role: str = Role.OPERATOR) -> str:
-    """Invite, and give back the page that follows."""
+    """Invite, and return the resulting page."""
     answer = client.post(page_of(tenant, "members"), {"email": email, "role": role}, follow=True)
     return answer.content.decode()
 
@@ -71,7 +71,7 @@ def link_in(text: str) -> str:
 
 
 class Mailbox:
-    """Takes every message, or none while `is_refusing`."""
+    """Accepts every message, or none while `is_refusing`."""
 
     def __init__(self) -> None:
         self.messages: list[Message] = []
@@ -85,7 +85,7 @@ class Mailbox:
         return "250 OK"
 
     def last_text(self) -> str:
-        """The words of the last message."""
+        """The text of the last message."""
         content = self.messages[-1].get_payload(decode=True)
         assert isinstance(content, bytes)
         return content.decode()
@@ -93,7 +93,7 @@ class Mailbox:
 
 @pytest.fixture
 def mailbox(settings) -> Iterator[Mailbox]:
-    """A mail server on a socket, which the operator has named."""
+    """A configured SMTP server on a local socket."""
     box, port = Mailbox(), free_port()
     server = Controller(box, hostname="127.0.0.1", port=port)
     server.start()

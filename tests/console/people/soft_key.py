@@ -1,4 +1,4 @@
-"""A passkey of our own making, which also answers as no browser would."""
+"""A software passkey that can also give answers no browser would."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ Answer = dict[str, Any]
 
 @dataclass
 class SoftKey:
-    """Whoever asks it gets an answer: it says of itself what the test wants."""
+    """A passkey whose flags and counters the test controls."""
 
     origin: str = "http://localhost:8000"
-    # Whether it asked its owner for a PIN.
+    # User verification flag.
     is_sure: bool = True
-    # How often it was used, as it says.
+    # Sign count.
     count: int = 0
     id: bytes = b"soft-key-of-a-test"
     owner: str = ""
     secret: ec.EllipticCurvePrivateKey = field(default_factory=lambda: ec.generate_private_key(ec.SECP256R1()))
 
     def make(self, options: Mapping[str, Any]) -> Answer:
-        """To the question of the page that adds one."""
+        """Answer a registration challenge."""
         asked = options["publicKey"]
         self.owner = asked["user"]["id"]
         public = ES256.from_cryptography_key(self.secret.public_key())
@@ -50,7 +50,7 @@ class SoftKey:
         return self._sent({"clientDataJSON": said, "attestationObject": made})
 
     def use(self, options: Mapping[str, Any]) -> Answer:
-        """To the question of a page that asks for one."""
+        """Answer an authentication challenge."""
         asked = options["publicKey"]
         said = CollectedClientData.create("webauthn.get", asked["challenge"], self.origin)
         self.count += 1
@@ -72,5 +72,5 @@ class SoftKey:
 
 
 def sent(answer: object, **fields: str) -> dict[str, str]:
-    """The fields of the form that an answer goes out with."""
+    """The form fields of an answer."""
     return {"credential": answer if isinstance(answer, str) else json.dumps(answer), **fields}

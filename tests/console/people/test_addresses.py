@@ -1,4 +1,4 @@
-"""Signing up with somebody else's address: it neither blocks them nor lets anybody in as them."""
+"""Sign-up with someone else's address neither blocks nor impersonates its owner."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ SQUATTERS = "the squatter's own"
 
 @pytest.fixture
 def verifies(mailbox: Mailbox, settings) -> Mailbox:
-    """The operator wants addresses confirmed."""
+    """The operator requires verified addresses."""
     settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
     return mailbox
 
 
 @pytest.fixture
 def squatter(database: None, verifies: Mailbox) -> Client:
-    """A browser in which somebody signed up with Anna's address."""
+    """A client that signed up with Anna's address."""
     return sign_up(ANNA, SQUATTERS)
 
 
@@ -46,7 +46,7 @@ def is_confirmed(email: str) -> bool:
     return EmailAddress.objects.get(email=email).verified
 
 
-def test_whose_address_it_is_signs_up_all_the_same(squatter: Client, verifies: Mailbox) -> None:
+def test_the_owner_of_a_squatted_address_can_sign_up(squatter: Client, verifies: Mailbox) -> None:
     # To one address a link goes every three minutes.
     cache.clear()
     anna = sign_up(ANNA, NEW_PASSWORD)
@@ -56,7 +56,7 @@ def test_whose_address_it_is_signs_up_all_the_same(squatter: Client, verifies: M
     assert not is_signed_in(sign_in(ANNA, SQUATTERS))
 
 
-def test_the_squatters_link_confirms_nothing_after_that(squatter: Client, verifies: Mailbox) -> None:
+def test_the_squatters_confirmation_link_stops_working(squatter: Client, verifies: Mailbox) -> None:
     link = confirmation_in(verifies)
     sign_up(ANNA, NEW_PASSWORD)
     squatter.post(link)
@@ -64,16 +64,14 @@ def test_the_squatters_link_confirms_nothing_after_that(squatter: Client, verifi
     assert not is_confirmed(ANNA)
 
 
-def test_who_opens_a_link_they_did_not_ask_for_confirms_no_strangers_account(
-    squatter: Client, verifies: Mailbox
-) -> None:
+def test_an_unrequested_link_does_not_confirm_a_strangers_account(squatter: Client, verifies: Mailbox) -> None:
     answer = Client().post(confirmation_in(verifies), follow=True)
     assert "open the link in the e-mail again" in answer.content.decode()
     assert not is_confirmed(ANNA)
     assert not is_signed_in(sign_in(ANNA, SQUATTERS))
 
 
-def test_on_another_computer_the_password_comes_before_the_link(database: None, verifies: Mailbox) -> None:
+def test_confirming_on_another_device_requires_the_password(database: None, verifies: Mailbox) -> None:
     sign_up(ANNA, NEW_PASSWORD)
     link, elsewhere = confirmation_in(verifies), sign_in(ANNA, NEW_PASSWORD)
     elsewhere.post(link)
@@ -81,7 +79,7 @@ def test_on_another_computer_the_password_comes_before_the_link(database: None, 
     assert is_confirmed(ANNA)
 
 
-def test_an_invited_person_joins_although_somebody_signed_up_as_them(
+def test_an_invited_person_joins_despite_a_squatted_address(
     squatter: Client, owner: Client, tenant: Tenant, verifies: Mailbox
 ) -> None:
     invite(owner, tenant, ANNA)
@@ -92,27 +90,27 @@ def test_an_invited_person_joins_although_somebody_signed_up_as_them(
     assert not is_signed_in(sign_in(ANNA, SQUATTERS))
 
 
-def test_a_password_set_by_e_mail_confirms_the_address(squatter: Client, verifies: Mailbox) -> None:
+def test_resetting_the_password_by_e_mail_confirms_the_address(squatter: Client, verifies: Mailbox) -> None:
     ask(ANNA)
     set_password(reset_link_in(verifies.last_text()))
     assert is_confirmed(ANNA)
     assert is_signed_in(sign_in(ANNA, NEW_PASSWORD))
 
 
-def test_an_account_that_somebody_uses_keeps_its_address(database: None, mailbox: Mailbox) -> None:
-    """Without confirmation of addresses, whoever was there first; the e-mail of a new password is the way back."""
+def test_an_account_in_use_keeps_its_address(database: None, mailbox: Mailbox) -> None:
+    """Without verification the first account wins; a password reset is the way back."""
     sign_up(ANNA, PASSWORD)
     assert "This e-mail already has an account" in sign_up_page(ANNA)
     assert is_signed_in(sign_in(ANNA, PASSWORD))
 
 
-def test_an_account_that_the_operator_made_keeps_its_address(database: None) -> None:
+def test_an_account_created_by_the_operator_keeps_its_address(database: None) -> None:
     User.objects.create_user(ANNA, PASSWORD)
     assert "This e-mail already has an account" in sign_up_page(ANNA)
     assert is_signed_in(sign_in(ANNA, PASSWORD))
 
 
-def test_nobody_becomes_a_member_by_an_address_that_is_not_confirmed(database: None, tenant: Tenant) -> None:
+def test_an_unconfirmed_address_cannot_join_an_organization(database: None, tenant: Tenant) -> None:
     sign_up(ANNA, PASSWORD)
     with tenant.tx(), pytest.raises(MemberRefused, match="isn’t confirmed"):
         find_newcomer(ANNA)

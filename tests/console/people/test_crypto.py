@@ -1,4 +1,4 @@
-"""Secrets at rest open for the tenant and the field that they were written for, and with the keys that the operator has."""
+"""Secrets at rest are bound to tenant and field, and support key rotation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from projects.common.crypto import WrongSecret, decrypt, encrypt
 OURS, THEIRS = UUID(int=1), UUID(int=2)
 
 
-def test_a_secret_opens_for_its_own_tenant_and_field_only() -> None:
+def test_a_secret_decrypts_only_for_its_tenant_and_field() -> None:
     sealed = encrypt("s3cret", organization_id=OURS, field="key")
     assert "s3cret" not in sealed
     assert decrypt(sealed, organization_id=OURS, field="key") == "s3cret"
@@ -22,7 +22,7 @@ def test_a_secret_opens_for_its_own_tenant_and_field_only() -> None:
             decrypt(sealed, organization_id=organization_id, field=field)
 
 
-def test_a_new_key_before_the_old_one_opens_what_was_written_before(settings: Any) -> None:
+def test_a_rotated_key_list_decrypts_older_secrets(settings: Any) -> None:
     old, new = Fernet.generate_key().decode(), Fernet.generate_key().decode()
     settings.ENCRYPTION_KEYS = [old]
     sealed = encrypt("s3cret", organization_id=OURS, field="key")
@@ -34,6 +34,6 @@ def test_a_new_key_before_the_old_one_opens_what_was_written_before(settings: An
 
 
 @pytest.mark.parametrize("sealed", ["", "gAAAA", "no ciphertext"])
-def test_what_is_no_ciphertext_is_told_apart(sealed: str) -> None:
+def test_plain_text_is_told_apart_from_ciphertext(sealed: str) -> None:
     with pytest.raises(WrongSecret):
         decrypt(sealed, organization_id=OURS, field="key")

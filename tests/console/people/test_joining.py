@@ -1,4 +1,4 @@
-"""Following an invitation's link."""
+"""Accepting an invitation."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ def follow(path: str, client: Client | None = None) -> Client:
     return client
 
 
-def test_the_link_is_gone_from_the_address_bar(path: str) -> None:
-    """What stays in the history and goes out as a referrer holds no token."""
+def test_the_token_is_removed_from_the_address_bar(path: str) -> None:
+    """The token stays out of the history and the referrer."""
     assert path.rsplit("/", 1)[1] not in follow(path).get(JOIN).content.decode()
 
 
-def test_a_newcomer_makes_an_account_and_is_in(path: str, tenant: Tenant) -> None:
+def test_a_new_user_signs_up_and_joins(path: str, tenant: Tenant) -> None:
     client = follow(path)
     answer = client.post(JOIN, FORM, follow=True)
     assert role_of(tenant, LENA) == Role.OPERATOR
@@ -56,7 +56,7 @@ def test_a_newcomer_makes_an_account_and_is_in(path: str, tenant: Tenant) -> Non
     assert tenant.project.slug in answer.request["PATH_INFO"]
 
 
-def test_joining_gives_the_session_a_new_name(path: str) -> None:
+def test_joining_rotates_the_session(path: str) -> None:
     client = follow(path)
     before = client.session.session_key
     client.post(JOIN, FORM)
@@ -65,24 +65,24 @@ def test_joining_gives_the_session_a_new_name(path: str) -> None:
 
 
 @pytest.mark.parametrize("password", ["short", "password1234", LENA])
-def test_a_weak_password_makes_no_account(path: str, password: str) -> None:
+def test_a_weak_password_is_refused(path: str, password: str) -> None:
     answer = follow(path).post(JOIN, {**FORM, "password": password})
     assert 'id="id_password_error"' in answer.content.decode()
     assert not User.objects.filter(email=LENA).exists()
 
 
-def test_the_address_is_the_invitations_whatever_is_posted(path: str) -> None:
+def test_a_posted_address_is_ignored(path: str) -> None:
     follow(path).post(JOIN, {**FORM, "email": "mallory@new.example"})
     assert not User.objects.filter(email="mallory@new.example").exists()
 
 
-def test_an_address_that_the_e_mail_reached_is_verified(owner: Client, tenant: Tenant, mailbox: Mailbox) -> None:
+def test_an_e_mailed_invitation_verifies_the_address(owner: Client, tenant: Tenant, mailbox: Mailbox) -> None:
     invite(owner, tenant, LENA)
     follow(link_in(mailbox.last_text())).post(JOIN, FORM)
     assert EmailAddress.objects.get(email=LENA).verified
 
 
-def test_an_address_that_was_passed_on_by_hand_is_not_verified(path: str) -> None:
+def test_a_shared_link_does_not_verify_the_address(path: str) -> None:
     follow(path).post(JOIN, FORM)
     assert not EmailAddress.objects.get(email=LENA).verified
 
@@ -101,8 +101,8 @@ def test_someone_with_an_account_signs_in_and_joins(path: str, tenant: Tenant, l
     assert role_of(tenant, LENA) == Role.OPERATOR
 
 
-def test_who_has_a_business_lands_where_they_joined(path: str, tenant: Tenant, stranger: Tenant) -> None:
-    """And is told so; the sign-in on the way there knows whom it is for."""
+def test_a_user_with_a_business_lands_in_the_joined_organization(path: str, tenant: Tenant, stranger: Tenant) -> None:
+    """The page says so, and the sign-in page prefills the address."""
     User.objects.filter(pk=stranger.owner.pk).update(email=LENA)
     client = follow(path)
     client.get(JOIN)
@@ -110,11 +110,11 @@ def test_who_has_a_business_lands_where_they_joined(path: str, tenant: Tenant, s
     client.post(reverse("account_login"), {"login": LENA, "password": PASSWORD})
     answer = client.post(JOIN, follow=True)
     assert answer.request["PATH_INFO"] == reverse("dashboard", args=[tenant.project.slug])
-    assert f"You have joined {tenant.organization.name} as operator." in answer.content.decode()
+    assert f"You joined {tenant.organization.name} as operator." in answer.content.decode()
 
 
-def test_a_new_password_on_the_way_loses_no_invitation(path: str, lena: User, mailbox: Mailbox) -> None:
-    """Signed in, they are asked to join."""
+def test_resetting_the_password_keeps_the_pending_invitation(path: str, lena: User, mailbox: Mailbox) -> None:
+    """After signing in, the user is asked to join."""
     client = follow(path)
     client.get(JOIN)
     client.post(reverse("account_reset_password"), {"email": LENA})
@@ -122,13 +122,13 @@ def test_a_new_password_on_the_way_loses_no_invitation(path: str, lena: User, ma
     assert answer.headers["Location"] == JOIN
 
 
-def test_an_account_is_not_taken_over_by_a_link(path: str, lena: User, tenant: Tenant) -> None:
+def test_a_link_cannot_take_over_an_existing_account(path: str, lena: User, tenant: Tenant) -> None:
     follow(path).post(JOIN, FORM)
     assert role_of(tenant, LENA) is None
     assert is_signed_in(sign_in(LENA, PASSWORD))
 
 
-def test_someone_else_can_not_use_the_link(path: str, tenant: Tenant, stranger: Tenant) -> None:
+def test_another_user_cannot_use_the_link(path: str, tenant: Tenant, stranger: Tenant) -> None:
     client = follow(path, browser(stranger.owner))
     assert f"this invitation is for {LENA}" in client.get(JOIN).content.decode()
     client.post(JOIN)
@@ -143,7 +143,7 @@ def test_a_member_keeps_the_role_they_have(owner: Client, tenant: Tenant, lena: 
     assert role_of(tenant, LENA) == Role.ADMIN
 
 
-def test_a_link_followed_twice_at_once_is_used_once(path: str, tenant: Tenant, lena: User) -> None:
+def test_concurrent_acceptance_joins_once(path: str, tenant: Tenant, lena: User) -> None:
     offer = read_offer(path.rsplit("/", 1)[1])
     assert offer
 
@@ -161,29 +161,29 @@ def test_a_link_followed_twice_at_once_is_used_once(path: str, tenant: Tenant, l
         assert sorted(pool.map(use, range(2))) == [False, True]
 
 
-def test_one_who_was_invited_joins_where_signing_up_is_closed(path: str, tenant: Tenant, settings) -> None:
+def test_invited_users_join_while_sign_up_is_closed(path: str, tenant: Tenant, settings) -> None:
     settings.SIGNUP = False
     follow(path).post(JOIN, FORM)
     assert role_of(tenant, LENA) == Role.OPERATOR
 
 
 @pytest.mark.parametrize("token", ["x", "mgi_" + "x" * 43, "mgi_\x00", "é" * 5000])
-def test_every_unknown_link_gets_the_same_answer(database: None, token: str) -> None:
+def test_unknown_and_expired_links_look_alike(database: None, token: str) -> None:
     answer = Client().get(reverse("invitation", args=[token]))
     assert answer.status_code == 410
-    assert "This invitation no longer works" in answer.content.decode()
+    assert "This invitation is no longer valid" in answer.content.decode()
 
 
-def test_nobody_joins_without_a_link(database: None) -> None:
+def test_joining_requires_a_link(database: None) -> None:
     assert Client().post(JOIN, FORM).status_code == 410
 
 
-def test_an_owner_who_was_invited_by_an_owner_is_one(owner: Client, tenant: Tenant) -> None:
+def test_an_owner_can_invite_an_owner(owner: Client, tenant: Tenant) -> None:
     follow(link_in(invite(owner, tenant, LENA, Role.OWNER))).post(JOIN, FORM)
     assert role_of(tenant, LENA) == Role.OWNER
 
 
-def test_an_owners_invitation_dies_when_its_sender_is_lowered(tenant: Tenant) -> None:
+def test_an_owners_invitation_is_void_once_its_inviter_is_demoted(tenant: Tenant) -> None:
     second = member_of(tenant, Role.OWNER)
     path = link_in(invite(browser(second), tenant, LENA, Role.OWNER))
     client = follow(path)

@@ -1,4 +1,4 @@
-"""The page of API keys."""
+"""The API keys page."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TOOLS = "/api/v1/tools"
 
 
 def make(client: Client, tenant: Tenant, **change: object) -> str:
-    """Make a key, and give back the page that follows."""
+    """Create a key, and return the resulting page."""
     return client.post(page_of(tenant, "api_keys"), {**FORM, **change}, follow=True).content.decode()
 
 
@@ -39,7 +39,7 @@ def status_with(secret: str) -> int:
     return Client(headers={"Authorization": f"Bearer {secret}"}).get(TOOLS).status_code
 
 
-def test_a_new_key_opens_the_api(owner: Client, tenant: Tenant) -> None:
+def test_a_new_key_authenticates_api_requests(owner: Client, tenant: Tenant) -> None:
     assert status_with(secret_in(make(owner, tenant))) == 200
 
 
@@ -48,7 +48,7 @@ def test_a_key_is_shown_once(owner: Client, tenant: Tenant) -> None:
     assert secret not in owner.get(page_of(tenant, "api_keys")).content.decode()
 
 
-def test_the_session_holds_a_key_only_encrypted(owner: Client, tenant: Tenant) -> None:
+def test_a_key_is_encrypted_in_the_session(owner: Client, tenant: Tenant) -> None:
     owner.post(page_of(tenant, "api_keys"), FORM)
     kept = [str(session.get_decoded()) for session in Session.objects.all()]
     assert any("once_api_key" in text for text in kept)
@@ -62,7 +62,7 @@ def test_a_key_is_not_shown_on_another_organizations_page(owner: Client, tenant:
     assert not re.search(r"mg_[0-9a-f]{8}_", owner.get(page_of(stranger, "api_keys")).content.decode())
 
 
-def test_a_key_has_the_scopes_and_the_end_that_were_chosen(owner: Client, tenant: Tenant) -> None:
+def test_a_key_has_the_chosen_scopes_and_expiry(owner: Client, tenant: Tenant) -> None:
     make(owner, tenant, scopes=["operate"], lifetime="30")
     key = made(tenant)
     assert (key.scopes, key.created_by_id) == (["operate"], tenant.owner.pk)
@@ -73,13 +73,13 @@ def test_a_key_has_the_scopes_and_the_end_that_were_chosen(owner: Client, tenant
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"name": ""}, "Say what the key is for"),
+        ({"name": ""}, "Enter a name"),
         ({"name": "x" * 81}, "at most 80 characters"),
         ({"scopes": []}, "Choose at least one"),
         ({"scopes": ["everything"]}, "not one of the available choices"),
     ],
 )
-def test_what_can_not_be_is_refused_beside_its_field(
+def test_invalid_input_is_refused_at_its_field(
     owner: Client, tenant: Tenant, change: dict[str, object], words: str
 ) -> None:
     assert words in make(owner, tenant, **change)
@@ -87,14 +87,14 @@ def test_what_can_not_be_is_refused_beside_its_field(
         assert not ApiKey.objects.filter(name="Website").exists()
 
 
-def test_a_revoked_key_stops_with_the_next_request(owner: Client, tenant: Tenant) -> None:
+def test_a_revoked_key_is_refused_on_the_next_request(owner: Client, tenant: Tenant) -> None:
     secret = secret_in(make(owner, tenant))
     owner.post(page_of(tenant, "api_key_revoke", made(tenant).pk))
     assert status_with(secret) == 401
 
 
 @pytest.mark.parametrize("role", [Role.OPERATOR, Role.VIEWER])
-def test_nobody_below_an_admin_makes_or_revokes_keys(owner: Client, tenant: Tenant, role: Role) -> None:
+def test_operators_and_viewers_cannot_manage_keys(owner: Client, tenant: Tenant, role: Role) -> None:
     make(owner, tenant)
     client, key = browser(member_of(tenant, role)), made(tenant)
     assert client.post(page_of(tenant, "api_keys"), FORM).status_code == 403
@@ -102,20 +102,20 @@ def test_nobody_below_an_admin_makes_or_revokes_keys(owner: Client, tenant: Tena
     assert made(tenant).is_usable
 
 
-def test_a_viewer_sees_keys_without_a_way_to_make_one(tenant: Tenant, viewer: User) -> None:
+def test_viewers_see_keys_read_only(tenant: Tenant, viewer: User) -> None:
     text = browser(viewer).get(page_of(tenant, "api_keys")).content.decode()
-    assert "Make key" not in text
-    assert "Owners and admins make and revoke keys." in text
+    assert "Create key" not in text
+    assert "Only owners and admins can create and revoke keys." in text
 
 
-def test_a_strangers_key_is_none_here(owner: Client, tenant: Tenant, stranger: Tenant) -> None:
+def test_another_tenants_key_is_not_found(owner: Client, tenant: Tenant, stranger: Tenant) -> None:
     with stranger.tx():
         theirs = ApiKey.objects.get()
     assert owner.post(page_of(tenant, "api_key_revoke", theirs.pk)).status_code == 404
     assert status_with(stranger.key) == 200
 
 
-def test_keys_that_ended_stand_last(owner: Client, tenant: Tenant) -> None:
+def test_unusable_keys_are_listed_last(owner: Client, tenant: Tenant) -> None:
     with tenant.tx():
         ApiKey.objects.filter(name="test").update(revoked_at=timezone.now(), scopes=[Scope.READ])
     text = make(owner, tenant, name="A newer one")

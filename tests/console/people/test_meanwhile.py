@@ -1,4 +1,4 @@
-"""Two people at the members of one organization at once: what may be done is asked when nobody else changes it."""
+"""Concurrent changes to members: permissions are checked under the lock."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def joined(tenant: Tenant, role: Role, name: str) -> Member:
 
 
 @pytest.mark.parametrize("role", [Role.OWNER, Role.ADMIN])
-def test_who_is_demoted_meanwhile_demotes_nobody(tenant: Tenant, role: Role) -> None:
-    """Two who demote each other at once: one wins, also where there is an owner more."""
+def test_a_concurrently_demoted_member_cannot_demote_others(tenant: Tenant, role: Role) -> None:
+    """Of two mutual demotions one wins, even with a third owner."""
     first, second = joined(tenant, role, "first"), joined(tenant, role, "second")
 
     def demote(member: Member, by: Member) -> None:
@@ -44,7 +44,7 @@ def test_who_is_demoted_meanwhile_demotes_nobody(tenant: Tenant, role: Role) -> 
     assert membership(tenant, first.user).role == role
 
 
-def test_who_is_removed_meanwhile_removes_nobody(tenant: Tenant) -> None:
+def test_a_concurrently_removed_member_cannot_remove_others(tenant: Tenant) -> None:
     first, second = joined(tenant, Role.ADMIN, "first"), joined(tenant, Role.ADMIN, "second")
 
     def remove(member: Member, by: Member) -> None:
@@ -61,8 +61,8 @@ def test_who_is_removed_meanwhile_removes_nobody(tenant: Tenant) -> None:
     assert membership(tenant, first.user).role == Role.ADMIN
 
 
-def test_an_e_mail_that_arrives_late_proves_nothing_of_the_link_that_took_its_place(tenant: Tenant) -> None:
-    """Who joins by a link that was passed on by hand hasn't shown that the address is theirs."""
+def test_a_late_e_mail_does_not_verify_a_renewed_link(tenant: Tenant) -> None:
+    """Joining through a shared link doesn't prove ownership of the address."""
     owner = membership(tenant, tenant.owner)
 
     def new(again: Invitation | None = None) -> NewInvitation:

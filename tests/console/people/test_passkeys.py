@@ -1,4 +1,4 @@
-"""Passkeys, as the server sees them. tests/browser has them in a browser."""
+"""Passkeys on the server. tests/browser covers them in a browser."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def after_password(user: User, host: str = HERE) -> Client:
 
 
 def sure(user: User, host: str = HERE) -> Client:
-    """A browser whose person has just written the password once more."""
+    """A recently reauthenticated client."""
     client = visitor(host)
     client.force_login(user)
     client.post(reverse("account_reauthenticate"), {"password": PASSWORD})
@@ -45,7 +45,7 @@ def sure(user: User, host: str = HERE) -> Client:
 
 
 def question(client: Client, url: str) -> dict[str, Any]:
-    """What the page asks the browser; of the page of signing in with the question that goes back with the answer."""
+    """The page's challenge; on the sign-in page with the signed state to post back."""
     if url == ALONE:
         asked = client.get(url, headers=QUESTION).json()
         return {**asked["request_options"], "question": asked["question"]}
@@ -59,7 +59,7 @@ def page(client: Client, url: str) -> str:
 
 
 def add(client: Client, key: SoftKey, **fields: str) -> str:
-    """Add a key, and give the page that follows."""
+    """Add a key, and return the resulting page."""
     answer = key.make(question(client, ADD))
     return client.post(ADD, sent(answer, **fields), follow=True).content.decode()
 
@@ -78,13 +78,13 @@ def passkeys(user: User) -> list[Authenticator]:
 
 @pytest.fixture
 def key(tenant: Tenant) -> SoftKey:
-    """The owner's, which opens their account alone."""
+    """The owner's passwordless passkey."""
     key = SoftKey()
     add(sure(tenant.owner), key, passwordless="on", name="Blue key")
     return key
 
 
-def test_a_key_opens_after_the_password_and_alone(tenant: Tenant, key: SoftKey) -> None:
+def test_a_passkey_works_after_the_password_and_without_it(tenant: Tenant, key: SoftKey) -> None:
     besides, alone = after_password(tenant.owner), visitor()
     assert not is_signed_in(besides)
     use(besides, BESIDES, key)
@@ -93,17 +93,19 @@ def test_a_key_opens_after_the_password_and_alone(tenant: Tenant, key: SoftKey) 
     assert is_signed_in(alone)
 
 
-def test_a_key_that_asked_for_no_pin_opens_after_the_password_only(tenant: Tenant, key: SoftKey) -> None:
+def test_an_unverified_passkey_only_works_after_the_password(tenant: Tenant, key: SoftKey) -> None:
     key.is_sure = False
     besides, alone = after_password(tenant.owner), visitor()
     use(besides, BESIDES, key)
-    assert "asked for no PIN" in use(alone, ALONE, key)
+    assert "has no PIN or fingerprint" in use(alone, ALONE, key)
     assert is_signed_in(besides)
     assert not is_signed_in(alone)
 
 
-def test_a_question_that_asks_for_less_opens_no_account_alone(tenant: Tenant, stranger: Tenant, key: SoftKey) -> None:
-    """A stolen key, answering what the thief's own account was asked after its password."""
+def test_a_second_factor_challenge_cannot_be_used_for_passwordless_sign_in(
+    tenant: Tenant, stranger: Tenant, key: SoftKey
+) -> None:
+    """A stolen key answers the second-factor challenge of the thief's own account."""
     thief = visitor()
     add(sure(stranger.owner), SoftKey(id=b"the-thief's"), name="Mine")
     thief.post(reverse("account_login"), {"login": stranger.owner.email, "password": PASSWORD})
@@ -117,8 +119,8 @@ def test_a_question_that_asks_for_less_opens_no_account_alone(tenant: Tenant, st
 @pytest.mark.parametrize(
     ("known", "said", "opens"), [(0, 0, True), (0, 1, True), (7, 8, True), (7, 7, False), (7, 3, False), (7, 0, False)]
 )
-def test_a_count_that_does_not_grow_is_a_copy_of_the_key(tenant: Tenant, known: int, said: int, opens: bool) -> None:
-    """WebAuthn, section 6.1.1. A key that never counts is trusted as it is. What was refused is not kept."""
+def test_a_non_increasing_sign_count_is_refused_as_a_copy(tenant: Tenant, known: int, said: int, opens: bool) -> None:
+    """WebAuthn, section 6.1.1. Keys that never count are trusted. Refused counts aren't stored."""
     key = SoftKey(count=known)
     add(sure(tenant.owner), key, passwordless="on")
     key.count = said - 1
@@ -129,52 +131,50 @@ def test_a_count_that_does_not_grow_is_a_copy_of_the_key(tenant: Tenant, known: 
     assert "may have been copied" not in use(visitor(), ALONE, key)
 
 
-def test_a_copy_is_refused_at_every_door(tenant: Tenant, key: SoftKey) -> None:
+def test_a_copied_passkey_is_refused_at_every_endpoint(tenant: Tenant, key: SoftKey) -> None:
     copy, again = replace(key), reverse("mfa_reauthenticate_webauthn")
     use(visitor(), ALONE, key)
     for client, url in ((visitor(), ALONE), (after_password(tenant.owner), BESIDES), (sure(tenant.owner), again)):
         copy.count = 0
-        assert "remove this passkey under" in use(client, url, copy)
+        assert "may have been copied" in use(client, url, copy)
 
 
-def test_a_renamed_key_keeps_its_count(tenant: Tenant, key: SoftKey) -> None:
+def test_renaming_a_passkey_keeps_its_sign_count(tenant: Tenant, key: SoftKey) -> None:
     copy = replace(key)
     use(visitor(), ALONE, key)
     sure(tenant.owner).post(reverse("mfa_edit_webauthn", args=[passkeys(tenant.owner)[0].pk]), {"name": "Red key"})
     assert "may have been copied" in use(visitor(), ALONE, copy)
 
 
-def test_a_copy_is_told_by_mail_and_in_the_trail_once_an_hour(
-    tenant: Tenant, key: SoftKey, mailbox: Mailbox, settings
-) -> None:
+def test_a_copied_passkey_is_reported_once_an_hour(tenant: Tenant, key: SoftKey, mailbox: Mailbox, settings) -> None:
     settings.ACCOUNT_EMAIL_NOTIFICATIONS = True
     copy = replace(key)
     use(visitor(), ALONE, key)
     for _ in range(2):
         copy.count = 0
         use(visitor(), ALONE, copy)
-    assert "a passkey of yours may have been copied" in " ".join(mailbox.last_text().split())
+    assert "one of your passkeys may have been copied" in " ".join(mailbox.last_text().split())
     assert len(mailbox.messages) == 1
     with tenant.tx():
         assert AuditEntry.objects.get(action=AuditAction.PASSKEY_COPIED).subject == "Blue key"
 
 
-def test_an_answer_opens_once(key: SoftKey) -> None:
+def test_an_answer_works_once(key: SoftKey) -> None:
     client = visitor()
     answer = answered(key, question(client, ALONE))
     client.post(ALONE, answer)
     assert is_signed_in(client)
     client.post(reverse("account_logout"))
-    assert "Press the button once more." in client.post(ALONE, answer, follow=True).content.decode()
+    assert "This request has expired." in client.post(ALONE, answer, follow=True).content.decode()
     assert not is_signed_in(client)
 
 
-def test_a_key_of_nobody_and_one_of_another_are_refused_alike(tenant: Tenant, stranger: Tenant, key: SoftKey) -> None:
+def test_unknown_and_foreign_passkeys_are_refused_alike(tenant: Tenant, stranger: Tenant, key: SoftKey) -> None:
     unknown = SoftKey(id=b"nobody's", owner=key.owner)
     foreign = SoftKey(id=key.id, owner=key.owner)
     nobody = SoftKey(id=key.id, owner=websafe_encode(b"zzzz"), secret=key.secret)
     texts = [use(visitor(), ALONE, one) for one in (unknown, foreign, nobody)]
-    assert all("This passkey isn’t known here" in text for text in texts)
+    assert all("This passkey isn’t registered here" in text for text in texts)
 
 
 @pytest.mark.parametrize(
@@ -188,17 +188,17 @@ def test_a_key_of_nobody_and_one_of_another_are_refused_alike(tenant: Tenant, st
         ("chat.example", "https://other.example", False),
     ],
 )
-def test_a_key_belongs_to_the_host_that_is_used(tenant: Tenant, settings, host: str, origin: str, opens: bool) -> None:
-    """Any of ALLOWED_HOSTS; without TLS on this computer only."""
+def test_a_passkey_belongs_to_the_requested_host(tenant: Tenant, settings, host: str, origin: str, opens: bool) -> None:
+    """Any host in ALLOWED_HOSTS; without TLS only localhost."""
     settings.ALLOWED_HOSTS = ["chat.example", "localhost"]
     add(sure(tenant.owner, host), SoftKey(origin=origin))
     assert len(passkeys(tenant.owner)) == opens
 
 
-def test_a_key_of_another_host_says_where_it_opens(tenant: Tenant, key: SoftKey) -> None:
+def test_a_passkey_of_another_host_shows_its_host(tenant: Tenant, key: SoftKey) -> None:
     client = visitor("testserver")
     client.force_login(tenant.owner)
-    assert "at localhost only" in page(client, reverse("mfa_index"))
+    assert "only on localhost" in page(client, reverse("mfa_index"))
 
 
 NESTED = "[" * 19_000
@@ -220,8 +220,8 @@ ANSWERS = [
 
 
 @pytest.mark.parametrize("answer", ANSWERS, ids=range(len(ANSWERS)))
-def test_what_is_no_answer_is_refused_in_a_sentence(tenant: Tenant, key: SoftKey, answer: str) -> None:
-    """At each of the doors that take one."""
+def test_a_malformed_answer_is_refused_with_a_message(tenant: Tenant, key: SoftKey, answer: str) -> None:
+    """At every endpoint that takes an answer."""
     again = reverse("mfa_reauthenticate_webauthn")
     for client, url in (
         (visitor(), ALONE),
@@ -231,11 +231,11 @@ def test_what_is_no_answer_is_refused_in_a_sentence(tenant: Tenant, key: SoftKey
     ):
         question(client, url)
         text = client.post(url, sent(answer), follow=True).content.decode()
-        assert ("The browser gave no answer" in text) or ("is no passkey" in text), url
+        assert ("sent no passkey" in text) or ("couldn’t be read" in text), url
     assert len(passkeys(tenant.owner)) == 1
 
 
-def test_a_key_that_can_check_nothing_is_not_added(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_passkey_with_an_unusable_public_key_is_not_added(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         "tests.console.people.soft_key.ES256.from_cryptography_key", lambda key: UnsupportedKey({1: 9, 3: -999})
     )
@@ -243,19 +243,19 @@ def test_a_key_that_can_check_nothing_is_not_added(tenant: Tenant, monkeypatch: 
     assert passkeys(tenant.owner) == []
 
 
-def test_one_that_is_there_is_not_added_again(tenant: Tenant, key: SoftKey) -> None:
-    assert "in your list already" in add(sure(tenant.owner), key)
+def test_a_passkey_is_not_added_twice(tenant: Tenant, key: SoftKey) -> None:
+    assert "already added this passkey" in add(sure(tenant.owner), key)
     assert len(passkeys(tenant.owner)) == 1
 
 
-def test_one_that_asked_for_no_pin_is_not_added_to_open_alone(tenant: Tenant) -> None:
+def test_an_unverified_passkey_is_not_added_as_passwordless(tenant: Tenant) -> None:
     client, weak = sure(tenant.owner), SoftKey(is_sure=False)
-    assert "untick the box" in add(client, weak, passwordless="on")
+    assert "clear the checkbox" in add(client, weak, passwordless="on")
     add(client, weak)
     assert [one.wrap().is_passwordless for one in passkeys(tenant.owner)] == [None]
 
 
-def test_of_an_answer_is_kept_what_signing_in_needs(tenant: Tenant) -> None:
+def test_only_the_needed_parts_of_an_answer_are_stored(tenant: Tenant) -> None:
     client = sure(tenant.owner)
     answer = SoftKey().make(question(client, ADD)) | {"note": "\u0000", "more": ["x"] * 100}
     client.post(ADD, sent(answer))
@@ -263,34 +263,34 @@ def test_of_an_answer_is_kept_what_signing_in_needs(tenant: Tenant) -> None:
     assert sorted(kept.data["credential"]) == ["clientExtensionResults", "id", "rawId", "response", "type"]
 
 
-def test_names_are_given_and_changed(tenant: Tenant, key: SoftKey) -> None:
+def test_passkeys_can_be_named_and_renamed(tenant: Tenant, key: SoftKey) -> None:
     client = sure(tenant.owner)
     add(client, SoftKey(id=b"second"))
     add(client, SoftKey(id=b"third"))
     url = reverse("mfa_edit_webauthn", args=[passkeys(tenant.owner)[0].pk])
     client.post(url, {"name": "Red key"})
     assert [str(one) for one in passkeys(tenant.owner)] == ["Red key", "Passkey", "Passkey 2"]
-    assert "Write a name" in client.post(url, {"name": " "}).content.decode()
+    assert "Enter a name" in client.post(url, {"name": " "}).content.decode()
 
 
 @pytest.mark.parametrize("page_name", ["mfa_edit_webauthn", "mfa_remove_webauthn"])
-def test_a_strangers_key_is_nobodys(tenant: Tenant, stranger: Tenant, key: SoftKey, page_name: str) -> None:
+def test_another_users_passkey_is_not_found(tenant: Tenant, stranger: Tenant, key: SoftKey, page_name: str) -> None:
     url = reverse(page_name, args=[passkeys(tenant.owner)[0].pk])
     assert sure(stranger.owner).post(url, {"name": "x"}).status_code == 404
     assert str(passkeys(tenant.owner)[0]) == "Blue key"
 
 
 @pytest.mark.parametrize("page_name", ["mfa_add_webauthn", "mfa_edit_webauthn", "mfa_remove_webauthn"])
-def test_changing_them_asks_who_it_is(tenant: Tenant, key: SoftKey, page_name: str) -> None:
-    """Also whoever came in with a passkey alone."""
+def test_changing_passkeys_requires_reauthentication(tenant: Tenant, key: SoftKey, page_name: str) -> None:
+    """Even after a passwordless sign-in."""
     client = visitor()
     use(client, ALONE, key)
     url = reverse(page_name, args=[passkeys(tenant.owner)[0].pk] if page_name != "mfa_add_webauthn" else [])
     assert client.get(url).headers["Location"].startswith(reverse("account_reauthenticate"))
 
 
-def test_a_refused_key_leads_on_to_where_the_person_was_going(tenant: Tenant, key: SoftKey) -> None:
-    """Whoever shows that it is them goes on, also after an answer that was refused."""
+def test_reauthentication_keeps_the_destination_after_a_refusal(tenant: Tenant, key: SoftKey) -> None:
+    """A later valid answer continues to the original destination."""
     client = visitor()
     use(client, ALONE, key)
     again = f"{reverse('mfa_reauthenticate_webauthn')}?next={ADD}"
@@ -302,42 +302,42 @@ def test_a_refused_key_leads_on_to_where_the_person_was_going(tenant: Tenant, ke
 @pytest.mark.parametrize(
     ("wanted", "kept"), [("/inbox/", "?next=%2Finbox%2F"), ("https://evil.example/", ""), ("", "")]
 )
-def test_a_refused_key_alone_keeps_where_the_person_wanted_to_go(key: SoftKey, wanted: str, kept: str) -> None:
+def test_sign_in_keeps_the_destination_after_a_refusal(key: SoftKey, wanted: str, kept: str) -> None:
     answer = visitor().post(ALONE, sent("x", next=wanted))
     assert answer.headers["Location"] == reverse("account_login") + kept
 
 
-def test_the_last_factor_is_removed_with_the_recovery_codes(tenant: Tenant, key: SoftKey) -> None:
-    """The page says so of the last one only."""
+def test_removing_the_last_factor_removes_the_recovery_codes(tenant: Tenant, key: SoftKey) -> None:
+    """The warning appears for the last factor only."""
     client = sure(tenant.owner)
     first = reverse("mfa_remove_webauthn", args=[passkeys(tenant.owner)[0].pk])
-    assert "recovery codes stop too" in page(client, first)
+    assert "recovery codes stop working" in page(client, first)
     add(client, SoftKey(id=b"second"))
-    assert "recovery codes stop too" not in page(client, first)
+    assert "recovery codes stop working" not in page(client, first)
 
 
-def test_tries_after_the_password_count_with_those_of_codes(tenant: Tenant, key: SoftKey) -> None:
+def test_passkey_and_code_attempts_share_a_rate_limit(tenant: Tenant, key: SoftKey) -> None:
     client, wrong = after_password(tenant.owner), SoftKey(id=key.id, owner=key.owner)
     texts = [use(client, BESIDES, wrong) for _ in range(6)]
-    assert "isn’t known here" in texts[0]
-    assert "Too many attempts." in texts[-1]
+    assert "isn’t registered here" in texts[0]
+    assert "Too many tries." in texts[-1]
 
 
-def test_questions_without_end_are_refused(tenant: Tenant, settings) -> None:
+def test_challenges_are_rate_limited(tenant: Tenant, settings) -> None:
     settings.ACCOUNT_RATE_LIMITS = settings.ACCOUNT_RATE_LIMITS | {"passkey_question": "2/m/ip"}
     answers = [visitor().get(ALONE, headers=QUESTION) for _ in range(3)]
     assert [answer.status_code for answer in answers] == [200, 200, 429]
     assert "Wait a minute" in answers[2].content.decode()
 
 
-def test_neither_a_question_nor_a_refused_answer_makes_a_session(tenant: Tenant, key: SoftKey) -> None:
-    """Every page of signing in puts one by itself."""
+def test_neither_a_challenge_nor_a_refused_answer_creates_a_session(tenant: Tenant, key: SoftKey) -> None:
+    """Every sign-in page requests a challenge automatically."""
     sessions = Session.objects.count()
     use(visitor(), ALONE, SoftKey(id=b"nobody's", owner=key.owner))
     assert Session.objects.count() == sessions
 
 
-def test_two_pages_of_signing_in_are_answered_each_by_its_own(tenant: Tenant, key: SoftKey) -> None:
+def test_concurrent_sign_in_pages_have_separate_challenges(tenant: Tenant, key: SoftKey) -> None:
     client = visitor()
     first, _ = question(client, ALONE), question(client, ALONE)
     client.post(ALONE, answered(key, first))
@@ -345,7 +345,9 @@ def test_two_pages_of_signing_in_are_answered_each_by_its_own(tenant: Tenant, ke
 
 
 @pytest.mark.parametrize("case", ["of another", "late", "made up", "none"])
-def test_an_answer_needs_its_question(tenant: Tenant, key: SoftKey, monkeypatch: pytest.MonkeyPatch, case: str) -> None:
+def test_an_answer_requires_its_challenge(
+    tenant: Tenant, key: SoftKey, monkeypatch: pytest.MonkeyPatch, case: str
+) -> None:
     client = visitor()
     answer = answered(key, question(client, ALONE))
     if case == "late":
@@ -354,28 +356,28 @@ def test_an_answer_needs_its_question(tenant: Tenant, key: SoftKey, monkeypatch:
         made_up = signing.dumps({"challenge": "AA", "user_verification": "required"})
         others = {"of another": question(client, ALONE)["question"], "made up": made_up, "none": ""}
         answer["question"] = others[case]
-    assert "Press the button once more." in client.post(ALONE, answer, follow=True).content.decode()
+    assert "This request has expired." in client.post(ALONE, answer, follow=True).content.decode()
     assert not is_signed_in(client)
 
 
-def test_an_inactive_person_s_key_opens_nothing(tenant: Tenant, key: SoftKey) -> None:
+def test_an_inactive_users_passkey_is_refused(tenant: Tenant, key: SoftKey) -> None:
     User.objects.filter(pk=tenant.owner.pk).update(is_active=False)
     client = visitor()
     use(client, ALONE, key)
     assert not is_signed_in(client)
 
 
-def test_adding_and_removing_are_told_by_mail(tenant: Tenant, mailbox: Mailbox, settings) -> None:
+def test_adding_and_removing_passkeys_sends_e_mails(tenant: Tenant, mailbox: Mailbox, settings) -> None:
     settings.ACCOUNT_EMAIL_NOTIFICATIONS = True
     client = sure(tenant.owner)
     add(client, SoftKey())
-    assert "A passkey was added." in mailbox.last_text()
+    assert "A passkey was added to your account." in mailbox.last_text()
     client.post(reverse("mfa_remove_webauthn", args=[passkeys(tenant.owner)[0].pk]))
-    assert "A passkey was removed." in mailbox.last_text()
+    assert "A passkey was removed from your account." in mailbox.last_text()
     assert not Authenticator.objects.filter(user=tenant.owner).exists()
 
 
-def test_the_platform_sees_no_key_of_a_factor(tenant: Tenant, key: SoftKey) -> None:
+def test_the_admin_shows_no_passkey_data(tenant: Tenant, key: SoftKey) -> None:
     client = Client()
     client.force_login(User.objects.create_superuser("platform@makegood.example", PASSWORD))
     text = page(client, reverse("admin:mfa_authenticator_change", args=[passkeys(tenant.owner)[0].pk]))

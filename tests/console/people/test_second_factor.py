@@ -1,4 +1,4 @@
-"""Signing in with a code from the phone."""
+"""Authenticator app and recovery codes."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from tests.console.people.conftest import is_signed_in, sign_in
 
 
 def code_of(secret: str) -> str:
-    """What the app on the phone shows now."""
+    """The current TOTP code."""
     return format_hotp_value(hotp_value(secret, next(iter(yield_hotp_counters_from_time()))))
 
 
 def sure(email: str) -> Client:
-    """A browser whose person has just written the password once more."""
+    """A recently reauthenticated client."""
     client = sign_in(email)
     client.post(reverse("account_reauthenticate"), {"password": PASSWORD})
     return client
 
 
 def turn_on(client: Client) -> str:
-    """Turn the second factor on; gives back its secret."""
+    """Turn on the authenticator app, and return its secret."""
     url = reverse("mfa_activate_totp")
     client.get(url)
     secret = client.session["mfa.totp.secret"]
@@ -40,7 +40,7 @@ def turn_on(client: Client) -> str:
 
 @pytest.fixture
 def protected(tenant: Tenant) -> tuple[User, str]:
-    """A person with a second factor, and its secret."""
+    """A user with an authenticator app, and its secret."""
     return tenant.owner, turn_on(sure(tenant.owner.email))
 
 
@@ -49,13 +49,13 @@ def recovery_codes(user: User) -> list[str]:
     return list(row.wrap().get_unused_codes())
 
 
-def test_the_password_alone_no_longer_opens(protected: tuple[User, str]) -> None:
+def test_the_password_alone_is_not_enough(protected: tuple[User, str]) -> None:
     client = sign_in(protected[0].email)
     assert not is_signed_in(client)
     assert client.get("/").headers["Location"].startswith(reverse("account_login"))
 
 
-def test_password_and_code_open(protected: tuple[User, str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_password_and_code_sign_in(protected: tuple[User, str], monkeypatch: pytest.MonkeyPatch) -> None:
     user, secret = protected
     client = sign_in(user.email)
     # The code of the setup is used up; the next one comes half a minute later.
@@ -65,7 +65,7 @@ def test_password_and_code_open(protected: tuple[User, str], monkeypatch: pytest
     assert is_signed_in(client)
 
 
-def test_a_recovery_code_opens_once(protected: tuple[User, str]) -> None:
+def test_a_recovery_code_works_once(protected: tuple[User, str]) -> None:
     code = recovery_codes(protected[0])[0]
     opened = []
     for _ in range(2):
@@ -75,9 +75,7 @@ def test_a_recovery_code_opens_once(protected: tuple[User, str]) -> None:
     assert opened == [True, False]
 
 
-def test_after_the_loss_of_the_key_for_secrets_no_code_opens_and_it_is_said_why(
-    protected: tuple[User, str], settings: Any
-) -> None:
+def test_codes_fail_with_a_reason_after_the_encryption_key_is_lost(protected: tuple[User, str], settings: Any) -> None:
     client = sign_in(protected[0].email)
     settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
     text = client.post(reverse("mfa_authenticate"), {"code": code_of(protected[1])}).content.decode()
@@ -85,7 +83,7 @@ def test_after_the_loss_of_the_key_for_secrets_no_code_opens_and_it_is_said_why(
     assert not is_signed_in(client)
 
 
-def test_codes_whose_key_was_lost_can_be_turned_off(tenant: Tenant, settings: Any) -> None:
+def test_undecryptable_codes_can_be_turned_off(tenant: Tenant, settings: Any) -> None:
     client = sure(tenant.owner.email)
     turn_on(client)
     settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
@@ -96,7 +94,7 @@ def test_codes_whose_key_was_lost_can_be_turned_off(tenant: Tenant, settings: An
     assert not Authenticator.objects.filter(user=tenant.owner).exists()
 
 
-def test_codes_are_not_guessed(protected: tuple[User, str]) -> None:
+def test_code_attempts_are_rate_limited(protected: tuple[User, str]) -> None:
     client = sign_in(protected[0].email)
     texts = [client.post(reverse("mfa_authenticate"), {"code": f"{n:06}"}).content.decode() for n in range(6)]
     assert "This code is wrong." in texts[0]
@@ -104,17 +102,15 @@ def test_codes_are_not_guessed(protected: tuple[User, str]) -> None:
 
 
 def test_the_secrets_are_encrypted_at_rest(protected: tuple[User, str]) -> None:
-    """Neither the key of the app nor what the recovery codes grow from."""
+    """Both the TOTP secret and the recovery seed."""
     stored = str(list(Authenticator.objects.values_list("data", flat=True)))
     assert protected[1] not in stored
     assert stored.count("gAAAA") == 2
 
 
 @pytest.mark.parametrize("seconds", [0, 3600])
-def test_turning_it_on_asks_for_the_password_again(
-    tenant: Tenant, monkeypatch: pytest.MonkeyPatch, seconds: int
-) -> None:
-    """Always, and once more when that was a while ago."""
+def test_turning_it_on_requires_reauthentication(tenant: Tenant, monkeypatch: pytest.MonkeyPatch, seconds: int) -> None:
+    """Also when the last authentication is too old."""
     client = sure(tenant.owner.email) if seconds else sign_in(tenant.owner.email)
     now = time.time()
     monkeypatch.setattr(time, "time", lambda: now + seconds)
@@ -122,28 +118,28 @@ def test_turning_it_on_asks_for_the_password_again(
     assert answer.headers["Location"].startswith(reverse("account_reauthenticate"))
 
 
-def test_a_wrong_code_turns_nothing_on(tenant: Tenant) -> None:
+def test_a_wrong_code_does_not_turn_it_on(tenant: Tenant) -> None:
     client = sure(tenant.owner.email)
     client.get(reverse("mfa_activate_totp"))
     assert "This code is wrong." in client.post(reverse("mfa_activate_totp"), {"code": "1"}).content.decode()
     assert not Authenticator.objects.exists()
 
 
-def test_turned_off_the_password_opens_again(tenant: Tenant) -> None:
+def test_after_turning_it_off_the_password_is_enough(tenant: Tenant) -> None:
     client = sure(tenant.owner.email)
     turn_on(client)
     client.post(reverse("mfa_deactivate_totp"))
     assert is_signed_in(sign_in(tenant.owner.email, PASSWORD))
 
 
-def test_the_picture_and_the_key_are_one_and_named_after_us(tenant: Tenant) -> None:
+def test_the_qr_code_contains_the_key_and_the_issuer(tenant: Tenant) -> None:
     client = sure(tenant.owner.email)
     text = client.get(reverse("mfa_activate_totp")).content.decode()
     assert client.session["mfa.totp.secret"] in text
     assert "data:image/svg" in text
 
 
-def test_the_platform_sees_no_secret_of_a_factor(protected: tuple[User, str]) -> None:
+def test_the_admin_shows_no_factor_secrets(protected: tuple[User, str]) -> None:
     platform = User.objects.create_superuser("platform@makegood.example", PASSWORD)
     client = Client()
     client.force_login(platform)

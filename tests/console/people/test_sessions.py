@@ -1,4 +1,4 @@
-"""Sessions that have ended leave no rows behind."""
+"""Cleanup of expired sessions."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def kept() -> set[str]:
     return set(Session.objects.values_list("session_key", flat=True))
 
 
-def test_the_sweep_forgets_sessions_that_have_ended(tenant: Tenant) -> None:
-    """Whoever is signed in stays so."""
+def test_the_sweep_deletes_expired_sessions(tenant: Tenant) -> None:
+    """Active sessions stay."""
     client = browser(tenant.owner)
     keep("gone", days=-1)
     sweep()
@@ -34,15 +34,15 @@ def test_the_sweep_forgets_sessions_that_have_ended(tenant: Tenant) -> None:
     assert is_signed_in(client)
 
 
-def test_a_sweep_takes_a_few_at_once_the_oldest_first(database: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session_cleanup, "DELETE_BATCH", 2)
+def test_a_sweep_deletes_in_batches_oldest_first(database: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session_cleanup, "DELETED_AT_ONCE", 2)
     keep("young", days=-1)
     keep("old", "older", days=-2)
     assert [delete_old_sessions(), kept()] == [2, {"young"}]
     assert [delete_old_sessions(), delete_old_sessions()] == [1, 0]
 
 
-def test_one_that_somebody_holds_is_not_waited_for(database: None) -> None:
+def test_a_sweep_skips_locked_sessions(database: None) -> None:
     keep("held", "gone", days=-1)
     with transaction.atomic(using="owner"):
         Session.objects.using("owner").select_for_update().get(pk="held")

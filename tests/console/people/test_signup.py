@@ -1,4 +1,4 @@
-"""Signing up, and naming the business."""
+"""Sign-up and onboarding."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ def newcomer(database: None) -> User:
     return User.objects.create_user(EMAIL, NEW_PASSWORD)
 
 
-def test_a_newcomer_is_signed_in_and_asked_for_the_business(database: None) -> None:
+def test_sign_up_signs_in_and_leads_to_onboarding(database: None) -> None:
     answer = Client().post(reverse("account_signup"), {"email": EMAIL, "password1": NEW_PASSWORD})
     assert (answer.status_code, answer.headers["Location"]) == (302, reverse("welcome"))
 
 
-def test_signing_up_gives_the_session_a_new_name(database: None) -> None:
-    """A session that somebody planted before is not the one that is signed in."""
+def test_sign_up_rotates_the_session(database: None) -> None:
+    """Prevents session fixation."""
     client = Client()
     client.get(reverse("account_signup"))
     client.session.save()
@@ -56,13 +56,13 @@ def test_signing_up_gives_the_session_a_new_name(database: None) -> None:
 
 
 @pytest.mark.parametrize("password", ["short", "password1234", "ada@new.example"])
-def test_a_weak_password_is_refused_beside_its_field(database: None, password: str) -> None:
+def test_a_weak_password_is_refused_at_its_field(database: None, password: str) -> None:
     answer = Client().post(reverse("account_signup"), {"email": EMAIL, "password1": password})
     assert 'id="id_password1_error"' in answer.content.decode()
     assert not User.objects.filter(email=EMAIL).exists()
 
 
-def test_an_address_too_long_to_be_kept_is_refused_and_not_cut(database: None) -> None:
+def test_an_overlong_address_is_refused_rather_than_truncated(database: None) -> None:
     long = f"{'a' * 63}@{'.'.join(['b' * 60] * 4)}.example"
     answer = Client().post(reverse("account_signup"), {"email": long, "password1": NEW_PASSWORD})
     assert f"An e-mail address has at most 254 characters; this has {len(long)}." in answer.content.decode()
@@ -74,14 +74,14 @@ def test_a_taken_address_is_refused(newcomer: User) -> None:
     assert "This e-mail already has an account" in answer.content.decode()
 
 
-def test_signing_up_can_be_closed(database: None, settings) -> None:
+def test_sign_up_can_be_closed(database: None, settings) -> None:
     settings.SIGNUP = False
     client = sign_up()
     assert not User.objects.filter(email=EMAIL).exists()
-    assert "Accounts come by invitation" in client.get(reverse("account_signup")).content.decode()
+    assert "Invitation only" in client.get(reverse("account_signup")).content.decode()
 
 
-def test_many_accounts_from_one_place_are_refused(database: None) -> None:
+def test_sign_ups_are_rate_limited_per_ip_address(database: None) -> None:
     answers = [
         Client().post(reverse("account_signup"), {"email": f"n{n}@new.example", "password1": NEW_PASSWORD}).status_code
         for n in range(21)
@@ -92,7 +92,7 @@ def test_many_accounts_from_one_place_are_refused(database: None) -> None:
 # The business
 
 
-def test_home_leads_a_newcomer_to_the_business(newcomer: User) -> None:
+def test_home_redirects_a_new_user_to_onboarding(newcomer: User) -> None:
     assert browser(newcomer).get("/").headers["Location"] == reverse("welcome")
 
 
@@ -115,7 +115,7 @@ def test_the_agent_speaks_for_the_named_business_where_it_is(newcomer: User) -> 
 
 
 @pytest.mark.parametrize(("zone", "region"), [("", ""), ("Mars/Olympus", "ZZ"), ("../etc", "<b>")])
-def test_a_place_that_the_browser_makes_up_is_nowhere(newcomer: User, zone: str, region: str) -> None:
+def test_an_invalid_locale_falls_back_to_the_defaults(newcomer: User, zone: str, region: str) -> None:
     browser(newcomer).post(reverse("welcome"), {**FORM, "timezone": zone, "region": region})
     version = project_of(newcomer).agent_version
     assert version is not None
@@ -125,45 +125,45 @@ def test_a_place_that_the_browser_makes_up_is_nowhere(newcomer: User, zone: str,
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"name": ""}, "Write the name that customers know."),
+        ({"name": ""}, "Enter your business name."),
         ({"name": "x" * 121}, "Use at most 120 characters"),
         ({"name": "Da\x00Nello"}, "Null characters are not allowed."),
-        ({"name": "Da\u202eNello"}, "Use letters, numbers and signs, in one line."),
-        ({"starter": ""}, "Pick one; everything in it can be changed."),
-        ({"starter": "../clinic"}, "Pick one of these."),
+        ({"name": "Da\u202eNello"}, "Use one line of printable characters."),
+        ({"starter": ""}, "Choose a template."),
+        ({"starter": "../clinic"}, "Choose one of these templates."),
     ],
 )
-def test_what_can_not_be_is_refused_beside_its_field(newcomer: User, change: dict[str, str], words: str) -> None:
+def test_invalid_input_is_refused_at_its_field(newcomer: User, change: dict[str, str], words: str) -> None:
     text = browser(newcomer).post(reverse("welcome"), FORM | change).content.decode()
     assert words in text
     assert find_organizations(user_id=newcomer.pk) == []
 
 
-def test_nothing_typed_is_lost_by_a_refusal(newcomer: User) -> None:
+def test_a_refused_form_keeps_its_input(newcomer: User) -> None:
     text = browser(newcomer).post(reverse("welcome"), {**FORM, "starter": ""}).content.decode()
     assert 'value="Praxis Lindenhof"' in text
 
 
-def test_a_name_never_becomes_markup(newcomer: User) -> None:
+def test_names_are_escaped(newcomer: User) -> None:
     client = browser(newcomer)
     client.post(reverse("welcome"), {**FORM, "name": "<script>alert(1)</script>"})
     assert "<script>alert" not in client.get("/", follow=True).content.decode()
 
 
-def test_a_person_may_not_found_organizations_without_end(newcomer: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_organizations_per_user_are_limited(newcomer: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("console.people.welcome.MOST", 1)
     client = browser(newcomer)
     client.post(reverse("welcome"), FORM)
-    assert "Leave one before you start another" in client.post(reverse("welcome"), FORM).content.decode()
+    assert "Leave one to create another" in client.post(reverse("welcome"), FORM).content.decode()
     assert len(find_organizations(user_id=newcomer.pk)) == 1
 
 
-def test_where_signing_up_is_closed_nobody_founds_one(newcomer: User, settings) -> None:
+def test_no_organization_is_created_while_sign_up_is_closed(newcomer: User, settings) -> None:
     settings.SIGNUP = False
     client = browser(newcomer)
     client.post(reverse("welcome"), FORM)
     assert find_organizations(user_id=newcomer.pk) == []
-    assert "You aren’t in a project yet" in client.get("/").content.decode()
+    assert "No project yet" in client.get("/").content.decode()
 
 
 def test_a_member_of_one_organization_may_start_another(tenant: Tenant) -> None:
@@ -172,11 +172,11 @@ def test_a_member_of_one_organization_may_start_another(tenant: Tenant) -> None:
     assert len(find_organizations(user_id=viewer.pk)) == 2
 
 
-def test_addresses_are_unverified_unless_the_operator_asks(database: None) -> None:
+def test_verification_is_off_by_default(database: None) -> None:
     assert configured.ACCOUNT_EMAIL_VERIFICATION == "none"
 
 
-def test_where_the_operator_asks_an_address_is_confirmed_first(database: None, mailbox: Mailbox, settings) -> None:
+def test_verification_can_be_required(database: None, mailbox: Mailbox, settings) -> None:
     settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
     client = sign_up()
     assert not is_signed_in(client)
@@ -187,8 +187,8 @@ def test_where_the_operator_asks_an_address_is_confirmed_first(database: None, m
     assert answer.headers["Location"] == reverse("welcome")
 
 
-def test_of_two_who_sign_up_with_one_address_at_once_one_does(database: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The other, who may have pressed twice, is led to the sign-in."""
+def test_concurrent_sign_ups_create_one_account(database: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The other request, perhaps a double click, is redirected to sign-in."""
 
     def after_another(email: str) -> None:
         monkeypatch.undo()

@@ -1,4 +1,4 @@
-"""The sign-in pages reveal to nobody who has an account, and keep sessions apart."""
+"""No account enumeration, and no session fixation, on the sign-in pages."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SIGN_UP, SIGN_IN = "account_signup", "account_login"
 
 @pytest.fixture
 def hashed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """A password that was hashed, which is all that takes long, for each time that one was."""
+    """Recorded password hashes, the only slow operation."""
     passwords: list[str] = []
     encode = MD5PasswordHasher.encode
 
@@ -34,7 +34,7 @@ def hashed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def answer_to(email: str, *, page: str = SIGN_UP, password: str = NEW_PASSWORD) -> tuple[object, ...]:
-    """Everything that a visitor sees who gives this address, but for the address itself."""
+    """Everything a visitor sees for this address, except the address itself."""
     client = Client()
     form = {"email": email, "password1": password} if page == SIGN_UP else {"login": email, "password": password}
     answer = client.post(reverse(page), form, follow=True)
@@ -42,17 +42,15 @@ def answer_to(email: str, *, page: str = SIGN_UP, password: str = NEW_PASSWORD) 
     return answer.status_code, answer.redirect_chain, sorted(client.cookies), text, is_signed_in(client)
 
 
-def test_signing_up_tells_nobody_who_has_an_account(tenant: Tenant, verifies: Mailbox) -> None:
-    """But whose account it is."""
+def test_sign_up_does_not_reveal_accounts(tenant: Tenant, verifies: Mailbox) -> None:
+    """Only the owner of the address learns of it, by e-mail."""
     assert answer_to(tenant.owner.email) == answer_to(NOBODY)
     told = [message for message in verifies.messages if message["To"] == tenant.owner.email]
-    assert [message["Subject"] for message in told] == ["You have an account at Makegood already"]
+    assert [message["Subject"] for message in told] == ["You already have a Makegood account"]
     assert tenant.owner.email in str(told[0].get_payload(decode=True), "utf-8")
 
 
-def test_its_e_mail_leads_to_our_own_address_whatever_host_was_named(
-    tenant: Tenant, verifies: Mailbox, settings
-) -> None:
+def test_the_sign_up_e_mail_uses_the_base_url(tenant: Tenant, verifies: Mailbox, settings) -> None:
     settings.ALLOWED_HOSTS = ["*"]
     form = {"email": tenant.owner.email, "password1": NEW_PASSWORD}
     Client().post(reverse(SIGN_UP), form, HTTP_HOST="evil.example")
@@ -60,7 +58,7 @@ def test_its_e_mail_leads_to_our_own_address_whatever_host_was_named(
     assert "evil.example" not in verifies.last_text()
 
 
-def test_of_two_who_sign_up_at_once_neither_is_told_of_the_other(
+def test_concurrent_sign_ups_do_not_reveal_each_other(
     database: None, verifies: Mailbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(accounts, "release_address", lambda email: User.objects.create_user(email, PASSWORD))
@@ -70,7 +68,7 @@ def test_of_two_who_sign_up_at_once_neither_is_told_of_the_other(
 
 
 @pytest.mark.parametrize("page", [SIGN_UP, SIGN_IN])
-def test_the_time_tells_it_neither(page: str, tenant: Tenant, verifies: Mailbox, hashed: list[str]) -> None:
+def test_response_times_do_not_reveal_accounts(page: str, tenant: Tenant, verifies: Mailbox, hashed: list[str]) -> None:
     answer_to(tenant.owner.email, page=page)
     for_a_known_one = hashed.copy()
     hashed.clear()
@@ -78,8 +76,8 @@ def test_the_time_tells_it_neither(page: str, tenant: Tenant, verifies: Mailbox,
     assert len(hashed) == len(for_a_known_one) > 0
 
 
-def test_signing_in_gives_the_session_a_new_name(tenant: Tenant) -> None:
-    """Who planted a session in a browser has nothing of who signs in there."""
+def test_sign_in_rotates_the_session(tenant: Tenant) -> None:
+    """Prevents session fixation."""
     victim, thief = Client(), Client()
     victim.session.save()
     planted = victim.cookies["sessionid"].value

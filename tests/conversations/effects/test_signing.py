@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from tools.engine.execution.signing import signature_headers
+from tools.engine.execution.webhook import signature_headers
 
 # Test vector published with the Standard Webhooks specification.
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"

@@ -17,8 +17,7 @@ from tools.engine.custom.secrets import WebhookSecrets
 from tools.engine.definition import WebhookOptions
 from tools.engine.execution.callback import callback_url
 from tools.engine.execution.schemas import webhook_schema
-from tools.engine.execution.signing import signature_headers
-from tools.engine.execution.webhook import MASK, WebhookRequest, build_request
+from tools.engine.execution.webhook import MASK, WebhookRequest, build_request, signature_headers
 
 NAME = {"customer_name": {"type": "string", "description": "The customer's full name"}}
 

@@ -18,8 +18,16 @@ from tools.engine.builtin_tool import define
 from tools.engine.business_state import BusinessState
 from tools.engine.catalogue import merge_tools
 from tools.engine.definition import ToolDefinition
-from tools.engine.skills.detect import AS_ABOVE, ConditionReading, Detection, Rule, ToolReading, tool_lines
-from tools.engine.skills.exchange import Exchange, TranscriptLine
+from tools.engine.skills.detect import (
+    AS_ABOVE,
+    ConditionReading,
+    Detection,
+    Exchange,
+    Rule,
+    ToolReading,
+    TranscriptLine,
+    tool_lines,
+)
 from tools.engine.verdicts import FIRES, REASONS, Judgement, judge
 
 NAMES = [

@@ -13,8 +13,7 @@ from django.db import OperationalError
 
 from conversations.live import hub as hub_module
 from conversations.live.event_log import open_log
-from conversations.live.hub import hub
-from conversations.live.last_events import StreamPosition, load_stream_positions
+from conversations.live.hub import StreamPosition, hub, load_stream_positions
 from conversations.live.stream import EventStream, Frame, StreamCursor
 from conversations.models import Channel, Conversation, MessageRole
 from conversations.portal.chat_start import ChatState, frames_until_begun, frames_until_replaced
@@ -32,7 +31,7 @@ PATIENCE = 20
 def _quickly_and_deaf(monkeypatch: pytest.MonkeyPatch) -> None:
     """Suppress Redis messages and start a polling round at once."""
     monkeypatch.setattr(hub_module, "POLL_SECONDS", 0.02)
-    monkeypatch.setattr("conversations.live.publish.publish", lambda *command: None)
+    monkeypatch.setattr("conversations.live.client.publish", lambda *command: None)
 
 
 def begin(tenant: Tenant, guest: str, channel: Channel = Channel.CHAT) -> Conversation:

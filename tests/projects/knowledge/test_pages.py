@@ -33,8 +33,8 @@ def text_of(response: Any) -> str:
     return str(response.content.decode())
 
 
-def test_an_article_can_be_written_on_its_page(owner: Client, here: str, empty: Tenant) -> None:
-    assert "Write the first article" in text_of(owner.get(here))
+def test_an_article_is_written_on_its_page(owner: Client, here: str, empty: Tenant) -> None:
+    assert "No articles yet" in text_of(owner.get(here))
     response = owner.post(f"{here}/new", FORM)
     assert response.headers["Location"] == f"{here}/a/dogs"
     assert "Dogs are welcome." in text_of(owner.get(f"{here}/a/dogs"))
@@ -99,8 +99,8 @@ def test_a_question_shows_what_the_agent_would_find(owner: Client, here: str, wr
     write("More about dogs", is_published=False)
     text = text_of(owner.get(here, {"q": "dogs on the terrace"}))
     assert '<mark class="mg-mark" data-s="act">terrace</mark>' in text
-    assert text.index("Drafts that fit") < text.index("More about dogs")
-    assert "would find nothing" in text_of(owner.get(here, {"q": "helicopters"}))
+    assert text.index("Matching drafts") < text.index("More about dogs")
+    assert "No results." in text_of(owner.get(here, {"q": "helicopters"}))
 
 
 def test_the_list_is_paginated(owner: Client, here: str, empty: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -241,6 +241,6 @@ def test_views_and_changes_are_rate_limited(booking: Booking, monkeypatch: pytes
 def test_guessing_tokens_is_rate_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     """With the real bucket, in Redis."""
     monkeypatch.undo()
-    monkeypatch.setattr(customer, "LOOKS_PER_MINUTE", 3)
+    monkeypatch.setattr(customer, "VIEWS_PER_MINUTE", 3)
     client = Client(REMOTE_ADDR="203.0.113.9")
     assert [client.get(f"/b/{'A' * 64}").status_code for _ in range(4)] == [404, 404, 404, 429]

@@ -11,7 +11,7 @@ from llm.client import Client
 from llm.errors import LengthCut, Refused, SchemaMismatch
 from llm.requests import Recorder
 from llm.types import ModelSpec
-from tools.engine.skills.exchange import Exchange
+from tools.engine.skills.detect import Exchange
 from tools.engine.skills.rerank import Ranking, rerank_conflict
 from tools.engine.verdicts import Judgement
 

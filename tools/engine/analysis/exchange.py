@@ -10,8 +10,7 @@ from llm.client import Client
 from llm.requests import Recorder
 from llm.types import ModelSpec
 from tools.engine.catalogue import CompiledTool
-from tools.engine.skills.detect import Detection, detect
-from tools.engine.skills.exchange import Exchange
+from tools.engine.skills.detect import Detection, Exchange, detect
 
 
 @dataclass(frozen=True)

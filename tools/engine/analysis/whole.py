@@ -10,7 +10,7 @@ from llm.types import ModelSpec
 from tools.engine.analysis.conflicts import identify_conflicts, resolve_conflicts
 from tools.engine.analysis.exchange import detect_commitments, group_tools
 from tools.engine.catalogue import CompiledTool
-from tools.engine.skills.exchange import Exchange
+from tools.engine.skills.detect import Exchange
 from tools.engine.verdicts import Judgement, judge
 
 

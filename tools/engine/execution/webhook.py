@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import hmac
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -24,7 +27,6 @@ from tools.engine.definition import BODILESS, WebhookOptions
 from tools.engine.execution.callback import callback_token, callback_url
 from tools.engine.execution.handler import ToolContext
 from tools.engine.execution.outcome import Ending, Outcome
-from tools.engine.execution.signing import signature_headers
 from tools.engine.validation.warnings import SECRET_HEADERS, is_secret_name
 
 ADAPTER = "webhook"
@@ -262,3 +264,24 @@ def _seconds(text: str) -> float | None:
         # HTTP dates without a zone, or with -0000, are in UTC.
         due_at = due_at.replace(tzinfo=UTC)
     return max(0.0, (due_at - datetime.now(UTC)).total_seconds())
+
+
+PREFIX = "whsec_"
+
+
+def signature_headers(secrets: Sequence[str], *, id: str, at: datetime, body: bytes) -> dict[str, str]:
+    """The three headers. `id` is the effect's key, the same at every attempt.
+
+    Each secret (`whsec_…`) adds a signature; without secrets the signature header is omitted.
+    """
+    timestamp = str(int(at.timestamp()))
+    headers = {"webhook-id": id, "webhook-timestamp": timestamp}
+    if secrets:
+        signatures = (_signature(secret, f"{id}.{timestamp}.".encode() + body) for secret in secrets)
+        headers["webhook-signature"] = " ".join(signatures)
+    return headers
+
+
+def _signature(secret: str, content: bytes) -> str:
+    key = base64.b64decode(secret.removeprefix(PREFIX))
+    return "v1," + base64.b64encode(hmac.new(key, content, hashlib.sha256).digest()).decode()

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from llm.client import Client
 from llm.requests import Recorder, structured_request
 from llm.types import ChatRequest, ModelSpec
-from tools.engine.skills.exchange import TranscriptLine
+from tools.engine.skills.detect import TranscriptLine
 
 SKILL: Literal["arguments"] = "arguments"
 MAX_OUTPUT_TOKENS = 2_000

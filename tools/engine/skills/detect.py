@@ -12,7 +12,27 @@ from llm.client import Client
 from llm.requests import Recorder, structured_request
 from llm.types import ModelSpec
 from tools.engine.catalogue import CompiledTool
-from tools.engine.skills.exchange import TranscriptLine
+
+
+@dataclass(frozen=True)
+class TranscriptLine:
+    role: str
+    content: str
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """The agent's latest answer, and the conversation ending with it. `summary` covers what was said before `lines`."""
+
+    answer: str
+    lines: Sequence[TranscriptLine]
+    summary: str = ""
+
+    @property
+    def said_before(self) -> list[str]:
+        """The agent's earlier messages, which were judged when they were sent."""
+        said = [line.content for line in self.lines if line.role == "agent"]
+        return said[:-1] if said and said[-1] == self.answer else said
 
 
 class Rule(StrEnum):

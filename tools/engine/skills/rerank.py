@@ -12,8 +12,7 @@ from llm.client import Client
 from llm.requests import Recorder, structured_request
 from llm.types import ModelSpec
 from tools.engine.catalogue import CompiledTool
-from tools.engine.skills.detect import ToolLine, tool_lines
-from tools.engine.skills.exchange import Exchange, TranscriptLine
+from tools.engine.skills.detect import Exchange, ToolLine, TranscriptLine, tool_lines
 
 MAX_OUTPUT_TOKENS = 800
 
