@@ -56,8 +56,8 @@ def _seconds_to_wait(entry: Entry) -> int:
     return ceil(seconds_to_wait(f"model_test:{entry.project.pk}", per_minute=TRIALS_PER_MINUTE))
 
 
-def _too_many(wait: int) -> Trial:
-    return Trial(False, f"Limit of {TRIALS_PER_MINUTE} tests per minute reached. Try again in {wait} s.")
+def _too_many(wait: int) -> ModelCheck:
+    return ModelCheck(False, f"Limit of {TRIALS_PER_MINUTE} tests per minute reached. Try again in {wait} s.")
 
 
 async def _trial(entry: Entry, entries: Node) -> ModelCheck:
@@ -83,7 +83,7 @@ def _model(entry: Entry, entries: Node) -> ModelSpec:
     return ModelSpec(endpoint=own_endpoint(config.model_base_url, key=key), model=name)
 
 
-def _answer(request: HttpRequest, entry: Entry, entries: Node, trial: Trial) -> HttpResponse:
+def _answer(request: HttpRequest, entry: Entry, entries: Node, trial: ModelCheck) -> HttpResponse:
     """The result as JSON, or without JavaScript as the page with the submitted values."""
     if request.headers.get("Accept") == "application/json":
         return JsonResponse({"ok": trial.is_ok, "sentence": trial.sentence})

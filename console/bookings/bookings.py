@@ -224,7 +224,7 @@ def _shown(resources: Sequence[Resource], confirmed: Sequence[Booking]) -> list[
 
 def _search(desk: Desk, words: str) -> list[Line]:
     """Bookings matching a name, phone number, e-mail address or code, latest first."""
-    phone = normal_phone(words, region=config_of(desk.project).region)
+    phone = normalize_phone(words, region=config_of(desk.project).region)
     match = Q(name__icontains=words) | Q(code=normal_code(words)) | Q(phone=phone) | Q(email__iexact=words)
     rows = bookings_of(desk.project).filter(match).order_by("-starts_at")[:FOUND]
     return [_line(row, desk) for row in rows]

@@ -31,7 +31,7 @@ def open_link(request: HttpRequest, token: str) -> HttpResponse:
     """Move the token into the session and redirect, to keep it out of the browser's address bar."""
     if read_offer(token) is None:
         return _expired(request)
-    request.session[TOKEN] = token
+    request.session[INVITATION_TOKEN] = token
     return redirect("join")
 
 
@@ -40,7 +40,7 @@ def open_link(request: HttpRequest, token: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def join(request: HttpRequest) -> HttpResponse:
     """Show the invitation with the step that fits the visitor: accept, sign in, switch accounts or sign up."""
-    offer = read_offer(request.session.get(TOKEN, ""))
+    offer = read_offer(request.session.get(INVITATION_TOKEN, ""))
     if offer is None:
         return _expired(request)
     if request.user.is_authenticated:
@@ -85,7 +85,7 @@ def _join_as_newcomer(request: HttpRequest, offer: Offer) -> HttpResponse:
 
 def _finish(request: HttpRequest, offer: Offer) -> HttpResponse:
     """Redirect to the organization just joined."""
-    del request.session[TOKEN]
+    del request.session[INVITATION_TOKEN]
     messages.success(request, f"You joined {offer.organization} as {choice_of(offer.role).title.lower()}.")
     with tenant_tx(offer.organization_id):
         first = Project.objects.order_by("created_at").first()
@@ -100,5 +100,5 @@ def _page(
 
 
 def _expired(request: HttpRequest) -> HttpResponse:
-    request.session.pop(TOKEN, None)
+    request.session.pop(INVITATION_TOKEN, None)
     return render(request, "people/join_over.html", status=410)

@@ -75,7 +75,7 @@ def announce(request: HttpRequest, entry: Entry, *, new: NewInvitation) -> None:
     delivery = deliver(_message(entry, new.invitation, url=url))
     if delivery is MailResult.SENT:
         with tenant_tx(entry.project.organization.pk):
-            note_emailed(new)
+            record_emailed(new)
         messages.success(request, f"Invitation sent to {email}.")
     else:
         secret = " ".join((delivery, email, url))

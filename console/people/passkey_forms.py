@@ -28,8 +28,8 @@ from fido2.webauthn import (
 
 from console.people.forms import LineField
 from console.people.passkey_challenges import consume_challenge
-from projects.common.passkey_counters import take_count
-from projects.records.mfa_audit import note_copy
+from projects.common.passkey_counters import advance_counter
+from projects.records.mfa_audit import report_cloned_passkey
 
 LONGEST_NAME = 80
 # In characters of JSON. A passkey's answer takes one or two thousand.

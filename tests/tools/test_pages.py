@@ -88,7 +88,7 @@ def test_a_tool_with_a_closed_gate_shows_the_reason(owner: Client, tenant: Tenan
             {"escalation_rules.0.when": "", "escalation_rules.0.action": "message"},
             "Enter a condition, or remove the rule.",
         ),
-        ({"escalation_rules.0.when": "x", "escalation_rules.0.action": "shout"}, "Choose what happens"),
+        ({"escalation_rules.0.when": "x", "escalation_rules.0.action": "shout"}, "Choose whether to transfer"),
         ({"which_tools": "chosen", "enabled_tools.x y": "on"}, "Choose tools from the list."),
     ],
 )

@@ -142,10 +142,10 @@ def test_an_empty_secret_field_keeps_the_secret(owner: Settings) -> None:
 @pytest.mark.parametrize(
     ("key", "kind", "value", "sentence"),
     [
-        ("1st", "str", "x", "A letter, then letters, digits"),
-        ("model_api_key", "str", "x", "write it under Models"),
+        ("1st", "str", "x", "Start with a letter"),
+        ("model_api_key", "str", "x", "Set it under Models"),
         ("empty", "secret", "", "Enter a value"),
-        ("menu", "json", "{", "This is no JSON."),
+        ("menu", "json", "{", "This isn’t valid JSON."),
         ("flag", "bool", "perhaps", "must be True or False"),
         ("text", "str", "a\x00b", "control character"),
         ("text", "str", "x" * 10_001, "At most 10,000 characters; this has 10,001."),

@@ -73,5 +73,5 @@ def test_existing_duplicate_intents_do_not_block_other_changes(owner: Settings) 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_no_template_has_duplicate_intents(name: str) -> None:
-    config = starters()[name].config_for("Da Nello", locale=Locale(timezone="Europe/Rome", region="IT"))
-    assert intents_called_the_same(config.intents) == {}
+    config = business_templates()[name].config_for("Da Nello", locale=Locale(timezone="Europe/Rome", region="IT"))
+    assert duplicate_intents(config.intents) == {}

@@ -18,7 +18,7 @@ from tools.engine.function_calling.offer import read_offer
 KIND = {"rules": 1_500, "business_context": 0, "scenarios": 0, "procedures": 0, "intents": 0, "tools": 0}
 
 
-def weight_of(settings: Settings, **changes: Any) -> Weight:
+def weight_of(settings: Settings, **changes: Any) -> PromptSize:
     """The budget of the saved settings with changes."""
     with settings.tenant.tx():
         settings.tenant.project.refresh_from_db()

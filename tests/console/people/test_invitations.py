@@ -136,7 +136,7 @@ def test_an_organizations_name_cannot_inject_headers(owner: Client, tenant: Tena
 
 
 def test_an_admin_cannot_invite_an_owner(tenant: Tenant, admin: User) -> None:
-    assert "Only an owner says who the owners are." in invite(browser(admin), tenant, LENA, Role.OWNER)
+    assert "Only an owner can add or change owners." in invite(browser(admin), tenant, LENA, Role.OWNER)
     with tenant.tx():
         assert not Invitation.objects.exists()
 
