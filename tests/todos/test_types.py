@@ -8,7 +8,7 @@ import pytest
 from django.http import Http404
 
 from projects.agents.services import create_project
-from projects.agents.templates_catalogue import Locale, start_business, starters
+from projects.agents.templates_catalogue import Locale, business_templates, start_business
 from projects.common.api_error import ApiError
 from projects.models import Member, Project
 from tenancy.scope import tenant_tx
@@ -106,7 +106,7 @@ def test_whom_a_type_writes_to_is_part_of_what_is_approved(desk: Desk, owner: Me
 @pytest.mark.requirement("L11")
 def test_a_new_business_writes_to_its_owner(tenant: Tenant) -> None:
     """The message to the team can be approved without typing an address."""
-    for starter in starters().values():
+    for starter in business_templates().values():
         project = start_business("Da Rosa", starter=starter, owner=tenant.owner, locale=Locale("Europe/Rome", "IT"))
         with tenant_tx(project.organization_id):
             assert TodoType.objects.get(name="Message to the team").recipients == [tenant.owner.email]
