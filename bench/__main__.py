@@ -1,7 +1,8 @@
-"""Measures what a turn costs, and prints it as a table.
+"""Measures the cost of a turn and prints it as a table.
 
-The whole product runs beside the offline model, whose time to the first token is fixed. Conversations talk to it over the API, with
-open event streams. All of it shares this machine: compare two states of the code within the hour, by the median of three runs.
+The whole product runs beside the offline model, whose time to the first token is fixed. Conversations talk to it over
+the API, with open event streams. All of it shares this machine: compare two states of the code within the hour, by the
+median of three runs.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ def _level(product: Product, *, conversations: int, turns: int, ttft_ms: float) 
 
 
 def _single_figures(product: Product, levels: Sequence[Level], *, ttft_ms: float) -> dict[str, float]:
-    """What stands in no level, in milliseconds."""
+    """Figures that belong to no level, in milliseconds."""
     script(product, ttft_ms=ttft_ms)
     apart = first_token_apart_ms(product, ttft_ms=ttft_ms)
     stream = uvloop.run(long_stream_cpu_ms(product, times=20))

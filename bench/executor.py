@@ -1,12 +1,14 @@
-"""Measures what the executor adds to each step of a todo, and how soon an approved todo starts: `python -m bench.executor`.
+"""Measures the executor's overhead per step of a todo and the delay until an approved todo starts: `python -m
+bench.executor`.
 
-Todos of ten steps run one after another. The model answers at once, and the time that each step has noted of it is left out. In the
-first kind each call is refused. In the second each writes to a customer: no service is connected, so a letter goes into the outbox,
-which counts as ours. The third is the same in a conversation, which the model reads and whose log the effect's commit writes. CPU is
-that of the worker and of PostgreSQL while the todos of a kind ran.
+Todos of ten steps run one after another. The model answers at once, and the recorded time of its calls is subtracted.
+In the first kind of todo each call is refused. In the second each sends a message to a customer: no service is
+connected, so messages go to the outbox, which counts as ours. The third does the same in a conversation, which the
+model reads and whose log the effect's commit writes. CPU is that of the worker and of PostgreSQL while the todos of a
+kind run.
 
-A start is the time from a yes to the beginning of its run. Without the hint, because the web process reaches no Redis, the sweep
-finds the todo.
+The start delay is the time from an approval to the start of its run. Without the hint, because the web process reaches
+no Redis, the sweep finds the todo.
 """
 
 from __future__ import annotations
@@ -42,7 +44,7 @@ _numbers = count(1)
 
 @dataclass(frozen=True)
 class Measured:
-    """Milliseconds per step: beyond the model's, one figure for each todo, and of CPU, of the worker and of PostgreSQL."""
+    """Milliseconds per step: the overhead, one figure per todo, and the CPU time of the worker and of PostgreSQL."""
 
     overhead: list[float]
     worker: float
@@ -50,7 +52,7 @@ class Measured:
 
 
 def measure(product: Product, *, todos: int) -> dict[str, Measured]:
-    """Of each kind, by what becomes of the steps' calls."""
+    """The measurements by kind of todo."""
     kind = product.call("/todo-types", {"name": "Bench", "description": "Ten steps.", "tools": [CALLER]})["id"]
     plans: dict[str, Callable[[], dict[str, Any]]] = {
         "a refused call": lambda: {"calls": [CUT] * STEPS, "persona": _customer(product)["persona"]["id"]},
@@ -61,7 +63,7 @@ def measure(product: Product, *, todos: int) -> dict[str, Measured]:
 
 
 def _measure(product: Product, kind: str, plan: Callable[[], dict[str, Any]], *, todos: int) -> Measured:
-    # The first is not counted: what it runs is loaded and prepared by it. Then PostgreSQL takes stock, as it does by itself
+    # The first is a warm-up for code and prepared statements. Then PostgreSQL runs ANALYZE, as it does by itself
     # within a minute.
     _overhead(product, kind, **plan())
     with psycopg.connect(product.env["MIGRATE_DATABASE_URL"], autocommit=True) as connection:
@@ -75,13 +77,13 @@ def _measure(product: Product, kind: str, plan: Callable[[], dict[str, Any]], *,
 
 
 def _letters() -> list[dict[str, str]]:
-    """The arguments of a letter for each step; no two are the same, which would be held as a repeat."""
+    """Arguments of one message per step, all different so that none is held as a repeat."""
     numbers = [next(_numbers) for _ in range(STEPS)]
     return [{"subject": f"Your order {number}", "body": f"Order {number} is on its way."} for number in numbers]
 
 
 def _overhead(product: Product, kind: str, calls: Sequence[Any], **whose: str) -> float:
-    """Of one todo whose steps make these calls. `whose` names its persona or its conversation."""
+    """The overhead of one todo whose steps make these calls. `whose` names its persona or its conversation."""
     product.tell_model("/reset", {})
     steps = [{"skill": "execute", "tool_calls": [{"name": CALLER, "arguments": one}]} for one in calls]
     product.tell_model("/script", steps)
@@ -94,7 +96,7 @@ def _overhead(product: Product, kind: str, calls: Sequence[Any], **whose: str) -
 
 
 def measure_starts(product: Product, *, hinted: int) -> dict[str, list[float]]:
-    """Seconds from each yes to the beginning of its run, one todo after another. The first of all isn't counted."""
+    """Seconds from each approval to the start of its run, one todo after another. The first is discarded."""
     _seconds_to_start(product, product.base_url)
     with ExitStack() as stack:
         deaf = _web_without_redis(stack, product)
@@ -105,7 +107,7 @@ def measure_starts(product: Product, *, hinted: int) -> dict[str, list[float]]:
 
 
 def _web_without_redis(stack: ExitStack, product: Product) -> str:
-    """One more web process, whose hints reach nobody: no Redis answers where it looks for one."""
+    """Another web process, whose hints are lost because no Redis answers at its address."""
     port = free_port()
     env = {**product.env, "REDIS_URL": f"redis://127.0.0.1:{free_port()}/0"}
     start(stack, programs.web(host="127.0.0.1", port=port, env=env))
@@ -114,7 +116,7 @@ def _web_without_redis(stack: ExitStack, product: Product) -> str:
 
 
 def _seconds_to_start(product: Product, base_url: str) -> float:
-    """For one todo that asks no model, approved by the web process at this address."""
+    """The start delay of one todo without a model, approved through the web process at this address."""
     number = next(_numbers)
     letter = {"subject": f"Your order {number}", "body": f"Order {number} is on its way."}
     plan = {"description": "Tell them.", "tool": CALLER, "arguments": letter}
@@ -127,7 +129,7 @@ def _seconds_to_start(product: Product, base_url: str) -> float:
 
 
 def _finished(product: Product, todo_id: str, *, look_every_s: float) -> dict[str, Any]:
-    """The todo, once its run is over. Raises RuntimeError."""
+    """The todo after its run. Raises RuntimeError."""
     ends_at = time.monotonic() + PATIENCE_SECONDS
     while (todo := product.call(f"/todos/{todo_id}"))["status"] in ("approved", "in_progress"):
         if time.monotonic() > ends_at:
@@ -137,19 +139,19 @@ def _finished(product: Product, todo_id: str, *, look_every_s: float) -> dict[st
 
 
 def _at(todo: dict[str, Any], what: str) -> datetime:
-    """When this first happened to the todo."""
+    """The time of the todo's first event of this kind."""
     return datetime.fromisoformat(next(event["at"] for event in todo["history"] if event["what"] == what))
 
 
 def _customer(product: Product) -> dict[str, Any]:
-    """A new conversation with a customer of its own: nobody is written to too often."""
+    """A new conversation with a new customer, so that the daily limit per recipient isn't reached."""
     number = next(_numbers)
     persona = {"external_id": f"bench-{number}", "email": f"customer-{number}@example.com"}
     return product.call("/conversations", {"channel": "chat", "persona": persona})
 
 
 def _require_ran(todo: dict[str, Any], *, is_refused: bool) -> None:
-    """Raises RuntimeError unless the todo took all its steps, and each ended as it was to end."""
+    """Raise RuntimeError unless the todo took all its steps and each ended as expected."""
     ended = [call["is_error"] for step in todo["steps"] for call in step["calls"]]
     if ended != [is_refused] * STEPS:
         raise RuntimeError(f"The todo didn't run as it was to: {todo['reason']}")

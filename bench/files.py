@@ -1,8 +1,9 @@
-"""Counts the files and functions of ours that one message enters, from its POST up to its kept promise: `python -m bench.files`.
+"""Counts the files and functions of ours that one message enters, from its POST to its kept promise: `python -m
+bench.files`.
 
-Web and both workers run under a profile (`bench.profiled`), beside the offline model, PostgreSQL and Redis. A customer asks for a
-text message; the agent promises it, and it goes into the outbox. Another customer has asked before, so that what a process loads
-once isn't counted. Web is watched until it has answered the POST, the workers until nothing is left to do.
+Web and both workers run under a profile (`bench.profiled`), beside the offline model, PostgreSQL and Redis. A customer
+asks for a text message; the agent promises it, and it goes to the outbox. Another customer asks first, so that one-time
+loading isn't counted. Web is profiled until it has answered the POST, the workers until nothing is left to do.
 """
 
 from __future__ import annotations
@@ -24,10 +25,10 @@ from config.runner.program import Program
 GOAL = 110
 SMALL_LINES = 60
 MESSAGE = "I am Ada, +39 347 555 0142. Could you text me the opening hours?"
-# The workers do nothing by the clock while they are watched: no sweep, no heartbeat.
+# Periodic work such as sweeps and heartbeats is off during the measurement.
 STILL = {"MAKEGOOD_SWEEP_SECONDS": "3600", "MAKEGOOD_LEASE_SECONDS": "3600"}
 PATIENCE_SECONDS = 120.0
-# From a job's last commit to the end of its task.
+# The time between a job's last commit and the end of its task.
 AFTER_SECONDS = 0.5
 COUNTED = """\
 Counted are the files with a function that web or a worker enters. A file of which only the body runs, when it is imported, is not
@@ -36,19 +37,19 @@ one of them (settings, migrations, declarations of models), nor are libraries, t
 
 @dataclass(frozen=True)
 class Watched:
-    """Programs that are profiled, each into a file of this folder."""
+    """Programs under a profile, each writing to a file of this folder."""
 
     folder: Path
 
     def program(self, program: Program) -> Program:
-        """The same program under a profile, which is switched off."""
+        """The same program under a profile that is switched off."""
         self._file(program.name).write_text("0\n")
         python, _, *rest = program.command
         return replace(program, command=(python, "-m", "bench.profiled", str(self._file(program.name)), *rest))
 
     @contextmanager
     def switched_on(self, *names: str) -> Iterator[None]:
-        """Watch these programs for the length of the block."""
+        """Profile these programs for the length of the block."""
         self._switch(b"1", names)
         yield
         self._switch(b"0", names)
@@ -72,11 +73,11 @@ class Watched:
 
 
 def entered_files() -> dict[str, set[str]]:
-    """The functions that one message enters, by file, relative to the repository."""
+    """The functions that one message enters, by file relative to the repository."""
     with TemporaryDirectory() as folder:
         watched = Watched(Path(folder))
         with running_product(ttft_ms=0, through=watched.program, **STILL) as product:
-            # The rules of the offline model, not the fixed answers of the measurements.
+            # Use the offline model's rules instead of the fixed answers of other measurements.
             product.tell_model("/reset", {})
             conversation = _begin(product, "first")
             _await_kept(product, conversation, _post(product, conversation))
@@ -93,7 +94,7 @@ def _begin(product: Product, customer: str) -> str:
 
 
 def _post(product: Product, conversation: str) -> str:
-    """The turn that the customer's message begins."""
+    """Post the customer's message and return its turn."""
     return str(product.call(f"/conversations/{conversation}/messages", {"content": MESSAGE})["turn"]["id"])
 
 
@@ -114,7 +115,7 @@ def _is_kept(turn: dict[str, Any]) -> bool:
 
 
 def report(found: Mapping[str, set[str]]) -> Iterator[str]:
-    """The files by room, with the number of functions that were entered in each, and their total."""
+    """The files by room with their numbers of entered functions, and the total."""
     by_room = defaultdict(list)
     for path in sorted(found):
         by_room["/".join(path.split("/")[:-1][:2])].append(path)
@@ -126,7 +127,9 @@ def report(found: Mapping[str, set[str]]) -> Iterator[str]:
 
 
 def small_files(found: Mapping[str, set[str]]) -> Iterator[str]:
-    """The entered files under 60 lines that one other entered file imports, smallest first, with the number of all importers."""
+    """Entered files under 60 lines that one other entered file imports, smallest first, with their total number of
+    importers.
+    """
     names = {str(path.relative_to(ROOT)): name for name, path in modules().items()}
     imported, on_the_way = imported_by_module(), {names[path] for path in found}
     lengths = {path: (ROOT / path).read_text().count("\n") for path in found}

@@ -1,4 +1,4 @@
-"""The floor: a turn's model calls by our own client, straight to the same model, with no product around them."""
+"""The floor: a turn's model calls made by our own client, without the product."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ SKILLS = ("observer", "thoughts", "detect")
 
 @dataclass(frozen=True)
 class Floor:
-    """CPU milliseconds per turn of this process, and turns a second."""
+    """CPU milliseconds per turn of this process, and turns per second."""
 
     cpu_ms: float
     turns_per_s: float
 
 
 async def measure_floor(product: Product, *, guests: int, turns: int) -> Floor:
-    """One streamed reply, then three plain calls side by side, per turn."""
+    """One streamed reply, then three plain calls in parallel, per turn."""
     client = Client(prices={})
     endpoint = Endpoint(base_url=f"{product.model_url}/v1", api_key="bench", trusted=True)
     model = ModelSpec(endpoint=endpoint, model="offline-large")
@@ -66,7 +66,7 @@ def _request(skill: str, model: ModelSpec, prompt: str) -> ChatRequest:
 
 
 def _drop(_: Any) -> None:
-    """Ignores what the client reports."""
+    """Discard the record of a call."""
 
 
 def _cpu_s() -> float:

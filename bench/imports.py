@@ -1,4 +1,4 @@
-"""The product's modules and what each imports, read from the sources without running them."""
+"""The product's modules and their imports, read from the sources without running them."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ def packages() -> list[str]:
 
 
 def rooms() -> list[str]:
-    """The top-level packages, and their direct sub-packages as `package/sub-package`, sorted."""
+    """The top-level packages and their direct sub-packages as `package/sub-package`, sorted."""
     inner = (path.parent for package in packages() for path in ROOT.glob(f"{package}/*/__init__.py"))
     return sorted([*packages(), *(f"{path.parent.name}/{path.name}" for path in inner if path.name != WRITTEN)])
 
 
 def modules() -> dict[str, Path]:
-    """Each module's full name, with its file. A package is its `__init__`; migrations are left out."""
+    """The full name and file of each module. A package is its `__init__`; migrations are left out."""
     files = (path for package in packages() for path in (ROOT / package).rglob("*.py") if WRITTEN not in path.parts)
     return {_name_of(path): path for path in files}
 
 
 def imported_by_module() -> dict[str, set[str]]:
-    """Each module, with the modules of the product that it imports, wherever in the file."""
+    """Each module with the product modules it imports, anywhere in the file."""
     known = modules()
     return {name: set(_imports_of(path, known)) - {name} for name, path in known.items()}
 
@@ -47,9 +47,9 @@ def _imports_of(path: Path, known: Mapping[str, Path]) -> Iterator[str]:
 
 
 def _names_in(node: ast.AST, *, package: tuple[str, ...], known: Mapping[str, Path]) -> list[str]:
-    """The names that a node may import. `from package import name` is the module of that name, where there is one.
+    """The names that a node may import. `from package import name` counts as the module of that name, if there is one.
 
-    A text that is a module's dotted name is an import by name: of URLs, of a handler, of a module that can't be imported yet.
+    A string that is a module's dotted name counts as an import: of URLs, of a handler, or of a module imported later.
     """
     if isinstance(node, ast.Import):
         return [alias.name for alias in node.names]

@@ -1,4 +1,4 @@
-"""One level of load: so many conversations at once, each with so many turns."""
+"""One level of load: a number of parallel conversations, each with a number of turns."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from bench.floor import Floor, measure_floor
 from bench.load import TurnTimes, run_guests
 from bench.product import Product
 
-# The fork server is the parent of the other three; where there is none they were started one by one.
+# The fork server is the parent of the other three processes; without one, they are started separately.
 OURS = ("forks", "web", "replies", "work")
-# Conversations at once, and turns of each.
+# Parallel conversations, and turns in each.
 LEVELS = ((1, 15), (16, 10), (64, 10), (256, 4))
-# About the length of a turn: conversations that begin within it come evenly.
+# About the length of a turn, so that staggered conversations spread evenly.
 APART_S = 0.56
 
 
@@ -43,7 +43,7 @@ class Level:
 
 
 def settle(product: Product) -> None:
-    """Warm up: some turns, then `analyze`, which PostgreSQL runs by itself within a minute, then turns for which connections plan anew."""
+    """Warm up: some turns, then ANALYZE, which PostgreSQL runs by itself within a minute, then turns that plan anew."""
     uvloop.run(run_guests(product, guests=16, turns=3))
     with psycopg.connect(product.env["MIGRATE_DATABASE_URL"], autocommit=True) as connection:
         connection.execute("analyze")
@@ -75,7 +75,7 @@ def measure_level(product: Product, *, conversations: int, turns: int, ttft_ms: 
 
 
 def first_token_apart_ms(product: Product, *, ttft_ms: float) -> tuple[float, float]:
-    """The first token beyond the model's own, p50 and p95, of 16 conversations that began apart, as customers do."""
+    """The time to the first token beyond the model's own, p50 and p95, of 16 conversations with staggered starts."""
     times = uvloop.run(run_guests(product, guests=16, turns=15, within_s=APART_S))
     first = [turn.first_token_ms - ttft_ms for turn in times]
     return _quantile(first, 0.5), _quantile(first, 0.95)

@@ -1,7 +1,7 @@
-"""Measures how long pages with lists and the search of articles take in a large tenant: `python -m bench.lists`.
+"""Measures the load times of list pages and of the article search in a large tenant: `python -m bench.lists`.
 
-One tenant is filled with messages, todos and articles. Each page is asked for as a signed-in browser does, through all of Django,
-and read to its last byte.
+One tenant is filled with messages, todos and articles. Each page is requested as a signed-in browser does, through all
+of Django, and read to its last byte.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ SEARCHES = {
 
 @dataclass(frozen=True)
 class Figure:
-    """Times in milliseconds. Without a goal nothing is too late."""
+    """Times in milliseconds. Without a goal, no time is too long."""
 
     name: str
     median_ms: float
@@ -68,20 +68,20 @@ class Figure:
 
 @dataclass(frozen=True)
 class Browser:
-    """The owner's browser, at one project."""
+    """The owner's browser in one project."""
 
     client: Client
     slug: str
 
     def read(self, url: str) -> str:
-        """A page, to its last byte. Raises RuntimeError for any answer but 200."""
+        """Read a page to its last byte. Raises RuntimeError for any status but 200."""
         response = self.client.get(url, headers={"X-Project": self.slug})
         if response.status_code != 200:
             raise RuntimeError(f"{url} answered {response.status_code}.")
         return response.content.decode()
 
     def page_after(self, url: str, *, pages: int) -> str:
-        """The address so many pages further."""
+        """The URL this many pages further on."""
         path = url.partition("?")[0]
         for _ in range(pages):
             link = NEXT.search(self.read(url))
@@ -119,7 +119,7 @@ def _options() -> argparse.Namespace:
 
 
 def prepare(services: EmbeddedServices) -> None:
-    """Django on these servers, with the tables made."""
+    """Set up Django with these servers and create the tables."""
     os.environ.update(services.env)
     os.environ.update(DJANGO_SETTINGS_MODULE="config.settings", MAKEGOOD_OFFLINE="1")
     django.setup()
@@ -127,8 +127,8 @@ def prepare(services: EmbeddedServices) -> None:
 
 
 def _tenant(services: EmbeddedServices, options: argparse.Namespace) -> Any:
-    """The tenant; it is filled unless the data were kept."""
-    # Models can be imported only now that the settings are there.
+    """The tenant; it is filled unless existing data is reused."""
+    # Models can be imported only after the settings are configured.
     samples = import_module("bench.lists_tenant")
     if found := samples.find_tenant():
         return found
@@ -155,9 +155,9 @@ def _figures(browser: Browser, tenant: Any, options: argparse.Namespace) -> Iter
 
 
 def _first_visits(browser: Browser) -> Iterator[Figure]:
-    """The dashboard while none of its figures are counted, and how long it is until the page has them."""
+    """The load time of the dashboard before its figures are computed, and the time until the page has them."""
     recent, url = import_module("console.dashboard.metrics_cache"), f"/p/{browser.slug}/"
-    # What a process loads for its first page is no matter here.
+    # One-time loading of the first page doesn't count.
     browser.read(f"/p/{browser.slug}/jobs/failed")
     answered, counted = [], []
     for _ in range(RUNS):
@@ -174,7 +174,7 @@ def _first_visits(browser: Browser) -> Iterator[Figure]:
 
 
 def _pages(browser: Browser) -> Iterator[tuple[str, str]]:
-    """Each page by name, with its address."""
+    """The pages by name, with their URLs."""
     base = f"/p/{browser.slug}/conversations"
     yield "dashboard: later visits", f"/p/{browser.slug}/"
     yield "conversations: first page", base

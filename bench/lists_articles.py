@@ -1,4 +1,4 @@
-"""A large knowledge base: articles of some two hundred words, as common and as rare as those of a language."""
+"""A large knowledge base of articles with about 200 words each, distributed as in natural language."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ QUESTIONS = {
 
 
 def load_articles(project: Project, *, number: int) -> None:
-    """Write and index so many articles."""
+    """Write and index this many articles."""
     texts = _Texts()
     for first in range(0, number, CHUNK):
-        # Written before the transaction: a server ends one in which nothing happens.
+        # Built before the transaction starts, because the server ends idle ones.
         rows = [texts.article(one) for one in range(first, min(first + CHUNK, number))]
         with _tx(project):
             made = [Article(project=project, published_at=timezone.now(), language="english", **row) for row in rows]
@@ -58,7 +58,7 @@ def load_articles(project: Project, *, number: int) -> None:
 
 
 def ask(project: Project, text: str) -> None:
-    """Ask a question as a tool does: one transaction, through row-level security, to the last row."""
+    """Ask a question as a tool does: in one transaction, through row-level security, up to the last row."""
     with _tx(project):
         search_articles(project.pk, text, most=8)
 
@@ -68,7 +68,7 @@ def _tx(project: Project) -> AbstractContextManager[None]:
 
 
 class _Texts:
-    """Texts whose words are as common and as rare as those of a language."""
+    """Texts with the word frequencies of natural language."""
 
     def __init__(self) -> None:
         self._random = random.Random(7)  # noqa: S311 - the same texts each time, no secret

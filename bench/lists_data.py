@@ -1,4 +1,4 @@
-"""Fills a tenant with a million messages and a hundred thousand todos, by the database itself in two minutes."""
+"""Fills a tenant with a million messages and a hundred thousand todos inside the database, in two minutes."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ WORDS = (
     " menu could you text me the details thank you see then around seven how about eight instead one of us has a"
     " small dog that allowed birthday cake terrace quiet corner parking close by confirm booking name phone number"
 )
-# Said once in 50 000 messages.
+# Occurs once in 50,000 messages.
 RARE = "marzipan"
 
-# Each row is a copy of one that the product itself wrote, so that a new column is no matter here.
+# Rows are copies of one that the product wrote, so that new columns need no change here.
 COPY = "insert into {table} select (jsonb_populate_record(sample, changes)).* from {table} sample, ({changes}) made"
 SAMPLE = " where sample.id = %(sample)s"
 
@@ -117,7 +117,7 @@ class Samples:
 
 
 def load(admin_url: str, samples: Samples, *, messages: int, todos: int) -> None:
-    """Fill one tenant. Connects as the server's own administrator: checking millions of references would take minutes."""
+    """Fill one tenant. Connects as the server's administrator, because checking millions of foreign keys takes minutes."""
     conversations = messages // MESSAGES_EACH
     values = {
         "organization": samples.organization,

@@ -1,4 +1,4 @@
-"""The tenant that `bench.lists` fills, with one row of each kind, written by the product itself."""
+"""The tenant that `bench.lists` fills, with one row of each kind written by the product itself."""
 
 from __future__ import annotations
 

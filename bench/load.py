@@ -1,4 +1,4 @@
-"""Conversations that talk to the product over its API as a page does: they post messages and follow the event stream."""
+"""Conversations that use the product's API like a page: they post messages and follow the event stream."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import aiohttp
 from bench.product import Product
 
 LANES = {"observer", "thoughts", "tool_caller"}
-# A turn that takes longer is stuck, and the measurement is void.
+# A turn that takes longer is stuck, which invalidates the measurement.
 TURN_SECONDS = 60
 MESSAGE = "Do you have a table for four on Friday evening, and is there something vegan on the menu?"
 
@@ -37,7 +37,7 @@ class Guest:
         self._number = number
 
     async def talk(self, *, turns: int, after_s: float) -> list[TurnTimes]:
-        """Open a conversation, and take its turns one after the other."""
+        """Open a conversation and take its turns one after another."""
         await asyncio.sleep(after_s)
         body = {"channel": "chat", "persona": {"external_id": f"bench {self._number} {time.time()}"}}
         async with self._session.post(f"{self._api}/conversations", json=body) as answer:
@@ -72,7 +72,7 @@ class Guest:
 
 
 class Events:
-    """The events of a stream, read with as little work as possible: the load shares the machine with the product."""
+    """The events of a stream, parsed cheaply because the load shares the machine with the product."""
 
     def __init__(self, stream: aiohttp.StreamReader) -> None:
         self._stream = stream
@@ -80,7 +80,7 @@ class Events:
         self._frames: deque[bytes] = deque()
 
     async def next(self) -> tuple[str, bytes]:
-        """The next event's type and its data, which is JSON. Raises ConnectionError at the stream's end."""
+        """The next event's type and its JSON data. Raises ConnectionError at the end of the stream."""
         while True:
             while not self._frames:
                 chunk = await self._stream.readany()
@@ -95,13 +95,13 @@ class Events:
 
 
 async def run_guests(product: Product, *, guests: int, turns: int, within_s: float = 0.0) -> list[TurnTimes]:
-    """All guests side by side; the turns of all of them.
+    """Run all guests in parallel and return the turns of all.
 
-    They begin in the same moment, or spread over `within_s`. Those that begin together stay in step, because the model takes
-    the same time for each: all their messages come at once, turn after turn.
+    They start together, or spread over `within_s`. Guests that start together stay in step, because the model takes the
+    same time for each: all their messages arrive at once, turn after turn.
     """
     headers = {"Authorization": f"Bearer {product.api_key}"}
-    # Shorter than the server's: a message must not go out on a connection that is just being closed.
+    # Shorter than the server's, so that no message is sent on a connection that is being closed.
     connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=3)
     timeout = aiohttp.ClientTimeout(total=None, sock_read=60)
     async with aiohttp.ClientSession(headers=headers, connector=connector, timeout=timeout) as session:

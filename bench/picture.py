@@ -1,8 +1,8 @@
 """Draws docs/images/architecture.svg from the imports of the code: `python -m bench.picture`.
 
-A layer is a top-level package; its boxes are its sub-packages, with the number of their modules. Layers stand from the bottom up, and
-boxes from left to right, in the order that `tests/test_architecture.py` holds. An arrow says that the upper layer imports the lower
-one. Arrows that follow from others are left out.
+A layer is a top-level package; its boxes are its sub-packages, with their numbers of modules. Layers are drawn from the
+bottom up and boxes from left to right, in the order enforced by `tests/test_architecture.py`. An arrow says that the
+upper layer imports the lower one. Arrows implied by others are left out.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tests.test_architecture import FLOORS, ROOMS
 OUT = ROOT / "docs" / "images" / "architecture.svg"
 WIDTH, MARGIN, TITLE, GUTTER = 960, 12, 165, 60
 BOX, GAP, BETWEEN, PAD = 26, 6, 22, 9
-# The width of a letter: all are the same.
+# The width of a character in the monospaced font.
 LETTER = 7.23
 STYLE = """
   :root { --page: #ffffff; --layer: #f4f2ec; --line: #d8d4c9; --room: #ffffff; --ink: #23211c; --soft: #6b675d; --arrow: #2b4acb; }
@@ -40,7 +40,7 @@ STYLE = """
 
 @dataclass(frozen=True)
 class Layer:
-    """A top-level package: its sub-packages with the number of their modules, and where it is drawn."""
+    """A top-level package: its sub-packages with their numbers of modules, and its position."""
 
     name: str
     modules: int
@@ -50,7 +50,7 @@ class Layer:
 
     @property
     def lines(self) -> list[list[tuple[float, float, str, int]]]:
-        """The boxes line by line, each with its left edge, its width, its name and the number of its modules."""
+        """The boxes line by line, each with its left edge, width, name and number of modules."""
         lines: list[list[tuple[float, float, str, int]]] = [[]]
         left = end = float(MARGIN + TITLE)
         for name, number in self.rooms.items():
@@ -72,7 +72,7 @@ class Layer:
 
 
 def layers() -> list[Layer]:
-    """All layers from the top down. A package that the table doesn't name stands apart, below the others."""
+    """All layers from the top down. Packages outside the table are drawn apart, below the others."""
     numbers = _module_numbers()
     ordered = [name for name in reversed(FLOORS) if name in packages()]
     apart = [name for name in packages() if name not in FLOORS]
@@ -86,20 +86,20 @@ def layers() -> list[Layer]:
 
 
 def _rooms_of(layer: str) -> list[str]:
-    """Its sub-packages, from the ground up; those that the table doesn't order come last."""
+    """The package's sub-packages, lowest first; those outside the table come last."""
     order = ROOMS.get(layer, ())
     names = [room.split("/")[1] for room in rooms() if room.startswith(f"{layer}/")]
     return sorted(names, key=lambda name: (order.index(name) if name in order else len(order), name))
 
 
 def _module_numbers() -> Counter[str]:
-    """The number of modules in each room, those deeper in it counted."""
+    """The number of modules in each room, including nested ones."""
     parts = [path.relative_to(ROOT).parts for path in modules().values()]
     return Counter(room for one in parts for room in {one[0], "/".join(one[:2])})
 
 
 def arrows() -> set[tuple[str, str]]:
-    """The layers that import lower ones, without what follows from other arrows."""
+    """The layers that import lower ones, without arrows implied by others."""
     height = {name: at for at, name in enumerate(FLOORS)}
     direct = {
         (importer.split(".")[0], target.split(".")[0])
@@ -111,7 +111,7 @@ def arrows() -> set[tuple[str, str]]:
 
 
 def _is_implied(arrow: tuple[str, str], arrows: set[tuple[str, str]]) -> bool:
-    """True where the lower layer is reached by way of another one."""
+    """True if the lower layer is reached through another one."""
     upper, lower = arrow
     reached = [between for above, between in arrows if above == upper and between != lower]
     for layer in reached:
@@ -120,7 +120,7 @@ def _is_implied(arrow: tuple[str, str], arrows: set[tuple[str, str]]) -> bool:
 
 
 def draw() -> str:
-    """The picture as SVG."""
+    """Draw the picture as SVG."""
     drawn = layers()
     places = {layer.name: at for at, layer in enumerate(drawn)}
     height = drawn[-1].bottom + MARGIN
@@ -172,7 +172,7 @@ def _boxes(layer: Layer) -> Iterator[str]:
 
 
 def _arrow(upper: Layer, lower: Layer, *, lane: int | None) -> str:
-    """Straight down to the next layer, or past others beside them, in a lane of its own."""
+    """An arrow straight down to the next layer, or past others in a lane of its own."""
     if lane is None:
         x = MARGIN + TITLE / 2
         return f'<path class="arrow" d="M{x:.0f} {upper.bottom:.0f} V{lower.top:.0f}"/>'

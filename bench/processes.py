@@ -1,4 +1,4 @@
-"""CPU time and memory of processes with their children, from /proc."""
+"""CPU time and memory of process trees, from /proc."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ KILOBYTE = 1024
 
 
 def cpu_seconds(pid: int, *, without: Collection[int] = ()) -> float:
-    """User and system time of a process with its descendants, of ended children too. `without`: as for `family`."""
+    """User and system time of a process and its descendants, including ended children. `without` is as in `family`."""
     times = [int(field) for member in family(pid, without=without) for field in _stat(member)[11:15]]
     return sum(times) / TICKS_PER_SECOND
 
 
 def memory_bytes(pid: int, *, without: Collection[int] = ()) -> int:
-    """PSS of a process with its descendants: a page that several processes share counts once for all of them."""
+    """PSS of a process and its descendants: pages shared by several processes count once."""
     return sum(map(_pss, family(pid, without=without)))
 
 
 def family(pid: int, *, without: Collection[int] = ()) -> list[int]:
-    """A process and its living descendants. Those in `without`, and what descends from them, are left out."""
+    """A process and its living descendants, without those in `without` and their descendants."""
     children: dict[int, list[int]] = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit() and (fields := _stat(int(entry.name))):
@@ -34,7 +34,7 @@ def family(pid: int, *, without: Collection[int] = ()) -> list[int]:
 
 
 def _stat(pid: int) -> list[str]:
-    """The fields of /proc/pid/stat after the name: state, parent, …; nothing for a process that is gone."""
+    """The fields of /proc/pid/stat after the name: state, parent, …; empty for a process that has ended."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:

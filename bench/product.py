@@ -1,4 +1,4 @@
-"""Starts the whole product for a measurement: PostgreSQL and Redis of its own, web, two workers, and the model that they ask."""
+"""Starts the whole product for a measurement: its own PostgreSQL and Redis, web, two workers, and the model."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from config.runner.program import Program
 ROOT = Path(__file__).resolve().parent.parent
 READY_SECONDS = 60
 
-# The same answers each time: a reply of 40 words and three structured answers.
+# Fixed answers: a reply of 40 words and three structured answers.
 REPLY = " ".join(["word"] * 39) + " end."
 ANSWERS: dict[str, dict[str, Any]] = {
     "reply": {"text": REPLY},
@@ -49,7 +49,7 @@ ANSWERS: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class Product:
-    """A running product: where it answers, its key, the processes to measure, and the environment that they run in."""
+    """A running product: its address and key, the processes to measure, and their environment."""
 
     base_url: str
     api_key: str
@@ -68,7 +68,7 @@ class Product:
         return {name: memory_bytes(pid, without=named) for name, pid in self.pids.items()}
 
     def call(self, path: str, body: dict[str, Any] | None = None, *, base_url: str = "") -> dict[str, Any]:
-        """Ask the API: GET, or POST with a body. `base_url` names another web process than the first."""
+        """Call the API: GET, or POST with a body. `base_url` selects another web process than the first."""
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(f"{base_url or self.base_url}/api/v1{path}", data=data)  # noqa: S310  # our own server
         request.add_header("Authorization", f"Bearer {self.api_key}")
@@ -77,7 +77,7 @@ class Product:
             return dict(json.load(answer))
 
     def tell_model(self, path: str, body: Any) -> None:
-        """Configure the model over its own HTTP door."""
+        """Configure the model through its own HTTP endpoint."""
         post(f"{self.model_url}{path}", body)
 
     def model_log(self) -> dict[str, Any]:
@@ -89,9 +89,10 @@ class Product:
 def running_product(
     *, ttft_ms: float, through: Callable[[Program], Program] | None = None, **settings: str
 ) -> Iterator[Product]:
-    """Start everything, load the demo, script the model; stop everything at the end.
+    """Start everything, load the demo, and script the model; stop everything at the end.
 
-    With `through`, web and workers are the programs that it makes of ours, started one by one. `settings` go into their environment.
+    With `through`, web and workers run as the programs it returns, started separately. `settings` are added to their
+    environment.
     """
     with ExitStack() as stack:
         services = stack.enter_context(EmbeddedServices(durable=True))
@@ -127,7 +128,7 @@ def running_product(
 
 
 def script(product: Product, *, ttft_ms: float) -> None:
-    """Fixed answers and a fixed time to first token."""
+    """Script fixed answers and a fixed time to the first token."""
     product.tell_model("/reset", {})
     product.tell_model("/script", [{"skill": skill, "times": 0, **answer} for skill, answer in ANSWERS.items()])
     product.tell_model("/latency", {"ttft_ms": ttft_ms, "gap_ms": 0})
@@ -141,7 +142,7 @@ def post(url: str, body: Any) -> None:
 
 
 def start(stack: ExitStack, program: Program) -> subprocess.Popen[bytes]:
-    """Run one more program until the stack ends."""
+    """Run another program until the stack ends."""
     process = subprocess.Popen(program.argv(), **program.popen_options())
     stack.callback(process.wait)
     stack.callback(process.terminate)
@@ -149,7 +150,7 @@ def start(stack: ExitStack, program: Program) -> subprocess.Popen[bytes]:
 
 
 def _fork(stack: ExitStack, apps: Iterable[Program], *, env: dict[str, str]) -> dict[str, int]:
-    """Start the programs as bin/serve does: from a fork server, which is one of the processes."""
+    """Start the programs as bin/serve does, from a fork server, which is one of the processes."""
     socket = Path(stack.enter_context(TemporaryDirectory())) / "forks"
     pids = {"forks": start(stack, programs.fork_server(socket=socket, env=env)).pid}
     while not socket.exists():
@@ -170,7 +171,7 @@ def _demo(env: dict[str, str]) -> dict[str, str]:
 
 
 def await_address(url: str) -> None:
-    """Wait until something answers there. Raises OSError after a minute."""
+    """Wait until the address answers. Raises OSError after a minute."""
     give_up_at = time.monotonic() + READY_SECONDS
     while True:
         try:

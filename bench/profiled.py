@@ -1,7 +1,8 @@
-"""Starts a program of ours under a profile: `python -m bench.profiled FILE MODULE [ARGUMENT …]`.
+"""Runs a program of ours under a profile: `python -m bench.profiled FILE MODULE [ARGUMENT …]`.
 
-While the first byte of FILE is "1", each function of ours that is entered is added to it, as a line with its module's path and its
-name. FILE is made by whoever starts the program, and switched on and off by writing that byte.
+While the first byte of FILE is "1", each function of ours is added to it when it is first entered, as a line with its
+module's path and its name. The starter of the program creates FILE and writes that byte to switch the profile on and
+off.
 """
 
 from __future__ import annotations
@@ -20,16 +21,16 @@ COMPREHENSIONS = {"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"}
 
 
 class Profile:
-    """A profile function for every thread of a process. It writes each function once."""
+    """A profile function for every thread of a process. It records each function once."""
 
     def __init__(self, file: str) -> None:
         self._out = os.open(file, os.O_RDWR | os.O_APPEND)
         self._switch = mmap.mmap(self._out, 1, prot=mmap.PROT_READ)
-        # By identity: comparing two code objects takes long. They are kept, so that no identity is given twice.
+        # By identity, because comparing code objects is slow. Holding them prevents reuse of an identity.
         self._seen: dict[int, CodeType] = {}
 
     def start(self) -> None:
-        """Watch this thread, and those that it and its like begin from now on."""
+        """Profile this thread and every thread started after it."""
         threading.setprofile(self)
         sys.setprofile(self)
 
@@ -43,7 +44,7 @@ class Profile:
 
 
 def _path_of(code: CodeType) -> str:
-    """The file, relative to the repository; "" for a library's function, a comprehension, and the body of a module or a class."""
+    """The file relative to the repository; "" for library functions, comprehensions, and bodies of modules or classes."""
     path = Path(code.co_filename)
     is_function = bool(code.co_flags & inspect.CO_NEWLOCALS) and code.co_name not in COMPREHENSIONS
     if not is_function or not path.is_relative_to(ROOT):

@@ -1,7 +1,7 @@
-"""Measures what two parts of a turn take beyond their model calls: the tool caller, and a tool that the reply calls.
+"""Measures two parts of a turn beyond their model calls: the tool caller, and a tool called by the reply.
 
-One message is answered at a time, by the rules of the offline model. Half of the replies are told to call `search_knowledge` once.
-The tool caller's detections run side by side, so the longer one is taken off.
+One message is answered at a time, by the rules of the offline model. Half of the replies have to call
+`search_knowledge` once. The tool caller's detections run in parallel, so the longer one is subtracted.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ class Steps:
 
     @property
     def tool_ms(self) -> float:
-        """What the tool adds to its reply."""
+        """The time that the tool adds to its reply."""
         return self.reply_with_tool_ms - self.reply_ms
 
 
 def measure_steps(product: Product) -> Steps:
-    """Hold some short conversations. Raises RuntimeError where a turn doesn't come to its end, or doesn't call its tool."""
+    """Hold some short conversations. Raises RuntimeError if a turn doesn't finish or doesn't call its tool."""
     product.tell_model("/reset", {})
     turns = [turn for number in range(CONVERSATIONS) for turn in _conversation(product, number=number)]
     replies: dict[bool, list[float]] = {True: [], False: []}
@@ -60,7 +60,7 @@ def measure_steps(product: Product) -> Steps:
 
 
 def _conversation(product: Product, *, number: int) -> list[dict[str, Any]]:
-    """The finished turns of a new conversation, of which every second calls a tool."""
+    """The finished turns of a new conversation; every second one calls a tool."""
     persona = {"external_id": f"steps-{number}"}
     path = f"/conversations/{product.call('/conversations', {'channel': 'chat', 'persona': persona})['id']}"
     turns = []
@@ -73,7 +73,7 @@ def _conversation(product: Product, *, number: int) -> list[dict[str, Any]]:
 
 
 def _finished(product: Product, path: str) -> dict[str, Any]:
-    """The turn, once its jobs are over."""
+    """The turn after its jobs have finished."""
     ends_at = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < ends_at:
         turn = product.call(path)
@@ -84,12 +84,12 @@ def _finished(product: Product, path: str) -> dict[str, Any]:
 
 
 def _reply_ms(turn: dict[str, Any]) -> float:
-    """From the beginning of the reply's work to its commit, without its model calls."""
+    """The time from the start of the reply's job to its commit, without its model calls."""
     return _span_ms(turn["started_at"], turn["replied_at"]) - sum(_calls_ms(turn, "reply"))
 
 
 def _tool_caller_ms(turn: dict[str, Any]) -> float:
-    """From the beginning of the tool caller's work to its end, without the longer detection."""
+    """The time from the start of the tool caller's job to its end, without the longer detection."""
     [job] = [job for job in turn["jobs"] if job["lane"] == "tool_caller"]
     return _span_ms(job["started_at"], job["finished_at"]) - max(_calls_ms(turn, "detect"), default=0)
 

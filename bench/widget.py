@@ -1,8 +1,9 @@
-"""Measures the widget's first paint, and the delivery of messages to many open streams on one web process: `python -m bench.widget`.
+"""Measures the widget's first paint, and message delivery to many open streams of one web process: `python -m
+bench.widget`.
 
-The visitors come from several loopback addresses, because streams are limited by address. A colleague writes the messages in a process
-of its own, so that no model is asked. Each is timed from before it is written until this process, which holds the streams and does
-nothing else, reads it from its visitor's.
+Visitors use several loopback addresses, because streams are limited per address. An operator writes the messages in a
+separate process, so that no model is called. Delivery is timed from just before a message is written until this
+process, which only holds the streams, reads it.
 """
 
 from __future__ import annotations
@@ -56,13 +57,13 @@ class Guest:
         return {"Authorization": f"Bearer {self.token}"}
 
     async def begin(self, key: str) -> None:
-        """Open a session, and a conversation."""
+        """Open a session and a conversation."""
         async with self.session.post(f"{self.door}/session", json={}) as answer:
             self.token = (await answer.json())["token"]
         self.conversation = await _tenant().begin(key, self.token)
 
     async def listen(self) -> None:
-        """Note how long each message of the visitor's conversation took."""
+        """Record the delivery time of each message in the visitor's conversation."""
         async with self.session.get(f"{self.door}/events", headers=self.headers) as answer:
             answer.raise_for_status()
             async for line in answer.content:
@@ -74,14 +75,14 @@ class Guest:
 
 @dataclass(frozen=True)
 class Measured:
-    """Milliseconds of CPU a second of streams on which nothing is said, and milliseconds to deliver each message."""
+    """CPU milliseconds per second of idle streams, and delivery times of each message in milliseconds."""
 
     idle_ms_per_s: float
     took_ms: list[float]
 
 
 async def measure_streams(product: Product, key: str, *, streams: int, messages: int) -> Measured:
-    """Open the streams, do nothing for a while, then have messages written. Raises RuntimeError where one isn't delivered."""
+    """Open the streams, idle for a while, then have messages written. Raises RuntimeError if one isn't delivered."""
     door = f"{product.base_url}/widget/{key}"
     connectors = [aiohttp.TCPConnector(local_addr=(address, 0), limit=0) for address in ADDRESSES]
     sessions = [aiohttp.ClientSession(connector=one, headers={"Origin": product.base_url}) for one in connectors]
@@ -107,14 +108,14 @@ async def measure_streams(product: Product, key: str, *, streams: int, messages:
 
 
 async def _idle_cpu(product: Product) -> float:
-    """Milliseconds of the web process's CPU per second, while all streams are open and nothing happens."""
+    """CPU milliseconds per second of the web process while all streams are open and idle."""
     before = product.cpu_s()["web"]
     await asyncio.sleep(IDLE_SECONDS)
     return (product.cpu_s()["web"] - before) * 1000 / IDLE_SECONDS
 
 
 async def _talk(guests: list[Guest], messages: int, *, key: str) -> None:
-    """One message after the other, evenly, each in another conversation."""
+    """Send messages at even intervals, each in another conversation."""
     options = ("--messages", str(messages), "--per-second", str(PER_SECOND))
     command = (sys.executable, "-m", "bench.widget_speaker", key, *options)
     speaker = await asyncio.create_subprocess_exec(*command, stdin=asyncio.subprocess.PIPE)
@@ -125,13 +126,13 @@ async def _talk(guests: list[Guest], messages: int, *, key: str) -> None:
 
 
 def _tenant() -> Any:
-    """Models can be imported only when the settings are there."""
+    """Create the tenant. Models can be imported only after the settings are configured."""
     return import_module("bench.widget_tenant")
 
 
 def measure_paint(product: Product) -> list[tuple[float, float]]:
-    """Milliseconds from the page's beginning to the launcher, and from the script's request to its paint, load by load."""
-    # Only this measurement needs a browser; the streams are measured without one.
+    """Milliseconds from the page's start to the launcher, and from the script's request to its paint, per load."""
+    # Imported here, because only this measurement needs a browser.
     from playwright.sync_api import sync_playwright
 
     binary = os.environ.get("CHROMIUM") or shutil.which("chromium")
@@ -144,7 +145,7 @@ def measure_paint(product: Product) -> list[tuple[float, float]]:
             page.wait_for_load_state()
             found.append(tuple(page.evaluate(SHOWN)))
         browser.close()
-    # The first load fills the browser's cache and the server's.
+    # The first load fills the caches of browser and server.
     return found[1:]
 
 

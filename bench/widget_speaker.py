@@ -1,7 +1,7 @@
-"""The colleague who answers in many conversations of the widget. `bench.widget` starts this as a process of its own.
+"""The operator who answers in many widget conversations, started by `bench.widget` as a separate process.
 
-Reads the conversations' ids from standard input, one a line. Each message holds the time when it was
-begun, by the clock that all processes of a machine share.
+Reads conversation ids from standard input, one per line. Each message contains the time it was started, by the
+machine's performance counter.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import django
 def main() -> None:
     options = _options()
     django.setup()
-    from bench.widget_tenant import say  # models can be imported only when the settings are there
+    from bench.widget_tenant import say  # models can be imported only after the settings are configured
 
     conversations = sys.stdin.read().split()
     for number in range(options.messages):

@@ -1,4 +1,4 @@
-"""Conversations and messages that the measurement of the widget writes. Imported when Django is set up."""
+"""Conversations and messages of the widget measurement. Import it after Django is set up."""
 
 from __future__ import annotations
 
@@ -16,12 +16,14 @@ from tenancy.threads import in_db
 
 
 async def begin(key: str, token: str) -> str:
-    """A conversation of the visitor whose token this is, without a message that an agent would answer. Returns its id."""
+    """Create a conversation for the visitor with this token, without a message that an agent would answer. Return its
+    id.
+    """
     return await in_db(_begin, key, token)
 
 
 def say(key: str, conversation: str, words: str) -> None:
-    """A colleague's message in a conversation of the widget's tenant."""
+    """Add an operator's message to a conversation of the widget's tenant."""
     with tenant_tx(_place(key).organization_id), open_log(UUID(conversation)) as log:
         log.add_message(MessageRole.OPERATOR, words, turn=None, idn="operator_message", author="Lucia")
 

@@ -1,1 +1,1 @@
-"""Todos: work that a person says yes to, and an agent with a few tools carries out, once (L09-L14, D15, D16, D23)."""
+"""Todos: tasks that a person approves and an agent with a limited set of tools executes once."""

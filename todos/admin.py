@@ -1,4 +1,4 @@
-"""Todos in the admin: what was wanted, who said yes, and what was done are facts."""
+"""Admin pages of todos, their approvals and their runs. History is read-only."""
 
 from __future__ import annotations
 
@@ -35,14 +35,16 @@ class TodoAdmin(TenantAdmin):
     date_hierarchy = "created_at"
     actions = ("cancel",)
 
-    @admin.action(description="Cancel the selected todos: what runs stops before its next step")
+    @admin.action(description="Cancel the selected todos (running ones stop before their next effect)")
     def cancel(self, request: HttpRequest, todos: QuerySet[Todo]) -> None:
-        """Each in a transaction of its tenant: one that is over holds up none of the others."""
+        """Cancel each todo in its own tenant's transaction, so that one that has already ended doesn't block the
+        others.
+        """
         actor = Actor(cast(User, request.user).name)
         refused = [reason for todo in todos if (reason := _refusal(todo, actor))]
         messages.success(request, f"{len(todos) - len(refused)} of {len(todos)} todos cancelled.")
         for reason in sorted(set(refused)):
-            messages.warning(request, f"{refused.count(reason)} not: {reason}")
+            messages.warning(request, f"{refused.count(reason)} not cancelled: {reason}")
 
 
 @admin.register(TodoEvent)
@@ -96,10 +98,10 @@ class ApproverNoticeAdmin(TenantAdmin):
 
 
 def _refusal(todo: Todo, actor: Actor) -> str:
-    """Why the todo was not cancelled, or nothing."""
+    """The reason why the todo was not cancelled; an empty string if it was."""
     try:
         with tenant_tx(cast(UUID, todo.organization_id)):
-            cancel_todo(todo.pk, actor=actor, reason="Cancelled in the administration.")
+            cancel_todo(todo.pk, actor=actor, reason="Cancelled in the admin.")
     except WrongState as error:
         return error.message
     return ""

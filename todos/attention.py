@@ -1,4 +1,4 @@
-"""What of the todos waits for a person."""
+"""Queries for todos that need a person."""
 
 from __future__ import annotations
 
@@ -10,23 +10,21 @@ from django.db.models.functions import Now
 from projects.models import Project
 from todos.models import Todo, TodoStatus
 
-# A failed todo is news for so long, unless somebody reviews it again before; after that it is history.
-NEWS = timedelta(days=7)
+# A failed todo is listed for this long, unless it is sent back to review first.
+FAILED_LISTED_FOR = timedelta(days=7)
 WAITING = (TodoStatus.PENDING_REVIEW, TodoStatus.NEEDS_ATTENTION, TodoStatus.APPROVED)
-# An approved todo waits for a person when no tool carries it out.
-WITHOUT_WORKER = ~Q(status=TodoStatus.APPROVED) | Q(tool="", type=None) | Q(tool="", type__tools=[])
-IS_WAITING = WITHOUT_WORKER & Q(status__in=WAITING)
-# What a person has put down as failed they know of.
-HAS_FAILED = Q(status=TodoStatus.FAILED, taker="", status_at__gt=Now() - NEWS)
+# An approved todo without tools waits for a person to do it.
+NEEDS_PERSON = ~Q(status=TodoStatus.APPROVED) | Q(tool="", type=None) | Q(tool="", type__tools=[])
+IS_WAITING = NEEDS_PERSON & Q(status__in=WAITING)
+# Todos that a person marked as failed are left out: that person knows.
+HAS_FAILED = Q(status=TodoStatus.FAILED, taker="", status_at__gt=Now() - FAILED_LISTED_FOR)
 
 
 def waiting_todos(project: Project) -> QuerySet[Todo]:
-    """Todos to be reviewed, those whose outcome somebody has to look at, and approved ones that no tool carries out; the newest
-    first.
-    """
+    """Todos to review, todos with an outcome to look into, and approved todos without tools; newest first."""
     return Todo.objects.filter(IS_WAITING, project=project).order_by("-status_at")
 
 
 def failed_todos(project: Project) -> QuerySet[Todo]:
-    """Todos whose run failed within NEWS, and that nobody has brought back to review since; the newest first."""
+    """Todos whose run failed within FAILED_LISTED_FOR and that nobody has sent back to review since; newest first."""
     return Todo.objects.filter(HAS_FAILED, project=project).order_by("-status_at")

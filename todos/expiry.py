@@ -1,4 +1,4 @@
-"""Todos that nobody said yes to in time, and approvals that weren't used in time (T10)."""
+"""Expiry of todos that were not approved in time and of approvals that were not used in time."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from todos.models import Todo, TodoStatus
 from todos.services import expire_todo
 
 WAITING = (TodoStatus.PENDING_REVIEW, TodoStatus.APPROVED)
-# One organization's flood takes several sweeps, and keeps nobody else waiting.
+# Limits one sweep per organization, so that a backlog delays no other organization.
 MOST_AT_ONCE = 200
 _OVERDUE = (
     "select distinct organization_id from todos_todo"
@@ -18,12 +18,12 @@ _OVERDUE = (
 
 
 def expire_overdue_todos() -> None:
-    """Expire what is overdue, in all tenants: the sweep's hook."""
+    """Expire overdue todos of all tenants. Called by the sweep."""
     sweep_tenants(_OVERDUE, _expire_some, failed="Overdue todos were not expired")
 
 
 def _expire_some() -> None:
-    """One that somebody decides at this moment is left to them."""
+    """Skip todos that are locked: somebody is deciding on them at this moment."""
     overdue = Todo.objects.filter(status__in=WAITING, expires_at__lte=Now()).order_by("pk")
     for todo in overdue.select_for_update(skip_locked=True, no_key=True)[:MOST_AT_ONCE]:
         expire_todo(todo)

@@ -1,4 +1,4 @@
-"""Functions that todos call and the conversations provide, and the signals of todos. All run inside a tenant's transaction."""
+"""Hooks that conversations implement for todos, and the signals of todos. All run inside a tenant's transaction."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ from tools.models import Effect
 
 @dataclass(frozen=True)
 class Transcript:
-    """The transcript handed to a todo's run: the newest messages, and a summary of those before."""
+    """The conversation as a run reads it: the newest messages, and a summary of the earlier ones."""
 
     summary: str = ""
     messages: Sequence[TranscriptLine] = ()
 
 
 class FindCustomer(Protocol):
-    """Finds the customer of a conversation, a persona, or both."""
+    """Finds the customer of a conversation, of a persona, or of both."""
 
     def __call__(self, project: Project, *, conversation_id: UUID | None, persona_id: UUID | None) -> UUID | None:
-        """The persona's id; None when both are None. Raises ApiError for what the project doesn't have."""
+        """Return the persona's id, or None if both ids are None. Raises ApiError for an id the project doesn't have."""
 
 
 find_customer: Hook[FindCustomer] = Hook("find_customer")
-# The transcript of a conversation, as far as a prompt has room.
+# The transcript of a conversation, cut to fit a prompt.
 read_transcript: Hook[Callable[[UUID], Transcript]] = Hook("read_transcript")
-# Locks a conversation for the rest of the transaction, before the todo and any job; what becomes of its effects is logged in it.
+# Locks a conversation for the rest of the transaction, before the todo and any job, and logs changes of its effects.
 hold_conversation: Hook[Callable[[UUID], AbstractContextManager[None]]] = Hook("hold_conversation")
-# Locks a conversation likewise, and logs nothing.
+# Locks a conversation in the same way without logging.
 lock_conversation: Hook[Callable[[UUID], None]] = Hook("lock_conversation")
 
-# An entry was added to the todo's history; the second argument is the entry's word.
+# An entry was added to the todo's history; the second argument is the entry's `what`.
 todo_changed: Signal[[Todo, str]] = Signal()
-# An effect that the todo runs is in another state.
+# The state of one of the todo's effects has changed.
 effect_changed: Signal[[Todo, Effect]] = Signal()

@@ -1,4 +1,4 @@
-"""What the API shows of the todos, field by field; the OpenAPI document is made of it."""
+"""Types of the API's todo objects. The OpenAPI document is generated from them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from projects.models import Role
 from todos.models import SecondApprover, TodoSource, TodoStatus
 from tools.engine.payloads import EffectPayload
 
-Arguments = Annotated[dict[str, Any], "As the tool's parameters have them."]
+Arguments = Annotated[dict[str, Any], "The tool's arguments, by parameter name."]
 
 
 class TodoTypePayload(TypedDict):
@@ -30,27 +30,27 @@ class TodoTypePayload(TypedDict):
 
 
 class TodoPayload(TypedDict):
-    """A todo as lists show it."""
+    """A todo without its steps and history, as returned in lists."""
 
     id: Id
     type: Id | None
     type_name: str | None
     description: str
     status: Annotated[str, TodoStatus]
-    reason: Annotated[str | None, "Why it stands where it stands."]
+    reason: Annotated[str | None, "The reason for the current status."]
     source: Annotated[str, TodoSource]
     conversation: Id | None
     turn: Id | None
     persona: Id | None
     promise: Id | None
-    effect: Annotated[Id | None, "The planned effect that waits for this approval."]
+    effect: Annotated[Id | None, "The planned effect that this todo runs once approved."]
     quote: str | None
     tool: str | None
     arguments: Arguments | None
     recipients: list[str]
-    repeats: Annotated[list[Id], "Effects of earlier runs to be done once more."]
+    repeats: Annotated[list[Id], "Effects of earlier runs to repeat."]
     version: int
-    taker: Annotated[str | None, "Who carries it out by hand, in words."]
+    taker: Annotated[str | None, "Name of the person or API key doing it by hand."]
     taken_by: Id | None
     created_at: Stamp
     status_at: Stamp
@@ -65,14 +65,14 @@ class ContactPayload(TypedDict):
 
 
 class ContentPayload(TypedDict):
-    """Everything of a todo that decides what will happen: what a yes is for."""
+    """Everything that determines what the todo will do. Approvals are bound to this content."""
 
     description: str
     contact: ContactPayload | None
     conversation: Id | None
     type: str | None
     model: str
-    tools: Annotated[dict[str, str | None], "What tells one version of a tool from another; null for one that is gone."]
+    tools: Annotated[dict[str, str | None], "Each tool's version fingerprint; null if the tool is unavailable."]
     tool: str | None
     arguments: Arguments | None
     recipients: list[str]
@@ -81,7 +81,7 @@ class ContentPayload(TypedDict):
 
 
 class UnsentPayload(TypedDict):
-    """A letter that would reach nobody."""
+    """A message that would reach nobody."""
 
     kind: str
     reason: str
@@ -92,7 +92,7 @@ class ApprovalPayload(TypedDict):
     version: int
     content_hash: str
     approver: str
-    approved_by: Annotated[Id | None, "The member; null for a standing rule or an API key."]
+    approved_by: Annotated[Id | None, "The member who approved it; null for a standing rule or an API key."]
     rule: Id | None
     needs_second: bool
     second_approver: str | None
@@ -111,7 +111,7 @@ class ApprovedPayload(TypedDict):
 
 class TodoCallPayload(TypedDict):
     name: str
-    arguments: Annotated[Arguments | None, "Null when the model's text was no JSON object."]
+    arguments: Annotated[Arguments | None, "Null if the model did not return a JSON object."]
     effect: Id | None
     result: str | None
     is_error: bool
@@ -122,7 +122,7 @@ class TodoStepPayload(TypedDict):
     number: int
     approval: Id
     content: str | None
-    model: Annotated[str | None, "Null for frozen arguments, which ask no model."]
+    model: Annotated[str | None, "Null if the arguments were fixed in advance, so no model was called."]
     cost: Annotated[float | None, "In US dollars."]
     total_ms: int | None
     started_at: Stamp
@@ -130,7 +130,7 @@ class TodoStepPayload(TypedDict):
     calls: list[TodoCallPayload]
 
 
-# `from` is no name that a class could have.
+# The functional syntax, because `from` is a keyword.
 TodoEventPayload = TypedDict(
     "TodoEventPayload",
     {
@@ -138,16 +138,16 @@ TodoEventPayload = TypedDict(
         "from": Annotated[str, TodoStatus] | None,
         "to": Annotated[str, TodoStatus] | None,
         "version": int,
-        "actor": Annotated[str | None, "Who did it, in words."],
+        "actor": Annotated[str | None, "Name of the person, API key or process."],
         "member": Id | None,
-        "detail": Annotated[dict[str, Any], "What there is to say of it, by what happened."],
+        "detail": Annotated[dict[str, Any], "Additional fields; they depend on `what`."],
         "at": Stamp,
     },
 )
 
 
-class YesPayload(TypedDict, total=False):
-    """What is answered to an approval alone: a sentence, and what exactly the yes is for."""
+class ApprovalFieldsPayload(TypedDict, total=False):
+    """Fields that only an approval returns: a message, and the content that was approved."""
 
     message: str
     approved: ApprovedPayload
@@ -156,22 +156,22 @@ class YesPayload(TypedDict, total=False):
 class TodoDetailPayload(TodoPayload):
     content: ContentPayload
     content_hash: str
-    why_not_runnable: Annotated[str | None, "What keeps it from being approved."]
-    unsent: Annotated[list[UnsentPayload], "Letters of one that can be approved which would reach nobody."]
-    by_hand: Annotated[bool, "Whether no tool carries it out."]
-    wanted_recipients: Annotated[list[str], "Whom its last run wanted to write to, and nobody has approved."]
+    why_not_runnable: Annotated[str | None, "The reason why the todo can't be approved."]
+    unsent: Annotated[list[UnsentPayload], "Messages of an approvable todo that would reach nobody."]
+    by_hand: Annotated[bool, "True if the todo has no tools, so a person has to do it."]
+    wanted_recipients: Annotated[list[str], "Addresses that the last run tried to write to without approval."]
     approval: ApprovalPayload | None
     steps: list[TodoStepPayload]
     effects: list[EffectPayload]
     history: list[TodoEventPayload]
 
 
-class TodoVerbPayload(TodoDetailPayload, YesPayload):
-    """The todo as it stands then; `message` and `approved` are answered to an approval alone."""
+class TodoVerbPayload(TodoDetailPayload, ApprovalFieldsPayload):
+    """The updated todo. Only `approve` returns `message` and `approved`."""
 
 
 class TodoAnswerPayload(TypedDict):
-    """One of several that were to be approved: the approval, or why it was refused."""
+    """The result for one todo of a batch: its approval, or the reason why it was refused."""
 
     todo: Id
     approval: ApprovalPayload | None
@@ -180,7 +180,7 @@ class TodoAnswerPayload(TypedDict):
 
 
 class PastPayload(TypedDict):
-    """What a rule would have let through, of how many todos that were looked at."""
+    """Past todos that a rule would have approved, out of `considered` todos."""
 
     considered: int
     results: list[TodoPayload]
@@ -191,7 +191,7 @@ class StandingRulePayload(TypedDict):
     id: Id
     tool: str
     type: Id | None
-    allowed: Annotated[dict[str, Any], "What may stand in each argument, in the form of the body."]
+    allowed: Annotated[dict[str, Any], "The limit of each argument, as in the request body."]
     most_per_day: int
     created_by: Id
     created_at: Stamp

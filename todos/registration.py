@@ -1,4 +1,4 @@
-"""What the todos add to the floors below, once all models are there."""
+"""Registration of the todos' lanes, listeners and seeds. Called once all models are loaded."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from todos.sources.seeds import plant_todo_types
 
 
 def register() -> None:
-    """The lanes of todos, who listens to what becomes of them, and what a new business begins with."""
+    """Register the lanes, connect the signals, and add the todo types of new projects."""
     PLANTS["todo_types"] = plant_todo_types
     sweeping.connect(expire_overdue_todos)
     register_lane(
@@ -26,7 +26,7 @@ def register() -> None:
             queue=Queue.WORK,
             mode=Mode.QUEUE,
             handler=run_todo,
-            # Ten steps of a model, and what they do; a model that is away is waited for a minute.
+            # Ten model steps with their tool calls, and a minute's wait for an unavailable model.
             deadline=timedelta(minutes=15),
             max_attempts=8,
             lock=lock_subject,

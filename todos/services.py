@@ -1,6 +1,6 @@
-"""What is done to todos: each verb once, for pages, API, executor and extraction. All inside the tenant's transaction.
+"""Operations on todos, shared by pages, API, executor and extraction. All run inside the tenant's transaction.
 
-A todo is locked first, then what is about it; who comes second sees what the first did.
+Each operation locks the todo before its related rows; of two at once, the second sees what the first did.
 """
 
 from __future__ import annotations
@@ -17,33 +17,34 @@ from django.http import Http404
 from jobs.errors import WrongState
 from projects.common.api_error import ApiError
 from projects.models import Project
-from todos.approvals.approve import ApprovalResult, Choice, agree, approve_many, approve_todo, hours_of
+from todos.approvals.approve import ApprovalResult, Choice, approval_period, approve_many, approve_todo, record_approval
 from todos.approvals.permissions import Approver
-from todos.approvals.standing_rules import match
+from todos.approvals.standing_rules import find_rule
 from todos.approvals.validity import why_not_runnable
-from todos.content.lifecycle import CLOCK, Actor, move, note
+from todos.content.lifecycle import CLOCK, Actor, add_event, transition
 from todos.content.planned_effect import plan_again, replan
 from todos.content.plans import LONGEST_DESCRIPTION, checked_plan, checked_recipients
 from todos.content.snapshot import ApprovalContext, content_of, load_approval_context
 from todos.content.versions import (
-    Changed,
+    TodoChanged,
     begin_version,
     changes_since,
+    current_approval,
     end_approvals,
-    locked,
+    get_for_update,
     require_seen,
-    standing_approval,
 )
 from todos.models import Todo, TodoSource, TodoStatus, TodoType
 from tools.models import Effect, Promise
 
 __all__ = [
     "ApprovalResult",
-    "Changed",
     "Choice",
+    "TodoChanged",
     "approve_many",
     "approve_todo",
     "cancel_todo",
+    "current_approval",
     "edit_todo",
     "expire_todo",
     "get_todo",
@@ -51,7 +52,6 @@ __all__ = [
     "reject_todo",
     "return_to_review",
     "review_again",
-    "standing_approval",
 ]
 
 EDITABLE = ("description", "type", "tool", "arguments", "recipients", "persona_id")
@@ -59,7 +59,7 @@ S = TodoStatus
 
 
 def get_todo(project: Project, todo_id: UUID) -> Todo:
-    """One of the project's todos. Raises Http404."""
+    """Return one of the project's todos. Raises Http404."""
     todo = Todo.objects.select_related("project", "type", "effect").filter(project=project, pk=todo_id).first()
     if todo is None:
         raise Http404
@@ -85,13 +85,14 @@ def make_todo(
     source_key: str = "",
     expires_at: datetime | None = None,
 ) -> Todo:
-    """A todo to be reviewed, or the standing one when its `source_key` is known. A standing rule may approve it at once.
+    """Create a todo for review, or return the existing one with the same `source_key`. A standing rule may approve it
+    at once.
 
-    `expires_at` is until when a yes is waited for. With an `effect` its tool and arguments are the plan, unchecked: the flow
-    that planned it did that. Raises ApiError that names the field.
+    `expires_at` is the deadline for its approval. With an `effect`, the effect's tool and arguments become the plan
+    without validation, because the flow that planned the effect validated them. Raises ApiError that names the field.
     """
-    if source_key and (standing := Todo.objects.filter(source_key=source_key).first()):
-        return standing
+    if source_key and (current := Todo.objects.filter(source_key=source_key).first()):
+        return current
     tool, plan = _plan_of(project, effect=effect, tool=tool, arguments=arguments, type=type)
     todo = Todo(
         project=project,
@@ -110,77 +111,82 @@ def make_todo(
         recipients=checked_recipients(recipients),
         created_by=actor.id,
     )
-    todo.expires_at = expires_at or Now() + hours_of(todo)
+    todo.expires_at = expires_at or Now() + approval_period(todo)
     try:
         with transaction.atomic():
             todo.save(force_insert=True)
     except IntegrityError:
-        # Somebody made a todo of the same cause at the same moment.
+        # Another transaction created a todo for the same source at the same moment.
         return Todo.objects.get(source_key=source_key)
     todo.refresh_from_db()
-    ground = load_approval_context(todo)
-    content = content_of(todo, tools=ground.tools, contacts=ground.contacts)
-    note(todo, what="made", actor=actor, content=content)
-    _ask_the_rules(todo, content, ground)
+    context = load_approval_context(todo)
+    content = content_of(todo, tools=context.tools, contacts=context.contacts)
+    add_event(todo, what="made", actor=actor, content=content)
+    _apply_rules(todo, content, context)
     return todo
 
 
 def edit_todo(
-    todo_id: UUID, changes: Mapping[str, Any], *, actor: Actor, version: int | None, is_reached_anew: bool = False
+    todo_id: UUID, changes: Mapping[str, Any], *, actor: Actor, version: int | None, is_contact_changed: bool = False
 ) -> Todo:
-    """Change description, type, tool, arguments, recipients or persona_id; the todo is to be reviewed again (T2).
+    """Change description, type, tool, arguments, recipients or persona_id, and return the todo to review as a new
+    version.
 
-    What is the same already changes nothing, unless its customer `is_reached_anew`: somebody has filled in their address
-    in the running transaction. Raises Http404, Changed when `version` isn't the one that stands, WrongState
-    unless it is pending or approved, ApiError that names the field.
+    An edit without a difference changes nothing, unless `is_contact_changed`: somebody changed the customer's address in
+    the running transaction. Raises Http404, TodoChanged if `version` is not the current one, WrongState unless the todo is
+    pending or approved, and ApiError that names the field.
     """
-    todo = locked(todo_id)
+    todo = get_for_update(todo_id)
     if todo.status not in (S.PENDING_REVIEW, S.APPROVED):
-        raise WrongState(f"This todo is {_state(todo)}; it can't be edited any more.")
+        raise WrongState(f"This todo is {_status_label(todo)}; it can no longer be edited.")
     if version not in (None, todo.version):
-        raise Changed(changes_since(todo, content_of(todo), version=version))
+        raise TodoChanged(changes_since(todo, content_of(todo), version=version))
     fields = _checked_changes(todo, changes)
-    if not fields and not is_reached_anew:
+    if not fields and not is_contact_changed:
         return todo
     for name, value in fields.items():
         setattr(todo, name, value)
-    todo.expires_at = Now() + hours_of(todo)
+    todo.expires_at = Now() + approval_period(todo)
     todo.save(update_fields=[*fields, "expires_at"])
-    changed = [*(name.removesuffix("_id") for name in fields), *(["contact"] if is_reached_anew else [])]
+    changed = [*(name.removesuffix("_id") for name in fields), *(["contact"] if is_contact_changed else [])]
     begin_version(todo, what="edited", actor=actor, fields=changed)
     return todo
 
 
 def reject_todo(todo_id: UUID, *, actor: Actor, reason: str = "", version: int | None = None) -> Todo:
-    """Say no to a pending todo. Raises Http404, WrongState, Changed."""
-    todo = locked(todo_id)
+    """Reject a pending todo. Raises Http404, WrongState, TodoChanged."""
+    todo = get_for_update(todo_id)
     if todo.status == S.PENDING_REVIEW:
         require_seen(todo, content_of(todo), version=version, content_hash=None)
     return _end(todo, S.REJECTED, what="rejected", actor=actor, reason=reason)
 
 
 def cancel_todo(todo_id: UUID, *, actor: Actor, reason: str = "") -> Todo:
-    """End a todo that isn't over. A running one stops before its next effect (T10). Raises Http404, WrongState."""
-    return _end(locked(todo_id), S.CANCELLED, what="cancelled", actor=actor, reason=reason)
+    """Cancel a todo that hasn't ended. A running one stops before its next effect. Raises Http404, WrongState."""
+    return _end(get_for_update(todo_id), S.CANCELLED, what="cancelled", actor=actor, reason=reason)
 
 
 def review_again(todo_id: UUID, *, actor: Actor, repeats: Sequence[UUID] = ()) -> Todo:
-    """Bring a todo that failed, needs attention or was taken on back to review; `repeats` are effects to be done once more (T11),
-    or after all where they were held back. The one that the todo itself runs is planned again by that, and where it failed.
+    """Return a todo that failed, needs attention or was taken on to review.
 
-    Raises Http404, WrongState, ApiError for an effect that isn't one of the todo's, and for its own while nobody knows whether
-    that happened.
+    `repeats` are effects to execute once more, or for the first time if they were held back. The todo's own effect is
+    planned again if it is among them, or if it failed.
+
+    Raises Http404, WrongState, and ApiError for an effect of another todo or for the todo's own effect while its
+    outcome is unknown.
     """
-    todo = locked(todo_id)
+    todo = get_for_update(todo_id)
     if todo.status not in (S.FAILED, S.NEEDS_ATTENTION) and not _is_taken(todo):
-        raise WrongState(f"This todo is {_state(todo)}; only one that failed or needs attention is reviewed again.")
+        raise WrongState(
+            f"This todo is {_status_label(todo)}; only todos that failed or need attention can be reviewed again."
+        )
     known = set(Effect.objects.filter(todo_calls__step__todo=todo).values_list("pk", flat=True)) | {todo.effect_id}
-    if strange := [effect_id for effect_id in repeats if effect_id not in known]:
-        raise ApiError("invalid_repeats", f"repeats: {strange[0]} is no effect of this todo.", field="repeats")
+    if unknown := [effect_id for effect_id in repeats if effect_id not in known]:
+        raise ApiError("invalid_repeats", f"repeats: {unknown[0]} is not an effect of this todo.", field="repeats")
     if todo.effect is not None:
         plan_again(todo.effect, is_wanted=todo.effect_id in repeats, by=actor.id)
     todo.repeats = [str(effect_id) for effect_id in dict.fromkeys(repeats)]
-    todo.expires_at = Now() + hours_of(todo)
+    todo.expires_at = Now() + approval_period(todo)
     todo.save(update_fields=["repeats", "expires_at"])
     what = "handed_back" if _is_taken(todo) else "reviewed_again"
     begin_version(todo, what=what, actor=actor, repeats=todo.repeats)
@@ -188,26 +194,26 @@ def review_again(todo_id: UUID, *, actor: Actor, repeats: Sequence[UUID] = ()) -
 
 
 def return_to_review(todo: Todo, *, reason: str, actor: Actor, recipients: Sequence[str] | None = None) -> None:
-    """Return an approved or running todo to review, because its content changed under the executor (T1, D23).
+    """Return an approved or running todo to review, because its content no longer matches its approval.
 
-    Its approval ends and its version grows. `recipients` are the addresses to be proposed from now on. Raises WrongState.
+    The approval ends and the version increases. `recipients` replaces the proposed addresses. Raises WrongState.
     """
-    standing = locked(todo.pk)
-    if standing.status not in (S.APPROVED, S.IN_PROGRESS):
-        raise WrongState(f"This todo is {_state(standing)}.")
+    current = get_for_update(todo.pk)
+    if current.status not in (S.APPROVED, S.IN_PROGRESS):
+        raise WrongState(f"This todo is {_status_label(current)}.")
     if recipients is not None:
-        standing.recipients = checked_recipients(recipients)
-    standing.expires_at = Now() + hours_of(standing)
-    standing.save(update_fields=["recipients", "expires_at"])
-    begin_version(standing, what="put_back", actor=actor, reason=reason)
+        current.recipients = checked_recipients(recipients)
+    current.expires_at = Now() + approval_period(current)
+    current.save(update_fields=["recipients", "expires_at"])
+    begin_version(current, what="put_back", actor=actor, reason=reason)
     todo.refresh_from_db()
 
 
 def expire_todo(todo: Todo) -> None:
-    """End a todo that nobody said yes to in time, or whose yes wasn't used in time. Raises WrongState."""
-    standing = locked(todo.pk)
-    waited_for = "Nobody approved it in time." if standing.status == S.PENDING_REVIEW else "It wasn't begun in time."
-    _end(standing, S.EXPIRED, what="expired", actor=CLOCK, reason=waited_for)
+    """Expire a todo that was not approved, or whose approval was not used, in time. Raises WrongState."""
+    current = get_for_update(todo.pk)
+    reason = "Nobody approved it in time." if current.status == S.PENDING_REVIEW else "It was not started in time."
+    _end(current, S.EXPIRED, what="expired", actor=CLOCK, reason=reason)
     todo.refresh_from_db()
 
 
@@ -224,29 +230,29 @@ def _plan_of(
     return checked_plan(project, tool=tool, arguments=arguments, type=type)
 
 
-def _ask_the_rules(todo: Todo, content: Mapping[str, Any], ground: ApprovalContext) -> None:
-    # A rule says yes to what can be carried out; a person is shown what is missing.
-    if why_not_runnable(todo, tools=ground.tools, contacts=ground.contacts):
+def _apply_rules(todo: Todo, content: Mapping[str, Any], context: ApprovalContext) -> None:
+    # Rules approve only todos that can run; the others are left to a person, who sees what is missing.
+    if why_not_runnable(todo, tools=context.tools, contacts=context.contacts):
         return
-    if (rule := match(todo, content)) is not None:
-        agree(todo, content, Approver(Actor(f"the rule for {rule.tool}"), rule=rule))
+    if (rule := find_rule(todo, content)) is not None:
+        record_approval(todo, content, Approver(Actor(f"the rule for {rule.tool}"), rule=rule))
 
 
 def _end(todo: Todo, status: TodoStatus, *, what: str, actor: Actor, reason: str) -> Todo:
-    move(todo, status, what=what, actor=actor, reason=reason)
+    transition(todo, status, what=what, actor=actor, reason=reason)
     end_approvals(todo)
     return todo
 
 
 def _checked_changes(todo: Todo, changes: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields that differ, as they are kept. Raises ApiError."""
+    """The fields that differ, validated and in the form they are stored. Raises ApiError."""
     if unknown := [name for name in changes if name not in EDITABLE]:
         raise ApiError("forbidden_field", f"{unknown[0]} cannot be set.", field=unknown[0])
     wanted = {name: changes.get(name, getattr(todo, name)) for name in EDITABLE}
     if "recipients" in changes:
         wanted["recipients"] = checked_recipients(changes["recipients"])
     if wanted["tool"] != todo.tool and "arguments" not in changes:
-        # Another tool takes other arguments.
+        # The arguments belong to the previous tool.
         wanted["arguments"] = None
     if {"tool", "arguments", "type"} & changes.keys():
         wanted["tool"], wanted["arguments"] = _checked_plan(todo, wanted)
@@ -263,9 +269,9 @@ def _checked_plan(todo: Todo, wanted: Mapping[str, Any]) -> tuple[str, dict[str,
 
 
 def _is_taken(todo: Todo) -> bool:
-    """Whether a person is at it."""
+    """True if a person is doing the todo by hand."""
     return todo.status == S.IN_PROGRESS and bool(todo.taker)
 
 
-def _state(todo: Todo) -> str:
+def _status_label(todo: Todo) -> str:
     return TodoStatus(todo.status).label.lower()

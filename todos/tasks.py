@@ -1,4 +1,4 @@
-"""The Celery task of the todos: beat's tick, under the name of the source."""
+"""The Celery task that beat schedules for todos."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from todos.approvals.approve import LANE
 
 @shared_task(name="execute_todos_job")
 def execute_todos_job() -> None:
-    """Every 30 seconds: workers look for approved todos (L13). Each approval has hinted at once, and each sweep does: this is
-    for the one hint that was lost while nothing swept.
+    """Wake the workers to look for approved todos, every 30 seconds. Approvals and sweeps send the same hint; this one
+    recovers a hint lost while no sweep runs.
     """
     hint([LANE])

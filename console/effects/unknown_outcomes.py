@@ -11,7 +11,7 @@ from console.search import customer_names
 from console.timestamps import Moment, moment_of
 from conversations.models import Conversation
 from projects.models import Project
-from todos.executor.resume import why_not_again
+from todos.executor.resume import why_not_repeatable
 from tools.engine.attention import unknown_effects
 from tools.models import Effect
 
@@ -45,7 +45,7 @@ def questions_for(effects: list[Effect], *, zone: str) -> list[Question]:
     wanted = {effect.conversation_id for effect in effects if effect.conversation_id}
     personas = dict(Conversation.objects.filter(pk__in=wanted).values_list("pk", "persona_id"))
     names = customer_names(set(personas.values()))
-    over = why_not_again(effect.pk for effect in effects)
+    over = why_not_repeatable(effect.pk for effect in effects)
     return [
         Question(
             id=effect.pk,

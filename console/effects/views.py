@@ -31,7 +31,7 @@ from projects.models import Project
 from projects.models.key import Scope
 from projects.models.permissions import Entry
 from tenancy.scope import tenant_tx
-from todos.executor.resume import why_not_again
+from todos.executor.resume import why_not_repeatable
 from tools.models import Effect, EffectState
 
 PAGE = 40
@@ -122,7 +122,7 @@ def effect(request: HttpRequest, project_slug: str, effect_id: UUID) -> HttpResp
                 **detail_context(row, zone=zone_of(entry)),
                 "questions": questions_for([row], zone=zone_of(entry)) if is_unknown else [],
                 "questions_count": 1 if is_unknown else 0,
-                "not_again": why_not_again([row.pk]).get(row.pk, ""),
+                "not_again": why_not_repeatable([row.pk]).get(row.pk, ""),
             }
     if is_post:
         return redirect(_return_url(request) or request.path)
@@ -133,7 +133,7 @@ def _answer(request: HttpRequest, entry: Entry, row: Effect) -> None:
     answer, who = request.POST.get("answer", ""), entry.member.pk
     if answer not in CONFIRMATIONS:
         raise Http404
-    is_over = row.pk in why_not_again([row.pk])
+    is_over = row.pk in why_not_repeatable([row.pk])
     try:
         if answer == "release":
             release(entry.project, row.pk, by=who)

@@ -10,7 +10,7 @@ from projects.models.permissions import Entry
 from todos.approvals.manual_completion import NOT_SETTLED, TAKEABLE
 from todos.approvals.validity import may_approve, needs_second
 from todos.content.deliverability import MissingContact, Undeliverable
-from todos.content.lifecycle import AFTER
+from todos.content.lifecycle import TRANSITIONS
 from todos.models import Approval, Todo, TodoStatus
 from tools.models import Effect
 
@@ -70,9 +70,9 @@ def allowed_actions(
     return AllowedActions(
         approve=may_agree and not problem and not (is_first and needs_second(todo)),
         edit=operates and status in (S.PENDING_REVIEW, S.APPROVED),
-        fix=FIXES[unsent[0].lack] if unsent and operates and is_pending else None,
+        fix=FIXES[unsent[0].missing] if unsent and operates and is_pending else None,
         reject=operates and is_pending,
-        cancel=operates and not is_pending and S.CANCELLED in AFTER[status],
+        cancel=operates and not is_pending and S.CANCELLED in TRANSITIONS[status],
         take=operates and is_settled and status in TAKEABLE and (not is_pending or has_agreed),
         finish=operates and is_taken,
         review_again=operates and (status in (S.FAILED, S.NEEDS_ATTENTION) or is_taken),

@@ -45,7 +45,7 @@ from todos.content.planned_effect import why_fixed
 from todos.content.plans import tool_problem
 from todos.content.snapshot import compiled_tools
 from todos.models import Todo, TodoSource, TodoStatus, TodoType
-from todos.services import Changed, edit_todo, get_todo, make_todo
+from todos.services import TodoChanged, edit_todo, get_todo, make_todo
 from tools.engine.catalogue import CompiledTool
 
 # Customers offered for selection, newest first.
@@ -130,8 +130,8 @@ def _change(entry: Entry, todo: Todo, form: TodoForm, *, version: str) -> Proble
             # The submitted contact details belong to the customer shown in the form, so skip them if the customer changed.
             is_same = changes.get("persona_id", todo.persona_id) == todo.persona_id
             is_reached = is_same and save_contact(entry.project, todo.persona_id, form.contact)
-            edit_todo(todo.pk, changes, actor=actor_of(entry), version=int(version), is_reached_anew=is_reached)
-    except Changed as error:
+            edit_todo(todo.pk, changes, actor=actor_of(entry), version=int(version), is_contact_changed=is_reached)
+    except TodoChanged as error:
         return Problem("Someone else edited this todo. Save again to overwrite their changes.", "", error.changes)
     except (ApiError, PermissionDenied) as error:
         return Problem(str(error), getattr(error, "field", None) or "")

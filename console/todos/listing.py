@@ -19,7 +19,7 @@ from console.todos.labels import SOURCES, STATUS_LABELS, capitalized, undelivera
 from projects.models import Project
 from projects.models.permissions import Entry
 from todos.approvals.validity import may_approve, undeliverable_of, why_not_runnable
-from todos.content.deliverability import Refusal
+from todos.content.deliverability import TextRefusal
 from todos.content.snapshot import compiled_tools, content_of, hash_of
 from todos.models import Todo, TodoSource, TodoStatus, TodoType
 from tools.engine.catalogue import CompiledTool
@@ -98,11 +98,11 @@ def rows_of(todos: Sequence[Todo], entry: Entry, *, tools: Mapping[str, Compiled
     """A row for each todo, in the same order."""
     cards = cards_of(todos, tools=tools, zone=zone)
     contacts = contacts_of({todo.persona_id for todo in todos})
-    not_texted = TextRules(entry.project).refusal
+    text_refusal = TextRules(entry.project).refusal
     rows = []
     for todo, card in zip(todos, cards, strict=True):
-        choice = _choice(todo, entry, tools, contacts, not_texted)
-        unsent = undeliverable_of(todo, tools=tools, contacts=contacts, not_texted=not_texted) if choice else []
+        choice = _choice(todo, entry, tools, contacts, text_refusal)
+        unsent = undeliverable_of(todo, tools=tools, contacts=contacts, text_refusal=text_refusal) if choice else []
         rows.append(Row(card, choice, [undeliverable_warning(one.kind) for one in unsent]))
     return rows
 
@@ -122,12 +122,12 @@ def _choice(
     entry: Entry,
     tools: Mapping[str, CompiledTool],
     contacts: Mapping[UUID, Contact],
-    not_texted: Refusal,
+    text_refusal: TextRefusal,
 ) -> str:
     """The checkbox value `id:version:hash`, or an empty string if the member can't approve the todo as it is."""
     if todo.status != TodoStatus.PENDING_REVIEW or not may_approve(todo, entry.member.role):
         return ""
-    if why_not_runnable(todo, tools=tools, contacts=contacts, not_texted=not_texted):
+    if why_not_runnable(todo, tools=tools, contacts=contacts, text_refusal=text_refusal):
         return ""
     return f"{todo.pk}:{todo.version}:{hash_of(content_of(todo, tools=tools, contacts=contacts))}"
 

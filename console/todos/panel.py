@@ -24,11 +24,11 @@ from console.todos.run_log import runs_of
 from console.todos.warnings import notes_of
 from conversations.models import Conversation, Turn
 from projects.models.permissions import Entry
-from todos.approvals.permissions import needs_second, wanted_role
+from todos.approvals.permissions import needs_second, required_role
 from todos.approvals.validity import undeliverable_of, why_not_runnable
 from todos.content.deliverability import Undeliverable
 from todos.content.lifecycle import AGENT
-from todos.content.requested_recipients import wanted_recipients
+from todos.content.requested_recipients import requested_recipients
 from todos.content.snapshot import compiled_tools, content_of, hash_of
 from todos.models import Approval, Todo, TodoEvent, TodoStatus
 from tools.engine.catalogue import CompiledTool
@@ -155,7 +155,7 @@ def _content_context(data: PanelData) -> dict[str, Any]:
         "hidden": plan.hidden + (0 if plan.has_task else hidden_count(title)),
         "hash": digest,
         "short_hash": digest[:SHORT_HASH],
-        "wanted": [(one, mark_hidden(one)) for one in wanted_recipients(data.todo, tools=data.tools)],
+        "wanted": [(one, mark_hidden(one)) for one in requested_recipients(data.todo, tools=data.tools)],
     }
 
 
@@ -183,7 +183,7 @@ def _review_context(data: PanelData, entry: Entry, *, zone: str) -> dict[str, An
         "allowed": allowed_actions(
             todo, entry, data.approval, problem=data.problem, unsent=data.unsent, effects=data.effects
         ),
-        "approvers": approvers_of(wanted_role(todo)),
+        "approvers": approvers_of(required_role(todo)),
     }
 
 

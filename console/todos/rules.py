@@ -25,7 +25,7 @@ from projects.common.api_error import ApiError
 from projects.models.key import Scope
 from projects.models.permissions import Entry
 from tenancy.scope import tenant_tx
-from todos.approvals.standing_rules import draft_rule, keep_rule, would_have
+from todos.approvals.standing_rules import create_rule, draft_rule, preview_rule
 from todos.content.snapshot import compiled_tools
 from todos.models import Todo
 from todos.services import get_todo
@@ -78,7 +78,7 @@ def new_rule(request: HttpRequest, project_slug: str, todo_id: UUID) -> HttpResp
         shown = _shown(entry, todo, limits, request.POST)
         is_made = request.method == "POST" and shown["fingerprint"] == request.POST.get("seen") and not shown["problem"]
         if is_made:
-            keep_rule(shown["rule"])
+            create_rule(shown["rule"])
     if is_made:
         messages.success(request, f"{title_of_tool(todo.tool)} now runs without approval within these limits.")
         return redirect(tab_url(project_slug, "todos"))
@@ -108,7 +108,7 @@ def _shown(entry: Entry, todo: Todo, limits: Sequence[Limit], posted: QueryDict)
         )
     except ApiError as error:
         return {**context, "problem": error.message}
-    past = would_have(rule)
+    past = preview_rule(rule)
     cards = cards_of(past.let_through[:SHOWN], tools=compiled_tools(entry.project), zone=zone_of(entry))
     seen = json.dumps([rule.allowed, rule.most_per_day, of_type], sort_keys=True)
     return {**context, "rule": rule, "fingerprint": seen, "past": past, "cards": cards}

@@ -17,8 +17,8 @@ from jobs.models import State
 from llm.types import ChatRequest
 from tenancy.threads import in_db
 from todos.models import TodoType
-from todos.sources.extraction import Source, extracted_types, is_undecided, keep_findings, noted_lines, todos_of
-from todos.sources.extraction_prompt import SKILL, ExtractContext, Findings, ToolAct, build_request, type_lines
+from todos.sources.extraction import Source, awaits_type, extracted_types, noted_lines, store_findings, todos_of
+from todos.sources.extraction_prompt import SKILL, ExtractContext, Findings, ToolUse, build_request, type_lines
 from tools.engine.skills.arguments import KnownFact
 from tools.engine.skills.detect import TranscriptLine
 
@@ -51,7 +51,7 @@ def _prepare(job: ClaimedJob) -> ExtractionInput | None:
             return None
         turn_context = load_context(job.subject_id, newest.seq)
         types, todos = list(extracted_types(turn_context.project.pk)), todos_of(job.subject_id)
-        undecided = [" ".join(todo.quote.split()) for todo in todos if is_undecided(todo)]
+        undecided = [" ".join(todo.quote.split()) for todo in todos if awaits_type(todo)]
         if not types or not (undecided or searches_whole_conversation(job.key)):
             return None
         context = ExtractContext(
@@ -59,7 +59,7 @@ def _prepare(job: ClaimedJob) -> ExtractionInput | None:
             now=turn_context.status.clock,
             types=type_lines(types),
             known=[KnownFact(field=fact.field, value=fact.value) for fact in turn_context.facts],
-            acts=[ToolAct(name=act.name, state=act.state, note=act.note) for act in turn_context.actions],
+            acts=[ToolUse(name=act.name, state=act.state, note=act.note) for act in turn_context.actions],
             noted=noted_lines(todos),
             undecided=undecided,
             summary=turn_context.summary,
@@ -80,7 +80,7 @@ def _source(turn_context: TurnContext) -> Source:
 def _commit(job: ClaimedJob, prepared: ExtractionInput, found: Findings, calls: PendingCalls) -> None:
     with job_log(job, job.subject_id, finish=State.DONE) as log:
         log.writes.insert(calls.rows())
-        kept = keep_findings(
+        kept = store_findings(
             prepared.source, found.todos, types=prepared.types, is_over=searches_whole_conversation(job.key)
         )
         log.add_event("todos_extracted", payload={"todos": [str(todo.pk) for todo in kept]})

@@ -253,7 +253,7 @@ def test_an_unknown_field_is_refused_everywhere(chat: Chat, extra: dict[str, Any
         (
             "/todos/approve",
             {"todos": [{"todo": str(uuid4()), "version": 1, "content_hash": "x"}]},
-            "todos.0.content_hash must be the todo's content_hash as it was read: 64 of the digits 0-9 and a-f.",
+            "todos.0.content_hash must be the todo's content_hash as you retrieved it: 64 of the digits 0-9 and a-f.",
         ),
     ],
 )

@@ -1,4 +1,4 @@
-"""A tenant with people of every rank, and todos to say yes to."""
+"""Fixtures: a tenant with members of every role, and todos to approve."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from todos.approvals import validity
 from todos.content import types
 from todos.content.lifecycle import Actor
 from todos.content.snapshot import content_of, hash_of, load_approval_context
-from todos.content.versions import read_whole, standing_approval
+from todos.content.versions import current_approval, load_todo
 from todos.models import Approval, Todo, TodoSource, TodoType
 from tools.engine.custom import service as custom_tools
 
@@ -27,7 +27,7 @@ CUSTOMER = {"name": "Ada Lovelace", "phone": "+393331234567", "email": "ada@exam
 
 
 def refund_tool(**changes: Any) -> dict[str, Any]:
-    """A tool of the tenant's own that pays money back, through a webhook."""
+    """A custom tool of the tenant that refunds money through a webhook."""
     amount = {"type": "number", "description": "How much, in dollars"}
     order = {"type": "string", "description": "The order's number"}
     body = {"type": "object", "properties": {"amount": amount, "order": order}, "required": ["amount"]}
@@ -42,7 +42,7 @@ def refund_tool(**changes: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Desk:
-    """Everything that is done to todos, each in a transaction of its own."""
+    """Operations on todos, each in its own transaction."""
 
     tenant: Tenant
 
@@ -59,13 +59,13 @@ class Desk:
         return self.member(self.tenant.owner)
 
     def join(self, role: Role, name: str) -> Member:
-        """Somebody new of this role."""
+        """Add a member with this role."""
         user = User.objects.create_user(f"{name}@{self.tenant.organization.pk}.example", "correct horse battery")
         with self.tenant.tx():
             return Member.objects.select_related("user").get(pk=Member.objects.create(user=user, role=role).pk)
 
     def leave(self, member: Member) -> None:
-        """Somebody is a member no more."""
+        """Remove a member."""
         with self.tenant.tx():
             Member.objects.filter(pk=member.pk).delete()
 
@@ -74,13 +74,13 @@ class Desk:
         return self.do(types.save_type, self.tenant.project, {**standard, **fields})  # type: ignore[no-any-return]
 
     def refund(self, amount: Any = 82, **details: Any) -> Todo:
-        """A todo that pays back exactly so much, asking no model."""
+        """A todo with a frozen refund of this amount, so that no model is called."""
         plan = {"tool": REFUND, "arguments": {"body": {"amount": amount}}}
         standard = {"description": "Pay Ada back", "source": TodoSource.PERSON, "actor": Actor("Nello"), **plan}
         return self.do(services.make_todo, self.tenant.project, **{**standard, **details})  # type: ignore[no-any-return]
 
     def seen(self, todo: Todo) -> dict[str, Any]:
-        """What a page shows of the todo now: its version and hash."""
+        """The current version and hash, as a page shows them."""
         with self.tenant.tx():
             now = services.get_todo(self.tenant.project, todo.pk)
             return {"version": now.version, "content_hash": hash_of(content_of(now))}
@@ -91,10 +91,10 @@ class Desk:
         return self.do(services.approve_todo, todo.pk, **seen, actor=actor, member=by)  # type: ignore[no-any-return]
 
     def check(self, todo: Todo) -> Approval:
-        """The approval that holds for the todo as it stands now. Raises Void."""
+        """The valid approval of the todo's current content. Raises InvalidApproval."""
         with self.tenant.tx():
-            now = read_whole(todo.pk)
-            return validity.check(now, standing_approval(now), ground=load_approval_context(now))
+            now = load_todo(todo.pk)
+            return validity.check(now, current_approval(now), context=load_approval_context(now))
 
     def edit(self, todo: Todo, version: int | None = None, **changes: Any) -> Todo:
         return self.do(services.edit_todo, todo.pk, changes, actor=Actor("Nello"), version=version)  # type: ignore[no-any-return]
@@ -104,7 +104,7 @@ class Desk:
             return services.get_todo(self.tenant.project, todo.pk)
 
     def jobs(self) -> list[Job]:
-        """The jobs that would carry todos out."""
+        """The jobs that run todos."""
         with self.tenant.tx():
             return list(Job.objects.filter(lane="todo").order_by("created_at"))
 
@@ -115,7 +115,7 @@ class Desk:
 
 @pytest.fixture
 def desk(tenant: Tenant) -> Desk:
-    """A tenant that has a tool to pay money back."""
+    """A tenant with a refund tool."""
     with tenant.tx():
         custom_tools.save(tenant.project, name=REFUND, document=refund_tool())
     return Desk(tenant)
@@ -134,7 +134,7 @@ def clerk(desk: Desk) -> Member:
 
 @pytest.fixture
 def conversation(tenant: Tenant) -> Conversation:
-    """A conversation with a customer whose address is known."""
+    """A conversation with a customer who has an e-mail address."""
     with tenant.tx():
         return start_conversation(
             tenant.project, channel=Channel.API, external_id="ada", known=dict(CUSTOMER), metadata={}

@@ -1,4 +1,4 @@
-"""Things done at the same moment, each over a connection of its own."""
+"""Concurrent calls, each with its own connection."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from django.db import connections
 
 
 def together(pool: Executor, deeds: Sequence[Callable[[], Any]]) -> list[Any]:
-    """Do all of them at once; what each returned or raised, in order. The pool has room for all."""
+    """Call all of them at once; return what each returned or raised, in order. The pool has room for all."""
     start = Barrier(len(deeds))
 
     def do(deed: Callable[[], Any]) -> Any:

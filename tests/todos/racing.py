@@ -1,6 +1,6 @@
-"""Races over an approval: people who say yes, edit, cancel and swap at the same moment, while workers carry out what they find.
+"""Approval races: approvers, editors and cancellations at the same moment, while workers run what they find.
 
-The outside world's own log says what happened: how often money was paid back, and how much.
+The target's own log is the evidence: how often money was refunded, and how much.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ Deed = Callable[[], Any]
 
 @dataclass
 class Races:
-    """A desk with people and a target; `refused` counts the sentences that losers were told."""
+    """A desk with members and a target; `refused` counts the errors that losers got."""
 
     desk: Desk
     target: Target
@@ -54,21 +54,21 @@ class Races:
     refused: Counter[str] = field(default_factory=Counter)
 
     def save_tool(self) -> None:
-        """Money is paid back at the target from now on."""
+        """Refund money at the target from now on."""
         document = refund_tool()
         document["action"]["options"]["url"] = f"{self.target.url}/refunds"
         with self.desk.tenant.tx():
             custom_tools.save(self.desk.tenant.project, name=REFUND, document=document)
 
     def run(self, count: int) -> None:
-        """So many races, each over a todo of its own, while two workers are at it; until nothing is left to do."""
+        """Run this many races, each over its own todo, beside two workers, until nothing is left to do."""
         with ThreadPoolExecutor(MOST_AT_ONCE) as pool, workers(2):
             for _ in range(count):
                 self._race(pool)
             until(self._is_quiet, what="every todo's job ended")
 
     def findings(self) -> list[str]:
-        """Where the log of the outside world and the rows contradict each other: paid twice, paid unseen, or paid by nobody."""
+        """Contradictions between the target's log and the rows: paid twice, unapproved or without a record."""
         paid = Counter(heard.document["order"] for heard in self.target.log)
         wrong = [heard.document for heard in self.target.log if heard.document["amount"] != SEEN]
         found = [f"{count} refunds of {order}" for order, count in paid.items() if count > 1]
@@ -76,7 +76,7 @@ class Races:
         return found + [problem for todo in self.todos for problem in self._problems(todo, paid)]
 
     def paid(self) -> set[str]:
-        """The orders that were paid back."""
+        """The refunded orders."""
         return {heard.document["order"] for heard in self.target.log}
 
     def _race(self, pool: ThreadPoolExecutor) -> None:
@@ -111,21 +111,21 @@ class Races:
         return lambda: self.desk.approve(todo, by, **seen)
 
     def _take(self, todo: Todo, by: Member, seen: dict[str, Any]) -> None:
-        """Somebody pays it back by hand."""
+        """Somebody refunds it by hand."""
         self.desk.do(manual_completion.take_todo, todo.pk, **seen, actor=Actor(by.user.name, by.pk), member=by)
 
     def _do_by_hand(self, todo: Todo, by: Member, seen: dict[str, Any]) -> None:
-        """Somebody takes it on, and has paid it back a moment later."""
+        """Somebody takes it on and refunds it a moment later."""
         self._take(todo, by, seen)
         self.desk.do(manual_completion.complete_todo, todo.pk, actor=Actor(by.user.name, by.pk), note="Paid in cash.")
 
     def _take_and_hand_back(self, todo: Todo, by: Member, seen: dict[str, Any]) -> None:
-        """Somebody takes it on, and gives it back to be reviewed."""
+        """Somebody takes it on and returns it to review."""
         self._take(todo, by, seen)
         self.desk.do(services.review_again, todo.pk, actor=Actor(by.user.name, by.pk))
 
     def _swap(self, todo: Todo, arguments: dict[str, Any]) -> None:
-        """Behind everybody's back: no version, no history."""
+        """Change the arguments without a new version or history."""
         with self.desk.tenant.tx():
             Todo.objects.filter(pk=todo.pk).update(arguments=arguments)
 
@@ -151,7 +151,7 @@ class Races:
 
 @contextmanager
 def workers(count: int) -> Iterator[None]:
-    """So many workers that claim todos' jobs and carry them out, as the real ones do, each on a loop of its own."""
+    """Workers that claim and run todos' jobs like the real ones, each on its own loop."""
     stop = threading.Event()
     threads = [threading.Thread(target=lambda: asyncio.run(_work(stop))) for _ in range(count)]
     for thread in threads:

@@ -1,4 +1,4 @@
-"""Todos that a person carries out by hand: taken on, and ended with who and why."""
+"""Todos done by hand: taken on, and completed or failed by a person."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from tests.console.pages.conftest import add_promise, talk
 from tests.todos.conftest import REFUND, Desk
 from todos import services
 from todos.approvals import manual_completion
-from todos.approvals.validity import Void
+from todos.approvals.validity import InvalidApproval
 from todos.content.lifecycle import Actor
 from todos.executor.finish import fail_run
 from todos.models import Todo, TodoSource, TodoStatus
-from todos.services import Changed
+from todos.services import TodoChanged
 from tools.engine.catalogue import CUSTOM
 from tools.models import Effect, EffectState, Promise, PromiseState
 
@@ -57,7 +57,7 @@ def put(desk: Desk, todo: Todo, status: TodoStatus) -> Todo:
 
 
 def arranged(desk: Desk, conversation: Conversation, **fields: Any) -> tuple[Todo, Effect]:
-    """A todo that carries out what the agent arranged, and promised."""
+    """A todo that runs a planned effect with a promise."""
     with desk.tenant.tx():
         effect = Effect.objects.create(
             project_id=desk.tenant.project.pk,
@@ -75,7 +75,7 @@ def arranged(desk: Desk, conversation: Conversation, **fields: Any) -> tuple[Tod
 
 
 def work(desk: Desk) -> list[Job]:
-    """Let a worker carry out whatever it finds."""
+    """Let a worker run every due job."""
     asyncio.run(_work())
     return desk.jobs()
 
@@ -86,8 +86,8 @@ async def _work() -> None:
         await asyncio.gather(*(attempt(job, lane) for job in jobs))
 
 
-def test_a_person_takes_on_what_no_tool_does_and_says_how_it_ended(desk: Desk, clerk: Member) -> None:
-    """Each arrow is one of its own; the history names who."""
+def test_a_todo_without_tools_is_taken_on_and_completed(desk: Desk, clerk: Member) -> None:
+    """The history names the person."""
     todo = take(desk, desk.refund(tool="", arguments=None), clerk)
     assert (todo.status, todo.taker, todo.taken_by, desk.jobs()) == ("in_progress", clerk.user.name, clerk.pk, [])
     done = complete(desk, todo, clerk, "She called back.")
@@ -95,12 +95,11 @@ def test_a_person_takes_on_what_no_tool_does_and_says_how_it_ended(desk: Desk, c
     assert desk.history(todo) == ["made", "approved", "taken", "completed"]
 
 
-def test_taking_it_on_is_a_yes_to_what_was_seen(desk: Desk, owner: Member) -> None:
-    """An approval with its hash; what changed meanwhile is refused."""
+def test_taking_a_pending_todo_on_approves_what_was_seen(desk: Desk, owner: Member) -> None:
     todo = desk.refund()
     seen = desk.seen(todo)
     desk.edit(todo, arguments={"body": {"amount": 820}})
-    with pytest.raises(Changed, match="82 → 820"):
+    with pytest.raises(TodoChanged, match="82 → 820"):
         take(desk, todo, owner, **seen)
     take(desk, todo, owner)
     with desk.tenant.tx():
@@ -108,28 +107,28 @@ def test_taking_it_on_is_a_yes_to_what_was_seen(desk: Desk, owner: Member) -> No
     assert (approval.content["arguments"], approval.approved_by) == ({"body": {"amount": 820}}, owner.pk)
 
 
-def test_what_nobody_approved_in_time_is_not_taken_on(desk: Desk, owner: Member) -> None:
-    """Before the sweep has come by."""
+def test_an_overdue_todo_cannot_be_taken_on(desk: Desk, owner: Member) -> None:
+    """The sweep has not expired it yet."""
     todo = desk.refund()
     with desk.tenant.tx():
         Todo.objects.filter(pk=todo.pk).update(expires_at=Now() - timedelta(minutes=1))
-    with pytest.raises(WrongState, match="Nobody approved this todo in time"):
+    with pytest.raises(WrongState, match="This todo was not approved in time"):
         take(desk, todo, owner)
 
 
-def test_no_worker_does_what_a_person_has_taken_on(desk: Desk, owner: Member) -> None:
-    """Its job finds no approval; not one that died at it either moves the todo."""
+def test_no_worker_runs_a_todo_that_was_taken_on(desk: Desk, owner: Member) -> None:
+    """Its job finds no approval, even after a worker died at it."""
     todo = desk.refund()
     desk.approve(todo, owner)
     take(desk, todo, owner)
     assert [job.state for job in work(desk)] == ["skipped"]
-    with pytest.raises(Void, match="Nobody has approved"):
+    with pytest.raises(InvalidApproval, match="is not approved"):
         desk.check(todo)
     desk.do(fail_run, desk.now(todo), "The worker died too often.")
     assert (desk.now(todo).status, desk.now(todo).taker) == ("in_progress", owner.user.name)
 
 
-def test_a_second_person_is_told_who_has_it(desk: Desk, owner: Member, clerk: Member) -> None:
+def test_a_second_person_is_refused_with_the_assignees_name(desk: Desk, owner: Member, clerk: Member) -> None:
     todo = take(desk, desk.refund(), owner)
     take(desk, todo, owner)
     assert desk.history(todo) == ["made", "approved", "taken"]
@@ -137,8 +136,7 @@ def test_a_second_person_is_told_who_has_it(desk: Desk, owner: Member, clerk: Me
         take(desk, todo, clerk)
 
 
-def test_only_what_waits_for_somebody_is_taken_on(desk: Desk, owner: Member) -> None:
-    """The agent's running todo is its own, and what is over is over."""
+def test_running_and_ended_todos_cannot_be_taken_on(desk: Desk, owner: Member) -> None:
     for status in set(S) - {S.PENDING_REVIEW, S.APPROVED, S.NEEDS_ATTENTION}:
         with pytest.raises(WrongState):
             take(desk, put(desk, desk.refund(), status), owner)
@@ -147,16 +145,16 @@ def test_only_what_waits_for_somebody_is_taken_on(desk: Desk, owner: Member) -> 
 @pytest.mark.parametrize(
     ("state", "status", "why"),
     [
-        (EffectState.UNKNOWN, S.NEEDS_ATTENTION, "It isn't known whether refund_tool happened"),
+        (EffectState.UNKNOWN, S.NEEDS_ATTENTION, "We don't know whether refund_tool went through"),
         # Put back to review while its endpoint has it, and is to call back.
-        (EffectState.SENDING, S.PENDING_REVIEW, "refund_tool is under way"),
-        (EffectState.SENDING, S.APPROVED, "refund_tool is under way"),
+        (EffectState.SENDING, S.PENDING_REVIEW, "refund_tool is running"),
+        (EffectState.SENDING, S.APPROVED, "refund_tool is running"),
     ],
 )
-def test_what_is_not_settled_is_answered_before_a_person_takes_over(
+def test_an_open_outcome_blocks_taking_a_todo_on(
     state: EffectState, status: TodoStatus, why: str, desk: Desk, owner: Member, conversation: Conversation
 ) -> None:
-    """Otherwise it might happen twice."""
+    """It might happen twice otherwise."""
     todo, effect = arranged(desk, conversation, state=state)
     put(desk, todo, status)
     with pytest.raises(WrongState, match=why):
@@ -166,8 +164,8 @@ def test_what_is_not_settled_is_answered_before_a_person_takes_over(
     assert take(desk, todo, owner).status == "in_progress"
 
 
-def test_what_the_agent_had_arranged_is_done_by_hand(desk: Desk, owner: Member) -> None:
-    """The ledger says by whom, and its promise is kept."""
+def test_a_planned_effect_is_completed_by_hand(desk: Desk, owner: Member) -> None:
+    """The ledger names the person, and the promise is kept."""
     conversation = talk(desk.tenant, "I want my money back.")
     todo, effect = arranged(desk, conversation)
     promise = add_promise(desk.tenant, conversation, "I'll pay you back.", effect=effect)
@@ -182,19 +180,18 @@ def test_what_the_agent_had_arranged_is_done_by_hand(desk: Desk, owner: Member) 
         assert Job.objects.filter(lane="todo_news", key__startswith=f"todo_news:effect:{effect.pk}:done").exists()
 
 
-def test_what_the_agent_could_not_do_keeps_its_promise_by_hand(desk: Desk, owner: Member) -> None:
-    """Late, and by a colleague."""
+def test_a_failed_effect_completed_by_hand_keeps_its_promise(desk: Desk, owner: Member) -> None:
     conversation = talk(desk.tenant, "I want my money back.")
     todo, effect = arranged(desk, conversation, state=EffectState.FAILED)
     promise = add_promise(desk.tenant, conversation, "I'll pay you back.", effect=effect, state=PromiseState.BROKEN)
     complete(desk, take(desk, todo, owner), owner, "Paid in cash.")
     with desk.tenant.tx():
         promise.refresh_from_db()
-    assert (promise.state, promise.reason) == (PromiseState.KEPT, manual_completion.BY_HAND)
+    assert (promise.state, promise.reason) == (PromiseState.KEPT, manual_completion.DONE_BY_HAND)
 
 
-def test_what_could_not_be_done_breaks_its_promise(desk: Desk, owner: Member) -> None:
-    """It is then made good like any other broken promise."""
+def test_failing_a_todo_by_hand_breaks_its_promise(desk: Desk, owner: Member) -> None:
+    """It is made good like any other."""
     conversation = talk(desk.tenant, "I want my money back.")
     todo, effect = arranged(desk, conversation)
     promise = add_promise(desk.tenant, conversation, "I'll pay you back.", effect=effect)
@@ -205,7 +202,7 @@ def test_what_could_not_be_done_breaks_its_promise(desk: Desk, owner: Member) ->
     assert (ended.state, ended.reason) == (PromiseState.BROKEN, "A colleague couldn't do it. The till is empty.")
 
 
-def test_a_todo_that_is_handed_back_waits_for_a_yes_again(desk: Desk, owner: Member) -> None:
+def test_a_todo_handed_back_needs_a_new_approval(desk: Desk, owner: Member) -> None:
     """It becomes a new version without an assignee."""
     todo = take(desk, desk.refund(), owner)
     back = desk.do(services.review_again, todo.pk, actor=Actor("Nello"))
@@ -213,23 +210,22 @@ def test_a_todo_that_is_handed_back_waits_for_a_yes_again(desk: Desk, owner: Mem
     assert desk.history(todo)[-1] == "handed_back"
 
 
-def test_what_somebody_has_taken_on_is_cancelled_as_any_other(desk: Desk, owner: Member) -> None:
+def test_a_todo_that_was_taken_on_can_be_cancelled(desk: Desk, owner: Member) -> None:
     todo = take(desk, desk.refund(), owner)
     desk.do(services.cancel_todo, todo.pk, actor=Actor("Nello"), reason="Not needed.")
     assert (desk.now(todo).status, desk.now(todo).reason) == ("cancelled", "Not needed.")
 
 
-def test_only_what_was_taken_on_is_ended_by_hand(desk: Desk, owner: Member) -> None:
-    """Nobody calls the agent's run done."""
+def test_only_todos_that_were_taken_on_are_ended_by_hand(desk: Desk, owner: Member) -> None:
     for status in (S.PENDING_REVIEW, S.APPROVED, S.IN_PROGRESS, S.NEEDS_ATTENTION):
         todo = put(desk, desk.refund(), status)
         for end in (complete, fail):
-            with pytest.raises(WrongState, match="Only what somebody has taken on"):
+            with pytest.raises(WrongState, match="Only todos that somebody has taken on"):
                 end(desk, todo, owner)
 
 
-def test_who_may_not_approve_takes_nothing_on_that_waits_for_a_yes(desk: Desk, owner: Member, clerk: Member) -> None:
-    """Where two approvals are needed, both come first."""
+def test_taking_a_pending_todo_on_requires_permission_to_approve(desk: Desk, owner: Member, clerk: Member) -> None:
+    """If two approvals are needed, both come first."""
     todo = desk.refund(type=desk.type(approver_role=Role.OWNER))
     with pytest.raises(PermissionDenied):
         take(desk, todo, clerk)
@@ -241,8 +237,8 @@ def test_who_may_not_approve_takes_nothing_on_that_waits_for_a_yes(desk: Desk, o
     assert take(desk, two, clerk).status == "in_progress"
 
 
-def test_what_waits_for_a_person_is_counted(desk: Desk, owner: Member) -> None:
-    """An approved todo without tools waits for somebody; one with tools for a worker."""
+def test_todos_waiting_for_a_person_are_counted(desk: Desk, owner: Member) -> None:
+    """Approved todos count only without tools."""
     with_tool, without = desk.refund(), desk.refund(tool="", arguments=None)
     desk.approve(with_tool, owner)
     desk.approve(without, owner)
@@ -253,8 +249,8 @@ def test_what_waits_for_a_person_is_counted(desk: Desk, owner: Member) -> None:
     assert desk.do(count_todos, desk.tenant.project) == Badge(0)
 
 
-def test_a_failed_run_is_counted_until_somebody_sees_to_it(desk: Desk, owner: Member) -> None:
-    """For a week, and never what a person has put down as failed."""
+def test_failed_runs_are_counted_until_they_are_reviewed(desk: Desk, owner: Member) -> None:
+    """For a week, and never if a person failed the todo."""
     failed, old, own = desk.refund(), desk.refund(), desk.refund(tool="", arguments=None)
     take(desk, own, owner)
     desk.do(manual_completion.fail_todo, own.pk, actor=Actor("Nello"), reason="Nobody is there.")

@@ -1,4 +1,4 @@
-"""The web process dies as somebody approves: a yes and its job are there together, or not at all."""
+"""A web process killed during an approval: the approval and its job are committed together or not at all."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LABEL = "todo.approve_pre_commit"
 
 
 def approve_and_die(desk: Desk, processes: ForkServer, *, n: int) -> None:
-    """The n-th yes kills the process before its commit; another process takes it once more."""
+    """The n-th approval kills the process before its commit; another process repeats it."""
     todos = [desk.refund() for _ in range(n)]
     web, url = processes.web(crash_at=f"{LABEL}:{n}")
     for todo in todos:
@@ -37,12 +37,11 @@ def caller(url: str, desk: Desk) -> Caller:
 
 
 @pytest.mark.parametrize("n", [1, 2])
-def test_a_yes_whose_transaction_dies_was_never_said(desk: Desk, processes: ForkServer, n: int) -> None:
-    """Nothing is half approved."""
+def test_an_approval_killed_before_its_commit_leaves_no_trace(desk: Desk, processes: ForkServer, n: int) -> None:
     approve_and_die(desk, processes, n=n)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("n", range(1, 21))
-def test_a_yes_that_dies_twenty_times(desk: Desk, processes: ForkServer, n: int) -> None:
+def test_twenty_killed_approvals_leave_no_trace(desk: Desk, processes: ForkServer, n: int) -> None:
     approve_and_die(desk, processes, n=1 + n % 3)

@@ -1,4 +1,4 @@
-"""The states of a todo and what moves it."""
+"""The states of a todo and its operations."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from projects.models import Member
 from tests.conftest import Tenant
 from tests.todos.conftest import REFUND, Desk
 from todos import services
-from todos.approvals.validity import Void
-from todos.content.lifecycle import AFTER, AGENT, Actor, move
+from todos.approvals.validity import InvalidApproval
+from todos.content.lifecycle import AGENT, TRANSITIONS, Actor, transition
 from todos.expiry import expire_overdue_todos
 from todos.hooks import todo_changed
 from todos.models import Todo, TodoSource, TodoStatus
-from todos.services import Changed
+from todos.services import TodoChanged
 from tools.engine.catalogue import CUSTOM
 from tools.models import Effect, EffectState
 
@@ -52,13 +52,13 @@ def overdue(desk: Desk, todo: Todo) -> None:
 
 
 def waits(todo: Todo) -> timedelta:
-    """How long a yes is waited for, to the minute."""
+    """The time until the todo expires, to the minute."""
     return timedelta(minutes=round((todo.expires_at - todo.created_at).total_seconds() / 60))
 
 
 @pytest.fixture
 def heard() -> Iterator[list[str]]:
-    """The words that listeners were told."""
+    """The entries that listeners received."""
     words: list[str] = []
 
     def listen(todo: Todo, what: str) -> None:
@@ -69,68 +69,65 @@ def heard() -> Iterator[list[str]]:
     todo_changed.disconnect(listen)
 
 
-def test_a_todo_goes_where_the_decision_says() -> None:
-    """Also a todo that is reviewed again, and one that is put back because it changed as it ran."""
-    assert all(wanted <= AFTER[status] for status, wanted in DECIDED.items())
-    assert AFTER[S.IN_PROGRESS] - DECIDED[S.IN_PROGRESS] == {S.PENDING_REVIEW}
-    assert not any(AFTER[end] for end in (S.COMPLETED, S.REJECTED, S.EXPIRED, S.CANCELLED))
+def test_allowed_transitions_succeed() -> None:
+    assert all(wanted <= TRANSITIONS[status] for status, wanted in DECIDED.items())
+    assert TRANSITIONS[S.IN_PROGRESS] - DECIDED[S.IN_PROGRESS] == {S.PENDING_REVIEW}
+    assert not any(TRANSITIONS[end] for end in (S.COMPLETED, S.REJECTED, S.EXPIRED, S.CANCELLED))
 
 
-def test_no_other_way_is_open(desk: Desk) -> None:
-    """Tried each way, with the one row."""
+def test_all_other_transitions_are_refused(desk: Desk) -> None:
     todo = desk.refund()
     for status, to in product(S, S):
         with desk.tenant.tx():
             Todo.objects.filter(pk=todo.pk).update(status=status)
             todo.refresh_from_db()
-            if to not in AFTER[status]:
+            if to not in TRANSITIONS[status]:
                 with pytest.raises(WrongState):
-                    move(todo, to, what="tried", actor=NELLO)
+                    transition(todo, to, what="tried", actor=NELLO)
     assert "tried" not in desk.history(todo)
 
 
-def test_of_two_who_move_a_todo_one_is_told(desk: Desk) -> None:
-    """Compare-and-set."""
+def test_the_second_of_two_concurrent_transitions_is_refused(desk: Desk) -> None:
     todo = desk.refund()
     with desk.tenant.tx():
         slow = services.get_todo(desk.tenant.project, todo.pk)
-        move(todo, S.REJECTED, what="rejected", actor=NELLO)
-        with pytest.raises(WrongState, match="rejected meanwhile"):
-            move(slow, S.CANCELLED, what="cancelled", actor=NELLO)
+        transition(todo, S.REJECTED, what="rejected", actor=NELLO)
+        with pytest.raises(WrongState, match="now rejected"):
+            transition(slow, S.CANCELLED, what="cancelled", actor=NELLO)
 
 
 # Making
 
 
-def test_a_todo_waits_for_review(desk: Desk) -> None:
+def test_a_new_todo_is_pending_review(desk: Desk) -> None:
     todo = desk.refund()
     assert (todo.status, todo.version, desk.history(todo)) == ("pending_review", 1, ["made"])
     assert waits(todo) == timedelta(days=7)
 
 
-def test_one_cause_is_one_todo(desk: Desk) -> None:
+def test_one_source_key_makes_one_todo(desk: Desk) -> None:
     assert desk.refund(source_key="promise:1").pk == desk.refund(820, source_key="promise:1").pk
 
 
-def test_a_type_says_how_long_a_yes_is_waited_for(desk: Desk) -> None:
+def test_the_type_sets_the_expiry(desk: Desk) -> None:
     assert waits(desk.refund(type=desk.type(expires_after_hours=2))) == timedelta(hours=2)
 
 
 BAD_PLANS: list[tuple[dict[str, Any], str]] = [
     ({"tool": "no_such_tool"}, "There is no tool 'no_such_tool'."),
     ({"tool": "send_emial"}, "There is no tool 'send_emial'. Did you mean 'send_email'"),
-    ({"tool": "", "arguments": {"a": 1}}, "arguments: name the tool that they are for."),
+    ({"tool": "", "arguments": {"a": 1}}, "arguments: name their tool in `tool`."),
     ({"arguments": {}}, "arguments: does not fit required"),
     ({"arguments": {"body": {"amount": "82"}}}, "arguments.body.amount: does not fit type"),
     ({"arguments": {"body": {"amount": 82, "to": "Eve"}}}, "arguments.body: does not fit additionalProperties"),
     ({"arguments": {"body": {"amount": float("nan")}}}, "arguments.body.amount must be a number between"),
-    ({"recipients": ["not an address"]}, 'recipients: "not an address" is no e-mail address.'),
-    ({"recipients": [f"{at}@example.com" for at in range(21)]}, "recipients: a list of at most 20 addresses."),
+    ({"recipients": ["not an address"]}, 'recipients: "not an address" is not an e-mail address.'),
+    ({"recipients": [f"{at}@example.com" for at in range(21)]}, "recipients must be a list of at most 20 addresses."),
     ({"tool": "transfer_call_tool", "arguments": {}}, "Tool transfer_call_tool"),
 ]
 
 
-def test_a_plan_that_nobody_could_carry_out_is_refused(desk: Desk) -> None:
+def test_an_invalid_plan_is_refused(desk: Desk) -> None:
     for plan, said in BAD_PLANS:
         with pytest.raises(ApiError) as refused:
             desk.refund(**plan)
@@ -138,8 +135,7 @@ def test_a_plan_that_nobody_could_carry_out_is_refused(desk: Desk) -> None:
 
 
 @pytest.mark.requirement("L09")
-def test_a_tool_that_is_not_the_types_is_refused(desk: Desk) -> None:
-    """An unassigned tool isn't offered."""
+def test_a_tool_outside_the_type_is_refused(desk: Desk) -> None:
     with pytest.raises(ApiError, match="isn't one of the tools of Refund: send_email"):
         desk.refund(type=desk.type(tools=["send_email"]))
 
@@ -147,8 +143,8 @@ def test_a_tool_that_is_not_the_types_is_refused(desk: Desk) -> None:
 # Editing
 
 
-def test_an_edit_of_an_approved_todo_brings_it_back_to_review(desk: Desk, owner: Member) -> None:
-    """In one transaction, and the approval ends with it."""
+def test_editing_an_approved_todo_returns_it_to_review(desk: Desk, owner: Member) -> None:
+    """The approval ends in the same transaction."""
     todo = desk.refund()
     approval = desk.approve(todo, owner)
     edited = desk.edit(todo, arguments={"body": {"amount": 820}})
@@ -156,38 +152,37 @@ def test_an_edit_of_an_approved_todo_brings_it_back_to_review(desk: Desk, owner:
     with desk.tenant.tx():
         approval.refresh_from_db()
         assert approval.ended_at is not None
-        with pytest.raises(Void):
+        with pytest.raises(InvalidApproval):
             desk.check(todo)
 
 
-def test_an_edit_of_a_pending_todo_is_a_new_version(desk: Desk) -> None:
+def test_editing_a_pending_todo_makes_a_new_version(desk: Desk) -> None:
     todo = desk.refund()
     assert (desk.edit(todo, description="Pay Bob back").version, desk.history(todo)) == (2, ["made", "edited"])
 
 
-def test_an_edit_that_changes_nothing_ends_no_approval(desk: Desk, owner: Member) -> None:
+def test_an_edit_without_changes_keeps_the_approval(desk: Desk, owner: Member) -> None:
     todo = desk.refund()
     desk.approve(todo, owner)
     assert desk.edit(todo, description=todo.description, arguments=todo.arguments).status == "approved"
 
 
-def test_a_todo_that_runs_or_is_over_is_not_edited(desk: Desk) -> None:
+def test_running_and_ended_todos_cannot_be_edited(desk: Desk) -> None:
     for status in (S.IN_PROGRESS, S.COMPLETED, S.FAILED, S.REJECTED, S.EXPIRED, S.CANCELLED):
         todo = standing(desk, status)
-        with pytest.raises(WrongState, match="can't be edited any more"):
+        with pytest.raises(WrongState, match="can no longer be edited"):
             desk.edit(todo, description="Something else")
 
 
-def test_the_second_of_two_editors_is_told_what_differs(desk: Desk) -> None:
+def test_the_second_of_two_editors_sees_the_differences(desk: Desk) -> None:
     todo = desk.refund()
     desk.edit(todo, version=1, description="Pay Bob back")
-    with pytest.raises(Changed, match="Description: Pay Ada back → Pay Bob back"):
+    with pytest.raises(TodoChanged, match="Description: Pay Ada back → Pay Bob back"):
         desk.edit(todo, version=1, description="Pay Eve back")
 
 
 @pytest.mark.requirement("L09")
-def test_an_edited_plan_is_checked_as_a_new_one(desk: Desk) -> None:
-    """A new type must have the tool."""
+def test_an_edited_plan_is_validated(desk: Desk) -> None:
     with pytest.raises(ApiError, match=r"arguments\.body\.amount"):
         desk.edit(desk.refund(), arguments={"body": {"amount": "a lot"}})
     with pytest.raises(ApiError, match="isn't one of the tools of Letter"):
@@ -195,24 +190,22 @@ def test_an_edited_plan_is_checked_as_a_new_one(desk: Desk) -> None:
 
 
 @pytest.mark.requirement("L10")
-def test_a_plan_holds_nothing_that_its_tool_does_not_read_and_no_book(desk: Desk) -> None:
-    """Whoever approves it would take for a part of it what nobody carries out."""
+def test_unknown_and_oversized_arguments_are_refused(desk: Desk) -> None:
     letter = {"subject": "Your money", "body": "It is on its way."}
     for arguments, said in (
-        ({**letter, "cc": "eve@example.com"}, "arguments.cc: the tool doesn't take it"),
+        ({**letter, "cc": "eve@example.com"}, "arguments.cc: the tool doesn't accept it"),
         ({**letter, "body": "x" * 50_000}, "characters; the limit is 50,000."),
     ):
         with pytest.raises(ApiError, match=re.escape(said)):
             desk.refund(tool="send_email_to_caller", arguments=arguments)
 
 
-def test_a_todo_without_its_tool_is_left_to_a_model(desk: Desk) -> None:
+def test_removing_the_tool_leaves_the_todo_to_a_model(desk: Desk) -> None:
     edited = desk.edit(desk.refund(type=desk.type()), tool="")
     assert (edited.tool, edited.arguments) == ("", None)
 
 
-def test_an_edit_of_what_was_arranged_is_what_will_be_done(desk: Desk, conversation: Conversation) -> None:
-    """The ledger's row runs, so that is what is changed and approved."""
+def test_editing_a_planned_effect_changes_the_ledger(desk: Desk, conversation: Conversation) -> None:
     todo, effect = arranged(desk, conversation)
     desk.edit(todo, arguments={"body": {"amount": 8}})
     with desk.tenant.tx():
@@ -220,29 +213,28 @@ def test_an_edit_of_what_was_arranged_is_what_will_be_done(desk: Desk, conversat
     assert effect.arguments == {"body": {"amount": 8}}
 
 
-def test_what_was_arranged_keeps_its_tool(desk: Desk, conversation: Conversation) -> None:
-    """Its promise is that tool's."""
+def test_the_tool_of_a_planned_effect_cannot_change(desk: Desk, conversation: Conversation) -> None:
     todo, _ = arranged(desk, conversation)
     letter = {"tool": "send_email_to_caller", "arguments": {"subject": "Your money", "body": "It is on its way."}}
-    with pytest.raises(ApiError, match="what the agent arranged with refund_tool"):
+    with pytest.raises(ApiError, match="runs refund_tool as the agent planned it"):
         desk.edit(todo, **letter)
 
 
 @pytest.mark.parametrize(
     ("begun", "why"),
     [
-        ({"state": EffectState.SENDING}, "refund_tool is under way with these arguments"),
-        ({"state": EffectState.UNKNOWN}, "say first whether it did"),
-        ({"state": EffectState.DONE}, "refund_tool was done with these arguments"),
+        ({"state": EffectState.SENDING}, "refund_tool is running with these arguments"),
+        ({"state": EffectState.UNKNOWN}, "Confirm the outcome first"),
+        ({"state": EffectState.DONE}, "refund_tool already ran with these arguments"),
         ({"state": EffectState.HELD}, "refund_tool was held back"),
-        ({"attempts": 1, "callback_hash": "a"}, "an answer to that may still come"),
+        ({"attempts": 1, "callback_hash": "a"}, "may still answer"),
     ],
     ids=["under way", "unknown", "done", "held", "may be answered"],
 )
-def test_what_was_begun_is_not_given_other_arguments(
+def test_the_arguments_of_a_started_effect_cannot_change(
     desk: Desk, conversation: Conversation, begun: dict[str, Any], why: str
 ) -> None:
-    """Who tries is told why; its words can still be changed."""
+    """The description can."""
     todo, effect = arranged(desk, conversation)
     with desk.tenant.tx():
         Effect.objects.filter(pk=effect.pk).update(**begun)
@@ -251,21 +243,20 @@ def test_what_was_begun_is_not_given_other_arguments(
     assert desk.edit(todo, description="Pay Bob back", arguments={"body": {"amount": 82}}).version == 2
 
 
-def test_what_was_arranged_cannot_be_swapped_in_the_ledger(
+def test_changing_a_planned_effect_in_the_ledger_voids_the_approval(
     desk: Desk, conversation: Conversation, owner: Member
 ) -> None:
-    """What runs is what was approved, wherever it is written."""
     todo, effect = arranged(desk, conversation)
     desk.approve(todo, owner)
     with desk.tenant.tx():
         Effect.objects.filter(pk=effect.pk).update(arguments={"body": {"amount": 820}})
-        with pytest.raises(Void) as void:
+        with pytest.raises(InvalidApproval) as void:
             desk.check(todo)
     assert void.value.changed == ["arguments"]
 
 
 def arranged(desk: Desk, conversation: Conversation) -> tuple[Todo, Effect]:
-    """A todo that carries out a planned effect."""
+    """A todo that runs a planned effect."""
     with desk.tenant.tx():
         effect = Effect.objects.create(
             project_id=desk.tenant.project.pk,
@@ -284,54 +275,53 @@ def arranged(desk: Desk, conversation: Conversation) -> tuple[Todo, Effect]:
 # Ending
 
 
-def test_a_rejected_todo_says_why(desk: Desk) -> None:
+def test_a_rejected_todo_has_the_reason(desk: Desk) -> None:
     todo = desk.refund()
     desk.do(services.reject_todo, todo.pk, actor=NELLO, reason="She was paid yesterday.")
     assert (desk.now(todo).status, desk.now(todo).reason) == ("rejected", "She was paid yesterday.")
 
 
-def test_a_no_to_another_version_is_refused(desk: Desk) -> None:
+def test_rejecting_an_old_version_is_refused(desk: Desk) -> None:
     todo = desk.refund()
     desk.edit(todo, description="Pay Bob back")
-    with pytest.raises(Changed):
+    with pytest.raises(TodoChanged):
         desk.do(services.reject_todo, todo.pk, actor=NELLO, version=1)
 
 
-def test_a_cancelled_todo_runs_nothing_more(desk: Desk) -> None:
-    """Before its next effect."""
+def test_a_cancelled_todo_has_no_valid_approval(desk: Desk) -> None:
     for status in (S.PENDING_REVIEW, S.APPROVED, S.IN_PROGRESS, S.NEEDS_ATTENTION):
         todo = standing(desk, status)
         desk.do(services.cancel_todo, todo.pk, actor=NELLO)
-        with pytest.raises(Void, match="This todo is cancelled"):
+        with pytest.raises(InvalidApproval, match="This todo is cancelled"):
             desk.check(todo)
 
 
-def test_what_is_over_is_not_cancelled(desk: Desk) -> None:
+def test_an_ended_todo_cannot_be_cancelled(desk: Desk) -> None:
     for status in (S.COMPLETED, S.FAILED, S.REJECTED, S.EXPIRED, S.CANCELLED):
         with pytest.raises(WrongState):
             desk.do(services.cancel_todo, standing(desk, status).pk, actor=NELLO)
 
 
-def test_a_todo_that_nobody_approved_in_time_expires(desk: Desk) -> None:
+def test_a_pending_todo_expires(desk: Desk) -> None:
     todo, fresh = desk.refund(), desk.refund()
     overdue(desk, todo)
-    with pytest.raises(WrongState, match="Nobody approved this todo in time"):
+    with pytest.raises(WrongState, match="This todo was not approved in time"):
         desk.approve(todo, desk.owner)
     expire_overdue_todos()
     assert (desk.now(todo).status, desk.now(todo).reason) == ("expired", "Nobody approved it in time.")
     assert desk.now(fresh).status == "pending_review"
 
 
-def test_an_approval_that_was_not_used_in_time_expires(desk: Desk, owner: Member) -> None:
+def test_an_approved_todo_expires(desk: Desk, owner: Member) -> None:
     todo = desk.refund()
     desk.approve(todo, owner)
     overdue(desk, todo)
     expire_overdue_todos()
-    assert (desk.now(todo).status, desk.now(todo).reason) == ("expired", "It wasn't begun in time.")
+    assert (desk.now(todo).status, desk.now(todo).reason) == ("expired", "It was not started in time.")
 
 
-def test_a_yes_makes_a_todo_wait_anew(desk: Desk, owner: Member) -> None:
-    """Seven days to say yes, and seven to use it."""
+def test_an_approval_restarts_the_expiry(desk: Desk, owner: Member) -> None:
+    """Seven days to approve, and seven to run."""
     todo = desk.refund()
     with desk.tenant.tx():
         Todo.objects.filter(pk=todo.pk).update(expires_at=Now() + timedelta(minutes=1))
@@ -359,8 +349,7 @@ def test_todos_of_all_tenants_expire(desk: Desk, stranger: Tenant) -> None:
 
 
 @pytest.mark.parametrize("status", [S.FAILED, S.NEEDS_ATTENTION])
-def test_a_todo_that_went_wrong_is_reviewed_again(desk: Desk, status: TodoStatus, owner: Member) -> None:
-    """A new version, and so a new approval."""
+def test_a_failed_todo_is_reviewed_as_a_new_version(desk: Desk, status: TodoStatus, owner: Member) -> None:
     todo = desk.refund()
     first = desk.approve(todo, owner)
     with desk.tenant.tx():
@@ -372,8 +361,7 @@ def test_a_todo_that_went_wrong_is_reviewed_again(desk: Desk, status: TodoStatus
     assert [job.key for job in desk.jobs()] == [f"todo:{first.pk}", f"todo:{second.pk}"]
 
 
-def test_what_is_done_once_more_is_ticked_and_approved(desk: Desk, conversation: Conversation, owner: Member) -> None:
-    """The tick is part of what the next yes is said to."""
+def test_repeats_are_part_of_the_approved_content(desk: Desk, conversation: Conversation, owner: Member) -> None:
     todo, effect = arranged(desk, conversation)
     with desk.tenant.tx():
         Todo.objects.filter(pk=todo.pk).update(status=S.NEEDS_ATTENTION)
@@ -382,19 +370,17 @@ def test_what_is_done_once_more_is_ticked_and_approved(desk: Desk, conversation:
     assert (approval.repeats, approval.content["repeats"]) == ([str(effect.pk)], [str(effect.pk)])
 
 
-def test_what_may_have_happened_is_answered_and_not_ticked(desk: Desk, conversation: Conversation) -> None:
-    """A tick would look like an order, and nothing would be done."""
+def test_an_unknown_effect_cannot_be_repeated_before_an_answer(desk: Desk, conversation: Conversation) -> None:
     todo, effect = arranged(desk, conversation)
     with desk.tenant.tx():
         Effect.objects.filter(pk=effect.pk).update(state=EffectState.UNKNOWN)
         Todo.objects.filter(pk=todo.pk).update(status=S.NEEDS_ATTENTION)
-    with pytest.raises(ApiError, match="say first whether it did"):
+    with pytest.raises(ApiError, match="Confirm the outcome first"):
         desk.do(services.review_again, todo.pk, actor=NELLO, repeats=[effect.pk])
     assert desk.now(todo).status == "needs_attention"
 
 
-def test_each_review_has_its_own_ticks(desk: Desk, conversation: Conversation) -> None:
-    """What was done once more for the last one isn't done a third time."""
+def test_each_review_has_its_own_repeats(desk: Desk, conversation: Conversation) -> None:
     todo, effect = arranged(desk, conversation)
     for repeats in ([effect.pk], []):
         with desk.tenant.tx():
@@ -406,8 +392,7 @@ def test_each_review_has_its_own_ticks(desk: Desk, conversation: Conversation) -
 @pytest.mark.parametrize(
     "way", [S.PENDING_REVIEW, S.IN_PROGRESS, S.FAILED], ids=["edited", "put back", "reviewed again"]
 )
-def test_what_is_to_be_reviewed_is_waited_for_anew(desk: Desk, way: TodoStatus) -> None:
-    """Otherwise it would expire at once."""
+def test_returning_to_review_restarts_the_expiry(desk: Desk, way: TodoStatus) -> None:
     todo = standing(desk, way)
     overdue(desk, todo)
     if way == S.PENDING_REVIEW:
@@ -420,21 +405,20 @@ def test_what_is_to_be_reviewed_is_waited_for_anew(desk: Desk, way: TodoStatus) 
     assert desk.now(todo).status == "pending_review"
 
 
-def test_only_an_effect_of_the_todo_is_ticked(desk: Desk) -> None:
+def test_only_effects_of_the_todo_can_be_repeated(desk: Desk) -> None:
     todo = standing(desk, S.FAILED)
-    with pytest.raises(ApiError, match="is no effect of this todo"):
+    with pytest.raises(ApiError, match="is not an effect of this todo"):
         desk.do(services.review_again, todo.pk, actor=NELLO, repeats=[uuid4()])
 
 
-def test_a_todo_that_did_not_go_wrong_is_not_reviewed_again(desk: Desk) -> None:
+def test_other_todos_cannot_be_reviewed_again(desk: Desk) -> None:
     for status in (S.PENDING_REVIEW, S.IN_PROGRESS, S.COMPLETED, S.REJECTED):
         with pytest.raises(WrongState):
             desk.do(services.review_again, standing(desk, status).pk, actor=NELLO)
 
 
 @pytest.mark.requirement("L11")
-def test_a_todo_that_changed_as_it_ran_is_put_back_with_what_it_would_need(desk: Desk, owner: Member) -> None:
-    """Another address is seen before it is written to."""
+def test_a_running_todo_returns_to_review_with_new_recipients(desk: Desk, owner: Member) -> None:
     todo = desk.refund(recipients=["ada@example.com"])
     desk.approve(todo, owner)
     with desk.tenant.tx():
@@ -442,14 +426,14 @@ def test_a_todo_that_changed_as_it_ran_is_put_back_with_what_it_would_need(desk:
         services.return_to_review(todo, reason="It wants to write to bob.", actor=AGENT, recipients=["bob@example.com"])
     now = desk.now(todo)
     assert (now.status, now.version, now.recipients) == ("pending_review", 2, ["bob@example.com"])
-    with pytest.raises(Void), desk.tenant.tx():
+    with pytest.raises(InvalidApproval), desk.tenant.tx():
         desk.check(todo)
 
 
 # The history
 
 
-def test_listeners_hear_each_entry_inside_the_transaction(desk: Desk, owner: Member, heard: list[str]) -> None:
+def test_listeners_receive_each_entry_inside_the_transaction(desk: Desk, owner: Member, heard: list[str]) -> None:
     todo = desk.refund()
     desk.approve(todo, owner)
     desk.edit(todo, description="Pay Bob back")
@@ -457,7 +441,7 @@ def test_listeners_hear_each_entry_inside_the_transaction(desk: Desk, owner: Mem
     assert heard == desk.history(todo) == ["made", "approved", "edited", "rejected"]
 
 
-def test_a_listener_that_fails_undoes_the_change(desk: Desk, owner: Member) -> None:
+def test_a_failing_listener_rolls_the_change_back(desk: Desk, owner: Member) -> None:
     todo = desk.refund()
 
     def fail(todo: Todo, what: str) -> None:

@@ -1,4 +1,4 @@
-"""Two people at one todo, type or rule: who comes second sees what the first did."""
+"""Concurrent changes of one todo, type or rule: the second sees what the first did."""
 
 from __future__ import annotations
 
@@ -16,13 +16,12 @@ from tests.conversations.threads import in_thread, until_waiting
 from tests.todos.conftest import REFUND, Desk
 from todos import services
 from todos.approvals import standing_rules
-from todos.approvals.standing_rules import draft_rule, keep_rule
+from todos.approvals.standing_rules import create_rule, draft_rule
 from todos.content import types
 from todos.content.lifecycle import Actor
 
 
-def test_a_yes_that_waits_for_an_edit_is_of_the_type_that_the_edit_gave(desk: Desk, clerk: Member) -> None:
-    """Who may approve is asked of the todo as it stands once nobody else changes it."""
+def test_an_approval_waiting_for_an_edit_checks_the_edited_type(desk: Desk, clerk: Member) -> None:
     strict, todo = desk.type(approver_role=Role.OWNER), desk.refund()
     with ThreadPoolExecutor(1) as pool:
         with desk.tenant.tx():
@@ -33,8 +32,7 @@ def test_a_yes_that_waits_for_an_edit_is_of_the_type_that_the_edit_gave(desk: De
             yes.result()
 
 
-def test_a_type_that_is_saved_while_it_is_removed_stays_removed(desk: Desk) -> None:
-    """The save is refused, or comes first; it brings nothing back."""
+def test_saving_a_type_during_its_removal_does_not_restore_it(desk: Desk) -> None:
     kind, project = desk.type(), desk.tenant.project
     with meanwhile("todos_todotype", lambda: desk.do(types.remove_type, project, kind.pk)) as removed:
         desk.do(types.save_type, project, {"description": "Money back."}, type_id=kind.pk)
@@ -43,14 +41,14 @@ def test_a_type_that_is_saved_while_it_is_removed_stays_removed(desk: Desk) -> N
         desk.do(types.get_type, project, kind.pk)
 
 
-def test_two_rules_at_once_share_the_last_place(desk: Desk, owner: Member, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_concurrent_rules_share_the_last_place(desk: Desk, owner: Member, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(standing_rules, "MOST_RULES", 1)
     limits: dict[str, Any] = {"body.amount": {"at_most": 5}}
 
     def keep() -> None:
-        desk.do(lambda: keep_rule(draft_rule(desk.tenant.project, tool=REFUND, allowed=limits, created_by=owner.pk)))
+        desk.do(lambda: create_rule(draft_rule(desk.tenant.project, tool=REFUND, allowed=limits, created_by=owner.pk)))
 
     with meanwhile("COUNT(*)", keep) as other:
         keep()
-    with pytest.raises(ApiError, match="has 1 standing rules"):
+    with pytest.raises(ApiError, match="at most 1 standing rules"):
         other[0].result()

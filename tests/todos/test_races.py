@@ -1,4 +1,4 @@
-"""Approval races with real threads, connections and requests: 0 double runs, 0 runs of what nobody approved.
+"""Approval races with real threads, connections and requests: no double runs, no unapproved runs.
 
 The first hundred are here; tests/storms runs two thousand.
 """
@@ -28,27 +28,25 @@ def races(desk: Desk, owner: Member, clerk: Member, settings: Any) -> Iterator[R
         yield races
 
 
-def test_a_hundred_races_pay_nothing_twice_and_nothing_unseen(races: Races) -> None:
-    """$82 was seen, and $820 is never paid, nor what a person pays by hand, whoever is faster."""
+def test_a_hundred_races_never_pay_twice_or_unapproved(races: Races) -> None:
+    """Not even if a person pays by hand at the same time."""
     races.run(100)
     assert races.findings() == []
     assert {str(order) for order in range(CALM)} <= races.paid()
 
 
-def test_82_that_becomes_820_after_the_yes_is_not_paid(races: Races, owner: Member) -> None:
-    """Back to review instead, and somebody has to look."""
+def test_an_amount_changed_after_approval_is_not_paid(races: Races, owner: Member) -> None:
+    """The todo returns to review."""
     todo = approved_and_swapped(races, owner)
     races.run(0)
     now = races.desk.now(todo)
     assert (races.target.log, now.status, now.version) == ([], "pending_review", 2)
-    assert now.reason == "It changed after it was approved: arguments."
+    assert now.reason == "Changed after approval: arguments."
 
 
-def test_the_checker_finds_a_run_of_what_nobody_saw(
-    races: Races, owner: Member, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A planted bug: without the comparison of hashes, the money is paid."""
-    monkeypatch.setattr(validity, "_demand_same", lambda todo, approval, contacts: None)
+def test_the_checker_finds_an_unapproved_run(races: Races, owner: Member, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the comparison of hashes disabled, the money is paid."""
+    monkeypatch.setattr(validity, "_require_same", lambda todo, approval, contacts: None)
     approved_and_swapped(races, owner)
     races.run(0)
     [found] = races.findings()

@@ -1,4 +1,4 @@
-"""Standing rules: what needs no person any more, and what they would have let through."""
+"""Standing rules: matching, limits, permissions and previews."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from projects.models.key import Scope
 from tests.todos.conftest import REFUND, Desk
 from tests.todos.races import together
 from todos.approvals import standing_rules
-from todos.approvals.validity import Void
+from todos.approvals.validity import InvalidApproval
 from todos.models import Approval, StandingRule
 
 UP_TO_50 = {"body.amount": {"at_most": 50}}
 
-# What a rule allows, the arguments, and whether it lets them through.
+# A rule's limits, the arguments, and True if it allows them.
 CASES: list[tuple[dict[str, Any], dict[str, Any], bool]] = [
     ({"amount": {"at_most": 50}}, {"amount": 50}, True),
     ({"amount": {"at_most": 50}}, {"amount": 50.01}, False),
@@ -52,17 +52,16 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], bool]] = [
 
 
 @pytest.mark.parametrize(("allowed", "arguments", "lets_through"), CASES)
-def test_a_rule_lets_through_what_it_names_and_nothing_else(
+def test_a_rule_allows_only_listed_arguments(
     allowed: dict[str, Any], arguments: dict[str, Any], lets_through: bool
 ) -> None:
-    """An argument that isn't named forbids."""
     assert standing_rules.permits(allowed, arguments) is lets_through
 
 
 def rule(desk: Desk, maker: Member, allowed: dict[str, Any] | None = None, **details: Any) -> StandingRule:
     with desk.tenant.tx():
         project, limits = desk.tenant.project, allowed or UP_TO_50
-        return standing_rules.keep_rule(
+        return standing_rules.create_rule(
             standing_rules.draft_rule(project, tool=REFUND, allowed=limits, created_by=maker.pk, **details)
         )
 
@@ -79,29 +78,27 @@ def test_a_rule_approves_at_once(desk: Desk, owner: Member) -> None:
     )
 
 
-def test_what_is_beyond_the_rule_waits_for_a_person(desk: Desk, owner: Member) -> None:
+def test_todos_outside_the_rule_wait_for_a_person(desk: Desk, owner: Member) -> None:
     rule(desk, owner)
     assert desk.refund(82).status == "pending_review"
 
 
-def test_an_edit_is_looked_at_by_a_person(desk: Desk, owner: Member) -> None:
-    """No rule says yes to it behind the editor's back."""
+def test_an_edited_todo_waits_for_a_person(desk: Desk, owner: Member) -> None:
     rule(desk, owner)
     assert desk.edit(desk.refund(50), arguments={"body": {"amount": 49}}).status == "pending_review"
 
 
-def test_no_rule_speaks_for_a_model(desk: Desk, owner: Member) -> None:
-    """Only frozen arguments can be compared."""
+def test_rules_do_not_approve_todos_without_frozen_arguments(desk: Desk, owner: Member) -> None:
     rule(desk, owner, {"body": {"anything": True}})
     assert desk.refund(type=desk.type(), tool="", arguments=None).status == "pending_review"
 
 
-def test_no_rule_stands_for_two_people(desk: Desk, owner: Member) -> None:
+def test_rules_do_not_replace_a_second_approver(desk: Desk, owner: Member) -> None:
     rule(desk, owner)
     assert desk.refund(5, type=desk.type(second_approver="always")).status == "pending_review"
 
 
-def test_a_rule_of_one_type_speaks_for_no_other(desk: Desk, owner: Member) -> None:
+def test_a_rule_of_a_type_applies_to_that_type_only(desk: Desk, owner: Member) -> None:
     kind = desk.type()
     rule(desk, owner, type=kind)
     assert [desk.refund(5, type=one).status for one in (kind, desk.type(name="Other"), None)] == [
@@ -111,12 +108,12 @@ def test_a_rule_of_one_type_speaks_for_no_other(desk: Desk, owner: Member) -> No
     ]
 
 
-def test_a_rule_lets_through_so_many_a_day(desk: Desk, owner: Member) -> None:
+def test_a_rule_has_a_daily_limit(desk: Desk, owner: Member) -> None:
     rule(desk, owner, most_per_day=2)
     assert [desk.refund(5).status for _ in range(3)] == ["approved", "approved", "pending_review"]
 
 
-def test_a_day_has_its_places_anew(desk: Desk, owner: Member) -> None:
+def test_the_daily_limit_resets(desk: Desk, owner: Member) -> None:
     rule(desk, owner, most_per_day=1)
     assert [desk.refund(5).status for _ in range(2)] == ["approved", "pending_review"]
     with desk.tenant.tx():
@@ -124,8 +121,8 @@ def test_a_day_has_its_places_anew(desk: Desk, owner: Member) -> None:
     assert desk.refund(5).status == "approved"
 
 
-def test_a_rule_speaks_for_its_own_tool_and_project(desk: Desk, owner: Member) -> None:
-    """Only its own project can end it."""
+def test_a_rule_applies_to_its_own_tool_and_project(desk: Desk, owner: Member) -> None:
+    """Only its project can end it."""
     allowed = {"body": {"anything": True}, "body.amount": {"anything": True}}
     with desk.tenant.tx():
         project = desk.tenant.project
@@ -141,33 +138,29 @@ def test_a_rule_speaks_for_its_own_tool_and_project(desk: Desk, owner: Member) -
         assert StandingRule.objects.get(pk=made[1].pk).ended_at is None
 
 
-def test_the_last_place_of_a_day_is_taken_once(desk: Desk, owner: Member) -> None:
-    """Real connections, all at once."""
+def test_concurrent_todos_share_the_last_place_of_a_day(desk: Desk, owner: Member) -> None:
     rule(desk, owner, most_per_day=1)
     with ThreadPoolExecutor(4) as pool:
         todos = together(pool, [lambda: desk.refund(5)] * 4)
     assert sorted(desk.now(todo).status for todo in todos) == ["approved"] + ["pending_review"] * 3
 
 
-def test_a_rule_that_was_ended_holds_no_more(desk: Desk, owner: Member) -> None:
-    """Also for what it approved and nothing has begun."""
+def test_ending_a_rule_voids_its_unused_approvals(desk: Desk, owner: Member) -> None:
     standing, todo = rule(desk, owner), desk.refund(5)
     desk.do(standing_rules.end_rule, desk.tenant.project, standing.pk, by=owner.pk)
     assert desk.refund(5).status == "pending_review"
-    with pytest.raises(Void, match="The rule that approved this doesn't hold any more"):
+    with pytest.raises(InvalidApproval, match="The rule that approved this is no longer valid"):
         desk.check(todo)
 
 
-def test_a_rule_holds_while_its_maker_may_make_it(desk: Desk) -> None:
-    """What a stolen session set up ends with its member."""
+def test_a_rule_is_valid_while_its_creator_may_create_it(desk: Desk) -> None:
     maker = desk.join(Role.ADMIN, "admin")
     rule(desk, maker)
     desk.leave(maker)
     assert desk.refund(5).status == "pending_review"
 
 
-def test_a_rule_says_no_more_than_its_maker_may(desk: Desk, owner: Member) -> None:
-    """Not what an owner has to approve, nor anything once they may make no rules."""
+def test_a_rule_cannot_exceed_its_creators_permissions(desk: Desk, owner: Member) -> None:
     maker = desk.join(Role.ADMIN, "admin")
     rule(desk, maker)
     assert [desk.refund(5, type=desk.type(name=role, approver_role=role)).status for role in ("admin", "owner")] == [
@@ -180,26 +173,26 @@ def test_a_rule_says_no_more_than_its_maker_may(desk: Desk, owner: Member) -> No
 
 
 @pytest.mark.parametrize("lost", [{"revoked_at": Now()}, {"scopes": [Scope.OPERATE]}, {"scopes": [Scope.CONFIGURE]}])
-def test_a_rule_that_a_key_made_holds_as_long_as_the_key_does(desk: Desk, lost: dict[str, Any]) -> None:
+def test_a_rule_created_by_a_key_is_valid_while_the_key_is(desk: Desk, lost: dict[str, Any]) -> None:
     with desk.tenant.tx():
         key = create_key(desk.tenant.project, name="shop", scopes=[Scope.OPERATE, Scope.CONFIGURE]).key
         project = desk.tenant.project
-        standing_rules.keep_rule(standing_rules.draft_rule(project, tool=REFUND, allowed=UP_TO_50, created_by=key.pk))
+        standing_rules.create_rule(standing_rules.draft_rule(project, tool=REFUND, allowed=UP_TO_50, created_by=key.pk))
     assert desk.refund(5).status == "approved"
     with desk.tenant.tx():
         ApiKey.objects.filter(pk=key.pk).update(**lost)
     assert desk.refund(6).status == "pending_review"
 
 
-def test_a_rule_shows_what_it_would_have_let_through(desk: Desk, owner: Member) -> None:
+def test_a_preview_lists_the_todos_a_rule_would_have_approved(desk: Desk, owner: Member) -> None:
     for amount in (5, 50, 82, 820):
         desk.refund(amount)
     one, two = desk.refund(6, type=desk.type()), desk.refund(7, type=desk.type(name="Two", second_approver="always"))
     with desk.tenant.tx():
         draft = standing_rules.draft_rule(desk.tenant.project, tool=REFUND, allowed=UP_TO_50, created_by=owner.pk)
-        past = standing_rules.would_have(draft)
+        past = standing_rules.preview_rule(draft)
         draft.type = one.type
-        of_type = standing_rules.would_have(draft)
+        of_type = standing_rules.preview_rule(draft)
     assert past.considered == 6
     assert [todo.arguments for todo in past.let_through] == [{"body": {"amount": amount}} for amount in (6, 50, 5)]
     assert ([todo.pk for todo in of_type.let_through], two.status) == ([one.pk], "pending_review")
@@ -218,7 +211,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-def test_a_rule_that_says_nothing_clear_is_refused(desk: Desk, owner: Member) -> None:
+def test_an_invalid_rule_is_refused(desk: Desk, owner: Member) -> None:
     for fields, said in BAD:
         standard: dict[str, Any] = {"tool": REFUND, "allowed": UP_TO_50, "created_by": owner.pk}
         with pytest.raises(ApiError) as refused:

@@ -1,1 +1,1 @@
-"""The API of todos, their types and standing rules (design section 6)."""
+"""The API of todos, their types and standing rules."""

@@ -1,4 +1,4 @@
-"""What the calls of the todos' API take."""
+"""Request bodies of the todos API."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from todos.models import SecondApprover
 VERSION: dict[str, Any] = {"min_value": 1, "max_value": 2**31 - 1, "required": False}
 SHA256 = r"^[0-9a-f]{64}$"
 WRONG_HASH: dict[str, Any] = {
-    "invalid": "must be the todo's content_hash as it was read: 64 of the digits 0-9 and a-f."
+    "invalid": "must be the todo's content_hash as you retrieved it: 64 of the digits 0-9 and a-f."
 }
 
 
@@ -28,7 +28,7 @@ class TypeInput(StrictSerializer):
     recipients = serializers.ListField(
         child=serializers.CharField(max_length=254),
         required=False,
-        help_text="Whom a todo of this type may write to (`send_email`) which names no recipients itself.",
+        help_text="Addresses that `send_email` may write to in todos of this type that have no recipients of their own.",
     )
     approver_role = serializers.ChoiceField(choices=[Role.OPERATOR, Role.ADMIN, Role.OWNER], required=False)
     second_approver = serializers.ChoiceField(choices=SecondApprover.choices, required=False)
@@ -44,7 +44,7 @@ class TypePatch(TypeInput):
 
 
 class Plan(StrictSerializer):
-    """What both making and editing a todo may say."""
+    """Fields that can be set both when creating and when updating a todo."""
 
     type = serializers.CharField(max_length=120, required=False, allow_null=True)
     tool = serializers.CharField(max_length=120, required=False, allow_null=True)
@@ -64,18 +64,19 @@ class TodoPatch(Plan):
 
 
 class Seen(StrictSerializer):
-    """What the caller saw. Without it, what stands at this moment is meant."""
+    """The version you are acting on. If omitted, the current version is used."""
 
     version = serializers.IntegerField(
-        **VERSION, help_text="The todo's `version` as it was read; 409 with the difference when another one stands."
+        **VERSION,
+        help_text="The todo's `version` as you retrieved it. Returns 409 with the differences if it has changed.",
     )
     content_hash = serializers.RegexField(
         SHA256,
         max_length=64,
         error_messages=WRONG_HASH,
         required=False,
-        help_text="Its `content_hash` as it was read. It binds you to exactly what you saw, also where a contact or a tool "
-        "changed within the version; 409 with the difference when it is another.",
+        help_text="The todo's `content_hash` as you retrieved it. It also detects changes of a contact or a tool within the "
+        "same version. Returns 409 with the differences if it has changed.",
     )
 
 
@@ -84,7 +85,9 @@ class Reason(StrictSerializer):
 
 
 class Failure(StrictSerializer):
-    reason = TextField(longest=500, help_text="Why it couldn't be done. Its promise is broken with these words.")
+    reason = TextField(
+        longest=500, help_text="Why it couldn't be done. Its promise is marked as broken with this reason."
+    )
 
 
 class Note(StrictSerializer):
@@ -96,7 +99,7 @@ class Ticks(StrictSerializer):
 
 
 class ChoiceInput(StrictSerializer):
-    # StrictSerializer keeps `id` from clients as a field of its own.
+    # StrictSerializer rejects `id`; this names the field to use instead.
     meant = {"id": "todo"}
     todo = serializers.UUIDField()
     version = serializers.IntegerField(min_value=1, max_value=2**31 - 1)

@@ -1,4 +1,4 @@
-"""Rows of the todos as the API shows them (design section 6)."""
+"""Serialization of todos, types, approvals and rules for the API."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from projects.common.presenters import stamp
 from todos.approvals.validity import undeliverable_of, why_not_runnable
 from todos.content.deliverability import Undeliverable
-from todos.content.requested_recipients import wanted_recipients
+from todos.content.requested_recipients import requested_recipients
 from todos.content.snapshot import compiled_tools, content_of, hash_of, tools_of
-from todos.content.versions import standing_approval
+from todos.content.versions import current_approval
 from todos.models import Approval, StandingRule, Todo, TodoCall, TodoEvent, TodoStep, TodoType
 from todos.payloads import (
     ApprovalPayload,
@@ -27,27 +27,27 @@ from tools.engine.presenters import effect_payload
 from tools.models import Effect
 
 
-def type_payload(kind: TodoType) -> TodoTypePayload:
+def type_payload(todo_type: TodoType) -> TodoTypePayload:
     return {
-        "id": str(kind.pk),
-        "name": kind.name,
-        "description": kind.description,
-        "tools": kind.tools,
-        "model": kind.model or None,
-        "recipients": kind.recipients,
-        "approver_role": kind.approver_role,
-        "second_approver": kind.second_approver,
-        "limit_argument": kind.limit_argument or None,
-        "limit_value": float(kind.limit_value) if kind.limit_value is not None else None,
-        "expires_after_hours": kind.expires_after_hours,
-        "is_extracted": kind.is_extracted,
-        "created_at": stamp(kind.created_at),
-        "updated_at": stamp(kind.updated_at),
+        "id": str(todo_type.pk),
+        "name": todo_type.name,
+        "description": todo_type.description,
+        "tools": todo_type.tools,
+        "model": todo_type.model or None,
+        "recipients": todo_type.recipients,
+        "approver_role": todo_type.approver_role,
+        "second_approver": todo_type.second_approver,
+        "limit_argument": todo_type.limit_argument or None,
+        "limit_value": float(todo_type.limit_value) if todo_type.limit_value is not None else None,
+        "expires_after_hours": todo_type.expires_after_hours,
+        "is_extracted": todo_type.is_extracted,
+        "created_at": stamp(todo_type.created_at),
+        "updated_at": stamp(todo_type.updated_at),
     }
 
 
 def todo_payload(todo: Todo) -> TodoPayload:
-    """A todo as lists show it."""
+    """A todo without its steps and history, as returned in lists."""
     return {
         "id": str(todo.pk),
         "type": str(todo.type_id) if todo.type_id else None,
@@ -76,15 +76,13 @@ def todo_payload(todo: Todo) -> TodoPayload:
 
 
 def todo_detail(todo: Todo) -> TodoDetailPayload:
-    """A todo with its content and hash as they stand, approval, steps, effects and history. Inside a transaction.
+    """A todo with its current content and hash, approval, steps, effects and history. Call it inside a transaction.
 
-    `content_hash` is what approving names; `why_not_runnable` says what keeps it from being approved, `unsent` which letters of
-    one that can be would reach nobody. `by_hand` tells what no
-    tool carries out; `wanted_recipients` are addresses that its last run wanted to write to, and nobody has approved.
+    `unsent` is empty for a todo that can't be approved.
     """
     tools = compiled_tools(todo.project, names=tools_of(todo))
     content = content_of(todo, tools=tools)
-    approval = standing_approval(todo) or todo.approvals.order_by("-created_at").first()
+    approval = current_approval(todo) or todo.approvals.order_by("-created_at").first()
     problem = why_not_runnable(todo, tools=tools)
     steps = list(todo.steps.prefetch_related("calls").order_by("started_at", "number"))
     return {
@@ -94,7 +92,7 @@ def todo_detail(todo: Todo) -> TodoDetailPayload:
         "why_not_runnable": problem or None,
         "unsent": [] if problem else unsent_payload(undeliverable_of(todo, tools=tools)),
         "by_hand": not content["tools"],
-        "wanted_recipients": wanted_recipients(todo, tools=tools),
+        "wanted_recipients": requested_recipients(todo, tools=tools),
         "approval": approval_payload(approval) if approval else None,
         "steps": [step_payload(step) for step in steps],
         "effects": [effect_payload(effect) for effect in effects_of(todo)],
@@ -125,12 +123,12 @@ def approval_payload(approval: Approval) -> ApprovalPayload:
 
 
 def approved_payload(approval: Approval) -> ApprovedPayload:
-    """What a yes is for: nothing else will run."""
+    """The exact content that was approved; nothing else will run."""
     return {"version": approval.version, "content_hash": approval.content_hash, "content": approval.content}
 
 
 def effects_of(todo: Todo) -> list[Effect]:
-    """Everything that was planned for the todo or done by it, in that order."""
+    """The todo's planned effect, followed by the effects of its runs in order of creation."""
     done = Effect.objects.filter(todo_calls__step__todo=todo).distinct().order_by("created_at", "id")
     return [*([todo.effect] if todo.effect else []), *(effect for effect in done if effect.pk != todo.effect_id)]
 
@@ -161,7 +159,7 @@ def call_payload(call: TodoCall) -> TodoCallPayload:
 
 
 def event_payload(event: TodoEvent) -> TodoEventPayload:
-    """One entry of the history; the content that a version began with stays inside."""
+    """One entry of the history, without the content snapshot of its version."""
     return {
         "what": event.what,
         "from": event.from_status or None,

@@ -1,4 +1,4 @@
-"""Standing rules, by the API."""
+"""API views of standing rules."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from todos.payloads import PastPayload, StandingRulePayload
 
 
 class RuleView(TodoView):
-    """A view of a rule that isn't made yet."""
+    """A view whose request body describes a new rule."""
 
     def draft(self) -> StandingRule:
         data = self.valid(RuleInput)
-        kind = types.find_type(self.project, data.pop("type")) if data.get("type") else None
-        return standing_rules.draft_rule(self.project, created_by=self.maker_id, **{**data, "type": kind})
+        todo_type = types.find_type(self.project, data.pop("type")) if data.get("type") else None
+        return standing_rules.draft_rule(self.project, created_by=self.caller_id, **{**data, "type": todo_type})
 
 
 class StandingRules(RuleView):
@@ -35,13 +35,13 @@ class StandingRules(RuleView):
 
     @extend_schema(operation_id="standing_rules_list")
     def get(self, request: Request) -> TypedResponse[Page[StandingRulePayload]]:
-        """The project's standing rules, also those that were ended, newest first."""
+        """Returns a list of the project's standing rules, including ended ones, newest first."""
         return self.page(StandingRule.objects.filter(project=self.project), rule_payload)
 
     @extend_schema(operation_id="standing_rules_create", request=RuleInput)
     def post(self, request: Request) -> Created[StandingRulePayload]:
-        """Always allow a tool with these arguments, within these limits."""
-        return Created(rule_payload(standing_rules.keep_rule(self.draft())))
+        """Creates a standing rule that approves a tool's calls within the given limits."""
+        return Created(rule_payload(standing_rules.create_rule(self.draft())))
 
 
 class StandingRulePreview(RuleView):
@@ -49,8 +49,10 @@ class StandingRulePreview(RuleView):
 
     @extend_schema(operation_id="standing_rules_preview", request=RuleInput)
     def post(self, request: Request) -> TypedResponse[PastPayload]:
-        """What a rule would have let through of the last 30 days, before it is made."""
-        past = standing_rules.would_have(self.draft())
+        """Previews a standing rule: returns the todos of the last 30 days that it would have approved. Nothing is
+        saved.
+        """
+        past = standing_rules.preview_rule(self.draft())
         shown = [todo_payload(todo) for todo in past.let_through]
         return TypedResponse({"considered": past.considered, "results": shown, "next": None})
 
@@ -60,5 +62,5 @@ class StandingRuleDetail(TodoView):
 
     @extend_schema(operation_id="standing_rules_end")
     def delete(self, request: Request, rule_id: UUID) -> TypedResponse[StandingRulePayload]:
-        """End a rule. It stays in the list, for the history."""
-        return TypedResponse(rule_payload(standing_rules.end_rule(self.project, rule_id, by=self.maker_id)))
+        """Ends a standing rule. The rule stays in the list."""
+        return TypedResponse(rule_payload(standing_rules.end_rule(self.project, rule_id, by=self.caller_id)))

@@ -1,4 +1,4 @@
-"""Todos, by the API: listed, made, read and changed."""
+"""API views that list, create, retrieve and update todos."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Todos(TodoView):
     queries: ClassVar = {
         "GET": (
             OpenApiParameter("status", OpenApiTypes.STR, enum=TodoStatus.values),
-            OpenApiParameter("type", OpenApiTypes.STR, description="a type's id or name"),
+            OpenApiParameter("type", OpenApiTypes.STR, description="The id or name of a type."),
             OpenApiParameter("conversation", OpenApiTypes.UUID),
             *PAGED,
         )
@@ -37,21 +37,23 @@ class Todos(TodoView):
 
     @extend_schema(operation_id="todos_list")
     def get(self, request: Request) -> TypedResponse[Page[TodoPayload]]:
-        """The project's todos without their steps and history: newest first, or, of one state, the latest to reach it."""
+        """Returns a list of the project's todos without their steps and history, newest first. With `status`, todos are
+        sorted by when they reached that status, latest first.
+        """
         rows = Todo.objects.select_related("type").filter(project=self.project)
-        asked, ordering = request.query_params, "-created_at"
-        if status := asked.get("status"):
+        params, ordering = request.query_params, "-created_at"
+        if status := params.get("status"):
             rows, ordering = rows.filter(status=status), "-status_at"
-        if (kind := asked.get("type")) is not None:
-            rows = rows.filter(type=types.find_type(self.project, kind))
-        if (conversation := asked.get("conversation")) is not None:
+        if (wanted_type := params.get("type")) is not None:
+            rows = rows.filter(type=types.find_type(self.project, wanted_type))
+        if (conversation := params.get("conversation")) is not None:
             rows = rows.filter(conversation_id=_uuid(conversation, field="conversation"))
         return self.page(rows, todo_payload, ordering=ordering)
 
     @extend_schema(operation_id="todos_create", request=TodoInput)
     @idempotent
     def post(self, request: Request) -> Created[TodoDetailPayload]:
-        """Make a todo, to be reviewed. With `tool` and `arguments` it runs exactly those, and asks no model."""
+        """Creates a todo for review. With `tool` and `arguments`, it runs exactly that call without a model."""
         data = self.valid(TodoInput)
         conversation_id = data.get("conversation")
         todo = services.make_todo(
@@ -74,12 +76,14 @@ class TodoDetail(TodoView):
 
     @extend_schema(operation_id="todos_read")
     def get(self, request: Request, todo_id: UUID) -> TypedResponse[TodoDetailPayload]:
-        """One todo with its content, approval, steps, effects and history."""
+        """Retrieves a todo with its content, approval, steps, effects and history."""
         return TypedResponse(self.detail(todo_id))
 
     @extend_schema(operation_id="todos_change", request=TodoPatch)
     def patch(self, request: Request, todo_id: UUID) -> TypedResponse[TodoDetailPayload]:
-        """Change a pending or approved todo, which is to be reviewed again. With `version`, only if that one stands."""
+        """Updates a pending or approved todo and returns it to review. With `version`, the update fails with 409 if the
+        todo has changed.
+        """
         services.get_todo(self.project, todo_id)
         data = self.valid(TodoPatch)
         version = data.pop("version", None)

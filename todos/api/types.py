@@ -1,4 +1,4 @@
-"""Types of todos, by the API."""
+"""API views of todo types."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class TodoTypes(ProjectView):
 
     @extend_schema(operation_id="todo_types_list")
     def get(self, request: Request) -> TypedResponse[Page[TodoTypePayload]]:
-        """The project's types of todos."""
+        """Returns a list of the project's todo types, by name."""
         return self.page(types.types_of(self.project), type_payload, ordering="name")
 
     @extend_schema(operation_id="todo_types_create", request=TypeInput)
     def post(self, request: Request) -> Created[TodoTypePayload]:
-        """Make a type: what to look for, which tools carry it out, who approves."""
+        """Creates a todo type: what to look for in conversations, which tools may run, and who approves."""
         return Created(type_payload(types.save_type(self.project, self.valid(TypeInput))))
 
 
@@ -39,16 +39,16 @@ class TodoTypeDetail(ProjectView):
 
     @extend_schema(operation_id="todo_types_read")
     def get(self, request: Request, type_id: UUID) -> TypedResponse[TodoTypePayload]:
-        """One type."""
+        """Retrieves a todo type."""
         return TypedResponse(type_payload(types.get_type(self.project, type_id)))
 
     @extend_schema(operation_id="todo_types_change", request=TypePatch)
     def patch(self, request: Request, type_id: UUID) -> TypedResponse[TodoTypePayload]:
-        """Change a type. What was approved with other tools, model or name has to be approved again."""
+        """Updates a todo type. Changing its name, model, tools or recipients voids the approvals of its todos."""
         return TypedResponse(type_payload(types.save_type(self.project, self.valid(TypePatch), type_id=type_id)))
 
     @extend_schema(operation_id="todo_types_delete", responses={204: None})
     def delete(self, request: Request, type_id: UUID) -> Response:
-        """Remove a type. Its todos stay."""
+        """Deletes a todo type. Its todos stay, but need another type before they can be approved."""
         types.remove_type(self.project, type_id)
         return Response(status=204)

@@ -1,4 +1,4 @@
-"""The addresses of the todos' API."""
+"""URLs of the todos API."""
 
 from __future__ import annotations
 

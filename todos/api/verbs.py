@@ -1,4 +1,4 @@
-"""What is done to one todo by the API: a door for each verb, all of one shape, and the one that approves several."""
+"""API views of the actions on todos: one view per action, and one that approves several todos."""
 
 from __future__ import annotations
 
@@ -22,37 +22,34 @@ from todos.api.view import TodoView
 from todos.approvals import manual_completion
 from todos.approvals.approve import MOST_UNCONFIRMED
 from todos.models import Approval, Todo, TodoStatus
-from todos.payloads import TodoAnswerPayload, TodoVerbPayload, YesPayload
+from todos.payloads import ApprovalFieldsPayload, TodoAnswerPayload, TodoVerbPayload
 
-UNSEEN = (
-    "version: what do you say yes to? Send the todo's version and content_hash, as you have read them, so that nothing else is "
-    "approved."
-)
+MISSING_VERSION = "version: send the `version` and `content_hash` you retrieved, so that only what you saw is approved."
 V = TypeVar("V", bound="type[TodoVerb]")
 
 
 class TodoVerb(TodoView):
-    """`POST /todos/{id}/<verb>`: it is done, and the todo is answered as it stands then."""
+    """`POST /todos/{id}/<verb>`: performs an action and returns the updated todo."""
 
     scopes: ClassVar = {"POST": Scope.OPERATE}
     form: ClassVar[type[StrictSerializer]]
 
     def post(self, request: Request, todo_id: UUID) -> TypedResponse[TodoVerbPayload]:
         todo = services.get_todo(self.project, todo_id)
-        said: YesPayload = self.act(todo, self.valid(self.form)) or {}
-        return TypedResponse({**self.detail(todo_id), **said})
+        extra: ApprovalFieldsPayload = self.act(todo, self.valid(self.form)) or {}
+        return TypedResponse({**self.detail(todo_id), **extra})
 
-    def act(self, todo: Todo, data: dict[str, Any]) -> YesPayload | None:
-        """Do it to the todo, which was read before, and return what is to be answered beside it."""
+    def act(self, todo: Todo, data: dict[str, Any]) -> ApprovalFieldsPayload | None:
+        """Perform the action on the todo. Return additional fields of the response, if any."""
         raise NotImplementedError
 
     def seen(self, todo: Todo, data: dict[str, Any]) -> dict[str, Any]:
-        """What the caller saw, and who they are. A program may leave it to what stands; a person has looked at something.
+        """The version that the caller saw, and the caller. To act on a pending todo, members must say what they saw.
 
         Raises ApiError.
         """
         if self.caller.member is not None and not data and todo.status == TodoStatus.PENDING_REVIEW:
-            raise ApiError("missing_version", UNSEEN, field="version")
+            raise ApiError("missing_version", MISSING_VERSION, field="version")
         return {
             "version": data.get("version"),
             "content_hash": data.get("content_hash"),
@@ -63,7 +60,7 @@ class TodoVerb(TodoView):
 
 
 def verb(operation: str, form: type[StrictSerializer]) -> Callable[[V], V]:
-    """The verb's name in the schema, and what it takes; its docstring is its description."""
+    """Set the view's serializer and its operation id in the schema. Its docstring becomes the description."""
 
     def describe(view: V) -> V:
         view.form = form
@@ -75,22 +72,23 @@ def verb(operation: str, form: type[StrictSerializer]) -> Callable[[V], V]:
 
 @verb("approve", Seen)
 class ApproveTodo(TodoVerb):
-    """Say yes to the todo as it was seen: `version` and `content_hash` of when it was read, else as it stands.
+    """Approves a todo. Pass the `version` and `content_hash` you retrieved to approve exactly that content. Members
+    must pass at least one of them; an API key that passes neither approves the current content.
 
-    `approved` in the answer is what the yes is for: version, hash and the content itself. What somebody approved already
-    answers with the approval that stands. 409 where it changed meanwhile. A todo without any tool waits approved until
-    somebody takes it on. A member, unlike an API key, has to name what they saw.
+    `approved` in the response is the approved content with its version and hash. Approving an approved todo again
+    returns the existing approval. Returns 409 if the todo has changed. A todo without tools stays approved until
+    somebody takes it on.
     """
 
-    def act(self, todo: Todo, data: dict[str, Any]) -> YesPayload:
+    def act(self, todo: Todo, data: dict[str, Any]) -> ApprovalFieldsPayload:
         approval = services.approve_todo(todo.pk, **self.seen(todo, data))
-        is_news = todo.status == TodoStatus.PENDING_REVIEW and self.maker_id in _givers(approval)
-        return {"message": _sentence(approval, is_news=is_news), "approved": approved_payload(approval)}
+        is_new = todo.status == TodoStatus.PENDING_REVIEW and self.caller_id in _approver_ids(approval)
+        return {"message": _approval_message(approval, is_new=is_new), "approved": approved_payload(approval)}
 
 
 @verb("reject", Reason)
 class RejectTodo(TodoVerb):
-    """Say no to a pending todo."""
+    """Rejects a pending todo."""
 
     def act(self, todo: Todo, data: dict[str, Any]) -> None:
         services.reject_todo(todo.pk, actor=self.actor, reason=data.get("reason", ""))
@@ -98,7 +96,7 @@ class RejectTodo(TodoVerb):
 
 @verb("cancel", Reason)
 class CancelTodo(TodoVerb):
-    """End a todo that isn't over. A running one stops before its next effect."""
+    """Cancels a todo that hasn't ended. A running todo stops before its next effect."""
 
     def act(self, todo: Todo, data: dict[str, Any]) -> None:
         services.cancel_todo(todo.pk, actor=self.actor, reason=data.get("reason", ""))
@@ -106,10 +104,12 @@ class CancelTodo(TodoVerb):
 
 @verb("take", Seen)
 class TakeTodo(TodoVerb):
-    """Do it yourself, by hand: it is `in_progress`, `taker` says with whom, and no tool runs for it.
+    """Assigns a todo to you, to be done by hand. Its status becomes `in_progress`, `taker` is your name, and no tool
+    runs for it.
 
-    For what waits for a yes (which it says), is approved and not begun, or needs attention. 409 for anything else, and
-    while it isn't known whether something of it happened. A member, unlike an API key, has to name what they saw.
+    Works for todos that are pending (which approves them), approved but not started, or in need of attention. Members
+    must pass `version` or `content_hash` for a pending todo. Returns 409 for any other status, and while the outcome of
+    one of its effects is unknown.
     """
 
     def act(self, todo: Todo, data: dict[str, Any]) -> None:
@@ -118,7 +118,7 @@ class TakeTodo(TodoVerb):
 
 @verb("complete", Note)
 class CompleteTodo(TodoVerb):
-    """What somebody took on is done: `completed`. What was promised by it is kept."""
+    """Completes a todo that was taken on. Its promise is marked as kept."""
 
     def act(self, todo: Todo, data: dict[str, Any]) -> None:
         manual_completion.complete_todo(todo.pk, actor=self.actor, note=data.get("note", ""))
@@ -126,7 +126,7 @@ class CompleteTodo(TodoVerb):
 
 @verb("fail", Failure)
 class FailTodo(TodoVerb):
-    """What somebody took on couldn't be done: `failed`. What was promised by it is broken."""
+    """Marks a todo that was taken on as failed. Its promise is marked as broken."""
 
     def act(self, todo: Todo, data: dict[str, Any]) -> None:
         manual_completion.fail_todo(todo.pk, actor=self.actor, reason=data["reason"])
@@ -134,7 +134,9 @@ class FailTodo(TodoVerb):
 
 @verb("review_again", Ticks)
 class ReviewTodoAgain(TodoVerb):
-    """Bring a todo that failed, needs attention or was taken on back to review. `repeats` are effects to do once more."""
+    """Returns a todo that failed, needs attention or was taken on to review. `repeats` are the effects to execute
+    again.
+    """
 
     def act(self, todo: Todo, data: dict[str, Any]) -> None:
         services.review_again(todo.pk, actor=self.actor, repeats=data.get("repeats", ()))
@@ -145,50 +147,52 @@ class ApproveTodos(TodoView):
 
     @extend_schema(operation_id="todos_approve_many", request=ChoicesInput)
     def post(self, request: Request) -> TypedResponse[Page[TodoAnswerPayload]]:
-        """Approve several, each as it was seen. Above 20 it must be `confirmed`, by somebody who signed in of late.
+        """Approves up to 200 todos, each with the version and hash you retrieved. A refusal doesn't affect the other
+        todos.
 
-        `unsent` says of each that was approved which of its letters reach nobody, though the rest of it is done.
+        More than 20 require `confirmed`, and for members a recent sign-in. `unsent` lists the messages of each approved
+        todo that would reach nobody; the rest of the todo runs.
         """
         data = self.valid(ChoicesInput)
-        chosen = [services.Choice(row["todo"], row["version"], row["content_hash"]) for row in data["todos"]]
-        if len(chosen) > MOST_UNCONFIRMED and self.caller.member is not None:
+        choices = [services.Choice(row["todo"], row["version"], row["content_hash"]) for row in data["todos"]]
+        if len(choices) > MOST_UNCONFIRMED and self.caller.member is not None:
             require_recent_sign_in(request._request)
-        mine = set(
+        known = set(
             Todo.objects.filter(project=self.project)
-            .filter(pk__in=[one.todo_id for one in chosen])
+            .filter(pk__in=[one.todo_id for one in choices])
             .values_list("pk", flat=True)
         )
-        answers = services.approve_many(
-            [one for one in chosen if one.todo_id in mine],
+        results = services.approve_many(
+            [one for one in choices if one.todo_id in known],
             actor=self.actor,
             member=self.caller.member,
             key=self.caller.key,
             confirmed=data["confirmed"],
         )
-        strange = [
-            services.ApprovalResult(one.todo_id, refused="There is no such todo.")
-            for one in chosen
-            if one.todo_id not in mine
+        unknown = [
+            services.ApprovalResult(one.todo_id, refused="No such todo.") for one in choices if one.todo_id not in known
         ]
-        return TypedResponse({"results": [_answer_payload(answer) for answer in (*answers, *strange)], "next": None})
+        return TypedResponse({"results": [_result_payload(result) for result in (*results, *unknown)], "next": None})
 
 
-def _givers(approval: Approval) -> tuple[UUID | None, ...]:
-    """The members or the key that the approval is from."""
+def _approver_ids(approval: Approval) -> tuple[UUID | None, ...]:
+    """The members or the key that gave the approval."""
     return approval.approved_by, approval.key_id, approval.second_by
 
 
-def _sentence(approval: Approval, *, is_news: bool) -> str:
-    said = f"{'Approved' if is_news else 'Already approved'} by {approval.approver} at {approval.created_at:%H:%M} UTC"
+def _approval_message(approval: Approval, *, is_new: bool) -> str:
+    message = (
+        f"{'Approved' if is_new else 'Already approved'} by {approval.approver} at {approval.created_at:%H:%M} UTC"
+    )
     if not approval.is_complete:
-        return f"{said}; a second person has to approve it too."
-    return f"{said}; somebody has to take it on, because no tool does it." if approval.is_by_hand else f"{said}."
+        return f"{message}; a second person has to approve it as well."
+    return f"{message}; it has no tools, so somebody has to take it on." if approval.is_by_hand else f"{message}."
 
 
-def _answer_payload(answer: services.ApprovalResult) -> TodoAnswerPayload:
+def _result_payload(result: services.ApprovalResult) -> TodoAnswerPayload:
     return {
-        "todo": str(answer.todo_id),
-        "approval": approval_payload(answer.approval) if answer.approval else None,
-        "refused": answer.refused or None,
-        "unsent": unsent_payload(answer.unsent),
+        "todo": str(result.todo_id),
+        "approval": approval_payload(result.approval) if result.approval else None,
+        "refused": result.refused or None,
+        "unsent": unsent_payload(result.unsent),
     }

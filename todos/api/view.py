@@ -1,4 +1,4 @@
-"""Who asks, and what every answer about one todo is."""
+"""The base view of the todos API."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from todos.payloads import TodoDetailPayload
 
 
 class TodoView(ProjectView):
-    """A view of the project's todos: who asks, in the words of the history."""
+    """A view of the project's todos. Provides the caller as an actor and the response for one todo."""
 
     @property
     def actor(self) -> Actor:
@@ -22,11 +22,11 @@ class TodoView(ProjectView):
         return Actor(f"the API key {key.name}" if key else "the API")
 
     @property
-    def maker_id(self) -> UUID:
-        """The member or the key."""
-        maker = self.caller.member or self.caller.key
-        assert maker is not None  # a project's caller is one of them
-        return maker.pk
+    def caller_id(self) -> UUID:
+        """The id of the member or the key."""
+        caller = self.caller.member or self.caller.key
+        assert caller is not None  # a project's caller is always one of them
+        return caller.pk
 
     def detail(self, todo_id: UUID) -> TodoDetailPayload:
         return todo_detail(services.get_todo(self.project, todo_id))

@@ -1,1 +1,1 @@
-"""Approvals: who may approve, approving, standing rules, and completion by hand."""
+"""Approvals: permissions, granting, validity, standing rules, and completion by hand."""

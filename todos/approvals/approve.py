@@ -1,4 +1,4 @@
-"""Saying yes: to exactly what was seen, once for each version, by one person or by two (T1, T3, T12)."""
+"""Granting approvals: bound to the exact content that was seen, one per version, by one person or two."""
 
 from __future__ import annotations
 
@@ -18,15 +18,22 @@ from jobs.errors import WrongState
 from jobs.failpoints import failpoint
 from projects.common.api_error import ApiError, Conflict
 from projects.models import ApiKey, Member
-from todos.approvals.permissions import Approver, needs_second, person_may, require_permission
+from todos.approvals.permissions import Approver, member_may_approve, needs_second, require_permission
 from todos.approvals.validity import undeliverable_of, why_not_runnable
 from todos.content.deliverability import Undeliverable
-from todos.content.lifecycle import Actor, move, note
+from todos.content.lifecycle import Actor, add_event, transition
 from todos.content.snapshot import ApprovalContext, content_of, hash_of, load_approval_context
-from todos.content.versions import Changed, begin_version, changes_since, locked, require_seen, standing_approval
+from todos.content.versions import (
+    TodoChanged,
+    begin_version,
+    changes_since,
+    current_approval,
+    get_for_update,
+    require_seen,
+)
 from todos.models import Approval, Todo, TodoStatus
 
-# So many at once need a second confirmation (T12), and so many are too many.
+# Larger batches need confirmation.
 MOST_UNCONFIRMED = 20
 MOST_AT_ONCE = 200
 DEFAULT_HOURS = 168
@@ -35,7 +42,7 @@ LANE = "todo"
 
 @dataclass(frozen=True)
 class Choice:
-    """A todo that somebody says yes to, as it was shown to them. None: they don't say."""
+    """A todo to approve, with the version and hash the approver saw; None if they don't say."""
 
     todo_id: UUID
     version: int | None
@@ -44,7 +51,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class ApprovalResult:
-    """What became of one choice: its approval, and what of it reaches nobody, or the sentence that refuses it."""
+    """The result for one choice: its approval and undeliverable messages, or the reason for its refusal."""
 
     todo_id: UUID
     approval: Approval | None = None
@@ -54,11 +61,11 @@ class ApprovalResult:
 
 @dataclass(frozen=True)
 class GrantedApproval:
-    """An approval that stands, its todo, and the ground on which that was found to stand."""
+    """A valid approval, its todo, and the context it was checked against."""
 
     todo: Todo
     approval: Approval
-    ground: ApprovalContext
+    context: ApprovalContext
 
 
 def approve_todo(
@@ -70,95 +77,95 @@ def approve_todo(
     member: Member | None,
     key: ApiKey | None = None,
 ) -> Approval:
-    """Say yes to exactly the content that was shown (T1); its job is queued in the same transaction.
+    """Approve exactly the content that was shown; its job is queued in the same transaction.
 
-    Someone's standing approval of the same version is answered as it is (T3). With a second approver the first yes leaves the
-    todo pending. Raises Http404, Changed, WrongState, Conflict where a tool is gone, PermissionDenied for who may not.
+    If the same version is already approved, that approval is returned. Where two approvals are needed, the first leaves
+    the todo pending. Raises Http404, TodoChanged, WrongState, Conflict if the todo can't run, and PermissionDenied.
     """
     return _approve(Choice(todo_id, version, content_hash), Approver(actor, member=member, key=key)).approval
 
 
-def agree(todo: Todo, content: Mapping[str, Any], approver: Approver) -> Approval:
-    """The yes itself, of the first person or of the second; whether anything can carry the todo out isn't asked."""
-    first = standing_approval(todo)
+def record_approval(todo: Todo, content: Mapping[str, Any], approver: Approver) -> Approval:
+    """Record the first or second approval, without checking that the todo can run."""
+    first = current_approval(todo)
     if first is None:
-        return _say_first(todo, content, approver)
-    if first.content_hash == hash_of(dict(content)) and person_may(todo, first.approved_by):
-        return _say_second(todo, first, approver)
-    # It changed between the first yes and the second: whoever says yes now is the first for what it is now.
+        return _record_first(todo, content, approver)
+    if first.content_hash == hash_of(dict(content)) and member_may_approve(todo, first.approved_by):
+        return _record_second(todo, first, approver)
+    # The content changed after the first approval, so this one is the first for the new content.
     begin_version(todo, what="first_approval_void", actor=approver.actor)
-    return _say_first(todo, content_of(todo), approver)
+    return _record_first(todo, content_of(todo), approver)
 
 
 def approve_many(
     choices: Sequence[Choice], *, actor: Actor, member: Member | None, confirmed: bool, key: ApiKey | None = None
 ) -> list[ApprovalResult]:
-    """Approve several, each by itself: one that is refused hinders no other. The answers come in the order asked.
+    """Approve several todos independently: a refusal doesn't affect the others. Results come in the order of `choices`.
 
-    Raises Conflict for more than 20 that aren't `confirmed` (T12), ApiError for more than 200.
+    Raises Conflict for more than 20 without `confirmed`, and ApiError for more than 200.
     """
     if len(choices) > MOST_AT_ONCE:
         raise ApiError("too_many", f"todos: at most {MOST_AT_ONCE} can be approved at once.", field="todos")
     if len(choices) > MOST_UNCONFIRMED and not confirmed:
-        message = f"You are about to approve {len(choices)} todos at once; confirm that you have looked at each."
+        message = f"You are about to approve {len(choices)} todos. Confirm that you have reviewed each."
         raise Conflict(message, code="confirmation_needed", field="confirmed")
     approver = Approver(actor, member=member, key=key)
-    # In one order for everybody, so that two who approve the same todos don't wait for each other.
-    answers = {choice: _answer(choice, approver) for choice in sorted(choices, key=lambda choice: choice.todo_id)}
-    return [answers[choice] for choice in choices]
+    # Lock in one order, so that two callers with the same todos don't deadlock.
+    results = {choice: _approve_one(choice, approver) for choice in sorted(choices, key=lambda choice: choice.todo_id)}
+    return [results[choice] for choice in choices]
 
 
-def _answer(choice: Choice, approver: Approver) -> ApprovalResult:
+def _approve_one(choice: Choice, approver: Approver) -> ApprovalResult:
     try:
         with transaction.atomic():
-            yes = _approve(choice, approver)
+            granted = _approve(choice, approver)
     except (ApiError, PermissionDenied) as error:
         return ApprovalResult(choice.todo_id, refused=str(error))
     except Http404:
-        return ApprovalResult(choice.todo_id, refused="There is no such todo.")
-    unsent = undeliverable_of(yes.todo, tools=yes.ground.tools, contacts=yes.ground.contacts)
-    return ApprovalResult(choice.todo_id, approval=yes.approval, unsent=unsent)
+        return ApprovalResult(choice.todo_id, refused="No such todo.")
+    unsent = undeliverable_of(granted.todo, tools=granted.context.tools, contacts=granted.context.contacts)
+    return ApprovalResult(choice.todo_id, approval=granted.approval, unsent=unsent)
 
 
 def _approve(choice: Choice, approver: Approver) -> GrantedApproval:
-    """As `approve_todo`. What the todo stands on is read once."""
-    todo = locked(choice.todo_id)
+    """Like `approve_todo`, but also return the context, which is read once."""
+    todo = get_for_update(choice.todo_id)
     require_permission(todo, approver)
-    ground, version, content_hash = load_approval_context(todo), choice.version, choice.content_hash
+    context, version, content_hash = load_approval_context(todo), choice.version, choice.content_hash
     if todo.status == TodoStatus.APPROVED:
-        return GrantedApproval(todo, _approved_already(todo, version=version, content_hash=content_hash), ground)
+        return GrantedApproval(todo, _existing_approval(todo, version=version, content_hash=content_hash), context)
     if todo.status != TodoStatus.PENDING_REVIEW:
-        raise WrongState(_too_late(todo))
+        raise WrongState(_status_sentence(todo))
     require_in_time(todo)
-    content = content_of(todo, tools=ground.tools, contacts=ground.contacts)
+    content = content_of(todo, tools=context.tools, contacts=context.contacts)
     require_seen(todo, content, version=version, content_hash=content_hash)
-    if problem := why_not_runnable(todo, tools=ground.tools, contacts=ground.contacts):
+    if problem := why_not_runnable(todo, tools=context.tools, contacts=context.contacts):
         raise Conflict(problem, code="not_runnable")
-    return GrantedApproval(todo, agree(todo, content, approver), ground)
+    return GrantedApproval(todo, record_approval(todo, content, approver), context)
 
 
 def require_in_time(todo: Todo) -> None:
-    """Raise WrongState when a pending todo's time is over, though the sweep hasn't come by yet."""
+    """Raise WrongState if a pending todo is overdue, even before the sweep has expired it."""
     if Todo.objects.filter(pk=todo.pk, expires_at__lte=Now()).exists():
-        raise WrongState("Nobody approved this todo in time.")
+        raise WrongState("This todo was not approved in time.")
 
 
-def hours_of(todo: Todo) -> timedelta:
-    """How long a yes is waited for, and how long it stands once it was said."""
+def approval_period(todo: Todo) -> timedelta:
+    """The time limit for approving a todo, and for using its approval."""
     return timedelta(hours=todo.type.expires_after_hours if todo.type else DEFAULT_HOURS)
 
 
-def _approved_already(todo: Todo, *, version: int | None, content_hash: str | None) -> Approval:
-    """The approval that stands, for whoever saw the same as the one who gave it."""
-    standing = standing_approval(todo)
-    if standing is None:
-        raise WrongState(_too_late(todo))
-    if version in (None, todo.version) and content_hash in (None, standing.content_hash):
-        return standing
-    raise Changed(changes_since(todo, standing.content, version=version, content_hash=content_hash))
+def _existing_approval(todo: Todo, *, version: int | None, content_hash: str | None) -> Approval:
+    """The current approval, if the caller saw the same content. Raises TodoChanged or WrongState."""
+    current = current_approval(todo)
+    if current is None:
+        raise WrongState(_status_sentence(todo))
+    if version in (None, todo.version) and content_hash in (None, current.content_hash):
+        return current
+    raise TodoChanged(changes_since(todo, current.content, version=version, content_hash=content_hash))
 
 
-def _say_first(todo: Todo, content: Mapping[str, Any], approver: Approver) -> Approval:
+def _record_first(todo: Todo, content: Mapping[str, Any], approver: Approver) -> Approval:
     approval = Approval.objects.create(
         todo=todo,
         version=todo.version,
@@ -170,17 +177,17 @@ def _say_first(todo: Todo, content: Mapping[str, Any], approver: Approver) -> Ap
         rule=approver.rule,
         needs_second=needs_second(todo),
         repeats=todo.repeats,
-        expires_at=Now() + hours_of(todo),
+        expires_at=Now() + approval_period(todo),
     )
     approval.refresh_from_db()
     if approval.is_complete:
         return _complete(todo, approval, approver)
-    note(todo, what="approved_first", actor=approver.actor, approval=str(approval.pk))
+    add_event(todo, what="approved_first", actor=approver.actor, approval=str(approval.pk))
     return approval
 
 
-def _say_second(todo: Todo, approval: Approval, approver: Approver) -> Approval:
-    """The same person twice is one person."""
+def _record_second(todo: Todo, approval: Approval, approver: Approver) -> Approval:
+    """Complete the approval, unless the same person approves twice."""
     if not needs_second(todo):
         approval.needs_second = False
     elif approver.member is None or approver.member.pk == approval.approved_by:
@@ -188,26 +195,26 @@ def _say_second(todo: Todo, approval: Approval, approver: Approver) -> Approval:
     else:
         approval.second_by, approval.second_approver = approver.member.pk, approver.actor.name[:120]
         approval.second_at = Now()
-    approval.expires_at = Now() + hours_of(todo)
+    approval.expires_at = Now() + approval_period(todo)
     approval.save()
     approval.refresh_from_db()
     return _complete(todo, approval, approver)
 
 
 def _complete(todo: Todo, approval: Approval, approver: Approver) -> Approval:
-    """Everybody has said yes: the todo is approved, and its job queued, in one commit (T4). None for what a person does."""
+    """Mark the todo as approved and queue its job in one commit. Todos done by hand get no job."""
     todo.expires_at = approval.expires_at
     todo.save(update_fields=["expires_at"])
-    if not approval.is_by_hand and not approver.does_it:
+    if not approval.is_by_hand and not approver.by_hand:
         key = f"{LANE}:{approval.pk}"
         enqueue([JobRequest(LANE, todo.project_id, subject_id=todo.pk, ordinal=0, key=key)])
     rule = {"rule": str(approval.rule_id)} if approval.rule_id else {}
-    move(todo, TodoStatus.APPROVED, what="approved", actor=approver.actor, approval=str(approval.pk), **rule)
+    transition(todo, TodoStatus.APPROVED, what="approved", actor=approver.actor, approval=str(approval.pk), **rule)
     failpoint("todo.approve_pre_commit")
     return approval
 
 
-def _too_late(todo: Todo) -> str:
-    approval = standing_approval(todo)
+def _status_sentence(todo: Todo) -> str:
+    approval = current_approval(todo)
     by = f", approved by {approval.approver} at {approval.created_at:%H:%M} UTC" if approval else ""
     return f"This todo is {TodoStatus(todo.status).label.lower()}{by}."

@@ -1,4 +1,4 @@
-"""The digest of todos that wait for a yes, for those who may approve them."""
+"""The e-mail digest of pending todos for those who may approve them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LANE = "todo_notice"
 
 
 def on_todo_changed(todo: Todo, what: str) -> None:
-    """Tell approvers soon of a todo that is to be reviewed."""
+    """Queue a digest for the approvers if the todo is pending."""
     if todo.status == TodoStatus.PENDING_REVIEW:
         APPROVERS.queue(todo.project_id, cause=f"{todo.pk}:{what}:{todo.version}")
 
@@ -29,8 +29,8 @@ APPROVERS = Digest(
     is_for=may_approve,
     since=lambda todo: todo.status_at,
     text=lambda todo: todo.description,
-    one="A todo waits for your yes",
-    many="{count} todos wait for your yes",
-    note="Nothing of it happens before somebody approves it.",
+    one="A todo needs your approval",
+    many="{count} todos need your approval",
+    note="Nothing happens until somebody approves it.",
     page="todos",
 )

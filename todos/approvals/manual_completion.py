@@ -1,9 +1,8 @@
-"""What a person does instead of the agent: taking a todo on, and saying what came of it (D15).
+"""Completion by hand: a person takes a todo on and reports the outcome.
 
-pending_review, approved, needs_attention → in_progress (taken) → completed, failed; as any other: cancelled, reviewed again
+pending_review, approved, needs_attention → in_progress (taken) → completed, failed, cancelled, or back to review
 
-Whoever takes on a todo that waits for a yes says yes to it, as they saw it. Once it is taken no approval of it holds, so that
-no worker does anything of it.
+Taking on a pending todo approves it as it was seen. Taking it on ends its approvals, so no worker executes any of it.
 """
 
 from __future__ import annotations
@@ -16,12 +15,12 @@ from django.db.models import Q
 from jobs.errors import WrongState
 from projects.common.api_error import Conflict
 from projects.models import ApiKey, Member
-from todos.approvals.approve import agree, require_in_time
+from todos.approvals.approve import record_approval, require_in_time
 from todos.approvals.permissions import Approver, require_permission
-from todos.approvals.validity import NOT_KNOWN
-from todos.content.lifecycle import Actor, move
+from todos.approvals.validity import OUTCOME_UNKNOWN
+from todos.content.lifecycle import Actor, transition
 from todos.content.snapshot import content_of
-from todos.content.versions import end_approvals, locked, require_seen
+from todos.content.versions import end_approvals, get_for_update, require_seen
 from todos.hooks import effect_changed
 from todos.models import Todo, TodoStatus
 from tools.engine import ledger
@@ -31,10 +30,10 @@ from tools.models import Effect, EffectState, Promise, PromiseState
 S = TodoStatus
 TAKEABLE = (S.PENDING_REVIEW, S.APPROVED, S.NEEDS_ATTENTION)
 NOT_SETTLED = {
-    EffectState.UNKNOWN: NOT_KNOWN,
-    EffectState.SENDING: "{tool} is under way; its outcome has to be known first.",
+    EffectState.UNKNOWN: OUTCOME_UNKNOWN,
+    EffectState.SENDING: "{tool} is running. Wait for its outcome.",
 }
-BY_HAND = "A colleague did it by hand."
+DONE_BY_HAND = "A colleague did it by hand."
 
 
 def take_todo(
@@ -46,75 +45,76 @@ def take_todo(
     member: Member | None,
     key: ApiKey | None = None,
 ) -> Todo:
-    """Carry a todo out oneself: nothing of it is run from now on. Who has it already is answered with it.
+    """Assign a todo to the caller, so that no worker runs it. If they already have it, it is returned unchanged.
 
-    Raises Http404, Changed unless it is what was seen, WrongState also while an effect of it isn't settled, Conflict where
-    another person has to approve it first, PermissionDenied for who may not approve what waits for a yes.
+    Raises Http404, TodoChanged unless the caller saw the current content, WrongState (also while an effect's outcome is
+    open), Conflict if a second person has to approve it first, and PermissionDenied if the caller may not approve a
+    pending todo.
     """
-    todo, approver = locked(todo_id), Approver(actor, member=member, key=key, does_it=True)
-    who = approver.id
-    if todo.status == S.IN_PROGRESS and todo.taken_by == who is not None:
+    todo, approver = get_for_update(todo_id), Approver(actor, member=member, key=key, by_hand=True)
+    assignee_id = approver.id
+    if todo.status == S.IN_PROGRESS and todo.taken_by == assignee_id is not None:
         return todo
     if todo.status not in TAKEABLE:
-        raise WrongState(_why_not(todo))
+        raise WrongState(_refusal(todo))
     content = content_of(todo)
     require_seen(todo, content, version=version, content_hash=content_hash)
-    _demand_settled(todo)
+    _require_settled(todo)
     with transaction.atomic():
         if todo.status == S.PENDING_REVIEW:
             require_permission(todo, approver)
             require_in_time(todo)
-            if not agree(todo, content, approver).is_complete:
-                raise Conflict("Two people have to approve this before somebody takes it on.", code="not_approved")
+            if not record_approval(todo, content, approver).is_complete:
+                raise Conflict("Two people have to approve this before anybody can take it on.", code="not_approved")
         end_approvals(todo)
-        move(todo, S.IN_PROGRESS, what="taken", actor=actor)
-        Todo.objects.filter(pk=todo.pk).update(taken_by=who, taker=actor.name[:120])
+        transition(todo, S.IN_PROGRESS, what="taken", actor=actor)
+        Todo.objects.filter(pk=todo.pk).update(taken_by=assignee_id, taker=actor.name[:120])
     todo.refresh_from_db()
     return todo
 
 
 def complete_todo(todo_id: UUID, *, actor: Actor, note: str = "") -> Todo:
-    """What was taken on is done; `note` says how. Raises Http404, WrongState."""
+    """Complete a todo that was taken on; `note` says how. Raises Http404, WrongState."""
     return _finish(todo_id, S.COMPLETED, actor=actor, reason=note)
 
 
 def fail_todo(todo_id: UUID, *, actor: Actor, reason: str) -> Todo:
-    """What was taken on couldn't be done. Raises Http404, WrongState."""
+    """Fail a todo that was taken on. Raises Http404, WrongState."""
     return _finish(todo_id, S.FAILED, actor=actor, reason=reason)
 
 
 def _finish(todo_id: UUID, status: TodoStatus, *, actor: Actor, reason: str) -> Todo:
-    todo = locked(todo_id)
+    todo = get_for_update(todo_id)
     if todo.status != S.IN_PROGRESS or not todo.taker:
-        raise WrongState(f"{_why_not(todo)} Only what somebody has taken on is ended by hand.")
-    _demand_settled(todo)
+        raise WrongState(f"{_refusal(todo)} Only todos that somebody has taken on can be ended by hand.")
+    _require_settled(todo)
     if todo.effect is not None:
         _end_effect(todo, todo.effect, status, actor=actor, reason=reason)
-    move(todo, status, what=status.value, actor=actor, reason=reason, by_hand=True)
+    transition(todo, status, what=status.value, actor=actor, reason=reason, by_hand=True)
     return todo
 
 
 def _end_effect(todo: Todo, effect: Effect, status: TodoStatus, *, actor: Actor, reason: str) -> None:
-    """What the agent had arranged for the todo happened by a person's hand, or didn't: its promises follow."""
+    """End the planned effect as done or failed by hand, and settle its promises."""
     is_done = status is S.COMPLETED
     is_ended = ledger.complete_manually(effect, by=actor.id, is_done=is_done, said=reason)
     if is_done:
         for promise in Promise.objects.filter(effect=effect):
-            close_promise(promise.pk, state=PromiseState.KEPT, reason=BY_HAND)
+            close_promise(promise.pk, state=PromiseState.KEPT, reason=DONE_BY_HAND)
     if is_ended:
         settle_promises(effect)
         effect_changed.send(todo, effect)
 
 
-def _demand_settled(todo: Todo) -> None:
+def _require_settled(todo: Todo) -> None:
     mine = Q(todo_calls__step__todo=todo) | Q(pk=todo.effect_id)
     effect = Effect.objects.filter(mine, state__in=[*NOT_SETTLED]).order_by("created_at").first()
     if effect is not None:
         raise WrongState(NOT_SETTLED[EffectState(effect.state)].format(tool=effect.tool))
 
 
-def _why_not(todo: Todo) -> str:
+def _refusal(todo: Todo) -> str:
     if todo.status == S.IN_PROGRESS:
-        return f"{todo.taker} has taken this todo on." if todo.taker else "The agent carries this todo out."
+        return f"{todo.taker} has taken this todo on." if todo.taker else "The agent is running this todo."
     again = "; review it again first" if todo.status == S.FAILED else ""
     return f"This todo is {S(todo.status).label.lower()}{again}."

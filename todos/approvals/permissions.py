@@ -1,4 +1,4 @@
-"""Who may say yes to what, and whether one yes is enough. Read anew each time it is asked (T10)."""
+"""Permission to approve, and the need for a second approver. Evaluated anew on every use."""
 
 from __future__ import annotations
 
@@ -18,75 +18,79 @@ from todos.content.lifecycle import Actor
 from todos.models import Approval, SecondApprover, StandingRule, Todo
 
 RANKS = (Role.VIEWER, Role.OPERATOR, Role.ADMIN, Role.OWNER)
-# The scope that makes an API key as good as a role; nothing makes it an owner.
+# The scope that gives an API key the rank of a role. No scope gives the rank of an owner.
 SCOPES: Mapping[str, Scope] = {Role.OPERATOR: Scope.OPERATE, Role.ADMIN: Scope.CONFIGURE}
-# Whose account was closed is no approver, though their membership stands.
+# Members with a closed account keep their membership, but can't approve.
 MEMBERS = PreparedQuery(lambda member: Member.objects.filter(pk=member, user__is_active=True), kinds=(UUID,))
-TWO_PEOPLE = "Two people have to approve this; an API key is no person."
+TWO_PEOPLE = "Two people have to approve this. An API key doesn't count as one."
 
 
 @dataclass(frozen=True)
 class Approver:
-    """Who says yes: a member, an API key or a standing rule. Who `does_it` carries it out, and no worker does."""
+    """The giver of an approval: a member, an API key or a standing rule. With `by_hand`, they do the todo by hand."""
 
     actor: Actor
     member: Member | None = None
     key: ApiKey | None = None
     rule: StandingRule | None = None
-    does_it: bool = False
+    by_hand: bool = False
 
     @property
     def id(self) -> UUID | None:
-        """The member's or the key's."""
-        who = self.member or self.key
-        return who.pk if who else None
+        """The id of the member or the key."""
+        giver = self.member or self.key
+        return giver.pk if giver else None
 
 
-def wanted_role(todo: Todo) -> Role:
+def required_role(todo: Todo) -> Role:
     """The lowest role that may approve the todo."""
     return Role(todo.type.approver_role) if todo.type else Role.OPERATOR
 
 
 def may_approve(todo: Todo, role: str) -> bool:
-    """Whether a member of this role may approve the todo."""
-    return Scope.OPERATE in VERBS[role] and RANKS.index(Role(role)) >= RANKS.index(wanted_role(todo))
+    """True if a member with this role may approve the todo."""
+    return Scope.OPERATE in VERBS[role] and RANKS.index(Role(role)) >= RANKS.index(required_role(todo))
 
 
 def key_may_approve(todo: Todo, key: ApiKey) -> bool:
-    """Whether the API key may approve the todo now."""
-    scope = SCOPES.get(wanted_role(todo))
+    """True if the API key may approve the todo now."""
+    scope = SCOPES.get(required_role(todo))
     return key.is_usable and Scope.OPERATE in key.scopes and scope in key.scopes and not needs_second(todo)
 
 
 def require_permission(todo: Todo, approver: Approver) -> None:
     """Raise PermissionDenied, with the reason, unless the member or key may approve the todo."""
     if approver.member is not None and not may_approve(todo, approver.member.role):
-        raise PermissionDenied(f"This has to be approved by somebody who is {_at_least(wanted_role(todo))}.")
+        raise PermissionDenied(f"This requires approval by {_at_least(required_role(todo))}.")
     if approver.key is not None and not key_may_approve(todo, approver.key):
-        raise PermissionDenied(TWO_PEOPLE if needs_second(todo) else f"This has to be approved by {_person(todo)}.")
+        raise PermissionDenied(
+            TWO_PEOPLE if needs_second(todo) else f"This requires approval by {_required_person(todo)}."
+        )
 
 
-def person_may(todo: Todo, member_id: UUID | None) -> bool:
-    """Whether this member is one still, and may approve the todo."""
+def member_may_approve(todo: Todo, member_id: UUID | None) -> bool:
+    """True if this is still a member who may approve the todo."""
     return any(may_approve(todo, member.role) for member in MEMBERS(member_id)) if member_id else False
 
 
-def lost_by(todo: Todo, approval: Approval) -> str:
-    """Why whoever gave a complete approval may not any more, as a sentence; empty while they may."""
+def lost_permission(todo: Todo, approval: Approval) -> str:
+    """The reason why the givers of a complete approval may no longer approve, as a sentence; empty while they may."""
     if approval.rule is not None:
-        return "" if rule_holds(approval.rule, todo) else "The rule that approved this doesn't hold any more."
+        return "" if rule_may_approve(approval.rule, todo) else "The rule that approved this is no longer valid."
     if approval.key_id is not None:
         key = ApiKey.objects.filter(pk=approval.key_id).first()
-        return "" if key and key_may_approve(todo, key) else f"{approval.approver} may not approve this any more."
-    if not person_may(todo, approval.approved_by):
-        return f"{approval.approver} may not approve this any more."
-    if approval.second_by is not None and not person_may(todo, approval.second_by):
-        return f"{approval.second_approver} may not approve this any more."
+        return "" if key and key_may_approve(todo, key) else f"{approval.approver} may no longer approve this."
+    if not member_may_approve(todo, approval.approved_by):
+        return f"{approval.approver} may no longer approve this."
+    if approval.second_by is not None and not member_may_approve(todo, approval.second_by):
+        return f"{approval.second_approver} may no longer approve this."
     return ""
 
 
-def rule_holds(rule: StandingRule, todo: Todo) -> bool:
-    """Whether a rule may speak for the todo now: not ended, its maker may still make it, and nobody has to be the second."""
+def rule_may_approve(rule: StandingRule, todo: Todo) -> bool:
+    """True if the rule may approve the todo: it hasn't ended, its creator may still create it, and one approval is
+    enough.
+    """
     if rule.ended_at is not None or needs_second(todo):
         return False
     if (member := next(iter(MEMBERS(rule.created_by)), None)) is not None:
@@ -96,32 +100,32 @@ def rule_holds(rule: StandingRule, todo: Todo) -> bool:
 
 
 def needs_second(todo: Todo) -> bool:
-    """Whether one yes isn't enough. What can't be compared with the limit is taken to be above it, and of several amounts under
-    the limit's name the largest counts.
+    """True if two people have to approve. Values that can't be compared count as above the limit; of several, the
+    largest counts.
     """
-    kind = todo.type
-    if kind is None or kind.second_approver == SecondApprover.NEVER:
+    todo_type = todo.type
+    if todo_type is None or todo_type.second_approver == SecondApprover.NEVER:
         return False
-    if kind.second_approver == SecondApprover.ALWAYS or kind.limit_value is None:
+    if todo_type.second_approver == SecondApprover.ALWAYS or todo_type.limit_value is None:
         return True
-    amounts = [_number(value) for value in _found(todo.arguments or {}, kind.limit_argument)]
-    # One that is taken back is as large as one that is given.
-    return not amounts or any(amount is None or amount.copy_abs() > kind.limit_value for amount in amounts)
+    amounts = [_as_number(value) for value in _values_at(todo.arguments or {}, todo_type.limit_argument)]
+    # Negative amounts count by their absolute value.
+    return not amounts or any(amount is None or amount.copy_abs() > todo_type.limit_value for amount in amounts)
 
 
-def _found(arguments: Mapping[str, Any], path: str) -> list[Any]:
-    """The argument at a dotted path; a plain name is looked for in all parts of a request too."""
+def _values_at(arguments: Mapping[str, Any], path: str) -> list[Any]:
+    """The values at a dotted path. A plain name is also looked up in each object among the arguments."""
     if "." not in path:
-        places = [arguments, *(part for part in arguments.values() if isinstance(part, Mapping))]
-        return [place[path] for place in places if path in place]
+        objects = [arguments, *(part for part in arguments.values() if isinstance(part, Mapping))]
+        return [source[path] for source in objects if path in source]
     value: Any = arguments
     for name in path.split("."):
         value = value.get(name) if isinstance(value, Mapping) else None
     return [value]
 
 
-def _number(value: Any) -> Decimal | None:
-    """A number, also one in quotation marks; None for anything else."""
+def _as_number(value: Any) -> Decimal | None:
+    """The value as a number, also from a string; None for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:
@@ -135,5 +139,5 @@ def _at_least(role: Role) -> str:
     return {Role.OPERATOR: "at least an operator", Role.ADMIN: "at least an admin", Role.OWNER: "an owner"}[role]
 
 
-def _person(todo: Todo) -> str:
-    return f"somebody who is {_at_least(wanted_role(todo))}; this key's scopes don't allow it"
+def _required_person(todo: Todo) -> str:
+    return f"{_at_least(required_role(todo))}; this key's scopes don't allow it"

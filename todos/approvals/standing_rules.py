@@ -1,7 +1,7 @@
 """Standing rules: "always allow this tool with these arguments, within these limits".
 
-A rule speaks for todos whose tool and arguments are frozen, and for none that a second person must approve. It holds while
-whoever made it may still make it.
+A rule approves only todos with a frozen tool and arguments that need no second approver. It is valid while its creator
+may still create it.
 """
 
 from __future__ import annotations
@@ -20,43 +20,49 @@ from django.http import Http404
 from projects.api.parsers import check_value
 from projects.common.api_error import ApiError
 from projects.models import Project
-from todos.approvals.permissions import needs_second, rule_holds
+from todos.approvals.permissions import needs_second, rule_may_approve
 from todos.content.plans import require_tool
 from todos.content.snapshot import compiled_tools
 from todos.models import Approval, StandingRule, Todo, TodoType
 
-A_DAY = timedelta(days=1)
-LOOKED_BACK = timedelta(days=30)
-MOST_LOOKED_AT = 500
+DAY = timedelta(days=1)
+PREVIEW_PERIOD = timedelta(days=30)
+MOST_PREVIEWED = 500
 MOST_PER_DAY = 1_000
 MOST_RULES = 100
 LIMITS = "equals, one_of, at_most or anything"
 
 
 @dataclass(frozen=True)
-class WouldHave:
-    """What a rule would have let through in the past: the newest first, out of so many todos of its tool."""
+class RulePreview:
+    """The past todos that a rule would have approved, newest first, and the number of todos examined."""
 
     let_through: list[Todo]
     considered: int
 
 
-def match(todo: Todo, content: Mapping[str, Any]) -> StandingRule | None:
-    """The rule that says yes to this content, locked in the running transaction so that its daily count holds; else None."""
+def find_rule(todo: Todo, content: Mapping[str, Any]) -> StandingRule | None:
+    """The rule that approves this content, or None. The rule is locked for the transaction, so that its daily limit
+    holds.
+    """
     if content["tool"] is None or needs_second(todo):
         return None
     fitting = Q(project=todo.project_id, tool=content["tool"], ended_at=None)
     rows = StandingRule.objects.filter(fitting, Q(type=None) | Q(type=todo.type_id))
     for rule in rows.order_by("created_at"):
-        if permits(rule.allowed, content["arguments"] or {}) and rule_holds(rule, todo) and _has_room(rule):
+        if (
+            permits(rule.allowed, content["arguments"] or {})
+            and rule_may_approve(rule, todo)
+            and _is_below_daily_limit(rule)
+        ):
             return rule
     return None
 
 
-def would_have(rule: StandingRule) -> WouldHave:
-    """What a rule, saved or not, would have let through of the last 30 days: to be looked at before it is made."""
+def preview_rule(rule: StandingRule) -> RulePreview:
+    """The todos of the last 30 days that a rule, saved or not, would have approved."""
     rows = Todo.objects.select_related("type").filter(project=rule.project_id, tool=rule.tool)
-    past = list(rows.filter(created_at__gt=Now() - LOOKED_BACK).order_by("-created_at")[:MOST_LOOKED_AT])
+    past = list(rows.filter(created_at__gt=Now() - PREVIEW_PERIOD).order_by("-created_at")[:MOST_PREVIEWED])
     let_through = [
         todo
         for todo in past
@@ -64,7 +70,7 @@ def would_have(rule: StandingRule) -> WouldHave:
         and not needs_second(todo)
         and permits(rule.allowed, todo.arguments or {})
     ]
-    return WouldHave(let_through, considered=len(past))
+    return RulePreview(let_through, considered=len(past))
 
 
 def draft_rule(
@@ -76,7 +82,7 @@ def draft_rule(
     type: TodoType | None = None,
     most_per_day: int = 20,
 ) -> StandingRule:
-    """A rule that isn't saved yet. Raises ApiError that names the field."""
+    """Build a rule without saving it. Raises ApiError that names the field."""
     require_tool(tool, compiled_tools(project))
     if type is not None and tool not in type.tools:
         raise ApiError("invalid_tool", f"{tool} isn't one of the tools of {type.name}.", field="tool")
@@ -92,17 +98,19 @@ def draft_rule(
     )
 
 
-def keep_rule(rule: StandingRule) -> StandingRule:
-    """Let a drafted rule hold from now on. Raises ApiError when the project has too many."""
+def create_rule(rule: StandingRule) -> StandingRule:
+    """Save a drafted rule, which makes it effective. Raises ApiError if the project has too many."""
     Project.objects.select_for_update(no_key=True).get(pk=rule.project_id)
     if StandingRule.objects.filter(project=rule.project_id, ended_at=None).count() >= MOST_RULES:
-        raise ApiError("too_many", f"The project has {MOST_RULES} standing rules; end one first.")
+        raise ApiError("too_many", f"A project can have at most {MOST_RULES} standing rules. End one first.")
     rule.save(force_insert=True)
     return rule
 
 
 def end_rule(project: Project, rule_id: UUID, *, by: UUID) -> StandingRule:
-    """Let a rule hold no more; what it approved and hasn't begun is reviewed. Ending it twice is once. Raises Http404."""
+    """End a rule; todos it approved that haven't started return to review. Ending it again changes nothing. Raises
+    Http404.
+    """
     StandingRule.objects.filter(project=project, pk=rule_id, ended_at=None).update(ended_at=Now(), ended_by=by)
     rule = StandingRule.objects.select_related("type").filter(project=project, pk=rule_id).first()
     if rule is None:
@@ -111,34 +119,36 @@ def end_rule(project: Project, rule_id: UUID, *, by: UUID) -> StandingRule:
 
 
 def permits(allowed: Mapping[str, Any], arguments: Mapping[str, Any]) -> bool:
-    """Whether every argument may be what it is, and every limited one is there. Inner ones go by dotted names."""
-    found = dict(_limited(allowed, arguments))
+    """True if every argument is within its limit and every limited argument is present. Nested arguments use dotted
+    names.
+    """
+    found = dict(_flatten(allowed, arguments))
     missing = [name for name, limit in allowed.items() if name not in found and limit != {"anything": True}]
-    return not missing and all(name in allowed and _fits(value, allowed[name]) for name, value in found.items())
+    return not missing and all(name in allowed and _is_within(value, allowed[name]) for name, value in found.items())
 
 
-def _limited(allowed: Mapping[str, Any], arguments: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """The arguments by the names that a rule gives them: an object that it doesn't name is looked into."""
+def _flatten(allowed: Mapping[str, Any], arguments: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """The arguments by the names that the rule uses; objects it doesn't name are flattened to dotted names."""
     for name, value in arguments.items():
         path = f"{prefix}{name}"
         if path not in allowed and isinstance(value, Mapping) and value:
-            yield from _limited(allowed, value, f"{path}.")
+            yield from _flatten(allowed, value, f"{path}.")
         else:
             yield path, value
 
 
-def _fits(value: Any, limit: Mapping[str, Any]) -> bool:
+def _is_within(value: Any, limit: Mapping[str, Any]) -> bool:
     [(kind, bound)] = limit.items()
     if kind == "equals":
         return _is_same(value, bound)
     if kind == "one_of":
         return any(_is_same(value, one) for one in bound)
-    # One that is taken back is as large as one that is given.
+    # Negative amounts count by their absolute value.
     return kind == "anything" or (_is_number(value) and abs(value) <= bound)
 
 
 def _is_same(value: Any, other: Any) -> bool:
-    """Equal as JSON: true isn't 1, anywhere inside."""
+    """True if both are equal as JSON, where true is not 1 at any depth."""
     return json.dumps(value, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
@@ -159,9 +169,9 @@ def _limit_problem(limit: Any) -> str:
     return "" if kind in ("equals", "one_of", "at_most", "anything") else f"must hold one of {LIMITS}."
 
 
-def _has_room(rule: StandingRule) -> bool:
-    """Whether the rule may let one more through today. Locks it, so that two at once don't both take the last place."""
+def _is_below_daily_limit(rule: StandingRule) -> bool:
+    """True if the rule may approve one more todo today. Locks it, so that two at once don't both take the last place."""
     if not StandingRule.objects.select_for_update(no_key=True).filter(pk=rule.pk, ended_at=None).exists():
         return False
-    used = Approval.objects.filter(rule=rule, created_at__gt=Now() - A_DAY).count()
+    used = Approval.objects.filter(rule=rule, created_at__gt=Now() - DAY).count()
     return used < rule.most_per_day

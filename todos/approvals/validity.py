@@ -1,4 +1,4 @@
-"""The one question before anything runs: does a complete, standing approval hold for exactly what would run now (T1, T10)?"""
+"""Validity of approvals: checked before anything runs, against exactly the content that would run."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from todos.approvals.permissions import lost_by, may_approve, needs_second
-from todos.content.deliverability import Refusal, Undeliverable, is_only_letters, undeliverable_messages
+from todos.approvals.permissions import lost_permission, may_approve, needs_second
+from todos.content.deliverability import TextRefusal, Undeliverable, is_only_messages, undeliverable_messages
 from todos.content.plans import tool_problem
 from todos.content.snapshot import ApprovalContext, compiled_tools, content_of, hash_of, tools_of
 from todos.content.versions import time_of
@@ -17,18 +17,18 @@ from tools.engine.execution.handler import Contact
 from tools.models import EffectState
 from tools.services.messaging.sms import TextRules
 
-__all__ = ["Void", "check", "may_approve", "needs_second", "undeliverable_of", "why_not_runnable"]
+__all__ = ["InvalidApproval", "check", "may_approve", "needs_second", "undeliverable_of", "why_not_runnable"]
 
-REACHED_BY = {"email": "e-mail address", "phone": "phone number"}
-# Of what the agent arranged: a yes to it would do nothing before that.
-NOT_KNOWN = "It isn't known whether {tool} happened: say first whether it did."
-RUNS = (TodoStatus.APPROVED, TodoStatus.IN_PROGRESS)
+CONTACT_LABELS = {"email": "an e-mail address", "phone": "a phone number"}
+# An approval has no effect until the outcome of the planned effect is known.
+OUTCOME_UNKNOWN = "We don't know whether {tool} went through. Confirm the outcome first."
+RUNNABLE = (TodoStatus.APPROVED, TodoStatus.IN_PROGRESS)
 
 
-class Void(Exception):
-    """No approval holds. `reason` is a sentence for people; `changed` are the fields of the content that differ.
+class InvalidApproval(Exception):
+    """No valid approval exists. `reason` is a sentence for people; `changed` lists the content fields that differ.
 
-    `is_expired` tells an approval that wasn't used in time, for which the todo ends, from one whose todo is reviewed again.
+    `is_expired` marks an approval that was not used in time: its todo expires instead of returning to review.
     """
 
     def __init__(self, reason: str, *, changed: Sequence[str] = (), is_expired: bool = False) -> None:
@@ -38,24 +38,24 @@ class Void(Exception):
         self.is_expired = is_expired
 
 
-def check(todo: Todo, approval: Approval | None, *, ground: ApprovalContext) -> Approval:
-    """The approval of the todo's version, if it holds for the todo and its ground, all of which the running transaction has
-    just read: what is then done is done by these tools, to this customer.
+def check(todo: Todo, approval: Approval | None, *, context: ApprovalContext) -> Approval:
+    """Return the approval if it is valid for the todo and its context, which the current transaction has just read. The
+    effects that follow use these same tools and this customer.
 
-    Raises Void when the content isn't the approved one, when the approval has expired, was ended or waits for a second person,
-    when whoever gave it may not any more, when a tool is gone, and when the todo is neither approved nor in progress.
+    Raises InvalidApproval if the content differs from the approved one; if the approval is missing, expired, ended or incomplete;
+    if a giver has lost permission; if a tool is unavailable; and if the todo is neither approved nor in progress.
     """
-    if todo.status not in RUNS:
-        raise Void(f"This todo is {TodoStatus(todo.status).label.lower()}.")
+    if todo.status not in RUNNABLE:
+        raise InvalidApproval(f"This todo is {TodoStatus(todo.status).label.lower()}.")
     if approval is None:
-        raise Void("Nobody has approved this as it stands.")
+        raise InvalidApproval("The current version is not approved.")
     if approval.expires_at <= time_of(todo):
-        raise Void("The approval wasn't used in time.", is_expired=True)
-    _demand_same(todo, approval, ground)
+        raise InvalidApproval("The approval expired before it was used.", is_expired=True)
+    _require_same(todo, approval, context)
     if not approval.is_complete or (needs_second(todo) and approval.second_by is None):
-        raise Void("A second person has to approve this.")
-    if reason := lost_by(todo, approval):
-        raise Void(reason)
+        raise InvalidApproval("A second person has to approve this.")
+    if reason := lost_permission(todo, approval):
+        raise InvalidApproval(reason)
     return approval
 
 
@@ -64,17 +64,17 @@ def why_not_runnable(
     *,
     tools: Mapping[str, CompiledTool] | None = None,
     contacts: Mapping[UUID, Contact] | None = None,
-    not_texted: Refusal | None = None,
+    text_refusal: TextRefusal | None = None,
 ) -> str:
-    """Why what is to carry the todo out can't, as a sentence; empty when it can. Without any tool a person carries it out.
+    """The reason why the todo can't run, as a sentence; empty if it can, or if it has no tools and a person does it.
 
-    `tools` are the project's compiled tools by name, those of the todo at least, `contacts` its customer's by the persona, and
-    `not_texted` what the project says of a number, where the caller has them already.
+    `tools` are compiled tools by name, at least those of the todo, `contacts` customers by persona id, and the last
+    argument the project's texting rules. Pass them if they are already loaded.
     """
     known = tools if tools is not None else compiled_tools(todo.project, names=tools_of(todo))
     if todo.effect is not None and todo.effect.state == EffectState.UNKNOWN:
-        return NOT_KNOWN.format(tool=todo.effect.tool)
-    return _stopped(todo, known, contacts, not_texted or TextRules(todo.project).refusal)
+        return OUTCOME_UNKNOWN.format(tool=todo.effect.tool)
+    return _why_blocked(todo, known, contacts, text_refusal or TextRules(todo.project).refusal)
 
 
 def undeliverable_of(
@@ -82,57 +82,59 @@ def undeliverable_of(
     *,
     tools: Mapping[str, CompiledTool] | None = None,
     contacts: Mapping[UUID, Contact] | None = None,
-    not_texted: Refusal | None = None,
+    text_refusal: TextRefusal | None = None,
 ) -> list[Undeliverable]:
-    """What of a todo would reach nobody; nothing where a tool of it is gone, because then nothing of it happens. The rest as
-    above.
+    """The todo's messages that would reach nobody. Empty if a tool is unavailable, because then nothing runs. The
+    arguments are as above.
     """
     known = tools if tools is not None else compiled_tools(todo.project, names=tools_of(todo))
-    if _gone(todo, known):
+    if _why_unavailable(todo, known):
         return []
     named = [known[name] for name in tools_of(todo)]
-    return undeliverable_messages(todo, named, contacts, not_texted=not_texted or TextRules(todo.project).refusal)
+    return undeliverable_messages(todo, named, contacts, text_refusal=text_refusal or TextRules(todo.project).refusal)
 
 
-def _gone(todo: Todo, tools: Mapping[str, CompiledTool]) -> str:
-    """What the todo names and isn't there to be used, as a sentence; empty when all of it is."""
+def _why_unavailable(todo: Todo, tools: Mapping[str, CompiledTool]) -> str:
+    """The reason why the todo's type or a tool is unavailable, as a sentence; empty if all are available."""
     if todo.type is not None and todo.type.is_removed:
-        return f"The type {todo.type.name} was removed; give this todo another."
+        return f"Type {todo.type.name} was removed. Choose another type."
     return next((problem for name in tools_of(todo) if (problem := tool_problem(tools.get(name), name))), "")
 
 
-def _stopped(
+def _why_blocked(
     todo: Todo,
     tools: Mapping[str, CompiledTool],
     contacts: Mapping[UUID, Contact] | None,
-    not_texted: Refusal | None = None,
+    text_refusal: TextRefusal | None = None,
 ) -> str:
-    """What is gone, or that nothing which the tools write would reach anybody and they do nothing else (L10, L11)."""
-    if gone := _gone(todo, tools):
+    """The reason why the todo can't run: something is unavailable, or its tools would only send undeliverable messages.
+    Empty if it can run.
+    """
+    if gone := _why_unavailable(todo, tools):
         return gone
     named = [tools[name] for name in tools_of(todo)]
-    unsent = undeliverable_messages(todo, named, contacts, not_texted=not_texted)
-    return unsent[0].reason if unsent and is_only_letters(named, unsent) else ""
+    unsent = undeliverable_messages(todo, named, contacts, text_refusal=text_refusal)
+    return unsent[0].reason if unsent and is_only_messages(named, unsent) else ""
 
 
-def _demand_same(todo: Todo, approval: Approval, ground: ApprovalContext) -> None:
-    content = content_of(todo, tools=ground.tools, contacts=ground.contacts)
+def _require_same(todo: Todo, approval: Approval, context: ApprovalContext) -> None:
+    content = content_of(todo, tools=context.tools, contacts=context.contacts)
     if hash_of(content) != approval.content_hash:
         changed = _changed_fields(approval.content, content)
         reason = (
-            _gone(todo, ground.tools) or f"It changed after it was approved: {', '.join(changed) or 'its content'}."
+            _why_unavailable(todo, context.tools) or f"Changed after approval: {', '.join(changed) or 'its content'}."
         )
-        raise Void(reason + _lost(approval.content, content), changed=changed)
-    # What the project texts to is asked by the text itself, when it goes.
-    if stopped := _stopped(todo, ground.tools, ground.contacts):
-        raise Void(stopped, changed=["tools"])
+        raise InvalidApproval(reason + _lost_contact(approval.content, content), changed=changed)
+    # Texting rules are checked when the text is sent.
+    if stopped := _why_blocked(todo, context.tools, context.contacts):
+        raise InvalidApproval(stopped, changed=["tools"])
 
 
-def _lost(approved: Mapping[str, Any], now: Mapping[str, Any]) -> str:
-    """How the customer could be reached when it was approved, and can't any more; empty where nothing was lost."""
+def _lost_contact(approved: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+    """The contact details that the customer had at approval and has lost since, as a sentence; empty if none."""
     before, after = approved.get("contact") or {}, now.get("contact") or {}
-    lost = [words for name, words in REACHED_BY.items() if before.get(name) and not after.get(name)]
-    return f" The customer has no {' and no '.join(lost)} any more." if lost else ""
+    lost = [words for name, words in CONTACT_LABELS.items() if before.get(name) and not after.get(name)]
+    return f" The customer no longer has {' or '.join(lost)}." if lost else ""
 
 
 def _changed_fields(approved: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Whom a todo's letters reach, asked before anybody says yes to it (L10, L11)."""
+"""Deliverability of a todo's messages, checked before approval."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tools.engine.hooks import read_contact
 
 
 class MissingContact(StrEnum):
-    """What a letter needs to reach anybody, and hasn't."""
+    """Contact details that a message lacks."""
 
     ADDRESSES = "addresses"
     CUSTOMER = "customer"
@@ -27,34 +27,34 @@ class MissingContact(StrEnum):
 
 
 SENTENCES = {
-    MissingContact.ADDRESSES: "There is nobody to write to: name the addresses here, or with its type.",
-    MissingContact.CUSTOMER: "It goes to the customer, and this todo has none: choose whose it is.",
-    MissingContact.EMAIL: "The customer has no e-mail address: fill it in, or choose another way.",
-    MissingContact.PHONE: "The customer has no phone number: fill it in, or choose another way.",
-    MissingContact.OTHER_PHONE: "No text may go to the customer's number.",
+    MissingContact.ADDRESSES: "There are no recipients. Add addresses here or to the todo's type.",
+    MissingContact.CUSTOMER: "This goes to the customer, but the todo has none. Choose a customer.",
+    MissingContact.EMAIL: "The customer has no e-mail address. Add one, or choose another tool.",
+    MissingContact.PHONE: "The customer has no phone number. Add one, or choose another tool.",
+    MissingContact.OTHER_PHONE: "The customer's number can't be texted.",
 }
-# By the kind of letter: what it goes to.
-GOES_TO = {"email": MissingContact.EMAIL, "sms": MissingContact.PHONE}
+# The contact detail that each kind of message needs.
+CONTACT_NEEDED = {"email": MissingContact.EMAIL, "sms": MissingContact.PHONE}
 
-# Why no text may go to a number, as a sentence; empty where one may.
-Refusal = Callable[[str], str]
+# Returns the reason why a number can't be texted, as a sentence; empty if it can.
+TextRefusal = Callable[[str], str]
 
 
 @dataclass(frozen=True)
 class Undeliverable:
-    """A letter that would reach nobody: its kind, what it lacks, and that as a sentence; `more` says why, where it says more."""
+    """A message that would reach nobody, by kind and missing contact detail; `detail` adds to the reason."""
 
     kind: str
-    lack: MissingContact
-    more: str = ""
+    missing: MissingContact
+    detail: str = ""
 
     @property
     def reason(self) -> str:
-        return f"{SENTENCES[self.lack]} {self.more}".rstrip()
+        return f"{SENTENCES[self.missing]} {self.detail}".rstrip()
 
 
 def needs_contact(tool: CompiledTool) -> bool:
-    """Whether the tool writes to the customer, at the address that is known of them."""
+    """True if the tool writes to the customer at their stored address."""
     return tool.kind in WRITTEN_KINDS and not names_addressee(tool)
 
 
@@ -63,41 +63,41 @@ def undeliverable_messages(
     tools: Sequence[CompiledTool],
     contacts: Mapping[UUID, Contact] | None,
     *,
-    not_texted: Refusal | None = None,
+    text_refusal: TextRefusal | None = None,
 ) -> list[Undeliverable]:
-    """Those of the todo's tools that would write to nobody, what is wrong with its customer first.
+    """The todo's messages that would reach nobody; missing customer details come first.
 
-    `contacts` are as `why_not_runnable` takes them. Without `not_texted` no number is held against what the project texts to.
+    `contacts` are as in `why_not_runnable`. Without a refusal function, the project's texting rules are not checked.
     """
-    # A frozen tool's addressee is among its arguments, which were checked with the plan.
+    # A frozen tool's addressee is among its arguments, which were validated with the plan.
     is_named = bool(todo.tool or todo.effect_id or recipients_of(todo))
     own = {tool.kind: None for tool in tools if needs_contact(tool)}
     contact = _customer_of(todo, contacts) if own else None
-    found = [one for kind in own if (one := _unreached(kind, contact, not_texted))]
+    found = [one for kind in own if (one := _check_contact(kind, contact, text_refusal))]
     if not is_named and (others := [tool.kind for tool in tools if names_addressee(tool)]):
         found.append(Undeliverable(others[0], MissingContact.ADDRESSES))
     return found
 
 
-def is_only_letters(tools: Sequence[CompiledTool], unsent: Sequence[Undeliverable]) -> bool:
-    """Whether nothing that the tools do is left when what would reach nobody is taken away."""
-    own = {one.kind for one in unsent if one.lack != MissingContact.ADDRESSES}
-    is_unnamed = any(one.lack == MissingContact.ADDRESSES for one in unsent)
+def is_only_messages(tools: Sequence[CompiledTool], unsent: Sequence[Undeliverable]) -> bool:
+    """True if the tools do nothing besides sending the undeliverable messages."""
+    own = {one.kind for one in unsent if one.missing != MissingContact.ADDRESSES}
+    is_unnamed = any(one.missing == MissingContact.ADDRESSES for one in unsent)
     return all((tool.kind in own) if needs_contact(tool) else is_unnamed and names_addressee(tool) for tool in tools)
 
 
 def _customer_of(todo: Todo, contacts: Mapping[UUID, Contact] | None) -> Contact | None:
-    """The todo's customer, among those that the caller has."""
+    """The todo's customer, from `contacts` if given."""
     if contacts is None:
         return read_contact(todo.persona_id)
     return contacts.get(todo.persona_id) if todo.persona_id is not None else None
 
 
-def _unreached(kind: str, contact: Contact | None, not_texted: Refusal | None) -> Undeliverable | None:
+def _check_contact(kind: str, contact: Contact | None, text_refusal: TextRefusal | None) -> Undeliverable | None:
     if contact is None:
         return Undeliverable(kind, MissingContact.CUSTOMER)
     if not recipient_of(kind, contact):
-        return Undeliverable(kind, GOES_TO[kind])
-    if kind == "sms" and not_texted is not None and (refusal := not_texted(contact.phone)):
+        return Undeliverable(kind, CONTACT_NEEDED[kind])
+    if kind == "sms" and text_refusal is not None and (refusal := text_refusal(contact.phone)):
         return Undeliverable(kind, MissingContact.OTHER_PHONE, refusal)
     return None

@@ -1,11 +1,13 @@
-"""The states of a todo, and the one way to change them: compare-and-set, with an entry in its history (D15).
+"""The states of a todo and the one way to change them: compare-and-set, with an entry in the history.
 
-pending_review → approved, rejected, expired, cancelled
-approved       → in_progress, pending_review (edited), expired, cancelled
-in_progress    → completed, failed, needs_attention, cancelled, pending_review (it changed under the executor, D23)
-failed, needs_attention → pending_review (reviewed again, T11)
-needs_attention → in_progress (staff lets an effect be done after all), completed (what was unknown happened)
-approved, needs_attention → in_progress, too, when a person takes it on, and from there as any other (todos.approvals.manual_completion)
+    pending_review → approved, rejected, expired, cancelled
+    approved → in_progress, pending_review (edited), expired, cancelled
+    in_progress → completed, failed, needs_attention, cancelled, pending_review (its content changed)
+    failed, needs_attention → pending_review (reviewed again)
+    needs_attention → in_progress (staff releases or repeats an effect), completed (an unknown effect happened)
+
+A person can take on an approved todo or one that needs attention (todos.approvals.manual_completion); it is then
+in_progress and ends like any other.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from todos.hooks import todo_changed
 from todos.models import Todo, TodoEvent, TodoStatus
 
 S = TodoStatus
-AFTER: Mapping[TodoStatus, frozenset[TodoStatus]] = {
+TRANSITIONS: Mapping[TodoStatus, frozenset[TodoStatus]] = {
     S.PENDING_REVIEW: frozenset({S.APPROVED, S.REJECTED, S.EXPIRED, S.CANCELLED}),
     S.APPROVED: frozenset({S.IN_PROGRESS, S.PENDING_REVIEW, S.EXPIRED, S.CANCELLED}),
     S.IN_PROGRESS: frozenset({S.COMPLETED, S.FAILED, S.NEEDS_ATTENTION, S.CANCELLED, S.PENDING_REVIEW}),
@@ -44,7 +46,7 @@ returning status, reason, status_at
 
 @dataclass(frozen=True)
 class Actor:
-    """Who does something to a todo: a member, by name; or the agent, a rule, an API key, which have no id."""
+    """The author of a change. Members have an id; the agent, rules and API keys don't."""
 
     name: str
     id: UUID | None = None
@@ -54,24 +56,25 @@ AGENT = Actor("the agent")
 CLOCK = Actor("the clock")
 
 
-def move(todo: Todo, to: TodoStatus, *, what: str, actor: Actor, reason: str = "", **detail: Any) -> None:
-    """Change a todo's state from the one it was read in, and put it down in its history. In the running transaction.
+def transition(todo: Todo, to: TodoStatus, *, what: str, actor: Actor, reason: str = "", **detail: Any) -> None:
+    """Change a todo's state from the one it was read in, and add an entry to its history. Runs in the current
+    transaction.
 
-    Raises WrongState when the change isn't allowed, or when another was faster.
+    Raises WrongState if the transition isn't allowed, or if another transaction changed the todo first.
     """
     before = TodoStatus(todo.status)
-    if to not in AFTER[before]:
+    if to not in TRANSITIONS[before]:
         raise WrongState(f"This todo is {before.label.lower()}; it can't become {to.label.lower()}.")
     moved = _MOVE(to.value, reason[:500], current_organization_id(), todo.pk, before.value, todo.version)
     if not moved:
         todo.refresh_from_db()
-        raise WrongState(f"This todo is {TodoStatus(todo.status).label.lower()} meanwhile; look at it again.")
+        raise WrongState(f"This todo is now {TodoStatus(todo.status).label.lower()}. Reload it.")
     todo.status, todo.reason, todo.status_at = moved[0]
-    note(todo, what=what, actor=actor, before=before, **({"reason": reason} if reason else {}), **detail)
+    add_event(todo, what=what, actor=actor, before=before, **({"reason": reason} if reason else {}), **detail)
 
 
-def note(todo: Todo, *, what: str, actor: Actor, before: str = "", **detail: Any) -> TodoEvent:
-    """One entry of the history, in the running transaction, which whoever listens is told of."""
+def add_event(todo: Todo, *, what: str, actor: Actor, before: str = "", **detail: Any) -> TodoEvent:
+    """Add an entry to the history and send `todo_changed`, in the current transaction."""
     event = TodoEvent(
         todo=todo,
         what=what,

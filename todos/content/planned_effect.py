@@ -1,4 +1,4 @@
-"""What the agent arranged and a todo carries out: changed by an edit, and planned again by a review (T1, T11)."""
+"""The effect that the agent planned and a todo runs: changed by an edit, and planned again by a review."""
 
 from __future__ import annotations
 
@@ -10,34 +10,32 @@ from projects.common.api_error import ApiError
 from tools.engine import effect_decisions, ledger
 from tools.models import Effect, EffectState
 
-# Why its arguments stay what they are, by the effect's state.
+# The reason why the arguments are fixed, by the effect's state.
 FIXED = {
-    EffectState.SENDING: "{tool} is under way with these arguments: its outcome has to be known first.",
-    EffectState.UNKNOWN: "It isn't known whether {tool} happened with these arguments: say first whether it did.",
-    EffectState.DONE: "{tool} was done with these arguments. For anything else make another todo.",
-    EffectState.HELD: "{tool} was held back, because the same was done already. For anything else make another todo.",
-    EffectState.FAILED: "{tool} failed with these arguments: review it again first.",
-    EffectState.CANCELLED: "{tool} isn't to be done any more. For anything else make another todo.",
+    EffectState.SENDING: "{tool} is running with these arguments. Wait for its outcome.",
+    EffectState.UNKNOWN: "We don't know whether {tool} went through with these arguments. Confirm the outcome first.",
+    EffectState.DONE: "{tool} already ran with these arguments. Create another todo for anything else.",
+    EffectState.HELD: "{tool} was held back because it was already done. Create another todo for anything else.",
+    EffectState.FAILED: "{tool} failed with these arguments. Review the todo again first.",
+    EffectState.CANCELLED: "{tool} was cancelled. Create another todo for anything else.",
 }
-MAY_ANSWER = (
-    "{tool} was tried with these arguments, and an answer to that may still come. For anything else make another todo."
-)
+CALLBACK_PENDING = "{tool} was sent with these arguments and may still answer. Create another todo for anything else."
 
 
 def why_fixed(effect: Effect) -> str:
-    """Why an edit can't change the arguments of what was arranged, as a sentence; empty where it can."""
+    """The reason why the planned effect's arguments can't be edited, as a sentence; empty if they can."""
     if effect.state != EffectState.PLANNED:
         return FIXED[EffectState(effect.state)].format(tool=effect.tool)
-    return MAY_ANSWER.format(tool=effect.tool) if effect.callback_hash else ""
+    return CALLBACK_PENDING.format(tool=effect.tool) if effect.callback_hash else ""
 
 
 def replan(effect: Effect, *, tool: str, arguments: dict[str, Any]) -> None:
-    """What was planned for the todo is done as the edit says. Raises ApiError for another tool, WrongState when it was begun.
+    """Apply an edit to the planned effect. Raises ApiError for another tool, WrongState if the effect was started.
 
-    What was tried before, and did not happen, gets another key: the one that went out carries no other arguments (E1).
+    An effect that was attempted and did not happen gets a new key: a key is never sent with different arguments.
     """
     if tool != effect.tool:
-        message = f"tool: this carries out what the agent arranged with {effect.tool}; reject it and make another."
+        message = f"tool: this todo runs {effect.tool} as the agent planned it. Reject it and create another."
         raise ApiError("invalid_tool", message, field="tool")
     if arguments == effect.arguments:
         return
@@ -52,11 +50,13 @@ def replan(effect: Effect, *, tool: str, arguments: dict[str, Any]) -> None:
 
 
 def plan_again(effect: Effect, *, is_wanted: bool, by: UUID | None) -> None:
-    """It is done with the next yes: what failed did not happen, what was held back only if it is wanted."""
+    """Plan the effect for the next approval: if it failed, or if it was held back and is wanted. Raises ApiError if it
+    is wanted while its outcome is unknown.
+    """
     if effect.state == EffectState.FAILED:
         effect_decisions.plan_again(effect)
     elif effect.state == EffectState.HELD and is_wanted:
         effect_decisions.release(effect, by=by)
     elif effect.state == EffectState.UNKNOWN and is_wanted:
-        message = f"repeats: it isn't known whether {effect.tool} happened: say first whether it did."
+        message = f"repeats: we don't know whether {effect.tool} went through. Confirm the outcome first."
         raise ApiError("invalid_repeats", message, field="repeats")

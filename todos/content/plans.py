@@ -1,4 +1,4 @@
-"""What may stand in a todo's plan: its one tool with frozen arguments, its type, and the addresses it may write to."""
+"""Validation of a todo's plan: its tool with frozen arguments, its type, and its recipients."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ MOST_RECIPIENTS = 20
 def checked_plan(
     project: Project, *, tool: str, arguments: Mapping[str, Any] | None, type: TodoType | None
 ) -> tuple[str, dict[str, Any] | None]:
-    """The tool and its arguments as they are kept. Raises ApiError that names the field."""
+    """The tool and its arguments, validated and in the form they are stored. Raises ApiError that names the field."""
     if not tool:
         if arguments:
-            raise ApiError("invalid_arguments", "arguments: name the tool that they are for.", field="arguments")
+            raise ApiError("invalid_arguments", "arguments: name their tool in `tool`.", field="arguments")
         return "", None
     known = compiled_tools(project)
     require_tool(tool, known)
@@ -43,7 +43,7 @@ def checked_plan(
 
 
 def require_tool(name: str, known: Mapping[str, CompiledTool]) -> None:
-    """Raise ApiError unless this is a tool that can carry a todo out; for a name of none, with those that may have been meant."""
+    """Raise ApiError unless the named tool can run in a todo. For an unknown name, the error suggests similar ones."""
     if name not in known:
         usable = [other for other, tool in known.items() if Trigger.TASK in tool.moments]
         raise ApiError("invalid_tool", unknown_tool_error(name, known=usable), field="tool")
@@ -52,26 +52,26 @@ def require_tool(name: str, known: Mapping[str, CompiledTool]) -> None:
 
 
 def tool_problem(tool: CompiledTool | None, name: str) -> str:
-    """Why a tool can't carry a todo out, as a sentence; empty when it can."""
+    """The reason why the tool can't run in a todo, as a sentence; empty if it can."""
     if tool is None:
         return f"Tool {name} no longer exists."
     if not tool.is_offered:
         return f"Tool {name} is switched off{'' if tool.why_not == SWITCHED_OFF else f': {tool.why_not}'}."
     if Trigger.TASK not in tool.moments:
-        return f"Tool {name} works inside a conversation only."
+        return f"Tool {name} works only in conversations."
     return ""
 
 
 def names_addressee(tool: CompiledTool) -> bool:
-    """Whether the model names whom the tool writes to, so that it writes to nobody but the todo's recipients (D23)."""
+    """True if the model chooses the tool's addressee, who must then be one of the todo's recipients."""
     handler = handler_of(tool.name, tool.definition)
     return handler is not None and bool(handler.addressee)
 
 
 def checked_recipients(addresses: Sequence[Any]) -> list[str]:
-    """Addresses that a tool may write to, each once. Raises ApiError."""
+    """The addresses without duplicates. Raises ApiError."""
     if isinstance(addresses, str) or len(addresses) > MOST_RECIPIENTS:
-        message = f"recipients: a list of at most {MOST_RECIPIENTS} addresses."
+        message = f"recipients must be a list of at most {MOST_RECIPIENTS} addresses."
         raise ApiError("invalid_recipients", message, field="recipients")
     return list(dict.fromkeys(_checked_address(address) for address in addresses))
 
@@ -80,33 +80,33 @@ def _checked_address(address: Any) -> str:
     try:
         validate_email(address)
     except ValidationError as error:
-        message = f"recipients: {json.dumps(str(address)[:100], ensure_ascii=False)} is no e-mail address."
+        message = f"recipients: {json.dumps(str(address)[:100], ensure_ascii=False)} is not an e-mail address."
         raise ApiError("invalid_recipients", message, field="recipients") from error
     return str(address)
 
 
 def _checked_arguments(tool: CompiledTool, arguments: dict[str, Any]) -> dict[str, Any]:
-    # Of a form, or a program; a body of the API was looked at as it was read.
+    # For arguments from forms and code; API request bodies were checked when they were parsed.
     check_value({"arguments": arguments})
     text = json.dumps(arguments)
     if len(text) > LARGEST_ARGUMENTS:
         message = f"arguments have {len(text):,} characters; the limit is {LARGEST_ARGUMENTS:,}."
         raise ApiError("invalid_arguments", message, field="arguments")
     try:
-        wanted = arguments_schema(tool.name, tool.definition)
-        _demand_fit(wanted, text, arguments)
+        schema = arguments_schema(tool.name, tool.definition)
+        _require_fitting(schema, text, arguments)
     except MalformedTool as error:
-        raise ApiError("invalid_tool", f"{tool.name} can't be carried out: {error}", field="tool") from error
+        raise ApiError("invalid_tool", f"{tool.name} can't run: {error}", field="tool") from error
     except Mismatch as error:
-        place, _, said = str(error).splitlines()[0].removeprefix("- ").partition(": ")
-        where = "arguments" if place == "the answer" else f"arguments.{place}"
-        raise ApiError("invalid_arguments", f"{where}: {said}", field=where) from error
-    _demand_address(tool, arguments)
+        path, _, problem = str(error).splitlines()[0].removeprefix("- ").partition(": ")
+        where = "arguments" if path == "the answer" else f"arguments.{path}"
+        raise ApiError("invalid_arguments", f"{where}: {problem}", field=where) from error
+    _require_address(tool, arguments)
     return arguments
 
 
-def _demand_address(tool: CompiledTool, arguments: Mapping[str, Any]) -> None:
-    """Raise ApiError unless whom a frozen tool writes to is an address."""
+def _require_address(tool: CompiledTool, arguments: Mapping[str, Any]) -> None:
+    """Raise ApiError unless a frozen tool's addressee is an e-mail address."""
     handler = handler_of(tool.name, tool.definition)
     if handler is None or not handler.addressee:
         return
@@ -117,13 +117,13 @@ def _demand_address(tool: CompiledTool, arguments: Mapping[str, Any]) -> None:
         raise ApiError("invalid_arguments", error.message.replace("recipients", where, 1), field=where) from error
 
 
-def _demand_fit(wanted: dict[str, Any] | type[BaseModel] | None, text: str, arguments: Mapping[str, Any]) -> None:
-    """Raises Mismatch for arguments that the tool doesn't take: a plan holds nothing that nobody reads."""
-    if isinstance(wanted, dict):
-        parse_object(text, schema=wanted)
+def _require_fitting(schema: dict[str, Any] | type[BaseModel] | None, text: str, arguments: Mapping[str, Any]) -> None:
+    """Raise Mismatch for arguments that the tool doesn't accept: a plan contains nothing the tool ignores."""
+    if isinstance(schema, dict):
+        parse_object(text, schema=schema)
         return
-    known = wanted.model_fields if wanted is not None else {}
+    known = schema.model_fields if schema is not None else {}
     if extra := [name for name in arguments if name not in known]:
-        raise Mismatch(f"- {extra[0]}: the tool doesn't take it")
-    if wanted is not None:
-        parse(text, output=wanted)
+        raise Mismatch(f"- {extra[0]}: the tool doesn't accept it")
+    if schema is not None:
+        parse(text, output=schema)

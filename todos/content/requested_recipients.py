@@ -1,4 +1,4 @@
-"""Whom a run wanted to write to, though nobody had approved it: offered to whoever reviews the todo again (D23)."""
+"""Unapproved addresses that a run tried to write to, offered to the next reviewer."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from tools.engine.catalogue import CompiledTool
 from tools.engine.execution.schemas import handler_of
 
 
-def wanted_recipients(todo: Todo, *, tools: Mapping[str, CompiledTool]) -> list[str]:
-    """The addresses, as the model wrote them, that a todo came back to review for. None once they are among its recipients."""
+def requested_recipients(todo: Todo, *, tools: Mapping[str, CompiledTool]) -> list[str]:
+    """The addresses, as the model wrote them, for which the todo returned to review. Those already among its recipients
+    are left out.
+    """
     if todo.status != TodoStatus.PENDING_REVIEW or todo.version == 1 or todo.tool:
         return []
     last = TodoStep.objects.filter(todo=todo).order_by("-approval__version", "-number").first()

@@ -1,4 +1,4 @@
-"""What an approval is bound to: everything of a todo that decides what will happen, and its hash (T1)."""
+"""The snapshot that an approval is bound to: everything that determines what a todo will do, and its hash."""
 
 from __future__ import annotations
 
@@ -17,35 +17,36 @@ from tools.engine.execution.handler import Contact
 from tools.engine.hooks import read_contact
 from tools.models import Effect
 
-# Tasks run outside of any channel; a tool that only a channel can obey is never one of theirs.
+# Todos run outside of any channel, so tools that need a particular channel are never among theirs.
 CHANNEL = "api"
 
 
 @dataclass(frozen=True)
 class ApprovalContext:
-    """What a todo stands on beside its own row, read together: the tools that it names, and its customer."""
+    """The data an approval depends on beside the todo's own row, read together: the todo's tools and its customer."""
 
     tools: Mapping[str, CompiledTool]
     contact: Contact | None
 
     @property
     def contacts(self) -> Mapping[UUID, Contact]:
-        """The customer by the persona."""
+        """The customer by persona id."""
         return {self.contact.persona_id: self.contact} if self.contact else {}
 
 
 def load_approval_context(todo: Todo) -> ApprovalContext:
-    """The tools and the customer of a todo as they stand now, inside a transaction."""
+    """Read the current tools and customer of a todo. Call it inside a transaction."""
     return ApprovalContext(compiled_tools(todo.project, names=tools_of(todo)), read_contact(todo.persona_id))
 
 
 def content_of(
     todo: Todo, *, tools: Mapping[str, CompiledTool] | None = None, contacts: Mapping[UUID, Contact] | None = None
 ) -> ContentPayload:
-    """The content as it stands now, inside a transaction: words, contact, tools with their versions, recipients, arguments.
+    """The todo's current content: description, contact, tool versions, recipients, arguments. Call it inside a
+    transaction.
 
-    `tools` are the project's compiled tools by name, those of the todo at least, and `contacts` every customer's by the
-    persona, where the caller has them already.
+    `tools` are compiled tools by name, at least those of the todo; `contacts` are customers by persona id. Pass them if
+    they are already loaded.
     """
     known = tools if tools is not None else compiled_tools(todo.project, names=tools_of(todo))
     contact = read_contact(todo.persona_id) if contacts is None else _known(contacts, todo.persona_id)
@@ -59,7 +60,7 @@ def content_of(
         "model": todo.type.model if todo.type else "",
         "tools": {name: _fingerprint(known.get(name), planned=todo.effect) for name in tools_of(todo)},
         "tool": todo.tool or None,
-        # A planned effect runs as it stands in the ledger, whatever the todo says of it.
+        # A planned effect runs with the arguments in the ledger, not with the todo's copy.
         "arguments": todo.effect.arguments if todo.effect else todo.arguments,
         "recipients": recipients_of(todo),
         "effect": str(todo.effect_id) if todo.effect_id else None,
@@ -68,25 +69,25 @@ def content_of(
 
 
 def hash_of(content: Mapping[str, Any]) -> str:
-    """The SHA-256 of a content, in hex; equal contents have equal hashes."""
+    """The SHA-256 of a content, in hex. Equal contents have equal hashes."""
     text = json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def tools_of(todo: Todo) -> list[str]:
-    """The names of the tools that may run for a todo: its one frozen tool, or those of its type (L09)."""
+    """The names of the tools that may run for a todo: its one frozen tool, or those of its type."""
     if todo.tool:
         return [todo.tool]
     return list(todo.type.tools) if todo.type else []
 
 
 def fingerprint_of(effect: Effect) -> str:
-    """The version of the tool that an effect runs, as a content names it."""
+    """The version fingerprint of the tool that an effect runs, as used in contents."""
     return _digest(effect.tool_version, effect.definition)
 
 
 def recipients_of(todo: Todo) -> list[str]:
-    """Whom the todo's tools may write to: the addresses that it names, else those of its type (L11, D23).
+    """The addresses that the todo's tools may write to: its own, or else those of its type.
 
     A frozen tool's addressee is among its arguments.
     """
@@ -96,7 +97,7 @@ def recipients_of(todo: Todo) -> list[str]:
 
 
 def compiled_tools(project: Project, *, names: Collection[str] | None = None) -> dict[str, CompiledTool]:
-    """Every tool of the project by name, or those of these names, as tasks see them."""
+    """The project's tools by name, as todos see them; `names` limits them."""
     return {tool.name: tool for tool in compile_tools(project, channel=CHANNEL, names=names)}
 
 
@@ -105,9 +106,9 @@ def _known(contacts: Mapping[UUID, Contact], persona_id: UUID | None) -> Contact
 
 
 def _fingerprint(tool: CompiledTool | None, *, planned: Effect | None) -> str | None:
-    """What tells one version of a tool from another; None for a tool that is gone or not offered.
+    """A digest of the tool's version and definition; None for a tool that is gone or not offered.
 
-    A planned effect runs with the definition that it was planned with (E9).
+    A planned effect runs with the definition it was planned with.
     """
     if tool is None or not tool.is_offered:
         return None

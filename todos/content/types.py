@@ -1,4 +1,4 @@
-"""Types of todos: making, changing and removing them, with a sentence for what can't be (L09)."""
+"""Types of todos: creation, changes and removal, with validation."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ FIELDS = (
 
 
 def types_of(project: Project) -> QuerySet[TodoType]:
-    """The project's types by name, without those that were removed."""
+    """The project's types by name, without removed ones."""
     return TodoType.objects.filter(project=project, is_removed=False).order_by("name")
 
 
 def get_type(project: Project, type_id: UUID) -> TodoType:
-    """One of the project's types. Raises Http404, also where it was removed."""
+    """Return one of the project's types. Raises Http404, also for a removed one."""
     found = types_of(project).filter(pk=type_id).first()
     if found is None:
         raise Http404
@@ -54,46 +54,47 @@ def get_type(project: Project, type_id: UUID) -> TodoType:
 
 
 def find_type(project: Project, wanted: str) -> TodoType:
-    """The type of this id or name. Raises ApiError that says which there are."""
-    for kind in types_of(project):
-        if wanted in (str(kind.pk), kind.name):
-            return kind
+    """The type with this id or name. Raises ApiError that lists the available types."""
+    for todo_type in types_of(project):
+        if wanted in (str(todo_type.pk), todo_type.name):
+            return todo_type
     names = ", ".join(types_of(project).values_list("name", flat=True)) or "none yet"
-    raise ApiError("invalid_type", f"type: there is no such type; there are: {names}.", field="type")
+    raise ApiError("invalid_type", f"type: no such type. Available types: {names}.", field="type")
 
 
 def save_type(
     project: Project, fields: Mapping[str, Any], *, type_id: UUID | None = None, started_from: str | None = None
 ) -> TodoType:
-    """Make a type, or change one: `name`, `description`, `tools`, `model`, `recipients`, `approver_role`, `second_approver`,
-    `limit_argument`, `limit_value`, `expires_after_hours`, `is_extracted`, any of them. `started_from` is the type's `updated_at`
-    in ISO 8601, as the editor has seen it. Raises ApiError that names the field, Conflict where another was saved since, Http404.
+    """Create a type, or change the one with `type_id`. `fields` holds any of FIELDS.
 
-    An approval of a todo of the type is void when its name, model or tools change, or whom it writes to.
+    `started_from` is the type's `updated_at` in ISO 8601 when the editor loaded it. Raises ApiError that names the
+    field, Conflict if the type was saved since, and Http404.
+
+    A change of name, model, tools or recipients voids the approvals of the type's todos.
     """
     _lock(project)
-    kind = get_type(project, type_id) if type_id else TodoType(project=project)
-    if started_from is not None and started_from != kind.updated_at.isoformat():
+    todo_type = get_type(project, type_id) if type_id else TodoType(project=project)
+    if started_from is not None and started_from != todo_type.updated_at.isoformat():
         raise Conflict(
-            f"Somebody saved {kind.name} meanwhile{_differing(kind, fields)}. What you chose is still here: save again to make it so.",
+            f"Somebody else saved {todo_type.name}{_differences(todo_type, fields)}. Save again to apply your changes.",
             code="changed_meanwhile",
         )
     if unknown := [name for name in fields if name not in FIELDS]:
         raise ApiError("forbidden_field", f"{unknown[0]} cannot be set.", field=unknown[0])
     for name, value in fields.items():
-        setattr(kind, name, value.strip() if isinstance(value, str) else value)
-    _check(kind, is_named="name" in fields, has_tools="tools" in fields)
-    kind.save()
-    return kind
+        setattr(todo_type, name, value.strip() if isinstance(value, str) else value)
+    _check(todo_type, is_named="name" in fields, has_tools="tools" in fields)
+    todo_type.save()
+    return todo_type
 
 
 def remove_type(project: Project, type_id: UUID) -> None:
-    """Remove a type. Its todos stay; none of them can be approved before it has another. Raises Http404."""
-    # Whoever saves it at this moment would write down that it is there still.
+    """Remove a type. Its todos stay, but can't be approved until they get another type. Raises Http404."""
+    # A concurrent save would write `is_removed` back to False.
     _lock(project)
-    kind = get_type(project, type_id)
-    kind.is_removed = True
-    kind.save(update_fields=["is_removed", "updated_at"])
+    todo_type = get_type(project, type_id)
+    todo_type.is_removed = True
+    todo_type.save(update_fields=["is_removed", "updated_at"])
 
 
 def task_tools(project: Project) -> list[str]:
@@ -101,89 +102,91 @@ def task_tools(project: Project) -> list[str]:
     return [name for name, tool in compiled_tools(project).items() if Trigger.TASK in tool.moments]
 
 
-def _differing(kind: TodoType, fields: Mapping[str, Any]) -> str:
-    """Which fields an editor wants to be something else than what stands, in words."""
-    names = [name.replace("_", " ") for name, value in fields.items() if getattr(kind, name, value) != value]
-    return f", and yours differs in {', '.join(names)}" if names else ""
+def _differences(todo_type: TodoType, fields: Mapping[str, Any]) -> str:
+    """A phrase that lists the submitted fields that differ from the stored ones."""
+    names = [name.replace("_", " ") for name, value in fields.items() if getattr(todo_type, name, value) != value]
+    return f" with a different {', '.join(names)}" if names else ""
 
 
 def _lock(project: Project) -> None:
-    # One lock for all types of a project: names are compared with each other, and counted.
+    # One lock for all types of a project, because names are unique and their number is limited.
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
 
 
-def _check(kind: TodoType, *, is_named: bool, has_tools: bool) -> None:
-    """Raise ApiError for the first thing that is wrong. Tools that stood already may be gone meanwhile."""
-    _check_texts(kind)
-    if is_named or kind._state.adding:
-        _check_name(kind)
+def _check(todo_type: TodoType, *, is_named: bool, has_tools: bool) -> None:
+    """Raise ApiError for the first invalid field. Tools are checked only if given: stored ones may have been deleted
+    since.
+    """
+    _check_texts(todo_type)
+    if is_named or todo_type._state.adding:
+        _check_name(todo_type)
     if has_tools:
-        kind.tools = _checked_tools(kind.project, kind.tools)
-    kind.recipients = checked_recipients(kind.recipients)
-    if kind.approver_role not in APPROVERS:
-        raise _wrong("approver_role", f"must be one of: {', '.join(APPROVERS)}.")
-    if not _is_whole(kind.expires_after_hours) or not 1 <= kind.expires_after_hours <= LONGEST_HOURS:
-        raise _wrong("expires_after_hours", f"must be between 1 and {LONGEST_HOURS:,}.")
-    _check_second(kind)
+        todo_type.tools = _checked_tools(todo_type.project, todo_type.tools)
+    todo_type.recipients = checked_recipients(todo_type.recipients)
+    if todo_type.approver_role not in APPROVERS:
+        raise _invalid("approver_role", f"must be one of: {', '.join(APPROVERS)}.")
+    if not _is_whole(todo_type.expires_after_hours) or not 1 <= todo_type.expires_after_hours <= LONGEST_HOURS:
+        raise _invalid("expires_after_hours", f"must be between 1 and {LONGEST_HOURS:,}.")
+    _check_second(todo_type)
 
 
-def _check_texts(kind: TodoType) -> None:
+def _check_texts(todo_type: TodoType) -> None:
     for name, longest in (("name", LONGEST_NAME), ("description", LONGEST_DESCRIPTION)):
-        text = getattr(kind, name)
+        text = getattr(todo_type, name)
         if is_empty(text):
-            raise _wrong(name, "is empty.")
+            raise _invalid(name, "is empty.")
         if len(text) > longest:
-            raise _wrong(name, f"has {len(text):,} characters; the limit is {longest:,}.")
-    if len(kind.model) > 120:
-        raise _wrong("model", f"has {len(kind.model):,} characters; the limit is 120.")
+            raise _invalid(name, f"has {len(text):,} characters; the limit is {longest:,}.")
+    if len(todo_type.model) > 120:
+        raise _invalid("model", f"has {len(todo_type.model):,} characters; the limit is 120.")
 
 
-def _check_name(kind: TodoType) -> None:
-    others = types_of(kind.project).exclude(pk=kind.pk)
-    if others.filter(name__iexact=kind.name).exists():
-        raise Conflict(f"The project has a type named {kind.name} already.", code="name_taken", field="name")
-    if others.count() >= MOST_TYPES:
-        raise ApiError("too_many", f"The project has {MOST_TYPES} types; remove one first.")
+def _check_name(todo_type: TodoType) -> None:
+    other_types = types_of(todo_type.project).exclude(pk=todo_type.pk)
+    if other_types.filter(name__iexact=todo_type.name).exists():
+        raise Conflict(f"A type named {todo_type.name} already exists.", code="name_taken", field="name")
+    if other_types.count() >= MOST_TYPES:
+        raise ApiError("too_many", f"A project can have at most {MOST_TYPES} types. Remove one first.")
 
 
 def _checked_tools(project: Project, names: Sequence[Any]) -> list[str]:
-    """The names, each of a tool that can run in a task, and none twice. Raises ApiError."""
+    """The names, if each is a tool that can run in a todo and none is repeated. Raises ApiError."""
     known = compiled_tools(project)
     for at, name in enumerate(names):
         if name in names[:at]:
-            raise _wrong("tools", f"names {name} twice.")
+            raise _invalid("tools", f"contains {name} twice.")
         tool = known.get(name)
         if tool is None:
             close = _suggestion(name, task_tools(project))
-            raise _wrong("tools", f"names '{str(name)[:100]}', which is no tool.{close}")
+            raise _invalid("tools", f"contains '{str(name)[:100]}', which is not a tool.{close}")
         if Trigger.TASK not in tool.moments:
-            raise _wrong("tools", f"names {name}, which works inside a conversation only.")
+            raise _invalid("tools", f"contains {name}, which works only in conversations.")
     return list(names)
 
 
-def _check_second(kind: TodoType) -> None:
-    if kind.second_approver not in SecondApprover.values:
-        raise _wrong("second_approver", f"must be one of: {', '.join(SecondApprover.values)}.")
-    if kind.second_approver != SecondApprover.ABOVE:
-        kind.limit_argument, kind.limit_value = "", None
+def _check_second(todo_type: TodoType) -> None:
+    if todo_type.second_approver not in SecondApprover.values:
+        raise _invalid("second_approver", f"must be one of: {', '.join(SecondApprover.values)}.")
+    if todo_type.second_approver != SecondApprover.ABOVE:
+        todo_type.limit_argument, todo_type.limit_value = "", None
         return
-    if not kind.limit_argument:
-        raise _wrong("limit_argument", "is required: name the argument that is compared with the limit.")
-    limit = kind.limit_value
+    if not todo_type.limit_argument:
+        raise _invalid("limit_argument", "is required: the argument to compare with the limit.")
+    limit = todo_type.limit_value
     if limit is None:
-        raise _wrong("limit_value", "is required: above it two people have to approve.")
+        raise _invalid("limit_value", "is required: above it, two people have to approve.")
     if isinstance(limit, bool) or not isinstance(limit, int | float | Decimal) or not 0 <= limit <= HIGHEST_LIMIT:
-        raise _wrong("limit_value", f"must be a number from 0 to {HIGHEST_LIMIT:,}.")
+        raise _invalid("limit_value", f"must be a number from 0 to {HIGHEST_LIMIT:,}.")
 
 
 def _suggestion(name: Any, known: list[str]) -> str:
     close = get_close_matches(str(name)[:100], known, n=1)
-    return f" Did you mean {close[0]}?" if close else f" There are: {', '.join(known)}."
+    return f" Did you mean {close[0]}?" if close else f" Available tools: {', '.join(known)}."
 
 
 def _is_whole(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _wrong(field: str, what: str) -> ApiError:
+def _invalid(field: str, what: str) -> ApiError:
     return ApiError(f"invalid_{field}", f"{field} {what}", field=field)

@@ -1,1 +1,1 @@
-"""Carrying out approved todos: frozen ones as they stand, the others step by step with a model (L09-L14, reliability 2.4)."""
+"""The executor of approved todos: frozen calls run as approved, other todos step by step with a model."""

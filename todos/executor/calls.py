@@ -1,4 +1,4 @@
-"""One call of a step: begun under a standing approval, carried out once, and given its result (T1, T6, T8; reliability 2.2)."""
+"""Execution of one call: started under a valid approval, executed once, and given its result."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from tenancy.postgresql.prepared import Prepared
 from tenancy.prepared_queries import PreparedQuery
 from tenancy.threads import in_db
 from todos.approvals import validity
-from todos.approvals.validity import Void
+from todos.approvals.validity import InvalidApproval
 from todos.content.snapshot import ApprovalContext, fingerprint_of, load_approval_context
-from todos.content.versions import standing_approval
+from todos.content.versions import current_approval
 from todos.executor import settle
-from todos.executor.run_context import RunContext, context_of, todo_tx
+from todos.executor.run_context import RunContext, todo_tx, tool_context_of
 from todos.executor.stop import stop_for_review
 from todos.models import Approval, Todo, TodoCall, TodoStatus
 from tools.engine import ledger
@@ -37,154 +37,164 @@ from tools.models import Effect, EffectState
 
 log = logging.getLogger(__name__)
 
-SWAPPED = "What is planned for {tool} isn't what was decided any more; look at it, and approve it again."
+PLAN_CHANGED = "The plan for {tool} has changed since it was decided. Review and approve it again."
 
 
 @dataclass(frozen=True)
 class StartedCall:
-    """An effect whose attempt is committed as begun, and the ground that its approval was found to hold on."""
+    """An effect whose attempt is committed as started, and the context its approval was checked against."""
 
     effect: Effect
     tool_context: ToolContext
-    ground: ApprovalContext
+    approval_context: ApprovalContext
 
 
 @dataclass(frozen=True)
 class HeldCall:
-    """Nothing was begun or written yet: the call ends here, which its conversation is to learn in the same commit."""
+    """A call that must end without being started or written yet; its conversation has to be told in the same commit."""
 
     conversation_id: UUID | None
 
 
 @dataclass(frozen=True)
-class Attempted:
-    """A call after an attempt whose outcome is still to be put down. `ground` is what its todo stood on when it began."""
+class AttemptedCall:
+    """A call after an attempt whose outcome isn't recorded yet, with the context its todo was started with."""
 
     call_id: UUID
     conversation_id: UUID | None
     outcome: Outcome
-    ground: ApprovalContext
+    approval_context: ApprovalContext
 
 
-async def carry_out_calls(
-    job: ClaimedJob, calls: Sequence[UUID], *, begins_in: UUID | None, first: StartedCall | HeldCall | None = None
-) -> Attempted | None:
-    """One attempt at each call that is due. Each may end, be put off, be kept back, or find its approval void. `begins_in` is the
-    todo's conversation.
+async def execute_calls(
+    job: ClaimedJob,
+    calls: Sequence[UUID],
+    *,
+    locked_conversation_id: UUID | None,
+    first: StartedCall | HeldCall | None = None,
+) -> AttemptedCall | None:
+    """Make one attempt at each due call. A call may end, be postponed, be held back, or find its approval void.
 
-    `first` is how the first of them has begun already. What became of the last attempt is given back: it is put down with what
-    follows from it, in one commit.
+    `locked_conversation_id` is the todo's conversation; `first` is the first call if it has been started. The last
+    attempt is returned unrecorded, so that it is recorded in one commit with the next move.
     """
-    attempted: Attempted | None = None
+    attempted: AttemptedCall | None = None
     for at, call_id in enumerate(calls):
         if attempted is not None:
             await in_db(record, job, attempted)
             failpoint("todo.between_effects")
-        attempted = await _carry_out(job, call_id, begins_in=begins_in, begun=None if at else first)
+        attempted = await _execute_call(
+            job, call_id, locked_conversation_id=locked_conversation_id, started=None if at else first
+        )
     return attempted
 
 
-async def _carry_out(
-    job: ClaimedJob, call_id: UUID, *, begins_in: UUID | None, begun: StartedCall | HeldCall | None
-) -> Attempted | None:
-    if begun is None:
-        begun = await in_db(_begin, job, call_id, begins_in=begins_in)
-    if isinstance(begun, HeldCall):
-        begun = await in_db(_begin, job, call_id, begins_in=begins_in, keeping=begun)
-    if not isinstance(begun, StartedCall):
+async def _execute_call(
+    job: ClaimedJob, call_id: UUID, *, locked_conversation_id: UUID | None, started: StartedCall | HeldCall | None
+) -> AttemptedCall | None:
+    if started is None:
+        started = await in_db(_start, job, call_id, locked_conversation_id=locked_conversation_id)
+    if isinstance(started, HeldCall):
+        started = await in_db(_start, job, call_id, locked_conversation_id=locked_conversation_id, held=started)
+    if not isinstance(started, StartedCall):
         return None
     failpoint("effect.sending_pre_bytes")
-    outcome = await _attempt(begun)
+    outcome = await _attempt(started)
     failpoint("effect.response_pre_commit")
-    return Attempted(call_id, begun.effect.conversation_id, outcome, begun.ground)
+    return AttemptedCall(call_id, started.effect.conversation_id, outcome, started.approval_context)
 
 
-def record(job: ClaimedJob, attempted: Attempted) -> None:
-    """Put down what happened, whatever became of the todo meanwhile."""
+def record(job: ClaimedJob, attempted: AttemptedCall) -> None:
+    """Record an outcome, whatever has happened to the todo since."""
     with todo_tx(job, conversation_id=attempted.conversation_id) as todo:
         settle_attempt(todo, attempted)
 
 
-def settle_attempt(todo: Todo, attempted: Attempted, *, work: RunContext | None = None) -> None:
-    """Put down what happened, inside a transaction that holds the conversation and has locked the todo.
+def settle_attempt(todo: Todo, attempted: AttemptedCall, *, run: RunContext | None = None) -> None:
+    """Record an outcome in a transaction that has locked the todo and its conversation.
 
-    `work` is the todo's run as that transaction has read it; its call is then as it stands afterwards.
+    The run, if given, is as that transaction read it; its call is updated in place.
     """
-    known = [call for call in work.open_calls if call.pk == attempted.call_id] if work else []
-    call = known[0] if known else _call(attempted.call_id)
+    loaded = [call for call in run.open_calls if call.pk == attempted.call_id] if run else []
+    call = loaded[0] if loaded else _call(attempted.call_id)
     settle.settle(todo, call.step.approval, call, attempted.outcome)
 
 
-async def _attempt(begun: StartedCall) -> Outcome:
-    """What became of it. A tool that raises ends no run: what it did before isn't known (L19)."""
+async def _attempt(started: StartedCall) -> Outcome:
+    """Execute the call. A tool that raises has an unknown outcome and doesn't end the run."""
     try:
-        return await execute(begun.effect, begun.tool_context)
+        return await execute(started.effect, started.tool_context)
     except Exception:  # the edge to the tools: any bug of a handler becomes a result that the model and staff see
-        log.exception("%s raised.", begun.effect.tool)
+        log.exception("%s raised.", started.effect.tool)
         return Outcome.unknown(TOOL_CRASHED)
 
 
-def _begin(
-    job: ClaimedJob, call_id: UUID, *, begins_in: UUID | None, keeping: HeldCall | None = None
+def _start(
+    job: ClaimedJob, call_id: UUID, *, locked_conversation_id: UUID | None, held: HeldCall | None = None
 ) -> StartedCall | HeldCall | None:
-    """Begin a stored call in a transaction of its own. With `keeping` the conversation is held: a call that is kept back ends."""
-    with todo_tx(job, conversation_id=keeping.conversation_id if keeping else None, begins_in=begins_in) as todo:
+    """Start a stored call in its own transaction. With `held` the conversation is locked, and a held call ends."""
+    with todo_tx(
+        job, conversation_id=held.conversation_id if held else None, locked_conversation_id=locked_conversation_id
+    ) as todo:
         call = _call(call_id)
-        return begin_call(todo, call, approval=_standing(todo, call), keeping=keeping)
+        return start_call(todo, call, approval=_latest_approval(todo, call), held=held)
 
 
-def begin_call(
-    todo: Todo, call: TodoCall, *, approval: Approval | None, keeping: HeldCall | None = None
+def start_call(
+    todo: Todo, call: TodoCall, *, approval: Approval | None, held: HeldCall | None = None
 ) -> StartedCall | HeldCall | None:
-    """The approval is looked at again, and `sending` committed, before anything leaves (T1, E1). None: not now, or never.
+    """Check the approval again and mark the effect as `sending`, to be committed before any request is sent. None if
+    the call can't start now or ever.
 
-    Inside a transaction that has locked the todo and then read the whole of it, and the `approval` of its version. Kept: the call
-    is to end here instead, which it does with `keeping`.
+    Call it in a transaction that has locked the todo before reading it and `approval`, the approval of its version.
+    Returns a HeldCall for a call that must end; calling again with it as `held` ends the call.
     """
     if call.finished_at is not None or todo.status != TodoStatus.IN_PROGRESS or todo.taker:
         return None
-    ground = load_approval_context(todo)
+    approval_context = load_approval_context(todo)
     try:
-        approval = validity.check(todo, approval, ground=ground)
-    except Void as void:
+        approval = validity.check(todo, approval, context=approval_context)
+    except InvalidApproval as void:
         stop_for_review(todo, void)
         return None
     if approval.pk != call.step.approval_id:
         return None
-    if _is_swapped(call):
-        stop_for_review(todo, Void(SWAPPED.format(tool=call.name)))
+    if _is_plan_changed(call):
+        stop_for_review(todo, InvalidApproval(PLAN_CHANGED.format(tool=call.name)))
         return None
-    end = _kept_back_by(todo, call)
+    end = _end_instead(todo, call)
     if end is None:
-        return _go(todo, settle.effect_of(call), ground)
-    if keeping is None:
+        return _begin_sending(todo, settle.effect_of(call), approval_context)
+    if held is None:
         return HeldCall(todo.conversation_id)
     end()
     return None
 
 
-def _standing(todo: Todo, call: TodoCall) -> Approval | None:
-    """The approval of the todo's version: that of the call, unless another one stands by now."""
+def _latest_approval(todo: Todo, call: TodoCall) -> Approval | None:
+    """The approval of the todo's current version: the call's own unless another has replaced it."""
     approval = call.step.approval
     is_standing = approval.version == todo.version and approval.ended_at is None
-    return approval if is_standing else standing_approval(todo)
+    return approval if is_standing else current_approval(todo)
 
 
-def _is_swapped(call: TodoCall) -> bool:
-    """Whether the ledger holds another plan than the step decided, or another version of the tool than was approved (T1)."""
+def _is_plan_changed(call: TodoCall) -> bool:
+    """True if the ledger's plan differs from the step's decision, or its tool version from the approved one."""
     effect = settle.effect_of(call)
     decided = (call.name, call.arguments, call.step.approval.content["tools"].get(call.name))
     return decided != (effect.tool, effect.arguments, fingerprint_of(effect))
 
 
-def _kept_back_by(todo: Todo, call: TodoCall) -> Callable[[], None] | None:
-    """What ends the call here, because its worker died at it, or it is a repeat, or too much. None where it may begin."""
+def _end_instead(todo: Todo, call: TodoCall) -> Callable[[], None] | None:
+    """A function that ends the call because its worker died, it repeats another, or it exceeds a limit. None if it may
+    start.
+    """
     effect = settle.effect_of(call)
     if effect.state == EffectState.SENDING:
         if effect.delivery != RetryPolicy.ONCE and effect.attempts < MAX_ATTEMPTS:
             return None
         return partial(settle.fail_call, todo, call, WORKER_DIED)
-    earlier = repeated_by(todo, call.step.approval, effect)
+    earlier = find_repeated(todo, call.step.approval, effect)
     if earlier is not None:
         return partial(settle.hold_back, todo, call, earlier)
     if too_much := why_over_limit(effect):
@@ -192,12 +202,12 @@ def _kept_back_by(todo: Todo, call: TodoCall) -> Callable[[], None] | None:
     return None
 
 
-def _go(todo: Todo, effect: Effect, ground: ApprovalContext) -> StartedCall | None:
+def _begin_sending(todo: Todo, effect: Effect, approval_context: ApprovalContext) -> StartedCall | None:
     action = definition_of(effect).action
     answers_later = action.type is ActionType.SEND_WEBHOOK and action.webhook.callback
     if not ledger.begin_sending(effect, callback_hash=digest_of(callback_token(effect.pk)) if answers_later else ""):
         return None
-    return StartedCall(effect, context_of(todo, effect, contact=ground.contact), ground)
+    return StartedCall(effect, tool_context_of(todo, effect, contact=approval_context.contact), approval_context)
 
 
 CALLS = PreparedQuery(
@@ -223,38 +233,40 @@ EARLIER_RUNS = PreparedQuery(
     ),
     kinds=(UUID, UUID, UUID, str, str, str),
 )
-_ONE_AT_A_TIME = Prepared("select 1 from pg_advisory_xact_lock(hashtextextended(%s, 0))")
+_LOCK_REPEAT_KEY = Prepared("select 1 from pg_advisory_xact_lock(hashtextextended(%s, 0))")
 
 
-def repeated_by(todo: Todo, approval: Approval, effect: Effect) -> Effect | None:
-    """What was done already and isn't ticked to be done once more; inside the transaction that begins the effect.
+def find_repeated(todo: Todo, approval: Approval, effect: Effect) -> Effect | None:
+    """The earlier effect that this one repeats, unless staff chose to repeat it. Runs in the transaction that starts
+    the effect.
 
-    Whatever an earlier run of the same todo did counts, however long ago; else the same thing within the window of its kind:
-    two different texts to one customer, each of them approved, are no repeat.
-    Of two todos that begin the same at once the second sees the first; and so does one that begins what a turn does, because both
-    have locked the conversation.
+    Any effect of an earlier run of the same todo counts, however old. Other effects count if they do the same within
+    the window of their kind: two different texts to one customer, each approved, are no repeat.
+
+    Of two todos that start the same effect at once, the second sees the first. The same holds for a todo and a turn,
+    because both lock the conversation.
     """
     if effect.resolved_at is not None:
         return None
-    _wait_for_others(effect)
-    earlier = _of_earlier_runs(todo, approval, effect) or find_duplicate(effect)
-    return None if earlier is None or _is_ticked(earlier, approval) else earlier
+    _lock_repeat_key(effect)
+    earlier = _from_earlier_runs(todo, approval, effect) or find_duplicate(effect)
+    return None if earlier is None or _is_repeat_wanted(earlier, approval) else earlier
 
 
-def _is_ticked(earlier: Effect, approval: Approval) -> bool:
-    """Whether it is to be done once more: what was done is ticked, or what was held back because of it."""
+def _is_repeat_wanted(earlier: Effect, approval: Approval) -> bool:
+    """True if staff chose to repeat the earlier effect, or to execute one that was held back because of it."""
     if str(earlier.pk) in approval.repeats:
         return True
     return bool(approval.repeats) and Effect.objects.filter(pk__in=approval.repeats, repeats=earlier.pk).exists()
 
 
-def _of_earlier_runs(todo: Todo, approval: Approval, effect: Effect) -> Effect | None:
+def _from_earlier_runs(todo: Todo, approval: Approval, effect: Effect) -> Effect | None:
     if approval.version == 1:
         return None
     same = EARLIER_RUNS(todo.pk, approval.pk, effect.pk, effect.repeat_key, effect.tool, effect.recipient)
     return next(iter(same), None)
 
 
-def _wait_for_others(effect: Effect) -> None:
+def _lock_repeat_key(effect: Effect) -> None:
     if effect.repeat_key:
-        _ONE_AT_A_TIME(effect.repeat_key)
+        _LOCK_REPEAT_KEY(effect.repeat_key)

@@ -1,4 +1,4 @@
-"""The conversation of a todo as its run needs it; a todo may have none."""
+"""Access to a todo's conversation for its run; a todo may have none."""
 
 from __future__ import annotations
 
@@ -8,17 +8,19 @@ from uuid import UUID
 from todos.hooks import Transcript, hold_conversation, lock_conversation, read_transcript
 
 
-def transcript_of(conversation_id: UUID | None) -> Transcript:
-    """What was said in a todo's conversation; nothing for a todo without one."""
+def load_transcript(conversation_id: UUID | None) -> Transcript:
+    """The transcript of a todo's conversation; empty without one."""
     return read_transcript(conversation_id) if conversation_id is not None else Transcript()
 
 
 def hold(conversation_id: UUID | None) -> AbstractContextManager[None]:
-    """A todo's conversation, held for the rest of the transaction; nothing is held where there is none."""
+    """Lock a todo's conversation for the rest of the transaction and log changes of its effects; does nothing without
+    one.
+    """
     return hold_conversation(conversation_id) if conversation_id is not None else nullcontext()
 
 
 def lock(conversation_id: UUID | None) -> None:
-    """Lock a todo's conversation, so that of two effects that begin in it at once, by a todo and by a turn, one sees the other."""
+    """Lock a todo's conversation, so that of a todo and a turn that start effects in it at once, one sees the other's."""
     if conversation_id is not None:
         lock_conversation(conversation_id)

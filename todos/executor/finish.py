@@ -1,55 +1,55 @@
-"""How a run ends: `completed` needs every effect done and the model's own stop; the model's word proves nothing (T5, T9)."""
+"""End of a run. `completed` requires that every effect is done and the model has stopped; its text is no evidence."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from todos.content.lifecycle import AGENT, Actor, move
+from todos.content.lifecycle import AGENT, Actor, transition
 from todos.content.versions import end_approvals
 from todos.executor import settle
-from todos.executor.run_context import RunContext, read_work
+from todos.executor.run_context import RunContext, load_run
 from todos.models import Todo, TodoStatus
 from todos.models.step import MOST_STEPS
 from tools.models import Effect, EffectState
 
-LIMIT = f"It was stopped after {MOST_STEPS} steps, the most that a todo may take, before the agent was done."
-NOT_KNOWN = "It isn't known whether {tools} happened: look into it, and say so."
-HELD = "{tools} was held back, because the same was done already."
+STEP_LIMIT_REACHED = f"Stopped after {MOST_STEPS} steps, the limit for a todo."
+OUTCOME_UNKNOWN = "We don't know whether {tools} went through. Check, and confirm the outcome."
+HELD = "{tools} was held back because it was already done."
 NOT_DONE = "{tool} was not done: {error}"
-NOTHING_DONE = "No tool was used, so nothing was done. The agent says: {said}"
+NOTHING_DONE = "The agent used no tool, so nothing was done. It said: {said}"
 
 
-def finish(work: RunContext, *, actor: Actor = AGENT) -> None:
-    """Move the locked todo, whose run has nothing left to do, to where it ends."""
-    status, reason = verdict_on(work)
+def finish(run: RunContext, *, actor: Actor = AGENT) -> None:
+    """Move the locked todo, whose run has nothing left to do, to its final status."""
+    status, reason = final_status(run)
     if status in (TodoStatus.COMPLETED, TodoStatus.FAILED):
-        end_approvals(work.todo)
-    move(work.todo, status, what=status.value, actor=actor, reason=reason)
+        end_approvals(run.todo)
+    transition(run.todo, status, what=status.value, actor=actor, reason=reason)
 
 
 def fail_run(todo: Todo, reason: str) -> None:
-    """The run's job has failed for good: open calls end, and the todo with them."""
+    """End the open calls and the todo after the run's job has failed permanently."""
     if todo.status == TodoStatus.APPROVED:
-        move(todo, TodoStatus.IN_PROGRESS, what="started", actor=AGENT)
+        transition(todo, TodoStatus.IN_PROGRESS, what="started", actor=AGENT)
     if todo.status != TodoStatus.IN_PROGRESS or todo.taker:
         return
-    work = read_work(todo)
-    for call in work.open_calls if work else []:
+    run = load_run(todo)
+    for call in run.open_calls if run else []:
         settle.fail_call(todo, call, reason)
-    left = read_work(todo)
-    is_unknown = left is not None and bool(_in_state(_effects(left), EffectState.UNKNOWN))
+    remaining = load_run(todo)
+    is_unknown = remaining is not None and bool(_in_state(_effects(remaining), EffectState.UNKNOWN))
     status = TodoStatus.NEEDS_ATTENTION if is_unknown else TodoStatus.FAILED
     if status == TodoStatus.FAILED:
         end_approvals(todo)
-    move(todo, status, what=status.value, actor=AGENT, reason=reason)
+    transition(todo, status, what=status.value, actor=AGENT, reason=reason)
 
 
-def verdict_on(work: RunContext) -> tuple[TodoStatus, str]:
-    """Where a run ends that has nothing left to do, and why."""
-    effects = _effects(work)
-    reasons = [] if work.has_stopped else [LIMIT]
+def final_status(run: RunContext) -> tuple[TodoStatus, str]:
+    """The final status of a run with nothing left to do, and the reason."""
+    effects = _effects(run)
+    reasons = [] if run.has_stopped else [STEP_LIMIT_REACHED]
     if unknown := _in_state(effects, EffectState.UNKNOWN):
-        return TodoStatus.NEEDS_ATTENTION, " ".join([*reasons, NOT_KNOWN.format(tools=_named(unknown))])
+        return TodoStatus.NEEDS_ATTENTION, " ".join([*reasons, OUTCOME_UNKNOWN.format(tools=_named(unknown))])
     failed = _in_state(effects, EffectState.FAILED, EffectState.CANCELLED)
     reasons += [NOT_DONE.format(tool=one.tool, error=one.error or one.told) for one in failed]
     if reasons:
@@ -57,21 +57,21 @@ def verdict_on(work: RunContext) -> tuple[TodoStatus, str]:
     if held := _in_state(effects, EffectState.HELD):
         return TodoStatus.NEEDS_ATTENTION, HELD.format(tools=_named(held))
     if not effects:
-        return _without_effects(work)
+        return _without_effects(run)
     return TodoStatus.COMPLETED, ""
 
 
-def _without_effects(work: RunContext) -> tuple[TodoStatus, str]:
-    if work.is_frozen:
-        return TodoStatus.FAILED, work.calls[0].result
-    return TodoStatus.NEEDS_ATTENTION, NOTHING_DONE.format(said=work.steps[-1].step.content or "nothing.")
+def _without_effects(run: RunContext) -> tuple[TodoStatus, str]:
+    if run.is_frozen:
+        return TodoStatus.FAILED, run.calls[0].result
+    return TodoStatus.NEEDS_ATTENTION, NOTHING_DONE.format(said=run.steps[-1].step.content or "nothing.")
 
 
-def _effects(work: RunContext) -> list[Effect]:
-    """The effects of the run as they stand now, in the order of its calls."""
-    of_calls = dict.fromkeys(call.effect_id for call in work.calls if call.effect_id is not None)
-    found = Effect.objects.in_bulk(of_calls) if of_calls else {}
-    return [found[effect_id] for effect_id in of_calls]
+def _effects(run: RunContext) -> list[Effect]:
+    """The current effects of the run, in the order of its calls."""
+    effect_ids = dict.fromkeys(call.effect_id for call in run.calls if call.effect_id is not None)
+    found = Effect.objects.in_bulk(effect_ids) if effect_ids else {}
+    return [found[effect_id] for effect_id in effect_ids]
 
 
 def _in_state(effects: Sequence[Effect], *states: EffectState) -> list[Effect]:

@@ -1,4 +1,4 @@
-"""The jobs by which a todo's run goes on later; its first is queued by its approval (todos.approvals.approve)."""
+"""Jobs that continue a todo's run, by key. The first job is queued by the approval (todos.approvals.approve)."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ from tools.models import Effect
 
 
 def queue_retry(todo: Todo, approval: Approval, effect: Effect, *, at: datetime) -> None:
-    """Let an effect that wasn't sent be tried again."""
+    """Queue another attempt at an effect that wasn't sent."""
     _queue(todo, _retry_key(approval, effect), run_after=at)
 
 
-def queue_look(todo: Todo, approval: Approval, effect: Effect, *, at: datetime) -> None:
-    """Let somebody look whether a tool that answers later has answered."""
+def queue_callback_check(todo: Todo, approval: Approval, effect: Effect, *, at: datetime) -> None:
+    """Queue a check whether an asynchronous tool has answered."""
     _queue(todo, f"todo:{approval.pk}:callback:{effect.pk}:{effect.attempts}", run_after=at)
 
 
-def queue_answered(todo: Todo, approval: Approval, effect: Effect, *, answer: str) -> None:
-    """Let the run go on after an answer: a tool's that called back, or staff's."""
+def queue_continuation(todo: Todo, approval: Approval, effect: Effect, *, answer: str) -> None:
+    """Queue the rest of the run after a tool's callback or a decision of staff."""
     _queue(todo, f"todo:{approval.pk}:{answer}:{effect.pk}:{effect.attempts}")
 
 
 def approval_of(key: str) -> UUID:
-    """The approval whose run a job of the lane carries on."""
+    """The id of the approval whose run the job continues."""
     return UUID(key.split(":")[1])
 
 
-def put_off(approval: Approval, effects: Iterable[Effect]) -> set[UUID]:
-    """The effects whose next attempt isn't due yet: the job that makes it still waits, and isn't the one that asks."""
-    of_key = {_retry_key(approval, effect): effect.pk for effect in effects if effect.attempts}
-    if not of_key:
+def postponed_effects(approval: Approval, effects: Iterable[Effect]) -> set[UUID]:
+    """The ids of the effects whose next attempt isn't due: another job, still queued, will make it."""
+    effect_ids = {_retry_key(approval, effect): effect.pk for effect in effects if effect.attempts}
+    if not effect_ids:
         return set()
-    waiting = Job.objects.filter(key__in=of_key, state=State.QUEUED).values_list("key", flat=True)
-    return {of_key[key] for key in waiting}
+    waiting = Job.objects.filter(key__in=effect_ids, state=State.QUEUED).values_list("key", flat=True)
+    return {effect_ids[key] for key in waiting}
 
 
 def _retry_key(approval: Approval, effect: Effect) -> str:
@@ -53,7 +53,7 @@ def _queue(todo: Todo, key: str, *, run_after: datetime | None = None) -> None:
                 lane=LANE,
                 project_id=todo.project_id,
                 subject_id=todo.pk,
-                # One that is put off holds up no run of a later version.
+                # Equal ordinals, so that a postponed job doesn't block the run of a later version.
                 ordinal=0,
                 key=key,
                 run_after=run_after,

@@ -1,4 +1,4 @@
-"""The execute skill: one step of carrying out an approved todo (L12, L14)."""
+"""The execute skill: one step of an approved todo."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ MAX_OUTPUT_TOKENS = 4_000
 class ExecuteContext:
     """The variables of templates/prompts/execute.
 
-    `kind` says what todos of this type are, `quote` is the promise that it comes from, `earlier` what earlier runs have done;
-    `messages` are the conversation that the todo belongs to, `summary` what was said before them.
+    `kind` describes the todo's type, `quote` is the promise it comes from, and `earlier` lists the effects of earlier
+    runs. `messages` are the newest of the todo's conversation, `summary` covers those before.
     """
 
     business_name: str
@@ -43,7 +43,7 @@ def build_request(
     tools: Sequence[dict[str, Any]],
     model: ModelSpec,
 ) -> ChatRequest:
-    """The request for the next step. `said` are the steps so far, `tools` the specifications of what may be called."""
+    """The request for the next step. `said` are the steps so far, `tools` the specifications of the tools on offer."""
     return agent_request(
         SKILL,
         context,

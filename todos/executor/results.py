@@ -1,4 +1,4 @@
-"""Giving calls their results: the text that the model is told, in the transaction of their effect's end (L19, T8)."""
+"""Results of calls: the text returned to the model, stored in the transaction that ends the effect."""
 
 from __future__ import annotations
 
@@ -26,21 +26,31 @@ log = logging.getLogger(__name__)
 
 
 def end_call(todo: Todo, call: TodoCall, effect: Effect) -> None:
-    """Give a call the result of its effect, in the transaction of that end. Errors are logged (L19)."""
+    """Store the result of the call's effect, in the transaction that ended it. Errors are logged."""
     is_error = effect.state in (EffectState.FAILED, EffectState.UNKNOWN, EffectState.CANCELLED)
     if is_error:
         log.error("%s of todo %s is %s: %s", effect.tool, todo.pk, effect.state, effect.error)
-    put_result(call, result_of(effect), is_error=is_error)
+    store_result(call, result_of(effect), is_error=is_error)
 
 
-def put_result(call: TodoCall, result: str, *, is_error: bool) -> None:
-    """End a stored call, and with the last of a step's calls the step."""
-    mine = current_organization_id()
-    rows = _END(result, is_error, mine, call.pk, mine, call.step_id, mine, call.step_id, call.pk)
+def store_result(call: TodoCall, result: str, *, is_error: bool) -> None:
+    """End a stored call, and the step with its last call."""
+    organization_id = current_organization_id()
+    rows = _END(
+        result,
+        is_error,
+        organization_id,
+        call.pk,
+        organization_id,
+        call.step_id,
+        organization_id,
+        call.step_id,
+        call.pk,
+    )
     call.result, call.is_error, call.finished_at = result, is_error, rows[0][0]
 
 
 def reopen_call(call: TodoCall) -> None:
-    """Let a call that had its result be carried out once more."""
+    """Clear the result of a call, so that it is executed again."""
     TodoCall.objects.filter(pk=call.pk).update(result="", is_error=False, finished_at=None)
     TodoStep.objects.filter(pk=call.step_id).update(finished_at=None)

@@ -1,4 +1,4 @@
-"""What late results and staff decide about an effect of a todo, and how its run goes on (W6, E2, E6, T9)."""
+"""Late results and decisions of staff about a todo's effects, and how its run continues."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import cast
 from uuid import UUID
 
 from jobs.errors import WrongState
-from todos.content.lifecycle import Actor, move
+from todos.content.lifecycle import Actor, transition
 from todos.executor import settle
-from todos.executor.finish import finish, verdict_on
-from todos.executor.job_keys import queue_answered
+from todos.executor.finish import final_status, finish
+from todos.executor.job_keys import queue_continuation
 from todos.executor.results import reopen_call
-from todos.executor.run_context import lock_todo, read_work
+from todos.executor.run_context import load_run, lock_todo
 from todos.hooks import todo_changed
 from todos.models import Todo, TodoCall, TodoStatus
 from tools.engine import effect_decisions, ledger
@@ -21,82 +21,84 @@ from tools.models import Effect, EffectState
 
 COLLEAGUE = "a colleague"
 CHECKED = "A colleague has checked it: it was not done."
-GOES_ON = (TodoStatus.IN_PROGRESS, TodoStatus.NEEDS_ATTENTION)
-AWAITS = (TodoStatus.PENDING_REVIEW, TodoStatus.APPROVED)
+CONTINUABLE = (TodoStatus.IN_PROGRESS, TodoStatus.NEEDS_ATTENTION)
+AWAITING = (TodoStatus.PENDING_REVIEW, TodoStatus.APPROVED)
 CLOSED = (TodoStatus.COMPLETED, TodoStatus.REJECTED, TodoStatus.EXPIRED, TodoStatus.CANCELLED)
-NO_MORE = "Its todo is {state}, and nothing more of it is done: make another todo for this."
-RUN_IS_OVER = "The run of its todo that it belongs to is over: review that again."
+NO_MORE = "Its todo is {state}. Create another todo for this."
+RUN_IS_OVER = "The run of its todo has ended. Review the todo again."
 
 
-def is_of_todo(effect: Effect) -> bool:
-    """Whether a todo's run carries the effect out."""
+def belongs_to_todo(effect: Effect) -> bool:
+    """True if the effect is executed by a todo's run."""
     return TodoCall.objects.filter(effect=effect).exists()
 
 
-def why_not_again(effects: Iterable[UUID]) -> Mapping[UUID, str]:
-    """Of these effects those of a todo whose run doesn't go on, so that none is done once more by itself; each with the reason."""
-    asked = list(effects)
-    over: dict[UUID, str] = {}
-    for todo in Todo.objects.filter(effect__in=asked).exclude(status__in=GOES_ON):
-        over[cast(UUID, todo.effect_id)] = _over(todo)
-    calls = TodoCall.objects.filter(effect__in=asked).select_related("step__approval", "step__todo")
+def why_not_repeatable(effects: Iterable[UUID]) -> Mapping[UUID, str]:
+    """The reason why an effect can't be executed again, by id, for each effect whose todo's run is over."""
+    effect_ids = list(effects)
+    reasons: dict[UUID, str] = {}
+    for todo in Todo.objects.filter(effect__in=effect_ids).exclude(status__in=CONTINUABLE):
+        reasons[cast(UUID, todo.effect_id)] = _why_over(todo)
+    calls = TodoCall.objects.filter(effect__in=effect_ids).select_related("step__approval", "step__todo")
     newest = {cast(UUID, call.effect_id): call for call in calls.order_by("step__approval__version")}
     for effect_id, call in newest.items():
         if not _is_running(call.step.todo, call):
-            over[effect_id] = _over(call.step.todo)
-    return over
+            reasons[effect_id] = _why_over(call.step.todo)
+    return reasons
 
 
-def effect_ended(effect: Effect, outcome: Outcome) -> None:
-    """A tool that answers later has answered: its call ends, and the run goes on. A second answer changes nothing."""
+def settle_callback(effect: Effect, outcome: Outcome) -> None:
+    """Settle the callback of an asynchronous tool and continue the run. A second callback changes nothing."""
     todo, call = _locked(effect)
-    if effect_is_over(call):
+    if is_effect_final(call):
         return
     settle.settle(todo, call.step.approval, call, outcome)
-    _go_on(todo, call, answer="called_back", by=None)
+    _continue(todo, call, answer="called_back", by=None)
 
 
 def resolve(effect: Effect, *, happened: bool, by: UUID | None) -> Effect:
-    """Staff says whether an unknown effect happened. If not, it is done once more, unless its todo is over, and where that is
-    reviewed again with the next yes. Raises WrongState.
+    """Record staff's answer whether an unknown effect happened.
+
+    If it did not, it is executed again while the run lasts; a todo under review executes its own effect with the next
+    approval; otherwise the effect fails. Raises WrongState.
     """
     todo, call = _locked(effect)
-    standing = settle.effect_of(call)
+    current = settle.effect_of(call)
     if happened:
-        effect_decisions.confirm(standing, by=by)
+        effect_decisions.confirm(current, by=by)
         settle.close(todo, call)
-        _go_on(todo, call, answer="resolved", by=by)
+        _continue(todo, call, answer="resolved", by=by)
     elif _is_running(todo, call):
-        effect_decisions.send_again(standing, by=by)
+        effect_decisions.send_again(current, by=by)
         _reopen(todo, call, answer="resolved", by=by)
-    elif standing.pk == todo.effect_id and todo.status in AWAITS:
-        # With the yes that it waits for it is done, or given up with a no.
-        effect_decisions.send_again(standing, by=by)
+    elif current.pk == todo.effect_id and todo.status in AWAITING:
+        # The pending approval executes the effect; a rejection cancels it.
+        effect_decisions.send_again(current, by=by)
         settle.close(todo, call)
     else:
-        _demand_unknown(standing)
+        _require_unknown(current)
         settle.end(todo, call, Outcome.failed(CHECKED), state=EffectState.FAILED)
-    return standing
+    return current
 
 
 def release(effect: Effect, *, by: UUID | None) -> Effect:
-    """Staff lets a held repeat go out after all. Raises WrongState, also when its todo is over."""
+    """Release a held repeat on staff's decision. Raises WrongState, also if the todo's run is over."""
     todo, call = _locked(effect)
-    standing = settle.effect_of(call)
+    current = settle.effect_of(call)
     if not _is_running(todo, call):
-        raise WrongState(_over(todo))
-    effect_decisions.release(standing, by=by)
+        raise WrongState(_why_over(todo))
+    effect_decisions.release(current, by=by)
     _reopen(todo, call, answer="released", by=by)
-    return standing
+    return current
 
 
-def effect_is_over(call: TodoCall) -> bool:
-    """Whether nothing that comes now changes how the call's effect ended."""
+def is_effect_final(call: TodoCall) -> bool:
+    """True if the outcome of the call's effect is final."""
     return settle.effect_of(call).state not in (*ledger.OPEN, EffectState.UNKNOWN)
 
 
 def _locked(effect: Effect) -> tuple[Todo, TodoCall]:
-    """The todo, locked, and the newest call of it that carries the effect."""
+    """Lock the todo and return it with the newest call that executes the effect."""
     calls = TodoCall.objects.select_related("effect", "step__approval")
     found = calls.filter(effect=effect).order_by("-step__approval__version")
     todo = lock_todo(found[0].step.todo_id)
@@ -104,12 +106,12 @@ def _locked(effect: Effect) -> tuple[Todo, TodoCall]:
 
 
 def _is_running(todo: Todo, call: TodoCall) -> bool:
-    """Whether the run that the call is part of may go on."""
+    """True if the run that the call is part of may continue."""
     approval = call.step.approval
-    return todo.status in GOES_ON and todo.version == approval.version and approval.ended_at is None
+    return todo.status in CONTINUABLE and todo.version == approval.version and approval.ended_at is None
 
 
-def _over(todo: Todo) -> str:
+def _why_over(todo: Todo) -> str:
     status = TodoStatus(todo.status)
     return NO_MORE.format(state=status.label.lower()) if status in CLOSED else RUN_IS_OVER
 
@@ -117,32 +119,32 @@ def _over(todo: Todo) -> str:
 def _reopen(todo: Todo, call: TodoCall, *, answer: str, by: UUID | None) -> None:
     reopen_call(call)
     settle.announce(todo, settle.effect_of(call))
-    _go_on(todo, call, answer=answer, by=by)
+    _continue(todo, call, answer=answer, by=by)
 
 
-def _go_on(todo: Todo, call: TodoCall, *, answer: str, by: UUID | None) -> None:
-    """Let a run that isn't over look at what is left. One that needed attention may have nothing left, and ends."""
+def _continue(todo: Todo, call: TodoCall, *, answer: str, by: UUID | None) -> None:
+    """Queue the rest of a run that isn't over. A run that needed attention and has nothing left is concluded."""
     if not _is_running(todo, call):
         return
-    work = read_work(todo)
-    if work is None:
+    run = load_run(todo)
+    if run is None:
         return
-    if todo.status == TodoStatus.IN_PROGRESS or work.open_calls:
+    if todo.status == TodoStatus.IN_PROGRESS or run.open_calls:
         if todo.status == TodoStatus.NEEDS_ATTENTION:
-            move(todo, TodoStatus.IN_PROGRESS, what="resumed", actor=_actor(by))
-        queue_answered(todo, work.approval, settle.effect_of(call), answer=answer)
+            transition(todo, TodoStatus.IN_PROGRESS, what="resumed", actor=_actor(by))
+        queue_continuation(todo, run.approval, settle.effect_of(call), answer=answer)
         return
     _conclude(todo, by=by)
 
 
 def _conclude(todo: Todo, *, by: UUID | None) -> None:
-    """Nothing is left of a run that needed attention: it is completed, or says why it still needs it."""
-    work = read_work(todo)
-    if work is None:
+    """Complete a todo that needed attention, or update the reason why it still does."""
+    run = load_run(todo)
+    if run is None:
         return
-    status, reason = verdict_on(work)
+    status, reason = final_status(run)
     if status == TodoStatus.COMPLETED:
-        finish(work, actor=_actor(by))
+        finish(run, actor=_actor(by))
         return
     Todo.objects.filter(pk=todo.pk).update(reason=reason[:500])
     todo.refresh_from_db()
@@ -153,6 +155,6 @@ def _actor(by: UUID | None) -> Actor:
     return Actor(COLLEAGUE, by)
 
 
-def _demand_unknown(effect: Effect) -> None:
+def _require_unknown(effect: Effect) -> None:
     if effect.state != EffectState.UNKNOWN:
-        raise WrongState(f"This is for an effect that is unknown; this one is {EffectState(effect.state).value}.")
+        raise WrongState(f"Only an unknown effect can be resolved; this one is {EffectState(effect.state).value}.")

@@ -1,8 +1,11 @@
-"""execute_todo: carries on one approved todo from wherever it stands (L12-L14, reliability 2.4).
+"""The run of one approved todo, continued from its stored state.
 
-claim: approval checked, in progress → for each step: the model decides → the step is stored, and its first call begun, in one
-commit → carried out, outside of any transaction → its result, and what comes next, committed → the next step; no call: the run
-ends. Every call: the approval is checked again in the transaction that commits `sending`.
+    1. The job is claimed, the approval checked, and the todo moves to in_progress.
+    2. The model decides a step. The step is stored and its first call started, in one commit.
+    3. Each call is executed outside of any transaction. The last outcome is committed with the next move.
+    4. Steps repeat until the model makes no more calls; then the run ends.
+
+The approval is checked again in each transaction that commits `sending`.
 """
 
 from __future__ import annotations
@@ -18,118 +21,120 @@ from jobs.lanes import ClaimedJob
 from jobs.models import State
 from tenancy.threads import in_db
 from todos.approvals import validity
-from todos.approvals.validity import Void
-from todos.content.lifecycle import AGENT, move
+from todos.approvals.validity import InvalidApproval
+from todos.content.lifecycle import AGENT, transition
 from todos.executor import settle
-from todos.executor.calls import Attempted, carry_out_calls, record, settle_attempt
+from todos.executor.calls import AttemptedCall, execute_calls, record, settle_attempt
 from todos.executor.finish import fail_run, finish
-from todos.executor.job_keys import approval_of, put_off
+from todos.executor.job_keys import approval_of, postponed_effects
 from todos.executor.prompt import ExecuteContext
-from todos.executor.run_context import RunContext, lock_todo, read_work, todo_tx
-from todos.executor.steps import Step, context_of, store_frozen_step, take_step
+from todos.executor.run_context import RunContext, load_run, lock_todo, todo_tx
+from todos.executor.steps import Step, build_context, store_frozen_step, take_step
 from todos.executor.stop import catch_up, is_accepted, stop, stop_for_review
 from todos.models import Todo, TodoCall, TodoStatus
 from todos.models.step import MOST_STEPS
 
 
 @dataclass(frozen=True)
-class Move:
-    """What comes next: the calls that are due, or, where there are none, another step, which is asked for by `context`."""
+class NextMove:
+    """The next move: the due calls or, if there are none, a request to the model with `context`."""
 
-    work: RunContext
+    run: RunContext
     calls: Sequence[UUID] = ()
     context: ExecuteContext | None = None
 
 
 async def run_todo(job: ClaimedJob) -> None:
-    """Go on until the todo has ended, is to be reviewed again, or waits for something. What was done is never done again."""
+    """Continue until the todo ends, returns to review, or waits. Executed effects are never executed again."""
     failpoint("todo.claimed")
-    attempted: Attempted | None = None
-    while (ahead := await _look_ahead(job, attempted)) is not None:
-        step = Step(ahead.calls)
-        if ahead.context is not None:
-            step = await take_step(job, ahead.work, ahead.context)
-        begins_in = ahead.work.todo.conversation_id
-        attempted = await carry_out_calls(job, step.calls, begins_in=begins_in, first=step.first)
+    attempted: AttemptedCall | None = None
+    while (move := await _next_move(job, attempted)) is not None:
+        step = Step(move.calls)
+        if move.context is not None:
+            step = await take_step(job, move.run, move.context)
+        locked_conversation_id = move.run.todo.conversation_id
+        attempted = await execute_calls(
+            job, step.calls, locked_conversation_id=locked_conversation_id, first=step.first
+        )
 
 
 def fail_todo(job: ClaimedJob, reason: str) -> None:
-    """The job has failed for good; the lane has locked the todo."""
+    """End a todo whose job has failed permanently. The lane has locked the todo."""
     fail_run(lock_todo(job.subject_id), reason)
 
 
 def refuse_run(todo_id: UUID, ordinal: int) -> None:
-    """A run isn't repeated: its todo is reviewed and approved again (T11)."""
-    raise WrongState("Review the todo again, and approve what is to be done.")
+    """Runs can't be repeated: the todo has to be reviewed and approved again."""
+    raise WrongState("Review the todo again and approve it.")
 
 
 def lock_subject(todo_id: UUID) -> None:
-    """Lock a todo for what follows in the transaction."""
+    """Lock a todo for the rest of the transaction."""
     lock_todo(todo_id)
 
 
-async def _look_ahead(job: ClaimedJob, attempted: Attempted | None) -> Move | None:
-    """What comes next after an attempt, whose outcome is put down also where nothing can be decided."""
+async def _next_move(job: ClaimedJob, attempted: AttemptedCall | None) -> NextMove | None:
+    """The next move after an attempt, whose outcome is recorded even if the decision fails."""
     try:
-        ahead = await in_db(next_move, job, attempted)
+        move = await in_db(decide_next_move, job, attempted)
     except Exception:
         if attempted is not None:
             await in_db(record, job, attempted)
         raise
     if attempted is not None:
         failpoint("todo.between_effects")
-    return ahead
+    return move
 
 
-def next_move(job: ClaimedJob, attempted: Attempted | None = None) -> Move | None:
-    """Put down what became of the last attempt, and decide what comes next, in one transaction.
+def decide_next_move(job: ClaimedJob, attempted: AttemptedCall | None = None) -> NextMove | None:
+    """Record the last attempt and decide the next move, in one transaction.
 
-    It ends the job where nothing comes next: then None.
+    Ends the job and returns None if nothing is left to do.
     """
     with todo_tx(job, conversation_id=attempted.conversation_id if attempted else None) as todo:
-        work = read_work(todo, ground=attempted.ground if attempted else None)
+        run = load_run(todo, approval_context=attempted.approval_context if attempted else None)
         if attempted is not None:
-            settle_attempt(todo, attempted, work=work)
-        work = _take_up(todo, work, approval_id=approval_of(job.key))
-        if work is None:
+            settle_attempt(todo, attempted, run=run)
+        run = _prepare_run(todo, run, approval_id=approval_of(job.key))
+        if run is None:
             prove(job, finish=State.SKIPPED, error=f"This todo is {TodoStatus(todo.status).label.lower()}.")
             return None
-        open_calls = _still_open(work)
-        if due := _due(work, open_calls):
-            return Move(work, due)
-        if not open_calls and not work.has_stopped and len(work.steps) < MOST_STEPS:
-            return Move(work, context=context_of(work))
+        open_calls = _still_open(run)
+        if due := _due(run, open_calls):
+            return NextMove(run, due)
+        if not open_calls and not run.has_stopped and len(run.steps) < MOST_STEPS:
+            return NextMove(run, context=build_context(run))
         if not open_calls:
             failpoint("todo.last_step_pre_final")
-            finish(work)
+            finish(run)
         prove(job, finish=State.DONE)
         return None
 
 
-def _take_up(todo: Todo, work: RunContext | None, *, approval_id: UUID) -> RunContext | None:
-    """The run that is at hand; None where nothing may run. The first time, its approval is checked (T1, T10)."""
-    if work is None or work.approval.pk != approval_id or todo.status not in validity.RUNS:
+def _prepare_run(todo: Todo, run: RunContext | None, *, approval_id: UUID) -> RunContext | None:
+    """The run to continue, or None if nothing may run. The approval is checked when the run starts."""
+    if run is None or run.approval.pk != approval_id or todo.status not in validity.RUNNABLE:
         stop(todo, approval_id=approval_id)
         return None
     if todo.status == TodoStatus.APPROVED:
         try:
-            validity.check(todo, work.approval, ground=work.ground)
-        except Void as void:
+            validity.check(todo, run.approval, context=run.approval_context)
+        except InvalidApproval as void:
             stop_for_review(todo, void)
             return None
-        move(todo, TodoStatus.IN_PROGRESS, what="started", actor=AGENT)
-    if work.is_frozen and not work.steps:
-        store_frozen_step(work)
-        return read_work(todo, ground=work.ground)
-    return work
+        transition(todo, TodoStatus.IN_PROGRESS, what="started", actor=AGENT)
+    if run.is_frozen and not run.steps:
+        store_frozen_step(run)
+        return load_run(todo, approval_context=run.approval_context)
+    return run
 
 
-def _still_open(work: RunContext) -> list[TodoCall]:
-    """The calls without a result, after those were ended whose effect has ended meanwhile."""
-    return [call for call in work.open_calls if not catch_up(work.todo, call)]
+def _still_open(run: RunContext) -> list[TodoCall]:
+    """The calls without a result, after closing those whose effect has ended since."""
+    return [call for call in run.open_calls if not catch_up(run.todo, call)]
 
 
-def _due(work: RunContext, calls: Sequence[TodoCall]) -> list[UUID]:
-    """Those of the open calls that wait neither for an answer nor for their next attempt."""
-    waiting = put_off(work.approval, [settle.effect_of(call) for call in calls])
+def _due(run: RunContext, calls: Sequence[TodoCall]) -> list[UUID]:
+    """The open calls that wait neither for a callback nor for their next attempt."""
+    waiting = postponed_effects(run.approval, [settle.effect_of(call) for call in calls])
     return [call.pk for call in calls if not is_accepted(call) and call.effect_id not in waiting]

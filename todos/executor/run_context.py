@@ -1,4 +1,4 @@
-"""A todo at hand: the worker's transactions on it, and everything that carrying it out needs."""
+"""The data of a run, and the worker's transactions on its todo."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from projects.models.agent_config import AgentConfig
 from tenancy.prepared_queries import PreparedQuery
 from tenancy.scope import current_organization_id, tenant_tx
 from todos.content.snapshot import CHANNEL, ApprovalContext, load_approval_context, tools_of
-from todos.content.versions import LOCK, read_whole, standing_approval, time_of
+from todos.content.versions import LOCK, current_approval, load_todo, time_of
 from todos.executor.conversation import hold, lock
 from todos.executor.prompt import SKILL
 from todos.models import Approval, Todo, TodoCall, TodoStep
@@ -36,7 +36,7 @@ M = TypeVar("M", bound=Model)
 
 @dataclass(frozen=True)
 class StepWithCalls:
-    """A step that was decided, with its calls in order, each with its effect."""
+    """A stored step with its calls in order, each with its effect."""
 
     step: TodoStep
     calls: Sequence[TodoCall]
@@ -44,90 +44,93 @@ class StepWithCalls:
 
 @dataclass(frozen=True)
 class RunContext:
-    """A run of one approval. `now` is the database's time; `steps` are what was decided so far, with their calls, each open
-    one with its effect.
+    """The run of one approval. `now` is the database's time; `steps` are the steps so far, whose open calls have their
+    effects.
     """
 
     todo: Todo
     approval: Approval
     config: AgentConfig
     model: ModelSpec
-    ground: ApprovalContext
+    approval_context: ApprovalContext
     steps: Sequence[StepWithCalls]
     now: datetime
 
     @property
     def tools(self) -> Mapping[str, CompiledTool]:
-        """Those that may be used, in the order they are offered (L09)."""
-        known = self.ground.tools
+        """The usable tools, in the order they are offered."""
+        known = self.approval_context.tools
         return {name: known[name] for name in tools_of(self.todo) if name in known and _is_usable(known[name])}
 
     @property
     def contact(self) -> Contact | None:
-        return self.ground.contact
+        return self.approval_context.contact
 
     @property
     def is_frozen(self) -> bool:
-        """Whether exactly one call was approved, and no model is asked."""
+        """True if exactly one call was approved and no model is called."""
         return bool(self.todo.tool) or self.todo.effect_id is not None
 
     @property
     def calls(self) -> list[TodoCall]:
-        return [call for taken in self.steps for call in taken.calls]
+        return [call for entry in self.steps for call in entry.calls]
 
     @property
     def open_calls(self) -> list[TodoCall]:
-        """Calls without a result yet; an unknown outcome is one (T8)."""
+        """Calls without a result. An unknown outcome is a result."""
         return [call for call in self.calls if call.finished_at is None]
 
     @property
     def has_stopped(self) -> bool:
-        """Whether nothing more will be decided: the frozen call stands, or the model called nothing any more."""
+        """True if no more steps follow: the frozen call is stored, or the model's last step made no calls."""
         return bool(self.steps) and (self.is_frozen or not self.steps[-1].calls)
 
     def tool_context(self, effect: Effect) -> ToolContext:
-        """Where, when and for whom an effect of this run happens."""
-        return context_of(self.todo, effect, contact=self.contact)
+        """The context in which an effect of this run is executed."""
+        return tool_context_of(self.todo, effect, contact=self.contact)
 
 
 STEPS = PreparedQuery(lambda approval: TodoStep.objects.filter(approval_id=approval).order_by("number"), kinds=(UUID,))
-# By keys alone, and in tens: a join could be planned by the organization, which has many more of them than a run.
+# By keys, ten at a time: the planner might drive a join by organization, which has far more rows than one run.
 CALLS = PreparedQuery(
     lambda *steps: TodoCall.objects.filter(step_id__in=steps).order_by("index"), kinds=(UUID,) * MOST_STEPS
 )
 EFFECTS = PreparedQuery(lambda *effects: Effect.objects.filter(pk__in=effects), kinds=(UUID,) * MOST_STEPS)
-NONE = UUID(int=0)
+NO_ID = UUID(int=0)
 
 
 @contextmanager
-def todo_tx(job: ClaimedJob, *, conversation_id: UUID | None = None, begins_in: UUID | None = None) -> Iterator[Todo]:
-    """One transaction of a worker on its todo, which is locked before the job proves itself (jobs.fence). Raises Zombie.
+def todo_tx(
+    job: ClaimedJob, *, conversation_id: UUID | None = None, locked_conversation_id: UUID | None = None
+) -> Iterator[Todo]:
+    """A worker's transaction on its todo, which is locked before the job proves its lease (jobs.fence). Raises
+    LeaseLost.
 
-    `conversation_id` is the todo's, where that learns in the same commit what becomes of effects, and `begins_in` it is, where an
-    effect may begin: it is locked first of all.
+    Pass the conversation as `conversation_id` to log changes of effects in the same commit, or as
+    `locked_conversation_id` if an effect may start. Either way it is locked first.
     """
     with tenant_tx(job.organization_id, plans_once=True), hold(conversation_id):
         if conversation_id is None:
-            lock(begins_in)
+            lock(locked_conversation_id)
         LOCK(job.organization_id, job.subject_id)
         prove(job)
-        # By a statement of its own: what was committed while the lock was waited for is seen in all of it.
-        yield read_whole(job.subject_id)
+        # A second statement sees everything that was committed during the wait for the lock.
+        yield load_todo(job.subject_id)
 
 
 def lock_todo(todo_id: UUID) -> Todo:
-    """The todo, which nobody else changes before this transaction ends. Raises Todo.DoesNotExist."""
+    """Lock the todo for the rest of the transaction and return it. Raises Todo.DoesNotExist."""
     LOCK(current_organization_id(), todo_id)
-    return read_whole(todo_id)
+    return load_todo(todo_id)
 
 
-def read_work(todo: Todo, *, ground: ApprovalContext | None = None) -> RunContext | None:
-    """What the locked todo's run is about; None when no approval of it stands.
+def load_run(todo: Todo, *, approval_context: ApprovalContext | None = None) -> RunContext | None:
+    """Read the run of the locked todo; None if it has no current approval.
 
-    `ground` is what an earlier transaction of the run has read of it. It says what may be decided; whether that may be done
-    is asked anew before each effect.
+    The context may come from an earlier transaction of the run. It decides the next step only: the approval is checked
+    with fresh data before each effect.
     """
-    approval = standing_approval(todo)
+    approval = current_approval(todo)
     if approval is None:
         return None
     config = config_of(todo)
@@ -137,14 +140,14 @@ def read_work(todo: Todo, *, ground: ApprovalContext | None = None) -> RunContex
         approval=approval,
         config=config,
         model=replace(model, model=todo.type.model) if todo.type and todo.type.model else model,
-        ground=ground or load_approval_context(todo),
-        steps=steps_of(approval),
+        approval_context=approval_context or load_approval_context(todo),
+        steps=load_steps(approval),
         now=time_of(todo),
     )
 
 
-def context_of(todo: Todo, effect: Effect, *, contact: Contact | None) -> ToolContext:
-    """Where, when and for whom an effect of a locked todo happens."""
+def tool_context_of(todo: Todo, effect: Effect, *, contact: Contact | None) -> ToolContext:
+    """The context in which an effect of a locked todo is executed."""
     config = config_of(todo)
     return ToolContext(
         organization_id=cast(UUID, todo.organization_id),
@@ -163,33 +166,33 @@ def context_of(todo: Todo, effect: Effect, *, contact: Contact | None) -> ToolCo
 
 
 def config_of(todo: Todo) -> AgentConfig:
-    """The settings of the todo's agent."""
+    """The configuration of the todo's agent."""
     return cast(AgentVersion, todo.project.agent_version).config
 
 
-def steps_of(approval: Approval) -> list[StepWithCalls]:
+def load_steps(approval: Approval) -> list[StepWithCalls]:
     """The steps of an approval's run, in order."""
-    steps, of_step = STEPS(approval.pk), defaultdict[UUID, list[TodoCall]](list)
-    calls = _in_tens(CALLS, [step.pk for step in steps])
+    steps, calls_by_step = STEPS(approval.pk), defaultdict[UUID, list[TodoCall]](list)
+    calls = _in_batches(CALLS, [step.pk for step in steps])
     still_open = [call.effect_id for call in calls if call.finished_at is None and call.effect_id is not None]
-    effects = {effect.pk: effect for effect in _in_tens(EFFECTS, still_open)}
+    effects = {effect.pk: effect for effect in _in_batches(EFFECTS, still_open)}
     for call in calls:
         if call.effect_id in effects:
             call.effect = effects[call.effect_id]
-        of_step[call.step_id].append(call)
-    return [_taken(step, of_step[step.pk], approval) for step in steps]
+        calls_by_step[call.step_id].append(call)
+    return [_with_calls(step, calls_by_step[step.pk], approval) for step in steps]
 
 
-def _in_tens(rows: PreparedQuery[M], keys: Sequence[UUID]) -> list[M]:
-    """The rows of these keys."""
+def _in_batches(rows: PreparedQuery[M], keys: Sequence[UUID]) -> list[M]:
+    """The rows with these keys, queried ten at a time."""
     found = list[M]()
-    for at in range(0, len(keys), MOST_STEPS):
-        some = keys[at : at + MOST_STEPS]
-        found += rows(*some, *[NONE] * (MOST_STEPS - len(some)))
+    for start in range(0, len(keys), MOST_STEPS):
+        batch = keys[start : start + MOST_STEPS]
+        found += rows(*batch, *[NO_ID] * (MOST_STEPS - len(batch)))
     return found
 
 
-def _taken(step: TodoStep, calls: list[TodoCall], approval: Approval) -> StepWithCalls:
+def _with_calls(step: TodoStep, calls: list[TodoCall], approval: Approval) -> StepWithCalls:
     step.approval = approval
     for call in calls:
         call.step = step

@@ -1,4 +1,4 @@
-"""What an attempt's outcome means for an effect of a todo, and what follows from it in the same commit (E4, E8, T8)."""
+"""The consequences of an attempt's outcome for a todo's effect, in the same commit."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pydantic import ValidationError
 
 from jobs.enqueue import enqueue
 from todos.content.versions import time_of
-from todos.executor.job_keys import queue_look, queue_retry
+from todos.executor.job_keys import queue_callback_check, queue_retry
 from todos.executor.results import end_call
 from todos.hooks import effect_changed
 from todos.models import Approval, Todo, TodoCall
@@ -20,12 +20,12 @@ from tools.engine.promises import settle_promises
 from tools.models import AfterAction, AfterActionState, Effect, EffectState
 
 STATES = {NextStep.DONE: EffectState.DONE, NextStep.FAILED: EffectState.FAILED, NextStep.UNKNOWN: EffectState.UNKNOWN}
-NO_CONVERSATION = "The todo belongs to no conversation."
-NO_CUSTOMER = "The todo is about no customer."
+NO_CONVERSATION = "The todo has no conversation."
+NO_CUSTOMER = "The todo has no customer."
 
 
 def settle(todo: Todo, approval: Approval, call: TodoCall, outcome: Outcome) -> None:
-    """Put an attempt's outcome down, the todo being locked. It ends the call, or another job goes on with it later."""
+    """Record an attempt's outcome; the todo is locked. It ends the call or queues a job that continues it."""
     effect = effect_of(call)
     course = next_step(effect, outcome, now=time_of(todo))
     if course is NextStep.AGAIN:
@@ -37,36 +37,36 @@ def settle(todo: Todo, approval: Approval, call: TodoCall, outcome: Outcome) -> 
 
 
 def end(todo: Todo, call: TodoCall, outcome: Outcome, *, state: EffectState) -> None:
-    """End a call with its effect's end; an effect that was over already stays as it is, and is told once."""
+    """End a call together with its effect. An effect that had already ended stays unchanged and is announced once."""
     effect = effect_of(call)
     is_new = ledger.store_outcome(effect, outcome, state=state)
     if is_new:
-        _follow_up(todo, effect)
+        _plan_after_actions(todo, effect)
     if is_new or call.finished_at is None:
         close(todo, call)
 
 
 def fail_call(todo: Todo, call: TodoCall, reason: str) -> None:
-    """It can't be worked on any more: what has begun may have happened, anything else certainly did not (E4)."""
+    """End a call that can't be continued: unknown if the effect was started, failed otherwise."""
     effect = effect_of(call)
     is_open = effect.state == EffectState.SENDING or effect.is_uncertain
     end(todo, call, Outcome.failed(reason), state=EffectState.UNKNOWN if is_open else EffectState.FAILED)
 
 
 def hold_back(todo: Todo, call: TodoCall, earlier: Effect) -> None:
-    """It is what was done already (E6, T11)."""
+    """Hold back an effect that repeats an earlier one."""
     ledger.hold_back(effect_of(call), earlier)
     close(todo, call)
 
 
 def cancel(todo: Todo, call: TodoCall, reason: str) -> None:
-    """It isn't to be done any more, and hasn't begun."""
+    """Cancel a call that hasn't started."""
     ledger.cancel(effect_of(call), reason=reason)
     close(todo, call)
 
 
 def close(todo: Todo, call: TodoCall) -> None:
-    """Give the call the result of its effect, which is over, and tell who listens."""
+    """Store the result of a call whose effect has ended, and notify listeners."""
     effect = effect_of(call)
     settle_promises(effect)
     end_call(todo, call, effect)
@@ -74,12 +74,12 @@ def close(todo: Todo, call: TodoCall) -> None:
 
 
 def announce(todo: Todo, effect: Effect) -> None:
-    """Tell whoever listens that the effect is in another state."""
+    """Notify listeners that the effect's state has changed."""
     effect_changed.send(todo, effect)
 
 
 def effect_of(call: TodoCall) -> Effect:
-    """The effect of a call that was not refused."""
+    """The effect of a call that was not refused. Raises ValueError."""
     effect: Effect | None = call.effect
     if effect is None:
         raise ValueError("This call was refused; it has no effect.")
@@ -95,14 +95,14 @@ def _try_again(todo: Todo, approval: Approval, effect: Effect, outcome: Outcome)
 
 def _wait_for_callback(todo: Todo, approval: Approval, effect: Effect, outcome: Outcome) -> None:
     if ledger.mark_accepted(effect, outcome):
-        queue_look(todo, approval, effect, at=time_of(todo) + ledger.CALLBACK_TIMEOUT)
+        queue_callback_check(todo, approval, effect, at=time_of(todo) + ledger.CALLBACK_TIMEOUT)
         announce(todo, effect)
 
 
-def _follow_up(todo: Todo, effect: Effect) -> None:
-    """Plan the after-actions of a tool of the project's own, which their own lane runs.
+def _plan_after_actions(todo: Todo, effect: Effect) -> None:
+    """Plan the after-actions of a custom tool; their own lane runs them.
 
-    Without a conversation only what the todo's customer is known by can be changed.
+    Without a conversation, only attributes of the todo's customer can be changed.
     """
     try:
         definition = definition_of(effect)
@@ -120,7 +120,7 @@ def _follow_up(todo: Todo, effect: Effect) -> None:
 
 
 def _is_skipped(todo: Todo, row: AfterAction) -> bool:
-    """Whether an after-action outside of a conversation has nothing to change; it says why."""
+    """True if an after-action without a conversation has nothing to change; its reason is stored."""
     if row.type != AfterActionType.SET_PERSONA_ATTRIBUTE:
         end_after_action(row, AfterActionState.SKIPPED, error=NO_CONVERSATION)
     elif todo.persona_id is None:

@@ -1,4 +1,4 @@
-"""One step of a run: what a model decides, stored before anything acts on it (L12, L14, T6)."""
+"""One step of a run: the model's decision, stored before it is acted on."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from tenancy.threads import in_db
 from tenancy.write_batch import WriteBatch
 from todos.content.lifecycle import AGENT
 from todos.content.snapshot import recipients_of
-from todos.content.versions import standing_approval, time_of
+from todos.content.versions import current_approval, time_of
 from todos.executor import planning
-from todos.executor.calls import HeldCall, StartedCall, begin_call
-from todos.executor.conversation import transcript_of
+from todos.executor.calls import HeldCall, StartedCall, start_call
+from todos.executor.conversation import load_transcript
 from todos.executor.planning import Plan, plan_calls, plan_frozen
 from todos.executor.prompt import ExecuteContext, build_request
 from todos.executor.run_context import RunContext, StepWithCalls, todo_tx
@@ -42,8 +42,8 @@ from tools.models import Effect
 
 log = logging.getLogger(__name__)
 
-# Asking again can't help; whatever else a model fails with may pass.
-HOPELESS = (Rejected, Refused, Blocked, LengthCut)
+# Errors that a retry can't fix.
+PERMANENT_ERRORS = (Rejected, Refused, Blocked, LengthCut)
 MOST_EARLIER = 10
 
 EARLIER = PreparedQuery(
@@ -58,107 +58,106 @@ EARLIER = PreparedQuery(
 
 @dataclass(frozen=True)
 class Step:
-    """A step that is stored: its calls that are to be carried out, and how the first of them has begun, if it has."""
+    """A stored step: its calls to execute, and the started first call, if any."""
 
     calls: Sequence[UUID] = ()
     first: StartedCall | HeldCall | None = None
 
 
-async def take_step(job: ClaimedJob, work: RunContext, context: ExecuteContext) -> Step:
-    """Ask for the next step, and commit it.
-
-    Raises LlmError where it may be tried again, else GiveUp.
-    """
+async def take_step(job: ClaimedJob, run: RunContext, context: ExecuteContext) -> Step:
+    """Request the next step and commit it. Raises LlmError if a retry may help, GiveUp otherwise."""
     records: list[CallRecord] = []
     request = build_request(
-        context, said=as_messages(work.steps), tools=specifications(work.tools.values()), model=work.model
+        context, said=as_messages(run.steps), tools=specifications(run.tools.values()), model=run.model
     )
     try:
         completion = await model_client().complete(request, record=records.append)
         if completion.finish is FinishReason.LENGTH:
             raise LengthCut("The model's answer was cut, because it was too long.")
     except LlmError as error:
-        await in_db(_keep_calls, job, work.todo, records)
-        raise (GiveUp(str(error)) if isinstance(error, HOPELESS) else error) from error
+        await in_db(_store_model_calls, job, run.todo, records)
+        raise (GiveUp(str(error)) if isinstance(error, PERMANENT_ERRORS) else error) from error
     failpoint("todo.model_done_pre_commit")
-    step = await _store_step(job, work, completion, records)
+    step = await _store_step(job, run, completion, records)
     failpoint("todo.step_committed")
     return step
 
 
-async def _store_step(job: ClaimedJob, work: RunContext, completion: Completion, records: Sequence[CallRecord]) -> Step:
-    """Where its first call can't be begun in the same commit, the step is stored all the same: no model is asked for it again."""
+async def _store_step(job: ClaimedJob, run: RunContext, completion: Completion, records: Sequence[CallRecord]) -> Step:
+    """Store the step even if starting its first call in the same commit fails, so that the model is not called for it
+    again.
+    """
     try:
-        return await in_db(_commit, job, work, completion, records, begins=True)
+        return await in_db(_commit, job, run, completion, records, starts_first=True)
     except LeaseLost:
         raise
     except Exception:
-        log.exception("The first call of a step of todo %s could not be begun along with it.", work.todo.pk)
-        return await in_db(_commit, job, work, completion, records, begins=False)
+        log.exception("The first call of a step of todo %s could not be begun along with it.", run.todo.pk)
+        return await in_db(_commit, job, run, completion, records, starts_first=False)
 
 
-def context_of(work: RunContext) -> ExecuteContext:
-    """What the model is told of the todo, read in the transaction that decides to ask it.
+def build_context(run: RunContext) -> ExecuteContext:
+    """The prompt's variables, read in the transaction that decides to call the model.
 
-    What was said is no part of what was approved: it tells how, and the approved content what.
+    The transcript is not part of the approved content: it explains how to do what was approved.
     """
-    todo, contact = work.todo, work.contact
-    told = transcript_of(todo.conversation_id)
+    todo, contact = run.todo, run.contact
+    transcript = load_transcript(todo.conversation_id)
     facts = {name: getattr(contact, name) for name in ("name", "phone", "email", "language")} if contact else {}
     return ExecuteContext(
-        business_name=work.config.business_name,
-        business_context=work.config.business_context,
-        now=work.now.astimezone(ZoneInfo(work.config.timezone)).strftime("%A %d %B %Y, %H:%M"),
+        business_name=run.config.business_name,
+        business_context=run.config.business_context,
+        now=run.now.astimezone(ZoneInfo(run.config.timezone)).strftime("%A %d %B %Y, %H:%M"),
         kind=f"{todo.type.name}: {todo.type.description}" if todo.type else "",
         description=todo.description,
         quote=todo.quote,
         contact=[KnownFact(field=name, value=value) for name, value in facts.items() if value],
         recipients=recipients_of(todo),
-        earlier=_earlier(work),
-        summary=told.summary,
-        messages=list(told.messages),
+        earlier=_earlier_effects(run),
+        summary=transcript.summary,
+        messages=list(transcript.messages),
     )
 
 
-def store_frozen_step(work: RunContext) -> None:
-    """The one step of a todo that asks no model; inside the transaction that takes it up."""
-    step = TodoStep(todo=work.todo, approval=work.approval, number=1, started_at=work.now)
-    _store(work.todo, step, plan_frozen(work, step), WriteBatch())
+def store_frozen_step(run: RunContext) -> None:
+    """Store the one step of a todo without a model, in the transaction that starts the run."""
+    step = TodoStep(todo=run.todo, approval=run.approval, number=1, started_at=run.now)
+    _store(run.todo, step, plan_frozen(run, step), WriteBatch())
 
 
 def _commit(
-    job: ClaimedJob, work: RunContext, completion: Completion, records: Sequence[CallRecord], *, begins: bool
+    job: ClaimedJob, run: RunContext, completion: Completion, records: Sequence[CallRecord], *, starts_first: bool
 ) -> Step:
-    """One commit: the step, its calls, their planned effects, the first of which `begins` (T6, E1). A todo that was cancelled
-    meanwhile takes no step more.
+    """Commit the step, its calls and their planned effects, and start the first if `starts_first`. A todo cancelled in the
+    meantime gets no step.
     """
-    with todo_tx(job, begins_in=work.todo.conversation_id if begins else None) as todo:
+    with todo_tx(job, locked_conversation_id=run.todo.conversation_id if starts_first else None) as todo:
         writes = WriteBatch()
         writes.insert(_rows(job, todo, records))
-        if todo.status != TodoStatus.IN_PROGRESS or todo.version != work.todo.version:
+        if todo.status != TodoStatus.IN_PROGRESS or todo.version != run.todo.version:
             writes.send()
             return Step()
         step = TodoStep(
             todo=todo,
-            approval=work.approval,
-            number=len(work.steps) + 1,
+            approval=run.approval,
+            number=len(run.steps) + 1,
             content=completion.text,
-            model=work.model.model,
+            model=run.model.model,
             cost=records[-1].cost_usd,
             total_ms=completion.total_ms,
             started_at=time_of(todo),
         )
-        plan = plan_calls(work, step, completion.tool_calls)
+        plan = plan_calls(run, step, completion.tool_calls)
         _store(todo, step, plan, writes)
         if plan.to_review:
             return_to_review(todo, reason=plan.to_review, actor=AGENT)
         due = [call for call in plan.calls if call.finished_at is None]
-        first = begin_call(todo, due[0], approval=standing_approval(todo)) if due and begins else None
+        first = start_call(todo, due[0], approval=current_approval(todo)) if due and starts_first else None
         return Step([call.pk for call in due], first)
 
 
 def _store(todo: Todo, step: TodoStep, plan: Plan, writes: WriteBatch) -> None:
-    """Write the step with its plan, and what else is to be written, in one statement."""
+    """Write the step, its plan and the rest of the batch in one statement."""
     if all(call.finished_at is not None for call in plan.calls):
         step.finished_at = step.started_at
     writes.insert([step])
@@ -169,16 +168,16 @@ def _store(todo: Todo, step: TodoStep, plan: Plan, writes: WriteBatch) -> None:
             log.error("%s of todo %s: %s", call.name, todo.pk, call.result)
 
 
-def _earlier(work: RunContext) -> list[str]:
-    """What earlier runs of this todo did, or may have done (T11); the first version has none."""
-    if work.approval.version == 1:
+def _earlier_effects(run: RunContext) -> list[str]:
+    """The effects of earlier runs of this todo that happened or may have happened. The first version has none."""
+    if run.approval.version == 1:
         return []
-    done = EARLIER(work.todo.pk, work.approval.pk)
+    done = EARLIER(run.todo.pk, run.approval.pk)
     return [f"{one.tool}, {one.state}: {one.told or one.error}" for one in done]
 
 
-def _keep_calls(job: ClaimedJob, todo: Todo, records: Sequence[CallRecord]) -> None:
-    """Store the calls of a step that came to nothing, while no other worker has claimed the job since."""
+def _store_model_calls(job: ClaimedJob, todo: Todo, records: Sequence[CallRecord]) -> None:
+    """Store the model calls of a failed step, unless another worker has claimed the job."""
     with tenant_tx(job.organization_id):
         if Job.objects.select_for_update().filter(pk=job.id, token=job.token).exists():
             ModelCall.objects.bulk_create(_rows(job, todo, records))
@@ -189,12 +188,12 @@ def _rows(job: ClaimedJob, todo: Todo, records: Sequence[CallRecord]) -> list[An
 
 
 def as_messages(steps: Sequence[StepWithCalls]) -> list[dict[str, Any]]:
-    """Messages in the wire format of Chat Completions."""
-    return [message for taken in steps for message in call_messages(taken.step.content, taken.calls)]
+    """The steps as messages in the format of Chat Completions."""
+    return [message for entry in steps for message in call_messages(entry.step.content, entry.calls)]
 
 
 def specifications(tools: Iterable[CompiledTool]) -> list[dict[str, Any]]:
-    """Each tool as a function, in the order given; one whose definition can't be carried out is left out."""
+    """The tools as function definitions, in order. Tools with an invalid definition are left out."""
     return [found for tool in tools if (found := _specification(tool)) is not None]
 
 
@@ -207,7 +206,7 @@ def _specification(tool: CompiledTool) -> dict[str, Any] | None:
 
 
 def _parameters(tool: CompiledTool) -> Mapping[str, Any]:
-    """The JSON Schema of its arguments. Raises MalformedTool."""
+    """The JSON Schema of the tool's arguments. Raises MalformedTool."""
     if (handler := handler_of(tool.name, tool.definition)) is not None:
         return handler.schema
     wanted = arguments_schema(tool.name, tool.definition)

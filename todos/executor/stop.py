@@ -1,26 +1,26 @@
-"""When a run may not go on: back to review, expired, or stopped; and what becomes of its open calls."""
+"""Runs that may not continue: their todo returns to review or expires, or their open calls end."""
 
 from __future__ import annotations
 
 from uuid import UUID
 
-from todos.approvals.validity import Void
+from todos.approvals.validity import InvalidApproval
 from todos.content.lifecycle import AGENT
 from todos.content.versions import time_of
 from todos.executor import settle
-from todos.executor.results import put_result
+from todos.executor.results import store_result
 from todos.models import Todo, TodoCall, TodoStatus
 from todos.services import expire_todo, return_to_review
 from tools.engine import ledger
 from tools.engine.execution.outcome_policy import WORKER_DIED
 from tools.models import EffectState
 
-NO_CALLBACK = "It was taken on, and no result has come."
-STOPPED = "The todo is {status} meanwhile."
+NO_CALLBACK = "The tool accepted the request, but no result has arrived."
+STOPPED = "The todo is {status}."
 
 
-def stop_for_review(todo: Todo, void: Void) -> None:
-    """No approval holds for what would run now: the locked todo is to be reviewed again, or its time is over (T1, T10)."""
+def stop_for_review(todo: Todo, void: InvalidApproval) -> None:
+    """Return the locked todo to review, or expire it, because no approval is valid for what would run."""
     if void.is_expired and todo.status == TodoStatus.APPROVED:
         expire_todo(todo)
     else:
@@ -28,15 +28,15 @@ def stop_for_review(todo: Todo, void: Void) -> None:
 
 
 def stop(todo: Todo, *, approval_id: UUID) -> None:
-    """End the open calls of an approval whose run is over. What was begun and answers later is waited for."""
+    """End the open calls of an approval whose run is over, except started ones that wait for a callback."""
     reason = STOPPED.format(status=TodoStatus(todo.status).label.lower())
     calls = TodoCall.objects.select_related("effect").filter(step__approval_id=approval_id, finished_at=None)
     for call in calls.order_by("step__number", "index"):
-        _stop(todo, call, reason)
+        _end_call(todo, call, reason)
 
 
 def catch_up(todo: Todo, call: TodoCall) -> bool:
-    """End a call whose effect has ended, or was waited for in vain. False for one that is still open."""
+    """Close a call whose effect has ended or whose callback is overdue. Return False if it is still open."""
     effect = settle.effect_of(call)
     if effect.state not in ledger.OPEN:
         settle.close(todo, call)
@@ -48,7 +48,7 @@ def catch_up(todo: Todo, call: TodoCall) -> bool:
 
 
 def is_accepted(call: TodoCall) -> bool:
-    """Whether the tool took the newest attempt on, to answer later."""
+    """True if the tool accepted the latest attempt and will answer later."""
     effect = settle.effect_of(call)
     is_of_newest = effect.accepted_at is not None and (
         effect.started_at is None or effect.accepted_at >= effect.started_at
@@ -57,19 +57,19 @@ def is_accepted(call: TodoCall) -> bool:
 
 
 def is_overdue(todo: Todo, call: TodoCall) -> bool:
-    """Whether a tool that answers later should have answered by now."""
+    """True if an accepted attempt's callback is overdue."""
     accepted_at = settle.effect_of(call).accepted_at
     return accepted_at is not None and accepted_at + ledger.CALLBACK_TIMEOUT <= time_of(todo)
 
 
-def _stop(todo: Todo, call: TodoCall, reason: str) -> None:
+def _end_call(todo: Todo, call: TodoCall, reason: str) -> None:
     effect = settle.effect_of(call)
     if catch_up(todo, call) or is_accepted(call):
         return
     if effect.state == EffectState.SENDING:
         settle.fail_call(todo, call, WORKER_DIED)
     elif effect.pk == todo.effect_id:
-        # It waits for the next approval, or for whoever planned it to give it up.
-        put_result(call, reason, is_error=True)
+        # The planned effect stays open for the next approval, or until the flow that planned it gives up.
+        store_result(call, reason, is_error=True)
     else:
         settle.cancel(todo, call, reason)

@@ -59,14 +59,12 @@ class Migration(migrations.Migration):
                         (
                             "expires_after_hours",
                             models.PositiveIntegerField(
-                                default=168, help_text="how long a yes is waited for, and stands"
+                                default=168, help_text="how long to wait for an approval, and how long it is valid"
                             ),
                         ),
                         (
                             "is_extracted",
-                            models.BooleanField(
-                                default=True, help_text="whether conversations are searched for it when they end"
-                            ),
+                            models.BooleanField(default=True, help_text="search conversations for it when they end"),
                         ),
                         ("is_removed", models.BooleanField(default=False)),
                         ("created_at", models.DateTimeField(auto_now_add=True)),
@@ -80,7 +78,7 @@ class Migration(migrations.Migration):
                         (
                             "recipients",
                             models.JSONField(
-                                blank=True, default=list, help_text="whom its todos write to that name nobody"
+                                blank=True, default=list, help_text="recipients of todos that have none of their own"
                             ),
                         ),
                     ],
@@ -155,7 +153,7 @@ class Migration(migrations.Migration):
                         ),
                         (
                             "reason",
-                            models.CharField(max_length=500, blank=True, help_text="why it stands where it stands"),
+                            models.CharField(max_length=500, blank=True, help_text="reason for the current status"),
                         ),
                         (
                             "source",
@@ -217,20 +215,16 @@ class Migration(migrations.Migration):
                         (
                             "repeats",
                             models.JSONField(
-                                blank=True, default=list, help_text="effects of earlier runs to be done once more (T11)"
+                                blank=True, default=list, help_text="effects of earlier runs to execute again"
                             ),
                         ),
                         (
                             "taken_by",
-                            models.UUIDField(
-                                blank=True, null=True, help_text="the member or API key that carries it out by hand"
-                            ),
+                            models.UUIDField(blank=True, null=True, help_text="the member or API key doing it by hand"),
                         ),
                         (
                             "taker",
-                            models.CharField(
-                                max_length=120, blank=True, help_text="who carries it out by hand, in words"
-                            ),
+                            models.CharField(max_length=120, blank=True, help_text="name of whoever does it by hand"),
                         ),
                     ],
                     options={
@@ -266,9 +260,9 @@ class Migration(migrations.Migration):
                         ("content_hash", models.CharField(max_length=64)),
                         (
                             "approved_by",
-                            models.UUIDField(null=True, help_text="the member; none for a standing rule or an API key"),
+                            models.UUIDField(null=True, help_text="the member; null for a standing rule or an API key"),
                         ),
-                        ("approver", models.CharField(max_length=120, help_text="who it was, in words")),
+                        ("approver", models.CharField(max_length=120, help_text="name of the member, API key or rule")),
                         ("needs_second", models.BooleanField(default=False)),
                         ("second_by", models.UUIDField(null=True)),
                         ("second_approver", models.CharField(max_length=120, blank=True)),
@@ -284,7 +278,7 @@ class Migration(migrations.Migration):
                             ),
                         ),
                         ("todo", TenantForeignKey(related_name="approvals", on_delete=models.CASCADE, to="todos.todo")),
-                        ("key_id", models.UUIDField(null=True, help_text="the API key that did it, if one did")),
+                        ("key_id", models.UUIDField(null=True, help_text="the API key, if one approved")),
                     ],
                     options={
                         "ordering": ["created_at"],
@@ -307,10 +301,10 @@ class Migration(migrations.Migration):
                         (
                             "actor_id",
                             models.UUIDField(
-                                null=True, help_text="the member who did it; none for the agent, a rule or an API key"
+                                null=True, help_text="the member; null for the agent, a rule or an API key"
                             ),
                         ),
-                        ("actor", models.CharField(max_length=120, blank=True, help_text="who did it, in words")),
+                        ("actor", models.CharField(max_length=120, blank=True, help_text="name of the author")),
                         ("detail", models.JSONField(default=dict)),
                         ("at", models.DateTimeField(auto_now_add=True)),
                         ("todo", TenantForeignKey(related_name="history", on_delete=models.CASCADE, to="todos.todo")),
@@ -333,10 +327,13 @@ class Migration(migrations.Migration):
                         ("model", models.CharField(max_length=120, blank=True)),
                         ("cost", models.DecimalField(null=True, max_digits=12, decimal_places=6)),
                         ("total_ms", models.PositiveIntegerField(null=True)),
-                        ("started_at", models.DateTimeField(help_text="the database's time, as of all that follows")),
+                        (
+                            "started_at",
+                            models.DateTimeField(help_text="by the database's clock, like all times of a run"),
+                        ),
                         (
                             "finished_at",
-                            models.DateTimeField(null=True, help_text="when every call of it had its result"),
+                            models.DateTimeField(null=True, help_text="when its last call got a result"),
                         ),
                         (
                             "approval",

@@ -1,7 +1,6 @@
-"""What is to be done, who said yes to it, and what became of it."""
+"""Models of todos: tasks, their approvals, and their runs."""
 
-from todos.models.approval import Approval, StandingRule
-from todos.models.notice import ApproverNotice
+from todos.models.approval import Approval, ApproverNotice, StandingRule
 from todos.models.step import TodoCall, TodoStep
 from todos.models.todo import Todo, TodoEvent, TodoSource, TodoStatus
 from todos.models.todo_type import SecondApprover, TodoType

@@ -1,4 +1,4 @@
-"""What was approved, by whom; and what needs no person any more."""
+"""Approvals, standing rules, and notices to approvers."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from tenancy.tenant_models import TenantForeignKey, TenantModel
 
 
 class StandingRule(TenantModel):
-    """ "Always allow this tool with these arguments, within these limits". A rule that was ended stays, for the history.
+    """A rule such as "always allow this tool with these arguments, within these limits". Ended rules are kept for the
+    history.
 
-    `allowed` holds for every argument of the tool what may stand in it: {"equals": …}, {"one_of": […]}, {"at_most": number}
-    or {"anything": true}; an argument that isn't named forbids. `most_per_day` counts what the rule let through.
+    `allowed` maps each argument of the tool to its limit: {"equals": …}, {"one_of": […]}, {"at_most": number} or
+    {"anything": true}. Arguments that are not listed are forbidden. `most_per_day` limits the approvals per 24 hours.
     """
 
     project = TenantForeignKey("projects.Project", related_name="standing_rules")
@@ -33,19 +34,20 @@ class StandingRule(TenantModel):
 
 
 class Approval(TenantModel):
-    """One yes to exactly one content of a todo (T1, T3). `content` is what was seen, `content_hash` its SHA-256.
+    """One approval of exactly one content of a todo. `content` is what the approver saw, `content_hash` its SHA-256.
 
-    Where a second person is needed nothing runs before `second_by` stands. `ended_at` is set when it was revoked by an edit, a
-    cancellation or the todo's end. `repeats` are effects of earlier approvals that staff ticked to be done once more (T11).
+    Where a second person is needed, nothing runs until `second_by` is set. `ended_at` is set when an edit, a
+    cancellation or the end of the todo revokes the approval. `repeats` are effects of earlier approvals that staff
+    chose to execute once more.
     """
 
     todo = TenantForeignKey("todos.Todo", related_name="approvals")
     version = models.PositiveIntegerField()
     content = models.JSONField()
     content_hash = models.CharField(max_length=64)
-    approved_by = models.UUIDField(null=True, help_text="the member; none for a standing rule or an API key")
-    key_id = models.UUIDField(null=True, help_text="the API key that did it, if one did")
-    approver = models.CharField(max_length=120, help_text="who it was, in words")
+    approved_by = models.UUIDField(null=True, help_text="the member; null for a standing rule or an API key")
+    key_id = models.UUIDField(null=True, help_text="the API key, if one approved")
+    approver = models.CharField(max_length=120, help_text="name of the member, API key or rule")
     rule = TenantForeignKey(StandingRule, null=True, related_name="approvals")
     needs_second = models.BooleanField(default=False)
     second_by = models.UUIDField(null=True)
@@ -67,10 +69,26 @@ class Approval(TenantModel):
 
     @property
     def is_complete(self) -> bool:
-        """Whether everybody who has to has said yes."""
+        """True if nobody else has to approve."""
         return not self.needs_second or self.second_by is not None
 
     @property
     def is_by_hand(self) -> bool:
-        """Whether what was approved names no tool, so that a person has to do it."""
+        """True if the approved content has no tools, so that a person has to do it."""
         return not self.content["tools"]
+
+
+class ApproverNotice(TenantModel):
+    """The time of the last e-mail to one approver about one project, which limits them to one per 15 minutes."""
+
+    project = TenantForeignKey("projects.Project", related_name="approver_notices")
+    member_id = models.UUIDField()
+    sent_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["organization", "project", "member_id"], name="one_notice_per_approver")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.sent_at:%d %b %H:%M}"

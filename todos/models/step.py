@@ -1,4 +1,4 @@
-"""The executor's steps: what the model decided, and what came of it."""
+"""Steps of a run: the model's decisions and the results of its tool calls."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ MOST_STEPS = 10
 
 
 class TodoStep(TenantModel):
-    """One answer of the model, stored before anything acts on it (T6). `number` counts from 1 to 10 within an approval (T5).
+    """One response of the model, stored before it is acted on. `number` counts from 1 to 10 within an approval.
 
-    A run of frozen arguments has one step without a model: `model` is empty then. `content` is what the model said beside
-    its calls. `cost` is in US dollars, None where the price isn't known.
+    A run with frozen arguments has one step without a model: `model` is empty. `content` is the text beside the calls.
+    `cost` is in US dollars, None if the price is unknown.
     """
 
     todo = TenantForeignKey("todos.Todo", related_name="steps")
@@ -24,8 +24,8 @@ class TodoStep(TenantModel):
     model = models.CharField(max_length=120, blank=True)
     cost = models.DecimalField(max_digits=12, decimal_places=6, null=True)
     total_ms = models.PositiveIntegerField(null=True)
-    started_at = models.DateTimeField(help_text="the database's time, as of all that follows")
-    finished_at = models.DateTimeField(null=True, help_text="when every call of it had its result")
+    started_at = models.DateTimeField(help_text="by the database's clock, like all times of a run")
+    finished_at = models.DateTimeField(null=True, help_text="when its last call got a result")
 
     class Meta:
         constraints = [
@@ -39,10 +39,10 @@ class TodoStep(TenantModel):
 
 
 class TodoCall(TenantModel):
-    """One tool call of a step. Every call gets its `result`, the text that the model is given back (T8).
+    """One tool call of a step. Every call gets a `result`, the text that is returned to the model.
 
-    `arguments` is None when the model's text was no JSON object. `effect` is the ledger's row of it, none for a call that was
-    refused.
+    `arguments` is None if the model did not return a JSON object. `effect` is the call's ledger entry, None for a
+    refused call.
     """
 
     step = TenantForeignKey(TodoStep, related_name="calls")

@@ -1,4 +1,4 @@
-"""Todos, and everything that ever happened to one."""
+"""Todos and their history."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tenancy.tenant_models import TenantForeignKey, TenantModel
 
 
 class TodoStatus(models.TextChoices):
-    """Where a todo stands (D15)."""
+    """The states of a todo."""
 
     PENDING_REVIEW = "pending_review", "To review"
     APPROVED = "approved", "Approved"
@@ -22,7 +22,7 @@ class TodoStatus(models.TextChoices):
 
 
 class TodoSource(models.TextChoices):
-    """Where a todo came from (D16)."""
+    """The origin of a todo."""
 
     EXTRACTION = "extraction", "Taken from a conversation"
     TOOL = "tool", "A tool that needs approval"
@@ -33,19 +33,19 @@ class TodoSource(models.TextChoices):
 
 
 class Todo(TenantModel):
-    """One thing to be done that a person approves. `version` counts what was ever shown for approval.
+    """A task that a person approves. `version` increases with every change that needs approval.
 
-    A todo with `tool` and `arguments` runs exactly those, and asks no model. `recipients` are the addresses that send_email
-    may write to: proposed with the todo, frozen by the approval (D23). `effect` is the planned effect that waits for this
-    approval; `quote` the agent's words that the todo comes from. `source_key` makes one cause one todo. `taker` is whoever carries
-    it out by hand: no tool runs for it then.
+    A todo with `tool` and `arguments` runs exactly those, without a model. `recipients` are the addresses that
+    send_email may write to: proposed with the todo, frozen by the approval. `effect` is the planned effect that the
+    todo runs once approved; `quote` the agent's words that the todo comes from. `source_key` is unique per source, so
+    that it makes one todo only. `taker` is the name of whoever does the todo by hand; no tool runs then.
     """
 
     project = TenantForeignKey("projects.Project", related_name="todos")
     type = TenantForeignKey("todos.TodoType", null=True, blank=True, related_name="todos")
     description = models.TextField()
     status = models.CharField(max_length=16, choices=TodoStatus.choices, default=TodoStatus.PENDING_REVIEW)
-    reason = models.CharField(max_length=500, blank=True, help_text="why it stands where it stands")
+    reason = models.CharField(max_length=500, blank=True, help_text="reason for the current status")
     source = models.CharField(max_length=12, choices=TodoSource.choices)
     source_key = models.CharField(max_length=120, blank=True)
     conversation_id = models.UUIDField(null=True, blank=True)
@@ -57,11 +57,11 @@ class Todo(TenantModel):
     tool = models.CharField(max_length=120, blank=True)
     arguments = models.JSONField(null=True, blank=True)
     recipients = models.JSONField(default=list, blank=True)
-    repeats = models.JSONField(default=list, blank=True, help_text="effects of earlier runs to be done once more (T11)")
+    repeats = models.JSONField(default=list, blank=True, help_text="effects of earlier runs to execute again")
     version = models.PositiveIntegerField(default=1)
     created_by = models.UUIDField(null=True, blank=True)
-    taken_by = models.UUIDField(null=True, blank=True, help_text="the member or API key that carries it out by hand")
-    taker = models.CharField(max_length=120, blank=True, help_text="who carries it out by hand, in words")
+    taken_by = models.UUIDField(null=True, blank=True, help_text="the member or API key doing it by hand")
+    taker = models.CharField(max_length=120, blank=True, help_text="name of whoever does it by hand")
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField()
     status_at = models.DateTimeField(auto_now_add=True)
@@ -96,8 +96,8 @@ class TodoEvent(TenantModel):
     from_status = models.CharField(max_length=16, blank=True)
     to_status = models.CharField(max_length=16, blank=True)
     version = models.PositiveIntegerField()
-    actor_id = models.UUIDField(null=True, help_text="the member who did it; none for the agent, a rule or an API key")
-    actor = models.CharField(max_length=120, blank=True, help_text="who did it, in words")
+    actor_id = models.UUIDField(null=True, help_text="the member; null for the agent, a rule or an API key")
+    actor = models.CharField(max_length=120, blank=True, help_text="name of the author")
     detail = models.JSONField(default=dict)
     at = models.DateTimeField(auto_now_add=True)
 

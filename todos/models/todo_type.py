@@ -1,4 +1,4 @@
-"""Kinds of todos: what is taken out of conversations, who approves it, and which tools may carry it out."""
+"""Types of todos: how they are found in conversations, who approves them, and which tools may run."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tenancy.tenant_models import TenantForeignKey, TenantModel
 
 
 class SecondApprover(models.TextChoices):
-    """When one yes isn't enough."""
+    """When a second person has to approve."""
 
     NEVER = "never", "Never"
     ABOVE = "above", "When an argument is above a limit"
@@ -17,12 +17,11 @@ class SecondApprover(models.TextChoices):
 
 
 class TodoType(TenantModel):
-    """One kind of todo of a project (L09).
+    """A type of todo in a project.
 
-    `description` tells the extraction what to look for, `tools` names what the executor may use, and nothing else. `model`
-    answers the executor, the project's own when empty. `recipients` are the addresses that a todo of the type may write to which
-    names none itself (D23). With `second_approver` "above", the number under `limit_argument` of
-    the frozen arguments is compared with `limit_value`.
+    `description` tells the extraction what to look for. `tools` lists the only tools the executor may use. `model` is
+    the executor's model, the project's own if empty. `recipients` are the addresses for todos that have none of their
+    own. With `second_approver` "above", the frozen argument named `limit_argument` is compared with `limit_value`.
     """
 
     project = TenantForeignKey("projects.Project", related_name="todo_types")
@@ -30,15 +29,15 @@ class TodoType(TenantModel):
     description = models.TextField()
     tools = models.JSONField(default=list, help_text="names of tools, in the order they are offered")
     model = models.CharField(max_length=120, blank=True)
-    recipients = models.JSONField(default=list, blank=True, help_text="whom its todos write to that name nobody")
+    recipients = models.JSONField(default=list, blank=True, help_text="recipients of todos that have none of their own")
     approver_role = models.CharField(max_length=10, choices=Role.choices, default=Role.OPERATOR)
     second_approver = models.CharField(max_length=8, choices=SecondApprover.choices, default=SecondApprover.NEVER)
     limit_argument = models.CharField(max_length=80, blank=True)
     limit_value = models.DecimalField(max_digits=14, decimal_places=2, null=True, blank=True)
-    expires_after_hours = models.PositiveIntegerField(default=168, help_text="how long a yes is waited for, and stands")
-    is_extracted = models.BooleanField(
-        default=True, help_text="whether conversations are searched for it when they end"
+    expires_after_hours = models.PositiveIntegerField(
+        default=168, help_text="how long to wait for an approval, and how long it is valid"
     )
+    is_extracted = models.BooleanField(default=True, help_text="search conversations for it when they end")
     is_removed = models.BooleanField(default=False)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)

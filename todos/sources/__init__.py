@@ -1,1 +1,1 @@
-"""Sources of todos: the extraction from conversations, their customers, and the types of a new business."""
+"""Sources of todos: extraction from conversations, and the todo types of a new project."""

@@ -1,7 +1,6 @@
-"""Todos taken from a conversation: what is looked for, what stands already, and what of a model's findings is kept (D16).
+"""Extraction of todos from conversations: the context for the model, and validation of its findings.
 
-A model's word is not enough: a finding is kept when its words stand in the conversation, its type exists, and neither a todo
-nor a tool has its matter already.
+A finding is kept only if its quote occurs in the conversation, its type exists, and no todo or tool already covers it.
 """
 
 from __future__ import annotations
@@ -18,11 +17,11 @@ from jobs.errors import WrongState
 from projects.models import Project
 from todos.content.lifecycle import AGENT
 from todos.models import Todo, TodoSource, TodoStatus, TodoType
-from todos.services import Changed, edit_todo, make_todo
+from todos.services import TodoChanged, edit_todo, make_todo
 from todos.sources.extraction_prompt import Finding, NotedLine
 from tools.models import Effect
 
-# Of one conversation; more would be a model that went astray.
+# Per conversation. More findings than this indicate a misbehaving model.
 MOST_FINDINGS = 10
 LONGEST_DESCRIPTION = 2_000
 SHORTEST_QUOTE = 8
@@ -31,7 +30,7 @@ ADDRESS = re.compile(r"[^\s@<>,;\"]+@[^\s@<>,;\"]+\.[^\s@<>,;\".]+")
 
 @dataclass(frozen=True)
 class Source:
-    """The conversation that is searched. `words` is everything that was said in it."""
+    """The conversation to search. `words` is its full text."""
 
     project: Project
     conversation_id: UUID
@@ -45,50 +44,50 @@ def extracted_types(project_id: UUID) -> QuerySet[TodoType]:
 
 
 def todos_of(conversation_id: UUID) -> list[Todo]:
-    """Every todo of a conversation, the oldest first, whatever became of it."""
+    """All todos of a conversation, oldest first, whatever their status."""
     return list(Todo.objects.filter(conversation_id=conversation_id).order_by("created_at", "id"))
 
 
-def is_undecided(todo: Todo) -> bool:
-    """Whether a promise's todo still waits for a type, as it was made."""
+def awaits_type(todo: Todo) -> bool:
+    """True if a promise's todo still has no type and is pending."""
     return todo.source == TodoSource.PROMISE and todo.type_id is None and todo.status == TodoStatus.PENDING_REVIEW
 
 
 def noted_lines(todos: Iterable[Todo]) -> list[NotedLine]:
-    """The todos that are settled, as the skill is told them."""
-    return [NotedLine(_line(one.quote), _line(one.description)) for one in todos if not is_undecided(one)]
+    """The settled todos, as the skill lists them."""
+    return [NotedLine(_one_line(one.quote), _one_line(one.description)) for one in todos if not awaits_type(one)]
 
 
-def keep_findings(
+def store_findings(
     source: Source, findings: Sequence[Finding], *, types: Iterable[TodoType], is_over: bool = True
 ) -> list[Todo]:
-    """Make a todo of each finding that holds, or give its type to the promise's todo that it decides.
+    """Create a todo for each valid finding, or give its type to the promise's todo that it matches.
 
-    Under the conversation's lock. While the conversation goes on, not `is_over`, only promises are decided.
+    Call it with the conversation locked. Before the conversation `is_over`, findings only decide the types of promises.
     """
-    by_name = {_plain(type.name): type for type in types}
-    standing, kept = todos_of(source.conversation_id), list[Todo]()
-    served = [_plain(quote) for quote in _served(source.conversation_id)]
+    by_name = {_normalize(type.name): type for type in types}
+    existing, stored = todos_of(source.conversation_id), list[Todo]()
+    served_quotes = [_normalize(quote) for quote in _served_quotes(source.conversation_id)]
     for finding in findings[:MOST_FINDINGS]:
-        type, words = by_name.get(_plain(finding.type)), _plain(finding.quote)
-        if type is None or len(words) < SHORTEST_QUOTE or words not in _plain(source.words):
+        type, words = by_name.get(_normalize(finding.type)), _normalize(finding.quote)
+        if type is None or len(words) < SHORTEST_QUOTE or words not in _normalize(source.words):
             continue
-        alike = [todo for todo in standing if _overlap(_plain(todo.quote), words)]
-        # The same words may have been said twice: the promise that still waits for its type is meant.
-        same = next(filter(is_undecided, alike), alike[0] if alike else None)
-        if same is not None and is_undecided(same):
-            _decide(same, finding, type=type, source=source)
-        elif same is None and is_over and not any(_overlap(quote, words) for quote in served):
-            same = _make(source, finding, type=type)
-            standing.append(same)
+        overlapping = [todo for todo in existing if _overlap(_normalize(todo.quote), words)]
+        # The same words may occur twice; prefer the promise that still has no type.
+        same = next(filter(awaits_type, overlapping), overlapping[0] if overlapping else None)
+        if same is not None and awaits_type(same):
+            _assign_type(same, finding, type=type, source=source)
+        elif same is None and is_over and not any(_overlap(quote, words) for quote in served_quotes):
+            same = _create_todo(source, finding, type=type)
+            existing.append(same)
         else:
             continue
-        kept.append(same)
-    return kept
+        stored.append(same)
+    return stored
 
 
-def _make(source: Source, finding: Finding, *, type: TodoType) -> Todo:
-    digest = hashlib.sha256(_plain(finding.quote).encode()).hexdigest()[:16]
+def _create_todo(source: Source, finding: Finding, *, type: TodoType) -> Todo:
+    digest = hashlib.sha256(_normalize(finding.quote).encode()).hexdigest()[:16]
     return make_todo(
         source.project,
         description=_description(finding),
@@ -103,24 +102,24 @@ def _make(source: Source, finding: Finding, *, type: TodoType) -> Todo:
     )
 
 
-def _decide(todo: Todo, finding: Finding, *, type: TodoType, source: Source) -> None:
-    """Give a promise's todo its type and its words, unless somebody was faster."""
+def _assign_type(todo: Todo, finding: Finding, *, type: TodoType, source: Source) -> None:
+    """Give a promise's todo its type and description, unless somebody changed it first."""
     changes = {"type": type, "description": _description(finding), "recipients": _recipients(finding, source)}
     try:
         edit_todo(todo.pk, changes, actor=AGENT, version=todo.version)
-    except (Changed, WrongState):
+    except (TodoChanged, WrongState):
         return
     todo.refresh_from_db()
 
 
 def _recipients(finding: Finding, source: Source) -> list[str]:
-    """The addresses that were really said (L11): nobody else is proposed."""
+    """The finding's addresses that occur in the conversation; others are dropped."""
     said = {address.casefold() for address in ADDRESS.findall(source.words)}
     wanted = dict.fromkeys(address.strip() for address in finding.recipients)
     return [address for address in wanted if address.casefold() in said]
 
 
-def _served(conversation_id: UUID) -> list[str]:
+def _served_quotes(conversation_id: UUID) -> list[str]:
     rows = Effect.objects.filter(conversation_id=conversation_id).exclude(quote="")
     return list(rows.values_list("quote", flat=True))
 
@@ -133,9 +132,9 @@ def _description(finding: Finding) -> str:
     return finding.description.strip()[:LONGEST_DESCRIPTION] or finding.quote.strip()
 
 
-def _line(text: str) -> str:
+def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _plain(text: str) -> str:
-    return _line(text).strip(" .!?“”\"'").casefold()
+def _normalize(text: str) -> str:
+    return _one_line(text).strip(" .!?“”\"'").casefold()

@@ -1,4 +1,4 @@
-"""The extraction skill: what is left to be done after a conversation, for the types of a project (D16)."""
+"""The extraction skill: finds the open tasks of a conversation, by the project's todo types."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ class TypeLine:
 
 
 @dataclass(frozen=True)
-class ToolAct:
-    """What a tool did in the conversation; `note` says what came of it."""
+class ToolUse:
+    """The use of a tool in the conversation; `note` says how it ended."""
 
     name: str
     state: str
@@ -58,7 +58,7 @@ class ToolAct:
 
 @dataclass(frozen=True)
 class NotedLine:
-    """A todo that stands for the conversation already."""
+    """An existing todo of the conversation."""
 
     quote: str
     description: str
@@ -66,13 +66,15 @@ class NotedLine:
 
 @dataclass(frozen=True)
 class ExtractContext:
-    """The variables of templates/prompts/extract. `undecided` are promises noted without a type; all else `noted` is settled."""
+    """The variables of templates/prompts/extract. `undecided` are promises without a type; the todos in `noted` are
+    settled.
+    """
 
     business_name: str
     now: str
     types: list[TypeLine]
     known: list[KnownFact]
-    acts: list[ToolAct]
+    acts: list[ToolUse]
     noted: list[NotedLine]
     undecided: list[str]
     summary: str

@@ -1,4 +1,4 @@
-"""The types of todos that a new business begins with."""
+"""The todo types of a new project."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 from projects.models import Member, Project, Role
 from todos.models import TodoType
 
-# Stands in a template for the address of whoever owns the new business.
+# A placeholder in templates for the e-mail address of the owner.
 OWNER = "{owner}"
 
 
 def plant_todo_types(project: Project, document: Iterable[Mapping[str, Any]]) -> None:
-    """The types of a template. A project that has any, also removed ones, is left as it is."""
+    """Create the types of a template, unless the project already has types, removed ones included."""
     if not TodoType.objects.filter(project=project).exists():
         TodoType.objects.bulk_create(
             TodoType(project=project, **{**row, "recipients": _addresses(row)}) for row in document
@@ -21,7 +21,9 @@ def plant_todo_types(project: Project, document: Iterable[Mapping[str, Any]]) ->
 
 
 def _addresses(row: Mapping[str, Any]) -> list[str]:
-    """The addresses of a template's type, with the owner's for OWNER; nobody's while there is no owner."""
+    """The recipients of a template's type, with OWNER replaced by the owner's address, or removed while there is no
+    owner.
+    """
     wanted = row.get("recipients", [])
     if OWNER not in wanted:
         return list(wanted)

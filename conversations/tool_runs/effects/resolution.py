@@ -35,7 +35,7 @@ def resolve(project: Project, effect_id: UUID, *, happened: bool, by: UUID | Non
     effect = _effect(project, effect_id)
     if is_calendar_event(effect):
         return resolve_calendar_event(effect, happened=happened, by=by)
-    if resume.is_of_todo(effect):
+    if resume.belongs_to_todo(effect):
         return resume.resolve(effect, happened=happened, by=by)
     with open_log(conversation_of(effect)) as log:
         if happened:
@@ -52,7 +52,7 @@ def resolve(project: Project, effect_id: UUID, *, happened: bool, by: UUID | Non
 def release(project: Project, effect_id: UUID, *, by: UUID | None) -> Effect:
     """Send a held repeat after all. Raises Http404, and WrongState unless it is held."""
     effect = _effect(project, effect_id)
-    if resume.is_of_todo(effect):
+    if resume.belongs_to_todo(effect):
         return resume.release(effect, by=by)
     with open_log(conversation_of(effect)) as log:
         effect_decisions.release(effect, by=by)
@@ -70,8 +70,8 @@ def store_callback(effect_id: UUID, *, token: str, body: bytes) -> bool:
     if not is_token_of(token, effect.callback_hash):
         return False
     reply = _without_secrets(effect, body)
-    if resume.is_of_todo(effect):
-        resume.effect_ended(effect, _outcome(effect, reply))
+    if resume.belongs_to_todo(effect):
+        resume.settle_callback(effect, _outcome(effect, reply))
         return True
     with open_log(conversation_of(effect)) as log:
         effect = Effect.objects.select_for_update().get(pk=effect_id)

@@ -160,7 +160,7 @@ def test_a_concurrently_saved_todo_type_is_not_overwritten(owner: Settings, tena
     form |= {"description": "Any letter", "expires_after_hours": "168"}
     refused = owner.client.post(owner.address("todos"), {**form, "saved_at": seen})
     text = refused.content.decode()
-    assert "Somebody saved Letter meanwhile, and yours differs in description, approver role" in text
+    assert "Somebody else saved Letter with a different description, approver role" in text
     with tenant.tx():
         assert TodoType.objects.get(pk=made.pk).approver_role == "owner"
     again = owner.client.post(owner.address("todos"), {**form, "saved_at": saved_at(text, made)})

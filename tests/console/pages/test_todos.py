@@ -482,7 +482,7 @@ def test_a_todo_returned_to_review_is_not_shown_as_edited(owner: Client, tenant:
     approve(tenant, todo)
     with tenant.tx():
         services.return_to_review(
-            Todo.objects.get(pk=todo.pk), reason="Ada may not approve this any more.", actor=Actor("Ada")
+            Todo.objects.get(pk=todo.pk), reason="Ada may no longer approve this.", actor=Actor("Ada")
         )
     text = page(owner, tenant, todo)
     assert "Returned to review." in text
@@ -572,13 +572,13 @@ def test_the_administration_cancels_open_todos(owner: Client, tenant: Tenant, ma
     put(tenant, over, TodoStatus.COMPLETED)
     form = {"action": "cancel", "_selected_action": [str(open_one.pk), str(over.pk)]}
     text = owner.post(reverse("admin:todos_todo_changelist"), form, follow=True).content.decode()
-    assert ("1 of 2 todos cancelled." in text, "1 not: This todo is completed" in text) == (True, True)
+    assert ("1 of 2 todos cancelled." in text, "1 not cancelled: This todo is completed" in text) == (True, True)
     assert [state(tenant, one) for one in (open_one, over)] == ["cancelled", "completed"]
     with tenant.tx():
         event = open_one.history.get(what="cancelled")
         assert (event.actor, Todo.objects.get(pk=open_one.pk).reason) == (
             tenant.owner.name,
-            "Cancelled in the administration.",
+            "Cancelled in the admin.",
         )
 
 
@@ -890,7 +890,7 @@ def test_a_started_planned_effect_explains_why_it_cannot_change(owner: Client, t
     panel = page(owner, tenant, todo)
     assert ["Did this happen?" in panel, 'value="approve"' in panel, "send again" in panel] == [True, False, False]
     text = owner.get(address).content.decode()
-    assert "It isn&#x27;t known whether Send e-mail to caller happened with these arguments" in text
+    assert "We don&#x27;t know whether Send e-mail to caller went through with these arguments" in text
     assert (LETTER["subject"] in text, 'name="arguments.' in text) == (True, False)
     form = {"description": "Send Marta the menu", "tool": MAIL, "version": 1}
     assert owner.post(address, form).status_code == 302
@@ -1008,7 +1008,7 @@ def test_a_type_is_created_changed_and_removed_in_the_settings(owner: Client, te
     ("changes", "sentence"),
     [
         ({"name": ""}, "name is empty."),
-        ({"recipients": "crew"}, "is no e-mail address"),
+        ({"recipients": "crew"}, "is not an e-mail address"),
         ({"tools": ["send_emial_to_caller"]}, "Did you mean send_email_to_caller?"),
         ({"expires_after_hours": "soon"}, "expires_after_hours must be between"),
         ({"limit_value": "much"}, "limit_value must be a number"),

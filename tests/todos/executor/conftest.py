@@ -1,4 +1,4 @@
-"""Approved todos, carried out by the lane's own code in this process, with a scripted model and a target that keeps a log."""
+"""Fixtures: approved todos, run by the lane's code in this process, with a scripted model and a recording target."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def target() -> Iterator[Target]:
 
 
 def webhook(url: str, **options: Any) -> dict[str, Any]:
-    """A tool of the tenant's own that tells a crew something."""
+    """A custom tool of the tenant that notifies a crew."""
     body = {"type": "object", "properties": {"what": {"type": "string", "description": "What they are told"}}}
     after_actions = options.pop("after_actions", [])
     return {
@@ -52,7 +52,7 @@ def webhook(url: str, **options: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Runs(Desk):
-    """Todos of one customer's conversation, and their runs."""
+    """Todos of one conversation, and their runs."""
 
     conversation: Conversation
     boss: Member
@@ -85,19 +85,19 @@ class Runs(Desk):
         return self.now(todo)
 
     def calls_tool(self, name: str, arguments: Any = LETTER, **more: Any) -> None:
-        """The model's next step calls a tool."""
+        """Script a step of the model that calls a tool."""
         self.model.script("execute", tool_calls=[{"name": name, "arguments": arguments}], **more)
 
     def says(self, text: str = "That is done.") -> None:
-        """The model's next step calls nothing."""
+        """Script a step of the model that calls nothing."""
         self.model.script("execute", text=text)
 
     def execute(self, todo: Todo, *, hurry: bool = True) -> Todo:
-        """Approve it, run it to where it ends or waits, and give it back as it stands."""
+        """Approve the todo, run it until it ends or waits, and return it."""
         return self.run(self.approved(todo), hurry=hurry)
 
     def run(self, todo: Todo, *, lane: str = "todo", hurry: bool = True) -> Todo:
-        """Run every job of the lane that is due; `hurry`: those that are to wait don't, but for callbacks."""
+        """Run every due job of the lane; with `hurry` also postponed ones, except for callbacks."""
         asyncio.run(self._run(lane_of(lane), hurry=hurry))
         return self.now(todo)
 
@@ -112,7 +112,7 @@ class Runs(Desk):
         await model_client().aclose()
 
     def hurry_callbacks(self) -> None:
-        """An hour has gone by, and nobody has called back."""
+        """Let an hour pass without a callback."""
         with self.tenant.tx():
             Job.objects.filter(key__contains=":callback:").update(run_after="2020-01-01T00:00:00Z")
             Effect.objects.filter(state="sending").update(
@@ -120,7 +120,7 @@ class Runs(Desk):
             )
 
     def make_due(self) -> None:
-        """Every pause of a job that waits is over, but for callbacks."""
+        """Make postponed jobs due, except for callbacks."""
         with self.tenant.tx():
             waiting = Job.objects.filter(lane="todo", state=State.QUEUED).exclude(key__contains=":callback:")
             waiting.update(run_after="2020-01-01T00:00:00Z")
@@ -140,7 +140,7 @@ class Runs(Desk):
         return [call.effect for call in self.calls(todo) if call.effect is not None]
 
     def result(self, todo: Todo) -> str:
-        """What the model was told of the last call."""
+        """The result of the last call, as the model reads it."""
         return self.calls(todo)[-1].result
 
 

@@ -1,4 +1,4 @@
-"""Models that go astray, tools that break, and what is gone by the time it is needed."""
+"""Misbehaving models, failing tools, and tools or contacts that disappear before a run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.conversations.effects.target import Target
 from tests.todos.executor.conftest import LETTER, NOTIFY, Runs
 from todos.content.lifecycle import Actor
 from todos.executor import run, steps
-from todos.executor.calls import carry_out_calls
+from todos.executor.calls import execute_calls
 from todos.models import Approval, Todo
 from todos.services import cancel_todo
 from tools.engine.custom import service as custom_tools
@@ -27,8 +27,7 @@ CALLER = "send_email_to_caller"
 
 
 @pytest.mark.parametrize("text", ['{"subject": "Your sc', "", "[1]", '"text"', "null", "{" * 5000])
-def test_arguments_that_are_no_object_are_never_run(text: str, runs: Runs) -> None:
-    """Cut JSON is an error for the model, which does it anew."""
+def test_truncated_arguments_are_an_error_and_the_model_retries(text: str, runs: Runs) -> None:
     runs.calls_tool(CALLER, text or "null")
     runs.calls_tool(CALLER)
     runs.says()
@@ -49,8 +48,7 @@ def test_arguments_that_are_no_object_are_never_run(text: str, runs: Runs) -> No
         {**LETTER, "body": "\0"},
     ],
 )
-def test_arguments_that_do_not_fit_are_an_error(arguments: dict[str, Any], runs: Runs) -> None:
-    """With what is wrong, as a string."""
+def test_invalid_arguments_are_an_error_that_names_the_problem(arguments: dict[str, Any], runs: Runs) -> None:
     runs.calls_tool(CALLER, arguments)
     runs.says()
     todo = runs.execute(runs.todo(runs.kind(CALLER)))
@@ -58,8 +56,8 @@ def test_arguments_that_do_not_fit_are_an_error(arguments: dict[str, Any], runs:
     assert runs.result(todo).startswith("Error: ")
 
 
-def test_fifty_calls_in_one_step_do_one_thing(runs: Runs) -> None:
-    """Each has its result; the same is done once, and what is too much not at all."""
+def test_repeated_calls_of_one_step_execute_once(runs: Runs) -> None:
+    """Each of the fifty calls gets a result."""
     runs.model.script("execute", tool_calls=[{"name": CALLER, "arguments": LETTER}] * 50)
     runs.says()
     todo = runs.execute(runs.todo(runs.kind(CALLER)))
@@ -70,10 +68,10 @@ def test_fifty_calls_in_one_step_do_one_thing(runs: Runs) -> None:
 
 
 @pytest.mark.requirement("L19")
-def test_a_tool_that_raises_ends_no_run(
+def test_a_tool_that_raises_has_an_unknown_outcome(
     runs: Runs, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Nobody knows what it did, the model is told so, and staff is asked."""
+    """The model is told, and staff is asked."""
 
     async def broken(*_: Any) -> Any:
         raise RuntimeError("the tool has a bug")
@@ -90,8 +88,7 @@ def test_a_tool_that_raises_ends_no_run(
     )
 
 
-def test_a_tool_that_was_removed_returns_the_todo_to_review(runs: Runs, target: Target) -> None:
-    """Between the yes and the run."""
+def test_removing_a_tool_before_the_run_returns_the_todo_to_review(runs: Runs, target: Target) -> None:
     runs.own_tool(target.url)
     todo = runs.approved(runs.todo(runs.kind(NOTIFY)))
     with runs.tenant.tx():
@@ -101,8 +98,7 @@ def test_a_tool_that_was_removed_returns_the_todo_to_review(runs: Runs, target: 
     assert NOTIFY in todo.reason
 
 
-def test_a_tool_that_was_removed_in_the_middle_runs_no_more(runs: Runs, target: Target) -> None:
-    """Looked at again before every effect; what was planned is cancelled."""
+def test_removing_a_tool_during_the_run_cancels_its_planned_calls(runs: Runs, target: Target) -> None:
     runs.own_tool(target.url)
 
     def remove(_: Any) -> None:
@@ -116,8 +112,7 @@ def test_a_tool_that_was_removed_in_the_middle_runs_no_more(runs: Runs, target: 
     assert (todo.status, len(target.log)) == ("pending_review", 1)
 
 
-def test_a_contact_that_lost_its_address_returns_the_todo_to_review(runs: Runs) -> None:
-    """It was approved for the address that was seen."""
+def test_a_contact_without_its_approved_address_returns_the_todo_to_review(runs: Runs) -> None:
     todo = runs.approved(runs.frozen())
     with runs.tenant.tx():
         give_fields(runs.conversation.persona, {"email": "somebody.else@example.com"})
@@ -127,21 +122,19 @@ def test_a_contact_that_lost_its_address_returns_the_todo_to_review(runs: Runs) 
 
 
 @pytest.mark.requirement("L10")
-def test_a_contact_without_an_address_any_more_is_shown_in_words(runs: Runs) -> None:
-    """Nothing goes out, and nobody can approve that it should."""
+def test_a_lost_address_is_named_and_blocks_approval(runs: Runs) -> None:
     todo = runs.approved(runs.frozen())
     with runs.tenant.tx():
         PersonaField.objects.filter(persona=runs.conversation.persona, key="email").delete()
     todo = runs.run(todo)
     assert (todo.status, runs.effects(todo)) == ("pending_review", [])
-    assert todo.reason == "It changed after it was approved: contact. The customer has no e-mail address any more."
+    assert todo.reason == "Changed after approval: contact. The customer no longer has an e-mail address."
     with pytest.raises(Conflict, match="The customer has no e-mail address"):
         runs.approved(todo)
 
 
 @pytest.mark.requirement("L10")
-def test_a_contact_that_loses_its_address_in_the_run_is_not_written_to(runs: Runs, target: Target) -> None:
-    """Read anew before each effect, whatever an earlier one of the run was told."""
+def test_the_contact_is_read_again_before_each_effect(runs: Runs, target: Target) -> None:
     runs.own_tool(target.url)
 
     def forget(_: Any) -> None:
@@ -153,11 +146,11 @@ def test_a_contact_that_loses_its_address_in_the_run_is_not_written_to(runs: Run
     runs.calls_tool(CALLER)
     todo = runs.execute(runs.todo(runs.kind(NOTIFY, CALLER)))
     assert [effect.state for effect in runs.effects(todo)] == ["done", "cancelled"]
-    assert (todo.status, "has no e-mail address any more" in todo.reason) == ("pending_review", True)
+    assert (todo.status, "no longer has an e-mail address" in todo.reason) == ("pending_review", True)
 
 
-def test_a_tool_that_changes_between_two_steps_does_nothing_more(runs: Runs, target: Target) -> None:
-    """A step is decided with the tools of the last check, and carried out under a new one."""
+def test_a_tool_changed_between_two_steps_is_not_executed(runs: Runs, target: Target) -> None:
+    """A step is decided with the tools of the last check and executed after a new one."""
     runs.own_tool(target.url)
     target.on_request = lambda _: runs.own_tool(f"{target.url}/elsewhere")
     runs.calls_tool(NOTIFY, {"body": {"what": "Hello"}})
@@ -171,26 +164,24 @@ def run_out() -> None:
     Approval.objects.update(expires_at="2020-01-01T00:00:00Z")
 
 
-def test_a_yes_that_was_not_used_in_time_runs_nothing(runs: Runs) -> None:
-    """Before the sweep has come by."""
+def test_an_expired_approval_runs_nothing(runs: Runs) -> None:
+    """The sweep has not expired the todo yet."""
     todo = runs.approved(runs.frozen())
     runs.do(run_out)
     todo = runs.run(todo)
-    assert (todo.status, todo.reason, runs.effects(todo)) == ("expired", "It wasn't begun in time.", [])
+    assert (todo.status, todo.reason, runs.effects(todo)) == ("expired", "It was not started in time.", [])
 
 
-def test_a_yes_that_runs_out_in_the_middle_does_nothing_more(runs: Runs, target: Target) -> None:
-    """What is left is reviewed."""
+def test_an_approval_that_expires_during_the_run_returns_the_rest_to_review(runs: Runs, target: Target) -> None:
     runs.own_tool(target.url)
     target.on_request = lambda _: runs.do(run_out)
     runs.model.script("execute", tool_calls=[{"name": NOTIFY, "arguments": {"body": {"what": word}}} for word in "ab"])
     todo = runs.execute(runs.todo(runs.kind(NOTIFY)))
     assert [effect.state for effect in runs.effects(todo)] == ["done", "cancelled"]
-    assert (todo.status, todo.reason) == ("pending_review", "The approval wasn't used in time.")
+    assert (todo.status, todo.reason) == ("pending_review", "The approval expired before it was used.")
 
 
-def test_a_cancelled_todo_does_nothing_more(runs: Runs, target: Target) -> None:
-    """Before the next effect."""
+def test_a_cancelled_todo_starts_no_further_effect(runs: Runs, target: Target) -> None:
     runs.own_tool(target.url)
     todo = runs.approved(runs.todo(runs.kind(NOTIFY)))
     target.on_request = lambda _: runs.do(cancel, todo)
@@ -205,10 +196,10 @@ def test_a_cancelled_todo_does_nothing_more(runs: Runs, target: Target) -> None:
     [(NOTIFY, {"body": {"what": "a"}}), ("send_email", {"to": "eve@example.com", "subject": "Hello", "body": "Hello"})],
     ids=["a call", "a letter to whom nobody approved"],
 )
-def test_a_todo_that_is_cancelled_while_its_model_answers_takes_no_step_more(
+def test_a_todo_cancelled_during_a_model_call_takes_no_further_step(
     tool: str, arguments: dict[str, Any], runs: Runs, target: Target, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What the answer cost is kept, and nothing that it decides; it doesn't come back to review either."""
+    """The cost of the model call is stored."""
     runs.own_tool(target.url)
     runs.calls_tool(tool, arguments)
     todo = runs.approved(runs.todo(runs.kind(NOTIFY, "send_email", recipients=["ada@example.com"])))
@@ -225,18 +216,18 @@ def test_a_todo_that_is_cancelled_while_its_model_answers_takes_no_step_more(
         assert (ModelCall.objects.count(), Job.objects.get(lane="todo").state) == (1, State.SKIPPED)
 
 
-def test_a_todo_that_is_cancelled_as_its_call_is_to_begin_sends_nothing(
+def test_a_todo_cancelled_before_its_call_starts_sends_nothing(
     runs: Runs, target: Target, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its run ends, and needs nobody to look at a job that failed."""
+    """The run ends without a failed job."""
     runs.own_tool(target.url)
     todo = runs.approved(runs.frozen(NOTIFY, {"body": {"what": "a"}}))
 
     async def later(*given: Any, **named: Any) -> Any:
         await in_db(runs.do, cancel, todo)
-        return await carry_out_calls(*given, **named)
+        return await execute_calls(*given, **named)
 
-    monkeypatch.setattr(run, "carry_out_calls", later)
+    monkeypatch.setattr(run, "execute_calls", later)
     assert (runs.run(todo).status, target.log) == ("cancelled", [])
     with runs.tenant.tx():
         job = Job.objects.get(lane="todo")
@@ -248,8 +239,8 @@ def cancel(todo: Todo) -> None:
 
 
 @pytest.mark.requirement("L14")
-def test_a_model_that_refuses_fails_the_todo(runs: Runs) -> None:
-    """What it was asked is kept, with what that cost."""
+def test_a_refusal_of_the_model_fails_the_todo(runs: Runs) -> None:
+    """The model call and its cost are stored."""
     runs.model.script("execute", times=0, fault="content_filter")
     todo = runs.execute(runs.todo(runs.kind(CALLER)))
     with runs.tenant.tx():
@@ -258,14 +249,14 @@ def test_a_model_that_refuses_fails_the_todo(runs: Runs) -> None:
     assert "filter" in todo.reason
 
 
-def test_an_answer_that_was_cut_is_no_step(runs: Runs) -> None:
+def test_a_truncated_response_is_no_step(runs: Runs) -> None:
     runs.model.script("execute", times=0, fault="length", text="I will now")
     todo = runs.execute(runs.todo(runs.kind(CALLER)))
     assert (todo.status, runs.steps(todo)) == ("failed", [])
 
 
-def test_two_calls_of_one_id_are_told_apart() -> None:
-    """A result names its call by it, and no provider takes one twice."""
+def test_calls_with_the_same_id_get_distinct_ids() -> None:
+    """Results refer to calls by id, and providers reject duplicates."""
     asked = ToolCall("call_1", CALLER, "{}")
     assert [call_id_of(asked, index=at, taken=taken) for at, taken in enumerate([[], ["call_1"]])] == [
         "call_1",
@@ -273,5 +264,5 @@ def test_two_calls_of_one_id_are_told_apart() -> None:
     ]
 
 
-def test_a_texts_halves_and_zeros_can_be_stored() -> None:
+def test_lone_surrogates_and_null_characters_can_be_stored() -> None:
     assert storable("a\0b\ud800c") == "ab?c"

@@ -1,4 +1,4 @@
-"""Workers die at each labelled point of a run, by a real SIGKILL, and another goes on."""
+"""Workers killed with SIGKILL at each failpoint of a run, with another worker taking over."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ONCE, AGAIN = "tell_once", "tell_again"
 
 
 def prepare(runs: Runs, target: Target) -> TodoType:
-    """A kind of todos whose model calls two tools in one step, and is done when their results are there."""
+    """A todo type whose model calls two tools in one step and stops after their results."""
     target.answers(Answers(body='{"crew": "on its way"}'))
     runs.own_tool(f"{target.url}/once", name=ONCE)
     runs.own_tool(f"{target.url}/again", name=AGAIN, delivery="idempotent")
@@ -40,7 +40,7 @@ def prepare(runs: Runs, target: Target) -> TodoType:
 
 
 def violations(runs: Runs, todos: list[Todo], target: Target) -> list[str]:
-    """Everything that is wrong with runs that have settled, in sentences."""
+    """Descriptions of everything wrong with the finished runs."""
     reached = Counter(target.keys())
     effects = [effect for todo in todos for effect in runs.effects(todo)]
     found = [
@@ -66,7 +66,7 @@ def _is_too_often(effect: Effect, reached: Counter[str]) -> bool:
 
 
 def _told(runs: Runs, effect: Effect) -> list[str]:
-    """How an effect ended, as often as its conversation was told."""
+    """The ends of an effect, as often as its conversation logged them."""
     with runs.tenant.tx():
         rows = Event.objects.filter(conversation=runs.conversation, type="effect", payload__id=str(effect.pk))
         return [event.idn.removeprefix("effect_") for event in rows.order_by("seq")]
@@ -78,10 +78,10 @@ def kill(processes: ForkServer, label: str) -> None:
 
 @pytest.mark.short_leases
 @pytest.mark.parametrize("label", POINTS)
-def test_two_kills_lose_nothing_and_double_nothing(
+def test_two_kills_neither_lose_nor_repeat_an_effect(
     label: str, runs: Runs, target: Target, processes: ForkServer
 ) -> None:
-    """The first kill hits one todo, the second another, or the same one further on."""
+    """The first kill hits one todo, the second another or the same one later."""
     kind = prepare(runs, target)
     todos = [runs.approved(runs.todo(kind)) for _ in range(2)]
     for _ in todos:
@@ -94,7 +94,7 @@ def test_two_kills_lose_nothing_and_double_nothing(
 @pytest.mark.slow
 @pytest.mark.short_leases
 @pytest.mark.parametrize("label", POINTS)
-def test_twenty_kills_lose_nothing_and_double_nothing(
+def test_twenty_kills_neither_lose_nor_repeat_an_effect(
     label: str, runs: Runs, target: Target, processes: ForkServer
 ) -> None:
     """Each kill hits another todo."""
@@ -109,8 +109,7 @@ def test_twenty_kills_lose_nothing_and_double_nothing(
 
 
 @pytest.mark.requirement("L13")
-def test_an_approved_todo_is_picked_up_by_a_worker(runs: Runs, processes: ForkServer) -> None:
-    """Two workers, and one run."""
+def test_an_approved_todo_is_run_by_one_of_two_workers(runs: Runs, processes: ForkServer) -> None:
     processes.worker(queues="work")
     processes.worker(queues="work")
     todo = runs.approved(runs.frozen())

@@ -1,4 +1,4 @@
-"""Todos whose one call was approved as it stands: no model is asked, and nothing else happens."""
+"""Todos with one frozen call: no model is called, and nothing else happens."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from tests.todos.executor.conftest import LETTER, Runs
 
 
 @pytest.mark.requirement("L10", "L13")
-def test_an_approved_e_mail_goes_out_as_it_was_approved(runs: Runs) -> None:
-    """To the contact's own address, once, without a model."""
+def test_an_approved_e_mail_is_sent_once_as_approved(runs: Runs) -> None:
+    """It goes to the contact's address, without a model."""
     todo = runs.execute(runs.frozen())
     [effect] = runs.effects(todo)
     assert (todo.status, effect.state, effect.origin, effect.adapter) == ("completed", "done", "todo", "outbox")
@@ -25,19 +25,19 @@ def test_an_approved_e_mail_goes_out_as_it_was_approved(runs: Runs) -> None:
 
 
 def lose_key(runs: Runs, settings: Any) -> None:
-    """The project has a model of its own, whose key was encrypted with one that is gone."""
+    """Give the project its own model with a key that can't be decrypted."""
     configure(runs.tenant, model_base_url="https://models.example/v1")
     with runs.tenant.tx():
         set_attribute(runs.tenant.project, KEY_ATTRIBUTE, "sk-lost", type=AttributeType.SECRET)
     settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
 
 
-def test_what_asks_no_model_needs_no_key_of_one(runs: Runs, settings: Any) -> None:
+def test_a_frozen_todo_needs_no_model_key(runs: Runs, settings: Any) -> None:
     lose_key(runs, settings)
     assert runs.execute(runs.frozen()).status == "completed"
 
 
-def test_a_todo_that_asks_one_fails_at_once_and_says_where_to_write_the_key(runs: Runs, settings: Any) -> None:
+def test_a_todo_without_a_model_key_fails_at_once_and_says_where_to_set_it(runs: Runs, settings: Any) -> None:
     lose_key(runs, settings)
     todo = runs.execute(runs.todo(runs.kind("send_email_to_caller")))
     assert (todo.status, todo.reason) == ("failed", UNREADABLE_KEY)

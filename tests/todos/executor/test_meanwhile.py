@@ -1,4 +1,4 @@
-"""A todo and a turn, or two conversations, that do the same for one customer at the same time."""
+"""Concurrent effects for one customer, by a todo and a turn or by two conversations."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CALLER = "send_email_to_caller"
 
 
 def like(effect: Effect, **changes: object) -> Effect:
-    """One more that is planned, for the same."""
+    """Plan another effect like this one."""
     fresh = {"pk": uuid7(), "effect_key": uuid4().hex, "state": EffectState.PLANNED, "attempts": 0, "started_at": None}
     for name, value in {**fresh, **changes}.items():
         setattr(effect, name, value)
@@ -38,15 +38,14 @@ def like(effect: Effect, **changes: object) -> Effect:
 
 @pytest.fixture
 def done(runs: Runs) -> Effect:
-    """A letter to the customer that went out the day before."""
+    """An e-mail sent to the customer the day before."""
     [effect] = runs.effects(runs.execute(runs.frozen()))
     with runs.tenant.tx():
         Effect.objects.update(started_at=F("started_at") - timedelta(days=2))
     return effect
 
 
-def test_what_a_turn_begins_at_the_same_moment_a_todo_does_not_do_too(runs: Runs, done: Effect) -> None:
-    """Whatever tool or moment it comes from."""
+def test_a_todo_does_not_repeat_an_effect_that_a_turn_starts_concurrently(runs: Runs, done: Effect) -> None:
     runs.calls_tool(CALLER)
     runs.says()
     todo = runs.approved(runs.todo(runs.kind(CALLER)))
@@ -59,10 +58,9 @@ def test_what_a_turn_begins_at_the_same_moment_a_todo_does_not_do_too(runs: Runs
     assert [effect.state for effect in runs.effects(todo)] == [EffectState.HELD]
 
 
-def test_two_conversations_at_once_share_the_last_place_of_a_recipient(
+def test_concurrent_conversations_share_a_recipients_daily_limit(
     runs: Runs, done: Effect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Counted over all conversations of the project."""
     monkeypatch.setattr(limits, "MAX_PER_RECIPIENT", 1)
     with runs.tenant.tx():
         other = start_conversation(runs.tenant.project, channel="chat", external_id="bob", known={}, metadata={})
@@ -81,8 +79,8 @@ def test_two_conversations_at_once_share_the_last_place_of_a_recipient(
         assert "went to this recipient within a day" in str(second.result())
 
 
-def test_who_writes_and_texts_to_a_customer_and_who_texts_and_writes_do_not_deadlock(runs: Runs, done: Effect) -> None:
-    """A hop that begins both waits for its turn at both in the order that is everybody's."""
+def test_starting_two_effects_in_opposite_orders_does_not_deadlock(runs: Runs, done: Effect) -> None:
+    """Locks are taken in one order."""
     with runs.tenant.tx():
         other = start_conversation(runs.tenant.project, channel="chat", external_id="bob", known={}, metadata={})
 

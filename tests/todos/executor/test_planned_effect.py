@@ -1,4 +1,4 @@
-"""An effect that the agent planned and a colleague has to approve: the todo runs that effect, and no other."""
+"""Todos that run an effect planned by the agent, once it is approved."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.todos.executor.conftest import LETTER, NOTIFY, Runs
 from todos.content.lifecycle import Actor
 from todos.content.snapshot import compiled_tools
 from todos.executor import run
-from todos.executor.calls import carry_out_calls
+from todos.executor.calls import execute_calls
 from todos.models import Todo, TodoSource
 from todos.services import cancel_todo, return_to_review, review_again
 from tools.builtin.send_email_tool import TOOL
@@ -52,8 +52,8 @@ def todo(runs: Runs, arranged: Effect) -> Todo:
     return runs.todo(source=TodoSource.TOOL, effect=arranged)
 
 
-def test_the_arranged_effect_itself_runs(runs: Runs, todo: Todo, arranged: Effect) -> None:
-    """With its own key and arguments; the ledger has no other."""
+def test_the_planned_effect_itself_runs(runs: Runs, todo: Todo, arranged: Effect) -> None:
+    """With its own key and arguments; no other effect is created."""
     todo = runs.execute(todo)
     with runs.tenant.tx():
         [effect] = Effect.objects.all()
@@ -61,15 +61,16 @@ def test_the_arranged_effect_itself_runs(runs: Runs, todo: Todo, arranged: Effec
     assert effect.result["message"] == {**LETTER, "to": "ada@example.com", "name": "Ada Lovelace"}
 
 
-def test_it_waits_for_the_next_yes_when_the_todo_is_put_back(runs: Runs, todo: Todo, arranged: Effect) -> None:
-    """Nothing is cancelled that is to be approved again."""
+def test_the_planned_effect_stays_planned_when_the_todo_returns_to_review(
+    runs: Runs, todo: Todo, arranged: Effect
+) -> None:
     approved = runs.approved(todo)
     runs.do(return_to_review, approved, reason="Something changed.", actor=Actor("Nello"))
     runs.run(todo)
     assert runs.execute(runs.now(todo)).status == "completed"
 
 
-def test_it_waits_for_the_next_yes_when_its_approval_ends_as_it_is_begun(
+def test_the_planned_effect_stays_planned_when_its_approval_ends_at_the_start(
     runs: Runs, todo: Todo, arranged: Effect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The customer's address changes in between."""
@@ -77,19 +78,17 @@ def test_it_waits_for_the_next_yes_when_its_approval_ends_as_it_is_begun(
     async def later(*arguments: Any, **details: Any) -> Any:
         monkeypatch.undo()
         await in_db(runs.do, give_fields, runs.conversation.persona, {"email": "ada@other.example"})
-        return await carry_out_calls(*arguments, **details)
+        return await execute_calls(*arguments, **details)
 
-    monkeypatch.setattr(run, "carry_out_calls", later)
+    monkeypatch.setattr(run, "execute_calls", later)
     todo = runs.execute(todo)
     with runs.tenant.tx():
         assert (todo.status, Effect.objects.get().state) == ("pending_review", "planned")
     assert runs.execute(todo).status == "completed"
 
 
-def test_an_arranged_effect_that_failed_is_tried_again_with_the_next_yes(
-    runs: Runs, todo: Todo, arranged: Effect
-) -> None:
-    """It didn't happen, so what the agent said still can; it keeps its key."""
+def test_a_failed_planned_effect_is_retried_with_the_next_approval(runs: Runs, todo: Todo, arranged: Effect) -> None:
+    """It keeps its key."""
     with runs.tenant.tx():
         refused = {
             "state": "failed",
@@ -106,8 +105,8 @@ def test_an_arranged_effect_that_failed_is_tried_again_with_the_next_yes(
     assert (effect.pk, effect.state, effect.attempts) == (arranged.pk, "done", 4)
 
 
-def test_what_failed_is_done_as_it_was_edited_under_a_key_of_its_own(runs: Runs, target: Target) -> None:
-    """The endpoint knows the old key, and would answer as it did then."""
+def test_an_edited_effect_is_retried_under_a_new_key(runs: Runs, target: Target) -> None:
+    """The endpoint would answer the old key as before."""
     target.answers(Answers(status=400), Answers())
     runs.own_tool(target.url)
     effect = planned(runs, NOTIFY, {"body": {"what": "Hello"}})
@@ -121,7 +120,7 @@ def test_what_failed_is_done_as_it_was_edited_under_a_key_of_its_own(runs: Runs,
 
 
 def planned(runs: Runs, name: str, arguments: dict[str, Any]) -> Effect:
-    """What the agent has arranged with a tool of the business's own."""
+    """An effect planned with a custom tool."""
     with runs.tenant.tx():
         tool = compiled_tools(runs.tenant.project)[name]
         return Effect.objects.create(
@@ -138,10 +137,9 @@ def planned(runs: Runs, name: str, arguments: dict[str, Any]) -> Effect:
 
 
 @pytest.mark.parametrize(("ticked", "status"), [(False, "needs_attention"), (True, "completed")])
-def test_an_arranged_effect_that_was_held_back_is_done_if_it_is_ticked(
+def test_a_held_planned_effect_runs_if_staff_selects_it(
     ticked: bool, status: str, runs: Runs, todo: Todo, arranged: Effect
 ) -> None:
-    """It is the same effect still, with staff's word for it."""
     runs.execute(runs.frozen())
     assert runs.execute(todo).status == "needs_attention"
     runs.do(review_again, todo.pk, actor=Actor("Nello"), repeats=[arranged.pk] if ticked else [])
@@ -153,10 +151,9 @@ def test_an_arranged_effect_that_was_held_back_is_done_if_it_is_ticked(
     [(OTHER, LETTER, "held"), (LETTER, OTHER, "done")],
     ids=["into what was done", "out of what was done"],
 )
-def test_what_was_edited_is_compared_as_it_is_now(
+def test_an_edited_effect_is_compared_by_its_new_arguments(
     was: dict[str, str], becomes: dict[str, str], state: str, runs: Runs, todo: Todo, arranged: Effect
 ) -> None:
-    """The letter that goes out is the one that went out already, or isn't, whatever was arranged first."""
     done = runs.effects(runs.execute(runs.frozen(arguments=LETTER)))[0]
     with runs.tenant.tx():
         Effect.objects.filter(pk=arranged.pk).update(
@@ -169,22 +166,23 @@ def test_what_was_edited_is_compared_as_it_is_now(
     assert (effect.state, effect.recipient) == (state, "ada@example.com")
 
 
-def test_what_did_not_happen_is_done_with_the_next_yes(runs: Runs, todo: Todo, arranged: Effect) -> None:
-    """Staff reviews it again first, and says then that it didn't happen; a yes before that would do nothing."""
+def test_an_effect_that_staff_says_did_not_happen_runs_with_the_next_approval(
+    runs: Runs, todo: Todo, arranged: Effect
+) -> None:
+    """The todo can't be approved before staff answers."""
     approved = runs.approved(todo)
     with runs.tenant.tx():
         Effect.objects.filter(pk=arranged.pk).update(state="unknown", attempts=1, started_at=timezone.now())
     assert runs.run(approved).status == "needs_attention"
     runs.do(review_again, todo.pk, actor=Actor("Nello"))
-    with pytest.raises(Conflict, match="say first whether it did"):
+    with pytest.raises(Conflict, match="Confirm the outcome first"):
         runs.approved(runs.now(todo))
     runs.do(resolve, runs.tenant.project, arranged.pk, happened=False, by=runs.boss.pk)
     assert runs.now(todo).status == "pending_review"
     assert runs.execute(runs.now(todo)).status == "completed"
 
 
-def test_what_a_second_run_leaves_open_is_answered_for_that_run(runs: Runs, target: Target) -> None:
-    """The effect is the one that failed in the first, and what staff says of it completes the second."""
+def test_staffs_answer_belongs_to_the_newest_run(runs: Runs, target: Target) -> None:
     target.answers(Answers(status=400), Answers(drops=True))
     runs.own_tool(target.url)
     effect = planned(runs, NOTIFY, {"body": {"what": "Hello"}})
@@ -195,8 +193,7 @@ def test_what_a_second_run_leaves_open_is_answered_for_that_run(runs: Runs, targ
     assert runs.now(todo).status == "completed"
 
 
-def test_a_run_that_was_given_up_fails_with_the_reason(runs: Runs) -> None:
-    """The job failed for good before anything happened."""
+def test_a_permanently_failed_job_fails_the_todo_with_its_reason(runs: Runs) -> None:
     todo = runs.approved(runs.frozen())
     fail(runs, "The worker that ran this died 8 times in a row.")
     todo = runs.now(todo)
@@ -208,10 +205,9 @@ def test_a_run_that_was_given_up_fails_with_the_reason(runs: Runs) -> None:
     [(Answers(drops=True), "needs_attention", "unknown"), (Answers(status=429), "failed", "failed")],
     ids=["it may have happened", "it did not"],
 )
-def test_a_run_that_was_given_up_between_two_attempts(
+def test_a_job_failing_between_two_attempts_leaves_the_outcome_unknown(
     answers: Answers, status: str, state: str, runs: Runs, target: Target
 ) -> None:
-    """Its call has its end, and what may have happened is asked of staff."""
     target.answers(answers)
     runs.own_tool(target.url, delivery="idempotent")
     todo = runs.execute(runs.frozen(NOTIFY, {"body": {"what": "Hello"}}), hurry=False)
@@ -221,14 +217,14 @@ def test_a_run_that_was_given_up_between_two_attempts(
     assert (runs.now(todo).status, call.effect.state, call.finished_at is None) == (status, state, False)
 
 
-def test_a_failed_run_is_approved_again_and_not_just_run_again(runs: Runs) -> None:
+def test_a_failed_run_needs_a_new_approval(runs: Runs) -> None:
     runs.approved(runs.frozen())
     job = fail(runs, "It broke.")
-    with pytest.raises(WrongState, match="approve what is to be done"), runs.tenant.tx():
+    with pytest.raises(WrongState, match="Review the todo again"), runs.tenant.tx():
         run_again(runs.tenant.project, job.id)
 
 
-def test_a_todo_that_was_cancelled_before_its_run_does_nothing(runs: Runs) -> None:
+def test_a_todo_cancelled_before_its_run_does_nothing(runs: Runs) -> None:
     todo = runs.approved(runs.frozen())
     runs.do(cancel_todo, todo.pk, actor=Actor("Nello"))
     runs.run(todo)
@@ -238,7 +234,7 @@ def test_a_todo_that_was_cancelled_before_its_run_does_nothing(runs: Runs) -> No
 
 
 def fail(runs: Runs, reason: str) -> ClaimedJob:
-    """The todo's job has used up its attempts."""
+    """Let the todo's job use up its attempts."""
     with runs.tenant.tx():
         row = Job.objects.get(lane="todo", state=State.QUEUED)
         Job.objects.filter(pk=row.pk).update(state=State.RUNNING, token=1)

@@ -1,4 +1,4 @@
-"""A run goes on: after a pause, after a tool that answers later, and after what staff says."""
+"""Runs that continue after a pause, a callback, or a decision of staff."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.conversations.effects.target import Answers, Target
 from tests.todos.executor.conftest import LETTER, NOTIFY, Runs
 from todos.approvals.manual_completion import take_todo
 from todos.content.lifecycle import Actor
-from todos.executor.job_keys import put_off
+from todos.executor.job_keys import postponed_effects
 from todos.models import Approval, Todo
 from todos.services import cancel_todo, review_again
 from tools.engine.execution.callback import callback_token
@@ -44,14 +44,14 @@ def says(runs: Runs, effect: Effect, *, happened: bool) -> None:
 
 @pytest.fixture
 def unclear(runs: Runs, target: Target) -> Todo:
-    """A frozen todo whose request was cut: it may have happened."""
+    """A frozen todo whose request was cut off, so that it may have happened."""
     target.answers(Answers(drops=True), Answers())
     runs.own_tool(target.url)
     return runs.execute(runs.frozen(NOTIFY, HELLO))
 
 
-def test_what_was_not_sent_is_tried_again(runs: Runs, target: Target) -> None:
-    """By another job, under the same key, each time after a pause; the model is not asked in between."""
+def test_an_unsent_effect_is_retried_under_the_same_key(runs: Runs, target: Target) -> None:
+    """By another job, each time after a pause; the model is not called in between."""
     target.answers(Answers(status=503), Answers(status=503), Answers())
     runs.own_tool(target.url, delivery="idempotent")
     runs.calls_tool(NOTIFY, HELLO)
@@ -73,8 +73,7 @@ def test_what_was_not_sent_is_tried_again(runs: Runs, target: Target) -> None:
     ],
     ids=["arguments", "tool", "definition"],
 )
-def test_a_plan_that_was_swapped_in_the_ledger_is_not_run(swap: dict[str, Any], runs: Runs, target: Target) -> None:
-    """What was decided under the approval runs, or nothing."""
+def test_a_plan_changed_in_the_ledger_is_not_executed(swap: dict[str, Any], runs: Runs, target: Target) -> None:
     target.answers(Answers(status=429, headers={"Retry-After": "60"}), Answers())
     runs.own_tool(target.url, delivery="idempotent")
     runs.calls_tool(NOTIFY, HELLO)
@@ -83,13 +82,12 @@ def test_a_plan_that_was_swapped_in_the_ledger_is_not_run(swap: dict[str, Any], 
         Effect.objects.update(**swap)
     todo = runs.run(todo)
     assert (todo.status, len(target.log), runs.effects(todo)[0].state) == ("pending_review", 1, "cancelled")
-    assert f"What is planned for {NOTIFY} isn't what was decided" in todo.reason
+    assert f"The plan for {NOTIFY} has changed" in todo.reason
 
 
-def test_one_statement_finds_what_of_a_step_is_put_off(
+def test_one_query_finds_all_postponed_effects_of_a_step(
     runs: Runs, target: Target, django_assert_max_num_queries: Any
 ) -> None:
-    """Whatever the number of calls."""
     target.answers(*[Answers(status=503)] * 5)
     runs.own_tool(target.url, delivery="idempotent")
     calls = [{"name": NOTIFY, "arguments": {"body": {"what": str(number)}}} for number in range(5)]
@@ -98,11 +96,11 @@ def test_one_statement_finds_what_of_a_step_is_put_off(
     with runs.tenant.tx():
         [approval] = Approval.objects.filter(todo=todo)
         with django_assert_max_num_queries(1):
-            waiting = put_off(approval, effects)
+            waiting = postponed_effects(approval, effects)
     assert (len(effects), waiting) == (5, {effect.pk for effect in effects})
 
 
-def test_another_job_makes_no_attempt_before_it_is_due(runs: Runs, target: Target) -> None:
+def test_no_other_job_makes_an_attempt_before_it_is_due(runs: Runs, target: Target) -> None:
     target.answers(Answers(status=503), Answers())
     runs.own_tool(target.url, delivery="idempotent")
     todo = runs.execute(runs.frozen(NOTIFY, HELLO), hurry=False)
@@ -120,10 +118,9 @@ def test_another_job_makes_no_attempt_before_it_is_due(runs: Runs, target: Targe
         ("idempotent", MAX_ATTEMPTS, "needs_attention", 1),
     ],
 )
-def test_what_its_worker_died_at_is_asked_about_or_tried_as_often_as_any_other(
+def test_effects_of_dead_workers_become_unknown_or_use_up_their_attempts(
     delivery: str, attempts: int, status: str, sent: int, runs: Runs, target: Target
 ) -> None:
-    """Nobody knows whether the last request left; one that kills every worker does so no tenth time."""
     target.answers(Answers(status=429), Answers())
     runs.own_tool(target.url, delivery=delivery)
     todo = runs.execute(runs.frozen(NOTIFY, HELLO), hurry=False)
@@ -132,8 +129,8 @@ def test_what_its_worker_died_at_is_asked_about_or_tried_as_often_as_any_other(
     assert (runs.run(todo).status, len(target.log)) == (status, sent)
 
 
-def test_a_tool_that_answers_later_is_waited_for(runs: Runs, target: Target) -> None:
-    """The todo stays in progress, its job ends; the answer queues another."""
+def test_a_run_waits_for_a_callback_without_a_job(runs: Runs, target: Target) -> None:
+    """The todo stays in progress; the callback queues another job."""
     target.answers(Answers(status=202))
     runs.own_tool(target.url, callback=True)
     runs.calls_tool(NOTIFY, HELLO)
@@ -147,7 +144,7 @@ def test_a_tool_that_answers_later_is_waited_for(runs: Runs, target: Target) -> 
     assert [len(target.log), len(runs.steps(todo))] == [1, 2]
 
 
-def test_a_second_answer_changes_nothing(runs: Runs, target: Target) -> None:
+def test_a_second_callback_changes_nothing(runs: Runs, target: Target) -> None:
     target.answers(Answers(status=202))
     runs.own_tool(target.url, callback=True)
     todo = runs.execute(runs.frozen(NOTIFY, HELLO))
@@ -158,8 +155,8 @@ def test_a_second_answer_changes_nothing(runs: Runs, target: Target) -> None:
     assert (todo.status, runs.effects(todo)[0].state) == ("completed", "done")
 
 
-def test_an_answer_that_never_comes_is_unknown(runs: Runs, target: Target) -> None:
-    """A late answer still completes the todo."""
+def test_a_missing_callback_makes_the_outcome_unknown(runs: Runs, target: Target) -> None:
+    """A late callback still completes the todo."""
     target.answers(Answers(status=202))
     runs.own_tool(target.url, callback=True)
     todo = runs.execute(runs.frozen(NOTIFY, HELLO))
@@ -173,19 +170,18 @@ def test_an_answer_that_never_comes_is_unknown(runs: Runs, target: Target) -> No
 
 def test_an_unknown_outcome_needs_attention(unclear: Todo, runs: Runs) -> None:
     assert (unclear.status, runs.effects(unclear)[0].state) == ("needs_attention", "unknown")
-    assert f"It isn't known whether {NOTIFY} happened" in unclear.reason
+    assert f"We don't know whether {NOTIFY} went through" in unclear.reason
 
 
-def test_what_may_have_happened_is_never_called_failed(runs: Runs, target: Target) -> None:
-    """The first attempt was cut, and the second refused."""
+def test_an_effect_that_may_have_happened_never_fails(runs: Runs, target: Target) -> None:
+    """The first attempt was cut off, the second refused."""
     target.answers(Answers(drops=True), Answers(status=400))
     runs.own_tool(target.url, delivery="idempotent")
     todo = runs.execute(runs.frozen(NOTIFY, HELLO))
     assert (todo.status, runs.effects(todo)[0].state, len(target.log)) == ("needs_attention", "unknown", 2)
 
 
-def test_what_was_under_way_when_its_todo_was_cancelled_is_asked_about(runs: Runs, target: Target) -> None:
-    """Its worker died at it."""
+def test_a_running_effect_of_a_cancelled_todo_becomes_unknown(runs: Runs, target: Target) -> None:
     target.answers(Answers(status=429))
     runs.own_tool(target.url, delivery="idempotent")
     todo = runs.execute(runs.frozen(NOTIFY, HELLO), hurry=False)
@@ -196,20 +192,19 @@ def test_what_was_under_way_when_its_todo_was_cancelled_is_asked_about(runs: Run
     assert (runs.effects(todo)[0].state, runs.result(todo), len(target.log)) == ("unknown", UNKNOWN, 1)
 
 
-def test_what_may_have_happened_is_answered_before_a_person_takes_over(unclear: Todo, runs: Runs) -> None:
-    """Otherwise it might happen twice."""
-    with pytest.raises(WrongState, match=f"It isn't known whether {NOTIFY} happened"):
+def test_an_unknown_outcome_blocks_taking_the_todo_on(unclear: Todo, runs: Runs) -> None:
+    with pytest.raises(WrongState, match=f"We don't know whether {NOTIFY} went through"):
         runs.do(take_todo, unclear.pk, **runs.seen(unclear), actor=Actor("Nello"), member=runs.boss)
 
 
-def test_staff_says_that_it_happened(unclear: Todo, runs: Runs, target: Target) -> None:
+def test_staff_confirms_that_an_effect_happened(unclear: Todo, runs: Runs, target: Target) -> None:
     says(runs, runs.effects(unclear)[0], happened=True)
     assert (runs.now(unclear).status, len(target.log)) == ("completed", 1)
     assert runs.result(unclear) == "A colleague has checked it: it was done."
 
 
-def test_staff_says_that_it_did_not_happen(unclear: Todo, runs: Runs, target: Target) -> None:
-    """It is done once more, under the same key: that is staff's word for it, as often as it takes."""
+def test_an_effect_that_staff_says_did_not_happen_is_executed_again(unclear: Todo, runs: Runs, target: Target) -> None:
+    """Under the same key."""
     target.answers(Answers(drops=True), Answers())
     for status in ("needs_attention", "completed"):
         says(runs, runs.effects(unclear)[0], happened=False)
@@ -218,8 +213,7 @@ def test_staff_says_that_it_did_not_happen(unclear: Todo, runs: Runs, target: Ta
     assert (len(target.log), len(set(target.keys()))) == (3, 1)
 
 
-def test_what_is_left_after_staffs_word_is_said(runs: Runs, target: Target) -> None:
-    """Of two calls one may have happened, and the other did not."""
+def test_the_remaining_open_outcomes_are_named_after_an_answer(runs: Runs, target: Target) -> None:
     target.answers(Answers(drops=True), Answers(status=400))
     runs.own_tool(target.url)
     runs.model.script("execute", tool_calls=[{"name": NOTIFY, "arguments": {"body": {"what": word}}} for word in "ab"])
@@ -230,14 +224,13 @@ def test_what_is_left_after_staffs_word_is_said(runs: Runs, target: Target) -> N
     assert (todo.status, todo.reason.startswith(f"{NOTIFY} was not done")) == ("needs_attention", True)
 
 
-def test_staff_answers_only_what_is_not_known(runs: Runs) -> None:
+def test_only_unknown_effects_can_be_resolved(runs: Runs) -> None:
     [effect] = runs.effects(runs.execute(runs.frozen()))
     with pytest.raises(WrongState, match="this one is done"):
         says(runs, effect, happened=False)
 
 
-def test_what_staff_says_of_a_todo_that_is_over_starts_nothing(unclear: Todo, runs: Runs, target: Target) -> None:
-    """Another yes is another run."""
+def test_resolving_an_effect_of_an_ended_todo_starts_nothing(unclear: Todo, runs: Runs, target: Target) -> None:
     [effect] = runs.effects(unclear)
     runs.do(review_again, unclear.pk, actor=Actor("Nello"))
     says(runs, effect, happened=False)
@@ -245,8 +238,8 @@ def test_what_staff_says_of_a_todo_that_is_over_starts_nothing(unclear: Todo, ru
     assert (runs.effects(unclear)[0].state, len(target.log)) == ("failed", 1)
 
 
-def test_a_repeat_is_held_and_staff_may_release_it(runs: Runs) -> None:
-    """Two todos with the same words for the same customer."""
+def test_a_repeat_is_held_and_can_be_released(runs: Runs) -> None:
+    """Two todos send the same text to the same customer."""
     runs.execute(runs.frozen())
     todo = runs.execute(runs.frozen())
     [effect] = runs.effects(todo)
@@ -255,25 +248,23 @@ def test_a_repeat_is_held_and_staff_may_release_it(runs: Runs) -> None:
     assert runs.run(todo).status == "completed"
 
 
-def test_what_is_held_back_is_not_released_while_its_todo_is_reviewed(runs: Runs) -> None:
-    """That is a tick of the review."""
+def test_a_held_effect_is_not_released_while_its_todo_is_in_review(runs: Runs) -> None:
     runs.execute(runs.frozen())
     todo = runs.execute(runs.frozen())
     [effect] = runs.effects(todo)
     runs.do(review_again, todo.pk, actor=Actor("Nello"))
-    with pytest.raises(WrongState, match="review that again"):
+    with pytest.raises(WrongState, match="Review the todo again"):
         runs.do(release, runs.tenant.project, effect.pk, by=runs.boss.pk)
     assert runs.effects(todo)[0].state == "held"
 
 
-def test_a_repeat_is_held_though_another_letter_went_out_in_between(runs: Runs) -> None:
-    """The newest letter to the customer isn't the only one that is compared."""
+def test_a_repeat_is_held_although_another_message_was_sent_in_between(runs: Runs) -> None:
     letters = [runs.execute(runs.frozen(arguments={**LETTER, "body": body})) for body in ("One.", "Two.", "One.")]
     assert [runs.effects(todo)[0].state for todo in letters] == ["done", "done", "held"]
 
 
-def test_the_same_letter_after_a_while_is_no_repeat(runs: Runs) -> None:
-    """Of another todo, which somebody has approved."""
+def test_the_same_message_after_a_while_is_no_repeat(runs: Runs) -> None:
+    """In another approved todo."""
     runs.execute(runs.frozen())
     with runs.tenant.tx():
         Effect.objects.update(started_at=F("started_at") - timedelta(minutes=11))
@@ -281,8 +272,7 @@ def test_the_same_letter_after_a_while_is_no_repeat(runs: Runs) -> None:
 
 
 @pytest.mark.parametrize(("hours", "status"), [(23, "needs_attention"), (25, "completed")])
-def test_the_same_booking_is_a_mistake_for_a_day(hours: int, status: str, runs: Runs) -> None:
-    """Of another todo, though nobody booked anything in between."""
+def test_the_same_booking_counts_as_a_repeat_for_a_day(hours: int, status: str, runs: Runs) -> None:
     day = timezone.now().date() + timedelta(days=7)
     friday = day + timedelta(days=(4 - day.weekday()) % 7)
     agreed = {"date": friday.isoformat(), "time": "19:00", "party_size": 2}
@@ -297,15 +287,13 @@ def test_the_same_booking_is_a_mistake_for_a_day(hours: int, status: str, runs: 
     assert runs.execute(runs.frozen("create_booking_tool", agreed)).status == status
 
 
-def test_two_letters_to_one_customer_are_no_repeat(runs: Runs) -> None:
-    """Each was approved with its own words."""
+def test_different_messages_to_one_customer_are_no_repeat(runs: Runs) -> None:
     runs.execute(runs.frozen())
     assert runs.execute(runs.frozen(arguments={**LETTER, "body": "Something else."})).status == "completed"
 
 
 @pytest.mark.parametrize(("ticked", "status"), [(False, "needs_attention"), (True, "completed")])
-def test_what_an_earlier_run_did_is_repeated_if_it_is_ticked(ticked: bool, status: str, runs: Runs) -> None:
-    """Whatever the words are."""
+def test_an_effect_of_an_earlier_run_is_repeated_if_staff_selects_it(ticked: bool, status: str, runs: Runs) -> None:
     runs.calls_tool(CALLER)
     runs.calls_tool("nothing", {})
     runs.model.script("execute", times=1, fault="content_filter")
@@ -318,8 +306,7 @@ def test_what_an_earlier_run_did_is_repeated_if_it_is_ticked(ticked: bool, statu
     assert runs.execute(runs.now(todo)).status == status
 
 
-def test_what_failed_before_is_tried_again(runs: Runs, target: Target) -> None:
-    """Without a tick, because it did not happen."""
+def test_a_failed_effect_of_an_earlier_run_is_retried(runs: Runs, target: Target) -> None:
     target.answers(Answers(status=400), Answers())
     runs.own_tool(target.url)
     todo = runs.execute(runs.frozen(NOTIFY, HELLO))
@@ -327,8 +314,8 @@ def test_what_failed_before_is_tried_again(runs: Runs, target: Target) -> None:
     assert (todo.status, runs.execute(runs.now(todo)).status) == ("failed", "completed")
 
 
-def test_two_letters_of_one_run_are_no_repeat_though_it_is_the_second(runs: Runs) -> None:
-    """Only what earlier runs did is compared by its recipient alone."""
+def test_two_messages_of_one_run_are_no_repeat_of_each_other(runs: Runs) -> None:
+    """Only effects of earlier runs are compared by recipient alone."""
     runs.model.script("execute", times=1, fault="content_filter")
     todo = runs.execute(runs.todo(runs.kind(CALLER)))
     runs.do(review_again, todo.pk, actor=Actor("Nello"))
@@ -338,8 +325,7 @@ def test_two_letters_of_one_run_are_no_repeat_though_it_is_the_second(runs: Runs
     assert runs.execute(runs.now(todo)).status == "completed"
 
 
-def test_a_tick_is_for_what_it_stands_beside(runs: Runs, target: Target) -> None:
-    """What else was done before is held back still."""
+def test_selecting_one_effect_does_not_release_others(runs: Runs, target: Target) -> None:
     runs.own_tool(target.url)
     runs.calls_tool(CALLER)
     runs.calls_tool(NOTIFY, HELLO)
@@ -356,8 +342,7 @@ def test_a_tick_is_for_what_it_stands_beside(runs: Runs, target: Target) -> None
 
 
 @pytest.mark.parametrize(("ticked", "status"), [(False, "needs_attention"), (True, "completed")])
-def test_what_was_held_back_is_done_if_it_is_ticked(ticked: bool, status: str, runs: Runs) -> None:
-    """Whoever ticks it has seen that the same was done already, by another todo."""
+def test_a_held_effect_runs_if_staff_selects_it(ticked: bool, status: str, runs: Runs) -> None:
     runs.execute(runs.frozen())
     todo = runs.execute(runs.frozen())
     [held] = runs.effects(todo)
@@ -366,8 +351,7 @@ def test_what_was_held_back_is_done_if_it_is_ticked(ticked: bool, status: str, r
 
 
 @pytest.mark.requirement("N47")
-def test_after_actions_change_the_conversation(runs: Runs, target: Target) -> None:
-    """By the conversation's own lane."""
+def test_after_actions_change_the_conversation_in_its_own_lane(runs: Runs, target: Target) -> None:
     target.answers(Answers(body='{"crew": "red"}'))
     runs.own_tool(target.url, after_actions=[SEEN])
     todo = runs.execute(runs.frozen(NOTIFY, HELLO))
@@ -377,25 +361,24 @@ def test_after_actions_change_the_conversation(runs: Runs, target: Target) -> No
 
 
 def after(runs: Runs, todo: Todo) -> list[tuple[str, str]]:
-    """How the after-actions of a todo's one effect ended, once their lane has run."""
+    """The results of the after-actions of a todo's one effect, once their lane has run."""
     runs.run(todo, lane="effect")
     with runs.tenant.tx():
         return [(row.state, row.error or row.value) for row in runs.effects(todo)[0].after_actions.order_by("index")]
 
 
 @pytest.mark.requirement("N47")
-def test_without_a_conversation_the_customer_is_known_by_what_came_back(runs: Runs, target: Target) -> None:
-    """The rest needs a conversation, and is skipped with that reason."""
+def test_without_a_conversation_after_actions_set_customer_attributes_only(runs: Runs, target: Target) -> None:
     target.answers(Answers(body='{"crew": "red"}'))
     runs.own_tool(target.url, after_actions=[{"type": "send_urgent_message"}, SEEN])
     todo = runs.execute(runs.frozen(NOTIFY, HELLO, conversation_id=None))
-    assert after(runs, todo) == [("skipped", "The todo belongs to no conversation."), ("done", "red")]
+    assert after(runs, todo) == [("skipped", "The todo has no conversation."), ("done", "red")]
     with runs.tenant.tx():
         assert PersonaField.objects.get(persona_id=todo.persona_id, key="crew").value == "red"
 
 
 @pytest.mark.requirement("N47")
-def test_a_model_works_on_what_came_back_outside_of_a_conversation(runs: Runs, target: Target) -> None:
+def test_a_model_extracts_values_from_a_result_without_a_conversation(runs: Runs, target: Target) -> None:
     target.answers(Answers(body='{"crew": "red"}'))
     runs.own_tool(target.url, after_actions=[{**SEEN, "options": {"attribute": "crew", "instruction": "The colour."}}])
     runs.model.script("arguments", json={"value": "rot"})
@@ -403,25 +386,23 @@ def test_a_model_works_on_what_came_back_outside_of_a_conversation(runs: Runs, t
 
 
 @pytest.mark.requirement("N47")
-def test_without_a_customer_there_is_nobody_to_know_better(runs: Runs, target: Target) -> None:
-    """No job is queued."""
+def test_without_a_customer_no_after_action_is_queued(runs: Runs, target: Target) -> None:
     runs.own_tool(target.url, after_actions=[SEEN])
     todo = runs.execute(runs.frozen(NOTIFY, HELLO, conversation_id=None, persona_id=None))
-    assert after(runs, todo) == [("skipped", "The todo is about no customer.")]
+    assert after(runs, todo) == [("skipped", "The todo has no customer.")]
     with runs.tenant.tx():
         assert not Job.objects.filter(lane="effect").exists()
 
 
 @pytest.mark.requirement("N47")
-def test_a_value_that_can_not_be_right_fails_visibly(runs: Runs, target: Target) -> None:
+def test_an_invalid_value_fails_with_an_error(runs: Runs, target: Target) -> None:
     target.answers(Answers(body='{"crew": "\\u202e"}'))
     runs.own_tool(target.url, after_actions=[SEEN])
     [(state, error)] = after(runs, runs.execute(runs.frozen(NOTIFY, HELLO, conversation_id=None)))
     assert (state, error) == ("failed", "crew would contain control characters.")
 
 
-def test_what_an_earlier_run_waits_for_holds_up_no_later_one(runs: Runs, target: Target) -> None:
-    """The first run waits an hour for a callback; meanwhile its todo changed, and was approved again."""
+def test_a_pending_callback_of_an_earlier_run_does_not_delay_a_later_run(runs: Runs, target: Target) -> None:
     target.answers(Answers(status=202))
     runs.own_tool(target.url, callback=True)
     target.on_request = lambda _: runs.do(give_fields, runs.conversation.persona, {"email": "ada@other.example"})

@@ -21,7 +21,7 @@ LUCIA = Actor("Lucia")
 
 
 def todos(desk: Desk) -> list[Todo]:
-    """Every todo, the oldest first."""
+    """All todos, oldest first."""
     with desk.tenant.tx():
         return list(Todo.objects.select_related("type", "effect", "promise").order_by("created_at", "id"))
 
@@ -33,13 +33,13 @@ def finds(desk: Desk, *findings: dict[str, Any]) -> None:
 
 
 def end(desk: Desk) -> None:
-    """The conversation ends, as a tool's signal ends it."""
+    """End the conversation as a tool's signal does."""
     with desk.tenant.tx(), open_log(desk.talk.conversation.pk) as log:
         apply_signal(log, Signal.END, turn_id=None, result={})
 
 
 def look_through(desk: Desk) -> list[Todo]:
-    """End the conversation, and let what follows of it run."""
+    """End the conversation and run the jobs that follow."""
     end(desk)
     desk.run("extraction")
     return todos(desk)
@@ -58,7 +58,7 @@ def events(desk: Desk, idn: str) -> list[dict[str, Any]]:
 
 
 def told(desk: Desk) -> list[str]:
-    """What the agent was told at once."""
+    """The proactive messages of the agent."""
     return [payload["text"] for payload in events(desk, "urgent_message")]
 
 
@@ -68,7 +68,7 @@ def no_types(desk: Desk) -> None:
 
 
 def silent(desk: Desk, *, minutes: float) -> None:
-    """Let the conversation's last word be so long ago."""
+    """Date the conversation's last message this far back."""
     with desk.tenant.tx(), connection.cursor() as cursor:
         cursor.execute(
             "update conversations_conversation set follow_up_at = null, "

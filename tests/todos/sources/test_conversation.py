@@ -1,4 +1,4 @@
-"""Todos as seen from their conversation: its log, its promises, and the agent's knowledge of them."""
+"""Todos seen from their conversation: its log, its promises, and what the agent knows of them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.conversations.effects.conftest import target
 from tests.conversations.effects.target import Target
 from tests.todos.sources.conftest import CHEF, LUCIA, PROMISE, SMS, Desk, events, todos, told
 from tests.todos.sources.test_requires_approval import CREW, approve, arranged, webhook_tool
-from todos.content.lifecycle import move
+from todos.content.lifecycle import transition
 from todos.models import Todo, TodoSource, TodoStatus
 from todos.services import edit_todo, make_todo
 from tools.engine.hooks import read_contact
@@ -33,7 +33,7 @@ def asked(desk: Desk, **details: Any) -> Todo:
         )
 
 
-def test_the_log_tells_what_becomes_of_a_todo_in_order(desk: Desk) -> None:
+def test_the_log_records_a_todos_changes_in_order(desk: Desk) -> None:
     todo = asked(desk)
     with desk.tenant.tx():
         edit_todo(todo.pk, {"description": "Pay Ann back today"}, actor=LUCIA, version=1)
@@ -42,32 +42,32 @@ def test_the_log_tells_what_becomes_of_a_todo_in_order(desk: Desk) -> None:
     assert [(one["todo"], one["what"]) for one in news] == [(str(todo.pk), "made"), (str(todo.pk), "edited")]
 
 
-def test_the_agent_says_nothing_about_what_nobody_promised(desk: Desk) -> None:
+def test_the_agent_does_not_report_todos_without_a_promise(desk: Desk) -> None:
     todo = asked(desk)
     with desk.tenant.tx():
-        move(Todo.objects.get(pk=todo.pk), TodoStatus.REJECTED, what="rejected", actor=LUCIA)
+        transition(Todo.objects.get(pk=todo.pk), TodoStatus.REJECTED, what="rejected", actor=LUCIA)
     desk.run("todo_news")
     assert told(desk) == []
 
 
-def test_a_todo_without_a_conversation_tells_none(desk: Desk) -> None:
+def test_a_todo_without_a_conversation_logs_nothing(desk: Desk) -> None:
     asked(desk, conversation_id=None)
     desk.run("todo_news")
     assert events(desk, "todo_changed") == []
 
 
-def test_a_promise_is_kept_by_the_todo_that_was_done(desk: Desk) -> None:
+def test_a_completed_todo_keeps_its_promise(desk: Desk) -> None:
     desk.reads(unserved=[CHEF])
     desk.analyse(f"{CHEF['quote']}.")
     [todo] = todos(desk)
     with desk.tenant.tx():
         Todo.objects.filter(pk=todo.pk).update(status=TodoStatus.IN_PROGRESS)
-        move(Todo.objects.get(pk=todo.pk), TodoStatus.COMPLETED, what="completed", actor=LUCIA)
+        transition(Todo.objects.get(pk=todo.pk), TodoStatus.COMPLETED, what="completed", actor=LUCIA)
     [promise] = desk.promises()
     assert (promise.state, promise.reason) == (PromiseState.KEPT, "A colleague saw to it.")
 
 
-def test_one_that_failed_breaks_it_and_may_keep_it_late(desk: Desk) -> None:
+def test_a_failed_todo_breaks_its_promise_and_can_keep_it_late(desk: Desk) -> None:
     desk.reads(unserved=[CHEF])
     desk.analyse(f"{CHEF['quote']}.")
     [todo] = todos(desk)
@@ -75,13 +75,13 @@ def test_one_that_failed_breaks_it_and_may_keep_it_late(desk: Desk) -> None:
     with desk.tenant.tx():
         for status in (TodoStatus.FAILED, TodoStatus.COMPLETED):
             Todo.objects.filter(pk=todo.pk).update(status=TodoStatus.IN_PROGRESS)
-            move(Todo.objects.get(pk=todo.pk), status, what=status, actor=LUCIA)
+            transition(Todo.objects.get(pk=todo.pk), status, what=status, actor=LUCIA)
             seen.append(todo.promise.__class__.objects.get(pk=todo.promise_id).state)
     assert seen == [PromiseState.BROKEN, PromiseState.KEPT]
 
 
-def test_an_approved_tool_that_failed_breaks_its_promise_and_is_told(desk: Desk) -> None:
-    """The project has stopped to text to the number's country since it was approved."""
+def test_a_failed_approved_tool_breaks_its_promise_and_is_reported(desk: Desk) -> None:
+    """The project no longer texts the number's country."""
     with desk.tenant.tx():
         give_fields(desk.talk.conversation.persona, {"phone": "+393331234567"})
     approve(desk, arranged(desk))
@@ -94,7 +94,7 @@ def test_an_approved_tool_that_failed_breaks_its_promise_and_is_told(desk: Desk)
     assert "Texts to IT aren't allowed here" in text
 
 
-def test_an_approved_one_that_was_done_is_told_once(desk: Desk) -> None:
+def test_a_completed_approved_tool_is_reported_once(desk: Desk) -> None:
     with desk.tenant.tx():
         give_fields(desk.talk.conversation.persona, {"phone": "+393331234567"})
     approve(desk, arranged(desk))
@@ -104,7 +104,7 @@ def test_an_approved_one_that_was_done_is_told_once(desk: Desk) -> None:
 
 
 @pytest.mark.requirement("N44")
-def test_the_event_of_a_tool_is_written_when_it_was_done(desk: Desk) -> None:
+def test_a_tools_event_is_logged_when_it_is_done(desk: Desk) -> None:
     with desk.tenant.tx():
         give_fields(desk.talk.conversation.persona, {"phone": "+393331234567"})
     todo = arranged(desk)
@@ -115,7 +115,7 @@ def test_the_event_of_a_tool_is_written_when_it_was_done(desk: Desk) -> None:
 
 
 @pytest.mark.requirement("N46")
-def test_its_after_actions_follow_and_tell_instead_of_us(desk: Desk, target: Target, settings: Any) -> None:
+def test_its_after_actions_run_and_replace_the_standard_message(desk: Desk, target: Target, settings: Any) -> None:
     settings.OUTBOUND_ALLOW = ["127.0.0.1"]
     after = [{"type": "send_urgent_message", "options": {"prefix": "Crew", "message": "They know."}}]
     webhook_tool(desk, url=target.url, after_actions=after)
@@ -130,7 +130,7 @@ def test_its_after_actions_follow_and_tell_instead_of_us(desk: Desk, target: Tar
     assert told(desk)[1:] == ["Crew: They know."]
 
 
-def test_a_contact_is_what_is_known_of_the_customer_now(desk: Desk, stranger: Any) -> None:
+def test_a_contact_has_the_customers_current_fields(desk: Desk, stranger: Any) -> None:
     persona = desk.talk.conversation.persona
     with desk.tenant.tx():
         give_fields(persona, {"name": "Ann Lee", "email": "ann@example.com"})

@@ -1,4 +1,4 @@
-"""Workers that look for todos, draft them, or write to approvers die by a real SIGKILL, and another goes on."""
+"""Workers killed with SIGKILL during extraction, drafting or notices, with another worker taking over."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from todos.services import make_todo
 
 __all__ = ["mailbox"]
 NOTICE = "todo_notice"
-# Whether the answer of the model was stored when the worker died: what wasn't stored nobody acted on, so it is asked again.
+# True if the model's response was stored before the worker died. An unstored response is requested again.
 ASKED = {"lane.llm_done_pre_commit": 2, "lane.committed": 1}
 
 
@@ -31,7 +31,7 @@ def kill(processes: ForkServer, label: str, **more: Any) -> None:
 
 
 def go_on(processes: ForkServer, desk: Desk, lane: str, **more: Any) -> None:
-    """Let another worker do what is left of a lane, but for what is to wait."""
+    """Let another worker run the lane's due jobs."""
     survivor = processes.start("worker", queues="work", **more)
 
     def is_over() -> bool:
@@ -44,7 +44,7 @@ def go_on(processes: ForkServer, desk: Desk, lane: str, **more: Any) -> None:
 
 @pytest.mark.short_leases
 @pytest.mark.parametrize(("label", "asked"), ASKED.items())
-def test_a_killed_extraction_makes_each_todo_once(label: str, asked: int, desk: Desk, processes: ForkServer) -> None:
+def test_a_killed_extraction_creates_each_todo_once(label: str, asked: int, desk: Desk, processes: ForkServer) -> None:
     talked(desk)
     for _ in range(asked):
         finds(desk, {"quote": MENU, "description": "E-mail the banquet menu."})
@@ -57,7 +57,7 @@ def test_a_killed_extraction_makes_each_todo_once(label: str, asked: int, desk: 
 
 @pytest.mark.short_leases
 @pytest.mark.parametrize(("label", "asked"), ASKED.items())
-def test_a_killed_draft_makes_a_promise_good_once(label: str, asked: int, desk: Desk, processes: ForkServer) -> None:
+def test_a_killed_draft_creates_one_make_good_todo(label: str, asked: int, desk: Desk, processes: ForkServer) -> None:
     broke(desk)
     for _ in range(asked):
         drafts(desk)
@@ -69,10 +69,10 @@ def test_a_killed_draft_makes_a_promise_good_once(label: str, asked: int, desk: 
 
 
 @pytest.mark.short_leases
-def test_a_killed_notice_is_written_once_and_not_within_a_quarter_of_an_hour(
+def test_a_killed_notice_is_sent_once_and_not_within_15_minutes(
     desk: Desk, processes: ForkServer, mailbox: Mailbox, settings: Any
 ) -> None:
-    """Who was noted counts as written to, and what didn't go out is owed."""
+    """A recorded notice counts as sent, and an unsent one is still due."""
     with desk.tenant.tx():
         make_todo(desk.tenant.project, description="Pay Ada back", source=TodoSource.PERSON, actor=LUCIA)
         # So long ago that it alone is no reason to write again.

@@ -1,4 +1,4 @@
-"""When a conversation ends, what is left to be done is taken out of it, for the types of its project."""
+"""Extraction of open tasks when a conversation ends, by the project's todo types."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.todos.sources.conftest import (
 )
 from todos.models import Todo, TodoSource, TodoStatus, TodoType
 from todos.services import edit_todo, make_todo, reject_todo
-from todos.sources.extraction import Source, keep_findings
+from todos.sources.extraction import Source, store_findings
 from todos.sources.extraction_prompt import Finding
 
 MENU = "I'll e-mail you the banquet menu tonight"
@@ -35,12 +35,12 @@ ASKED = "Could you e-mail me the banquet menu? Copy it to events@acme.example pl
 
 
 def talked(desk: Desk, reply: str = f"{MENU}.", hears: str = ASKED) -> None:
-    """One exchange, of which no tool served anything."""
+    """One exchange in which no tool was used."""
     desk.reads()
     desk.analyse(reply, hears=hears)
 
 
-def test_what_is_left_to_be_done_is_a_todo_of_its_type(desk: Desk) -> None:
+def test_a_finding_becomes_a_todo_of_its_type(desk: Desk) -> None:
     talked(desk)
     finds(desk, {"quote": MENU, "description": "E-mail the banquet menu."})
     [todo] = look_through(desk)
@@ -51,7 +51,7 @@ def test_what_is_left_to_be_done_is_a_todo_of_its_type(desk: Desk) -> None:
     assert events(desk, "todos_extracted") == [{"todos": [str(todo.pk)]}]
 
 
-def test_the_model_reads_the_types_the_customer_and_what_was_said(desk: Desk) -> None:
+def test_the_prompt_contains_types_customer_and_transcript(desk: Desk) -> None:
     talked(desk)
     with desk.tenant.tx():
         give_fields(desk.talk.conversation.persona, {"name": "Ann Lee"})
@@ -63,7 +63,7 @@ def test_the_model_reads_the_types_the_customer_and_what_was_said(desk: Desk) ->
     assert "Hidden" not in prompt
 
 
-def test_without_types_no_model_is_asked(desk: Desk) -> None:
+def test_without_types_no_model_is_called(desk: Desk) -> None:
     talked(desk)
     no_types(desk)
     assert look_through(desk) == []
@@ -80,35 +80,34 @@ def test_without_types_no_model_is_asked(desk: Desk) -> None:
     ],
     ids=["words that nobody said", "a type that isn't there", "too few words", "no words"],
 )
-def test_a_finding_that_does_not_hold_is_left_out(desk: Desk, finding: dict[str, str]) -> None:
+def test_an_invalid_finding_is_dropped(desk: Desk, finding: dict[str, str]) -> None:
     talked(desk)
     finds(desk, finding)
     assert look_through(desk) == []
 
 
-def test_what_a_tool_serves_is_no_todo(desk: Desk) -> None:
+def test_a_promise_served_by_a_tool_is_no_todo(desk: Desk) -> None:
     desk.reads(SMS)
     desk.analyse(PROMISE)
     finds(desk, {"quote": PROMISE})
     assert look_through(desk) == []
 
 
-def test_one_matter_is_one_todo_however_often_it_is_found(desk: Desk) -> None:
+def test_repeated_findings_of_one_matter_make_one_todo(desk: Desk) -> None:
     talked(desk)
     finds(desk, {"quote": MENU}, {"quote": f"{MENU}."}, {"quote": "I'll e-mail you the banquet menu"})
     assert len(look_through(desk)) == 1
 
 
 @pytest.mark.requirement("L11")
-def test_only_addresses_that_were_said_are_proposed(desk: Desk) -> None:
-    """The recipients are there before anybody approves, and none of them is a model's invention."""
+def test_only_addresses_from_the_conversation_are_proposed(desk: Desk) -> None:
     talked(desk)
     finds(desk, {"quote": MENU, "recipients": ["events@acme.example", "mallory@evil.example"]})
     [todo] = look_through(desk)
     assert todo.recipients == ["events@acme.example"]
 
 
-def test_a_conversation_that_went_on_is_looked_through_again_and_nothing_is_made_twice(desk: Desk) -> None:
+def test_a_continued_conversation_is_searched_again_without_duplicates(desk: Desk) -> None:
     talked(desk)
     finds(desk, {"quote": MENU})
     [first] = look_through(desk)
@@ -119,14 +118,14 @@ def test_a_conversation_that_went_on_is_looked_through_again_and_nothing_is_made
     assert [todo.quote for todo in look_through(desk)] == [MENU, CHEF["quote"]]
 
 
-def test_an_end_without_a_new_word_asks_nothing_again(desk: Desk) -> None:
+def test_an_end_without_new_messages_is_not_searched_again(desk: Desk) -> None:
     talked(desk)
     look_through(desk)
     end(desk)
     assert jobs(desk, "extraction") == ["done"]
 
 
-def test_a_conversation_that_fell_silent_is_over_for_this(desk: Desk) -> None:
+def test_a_silent_conversation_is_searched(desk: Desk) -> None:
     talked(desk)
     silent(desk, minutes=59)
     close_silent_conversations()
@@ -140,7 +139,7 @@ def test_a_conversation_that_fell_silent_is_over_for_this(desk: Desk) -> None:
     assert conversation(desk).updated_at == before
 
 
-def test_one_that_was_left_for_days_is_history(desk: Desk) -> None:
+def test_a_conversation_silent_for_days_is_not_searched(desk: Desk) -> None:
     talked(desk)
     silent(desk, minutes=60 * 25)
     close_silent_conversations()
@@ -148,7 +147,7 @@ def test_one_that_was_left_for_days_is_history(desk: Desk) -> None:
     assert conversation(desk).extracted_to == conversation(desk).last_message
 
 
-def test_one_whose_follow_up_is_still_to_come_is_not_over(desk: Desk) -> None:
+def test_a_conversation_with_a_pending_follow_up_is_not_searched(desk: Desk) -> None:
     talked(desk)
     silent(desk, minutes=61)
     with desk.tenant.tx():
@@ -157,7 +156,7 @@ def test_one_whose_follow_up_is_still_to_come_is_not_over(desk: Desk) -> None:
     assert jobs(desk, "extraction") == []
 
 
-def test_words_after_the_end_wait_for_the_next_end(desk: Desk) -> None:
+def test_messages_after_the_end_wait_for_the_next_end(desk: Desk) -> None:
     talked(desk)
     look_through(desk)
     with desk.tenant.tx():
@@ -166,19 +165,19 @@ def test_words_after_the_end_wait_for_the_next_end(desk: Desk) -> None:
     assert here.extracted_to < here.last_message
 
 
-def test_the_offline_model_takes_a_promise_out_of_the_demo_conversation(desk: Desk) -> None:
+def test_the_offline_model_finds_the_promise_of_the_demo_conversation(desk: Desk) -> None:
     talked(desk)
     [todo] = look_through(desk)
     assert (todo.quote, todo.type.name) == (MENU, MAIL)
     assert todo.recipients == ["events@acme.example"]
 
 
-def test_the_offline_model_finds_nothing_where_nothing_was_promised(desk: Desk) -> None:
+def test_the_offline_model_finds_nothing_without_a_promise(desk: Desk) -> None:
     talked(desk, reply="We open at half past six. Would you like me to e-mail you the menu?", hears="When do you open?")
     assert look_through(desk) == []
 
 
-def test_a_todo_of_another_tenant_is_not_taken_for_ours(desk: Desk, stranger) -> None:
+def test_todos_of_another_tenant_are_not_matched(desk: Desk, stranger) -> None:
     talked(desk)
     finds(desk, {"quote": MENU})
     look_through(desk)
@@ -186,8 +185,7 @@ def test_a_todo_of_another_tenant_is_not_taken_for_ours(desk: Desk, stranger) ->
         assert not Todo.objects.exists()
 
 
-def test_a_promise_that_somebody_sees_to_meanwhile_is_left_to_them(desk: Desk) -> None:
-    """Whoever edits its todo while the conversation is looked through has decided it."""
+def test_a_promise_edited_during_the_extraction_is_left_unchanged(desk: Desk) -> None:
     talked(desk, f"{MENU}.")
     with desk.tenant.tx():
         made = make_todo(
@@ -207,6 +205,6 @@ def test_a_promise_that_somebody_sees_to_meanwhile_is_left_to_them(desk: Desk) -
 
     found = Finding(quote=MENU, type=MAIL, description="E-mail the menu.", recipients=[])
     with meanwhile("todos_todo", edit) as edited, desk.tenant.tx():
-        keep_findings(talked_of, [found], types=types)
+        store_findings(talked_of, [found], types=types)
     edited[0].result()
     assert [todo.description for todo in todos(desk)] == ["I do it tonight."]

@@ -1,4 +1,4 @@
-"""A promise that broke, or is late, drafts a correction and the next step as a todo."""
+"""Broken or late promises, for which a correction and a next step are drafted as a todo."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from jobs.lanes import ClaimedJob
 from jobs.models import Job, State
 from jobs.services import fail_job
 from tests.todos.sources.conftest import CHEF, LUCIA, MAIL, PROMISE, SMS, Desk, no_types, todos
-from todos.content.lifecycle import move
+from todos.content.lifecycle import transition
 from todos.models import Todo, TodoSource, TodoStatus
 from tools.engine.promises import LATE, MADE_GOOD, break_overdue_promises, settle_promises
 from tools.models import Effect, EffectState, Promise, PromiseState
@@ -46,8 +46,7 @@ def drafts(desk: Desk, **words: str) -> None:
     desk.model.script("make_good", json={**plain, **words})
 
 
-def test_a_broken_promise_drafts_a_correction_and_the_next_step(desk: Desk) -> None:
-    """In a model's words, beside what was said and why it did not happen."""
+def test_a_broken_promise_drafts_a_correction_and_a_next_step(desk: Desk) -> None:
     promise = broke(desk)
     drafts(desk)
     [todo] = make_goods(desk)
@@ -62,8 +61,8 @@ def test_a_broken_promise_drafts_a_correction_and_the_next_step(desk: Desk) -> N
     assert all(part in todo.description for part in parts)
 
 
-def test_what_may_have_happened_is_not_told_as_undone(desk: Desk) -> None:
-    """The answer was lost, so somebody has to find out first; no model is asked for an apology."""
+def test_an_unknown_outcome_is_not_reported_as_undone(desk: Desk) -> None:
+    """Somebody has to confirm it first; no apology is drafted."""
     desk.reads(SMS)
     desk.analyse(PROMISE, hears="Please do")
     with desk.tenant.tx():
@@ -76,7 +75,7 @@ def test_what_may_have_happened_is_not_told_as_undone(desk: Desk) -> None:
     assert not desk.model.requests("make_good")
 
 
-def test_the_model_reads_the_promise_the_reason_and_what_was_said(desk: Desk) -> None:
+def test_the_prompt_contains_promise_reason_and_transcript(desk: Desk) -> None:
     broke(desk)
     make_goods(desk)
     [request] = desk.model.requests("make_good")
@@ -85,7 +84,7 @@ def test_the_model_reads_the_promise_the_reason_and_what_was_said(desk: Desk) ->
 
 
 @pytest.mark.parametrize("words", [{"correction": " \n"}, {"next_step": ""}, {"correction": "so sorry " * 200}])
-def test_a_draft_without_words_or_with_too_many_leaves_the_fixed_sentences(desk: Desk, words: dict[str, str]) -> None:
+def test_an_empty_or_overlong_draft_is_replaced_by_fixed_sentences(desk: Desk, words: dict[str, str]) -> None:
     broke(desk)
     drafts(desk, **words)
     [todo] = make_goods(desk)
@@ -93,16 +92,14 @@ def test_a_draft_without_words_or_with_too_many_leaves_the_fixed_sentences(desk:
     assert f"Next step: {SMS} did not do it" in todo.description
 
 
-def test_a_model_that_refuses_leaves_the_fixed_sentences(desk: Desk) -> None:
-    """A person approves them all the same."""
+def test_a_refusal_of_the_model_is_replaced_by_fixed_sentences(desk: Desk) -> None:
     broke(desk)
     desk.model.script("make_good", fault="content_filter")
     [todo] = make_goods(desk)
     assert (todo.status, "apologize in one sentence" in todo.description) == (TodoStatus.PENDING_REVIEW, True)
 
 
-def test_a_job_that_failed_for_good_leaves_the_fixed_sentences(desk: Desk) -> None:
-    """Whatever it failed with."""
+def test_a_permanently_failed_job_is_replaced_by_fixed_sentences(desk: Desk) -> None:
     broke(desk)
     draft_make_goods()
     with desk.tenant.tx():
@@ -126,7 +123,7 @@ def test_the_offline_model_writes_in_the_language_of_the_conversation(desk: Desk
     assert word in todo.description
 
 
-def test_a_late_promise_does_too(desk: Desk) -> None:
+def test_a_late_promise_drafts_a_correction(desk: Desk) -> None:
     desk.reads(unserved=[CHEF])
     desk.analyse(f"{CHEF['quote']}.")
     late(desk)
@@ -151,7 +148,7 @@ def test_a_kept_promise_drafts_nothing(desk: Desk) -> None:
     assert make_goods(desk) == []
 
 
-def test_one_that_broke_long_ago_is_history(desk: Desk) -> None:
+def test_a_promise_broken_long_ago_is_ignored(desk: Desk) -> None:
     broke(desk)
     with desk.tenant.tx(), connection.cursor() as cursor:
         cursor.execute("update tools_promise set closed_at = clock_timestamp() - interval '25 hours'")
@@ -164,26 +161,26 @@ def test_its_type_can_write_to_the_customer(desk: Desk) -> None:
     assert todo.type.name == MAIL
 
 
-def test_without_types_somebody_chooses_what_to_do(desk: Desk) -> None:
+def test_without_types_the_todo_has_no_tool(desk: Desk) -> None:
     no_types(desk)
     broke(desk)
     [todo] = make_goods(desk)
     assert todo.type is None
 
 
-def test_once_it_is_done_the_promise_says_that_it_was_made_good(desk: Desk) -> None:
+def test_completing_the_todo_marks_the_promise_as_made_good(desk: Desk) -> None:
     broke(desk)
     [todo] = make_goods(desk)
     with desk.tenant.tx():
         Todo.objects.filter(pk=todo.pk).update(status=TodoStatus.IN_PROGRESS)
         todo = Todo.objects.get(pk=todo.pk)
-        move(todo, TodoStatus.COMPLETED, what="completed", actor=LUCIA)
+        transition(todo, TodoStatus.COMPLETED, what="completed", actor=LUCIA)
     [promise] = desk.promises()
     assert promise.state == PromiseState.BROKEN
     assert promise.reason == f"The number is not a mobile's. {MADE_GOOD}"
 
 
-def test_one_tenants_promise_is_made_good_for_that_tenant(desk: Desk, stranger: Any) -> None:
+def test_a_promise_is_made_good_within_its_tenant(desk: Desk, stranger: Any) -> None:
     broke(desk)
     make_goods(desk)
     with stranger.tx():

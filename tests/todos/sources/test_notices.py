@@ -1,4 +1,4 @@
-"""Approvers are written to when something waits for them, each at most once in a quarter of an hour; over real SMTP."""
+"""E-mail notices to approvers, at most one per 15 minutes each, over real SMTP."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ LANE = "todo_notice"
 
 
 def ask(desk: Desk, description: str = "Pay Ada back", **details: Any) -> Todo:
-    """One todo more that waits."""
+    """Add another pending todo."""
     with desk.tenant.tx():
         return make_todo(desk.tenant.project, description=description, source=TodoSource.PERSON, actor=LUCIA, **details)
 
 
 def later(desk: Desk, *, minutes: float) -> None:
-    """So much time passes, as the notices and the jobs see it."""
+    """Let this much time pass for notices and jobs."""
     with desk.tenant.tx():
         ApproverNotice.objects.update(sent_at=F("sent_at") - timedelta(minutes=minutes))
         Job.objects.filter(lane=LANE, state=State.QUEUED).update(run_after=F("run_after") - timedelta(minutes=minutes))
@@ -40,7 +40,7 @@ def written_to(mailbox: Mailbox) -> list[str]:
     return sorted(str(message["To"]) for message in mailbox.messages)
 
 
-def test_whoever_may_approve_is_written_to(desk: Desk, operator: Any, viewer: Any, mailbox: Mailbox) -> None:
+def test_everybody_who_may_approve_is_notified(desk: Desk, operator: Any, viewer: Any, mailbox: Mailbox) -> None:
     ask(desk)
     desk.run(LANE)
     assert written_to(mailbox) == sorted([desk.tenant.owner.email, operator.email])
@@ -49,10 +49,7 @@ def test_whoever_may_approve_is_written_to(desk: Desk, operator: Any, viewer: An
     assert f"/p/{desk.tenant.project.slug}/todos" in text
 
 
-def test_only_who_can_sign_in_is_written_to_of_what_is_the_projects_own(
-    desk: Desk, operator: Any, mailbox: Mailbox
-) -> None:
-    """No closed account, and nothing of another project's."""
+def test_only_active_members_are_notified_of_their_projects_todos(desk: Desk, operator: Any, mailbox: Mailbox) -> None:
     User.objects.filter(pk=operator.pk).update(is_active=False)
     with desk.tenant.tx():
         other = create_project("Other", config=desk.tenant.project.agent_version.config)
@@ -64,7 +61,7 @@ def test_only_who_can_sign_in_is_written_to_of_what_is_the_projects_own(
     assert "Pay Bob back" not in mailbox.last_text()
 
 
-def test_a_type_says_who_may_approve(desk: Desk, operator: Any, mailbox: Mailbox) -> None:
+def test_the_types_role_decides_who_is_notified(desk: Desk, operator: Any, mailbox: Mailbox) -> None:
     with desk.tenant.tx():
         kind = TodoType.objects.create(
             project=desk.tenant.project, name="Big", description="x", approver_role=Role.OWNER
@@ -74,7 +71,7 @@ def test_a_type_says_who_may_approve(desk: Desk, operator: Any, mailbox: Mailbox
     assert written_to(mailbox) == [desk.tenant.owner.email]
 
 
-def test_at_most_one_in_a_quarter_of_an_hour_and_nothing_is_forgotten(desk: Desk, mailbox: Mailbox) -> None:
+def test_at_most_one_notice_per_15_minutes_and_none_is_lost(desk: Desk, mailbox: Mailbox) -> None:
     ask(desk)
     desk.run(LANE)
     later(desk, minutes=1)
@@ -85,13 +82,13 @@ def test_at_most_one_in_a_quarter_of_an_hour_and_nothing_is_forgotten(desk: Desk
     later(desk, minutes=15)
     desk.run(LANE)
     assert len(mailbox.messages) == 2
-    assert "3 todos wait for your yes" in mailbox.last_text()
+    assert "3 todos need your approval" in mailbox.last_text()
     later(desk, minutes=60)
     desk.run(LANE)
     assert len(mailbox.messages) == 2
 
 
-def test_what_was_answered_meanwhile_is_not_written_about(desk: Desk, mailbox: Mailbox) -> None:
+def test_todos_decided_in_the_meantime_are_left_out(desk: Desk, mailbox: Mailbox) -> None:
     todo = ask(desk)
     with desk.tenant.tx():
         reject_todo(todo.pk, actor=LUCIA)
@@ -99,13 +96,13 @@ def test_what_was_answered_meanwhile_is_not_written_about(desk: Desk, mailbox: M
     assert mailbox.messages == []
 
 
-def test_a_flood_is_one_job(desk: Desk, mailbox: Mailbox) -> None:
+def test_many_todos_queue_one_job(desk: Desk, mailbox: Mailbox) -> None:
     for _ in range(5):
         ask(desk)
     assert jobs(desk, LANE) == ["queued"]
 
 
-def test_a_server_that_refuses_is_asked_again(desk: Desk, mailbox: Mailbox) -> None:
+def test_a_rejected_message_is_retried(desk: Desk, mailbox: Mailbox) -> None:
     mailbox.is_refusing = True
     ask(desk)
     desk.run(LANE)
@@ -130,24 +127,24 @@ def test_a_long_or_odd_description_is_one_short_line(desk: Desk, mailbox: Mailbo
     assert line.startswith("- Pay - Subject: x very")
 
 
-def test_of_many_five_are_named_and_the_rest_are_counted(desk: Desk, mailbox: Mailbox) -> None:
+def test_five_todos_are_listed_and_the_rest_counted(desk: Desk, mailbox: Mailbox) -> None:
     for number in range(7):
         ask(desk, f"Pay guest {number} back")
     desk.run(LANE)
     lines = [line for line in mailbox.last_text().splitlines() if line.startswith("- ")]
     assert (len(lines), lines[-1]) == (6, "- and 2 more")
-    assert str(mailbox.messages[-1]["Subject"]).startswith("7 todos wait for your yes")
+    assert str(mailbox.messages[-1]["Subject"]).startswith("7 todos need your approval")
 
 
-def test_people_of_another_tenant_hear_nothing(desk: Desk, stranger: Tenant, mailbox: Mailbox) -> None:
+def test_members_of_another_tenant_are_not_notified(desk: Desk, stranger: Tenant, mailbox: Mailbox) -> None:
     member_of(stranger, Role.OPERATOR)
     ask(desk)
     desk.run(LANE)
     assert written_to(mailbox) == [desk.tenant.owner.email]
 
 
-def test_a_todo_that_comes_while_the_others_are_written_about_is_not_forgotten(desk: Desk, mailbox: Mailbox) -> None:
-    """The job that waits, by which it would be told of, is not taken before it is there to be seen."""
+def test_a_todo_arriving_during_a_notice_is_not_lost(desk: Desk, mailbox: Mailbox) -> None:
+    """Its job is not claimed before the todo is committed."""
     ask(desk)
     with ThreadPoolExecutor(1) as pool, desk.tenant.tx():
         make_todo(desk.tenant.project, description="Call Ada", source=TodoSource.PERSON, actor=LUCIA)

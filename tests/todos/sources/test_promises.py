@@ -1,4 +1,4 @@
-"""A promise that no tool can keep becomes a todo at once, and what becomes of the todo becomes of the promise."""
+"""Promises that no tool can keep: they become todos at once and share their outcome."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from tools.models import PromiseState
 
 
 def promised(desk: Desk) -> Todo:
-    """The todo of a promise that no tool serves."""
+    """The todo of a promise without a tool."""
     desk.reads(unserved=[CHEF])
     desk.analyse(f"{CHEF['quote']}.")
     [todo] = todos(desk)
     return todo
 
 
-def test_a_promise_that_no_tool_can_keep_is_a_todo_in_the_same_commit(desk: Desk) -> None:
+def test_a_promise_without_a_tool_creates_a_todo_in_the_same_commit(desk: Desk) -> None:
     todo = promised(desk)
     [promise] = desk.promises()
     assert (todo.source, todo.status, todo.promise_id) == (TodoSource.PROMISE, TodoStatus.PENDING_REVIEW, promise.pk)
@@ -27,7 +27,7 @@ def test_a_promise_that_no_tool_can_keep_is_a_todo_in_the_same_commit(desk: Desk
     assert todo.persona_id == desk.talk.conversation.persona_id
 
 
-def test_the_extraction_gives_it_its_type_and_its_words(desk: Desk) -> None:
+def test_the_extraction_sets_its_type_and_description(desk: Desk) -> None:
     todo = promised(desk)
     finds(desk, {"quote": CHEF["quote"], "type": TEAM, "description": "Ask the chef about wine in the ragù."})
     desk.run("extraction")
@@ -37,14 +37,14 @@ def test_the_extraction_gives_it_its_type_and_its_words(desk: Desk) -> None:
     assert decided.version == todo.version + 1
 
 
-def test_while_the_conversation_goes_on_nothing_else_is_extracted(desk: Desk) -> None:
+def test_before_the_end_only_promises_are_extracted(desk: Desk) -> None:
     promised(desk)
     finds(desk, {"quote": "Please do"}, {"quote": CHEF["quote"], "type": TEAM})
     desk.run("extraction")
     assert [todo.quote for todo in todos(desk)] == [CHEF["quote"]]
 
 
-def test_whoever_was_faster_than_the_extraction_keeps_their_word(desk: Desk) -> None:
+def test_an_edit_before_the_extraction_wins(desk: Desk) -> None:
     todo = promised(desk)
     with desk.tenant.tx():
         edit_todo(todo.pk, {"description": "I ask him myself."}, actor=LUCIA, version=todo.version)
@@ -55,7 +55,7 @@ def test_whoever_was_faster_than_the_extraction_keeps_their_word(desk: Desk) -> 
     assert (same.description, same.type) == ("I ask him myself.", None)
 
 
-def test_without_types_the_todo_is_made_and_no_model_asked(desk: Desk) -> None:
+def test_without_types_the_todo_is_created_and_no_model_called(desk: Desk) -> None:
     no_types(desk)
     assert promised(desk).type is None
     assert jobs(desk, "extraction") == []
@@ -65,7 +65,7 @@ def test_without_types_the_todo_is_made_and_no_model_asked(desk: Desk) -> None:
     ("verb", "becomes"),
     [(reject_todo, PromiseState.WITHDRAWN), (cancel_todo, PromiseState.WITHDRAWN)],
 )
-def test_a_todo_that_somebody_ends_withdraws_its_promise_and_the_agent_is_told(desk: Desk, verb, becomes) -> None:
+def test_ending_a_todo_withdraws_its_promise_and_tells_the_agent(desk: Desk, verb, becomes) -> None:
     todo = promised(desk)
     with desk.tenant.tx():
         verb(todo.pk, actor=LUCIA, reason="The chef is away.")
@@ -78,7 +78,7 @@ def test_a_todo_that_somebody_ends_withdraws_its_promise_and_the_agent_is_told(d
     assert "The chef is away." in text
 
 
-def test_a_promise_that_nobody_approved_in_time_is_broken(desk: Desk) -> None:
+def test_a_promise_not_approved_in_time_is_broken(desk: Desk) -> None:
     todo = promised(desk)
     with desk.tenant.tx():
         expire_todo(todo)
@@ -87,7 +87,7 @@ def test_a_promise_that_nobody_approved_in_time_is_broken(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("answer", [mark_kept, withdraw_promise])
-def test_a_promise_that_a_person_answered_takes_its_todo_back_and_nothing_is_said(desk: Desk, answer) -> None:
+def test_a_promise_settled_by_a_person_cancels_its_todo_silently(desk: Desk, answer) -> None:
     todo = promised(desk)
     with desk.tenant.tx():
         answer(desk.tenant.project, todo.promise_id, by="Lucia")
@@ -99,8 +99,8 @@ def test_a_promise_that_a_person_answered_takes_its_todo_back_and_nothing_is_sai
     assert told(desk) == []
 
 
-def test_the_same_promise_once_more_is_one_todo_whose_end_is_both(desk: Desk) -> None:
-    """While the first one stands; afterwards it is a promise anew."""
+def test_a_repeated_promise_shares_the_pending_todo_and_its_outcome(desk: Desk) -> None:
+    """A later one is a new promise."""
     todo = promised(desk)
     assert promised(desk).pk == todo.pk
     with desk.tenant.tx():

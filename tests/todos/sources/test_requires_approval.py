@@ -1,4 +1,4 @@
-"""A tool marked `requires_approval` does nothing before somebody has said yes to exactly its arguments."""
+"""Tools marked `requires_approval`, which run only after their exact arguments are approved."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TEXT = {"text": "Your table is booked."}
 
 
 def arranged(desk: Desk) -> Todo:
-    """The todo of a text message that the agent promised, and that somebody has to approve."""
+    """The todo of a promised text message that needs approval."""
     with desk.tenant.tx():
         set_attribute(desk.tenant.project, approval_setting(SMS), True)
     return promised(desk)
@@ -54,7 +54,7 @@ def webhook_tool(desk: Desk, *, after_actions: Any = (), **options: Any) -> None
     desk.tool(CREW, requires_approval=True, action=action, after_actions=list(after_actions))
 
 
-def test_its_effect_waits_as_a_todo_with_exactly_its_arguments(desk: Desk) -> None:
+def test_its_planned_effect_becomes_a_todo_with_the_same_arguments(desk: Desk) -> None:
     todo = arranged(desk)
     [effect] = desk.effects()
     assert (todo.source, todo.status) == (TodoSource.TOOL, TodoStatus.PENDING_REVIEW)
@@ -63,7 +63,7 @@ def test_its_effect_waits_as_a_todo_with_exactly_its_arguments(desk: Desk) -> No
     assert (effect.state, effect.attempts) == (EffectState.PLANNED, 0)
 
 
-def test_a_tool_that_asks_for_no_approval_makes_no_todo(desk: Desk) -> None:
+def test_a_tool_without_approval_creates_no_todo(desk: Desk) -> None:
     desk.reads(SMS)
     desk.analyse(PROMISE)
     desk.model.script("arguments", json=TEXT)
@@ -71,7 +71,7 @@ def test_a_tool_that_asks_for_no_approval_makes_no_todo(desk: Desk) -> None:
     assert todos(desk) == []
 
 
-def test_a_custom_tool_says_so_in_its_definition(desk: Desk) -> None:
+def test_a_custom_tool_requires_approval_by_its_definition(desk: Desk) -> None:
     webhook_tool(desk)
     desk.reads(CREW)
     desk.analyse(PROMISE)
@@ -81,7 +81,7 @@ def test_a_custom_tool_says_so_in_its_definition(desk: Desk) -> None:
     assert (todo.tool, todo.arguments) == (CREW, {"body": {"note": "Two highchairs"}})
 
 
-def test_the_wait_for_it_ends_with_the_word_that_somebody_has_to_approve_it(desk: Desk) -> None:
+def test_waiting_for_it_ends_with_the_answer_that_approval_is_needed(desk: Desk) -> None:
     webhook_tool(desk, wait_seconds=60)
     desk.reads(CREW)
     desk.analyse(PROMISE)
@@ -93,14 +93,14 @@ def test_the_wait_for_it_ends_with_the_word_that_somebody_has_to_approve_it(desk
     assert "has to approve it first" in text
 
 
-def test_its_promise_is_due_as_what_people_do(desk: Desk) -> None:
+def test_its_promise_has_the_deadline_of_manual_work(desk: Desk) -> None:
     arranged(desk)
     [promise] = desk.promises()
     assert promise.due_at - promise.created_at == STAFF_DEADLINE
 
 
-def test_an_approved_one_is_carried_out_once_and_keeps_its_promise(desk: Desk) -> None:
-    """The outbox shows the one text that went out."""
+def test_an_approved_call_runs_once_and_keeps_its_promise(desk: Desk) -> None:
+    """The outbox has one text."""
     with desk.tenant.tx():
         give_fields(desk.talk.conversation.persona, {"phone": "+393331234567"})
     todo = arranged(desk)
@@ -114,7 +114,7 @@ def test_an_approved_one_is_carried_out_once_and_keeps_its_promise(desk: Desk) -
 
 
 @pytest.mark.parametrize("verb", [reject_todo, cancel_todo])
-def test_one_that_was_refused_is_cancelled_withdrawn_and_told(desk: Desk, verb: Any) -> None:
+def test_rejecting_it_cancels_the_effect_withdraws_the_promise_and_is_reported(desk: Desk, verb: Any) -> None:
     todo = arranged(desk)
     with desk.tenant.tx():
         verb(todo.pk, actor=LUCIA, reason="The number is wrong.")
@@ -125,7 +125,7 @@ def test_one_that_was_refused_is_cancelled_withdrawn_and_told(desk: Desk, verb: 
     assert "The number is wrong." in told(desk)[0]
 
 
-def test_one_that_nobody_approved_in_time_breaks_its_promise(desk: Desk) -> None:
+def test_an_expired_todo_breaks_its_promise(desk: Desk) -> None:
     todo = arranged(desk)
     with desk.tenant.tx():
         expire_todo(todo)
@@ -134,7 +134,7 @@ def test_one_that_nobody_approved_in_time_breaks_its_promise(desk: Desk) -> None
     assert promise.reason == "Nobody approved it in time."
 
 
-def test_with_a_standing_rule_it_waits_for_nobody(desk: Desk) -> None:
+def test_a_standing_rule_approves_it_at_once(desk: Desk) -> None:
     with desk.tenant.tx():
         set_attribute(desk.tenant.project, approval_setting(SMS), True)
         owner = Member.objects.get(user=desk.tenant.owner)
@@ -146,7 +146,7 @@ def test_with_a_standing_rule_it_waits_for_nobody(desk: Desk) -> None:
     assert events(desk, "effect_awaits_approval") == []
 
 
-def test_a_repeat_is_held_before_anybody_is_asked(desk: Desk) -> None:
+def test_a_repeat_is_held_before_approval(desk: Desk) -> None:
     with desk.tenant.tx():
         give_fields(desk.talk.conversation.persona, {"phone": "+393331234567"})
     todo = arranged(desk)
@@ -163,7 +163,7 @@ def test_a_repeat_is_held_before_anybody_is_asked(desk: Desk) -> None:
 
 
 def promised_again(desk: Desk, *, asks: str = "") -> None:
-    """The agent promises the same once more, before anybody has approved it."""
+    """The agent promises the same again before it is approved."""
     desk.reads(SMS)
     desk.analyse(PROMISE, hears=asks or "Please do")
     desk.model.script("arguments", json=TEXT)
@@ -171,8 +171,8 @@ def promised_again(desk: Desk, *, asks: str = "") -> None:
     desk.run("effect")
 
 
-def test_a_second_promise_of_what_waits_for_approval_is_held(desk: Desk) -> None:
-    """One todo for one thing, whose end is both promises'."""
+def test_a_second_promise_is_held_while_the_first_is_pending(desk: Desk) -> None:
+    """Both promises share one todo and its outcome."""
     with desk.tenant.tx():
         give_fields(desk.talk.conversation.persona, {"phone": "+393331234567"})
     todo = arranged(desk)
@@ -186,8 +186,8 @@ def test_a_second_promise_of_what_waits_for_approval_is_held(desk: Desk) -> None
     assert [promise.state for promise in desk.promises()] == [PromiseState.KEPT, PromiseState.KEPT]
 
 
-def test_a_second_promise_of_what_was_approved_is_not_said_to_wait(desk: Desk) -> None:
-    """It has its yes, and no worker has come by yet."""
+def test_a_second_promise_after_approval_is_not_reported_as_pending(desk: Desk) -> None:
+    """No worker has run it yet."""
     with desk.tenant.tx():
         give_fields(desk.talk.conversation.persona, {"phone": "+393331234567"})
     approve(desk, arranged(desk))
@@ -197,7 +197,7 @@ def test_a_second_promise_of_what_was_approved_is_not_said_to_wait(desk: Desk) -
     assert second.told.startswith("The same is allowed and being done now")
 
 
-def test_two_promises_of_one_thing_end_with_its_refusal(desk: Desk) -> None:
+def test_rejection_ends_both_promises_of_one_effect(desk: Desk) -> None:
     with desk.tenant.tx():
         give_fields(desk.talk.conversation.persona, {"phone": "+393331234567"})
     todo = arranged(desk)
@@ -207,15 +207,14 @@ def test_two_promises_of_one_thing_end_with_its_refusal(desk: Desk) -> None:
     assert [promise.state for promise in desk.promises()] == [PromiseState.WITHDRAWN, PromiseState.WITHDRAWN]
 
 
-def test_what_the_customer_asked_for_once_more_is_a_todo_of_its_own(desk: Desk) -> None:
+def test_a_repeat_requested_by_the_customer_is_a_separate_todo(desk: Desk) -> None:
     arranged(desk)
     promised_again(desk, asks="Send it to me twice, please")
     assert [one.state for one in desk.effects()] == [EffectState.PLANNED, EffectState.PLANNED]
     assert len(todos(desk)) == 2
 
 
-def test_what_was_rejected_holds_nothing_back(desk: Desk) -> None:
-    """Only what waits, or was done."""
+def test_a_rejected_todo_holds_back_no_repeat(desk: Desk) -> None:
     todo = arranged(desk)
     with desk.tenant.tx():
         reject_todo(todo.pk, actor=LUCIA)
@@ -223,8 +222,7 @@ def test_what_was_rejected_holds_nothing_back(desk: Desk) -> None:
     assert [one.status for one in todos(desk)] == [TodoStatus.REJECTED, TodoStatus.PENDING_REVIEW]
 
 
-def test_with_a_standing_rule_the_agent_says_done_when_it_is_done(desk: Desk) -> None:
-    """The yes of a rule is no deed."""
+def test_an_effect_approved_by_a_rule_is_reported_only_when_done(desk: Desk) -> None:
     with desk.tenant.tx():
         give_fields(desk.talk.conversation.persona, {"phone": "+393331234567"})
         set_attribute(desk.tenant.project, approval_setting(SMS), True)
@@ -239,8 +237,7 @@ def test_with_a_standing_rule_the_agent_says_done_when_it_is_done(desk: Desk) ->
     assert (len(events(desk, "effect_done")), action_of(desk)) == (1, "done")
 
 
-def test_with_a_standing_rule_a_wait_ends_with_the_deed(desk: Desk) -> None:
-    """It is waited for as any other."""
+def test_waiting_for_an_effect_approved_by_a_rule_ends_when_it_is_done(desk: Desk) -> None:
     webhook_tool(desk, wait_seconds=60)
     with desk.tenant.tx():
         owner = Member.objects.get(user=desk.tenant.owner)
@@ -255,14 +252,14 @@ def test_with_a_standing_rule_a_wait_ends_with_the_deed(desk: Desk) -> None:
 
 
 def action_of(desk: Desk) -> str:
-    """What the next reply is told of the text message."""
+    """The text message in the prompt of the next reply."""
     desk.talk.say("Did you send it?")
     desk.run("reply")
     prompt = "\n".join(str(message["content"]) for message in desk.model.requests("reply")[-1]["messages"])
     return str(prompt.partition(f"{SMS}: ")[2].partition("\n")[0].partition(",")[0])
 
 
-def test_the_agent_reads_that_somebody_has_to_approve_it(desk: Desk) -> None:
+def test_the_prompt_says_that_approval_is_needed(desk: Desk) -> None:
     arranged(desk)
     desk.talk.say("Did you send it?")
     desk.run("reply")
@@ -271,24 +268,24 @@ def test_the_agent_reads_that_somebody_has_to_approve_it(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("action", [{"type": "send_urgent_message"}, {"type": "send_event"}])
-def test_a_tool_that_works_at_once_can_not_wait_for_approval(desk: Desk, action: dict[str, str]) -> None:
+def test_a_tool_that_must_run_at_once_cannot_require_approval(desk: Desk, action: dict[str, str]) -> None:
     with pytest.raises(DefinitionRefused, match="can't wait for approval"):
         desk.tool(CREW, requires_approval=True, action=action)
 
 
-def test_approval_is_asked_for_by_true_alone(desk: Desk) -> None:
+def test_only_true_requires_approval(desk: Desk) -> None:
     with pytest.raises(DefinitionRefused, match="requires_approval must be true or false"):
         desk.tool(CREW, requires_approval="yes")
 
 
-def test_what_only_a_conversation_can_obey_can_not_be_switched(desk: Desk) -> None:
+def test_tools_that_need_a_conversation_cannot_require_approval(desk: Desk) -> None:
     with desk.tenant.tx():
         set_attribute(desk.tenant.project, approval_setting("transfer_call_tool"), True)
         compiled = {tool.name: tool for tool in compile_tools(desk.tenant.project, channel="phone")}
     assert compiled["transfer_call_tool"].definition.requires_approval is False
 
 
-def test_the_switch_is_the_projects_own(desk: Desk, stranger: Any) -> None:
+def test_the_setting_belongs_to_the_project(desk: Desk, stranger: Any) -> None:
     with desk.tenant.tx():
         set_attribute(desk.tenant.project, approval_setting(SMS), True)
     for tenant, wanted in ((desk.tenant, True), (stranger, False)):
