@@ -72,7 +72,7 @@ TEMPLATES: list[dict[str, Any]] = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "projects.accounts.accounts.entrance_context",
+                "projects.accounts.accounts.sign_in_context",
             ],
         },
     },
@@ -226,8 +226,8 @@ SPECTACULAR_SETTINGS = {
     "COMPONENT_SPLIT_PATCH": False,
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
-        "projects.api.schema.share_the_error",
-        "projects.api.schema.link_what_is_made",
+        "projects.api.schema.add_error_component",
+        "projects.api.schema.add_created_links",
     ],
     # Names of enums that requests and responses share, or whose names collide.
     "ENUM_NAME_OVERRIDES": {

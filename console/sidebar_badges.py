@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db.models import Count, Q, QuerySet
 
-from projects.connections.integrations import to_connect_again
+from projects.connections.integrations import needing_reauth
 from projects.models import Project
 from todos.attention import HAS_FAILED, IS_WAITING
 from todos.models import Todo, TodoStatus
@@ -31,7 +31,7 @@ class Badge:
 def sidebar_badges(project: Project) -> Mapping[str, Badge]:
     """Badges by page name. Call inside the tenant's transaction."""
     return {
-        "agent": _badge(to_connect_again(project)),
+        "agent": _badge(needing_reauth(project)),
         "conversations": _badge(waiting_requests(project)),
         "tickets": _badge(open_tickets(project)),
         "effects": _badge(unknown_effects(project)),

@@ -11,12 +11,12 @@ from conversations.handover.operators import on_member_changed
 from conversations.live.event_log import lock_conversation
 from conversations.prompts.prompt_budget_check import weigh_reply
 from projects.accounts.members import member_changed
-from projects.agents.prompt_size import weigh
+from projects.agents.prompt_size import measure_prompt
 
 
 def register() -> None:
     """Connect customer, conversation and transcript hooks, the prompt size check, and the receivers of change signals."""
-    weigh.connect(weigh_reply)
+    measure_prompt.connect(weigh_reply)
     tools.engine.hooks.read_contact.connect(read_contact)
     tools.engine.hooks.read_shopper.connect(read_shopper)
     tools.engine.hooks.flag_customer.connect(flag_customer)

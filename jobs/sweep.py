@@ -11,7 +11,7 @@ from jobs import claims, wakeups
 from jobs.fence import LeaseLost
 from jobs.lanes import ClaimedJob
 from jobs.services import fail_job
-from projects.api.idempotency import delete_old_answers
+from projects.api.idempotency import delete_old_responses
 from projects.common.hooks import Signal
 from projects.common.session_cleanup import delete_old_sessions
 from tenancy.scope import tenant_tx
@@ -38,7 +38,7 @@ def sweep() -> set[str]:
     for job in used_up:
         _fail(job)
     sweeping.send()
-    delete_old_answers()
+    delete_old_responses()
     delete_old_sessions()
     return waiting
 

@@ -1,4 +1,4 @@
-"""What the floor itself registers, once all models are there."""
+"""Registration of the seeds provided by this package."""
 
 from __future__ import annotations
 
@@ -7,5 +7,4 @@ from projects.models.seeds import PLANTS
 
 
 def register() -> None:
-    """The seeds whose rows are this floor's own."""
     PLANTS["articles"] = plant_articles

@@ -19,7 +19,7 @@ from projects.agents.model_choice import KEY_ATTRIBUTE
 from projects.models import Project, User
 from projects.models.agent_errors import SettingsRefused
 from projects.models.attribute import AttributeType
-from projects.models.attribute_catalogue import KNOWN_SETTINGS, NOTED, SETTING, KnownSetting
+from projects.models.attribute_catalogue import INTERNAL_ATTRIBUTES, KNOWN_SETTINGS, SETTING, KnownSetting
 from projects.models.key import Scope
 from projects.models.permissions import Entry, enter_project
 from projects.records.attributes import ENUMS, Resolved, every_attribute, unset_attribute
@@ -147,7 +147,7 @@ def _row(
     return Row(
         index=index,
         key=key,
-        label=known.label if known else NOTED.get(key, key),
+        label=known.label if known else INTERNAL_ATTRIBUTES.get(key, key),
         type=kind,
         text="" if kind is AttributeType.SECRET else saved if text is None else text,
         was=saved,

@@ -16,8 +16,8 @@ from console.agent.page import form_context, live_version, tab_url
 from console.agent.sections import MODELS, complete
 from console.agent.settings import show_section
 from llm.types import ModelSpec
-from projects.agents.agent_versions import check_address
-from projects.agents.model_check import Trial, try_model
+from projects.agents.agent_versions import check_model_url
+from projects.agents.model_check import ModelCheck, check_model
 from projects.agents.model_choice import default_model, operator_endpoint, own_endpoint
 from projects.agents.model_key import key_for_test
 from projects.api.throttling import seconds_to_wait
@@ -56,15 +56,15 @@ def _seconds_to_wait(entry: Entry) -> int:
     return ceil(seconds_to_wait(f"model_test:{entry.project.pk}", per_minute=TRIALS_PER_MINUTE))
 
 
-def _too_many(wait: int) -> Trial:
-    return Trial(False, f"Limit of {TRIALS_PER_MINUTE} tests per minute reached. Try again in {wait} s.")
+def _too_many(wait: int) -> ModelCheck:
+    return ModelCheck(False, f"Limit of {TRIALS_PER_MINUTE} tests per minute reached. Try again in {wait} s.")
 
 
-async def _trial(entry: Entry, entries: Node) -> Trial:
+async def _trial(entry: Entry, entries: Node) -> ModelCheck:
     try:
-        return await try_model(await in_db(_model, entry, entries))
+        return await check_model(await in_db(_model, entry, entries))
     except SettingsRefused as refusal:
-        return Trial(False, " ".join(refusal.errors.values()))
+        return ModelCheck(False, " ".join(refusal.errors.values()))
 
 
 def _model(entry: Entry, entries: Node) -> ModelSpec:
@@ -77,13 +77,13 @@ def _model(entry: Entry, entries: Node) -> ModelSpec:
         name = config.models.get(skill, default_model(skill))
         if not config.model_base_url:
             return ModelSpec(endpoint=operator_endpoint(), model=name)
-        check_address(config.model_base_url)
+        check_model_url(config.model_base_url)
         saved_url, typed = document["model_base_url"], text_of(entries, "model_api_key")
         key = key_for_test(entry.project, typed=typed, url=config.model_base_url, saved_url=saved_url)
     return ModelSpec(endpoint=own_endpoint(config.model_base_url, key=key), model=name)
 
 
-def _answer(request: HttpRequest, entry: Entry, entries: Node, trial: Trial) -> HttpResponse:
+def _answer(request: HttpRequest, entry: Entry, entries: Node, trial: ModelCheck) -> HttpResponse:
     """The result as JSON, or without JavaScript as the page with the submitted values."""
     if request.headers.get("Accept") == "application/json":
         return JsonResponse({"ok": trial.is_ok, "sentence": trial.sentence})

@@ -17,8 +17,8 @@ from console.layout import shell_context
 from console.timestamps import moment_of
 from projects.agents.agent_versions import ChangedMeanwhile
 from projects.agents.prompt_budget import PromptBudget, prompt_budget
-from projects.agents.prompt_size import weigh
-from projects.agents.templates_catalogue import are_example_hours, left_of_example
+from projects.agents.prompt_size import measure_prompt
+from projects.agents.templates_catalogue import are_example_hours, leftover_examples
 from projects.common.differences import differences
 from projects.models import AgentVersion, Project
 from projects.models.agent_errors import SettingsRefused, checked_config
@@ -63,7 +63,7 @@ def form_context(
     if section.has_budget:
         context["budget"] = _budget(entry, context["document"])
     if section is BUSINESS:
-        context["made_up"] = left_of_example(document["business_context"])
+        context["made_up"] = leftover_examples(document["business_context"])
     if section is HOURS:
         with tenant_tx(entry.project.organization.pk):
             context["is_example"] = are_example_hours(entry.project, document["hours"])
@@ -100,5 +100,5 @@ def _conflict(conflict: ChangedMeanwhile) -> dict[str, Any]:
 def _budget(entry: Entry, document: Mapping[str, Any]) -> PromptBudget | None:
     """The prompt budget of the saved settings; None if they are no longer valid."""
     with tenant_tx(entry.project.organization.pk), suppress(SettingsRefused):
-        return prompt_budget(weigh(entry.project, checked_config(document)))
+        return prompt_budget(measure_prompt(entry.project, checked_config(document)))
     return None

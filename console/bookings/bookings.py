@@ -21,7 +21,7 @@ from console.bookings.board import board_of
 from console.bookings.days import days_around
 from console.bookings.forms import BookingForm, WhenForm
 from console.layout import shell_context
-from projects.common.phones import normal_phone
+from projects.common.phones import normalize_phone
 from projects.models import Project, User
 from projects.models.key import Scope
 from projects.models.permissions import Entry, enter_project
@@ -224,7 +224,7 @@ def _shown(resources: Sequence[Resource], confirmed: Sequence[Booking]) -> list[
 
 def _search(desk: Desk, words: str) -> list[Line]:
     """Bookings matching a name, phone number, e-mail address or code, latest first."""
-    phone = normal_phone(words, region=config_of(desk.project).region)
+    phone = normalize_phone(words, region=config_of(desk.project).region)
     match = Q(name__icontains=words) | Q(code=normal_code(words)) | Q(phone=phone) | Q(email__iexact=words)
     rows = bookings_of(desk.project).filter(match).order_by("-starts_at")[:FOUND]
     return [_line(row, desk) for row in rows]

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django import forms
 
-from projects.common.phones import NoPhone, read_phone
+from projects.common.phones import InvalidPhone, read_phone
 from tools.models import Resource, ResourceKind
 from tools.services.bookings.opening import Opening
 from tools.services.bookings.resources import LARGEST, LONGEST_SLOT, SHORTEST_SLOT
@@ -69,7 +69,7 @@ class BookingForm(WhenForm):
         phone: str = self.cleaned_data["phone"]
         try:
             return read_phone(phone, region=self._opening.config.region) if phone else ""
-        except NoPhone as refusal:
+        except InvalidPhone as refusal:
             raise forms.ValidationError(refusal.sentence) from refusal
 
     @property

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from conversations.models import Conversation
-from projects.agents.templates_catalogue import are_example_hours, are_hours_confirmed, left_of_example
+from projects.agents.templates_catalogue import are_example_hours, are_hours_confirmed, leftover_examples
 from projects.models import AgentVersion, Invitation, Member, Project
 from projects.records.attributes import resolve_attributes, set_attribute
 from projects.widget.widgets import find_widget
@@ -66,7 +66,7 @@ def _steps(project: Project) -> list[Step]:
 def _is_described(version: AgentVersion | None) -> bool:
     """Return True once the template's example facts are replaced."""
     known = version.config.business_context if version else ""
-    return bool(known) and not left_of_example(known)
+    return bool(known) and not leftover_examples(known)
 
 
 def _has_hours(project: Project, version: AgentVersion | None) -> bool:

@@ -26,8 +26,8 @@ from projects.connections.integrations import (
     connect_source,
     disconnect_source,
     find_source,
+    loaded_state,
     secret_hint,
-    what_is_seen,
 )
 from projects.models import Project, Source, User
 from projects.models.agent_errors import SettingsRefused
@@ -237,7 +237,7 @@ def _card(project: Project, kind: SourceKind, typed: Typed | None) -> Card:
         secret_box=FormField(f"{kind.name}.{SECRET}", "", errors.pop(SECRET, "")),
         problems=list(errors.values()),
         missing=failed_syncs(project).count() if source and kind.name == CALENDAR else 0,
-        seen=typed.seen if typed and typed.errors else as_text(what_is_seen(source)),
+        seen=typed.seen if typed and typed.errors else as_text(loaded_state(source)),
         conflict=typed.conflict if typed else None,
         is_open=typed is not None or bool(source and source.needs_reauth),
     )

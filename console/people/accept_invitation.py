@@ -15,8 +15,8 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from console.people.forms import JoinForm
 from console.people.member_list import choice_of
-from projects.accounts.accounts import TOKEN, expect_sign_in
-from projects.accounts.email_addresses import unclaimed
+from projects.accounts.accounts import INVITATION_TOKEN, prefill_sign_in
+from projects.accounts.email_addresses import find_unclaimed
 from projects.accounts.invitations import Offer, accept, accept_as_newcomer, read_offer
 from projects.common.api_error import Conflict
 from projects.models import Project, User
@@ -31,7 +31,7 @@ def open_link(request: HttpRequest, token: str) -> HttpResponse:
     """Move the token into the session and redirect, to keep it out of the browser's address bar."""
     if read_offer(token) is None:
         return _expired(request)
-    request.session[TOKEN] = token
+    request.session[INVITATION_TOKEN] = token
     return redirect("join")
 
 
@@ -40,13 +40,13 @@ def open_link(request: HttpRequest, token: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def join(request: HttpRequest) -> HttpResponse:
     """Show the invitation with the step that fits the visitor: accept, sign in, switch accounts or sign up."""
-    offer = read_offer(request.session.get(TOKEN, ""))
+    offer = read_offer(request.session.get(INVITATION_TOKEN, ""))
     if offer is None:
         return _expired(request)
     if request.user.is_authenticated:
         return _join_as_user(request, offer)
-    if User.objects.filter(email__iexact=offer.email).exists() and not unclaimed(offer.email):
-        expect_sign_in(request, offer.email)
+    if User.objects.filter(email__iexact=offer.email).exists() and not find_unclaimed(offer.email):
+        prefill_sign_in(request, offer.email)
         return _page(request, offer, step="sign_in")
     return _join_as_newcomer(request, offer)
 
@@ -54,7 +54,7 @@ def join(request: HttpRequest) -> HttpResponse:
 def _join_as_user(request: HttpRequest, offer: Offer) -> HttpResponse:
     user = cast(User, request.user)
     if user.email.lower() != offer.email.lower():
-        return _page(request, offer, step="other", token=request.session[TOKEN])
+        return _page(request, offer, step="other", token=request.session[INVITATION_TOKEN])
     if request.method != "POST":
         return _page(request, offer, step="accept")
     try:
@@ -85,7 +85,7 @@ def _join_as_newcomer(request: HttpRequest, offer: Offer) -> HttpResponse:
 
 def _finish(request: HttpRequest, offer: Offer) -> HttpResponse:
     """Redirect to the organization just joined."""
-    del request.session[TOKEN]
+    del request.session[INVITATION_TOKEN]
     messages.success(request, f"You joined {offer.organization} as {choice_of(offer.role).title.lower()}.")
     with tenant_tx(offer.organization_id):
         first = Project.objects.order_by("created_at").first()
@@ -100,5 +100,5 @@ def _page(
 
 
 def _expired(request: HttpRequest) -> HttpResponse:
-    request.session.pop(TOKEN, None)
+    request.session.pop(INVITATION_TOKEN, None)
     return render(request, "people/join_over.html", status=410)

@@ -20,7 +20,7 @@ from django.views.decorators.http import require_POST
 from console.people.member_list import acting, choice_of
 from console.people.one_time_secrets import keep_once, take_once
 from console.people.refusals import refusals
-from projects.accounts.invitations import NewInvitation, note_emailed, open_invitations, renew, revoke
+from projects.accounts.invitations import NewInvitation, open_invitations, record_emailed, renew, revoke
 from projects.common.mail import MailResult, deliver
 from projects.models import Invitation, User
 from projects.models.key import Scope
@@ -75,7 +75,7 @@ def announce(request: HttpRequest, entry: Entry, *, new: NewInvitation) -> None:
     delivery = deliver(_message(entry, new.invitation, url=url))
     if delivery is MailResult.SENT:
         with tenant_tx(entry.project.organization.pk):
-            note_emailed(new)
+            record_emailed(new)
         messages.success(request, f"Invitation sent to {email}.")
     else:
         secret = " ".join((delivery, email, url))

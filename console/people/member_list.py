@@ -9,7 +9,7 @@ from uuid import UUID
 from django.http import Http404
 
 from console.timestamps import Moment, moment_of
-from projects.accounts.invitations import holds, open_invitations
+from projects.accounts.invitations import is_inviter_authorized, open_invitations
 from projects.models import Invitation, Member, Role
 from projects.models.key import Scope
 from projects.models.permissions import Entry
@@ -127,7 +127,7 @@ def _invitation_row(
         emailed=moment_of(invitation.emailed_at) if invitation.emailed_at else None,
         expires=moment_of(invitation.expires_at),
         is_expired=invitation.is_expired,
-        is_void=not holds(invitation, roles=roles),
+        is_void=not is_inviter_authorized(invitation, roles=roles),
         may_change=invitation.role != Role.OWNER or entry.member.role == Role.OWNER,
         refused=refused.get(str(invitation.pk), ""),
     )

@@ -36,7 +36,7 @@ from console.people.passkey_challenges import make_challenge, read_challenge
 from console.people.passkey_forms import origin_host
 from console.timestamps import Moment, moment_of
 from projects.models import AuditAction, User
-from projects.records.mfa_audit import note_factor
+from projects.records.mfa_audit import record_factor_change
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Audited:
 
     def form_valid(self, form: Form) -> HttpResponse:
         with transaction.atomic():
-            note_factor(self.action, user=cast(User, self.request.user), **self.facts(form))
+            record_factor_change(self.action, user=cast(User, self.request.user), **self.facts(form))
             return cast(HttpResponse, super().form_valid(form))  # type: ignore[misc]  # the page's own
 
     def facts(self, form: Form) -> dict[str, Any]:

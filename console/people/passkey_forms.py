@@ -28,8 +28,8 @@ from fido2.webauthn import (
 
 from console.people.forms import LineField
 from console.people.passkey_challenges import consume_challenge
-from projects.common.passkey_counters import take_count
-from projects.records.mfa_audit import note_copy
+from projects.common.passkey_counters import advance_counter
+from projects.records.mfa_audit import report_cloned_passkey
 
 LONGEST_NAME = 80
 # In characters of JSON. A passkey's answer takes one or two thousand.
@@ -122,7 +122,7 @@ class PasskeyForm(allauth_forms.AuthenticateWebAuthnForm):  # type: ignore[misc]
         self.check(answer)
         try:
             factor = super().clean_credential()
-            is_counted = take_count(factor, answer.response.authenticator_data.counter)
+            is_counted = advance_counter(factor, answer.response.authenticator_data.counter)
         except ValidationError as error:
             if error.code == "too_many_login_attempts":
                 raise
@@ -130,7 +130,7 @@ class PasskeyForm(allauth_forms.AuthenticateWebAuthnForm):  # type: ignore[misc]
         except (*MALFORMED, Authenticator.DoesNotExist) as error:
             raise ValidationError(UNKNOWN) from error
         if not is_counted:
-            note_copy(context.request, factor)
+            report_cloned_passkey(context.request, factor)
             raise ValidationError(COPIED)
         return factor
 

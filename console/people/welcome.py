@@ -11,7 +11,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from console.people.forms import WelcomeForm
-from projects.agents.templates_catalogue import start_business, starters
+from projects.agents.templates_catalogue import business_templates, start_business
 from projects.models import User
 from tenancy.tenant_lookup import find_organizations
 
@@ -30,8 +30,8 @@ def welcome(request: HttpRequest) -> HttpResponse:
     if form.is_valid() and len(find_organizations(user_id=user.pk)) >= MOST:
         form.add_error("name", FULL)
     if form.is_valid():
-        starter = starters()[form.cleaned_data["starter"]]
+        starter = business_templates()[form.cleaned_data["starter"]]
         project = start_business(form.cleaned_data["name"], starter=starter, owner=user, locale=form.locale)
         return redirect("playground", project.slug)
-    context = {"form": form, "starters": starters().values(), "chosen": form["starter"].value()}
+    context = {"form": form, "starters": business_templates().values(), "chosen": form["starter"].value()}
     return render(request, "welcome/welcome.html", context)

@@ -32,7 +32,6 @@ class Argument:
 
     box: FormField
     label: str
-    hint: str
     is_text: bool
 
 
@@ -105,7 +104,6 @@ def argument_fields(tool: CompiledTool | None, form: TodoForm, boxes: FormFields
         Argument(
             boxes.field(f"{ARGUMENT}{name}", form.arguments.get(name, "")),
             label_of(name),
-            str(properties.get(name, {}).get("description", "")),
             is_text=_is_text(properties.get(name)),
         )
         for name in dict.fromkeys([*properties, *form.arguments])

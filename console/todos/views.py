@@ -23,7 +23,7 @@ from console.todos.change_token import change_token, conversation_token
 from console.todos.listing import LIST, list_of, parse_query, rows_of
 from console.todos.panel import panel_of
 from console.todos.rule_suggestions import suggest_rule
-from projects.accounts.accounts import ask_for_password, signed_in_of_late
+from projects.accounts.accounts import ask_for_password, has_recent_sign_in
 from projects.common.api_error import ApiError
 from projects.models import Project
 from projects.models.key import Scope
@@ -101,7 +101,7 @@ def _board(entry: Entry, *, with_done: bool, open_id: UUID | None = None) -> dic
 
 def _approve_chosen(request: HttpRequest, entry: Entry) -> HttpResponse:
     choices = parse_choices(request.POST)
-    if "confirmed" in request.POST and len(choices) > MOST_UNCONFIRMED and not signed_in_of_late(request):
+    if "confirmed" in request.POST and len(choices) > MOST_UNCONFIRMED and not has_recent_sign_in(request):
         return ask_for_password(request)
     try:
         with tenant_tx(entry.project.organization.pk):

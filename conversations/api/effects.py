@@ -14,7 +14,7 @@ from conversations.api.serializers import EffectResolution
 from conversations.tool_runs.effects.resolution import release, resolve, store_callback
 from projects.api.schema import Schema
 from projects.api.typed_responses import TypedResponse
-from projects.api.views import JsonAlways, ProjectView
+from projects.api.views import JsonOnlyNegotiation, ProjectView
 from projects.models.key import Scope
 from tenancy.scope import tenant_tx
 from tenancy.tenant_lookup import find_effect
@@ -64,7 +64,7 @@ class ToolResult(APIView):
     authentication_classes = ()
     permission_classes = ()
     throttle_classes = ()
-    content_negotiation_class = JsonAlways
+    content_negotiation_class = JsonOnlyNegotiation
     metadata_class = None
     schema = Schema()
 

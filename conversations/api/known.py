@@ -7,7 +7,7 @@ from typing import Any
 
 from conversations.api.serializers import OWN
 from projects.common.api_error import ApiError
-from projects.common.phones import NoPhone, read_phone
+from projects.common.phones import InvalidPhone, read_phone
 from projects.models import Project
 from tools.services.bookings.search import config_of
 
@@ -29,5 +29,5 @@ def known_fields(project: Project, data: Mapping[str, Any], *, path: str = "") -
 def _phone(text: str, *, field: str, region: str) -> str:
     try:
         return read_phone(text, region=region)
-    except NoPhone as refusal:
+    except InvalidPhone as refusal:
         raise ApiError("invalid_phone", f"{field}: {refusal.sentence}", field=field) from refusal

@@ -20,7 +20,7 @@ from conversations.live.outcome import turn_stream, wait_for_outcome
 from conversations.live.stream import EventStream, Frame, Frames
 from conversations.live.stream_auth import while_key_valid
 from conversations.widget.event_filter import LONGEST_SECONDS
-from projects.api.async_views import Continued, continues, door_of, serve
+from projects.api.async_views import Continued, continues, replaces, serve
 from projects.api.authentication import Caller
 
 
@@ -32,7 +32,7 @@ async def messages(request: HttpRequest, served: Continued[TurnStream | ReplyWai
     return stream_of(served.state.caller, turn_stream(served.state.cursor, served.state.turn_id))
 
 
-@door_of(Events)
+@replaces(Events)
 async def events(request: HttpRequest, conversation_id: UUID) -> HttpResponseBase:
     """Stream events on GET; post a system event on POST."""
     if request.method != "GET":

@@ -16,7 +16,7 @@ from conversations.models import Conversation, PersonaField
 from conversations.models.persona import Strength
 from jobs.errors import WrongState
 from projects.common.api_error import ApiError
-from projects.common.phones import NoPhone, read_phone
+from projects.common.phones import InvalidPhone, read_phone
 from projects.models import AgentVersion, Project
 from projects.models.agent_config import AgentConfig
 from tools.models import Escalation, EscalationState
@@ -88,7 +88,7 @@ def _email(text: str) -> str:
 def _phone(text: str, *, region: str) -> str:
     try:
         return read_phone(text, region=region)
-    except NoPhone as error:
+    except InvalidPhone as error:
         raise _invalid(f"{text} is not a valid phone number. Include the area code.", "lead.phone") from error
 
 

@@ -11,7 +11,7 @@ from uuid import UUID
 from django.db import Error
 
 from conversations.live.stream import Frames
-from projects.api.authentication import scopes_of_key
+from projects.api.authentication import load_key_scopes
 from tenancy.threads import in_db
 
 log = logging.getLogger(__name__)
@@ -53,7 +53,7 @@ async def _scopes_now(organization_id: UUID, key_id: UUID) -> frozenset[str]:
     # Set before awaiting, so that the key's other streams use the known scopes meanwhile.
     _checks[key_id] = KeyCheck(now, known.scopes)
     try:
-        _checks[key_id] = KeyCheck(now, await in_db(scopes_of_key, organization_id, key_id))
+        _checks[key_id] = KeyCheck(now, await in_db(load_key_scopes, organization_id, key_id))
     except (Error, OSError) as error:
         log.warning("A stream's key could not be checked (%s); retrying later.", type(error).__name__)
     return _checks[key_id].scopes

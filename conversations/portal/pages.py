@@ -33,7 +33,7 @@ from conversations.portal.session import (
     upcoming_bookings,
 )
 from conversations.widget.event_filter import for_customer, message_shown
-from projects.api.idempotency import once
+from projects.api.idempotency import run_once
 from projects.api.parsers import check_value
 from projects.api.throttling import seconds_to_wait
 from projects.common.api_error import ApiError
@@ -133,11 +133,11 @@ def _submit(request: HttpRequest, token: str) -> HttpResponse:
         with tenant_tx(place.organization_id):
             visit = open_visit(place)
             body = "\n".join(f"{name}: {request.POST[name]}" for name in sorted(INPUT_FIELDS & request.POST.keys()))
-            # The page retries a request whose response was lost, and a plain form can be submitted twice; `once` stores
-            # it once.
+            # The page retries a request whose response was lost, and a plain form can be submitted twice; `run_once`
+            # stores it once.
             language = _language(request, visit)
             store = partial(_store, visit, request.POST, language)
-            answer = once(visit.project.pk, request, body, store, key=_key_in_form(request.POST, body))
+            answer = run_once(visit.project.pk, request, body, store, key=_key_in_form(request.POST, body))
     except ApiError as error:
         if wants_json:
             document = {"code": error.code, "message": error.message, "field": error.field}

@@ -15,7 +15,7 @@ from conversations.prompts.budget import MAX_PROMPT_BYTES, MIN_TRANSCRIPT_BYTES
 from conversations.prompts.reply import ReplyContext, context_of
 from llm.prompts import render
 from projects.agents.model_choice import operator_endpoint
-from projects.agents.prompt_size import Weight
+from projects.agents.prompt_size import PromptSize
 from projects.models import Project
 from projects.models.agent_config import AgentConfig
 from tools.engine.definition import Trigger
@@ -25,7 +25,7 @@ from tools.engine.function_calling.offer import Offer, read_offers
 EMPTY_PARTS: Mapping[str, Any] = {"business_context": "", "scenarios": [], "procedures": [], "intents": [], "tools": ""}
 
 
-def weigh_reply(project: Project, config: AgentConfig) -> Weight:
+def weigh_reply(project: Project, config: AgentConfig) -> PromptSize:
     """The size of a reply request before anything is said, on the channel with the largest tools and with the longer
     variant of the intents. Runs in the current transaction.
 
@@ -38,7 +38,7 @@ def weigh_reply(project: Project, config: AgentConfig) -> Weight:
     parts = {name: whole - _bytes(replace(context, **{name: empty})) for name, empty in EMPTY_PARTS.items()}
     parts = {"rules": whole - sum(parts.values()), **parts}
     parts["tools"] += offers[channel].weight
-    return Weight(parts, channel=channel, limit=MAX_PROMPT_BYTES, least=MIN_TRANSCRIPT_BYTES)
+    return PromptSize(parts, channel=channel, limit=MAX_PROMPT_BYTES, reserve=MIN_TRANSCRIPT_BYTES)
 
 
 def _weight_of(offer: Offer) -> int:

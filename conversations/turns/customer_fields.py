@@ -15,7 +15,7 @@ from conversations.context.transcript import TranscriptMessage
 from conversations.models import Message, MessageRole, PersonaField, Turn, TurnStatus
 from conversations.models.persona import Strength
 from conversations.prompts.observer import Confidence, ObservedFact
-from projects.common.phones import NoPhone, read_phone
+from projects.common.phones import InvalidPhone, read_phone
 from projects.models.agent_config import AgentConfig
 from tenancy.prepared_queries import PreparedQuery
 from tenancy.write_batch import WriteBatch
@@ -175,7 +175,7 @@ def _name(value: str, config: AgentConfig) -> str:
 def _phone(value: str, config: AgentConfig) -> str:
     try:
         return read_phone(value, region=config.region)
-    except NoPhone as error:
+    except InvalidPhone as error:
         raise RefusedValue(str(error)) from error
 
 

@@ -37,7 +37,7 @@ class WidgetCaller(Caller):
 class PageAuthentication(TenantAuthentication):
     """Authentication by the public key in the URL and an allowed page."""
 
-    def find_entrance(self, request: Request) -> PendingAuth:
+    def find_pending_auth(self, request: Request) -> PendingAuth:
         key = request.parser_context["kwargs"]["key"]
         ref = widget_ref(key)
         return PendingAuth(ref.organization_id, partial(self.admit, ref.widget_id, request._request))

@@ -1,1 +1,1 @@
-"""People's accounts, their addresses, invitations, and memberships."""
+"""Accounts, e-mail addresses, invitations and memberships."""

@@ -1,10 +1,12 @@
-"""Whose an e-mail address is: it belongs to nobody until it is confirmed, and a claim that nobody made good gives way.
+"""Ownership of e-mail addresses: an unconfirmed claim gives way to a later one.
 
-An account can be signed up with anybody's address. Until the address is confirmed, or the account is used:
-- another sign-up, or an invitation to that address, gets the address (`free_address`);
-- its link of confirmation counts in the browser of whoever knows the password only (`may_confirm`);
-- nobody makes it a member by its address alone (`is_doubtful`).
-A password set by a link in an e-mail confirms the address that the e-mail reached (`confirm_by_mail`).
+Anyone can sign up with anyone's address. Until the address is confirmed or the account is used:
+
+* another sign-up, or an invitation to the address, takes it over (`release_address`)
+* a confirmation link works only in a browser that knows the password (`may_confirm`)
+* the address alone is not enough to be added as a member (`is_unconfirmed`)
+
+A password reset confirms the address that received its link (`confirm_by_mail`).
 """
 
 from __future__ import annotations
@@ -22,23 +24,27 @@ from projects.models import User
 from tenancy.tenant_lookup import find_organizations
 
 
-def is_doubtful(user: User) -> bool:
-    """Whether someone signed up with this address and never confirmed it. Whom the operator made is beyond doubt."""
+def is_unconfirmed(user: User) -> bool:
+    """True if the user signed up with this address and never confirmed it. Accounts created by the operator are
+    trusted.
+    """
     return bool(EmailAddress.objects.filter(user=user, email__iexact=user.email, verified=False).exists())
 
 
-def unclaimed(email: str) -> User | None:
-    """The account that holds an address without having confirmed it, or signed in, or joined an organization."""
+def find_unclaimed(email: str) -> User | None:
+    """The account that holds an address without confirming it, signing in or joining an organization; None if there is
+    none.
+    """
     user = User.objects.filter(email__iexact=email, last_login=None, is_staff=False).first()
-    if user is None or not is_doubtful(user) or find_organizations(user_id=user.pk):
+    if user is None or not is_unconfirmed(user) or find_organizations(user_id=user.pk):
         return None
     return user
 
 
-def free_address(email: str) -> None:
-    """Take an address from an unclaimed account, which is closed. Does nothing where there is none."""
+def release_address(email: str) -> None:
+    """Release an address held by an unclaimed account, and deactivate that account. Does nothing if there is none."""
     with transaction.atomic():
-        user = unclaimed(email)
+        user = find_unclaimed(email)
         if user is None:
             return
         EmailAddress.objects.filter(user=user).delete()
@@ -48,9 +54,9 @@ def free_address(email: str) -> None:
 
 
 def may_confirm(request: HttpRequest, user: User) -> bool:
-    """Whether this browser knows the account's password: it has just signed up or in, or is signed in.
+    """True if this browser knows the account's password: it has just signed up or in, or is signed in.
 
-    Whoever gets a link they didn't ask for would else confirm the account of somebody who knows its password.
+    Otherwise the recipient of an unrequested link could confirm an account whose password someone else knows.
     """
     login = unstash_login(request, peek=True)
     pending = login.user.pk if login and login.user else None
@@ -59,6 +65,6 @@ def may_confirm(request: HttpRequest, user: User) -> bool:
 
 @receiver(password_reset)
 def confirm_by_mail(user: User, **kwargs: Any) -> None:
-    """The link that set the password was e-mailed, so it reached the account's address, if that is its only one."""
+    """Confirm the account's address after a reset by e-mail, if it is the account's only one."""
     if EmailAddress.objects.filter(user=user).count() == 1:
         EmailAddress.objects.filter(user=user, email__iexact=user.email).update(verified=True)

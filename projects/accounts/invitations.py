@@ -1,4 +1,4 @@
-"""Inviting people by e-mail, and letting them in."""
+"""Invitations: sending, renewing, revoking and accepting."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from django.db.models import QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from projects.accounts.email_addresses import free_address
+from projects.accounts.email_addresses import release_address
 from projects.accounts.members import check_new_role
 from projects.common.api_error import Conflict
 from projects.models import AuditAction, Invitation, Member, Organization, Role, User
 from projects.models.invitation import LIFETIME
-from projects.records.audit import note_change, person
+from projects.records.audit import person, record_change
 from tenancy.scope import current_organization_id, tenant_tx
 from tenancy.tenant_lookup import find_invitation
 
@@ -29,12 +29,12 @@ class InvitationRefused(Conflict):
 
 
 class InvitationOver(Conflict):
-    """This invitation was used, revoked or ran out; ask the person who invited you to send it again."""
+    """This invitation was used, revoked or has expired. Ask the person who invited you for a new one."""
 
 
 @dataclass(frozen=True)
 class NewInvitation:
-    """An invitation whose link was just made; `token` is known this once."""
+    """An invitation with a new link; `token` is available only here."""
 
     invitation: Invitation
     token: str
@@ -42,7 +42,7 @@ class NewInvitation:
 
 @dataclass(frozen=True)
 class Offer:
-    """What an open invitation offers to whoever holds its link."""
+    """The terms of an open invitation, for the holder of its link."""
 
     organization_id: UUID
     organization: str
@@ -54,55 +54,55 @@ class Offer:
 
 
 def open_invitations() -> QuerySet[Invitation]:
-    """Neither used nor revoked, whether expired or not, in the running transaction's organization."""
+    """Invitations that are neither accepted nor revoked, expired ones included, in the current organization."""
     return Invitation.objects.filter(accepted_at=None, revoked_at=None)
 
 
 def invite(email: str, *, role: Role, by: Member) -> NewInvitation:
-    """Invite an address. One that ran out is made anew. Raises InvitationRefused, MemberRefused.
+    """Invite an address; an expired invitation is renewed. Raises InvitationRefused, MemberRefused.
 
-    Of two at once for one address the second waits, and is refused.
+    Concurrent invitations of one address are serialized, and the second is refused.
     """
     check_new_role(role, by=Role(by.role))
     Organization.objects.select_for_update(no_key=True).get(pk=current_organization_id())
     if Member.objects.filter(user__email__iexact=email).exists():
-        raise InvitationRefused(f"{email} is a member already; change their role in the list.")
-    standing = open_invitations().filter(email__iexact=email).first()
-    if standing is None:
+        raise InvitationRefused(f"{email} is already a member. Change their role in the list.")
+    existing = open_invitations().filter(email__iexact=email).first()
+    if existing is None:
         return _create(email, role=role, by=by)
-    if not standing.is_expired:
-        raise InvitationRefused(f"{email} was invited already; send that invitation again instead.")
-    standing.role = role
-    return _renew(standing, by=by, action=AuditAction.INVITED)
+    if not existing.is_expired:
+        raise InvitationRefused(f"{email} was already invited. Send that invitation again instead.")
+    existing.role = role
+    return _renew(existing, by=by, action=AuditAction.INVITED)
 
 
 def renew(invitation: Invitation, *, by: Member) -> NewInvitation:
-    """A new link for an open invitation; the one before stops. Raises InvitationOver, MemberRefused."""
+    """Replace the link of an open invitation. Raises InvitationOver, MemberRefused."""
     check_new_role(Role(invitation.role), by=Role(by.role))
     return _renew(invitation, by=by, action=AuditAction.INVITED_AGAIN)
 
 
 def revoke(invitation: Invitation, *, by: Member) -> None:
-    """Stop an invitation's link. Raises InvitationOver when it was used or revoked meanwhile, MemberRefused."""
+    """Revoke an invitation. Raises MemberRefused, and InvitationOver if it was used or revoked in the meantime."""
     check_new_role(Role(invitation.role), by=Role(by.role))
     if open_invitations().filter(pk=invitation.pk).update(revoked_at=Now()) != 1:
         raise InvitationOver
-    _note(AuditAction.UNINVITED, invitation, by=by)
+    _record(AuditAction.UNINVITED, invitation, by=by)
 
 
-def note_emailed(new: NewInvitation) -> None:
-    """Write down that the mail server took the e-mail with this link; one that was made meanwhile has an e-mail of its own."""
+def record_emailed(new: NewInvitation) -> None:
+    """Record that the mail server accepted the e-mail with this link. A link renewed in the meantime is not affected."""
     digest = Invitation.digest_of(new.token)
     Invitation.objects.filter(pk=new.invitation.pk, digest=digest).update(emailed_at=Now())
 
 
 def read_offer(token: str) -> Offer | None:
-    """The offer behind a link, or None when there is none or it no longer holds. Opens its own transaction."""
+    """The offer behind a link, or None if there is none or it is no longer valid. Opens its own transaction."""
     place = find_invitation(Invitation.digest_of(token))
     if place is None:
         return None
     with tenant_tx(place.organization_id):
-        invitation = _standing(place.invitation_id)
+        invitation = _find_valid(place.invitation_id)
         organization = Organization.objects.get(pk=place.organization_id)
     if invitation is None:
         return None
@@ -118,11 +118,12 @@ def read_offer(token: str) -> Offer | None:
 
 
 def accept(invitation_id: UUID, *, user: User) -> Member:
-    """Make the invited person a member, once. A member stays what they are. Raises InvitationOver, InvitationRefused.
+    """Make the invited user a member, once; an existing member keeps their role. Raises InvitationOver,
+    InvitationRefused.
 
-    Of two at once, one wins.
+    Of two concurrent calls, one succeeds.
     """
-    invitation = _standing(invitation_id)
+    invitation = _find_valid(invitation_id)
     if invitation is None:
         raise InvitationOver
     if invitation.email.lower() != user.email.lower():
@@ -131,7 +132,7 @@ def accept(invitation_id: UUID, *, user: User) -> Member:
         raise InvitationOver
     member, is_new = Member.objects.get_or_create(user=user, defaults={"role": invitation.role})
     if is_new:
-        note_change(
+        record_change(
             AuditAction.JOINED,
             organization_id=cast(UUID, invitation.organization_id),
             by=user,
@@ -142,36 +143,36 @@ def accept(invitation_id: UUID, *, user: User) -> Member:
 
 
 def accept_as_newcomer(offer: Offer, *, name: str, password: str) -> User:
-    """Make the invited person's account and its membership, in the offer's transaction.
+    """Create the invited person's account and membership, in the offer's transaction.
 
-    An address that our e-mail reached is verified by it. Raises InvitationOver, and IntegrityError when the address got
-    an account meanwhile.
+    The address counts as verified if our e-mail reached it. Raises InvitationOver, and IntegrityError if the address
+    got an account in the meantime.
     """
     first_name, _, last_name = name.partition(" ")
-    free_address(offer.email)
+    release_address(offer.email)
     user = User.objects.create_user(offer.email, password, first_name=first_name, last_name=last_name)
     EmailAddress.objects.create(user=user, email=offer.email, primary=True, verified=offer.was_emailed)
     accept(offer.invitation_id, user=user)
     return user
 
 
-def holds(invitation: Invitation, *, roles: dict[int, str]) -> bool:
-    """Whether whoever invited may still do so; `roles` are the members' by user. Who left lets nobody in."""
+def is_inviter_authorized(invitation: Invitation, *, roles: dict[int, str]) -> bool:
+    """True while the inviter is a member who may invite; `roles` maps user ids to roles."""
     by = roles.get(invitation.invited_by_id or 0)
     return by == Role.OWNER if invitation.role == Role.OWNER else by in INVITERS
 
 
-def _standing(invitation_id: UUID) -> Invitation | None:
+def _find_valid(invitation_id: UUID) -> Invitation | None:
     invitation = open_invitations().select_related("invited_by").filter(pk=invitation_id).first()
     if invitation is None or invitation.is_expired:
         return None
     roles = dict(Member.objects.filter(user=invitation.invited_by).values_list("user_id", "role"))
-    return invitation if holds(invitation, roles=roles) else None
+    return invitation if is_inviter_authorized(invitation, roles=roles) else None
 
 
 def _create(email: str, *, role: Role, by: Member) -> NewInvitation:
     if open_invitations().count() >= MAX_OPEN:
-        raise InvitationRefused(f"{MAX_OPEN} invitations are open; revoke one that nobody waits for.")
+        raise InvitationRefused(f"{MAX_OPEN} invitations are open. Revoke one that is no longer needed.")
     token = Invitation.make_token()
     invitation = Invitation.objects.create(
         email=email,
@@ -180,34 +181,34 @@ def _create(email: str, *, role: Role, by: Member) -> NewInvitation:
         invited_by_id=by.user_id,
         expires_at=timezone.now() + LIFETIME,
     )
-    _note(AuditAction.INVITED, invitation, by=by)
+    _record(AuditAction.INVITED, invitation, by=by)
     return NewInvitation(invitation=invitation, token=token)
 
 
 def _renew(invitation: Invitation, *, by: Member, action: AuditAction) -> NewInvitation:
     token = Invitation.make_token()
-    fresh = {
+    changes = {
         "role": invitation.role,
         "digest": Invitation.digest_of(token),
         "invited_by_id": by.user_id,
         "expires_at": Now() + LIFETIME,
         "emailed_at": None,
     }
-    if open_invitations().filter(pk=invitation.pk).update(**fresh) != 1:
+    if open_invitations().filter(pk=invitation.pk).update(**changes) != 1:
         raise InvitationOver
-    _note(action, invitation, by=by)
+    _record(action, invitation, by=by)
     return NewInvitation(invitation=invitation, token=token)
 
 
-def _note(action: AuditAction, invitation: Invitation, *, by: Member) -> None:
-    """An entry that names the address and the role, and never the link."""
+def _record(action: AuditAction, invitation: Invitation, *, by: Member) -> None:
+    """Write the audit entry, with the address and the role but never the link."""
     role = {"role": invitation.role}
-    is_over = action == AuditAction.UNINVITED
-    note_change(
+    is_revoked = action == AuditAction.UNINVITED
+    record_change(
         action,
         organization_id=cast(UUID, invitation.organization_id),
         by=by.user,
         subject=invitation.email,
-        before=role if is_over else {},
-        after={} if is_over else role,
+        before=role if is_revoked else {},
+        after={} if is_revoked else role,
     )

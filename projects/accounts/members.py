@@ -1,103 +1,104 @@
-"""Who belongs to an organization, and the laws that hold for its owners."""
+"""Members of an organization, and the rules for its owners."""
 
 from __future__ import annotations
 
 from typing import cast
 from uuid import UUID
 
-from projects.accounts.email_addresses import is_doubtful
+from projects.accounts.email_addresses import is_unconfirmed
 from projects.common.api_error import Conflict
 from projects.common.hooks import Signal
 from projects.models import AuditAction, Member, Organization, Role, User
 from projects.models.key import Scope
 from projects.models.permissions import VERBS
-from projects.records.audit import Actor, note_change, person
+from projects.records.audit import Actor, person, record_change
 
-# The user has another role in the organization, or none any more. Sent inside the transaction that makes the change.
+# A user's role in an organization changed; None after they left. Sent inside the transaction of the change.
 member_changed: Signal[[User, UUID, Role | None]] = Signal()
 
 
 class MemberRefused(Conflict):
-    """This change of the organization's members is not allowed."""
+    """You can't change this member."""
 
 
 def find_newcomer(email: str) -> User:
-    """The user with this e-mail, who is no member here yet. Raises MemberRefused with a sentence that says what to do."""
+    """The user with this e-mail, if they are not a member yet. Raises MemberRefused with an explanation."""
     user = User.objects.filter(email__iexact=email.strip(), is_active=True).first()
     if user is None:
-        raise MemberRefused(f"Nobody has signed up as {email}; ask the operator of this server for an account first.")
-    if is_doubtful(user):
-        raise MemberRefused(
-            f"{email} isn’t confirmed; invite them on the members' page, where their link shows whose it is."
-        )
+        raise MemberRefused(f"{email} has no account. Ask the operator of this server to create one.")
+    if is_unconfirmed(user):
+        raise MemberRefused(f"{email} isn’t confirmed. Invite them on the members page instead.")
     if Member.objects.filter(user=user).exists():
-        raise MemberRefused(f"{email} is a member already; change their role instead.")
+        raise MemberRefused(f"{email} is already a member. Change their role instead.")
     return user
 
 
 def add_member(user: User, *, role: Role, by: Actor) -> Member:
-    """Make a user a member of the running transaction's organization. Raises MemberRefused."""
+    """Add a user to the current organization. Raises MemberRefused."""
     check_new_role(role, by=by.role)
     member = Member.objects.create(user=user, role=role)
-    _note(AuditAction.ADDED, member, by=by, after=role)
+    _record(AuditAction.ADDED, member, by=by, after=role)
     return member
 
 
 def set_role(member: Member, *, role: Role, by: Actor) -> None:
-    """Give a member another role. Two owners who demote each other at once: one wins. Raises MemberRefused."""
-    standing = check_change(member, role=role, by=_role_now(by, member, is_leaving=False))
-    if standing != role:
+    """Change a member's role. If two owners demote each other at once, one succeeds. Raises MemberRefused."""
+    current = check_change(member, role=role, by=_current_role(by, member, is_leaving=False))
+    if current != role:
         Member.objects.filter(pk=member.pk).update(role=role)
-        _note(AuditAction.ROLE_CHANGED, member, by=by, before=standing, after=role)
+        _record(AuditAction.ROLE_CHANGED, member, by=by, before=current, after=role)
         member_changed.send(member.user, cast(UUID, member.organization_id), role)
 
 
 def remove_member(member: Member, *, by: Actor) -> None:
     """End a membership. Raises MemberRefused."""
     is_own = member.user_id == by.user.pk
-    standing = check_change(member, role=None, by=_role_now(by, member, is_leaving=is_own))
-    _note(AuditAction.LEFT if is_own else AuditAction.REMOVED, member, by=by, before=standing)
+    current = check_change(member, role=None, by=_current_role(by, member, is_leaving=is_own))
+    _record(AuditAction.LEFT if is_own else AuditAction.REMOVED, member, by=by, before=current)
     Member.objects.filter(pk=member.pk).delete()
     member_changed.send(member.user, cast(UUID, member.organization_id), None)
 
 
 def check_new_role(role: Role, *, by: Role) -> None:
-    """Whether someone with the role `by` may make a member with this role. Raises MemberRefused."""
+    """Check that the role `by` may add a member with this role. Raises MemberRefused."""
     if role == Role.OWNER and by != Role.OWNER:
-        raise MemberRefused("Only an owner says who the owners are.")
+        raise MemberRefused("Only an owner can add or change owners.")
 
 
 def check_change(member: Member, *, role: Role | None, by: Role) -> Role:
-    """Whether a member may get another role, or None to leave; answers with the one that stands. Locks the organization.
+    """Check a new role for a member, or None to leave, and return the current role. Locks the organization.
 
     Raises MemberRefused.
     """
     organization_id = cast(UUID, member.organization_id)
     Organization.objects.select_for_update(no_key=True).get(pk=organization_id)
-    standing = Role(Member.objects.get(pk=member.pk).role)
-    if Role.OWNER in (standing, role) and by != Role.OWNER:
-        raise MemberRefused("Only an owner says who the owners are.")
+    current = Role(Member.objects.get(pk=member.pk).role)
+    if Role.OWNER in (current, role) and by != Role.OWNER:
+        raise MemberRefused("Only an owner can add or change owners.")
     owners = Member.objects.filter(organization_id=organization_id, role=Role.OWNER)
-    if standing == Role.OWNER != role and owners.count() == 1:
-        raise MemberRefused("This is the only owner; make someone else an owner first.")
-    return standing
+    if current == Role.OWNER != role and owners.count() == 1:
+        raise MemberRefused("This is the only owner. Make someone else an owner first.")
+    return current
 
 
-def _role_now(by: Actor, member: Member, *, is_leaving: bool) -> Role:
-    """As what somebody acts, now that nobody changes anybody's role before the transaction ends. Raises MemberRefused."""
+def _current_role(by: Actor, member: Member, *, is_leaving: bool) -> Role:
+    """The actor's current role, read under the organization's lock so that it can't change before the commit.
+
+    Raises MemberRefused.
+    """
     Organization.objects.select_for_update(no_key=True).get(pk=cast(UUID, member.organization_id))
     if by.member_id is None:
         return by.role
-    standing = Member.objects.filter(pk=by.member_id).values_list("role", flat=True).first()
-    if standing is None or not (is_leaving or Scope.CONFIGURE in VERBS[standing]):
-        raise MemberRefused("You may not change who the members are any more.")
-    return Role(standing)
+    current = Member.objects.filter(pk=by.member_id).values_list("role", flat=True).first()
+    if current is None or not (is_leaving or Scope.CONFIGURE in VERBS[current]):
+        raise MemberRefused("You no longer have permission to change members.")
+    return Role(current)
 
 
-def _note(
+def _record(
     action: AuditAction, member: Member, *, by: Actor, before: Role | None = None, after: Role | None = None
 ) -> None:
-    note_change(
+    record_change(
         action,
         organization_id=cast(UUID, member.organization_id),
         by=by.user,

@@ -1,5 +1,5 @@
-"""The Django admin: organizations, their members, projects, settings and keys."""
+"""The Django admin of organizations, members, projects, settings and keys."""
 
-from projects.admin import pages
+from projects.admin import accounts, articles, organizations, projects
 
-__all__ = ["pages"]
+__all__ = ["accounts", "articles", "organizations", "projects"]

@@ -1,6 +1,7 @@
-"""The forms of the admin that are more than their model's columns.
+"""Forms of the admin that differ from their model.
 
-None has a Meta: the admin names the fields, when a request's tenant is known. Before, a reference has no choices to offer.
+They have no Meta, because the admin sets the fields per request. At import no tenant is known, so a reference would
+have no choices.
 """
 
 from __future__ import annotations
@@ -20,19 +21,19 @@ from projects.records.attributes import COMPUTED, WrongValue, checked
 
 
 class OrganizationForm(forms.ModelForm):  # type: ignore[type-arg]  # Django has no such type at run time
-    """A new tenant, with the person who will own it."""
+    """A new tenant and its owner."""
 
-    owner = forms.EmailField(help_text="The e-mail of someone with an account here.")
+    owner = forms.EmailField(help_text="The e-mail of someone who has an account.")
 
     def clean_owner(self) -> User:
         user = User.objects.filter(email__iexact=self.cleaned_data["owner"], is_active=True).first()
         if user is None:
-            raise forms.ValidationError("Nobody has an account with this e-mail; add the user first.")
+            raise forms.ValidationError("No account has this e-mail. Add the user first.")
         return user
 
 
 class MemberForm(forms.ModelForm):  # type: ignore[type-arg]  # Django has no such type at run time
-    """A change of role. `by` is the role of whoever fills it in."""
+    """A change of role. `by` is the role of the person making it."""
 
     by: ClassVar[Role]
 
@@ -45,12 +46,12 @@ class MemberForm(forms.ModelForm):  # type: ignore[type-arg]  # Django has no su
         return role
 
     def check(self, role: Role) -> None:
-        """Raises MemberRefused."""
+        """Check the new role. Raises MemberRefused."""
         check_change(self.instance, role=role, by=self.by)
 
 
 class NewMemberForm(MemberForm):
-    email = forms.EmailField(label="e-mail", help_text="Of someone who has an account here.")
+    email = forms.EmailField(label="e-mail", help_text="The e-mail of someone who has an account.")
 
     def clean_email(self) -> User:
         try:
@@ -67,13 +68,13 @@ class ApiKeyForm(forms.ModelForm):  # type: ignore[type-arg]  # Django has no su
 
 
 class AttributeForm(forms.ModelForm):  # type: ignore[type-arg]  # Django has no such type at run time
-    """One text field for a value of any type. A secret is never shown; left empty, it stays (S4)."""
+    """One text field for a value of any type. A secret is never shown, and is kept if the field is left empty."""
 
     text = forms.CharField(
         label="value",
         required=False,
         widget=forms.Textarea(attrs={"rows": 4, "autocomplete": "off"}),
-        help_text="Of a secret nothing is shown: write a new one, or leave this empty to keep it.",
+        help_text="Secrets are not shown. Enter a new one, or leave this empty to keep it.",
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -85,9 +86,9 @@ class AttributeForm(forms.ModelForm):  # type: ignore[type-arg]  # Django has no
         data = super().clean() or {}
         key, kind = data.get("key", self.instance.key), data.get("type")
         if self.instance._state.adding and _exists(data.get("project"), key=key):
-            self.add_error("key", "There is an attribute of this name here already; change that one.")
+            self.add_error("key", "An attribute with this name already exists. Change that one.")
         if key in COMPUTED:
-            self.add_error("key", "This attribute stands for rows of their own; add or change those.")
+            self.add_error("key", "This attribute is computed from other rows. Change those instead.")
         if kind:
             self._clean_value(key, text=data.get("text", ""), kind=AttributeType(kind))
         return data
@@ -96,12 +97,12 @@ class AttributeForm(forms.ModelForm):  # type: ignore[type-arg]  # Django has no
         if kind is AttributeType.SECRET and not text:
             self.keeps_secret = bool(self.instance.secret)
             if not self.keeps_secret:
-                self.add_error("text", "Write the secret.")
+                self.add_error("text", "Enter the secret.")
             return
         try:
             self.cleaned_data["value"] = checked(key, parse_value(text) if kind is AttributeType.JSON else text, kind)
         except ApiError as error:
-            self.add_error("text", f"This can't be kept as JSON. {error.message}")
+            self.add_error("text", f"This isn’t valid JSON. {error.message}")
         except WrongValue as error:
             self.add_error("text", str(error))
 

@@ -1,8 +1,8 @@
-"""The base of every admin page over tenants' rows.
+"""The base class of admin pages for tenant data.
 
-What a page sees is decided before it runs: config.admin opens the scope, an organization's transaction or, for the
-platform's own people, all of them. So nothing here filters by hand; it says what may be changed, and by which field a
-list may be narrowed.
+config.admin opens the scope before a page runs: one organization's transaction, or all of them for platform staff.
+These classes therefore do no filtering of their own; they declare which fields can be changed and which ones can filter
+a list.
 """
 
 from __future__ import annotations
@@ -16,19 +16,20 @@ from django.db.models import Model
 from django.db.models.constants import LOOKUP_SEP
 from django.http import HttpRequest
 
-from projects.models import Member, Organization, Role
+from projects.models import Member, Organization, Role, User
+from projects.records.audit import Actor
 from tenancy.scope import current_organization_id, is_platform
 
 MASK = "••••"
-# What the links of a list's filters and dates are made of.
+# The lookups in the links of list filters and date hierarchies.
 ASKED = {"id", "exact", "in", "isnull", "gte", "lt", "year", "month", "day"}
 LINK_VALUE = re.compile(r"(?!\d{5,}\Z)[^\0]{0,1000}")
 
 
 class TenantAdmin(ModelAdmin):  # type: ignore[type-arg]  # Django has no such type at run time
-    """Rows to look at. `writable` names the fields that a change may touch, `addable` those asked for a new row.
+    """Read-only rows by default. `writable` names the fields that can be changed, `addable` those of a new row.
 
-    A reference is never writable: a row does not move to another parent. The platform's people add nothing to a tenant.
+    References are never writable: a row doesn't move to another parent. Platform staff add no rows to a tenant.
     """
 
     writable: ClassVar[Sequence[str]] = ()
@@ -57,7 +58,7 @@ class TenantAdmin(ModelAdmin):  # type: ignore[type-arg]  # Django has no such t
         return self.is_deletable
 
     def get_list_display(self, request: HttpRequest) -> Any:
-        """The platform's people see whose row it is."""
+        """Add the organization's column for platform staff."""
         return (*self.list_display, *self._owner())
 
     def get_list_select_related(self, request: HttpRequest) -> Any:
@@ -76,14 +77,16 @@ class TenantAdmin(ModelAdmin):  # type: ignore[type-arg]  # Django has no such t
         return [name for name in self.get_fields(request, obj) if name not in self.writable]
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
-        """Only what the page's own links ask: no guessing at hidden columns, one letter at a time (row 22)."""
+        """Return True only for lookups in the page's own links, so that hidden columns can't be guessed letter by
+        letter.
+        """
         field, *path = lookup.split(LOOKUP_SEP)
         offered = ("id", self.date_hierarchy, *(name for name in self.list_filter if isinstance(name, str)))
         is_asked = field in offered and set(path) <= ASKED and LINK_VALUE.fullmatch(value)
         return bool(is_asked) and super().lookup_allowed(lookup, value, request)
 
     def get_actions(self, request: HttpRequest) -> Any:
-        """Rows are deleted one by one, where at all, after a look at what goes with them."""
+        """Remove bulk deletion: rows are deleted one at a time, after confirming what is deleted with them."""
         actions = super().get_actions(request)
         actions.pop("delete_selected", None)
         return actions
@@ -94,12 +97,22 @@ class TenantAdmin(ModelAdmin):  # type: ignore[type-arg]  # Django has no such t
 
 
 def actor_role(request: HttpRequest) -> Role:
-    """What the signed-in person is in this organization; the platform's people act as owners of every one."""
+    """The signed-in user's role in the organization; platform staff act as owners."""
     if is_platform():
         return Role.OWNER
     return Role(Member.objects.get(user_id=cast(int, request.user.pk)).role)
 
 
 def own_organization() -> Organization:
-    """The organization whose pages these are. Raises NoTenant for the platform's."""
+    """The current organization. Raises NoTenant in the scope of platform staff."""
     return Organization.objects.get(pk=current_organization_id())
+
+
+def current_user(request: HttpRequest) -> User:
+    """The signed-in user."""
+    return User.objects.get(pk=cast(int, request.user.pk))
+
+
+def current_actor(request: HttpRequest) -> Actor:
+    """The signed-in user and their role, for the audit log."""
+    return Actor(current_user(request), actor_role(request))

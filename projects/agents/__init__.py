@@ -1,1 +1,1 @@
-"""The agent of a project: its settings, models, prompts' size, and versions."""
+"""A project's agent: settings, versions, models and prompt size."""

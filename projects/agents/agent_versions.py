@@ -1,4 +1,4 @@
-"""Changing an agent's settings when others may change them too, and going back to earlier ones."""
+"""Editing and restoring an agent's settings, with merging of concurrent edits."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from pydantic import ValidationError
 from outbound.errors import BlockedAddress
 from outbound.guard import Guard
 from projects.agents.model_key import has_stored_key
-from projects.agents.prompt_budget import what_is_too_large
-from projects.agents.prompt_size import weigh
+from projects.agents.prompt_budget import size_advice
+from projects.agents.prompt_size import measure_prompt
 from projects.agents.services import latest_agent_version, save_agent
-from projects.agents.tool_names import no_such_tool, tool_names, tools_of_steps
+from projects.agents.tool_names import tool_names, tools_of_steps, unknown_tool_error
 from projects.common.api_error import Conflict
 from projects.common.differences import differences, summary_of
 from projects.common.merge import merge
@@ -25,17 +25,19 @@ from projects.models.agent_errors import SettingsRefused, checked_config
 
 
 class ChangedMeanwhile(Conflict):
-    """Someone else saved the same settings meanwhile. `values` holds both changes, and the editor's own where they meet."""
+    """Someone else changed the same fields. `values` holds the merged edit, with the editor's own values where the two
+    conflict.
+    """
 
     def __init__(self, latest: AgentVersion, *, values: Mapping[str, Any]) -> None:
-        super().__init__(f"Version {latest.number} was saved meanwhile.", code="changed_meanwhile")
+        super().__init__(f"Someone saved version {latest.number} while you were editing.", code="changed_meanwhile")
         self.latest = latest
         self.values = dict(values)
 
 
 @dataclass(frozen=True)
 class Edit:
-    """What someone wants changed: fields of the document, the number of the version they saw, and who they are."""
+    """An edit: the changed fields, the number of the version it started from, and its author."""
 
     changes: Mapping[str, Any]
     started_from: int
@@ -44,60 +46,79 @@ class Edit:
 
 
 def change_agent(project: Project, edit: Edit) -> AgentVersion:
-    """Save an edit as a new version; an edit that changes nothing saves none and answers with the standing one.
+    """Save an edit as a new version. An edit without changes returns the current version.
 
-    Of two people who save at once, the second's edit is joined to the first's where they changed different things.
-    Where they changed the same: ChangedMeanwhile, and nothing is saved. Raises SettingsRefused with a sentence for
-    each field that can't work, for a name of nothing or of two things, and for what leaves no room for the conversation.
-    Inside a transaction.
+    A concurrent edit of other fields is merged. A conflicting one raises ChangedMeanwhile and saves nothing. Raises
+    SettingsRefused with a sentence per field for invalid values, unknown or ambiguous names, and settings that leave no
+    room for the conversation. Must run in a transaction.
     """
     latest = latest_agent_version(project)
-    standing = _settings_of(latest)
-    wanted = _dump(checked_config({**standing, **edit.changes}))
-    _check_address(wanted["model_base_url"], standing=standing.get("model_base_url", ""))
-    changes = {name: wanted[name] for name in edit.changes}
+    current = _current_document(latest)
+    proposed = _dump(checked_config({**current, **edit.changes}))
+    _check_new_url(proposed["model_base_url"], current=current.get("model_base_url", ""))
+    changes = {name: proposed[name] for name in edit.changes}
     if latest.number != edit.started_from:
-        changes = _joined(project, edit, changes=changes, latest=latest)
-    config = checked_config({**standing, **changes})
-    if _dump(config) == standing:
+        changes = _merge_edit(project, edit, changes=changes, latest=latest)
+    config = checked_config({**current, **changes})
+    if _dump(config) == current:
         return latest
-    if wrong := wrong_names(project, config, standing=standing):
+    if wrong := name_errors(project, config, current=current):
         raise SettingsRefused(wrong)
-    _check_room(project, config, standing=standing, among=edit.changes)
-    note = edit.note or summary_of(differences(standing, _dump(config)))
+    _check_size(project, config, current=current, among=edit.changes)
+    note = edit.note or summary_of(differences(current, _dump(config)))
     return save_agent(project, config=config, author=edit.author, note=note, started_from=latest.number)
 
 
 def restore_agent_version(project: Project, number: int, *, started_from: int, author: User) -> AgentVersion:
-    """Make an earlier version's settings the newest version. Inside a transaction.
+    """Save an earlier version's settings as the newest version. Must run in a transaction.
 
-    While a model key is stored the model's address stays as it is, because the key was given for it. Raises
-    NewerVersion when `started_from` isn't the newest any more, SettingsRefused, AgentVersion.DoesNotExist.
+    While a model key is stored, the current model address is kept, because the key was entered for it. Raises
+    NewerVersion if `started_from` is no longer the newest version, SettingsRefused, AgentVersion.DoesNotExist.
     """
     old = AgentVersion.objects.get(project=project, number=number)
-    standing = _settings_of(latest_agent_version(project))
+    current = _current_document(latest_agent_version(project))
     document = dict(old.document)
     if has_stored_key(project):
-        document["model_base_url"] = standing.get("model_base_url", "")
+        document["model_base_url"] = current.get("model_base_url", "")
     config = checked_config(document)
-    _check_address(config.model_base_url, standing=standing.get("model_base_url", ""))
-    _check_room(project, config, standing=standing)
+    _check_new_url(config.model_base_url, current=current.get("model_base_url", ""))
+    _check_size(project, config, current=current)
     return save_agent(
         project, config=config, author=author, note=f"Restored version {number}", started_from=started_from
     )
 
 
-def check_address(url: str) -> None:
-    """Whether a model may be called at this address, as far as its form tells. Raises SettingsRefused."""
+def check_model_url(url: str) -> None:
+    """Check the form of a model's address against the outbound rules. Raises SettingsRefused."""
     try:
         Guard(allow=settings.OUTBOUND_ALLOW).check_url(url)
     except BlockedAddress as error:
-        way = "Use a public address like https://api.openai.com/v1, or ask the operator to allow this host."
+        way = "Use a public URL like https://api.openai.com/v1, or ask the operator to allow this host."
         raise SettingsRefused({"model_base_url": f"{error} {way}"}) from error
 
 
-def _joined(project: Project, edit: Edit, *, changes: Mapping[str, Any], latest: AgentVersion) -> dict[str, Any]:
-    """The changes with what others saved since the editor began. Raises ChangedMeanwhile."""
+def name_errors(project: Project, config: AgentConfig, *, current: Mapping[str, Any]) -> dict[str, str]:
+    """A sentence for each duplicate intent and unknown tool that the current settings don't already contain, by path."""
+    document = config.model_dump(mode="json")
+    duplicates = {} if document["intents"] == current.get("intents") else duplicate_intents(config.intents)
+    return {**duplicates, **_steps_without_tools(project, document, current=current)}
+
+
+def duplicate_intents(intents: Sequence[Intent]) -> dict[str, str]:
+    """A sentence for each repeated intent name, ignoring case and whitespace, by path."""
+    first: dict[str, int] = {}
+    found = {}
+    for index, intent in enumerate(intents):
+        number = first.setdefault(" ".join(intent.name.split()).casefold(), index + 1)
+        if number != index + 1:
+            found[f"intents.{index}.name"] = (
+                f"Intent {number} is also called '{intents[number - 1].name}'. Rename one of them, or merge them."
+            )
+    return found
+
+
+def _merge_edit(project: Project, edit: Edit, *, changes: Mapping[str, Any], latest: AgentVersion) -> dict[str, Any]:
+    """The edit merged with versions saved since it began. Raises ChangedMeanwhile."""
     seen = AgentVersion.objects.filter(project=project, number=edit.started_from).first()
     base: dict[str, Any] = seen.document if seen else {}
     parts = {
@@ -109,33 +130,34 @@ def _joined(project: Project, edit: Edit, *, changes: Mapping[str, Any], latest:
     return values
 
 
-def _check_address(url: str, *, standing: str) -> None:
-    # One that stands is not checked again: a change of the operator's list must not stop a change of the style.
-    if url and url != standing:
-        check_address(url)
+def _check_new_url(url: str, *, current: str) -> None:
+    # A stored address is not checked again: a change of the operator's list must not block unrelated edits.
+    if url and url != current:
+        check_model_url(url)
 
 
-def _check_room(
-    project: Project, config: AgentConfig, *, standing: Mapping[str, Any], among: Collection[str] = ()
+def _check_size(
+    project: Project, config: AgentConfig, *, current: Mapping[str, Any], among: Collection[str] = ()
 ) -> None:
-    """Whether a request has room for a conversation besides these settings (T08). Raises SettingsRefused.
+    """Check that a request has room for a conversation besides these settings. Raises SettingsRefused.
 
-    Settings that have none already may be changed for as long as they don't grow: each step to shorter ones is a good one.
+    Settings that are already too large may change as long as they don't grow, so that they can be shortened step by
+    step.
     """
-    weight = weigh(project, config)
-    if weight.room <= 0 and weight.total > _total_of(project, standing):
-        raise SettingsRefused(what_is_too_large(weight, among=among))
+    size = measure_prompt(project, config)
+    if size.room <= 0 and size.total > _total_size(project, current):
+        raise SettingsRefused(size_advice(size, among=among))
 
 
-def _total_of(project: Project, document: Mapping[str, Any]) -> int:
+def _total_size(project: Project, document: Mapping[str, Any]) -> int:
     try:
-        return weigh(project, AgentConfig.model_validate(document)).total
+        return measure_prompt(project, AgentConfig.model_validate(document)).total
     except ValidationError:
         return 0
 
 
-def _settings_of(version: AgentVersion) -> dict[str, Any]:
-    """A version's document, with the defaults of fields that came later; as it is where it has become invalid."""
+def _current_document(version: AgentVersion) -> dict[str, Any]:
+    """The version's document, with defaults for newer fields; unchanged if it is no longer valid."""
     try:
         return _dump(version.config)
     except ValidationError:
@@ -146,34 +168,17 @@ def _dump(config: AgentConfig) -> dict[str, Any]:
     return config.model_dump(mode="json")
 
 
-def wrong_names(project: Project, config: AgentConfig, *, standing: Mapping[str, Any]) -> dict[str, str]:
-    """A sentence for each field with a name that the standing settings don't have already, by its path."""
-    document = config.model_dump(mode="json")
-    twice = {} if document["intents"] == standing.get("intents") else intents_called_the_same(config.intents)
-    return {**twice, **_steps_without_tools(project, document, standing=standing)}
-
-
-def intents_called_the_same(intents: Sequence[Intent]) -> dict[str, str]:
-    """By the path of each name that stands before, whatever its case and spaces."""
-    first: dict[str, int] = {}
-    found = {}
-    for index, intent in enumerate(intents):
-        number = first.setdefault(" ".join(intent.name.split()).casefold(), index + 1)
-        if number != index + 1:
-            found[f"intents.{index}.name"] = (
-                f"Intent {number} is called '{intents[number - 1].name}' too, so the agent can't tell which to follow; "
-                "rename one, or make them one."
-            )
-    return found
-
-
 def _steps_without_tools(
-    project: Project, document: Mapping[str, Any], *, standing: Mapping[str, Any]
+    project: Project, document: Mapping[str, Any], *, current: Mapping[str, Any]
 ) -> dict[str, str]:
-    stood = {name for _, names in tools_of_steps(standing) for name in names}
-    new = {path: [name for name in names if name not in stood] for path, names in tools_of_steps(document)}
-    if not any(new.values()):
+    known_before = {name for _, names in tools_of_steps(current) for name in names}
+    added = {path: [name for name in names if name not in known_before] for path, names in tools_of_steps(document)}
+    if not any(added.values()):
         return {}
     known = tool_names(project)
-    wrong = {path: [name for name in names if name not in known] for path, names in new.items()}
-    return {path: " ".join(no_such_tool(name, known=known) for name in names) for path, names in wrong.items() if names}
+    wrong = {path: [name for name in names if name not in known] for path, names in added.items()}
+    return {
+        path: " ".join(unknown_tool_error(name, known=known) for name in names)
+        for path, names in wrong.items()
+        if names
+    }

@@ -1,4 +1,4 @@
-"""Changing several attributes at once, when others may change them too."""
+"""Bulk changes of attributes, with detection of concurrent edits."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from projects.models.attribute import AttributeType
 from projects.records.attributes import Resolved, WrongValue, every_attribute, set_attribute
 
 KEY = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,159}")
-KEY_RULE = "A letter, then letters, digits, _, - or a full stop; at most 160."
+KEY_RULE = "Start with a letter, then use letters, digits, _, - and full stops, at most 160 characters."
 LONGEST_VALUE = 10_000
-TAKEN = "There is an attribute of this name already; change that one."
+KEY_TAKEN = "An attribute with this name already exists. Change that one."
 
 
 @dataclass(frozen=True)
 class AttributeEdit:
-    """A value as it was typed, and as it stood when the editor began."""
+    """A value as entered, and the value shown when editing began."""
 
     key: str
     type: AttributeType
@@ -34,14 +34,14 @@ class AttributeEdit:
 
 
 def change_attributes(project: Project, edits: Iterable[AttributeEdit]) -> list[str]:
-    """Set what differs from before as the project's own values, all or none; answers with the keys that were set.
+    """Set the changed values as the project's own, all or none, and return their keys.
 
-    Raises SettingsRefused with a sentence for each key whose value doesn't fit, or that someone else changed meanwhile.
+    Raises SettingsRefused with a sentence for each key whose value is invalid or was changed by someone else.
     """
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
-    standing = every_attribute(project)
+    current = every_attribute(project)
     changed = [edit for edit in edits if _is_change(edit)]
-    errors = {edit.key: error for edit in changed if (error := _meanwhile(edit, standing.get(edit.key)))}
+    errors = {edit.key: error for edit in changed if (error := _conflict(edit, current.get(edit.key)))}
     for edit in changed:
         if edit.key not in errors and (error := _set(project, edit)):
             errors[edit.key] = error
@@ -51,17 +51,17 @@ def change_attributes(project: Project, edits: Iterable[AttributeEdit]) -> list[
 
 
 def check_new_key(project: Project, key: str) -> None:
-    """Whether an attribute of this name can be added. Raises SettingsRefused."""
+    """Check that an attribute with this name can be added. Raises SettingsRefused."""
     if not KEY.fullmatch(key):
         raise SettingsRefused({"new.key": KEY_RULE})
     if key == KEY_ATTRIBUTE:
-        raise SettingsRefused({"new.key": "This is the model’s key; write it under Models."})
+        raise SettingsRefused({"new.key": "This is the model’s key. Set it under Models."})
     if key in every_attribute(project):
-        raise SettingsRefused({"new.key": TAKEN})
+        raise SettingsRefused({"new.key": KEY_TAKEN})
 
 
 def text_of_value(attribute: Resolved | None) -> str:
-    """A value as it is typed; a secret's is never shown."""
+    """A value in the form in which it is edited; empty for a secret."""
     if attribute is None or attribute.value is None:
         return ""
     if isinstance(attribute.value, str):
@@ -81,21 +81,21 @@ def _is_change(edit: AttributeEdit) -> bool:
     return edit.text != edit.was
 
 
-def _meanwhile(edit: AttributeEdit, standing: Resolved | None) -> str:
+def _conflict(edit: AttributeEdit, current: Resolved | None) -> str:
     if edit.is_new:
-        return TAKEN if standing else ""
-    text = text_of_value(standing)
+        return KEY_TAKEN if current else ""
+    text = text_of_value(current)
     if edit.type is AttributeType.SECRET or text in (edit.was, edit.text):
         return ""
-    return f"Someone set this to “{text[:200]}” meanwhile. What you chose is still here: save again to make it so."
+    return f"Someone else set this to “{text[:200]}”. Save again to use your value."
 
 
 def _set(project: Project, edit: AttributeEdit) -> str:
-    """Write the value; the sentence says what is wrong with it."""
+    """Write the value. Returns an error message, or an empty string."""
     try:
         value = _value(edit)
     except ApiError as error:
-        return f"This is no JSON. {error.message}"
+        return f"This isn’t valid JSON. {error.message}"
     except WrongValue as error:
         return str(error)
     try:
@@ -109,5 +109,5 @@ def _value(edit: AttributeEdit) -> Any:
     if len(edit.text) > LONGEST_VALUE:
         raise WrongValue(f"At most {LONGEST_VALUE:,} characters; this has {len(edit.text):,}.")
     if "\x00" in edit.text:
-        raise WrongValue("There is a control character in it, which can't be stored; remove it.")
+        raise WrongValue("This contains a control character. Remove it.")
     return parse_value(edit.text) if edit.type is AttributeType.JSON else edit.text

@@ -1,4 +1,4 @@
-"""The API of attributes."""
+"""API of attributes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Attributes(ProjectView):
 
     @extend_schema(operation_id="attributes_list")
     def get(self, request: Request) -> TypedResponse[Page[AttributePayload]]:
-        """Every attribute as the project sees it, with its origin."""
+        """List the project's attributes, including those inherited from the organization."""
         found = every_attribute(self.project)
         return TypedResponse({"results": [attribute_payload(found[key]) for key in sorted(found)], "next": None})
 
@@ -41,7 +41,7 @@ class AttributeDetail(ProjectView):
 
     @extend_schema(operation_id="attributes_read")
     def get(self, request: Request, key: str) -> TypedResponse[AttributePayload]:
-        """One attribute."""
+        """Retrieve an attribute."""
         found = every_attribute(self.project).get(key)
         if found is None:
             raise Http404
@@ -58,14 +58,14 @@ class AttributeDetail(ProjectView):
 
     @extend_schema(operation_id="attributes_delete", responses={204: None})
     def delete(self, request: Request, key: str) -> Response:
-        """Remove the project's own value; the organization's holds again."""
+        """Remove the project's own value. The organization's value applies again."""
         if not remove_attribute(self.project, key):
             raise Http404
         return Response(status=204)
 
 
 class AttributePayload(TypedDict):
-    """A secret's `value` is null."""
+    """An attribute. `value` is null for a secret."""
 
     key: str
     type: Annotated[str, AttributeType]

@@ -1,6 +1,4 @@
-"""Two people at the same settings of which no versions are kept: what a form began with travels in it, and comes back with
-what was typed.
-"""
+"""Optimistic locking for unversioned settings: the form carries the values it was loaded with."""
 
 from __future__ import annotations
 
@@ -13,52 +11,56 @@ from projects.common.differences import Change, label_of
 from projects.common.merge import merge
 from projects.models import AuditAction, AuditEntry, Project
 
-# The field of a form that holds what it began with.
+# The form field with the values it was loaded with.
 SEEN = "seen"
 
 Facts = Mapping[str, Any]
 
 
 class SavedMeanwhile(Conflict):
-    """Somebody else, `by` name, saved the same meanwhile. `values` holds both changes, and the editor's own where they meet;
-    `changes` is how they differ from what stands.
+    """Someone else (`by`) changed the same settings.
+
+    `values` holds the merged edit, with the editor's own values where the two conflict. `changes` lists the differences
+    from the stored settings.
     """
 
     def __init__(self, *, by: str, values: Facts, changes: Sequence[Change]) -> None:
-        super().__init__(f"{by} saved the same meanwhile.", code="changed_meanwhile")
+        super().__init__(f"{by} changed these settings while you were editing.", code="changed_meanwhile")
         self.by = by
         self.values = dict(values)
         self.changes = list(changes)
 
 
-def join(seen: Facts, *, standing: Facts, typed: Facts) -> tuple[dict[str, Any], bool]:
-    """What was typed with what others changed since it was `seen`, and whether both changed the same; there what was typed stands."""
-    parts = {name: merge(seen.get(name), theirs=standing.get(name), mine=value) for name, value in typed.items()}
+def join(seen: Facts, *, current: Facts, typed: Facts) -> tuple[dict[str, Any], bool]:
+    """The three-way merge of an edit, and True if both sides changed the same field. In a conflict the `typed` value is
+    kept.
+    """
+    parts = {name: merge(seen.get(name), theirs=current.get(name), mine=value) for name, value in typed.items()}
     return {name: part.value for name, part in parts.items()}, any(part.is_conflict for part in parts.values())
 
 
-def changes_of(standing: Facts, values: Facts, *, titles: Mapping[str, str]) -> list[Change]:
-    """How values differ from what stands, under the titles that the page gives them."""
+def changes_of(current: Facts, values: Facts, *, titles: Mapping[str, str]) -> list[Change]:
+    """The differences between the stored settings and new values, labeled with the page's titles."""
     return [
-        Change(titles.get(name, label_of(name)), _plain(standing.get(name)), _plain(value))
+        Change(titles.get(name, label_of(name)), _plain(current.get(name)), _plain(value))
         for name, value in values.items()
-        if value != standing.get(name)
+        if value != current.get(name)
     ]
 
 
 def last_to_change(project: Project, subject: str, *actions: AuditAction) -> str:
-    """Who changed it last, in one of these ways, as the trail names them."""
+    """The name of the last person in the audit log who took one of these actions."""
     entries = AuditEntry.objects.filter(project_name=project.name, subject=subject, action__in=actions).order_by("-pk")
     return entries.values_list("actor", flat=True).first() or "Somebody"
 
 
 def as_text(seen: Facts) -> str:
-    """What a form begins with, for its hidden field. No secret stands in it."""
+    """The loaded values, serialized for the hidden field. They contain no secret."""
     return json.dumps(seen, ensure_ascii=False, sort_keys=True)
 
 
 def read_seen(text: str) -> dict[str, Any]:
-    """What a form began with; nothing, where it doesn't say: then whatever stands came meanwhile."""
+    """The loaded values; empty if the field is missing or invalid, which makes any stored value a concurrent change."""
     try:
         found = json.loads(text) if text else {}
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""One small real call, to see whether a model answers."""
+"""A test call to a model."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from projects.agents.request_client import with_model_client
 
 DEADLINES = Deadlines(first_token_s=20.0, total_s=20.0)
 QUESTION = "Say the word ready."
-# Enough for a model that thinks before it answers.
+# Enough for a reasoning model.
 MAX_OUTPUT_TOKENS = 256
 
 
 @dataclass(frozen=True)
-class Trial:
-    """How the call went, in a sentence."""
+class ModelCheck:
+    """The result of a test call, as a sentence."""
 
     is_ok: bool
     sentence: str
 
 
-async def try_model(model: ModelSpec) -> Trial:
-    """Ask the model for a word. No transaction may be open: it can take 20 seconds."""
+async def check_model(model: ModelSpec) -> ModelCheck:
+    """Make a test call. Can take 20 seconds, so no transaction may be open."""
     return await with_model_client(lambda client: _ask(client, model))
 
 
-async def _ask(client: Client, model: ModelSpec) -> Trial:
+async def _ask(client: Client, model: ModelSpec) -> ModelCheck:
     try:
         completion = await client.stream(_request(model), on_text=_ignore_text, record=_ignore_record)
     except LlmError as error:
-        return Trial(False, f"{model.model} didn’t answer. {error}")
+        return ModelCheck(False, f"{model.model} didn’t answer. {error}")
     first = f", the first word after {completion.first_token_ms / 1000:.2f} s" if completion.first_token_ms else ""
-    return Trial(True, f"{model.model} answered in {completion.total_ms / 1000:.2f} s{first}.")
+    return ModelCheck(True, f"{model.model} answered in {completion.total_ms / 1000:.2f} s{first}.")
 
 
 def _request(model: ModelSpec) -> ChatRequest:
@@ -49,8 +49,8 @@ def _request(model: ModelSpec) -> ChatRequest:
 
 
 def _ignore_text(text: str) -> None:
-    """Only whether it answers is of interest."""
+    """The text of the completion is not needed."""
 
 
 def _ignore_record(record: CallRecord) -> None:
-    """A test belongs to no conversation, so it is kept nowhere."""
+    """A test call belongs to no conversation, so it is not stored."""

@@ -1,4 +1,4 @@
-"""The key of a project's own model endpoint: written, never read back, and sent to no address but its own."""
+"""The API key of a project's own model endpoint: write-only, and sent to no other server."""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ from projects.models.attribute import AttributeType
 from projects.records.attributes import read_secret, resolve_attributes, set_attribute, unset_attribute
 
 LONGEST_KEY = 500
-WRITE_ANEW = "Load the page again, and write the key of what stands there."
+OTHER_SERVER = "The stored key is for another address. Enter the key for this one."
+RELOAD_HINT = "Reload the page and enter the key for that address."
 
 
 def has_stored_key(project: Project) -> bool:
-    """Whether the project or its organization has a key stored."""
+    """True if the project or its organization has a stored key."""
     found = resolve_attributes(project).get(KEY_ATTRIBUTE)
     return found is not None and found.type is AttributeType.SECRET
 
 
 def is_key_lost(project: Project) -> bool:
-    """Whether a key is stored that can't be read any more, and has to be written again."""
+    """True if a key is stored but can't be decrypted, and must be entered again."""
     try:
         read_secret(project, KEY_ATTRIBUTE)
     except WrongSecret:
@@ -33,29 +34,31 @@ def is_key_lost(project: Project) -> bool:
 
 
 def change_key(project: Project, *, key: str, is_removed: bool, old_url: str, new_url: str, typed_url: str) -> None:
-    """Store a new key or remove the project's own. Raises SettingsRefused where a key would go to a new address, or to another
-    than the one that it was `typed` beside, because somebody has saved that meanwhile.
+    """Store a new key, or remove the project's own one.
 
-    Otherwise whoever may change the address could have a key sent to a server of their own, and so read it. To be called in the
-    transaction that has changed the address: no key is stored between the two.
+    Raises SettingsRefused if a key would go to a server other than the one it was entered for, including when someone
+    else changed the address in the meantime (`typed_url` is the address shown beside the key). Otherwise anyone who may
+    change the address could read a key by pointing it at their own server. Call it in the transaction that changes the
+    address, so that no key is stored in between.
     """
     if key:
         _check(key)
         if not is_same_server(typed_url, new_url):
             raise SettingsRefused(
-                {"model_api_key": f"The address is {new_url or 'the default'} meanwhile. {WRITE_ANEW}"}
+                {"model_api_key": f"Someone changed the address to {new_url or 'the default'}. {RELOAD_HINT}"}
             )
         set_attribute(project, KEY_ATTRIBUTE, key, type=AttributeType.SECRET)
         return
     if is_removed:
         _remove(project, url=new_url)
     if new_url and not is_same_server(old_url, new_url) and has_stored_key(project):
-        raise SettingsRefused({"model_api_key": "The stored key is for another address. Write this one's key."})
+        raise SettingsRefused({"model_api_key": OTHER_SERVER})
 
 
 def remove_attribute(project: Project, key: str) -> bool:
-    """Remove the project's own value of any attribute. False when it had none. Raises ApiError for a model's key in whose place
-    the organization's would be sent to the project's address.
+    """Remove the project's own value of any attribute. Returns False if it had none.
+
+    Raises ApiError for a model key if the organization's key would then be sent to the project's address.
     """
     if key != KEY_ATTRIBUTE:
         return unset_attribute(project, key)
@@ -70,19 +73,19 @@ def _remove(project: Project, *, url: str) -> bool:
         return False
     if url and has_stored_key(project):
         raise SettingsRefused(
-            {"model_api_key": "Your organization has a key too, for another address. Empty this one first."}
+            {"model_api_key": "Your organization has a key for another address. Clear the address first."}
         )
     return True
 
 
 def key_for_test(project: Project, *, typed: str, url: str, saved_url: str) -> str:
-    """The key to test an address with: the one just typed, else the stored one, for its own server only. Raises SettingsRefused."""
+    """The key for a test call: the entered one, or the stored one for its own server only. Raises SettingsRefused."""
     if typed:
         _check(typed)
         return typed
     if not is_same_server(url, saved_url):
         if has_stored_key(project):
-            raise SettingsRefused({"model_api_key": "The stored key is for another address. Write this one's key."})
+            raise SettingsRefused({"model_api_key": OTHER_SERVER})
         return ""
     try:
         return read_secret(project, KEY_ATTRIBUTE) or ""
@@ -91,7 +94,7 @@ def key_for_test(project: Project, *, typed: str, url: str, saved_url: str) -> s
 
 
 def is_same_server(one: str, other: str) -> bool:
-    """Whether two base URLs are at the same scheme, host and port."""
+    """True if both base URLs have the same scheme, host and port."""
     first, second = urlsplit(one), urlsplit(other)
     return (first.scheme, first.netloc.lower()) == (second.scheme, second.netloc.lower())
 
@@ -99,5 +102,5 @@ def is_same_server(one: str, other: str) -> bool:
 def _check(key: str) -> None:
     if len(key) > LONGEST_KEY or not (key.isascii() and key.isprintable()) or " " in key:
         raise SettingsRefused(
-            {"model_api_key": f"A key has at most {LONGEST_KEY} letters, digits and signs, and no space or line break."}
+            {"model_api_key": f"Use at most {LONGEST_KEY} ASCII characters, without spaces or line breaks."}
         )

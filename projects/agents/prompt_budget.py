@@ -1,4 +1,4 @@
-"""How much of a request an agent's settings take, part by part, and what to do where too little is left."""
+"""The share of a request that each part of an agent's settings takes, and advice if too little is left."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from projects.agents.prompt_size import Weight
+from projects.agents.prompt_size import PromptSize
 
 NAMES = {
     "rules": "How it answers",
@@ -20,7 +20,7 @@ NAMES = {
 
 @dataclass(frozen=True)
 class Part:
-    """A part that a business can make smaller: the field of the document, and what a sentence calls it."""
+    """A part that a business can shorten: the field of the document, and its name in a sentence."""
 
     field: str
     name: str
@@ -38,7 +38,7 @@ PARTS = {
 
 @dataclass(frozen=True)
 class Share:
-    """One part of a request, and where its bar begins and how wide it is, in percent of the limit."""
+    """One part's bar: its name, its size as text, and its offset and width in percent of the limit."""
 
     name: str
     size: str
@@ -48,7 +48,7 @@ class Share:
 
 @dataclass(frozen=True)
 class PromptBudget:
-    """What a request for a reply holds before anything is said. Sizes are in kB, as texts."""
+    """The contents of a reply request before the conversation. Sizes are texts in kB."""
 
     shares: list[Share]
     channel: str
@@ -56,50 +56,50 @@ class PromptBudget:
     limit: str
     room: str
     too_large: Mapping[str, str]
-    """A sentence for the field that takes most, where too little is left for the conversation."""
+    """Advice for the largest field, if too little is left for the conversation."""
 
 
-def prompt_budget(weight: Weight) -> PromptBudget:
-    """A weight, ready to be shown."""
+def prompt_budget(prompt: PromptSize) -> PromptBudget:
+    """A prompt's weight, formatted for display."""
     shares: list[Share] = []
     x = 0.0
-    for part, size in weight.parts.items():
-        width = min(100 * size / weight.limit, 100 - x)
+    for part, size in prompt.parts.items():
+        width = min(100 * size / prompt.limit, 100 - x)
         shares.append(Share(NAMES[part], _kb(size), round(x, 2), round(width, 2)))
         x += width
     return PromptBudget(
         shares=shares,
-        channel=weight.channel,
-        total=_kb(weight.total),
-        limit=_whole_kb(weight.limit),
-        room=_kb(max(0, weight.room)),
-        too_large=what_is_too_large(weight) if weight.lacking else {},
+        channel=prompt.channel,
+        total=_kb(prompt.total),
+        limit=_whole_kb(prompt.limit),
+        room=_kb(max(0, prompt.room)),
+        too_large=size_advice(prompt) if prompt.shortfall else {},
     )
 
 
-def what_is_too_large(weight: Weight, *, among: Collection[str] = ()) -> dict[str, str]:
-    """What is too large and what would be right, by the field that takes most: of the whole document, or of the fields `among`."""
-    parts = sorted(PARTS, key=lambda part: weight.parts[part], reverse=True)
-    place = next((at for at, part in enumerate(parts) if PARTS[part].field in among), 0)
-    return {PARTS[parts[place]].field: _sentence(weight, list(dict.fromkeys((parts[0], parts[place]))))}
+def size_advice(prompt: PromptSize, *, among: Collection[str] = ()) -> dict[str, str]:
+    """Advice on what to shorten, keyed by the largest field of the document, or of the fields `among`."""
+    parts = sorted(PARTS, key=lambda part: prompt.parts[part], reverse=True)
+    chosen = next((index for index, part in enumerate(parts) if PARTS[part].field in among), 0)
+    return {PARTS[parts[chosen]].field: _sentence(prompt, list(dict.fromkeys((parts[0], parts[chosen]))))}
 
 
-def _sentence(weight: Weight, parts: Sequence[str]) -> str:
-    """Names the parts, the largest first."""
-    sizes = ", ".join(f"{PARTS[part].name} {PARTS[part].verb} {_kb(weight.parts[part])} kB" for part in parts)
-    left = f"{_kb(weight.room)} kB are left" if weight.room > 0 else "nothing is left"
+def _sentence(prompt: PromptSize, parts: Sequence[str]) -> str:
+    """The advice, naming the parts with the largest first."""
+    sizes = ", ".join(f"{PARTS[part].name} {PARTS[part].verb} {_kb(prompt.parts[part])} kB" for part in parts)
+    left = f"{_kb(prompt.room)} kB are left" if prompt.room > 0 else "nothing is left"
     return (
-        f"Of the {_whole_kb(weight.limit)} kB that a request may weigh, {sizes}, and {left} for the conversation. "
-        f"{_advice(weight, parts)}, so that {_whole_kb(weight.least)} kB of it fit."
+        f"A request may have {_whole_kb(prompt.limit)} kB: {sizes}, and {left} for the conversation. "
+        f"{_advice(prompt, parts)}, so that {_whole_kb(prompt.reserve)} kB of it fit."
     )
 
 
-def _advice(weight: Weight, parts: Sequence[str]) -> str:
-    # Rounded up, so that who does just this has done enough.
-    size = f"{math.ceil(weight.lacking / 100) / 10:.1f} kB"
-    if weight.parts[parts[0]] < 2 * weight.lacking:
-        return f"Take {size} off all that the agent reads"
-    return f"Take {size} off {' or '.join(PARTS[part].name for part in parts)}"
+def _advice(prompt: PromptSize, parts: Sequence[str]) -> str:
+    # Rounded up, so that following the advice is enough.
+    size = f"{math.ceil(prompt.shortfall / 100) / 10:.1f} kB"
+    if prompt.parts[parts[0]] < 2 * prompt.shortfall:
+        return f"Shorten the settings by {size}"
+    return f"Shorten {' or '.join(PARTS[part].name for part in parts)} by {size}"
 
 
 def _kb(size: int) -> str:

@@ -1,4 +1,4 @@
-"""The size of an agent's settings in the request for a reply, measured by a hook."""
+"""The size of an agent's settings in a reply request, measured by a hook."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from projects.models.agent_config import AgentConfig
 
 
 @dataclass(frozen=True)
-class Weight:
-    """The bytes of a request before anything is said, part by part, on the channel where they are most.
+class PromptSize:
+    """The size of a request before the conversation, in bytes by part, on the channel where it is largest.
 
-    `limit` is what a whole request may weigh, `least` what the conversation should have of it.
+    `limit` is the largest size of a whole request, `reserve` the part of it to keep free for the conversation.
     """
 
     parts: Mapping[str, int]
     channel: str
     limit: int
-    least: int
+    reserve: int
 
     @property
     def total(self) -> int:
@@ -28,14 +28,14 @@ class Weight:
 
     @property
     def room(self) -> int:
-        """What is left for the conversation; zero or less where nothing is."""
+        """The bytes left for the conversation; can be negative."""
         return self.limit - self.total
 
     @property
-    def lacking(self) -> int:
-        """By how much the room is too small."""
-        return max(0, self.least - self.room)
+    def shortfall(self) -> int:
+        """The bytes missing from the room that a conversation needs."""
+        return max(0, self.reserve - self.room)
 
 
-# The weight of these settings with the tools of the business as it stands, inside a tenant's transaction.
-weigh: Hook[Callable[[Project, AgentConfig], Weight]] = Hook("weigh")
+# Measures settings with the tools that the business has now. Called in a tenant's transaction.
+measure_prompt: Hook[Callable[[Project, AgentConfig], PromptSize]] = Hook("measure_prompt")

@@ -1,4 +1,4 @@
-"""Model calls that a web request waits for, outside of any transaction."""
+"""Model calls made during a web request, outside any transaction."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ T = TypeVar("T")
 
 
 async def with_model_client(work: Callable[[Client], Coroutine[Any, Any, T]]) -> T:
-    """Do work that asks models, with a client of its own. No transaction may be open: it can take long.
+    """Run work with a model client of its own. It can take long, so no transaction may be open.
 
-    It runs in a thread with a loop of its own: loading the SDK takes a second, in which the web's loop would stand still.
+    It runs in a thread with its own event loop: importing the SDK takes a second, which would block the server's loop.
     """
     return await asyncio.to_thread(asyncio.run, _with_client(work))
 

@@ -1,4 +1,4 @@
-"""Changes to the tenant's ground. Each is one transaction, and checks what it promises."""
+"""Changes to organizations, projects, agents and API keys."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from projects.common.api_error import Conflict
 from projects.models import AgentVersion, ApiKey, AuditAction, Member, Organization, Project, Role, User
 from projects.models.agent_config import AgentConfig
 from projects.models.key import Scope
-from projects.records.audit import key_facts, note_key
+from projects.records.audit import key_facts, record_key_change
 from tenancy.scope import tenant_tx
 
 
 @dataclass(frozen=True)
 class NewKey:
-    """A key that was just made; `secret` is shown this once."""
+    """A new key; `secret` is available only here."""
 
     key: ApiKey
     secret: str
 
 
 def create_organization(name: str, *, owner: User) -> Organization:
-    """A new tenant with its first owner."""
+    """Create a tenant with its first owner, in a transaction of its own."""
     organization = Organization(name=name)
     with tenant_tx(organization.pk):
         organization.save(force_insert=True)
@@ -36,14 +36,14 @@ def create_organization(name: str, *, owner: User) -> Organization:
 
 
 def create_project(name: str, *, config: AgentConfig, author: User | None = None) -> Project:
-    """A project with the first version of its agent, in the running transaction's organization."""
+    """Create a project with the first version of its agent, in the current organization and transaction."""
     project = Project.objects.create(name=name, slug=Project.make_slug(name))
     save_agent(project, config=config, author=author, note="First version")
     return project
 
 
 class NewerVersion(Conflict):
-    """These settings were saved by someone else meanwhile; look at the difference, and save again."""
+    """Someone else saved these settings while you were editing. Compare the versions, and save again."""
 
 
 def save_agent(
@@ -54,9 +54,9 @@ def save_agent(
     note: str = "",
     started_from: int | None = None,
 ) -> AgentVersion:
-    """Store the agent's settings as a new version, and use it from the next turn on.
+    """Save the settings as a new version, used from the next turn on.
 
-    `started_from` is the number of the version that was edited; raises NewerVersion when it isn't the newest.
+    `started_from` is the number of the edited version; raises NewerVersion if it is no longer the newest.
     """
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     last = AgentVersion.objects.filter(project=project).aggregate(last=Max("number"))["last"] or 0
@@ -70,7 +70,7 @@ def save_agent(
 
 
 def latest_agent_version(project: Project) -> AgentVersion:
-    """The newest settings, which nobody else saves over before this transaction ends."""
+    """The newest version, with the project locked until the transaction ends."""
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     return AgentVersion.objects.select_related("author").filter(project=project).latest("number")
 
@@ -85,7 +85,7 @@ def create_key(
     throttled: bool = True,
     secret: str = "",
 ) -> NewKey:
-    """A new API key of the project; only its hash is kept. `secret` is one that the caller has made."""
+    """Create an API key for the project and store its digest. `secret` is a caller-generated key."""
     secret = secret or ApiKey.make_secret()
     key = ApiKey.objects.create(
         project=project,
@@ -97,13 +97,13 @@ def create_key(
         expires_at=expires_at,
         created_by=created_by,
     )
-    note_key(AuditAction.KEY_MADE, key, by=created_by)
+    record_key_change(AuditAction.KEY_MADE, key, by=created_by)
     return NewKey(key=key, secret=secret)
 
 
 def revoke_key(key: ApiKey, *, by: User | None) -> bool:
-    """Stop an API key, from the next request on. False when it was revoked before."""
+    """Revoke an API key, effective from the next request. Returns False if it was already revoked."""
     if ApiKey.objects.filter(pk=key.pk, revoked_at=None).update(revoked_at=Now()) != 1:
         return False
-    note_key(AuditAction.KEY_REVOKED, key, by=by, before=key_facts(key))
+    record_key_change(AuditAction.KEY_REVOKED, key, by=by, before=key_facts(key))
     return True

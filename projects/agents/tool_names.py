@@ -1,4 +1,4 @@
-"""The tools that an agent's settings may name, listed by a hook."""
+"""The tools that an agent's settings may name, provided by a hook."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from typing import Any
 from projects.common.hooks import Hook
 from projects.models import Project
 
-MOST_NEAR = 3
+MAX_SUGGESTIONS = 3
 
-# Every tool that the project has, on or off, by name, inside a tenant's transaction.
+# The names of all the project's tools, on or off. Called in a tenant's transaction.
 tool_names: Hook[Callable[[Project], list[str]]] = Hook("tool_names")
 
 
 def tools_of_steps(document: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
-    """The tools that each step of the settings' scenarios names, with the path of the field that names them."""
+    """The tools of each scenario step, with the path of the field that names them."""
     for i, scenario in enumerate(document.get("scenarios", ())):
         for j, step in enumerate(scenario.get("steps", ())):
             yield f"scenarios.{i}.steps.{j}.tools", step.get("tools", [])
 
 
 @dataclass(frozen=True)
-class NamingStep:
+class StepReference:
     """A step that names a tool: its number, its scenario's title, and the path of the field."""
 
     number: str
@@ -33,23 +33,23 @@ class NamingStep:
 
     @property
     def anchor(self) -> str:
-        """The field's id on the page of the scenarios."""
+        """The id of the field on the scenarios page."""
         return self.path.replace(".", "-")
 
 
-def steps_naming(name: str, document: Mapping[str, Any]) -> list[NamingStep]:
-    """The steps of the settings' scenarios that name a tool."""
+def steps_using(name: str, document: Mapping[str, Any]) -> list[StepReference]:
+    """The scenario steps that name a tool."""
     found = []
     for path, names in tools_of_steps(document):
         if name in names:
             _, i, _, j, _ = path.split(".")
             title = document["scenarios"][int(i)]["title"]
-            found.append(NamingStep(f"{int(i) + 1}.{int(j) + 1}", title, path))
+            found.append(StepReference(f"{int(i) + 1}.{int(j) + 1}", title, path))
     return found
 
 
-def no_such_tool(name: str, *, known: Sequence[str]) -> str:
-    """The refusal of a name, with those that it may have been meant for."""
-    near = [f"'{one}'" for one in get_close_matches(name, known, n=MOST_NEAR)]
+def unknown_tool_error(name: str, *, known: Sequence[str]) -> str:
+    """An error message for an unknown tool, with similar names."""
+    near = [f"'{one}'" for one in get_close_matches(name, known, n=MAX_SUGGESTIONS)]
     meant = f" Did you mean {', '.join(near[:-1])}{' or ' if near[1:] else ''}{near[-1]}?" if near else ""
-    return f"There is no tool '{name}'.{meant} The page Tools lists all."
+    return f"There is no tool '{name}'.{meant} See the Tools page for all tools."

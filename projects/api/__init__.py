@@ -1,1 +1,1 @@
-"""The API's edge: who calls, what a body may hold, and the one shape of every error."""
+"""Foundations of the API: authentication, body limits, views, schema and the shape of errors."""

@@ -1,4 +1,4 @@
-"""Async views: an ordinary view serves the request in one short transaction, and the async one goes on from what it left.
+"""Async views: a synchronous view handles the request in one short transaction, and an async function completes it.
 
 @continues(Orders)
 async def orders(request: HttpRequest, served: Continued[Lookup]) -> HttpResponseBase:
@@ -19,58 +19,58 @@ from tenancy.threads import in_db
 
 S = TypeVar("S")
 
-# Django takes an async view where its stubs know a plain one.
+# Django accepts an async view where its stubs expect a synchronous one.
 AsyncView = Any
 
 
 class Continued(Accepted[Any], Generic[S]):
-    """A view's response to a request that its async view completes. `state` is what the async view needs for that."""
+    """A response that the async view completes, using `state`."""
 
     def __init__(self, state: S, *, payload: Any = None, status: int = Accepted.code) -> None:
         super().__init__(payload)
         self.state, self.status_code = state, status
 
     def json(self, payload: Any, *, status: int = 200) -> JsonResponse:
-        """The final response, with the headers that the view has set."""
-        kept = {name: value for name, value in self.headers.items() if not name.startswith("Content-")}
-        return JsonResponse(payload, status=status, headers=kept)
+        """The final response, with the headers set by the synchronous view."""
+        headers = {name: value for name, value in self.headers.items() if not name.startswith("Content-")}
+        return JsonResponse(payload, status=status, headers=headers)
 
 
 def continues(view: Any) -> Callable[[Callable[[HttpRequest, Continued[S]], Awaitable[HttpResponseBase]]], AsyncView]:
-    """Let an async function complete the requests that `view` leaves `Continued`; its other responses are final."""
+    """Let an async function complete requests that `view` answers with `Continued`; any other response is final."""
 
-    def dress(complete: Callable[[HttpRequest, Continued[S]], Awaitable[HttpResponseBase]]) -> AsyncView:
-        async def door(request: HttpRequest, **kwargs: Any) -> HttpResponseBase:
+    def decorate(complete: Callable[[HttpRequest, Continued[S]], Awaitable[HttpResponseBase]]) -> AsyncView:
+        async def async_view(request: HttpRequest, **kwargs: Any) -> HttpResponseBase:
             response = await serve(view, request, **kwargs)
             return await complete(request, response) if isinstance(response, Continued) else response
 
-        return door_of(view)(door)
+        return replaces(view)(async_view)
 
-    return dress
+    return decorate
 
 
-def door_of(view: Any) -> Callable[[AsyncView], AsyncView]:
-    """Let an async function stand where the class's own view would, also for the schema."""
+def replaces(view: Any) -> Callable[[AsyncView], AsyncView]:
+    """Register an async function in place of the class's own view, for the URL resolver and the schema."""
 
-    def dress(door: AsyncView) -> AsyncView:
+    def decorate(async_view: AsyncView) -> AsyncView:
         for name in ("cls", "initkwargs", "csrf_exempt"):
-            setattr(door, name, getattr(_plain(view), name))
-        return door
+            setattr(async_view, name, getattr(_sync_view(view), name))
+        return async_view
 
-    return dress
+    return decorate
 
 
 async def serve(view: Any, request: HttpRequest, **kwargs: Any) -> Response:
-    """The response of the class's own view, ready to leave."""
-    return await in_db(_rendered, _plain(view), request, **kwargs)
+    """Run the class's own view in a database thread and return its rendered response."""
+    return await in_db(_render, _sync_view(view), request, **kwargs)
 
 
 @cache
-def _plain(view: Any) -> Any:
+def _sync_view(view: Any) -> Any:
     return view.as_view()
 
 
-def _rendered(view: Any, request: HttpRequest, **kwargs: Any) -> Response:
+def _render(view: Any, request: HttpRequest, **kwargs: Any) -> Response:
     response = view(request, **kwargs)
     response.render()
     return cast(Response, response)

@@ -1,4 +1,7 @@
-"""Who calls the API: first which tenant (through mg_ops), then, inside that tenant's transaction, whether it may."""
+"""Authentication and permissions of API callers.
+
+Authentication finds the caller's tenant through mg_ops. The check itself runs inside that tenant's transaction.
+"""
 
 from __future__ import annotations
 
@@ -26,6 +29,16 @@ from tenancy.prepared_queries import PreparedQuery
 from tenancy.scope import current_organization_id, tenant_tx
 from tenancy.tenant_lookup import KeyRef, ProjectRef, find_api_key, find_project
 
+CHALLENGE = 'Bearer realm="makegood"'
+KEY_FORMAT = re.compile(r"mg_[0-9a-f]{8}_[\w-]{43}", re.ASCII)
+SLUG_FORMAT = re.compile(r"[a-z0-9_-]{1,60}")
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+HEAD_AS_GET = {"HEAD": "GET"}
+LAST_USED_INTERVAL = timedelta(minutes=1)
+CACHED_KEYS = 4096
+
+API_KEY_BY_ID = PreparedQuery(lambda key: ApiKey.objects.select_related("project").filter(pk=key), kinds=(UUID,))
+
 
 @dataclass(frozen=True)
 class Caller:
@@ -41,54 +54,47 @@ class Caller:
 
     @property
     def name(self) -> str:
-        """Who calls, in words."""
+        """The caller's display name."""
         return self.user.name if self.user else f"the key {self.key.name}" if self.key else ""
 
     @property
     def bucket(self) -> str:
-        """Whose requests are counted together."""
+        """The id of the rate limit's bucket."""
         return str((self.key or self.member or self.project).pk)
 
 
 @dataclass(frozen=True)
 class PendingAuth:
-    """Where the caller wants in, known before the transaction; `admit` checks it inside, and raises ApiError."""
+    """Credentials located before the transaction. `admit` checks them inside it and raises ApiError if they are not
+    valid.
+    """
 
     organization_id: UUID
     admit: Callable[[], Caller]
 
 
 def caller_of(request: Request) -> Caller | None:
-    """Who was let in, or None where nobody had to be."""
+    """The authenticated caller, or None if the view requires none."""
     return cast("Caller | None", request.auth)
 
 
-CHALLENGE = 'Bearer realm="makegood"'
-SECRET = re.compile(r"mg_[0-9a-f]{8}_[\w-]{43}", re.ASCII)
-SLUG = re.compile(r"[a-z0-9_-]{1,60}")
-SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
-USE_IS_NEWS_AFTER = timedelta(minutes=1)
-KEPT_PLACES = 4096
-
-
-class UnknownKey(LookupError):
-    """No API key has this digest."""
-
-
 class TenantAuthentication(BaseAuthentication):
-    """Two steps, so that one transaction holds both the check and the view's work. TenantView takes them apart."""
+    """Authentication in two steps, so that one transaction covers the check and the view's work.
 
-    def find_entrance(self, request: Request) -> PendingAuth | None:
-        """Where the caller wants in, or None when the request carries nothing of this kind. Raises ApiError."""
+    `TenantView` runs the steps separately.
+    """
+
+    def find_pending_auth(self, request: Request) -> PendingAuth | None:
+        """The located credentials, or None if the request carries none of this kind. Raises ApiError."""
         raise NotImplementedError
 
     def authenticate(self, request: Request) -> tuple[User | None, Caller] | None:
-        """DRF's way, for views that need no tenant's transaction of their own."""
-        entrance = self.find_entrance(request)
-        if entrance is None:
+        """DRF's interface, for views without a tenant transaction of their own."""
+        pending = self.find_pending_auth(request)
+        if pending is None:
             return None
-        with tenant_tx(entrance.organization_id):
-            caller = entrance.admit()
+        with tenant_tx(pending.organization_id):
+            caller = pending.admit()
         return caller.user, caller
 
     def authenticate_header(self, request: Request) -> str:
@@ -96,62 +102,88 @@ class TenantAuthentication(BaseAuthentication):
 
 
 class ApiKeyAuthentication(TenantAuthentication):
-    """`Authorization: Bearer mg_…`"""
+    """API keys: `Authorization: Bearer mg_…`."""
 
-    def find_entrance(self, request: Request) -> PendingAuth | None:
+    def find_pending_auth(self, request: Request) -> PendingAuth | None:
         header = request.META.get("HTTP_AUTHORIZATION")
         if header is None:
             return None
         kind, _, secret = header.partition(" ")
-        if kind.lower() != "bearer" or not SECRET.fullmatch(secret):
+        if kind.lower() != "bearer" or not KEY_FORMAT.fullmatch(secret):
             raise invalid_key()
         try:
-            place = _place_of(ApiKey.digest_of(secret))
+            ref = _find_key(ApiKey.digest_of(secret))
         except UnknownKey as error:
             raise invalid_key() from error
-        return PendingAuth(place.organization_id, partial(_admit_key, place.key_id))
+        return PendingAuth(ref.organization_id, partial(_admit_key, ref.key_id))
 
 
 class MemberAuthentication(TenantAuthentication):
-    """A signed-in member's browser: the session cookie, and the project in `X-Project` or `?project=`."""
+    """Signed-in members: the session cookie, and the project in `X-Project` or `?project=`."""
 
-    def find_entrance(self, request: Request) -> PendingAuth | None:
+    def find_pending_auth(self, request: Request) -> PendingAuth | None:
         http = request._request
         user = getattr(http, "user", None)
         if user is None or not user.is_authenticated:
             return None
-        if request.method not in SAFE:
+        if request.method not in SAFE_METHODS:
             _check_csrf(http)
-        place = _project_of(user, slug=http.headers.get("X-Project") or http.GET.get("project", ""))
-        return PendingAuth(place.organization_id, partial(_admit_member, user, place.project_id))
+        ref = _find_project(user, slug=http.headers.get("X-Project") or http.GET.get("project", ""))
+        return PendingAuth(ref.organization_id, partial(_admit_member, user, ref.project_id))
 
 
-def invalid_key() -> ApiError:
-    """One answer for a key that is malformed, unknown, expired or revoked."""
-    message = "This API key is not valid: it is unknown, expired or revoked."
-    return ApiError("invalid_api_key", message, status=401, headers={"WWW-Authenticate": CHALLENGE})
+class HasScope(BasePermission):
+    """Requires the scope that the view's `scopes` declares for the HTTP method; a missing declaration is a programming
+    error.
+    """
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        """Return True if the caller has the scope. Raises ApiError: 401 without a caller, 403 without the scope."""
+        caller = caller_of(request)
+        if caller is None:
+            raise not_authenticated()
+        method = HEAD_AS_GET.get(request.method or "", request.method or "")
+        if method.lower() not in view.http_method_names or not hasattr(view, method.lower()):
+            return True  # the view itself responds with 405
+        scope = view.scopes.get(method)
+        if scope is None:
+            raise ImproperlyConfigured(f"{type(view).__name__}.scopes has no scope for {method}.")
+        if scope not in caller.scopes:
+            raise ApiError("missing_scope", f"This requires the scope '{scope}'.", status=403)
+        return True
 
 
-@lru_cache(maxsize=KEPT_PLACES)
-def _place_of(digest: str) -> KeyRef:
-    """Where a key lives never changes. What is not found raises UnknownKey, and so is not kept."""
-    place = find_api_key(digest)
-    if place is None:
+def load_key_scopes(organization_id: UUID, key_id: UUID) -> frozenset[str]:
+    """The key's scopes, or an empty set if it expired, was revoked or deleted.
+
+    Long-lived connections use this to check their key again.
+    """
+    with tenant_tx(organization_id):
+        found = API_KEY_BY_ID(key_id)
+        return frozenset(found[0].scopes) if found and found[0].is_usable else frozenset()
+
+
+class UnknownKey(LookupError):
+    """No API key has this digest."""
+
+
+@lru_cache(maxsize=CACHED_KEYS)
+def _find_key(digest: str) -> KeyRef:
+    """The tenant of a key. Raises UnknownKey, so that only keys that exist are cached; a key never changes its tenant."""
+    ref = find_api_key(digest)
+    if ref is None:
         raise UnknownKey
-    return place
-
-
-KEY = PreparedQuery(lambda key: ApiKey.objects.select_related("project").filter(pk=key), kinds=(UUID,))
+    return ref
 
 
 def _admit_key(key_id: UUID) -> Caller:
-    found = KEY(key_id)
+    found = API_KEY_BY_ID(key_id)
     if not found or not found[0].is_usable:
         raise invalid_key()
     [key] = found
-    if key.last_used_at is None or key.last_used_at < timezone.now() - USE_IS_NEWS_AFTER:
-        # After the request's own work: no row of the key is locked while others of its requests wait.
-        transaction.on_commit(partial(_note_use, current_organization_id(), key.pk), robust=True)
+    if key.last_used_at is None or key.last_used_at < timezone.now() - LAST_USED_INTERVAL:
+        # After commit, so that concurrent requests with this key don't wait for a lock on its row.
+        transaction.on_commit(partial(_record_use, current_organization_id(), key.pk), robust=True)
     return Caller(
         project=key.project,
         organization_id=current_organization_id(),
@@ -161,18 +193,35 @@ def _admit_key(key_id: UUID) -> Caller:
     )
 
 
-def scopes_of_key(organization_id: UUID, key_id: UUID) -> frozenset[str]:
-    """What a key opens now; nothing, where it is expired, revoked or gone. For doors that stay open."""
-    with tenant_tx(organization_id):
-        found = KEY(key_id)
-        return frozenset(found[0].scopes) if found and found[0].is_usable else frozenset()
-
-
-def _note_use(organization_id: UUID, key_id: UUID) -> None:
+def _record_use(organization_id: UUID, key_id: UUID) -> None:
     now = timezone.now()
-    stale = Q(last_used_at=None) | Q(last_used_at__lt=now - USE_IS_NEWS_AFTER)
+    stale = Q(last_used_at=None) | Q(last_used_at__lt=now - LAST_USED_INTERVAL)
     with tenant_tx(organization_id):
         ApiKey.objects.filter(stale, pk=key_id).update(last_used_at=now)
+
+
+def _find_project(user: User, *, slug: str) -> ProjectRef:
+    if not slug:
+        raise ApiError("project_required", "Set the project in the header X-Project or in ?project=.")
+    ref = find_project(user_id=user.pk, slug=slug) if SLUG_FORMAT.fullmatch(slug) else None
+    if ref is None:
+        raise _project_not_found()
+    return ref
+
+
+def _admit_member(user: User, project_id: UUID) -> Caller:
+    try:
+        project, member = Project.objects.get(pk=project_id), Member.objects.get(user=user)
+    except (Project.DoesNotExist, Member.DoesNotExist) as error:
+        # Deleted since the lookup.
+        raise _project_not_found() from error
+    return Caller(
+        project=project,
+        organization_id=current_organization_id(),
+        scopes=VERBS[member.role],
+        member=member,
+        user=user,
+    )
 
 
 def _check_csrf(request: HttpRequest) -> None:
@@ -184,64 +233,24 @@ def _check_csrf(request: HttpRequest) -> None:
 
 
 def _unused_view(request: HttpRequest) -> HttpResponse:
-    raise NotImplementedError("Django's check wants a view, and looks only whether it is exempt.")
-
-
-def _project_of(user: User, *, slug: str) -> ProjectRef:
-    if not slug:
-        raise ApiError("project_required", "Name the project in the header X-Project, or in ?project= .")
-    place = find_project(user_id=user.pk, slug=slug) if SLUG.fullmatch(slug) else None
-    if place is None:
-        raise _no_project()
-    return place
-
-
-def _no_project() -> ApiError:
-    return ApiError("not_found", "You are in no project of this name.", status=404)
-
-
-def _admit_member(user: User, project_id: UUID) -> Caller:
-    try:
-        project, member = Project.objects.get(pk=project_id), Member.objects.get(user=user)
-    except (Project.DoesNotExist, Member.DoesNotExist) as error:
-        # Gone since it was looked up
-        raise _no_project() from error
-    return Caller(
-        project=project,
-        organization_id=current_organization_id(),
-        scopes=VERBS[member.role],
-        member=member,
-        user=user,
-    )
-
-
-READING = {"HEAD": "GET"}
-
-
-class HasScope(BasePermission):
-    """Holds the caller to the view's `scopes`, a scope by HTTP method. A method that names none is a mistake."""
-
-    def has_permission(self, request: Request, view: Any) -> bool:
-        """Raises ApiError 401 without a caller and 403 without the scope."""
-        caller = caller_of(request)
-        if caller is None:
-            raise not_authenticated()
-        method = READING.get(request.method or "", request.method or "")
-        if method.lower() not in view.http_method_names or not hasattr(view, method.lower()):
-            return True  # the view answers 405 by itself
-        scope = view.scopes.get(method)
-        if scope is None:
-            raise ImproperlyConfigured(f"{type(view).__name__}.scopes has no scope for {method}.")
-        if scope not in caller.scopes:
-            raise ApiError("missing_scope", f"This needs the scope '{scope}'.", status=403)
-        return True
+    raise NotImplementedError("CSRFCheck takes a view only to see whether it is exempt.")
 
 
 def not_authenticated() -> ApiError:
-    """401 for a request that says nothing of who calls."""
+    """401 for a request without credentials."""
     return ApiError(
         "not_authenticated",
         "Send the header Authorization: Bearer <project API key>.",
         status=401,
         headers={"WWW-Authenticate": 'Bearer realm="makegood"'},
     )
+
+
+def invalid_key() -> ApiError:
+    """401 for a key that is malformed, unknown, expired or revoked; the cases are indistinguishable."""
+    message = "This API key is not valid: it is unknown, expired or revoked."
+    return ApiError("invalid_api_key", message, status=401, headers={"WWW-Authenticate": CHALLENGE})
+
+
+def _project_not_found() -> ApiError:
+    return ApiError("not_found", "You have no project with this name.", status=404)

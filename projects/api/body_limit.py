@@ -1,4 +1,4 @@
-"""The first thing a request meets: how big it may be, before Django reads a byte of it."""
+"""Limits on request size and encoding, enforced before Django reads the body."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-FOR_PROGRAMS = ("/api/", "/widget/")
+API_PATHS = ("/api/", "/widget/")
 API_LIMIT = 256 * 1024
 PAGE_LIMIT = 2_621_440
 HEADER_LIMIT = 32 * 1024
 BODY_SECONDS = 60.0
-# A refused body is read on for a moment: a client that is still sending would see a reset instead of our answer.
+# The rest of a refused body is read for a moment; otherwise a client that is still sending sees a reset, not the error.
 LINGER_SECONDS, LINGER_BYTES = 2.0, 16 * 1024 * 1024
 
 
-class ClientLeft(Exception):
-    """The client closed the connection in the middle of its body."""
+class ClientDisconnected(Exception):
+    """The client closed the connection before its body was complete."""
 
 
 class BodyLimit:
-    """An ASGI application before another: refuses what is too big, compressed or unreadable, with a JSON error, or with a page
-    where a browser asked for one.
+    """ASGI middleware that rejects oversized, compressed and unreadable requests with a JSON error, or a page for a
+    browser.
 
-    What passes has been received whole, within a minute, and its Content-Length is true.
+    Requests that pass have arrived completely, within a minute, and have a correct Content-Length.
     """
 
     def __init__(self, app: App, *, limit: int = API_LIMIT) -> None:
@@ -49,23 +49,23 @@ class BodyLimit:
             return await self._app(scope, receive, send)
         try:
             scope, receive = await self._checked(scope, receive)
-        except ClientLeft:
+        except ClientDisconnected:
             return None
-        except ApiError as problem:
-            return await _refuse(problem, scope, receive, send)
+        except ApiError as error:
+            return await _refuse(error, scope, receive, send)
         return await self._app(scope, receive, send)
 
     async def _checked(self, scope: Scope, receive: Receive) -> tuple[Scope, Receive]:
         headers = {name.lower(): value for name, value in scope["headers"]}
         _check_head(scope, headers)
-        limit = self._limit if scope["path"].startswith(FOR_PROGRAMS) else PAGE_LIMIT
+        limit = self._limit if scope["path"].startswith(API_PATHS) else PAGE_LIMIT
         declared = _declared_length(headers)
         if declared is not None and declared > limit:
             raise _too_large(limit, size=declared)
         if not declared and b"transfer-encoding" not in headers and scope.get("http_version") != "2":
             return scope, receive
         body = await _read_body(receive, limit=limit)
-        return _with_length(scope, len(body)), _replayed(body, receive)
+        return _with_length(scope, len(body)), _replay_body(body, receive)
 
 
 def _check_head(scope: Scope, headers: dict[bytes, bytes]) -> None:
@@ -76,13 +76,13 @@ def _check_head(scope: Scope, headers: dict[bytes, bytes]) -> None:
     query = scope.get("query_string", b"")
     if b"%00" in query or not _is_utf8(query):
         raise ApiError("bad_query", "The query must be URL-encoded UTF-8 without NUL characters.")
-    # No row has such a name, and PostgreSQL takes none in a question.
+    # PostgreSQL rejects NUL in a parameter, so no row can have such a name.
     if "\0" in scope["path"]:
         raise ApiError("not_found", NOTHING_HERE, status=404)
 
 
 def _is_utf8(query: bytes) -> bool:
-    """Whether it is URL-encoded UTF-8: what isn't would be read as something else, and found nowhere."""
+    """True if the query is URL-encoded UTF-8. Anything else would be decoded to different text and match nothing."""
     try:
         unquote_to_bytes(query).decode()
     except UnicodeDecodeError:
@@ -106,23 +106,23 @@ async def _read_body(receive: Receive, *, limit: int) -> bytes:
             while True:
                 message = await receive()
                 if message["type"] == "http.disconnect":
-                    raise ClientLeft
+                    raise ClientDisconnected
                 body += message.get("body", b"")
                 if len(body) > limit:
                     raise _too_large(limit)
                 if not message.get("more_body", False):
                     return bytes(body)
     except TimeoutError as error:
-        raise ApiError("body_too_slow", f"The body didn't arrive within {BODY_SECONDS:.0f} s.", status=408) from error
+        raise ApiError("body_too_slow", f"The body did not arrive within {BODY_SECONDS:.0f} s.", status=408) from error
 
 
 def _with_length(scope: Scope, length: int) -> Scope:
-    """Django and DRF believe Content-Length; a chunked body has none, and would pass for an empty one."""
+    """Set Content-Length. Django and DRF rely on it, and would take a chunked body for an empty one."""
     kept = [(name, value) for name, value in scope["headers"] if name.lower() != b"content-length"]
     return {**scope, "headers": [*kept, (b"content-length", str(length).encode())]}
 
 
-def _replayed(body: bytes, receive: Receive) -> Receive:
+def _replay_body(body: bytes, receive: Receive) -> Receive:
     messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def replay() -> Message:
@@ -131,10 +131,10 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
     return replay
 
 
-async def _refuse(problem: ApiError, scope: Scope, receive: Receive, send: Send) -> None:
+async def _refuse(error: ApiError, scope: Scope, receive: Receive, send: Send) -> None:
     request_id = make_request_id()
     is_page = _wants_page(scope)
-    body = _page(problem) if is_page else json.dumps(problem.body(request_id=request_id)).encode()
+    body = _page(error) if is_page else json.dumps(error.body(request_id=request_id)).encode()
     headers = [
         (b"content-type", b"text/html; charset=utf-8" if is_page else b"application/json"),
         (b"content-length", str(len(body)).encode()),
@@ -144,7 +144,7 @@ async def _refuse(problem: ApiError, scope: Scope, receive: Receive, send: Send)
         (b"x-frame-options", b"DENY"),
         (HEADER.lower().encode(), request_id.encode()),
     ]
-    await send({"type": "http.response.start", "status": problem.status_code, "headers": headers})
+    await send({"type": "http.response.start", "status": error.status_code, "headers": headers})
     await send({"type": "http.response.body", "body": body, "more_body": True})
     with suppress(TimeoutError):
         async with asyncio.timeout(LINGER_SECONDS):
@@ -153,13 +153,13 @@ async def _refuse(problem: ApiError, scope: Scope, receive: Receive, send: Send)
 
 
 def _wants_page(scope: Scope) -> bool:
-    """Whether a person's browser asked, and not for an address that programs use."""
+    """True if a browser asked for a page, outside the addresses of the API."""
     accepted = b",".join(value for name, value in scope["headers"] if name.lower() == b"accept")
-    return b"text/html" in accepted and not scope["path"].startswith(FOR_PROGRAMS)
+    return b"text/html" in accepted and not scope["path"].startswith(API_PATHS)
 
 
-def _page(problem: ApiError) -> bytes:
-    return render_to_string("404.html" if problem.status_code == 404 else "400.html").encode()
+def _page(error: ApiError) -> bytes:
+    return render_to_string("404.html" if error.status_code == 404 else "400.html").encode()
 
 
 async def _drain(receive: Receive) -> None:
@@ -172,8 +172,8 @@ async def _drain(receive: Receive) -> None:
 
 
 def _too_large(limit: int, *, size: int | None = None) -> ApiError:
-    found = f"Body is {_size(size)}" if size else f"Body is over {_size(limit)}"
-    return ApiError("body_too_large", f"{found}; the limit is {_size(limit)}.", status=413)
+    size_text = f"Body is {_size(size)}" if size else f"Body is over {_size(limit)}"
+    return ApiError("body_too_large", f"{size_text}; the limit is {_size(limit)}.", status=413)
 
 
 def _size(count: int) -> str:

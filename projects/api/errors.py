@@ -1,4 +1,4 @@
-"""One shape for every error: what DRF calls for exceptions in views, and Django for the rest."""
+"""Error responses in one shape, for DRF's views and for Django's error handlers."""
 
 from __future__ import annotations
 
@@ -32,50 +32,50 @@ TEMPLATES = frozenset({400, 403, 404, 500})
 
 
 def exception_handler(error: Exception, context: Mapping[str, Any]) -> Response:
-    """DRF's hook. Foreseen errors are answered; any other is logged with its traceback and answered with 500."""
+    """DRF's exception handler. Unexpected errors are logged with a traceback and answered with 500."""
     request = context["request"]
-    problem = to_api_error(error)
+    api_error = to_api_error(error)
     request_id = request_id_of(getattr(request, "_request", request))
-    if problem.status_code >= 500:
+    if api_error.status_code >= 500:
         log.error(
             "%s %s answered %s, request %s: %s",
             request.method,
             request.path,
-            problem.status_code,
+            api_error.status_code,
             request_id,
             error,
-            exc_info=error if problem.status_code == 500 else None,
+            exc_info=error if api_error.status_code == 500 else None,
         )
-    return Response(problem.body(request_id=request_id), status=problem.status_code, headers=problem.headers)
+    return Response(api_error.body(request_id=request_id), status=api_error.status_code, headers=api_error.headers)
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """handler400"""
+    """Django's handler400."""
     return _answer(request, to_api_error(exception), otherwise=400)
 
 
 def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """handler403"""
+    """Django's handler403."""
     return _answer(request, to_api_error(exception), otherwise=403)
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """handler404"""
+    """Django's handler404."""
     return _answer(request, to_api_error(exception), otherwise=404)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """handler500: called while the exception is being handled, so that a database that is away becomes a 503."""
+    """Django's handler500, called while the exception is being handled. An unreachable database becomes a 503."""
     return _answer(request, to_api_error(sys.exc_info()[1] or RuntimeError()), otherwise=500)
 
 
-def _answer(request: HttpRequest, problem: ApiError, *, otherwise: int) -> HttpResponse:
-    """JSON under /api/, a page elsewhere. `otherwise` names the page for a status that has none of its own."""
+def _answer(request: HttpRequest, api_error: ApiError, *, otherwise: int) -> HttpResponse:
+    """JSON under /api/, a page elsewhere. `otherwise` is the page for a status without one of its own."""
     if request.path.startswith(API_PREFIX):
-        body = problem.body(request_id=request_id_of(request))
-        return JsonResponse(body, status=problem.status_code, headers=problem.headers)
-    page = problem.status_code if problem.status_code in TEMPLATES else otherwise
-    response = render(request, f"{page}.html", status=problem.status_code)
-    for name, value in problem.headers.items():
+        body = api_error.body(request_id=request_id_of(request))
+        return JsonResponse(body, status=api_error.status_code, headers=api_error.headers)
+    page = api_error.status_code if api_error.status_code in TEMPLATES else otherwise
+    response = render(request, f"{page}.html", status=api_error.status_code)
+    for name, value in api_error.headers.items():
         response[name] = value
     return response

@@ -1,4 +1,4 @@
-"""What each exception means to the caller."""
+"""Mapping from exceptions to API errors."""
 
 from __future__ import annotations
 
@@ -26,67 +26,65 @@ from rest_framework.settings import api_settings
 from projects.common.api_error import NOTHING_HERE, ApiError
 from projects.records.attributes import WrongValue
 
-FORBIDDEN = "You may not do this."
-OUR_FAULT = "Something went wrong on our side. Try again; if it stays, tell us the request_id."
-BUSY = "Others are changing the same at this moment, so nothing of this was done. Try again in a moment."
-# What is given up for others' sake, by a database that is there.
-GIVEN_UP = (LockNotAvailable, DeadlockDetected, SerializationFailure)
-AWAY = "The database can't be reached right now. Try again in a moment."
+FORBIDDEN = "You don't have permission to do this."
+SERVER_ERROR = "Something went wrong on our side. Try again. If the problem persists, contact us with the request_id."
+BUSY = "Someone else is changing the same data, so nothing was saved. Try again in a moment."
+UNAVAILABLE = "The database is unavailable. Try again in a moment."
+# Contention between transactions; the database itself is reachable.
+CONTENTION = (LockNotAvailable, DeadlockDetected, SerializationFailure)
+# A lowercase message continues from the field's name. These replace DRF's sentences, which don't name the field.
+PREDICATES = {
+    "required": "is required.",
+    "null": "may not be null.",
+    "empty": "is empty.",
+}
+# Messages with these codes name the field themselves.
+WHOLE_SENTENCES = {"unknown_field"}
 
 
 def to_api_error(error: BaseException) -> ApiError:
-    """The answer to any exception. One that nobody foresaw becomes a 500."""
+    """The API error for any exception; an unexpected one becomes a 500."""
     if isinstance(error, ApiError):
         return error
-    for kinds, meaning in _MEANINGS:
-        if isinstance(error, kinds):
-            return meaning(error)
-    return ApiError("server_error", OUR_FAULT, status=500)
+    for types, convert in _CONVERTERS:
+        if isinstance(error, types):
+            return convert(error)
+    return ApiError("server_error", SERVER_ERROR, status=500)
 
 
-def _unavailable(error: Any) -> ApiError:
-    if isinstance(error.__cause__, GIVEN_UP):
-        return ApiError("unavailable", BUSY, status=503, headers={"Retry-After": "1"})
-    return ApiError("unavailable", AWAY, status=503, headers={"Retry-After": "2"})
+def first_error(error: drf.ValidationError) -> ApiError:
+    """The first error of a DRF ValidationError, however deeply nested, with its dotted path."""
+    path, detail = _first_detail(error.detail, path=())
+    field = ".".join(path) or None
+    # DRF calls empty text "blank".
+    code = "empty" if detail.code == "blank" else detail.code or "invalid"
+    return ApiError(code, _sentence(field, code=code, text=str(detail)), field=field)
+
+
+def _first_detail(detail: Any, *, path: tuple[str, ...]) -> tuple[tuple[str, ...], ErrorDetail]:
+    if isinstance(detail, dict):
+        name, inner = next(iter(detail.items()))
+        return _first_detail(inner, path=path if name == api_settings.NON_FIELD_ERRORS_KEY else (*path, str(name)))
+    if isinstance(detail, list):
+        index, inner = next((number, item) for number, item in enumerate(detail) if item)
+        return _first_detail(inner, path=path if isinstance(inner, ErrorDetail) else (*path, str(index)))
+    return path, detail
+
+
+def _sentence(field: str | None, *, code: str, text: str) -> str:
+    if field is None or code in WHOLE_SENTENCES:
+        return text
+    predicate = PREDICATES.get(code, text)
+    return f"{field} {predicate}" if predicate[:1].islower() else f"{field}: {predicate}"
 
 
 def _not_found(error: Any) -> ApiError:
     return ApiError("not_found", NOTHING_HERE, status=404)
 
 
-def _forbidden(error: Any) -> ApiError:
-    return ApiError("permission_denied", str(error) or FORBIDDEN, status=403)
-
-
-def _too_big(error: Any) -> ApiError:
-    return ApiError("body_too_large", "Body is larger than this address takes.", status=413)
-
-
-def _too_many_fields(error: Any) -> ApiError:
-    most = settings.DATA_UPLOAD_MAX_NUMBER_FIELDS
-    return ApiError("too_many_fields", f"The address or the form has more than {most:,} parameters.")
-
-
-def _unknown_host(error: Any) -> ApiError:
-    message = "This server doesn't answer at this host name. The operator names those it has in MAKEGOOD_ALLOWED_HOSTS."
-    return ApiError("unknown_host", message)
-
-
-def _bad_request(error: Any) -> ApiError:
-    return ApiError("bad_request", "The request is malformed: its address, headers or form can't be read.")
-
-
-def _wrong_value(error: WrongValue) -> ApiError:
-    return ApiError("invalid_value", str(error), field="value")
-
-
-def _invalid(error: ValidationError) -> ApiError:
-    return ApiError("invalid", " ".join(error.messages))
-
-
 def _throttled(error: drf.Throttled) -> ApiError:
     seconds = max(1, round(getattr(error, "wait", None) or 1))
-    message = f"Too many requests with this key. Try again in {seconds} s."
+    message = f"Too many requests. Try again in {seconds} s."
     return ApiError("throttled", message, status=429, headers={"Retry-After": str(seconds)})
 
 
@@ -105,9 +103,45 @@ def _any_drf(error: drf.APIException) -> ApiError:
     return ApiError(str(code), str(error.detail), status=error.status_code, headers=headers)
 
 
-_MEANINGS: list[tuple[tuple[type[BaseException], ...], Callable[[Any], ApiError]]] = [
+def _forbidden(error: Any) -> ApiError:
+    return ApiError("permission_denied", str(error) or FORBIDDEN, status=403)
+
+
+def _wrong_value(error: WrongValue) -> ApiError:
+    return ApiError("invalid_value", str(error), field="value")
+
+
+def _invalid(error: ValidationError) -> ApiError:
+    return ApiError("invalid", " ".join(error.messages))
+
+
+def _unavailable(error: Any) -> ApiError:
+    if isinstance(error.__cause__, CONTENTION):
+        return ApiError("unavailable", BUSY, status=503, headers={"Retry-After": "1"})
+    return ApiError("unavailable", UNAVAILABLE, status=503, headers={"Retry-After": "2"})
+
+
+def _too_big(error: Any) -> ApiError:
+    return ApiError("body_too_large", "Body is larger than this endpoint accepts.", status=413)
+
+
+def _unknown_host(error: Any) -> ApiError:
+    message = "Unknown host name. The operator lists the allowed ones in MAKEGOOD_ALLOWED_HOSTS."
+    return ApiError("unknown_host", message)
+
+
+def _too_many_fields(error: Any) -> ApiError:
+    most = settings.DATA_UPLOAD_MAX_NUMBER_FIELDS
+    return ApiError("too_many_fields", f"The query or the form has more than {most:,} parameters.")
+
+
+def _bad_request(error: Any) -> ApiError:
+    return ApiError("bad_request", "The request is malformed: its URL, headers or form can't be read.")
+
+
+_CONVERTERS: list[tuple[tuple[type[BaseException], ...], Callable[[Any], ApiError]]] = [
     ((Http404, drf.NotFound), _not_found),
-    ((drf.ValidationError,), lambda error: first_problem(error)),
+    ((drf.ValidationError,), first_error),
     ((drf.Throttled,), _throttled),
     ((drf.UnsupportedMediaType,), _wrong_media_type),
     ((drf.MethodNotAllowed,), _wrong_method),
@@ -121,39 +155,3 @@ _MEANINGS: list[tuple[tuple[type[BaseException], ...], Callable[[Any], ApiError]
     ((TooManyFieldsSent,), _too_many_fields),
     ((SuspiciousOperation, BadRequest, MultiPartParserError), _bad_request),
 ]
-
-
-# A lower-case message goes on from the field's name; these replace sentences that don't say which field they mean.
-PREDICATES = {
-    "required": "is required.",
-    "null": "may not be null.",
-    "empty": "is empty.",
-}
-# These name what they are about by themselves.
-WHOLE_SENTENCES = {"unknown_field"}
-
-
-def first_problem(error: drf.ValidationError) -> ApiError:
-    """The first error of a DRF ValidationError, however deeply nested, with its dotted path."""
-    path, detail = _first(error.detail, path=())
-    field = ".".join(path) or None
-    # DRF's own word for empty text is "blank".
-    code = "empty" if detail.code == "blank" else detail.code or "invalid"
-    return ApiError(code, _sentence(field, code=code, text=str(detail)), field=field)
-
-
-def _first(detail: Any, *, path: tuple[str, ...]) -> tuple[tuple[str, ...], ErrorDetail]:
-    if isinstance(detail, dict):
-        name, inner = next(iter(detail.items()))
-        return _first(inner, path=path if name == api_settings.NON_FIELD_ERRORS_KEY else (*path, str(name)))
-    if isinstance(detail, list):
-        index, inner = next((number, item) for number, item in enumerate(detail) if item)
-        return _first(inner, path=path if isinstance(inner, ErrorDetail) else (*path, str(index)))
-    return path, detail
-
-
-def _sentence(field: str | None, *, code: str, text: str) -> str:
-    if field is None or code in WHOLE_SENTENCES:
-        return text
-    predicate = PREDICATES.get(code, text)
-    return f"{field} {predicate}" if predicate[:1].islower() else f"{field}: {predicate}"

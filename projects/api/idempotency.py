@@ -1,4 +1,4 @@
-"""A POST that may be repeated: the same Idempotency-Key gets the first answer again (M1, M2)."""
+"""Idempotent POST requests: a repeated Idempotency-Key returns the stored response."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ from tenancy.scope import current_organization_id
 
 Handler = Callable[..., Response]
 
-VISIBLE = re.compile(r"[\x21-\x7e]{1,255}")
-REPLAYED = "Idempotent-Replayed"
-KEPT_HOURS = 24
-DELETED_AT_ONCE = 5_000
+KEY_FORMAT = re.compile(r"[\x21-\x7e]{1,255}")
+REPLAYED_HEADER = "Idempotent-Replayed"
+RETENTION_HOURS = 24
+DELETE_BATCH = 5_000
 
-# Materialized: as a subquery it might be run again for each row, each time with another few.
+# Materialized, because a plain subquery may run once per row and select other rows each time.
 _DELETE = """
 with old as materialized (
     select id from projects_idempotentrequest where id < %s order by id limit %s for update skip locked)
 delete from projects_idempotentrequest r using old where r.id = old.id
 """
 
-# Another request with this key holds the row until it commits: wait for it, but not for long. Whatever the work itself has to
-# wait for has nothing to do with the key, and waits as it would without one.
+# Another request with this key holds the row until it commits, so this one waits briefly. The timeout is reset afterwards: it
+# must not apply to locks that the work itself takes.
 CLAIM = """
 with patience as (select set_config('lock_timeout', '3s', true))
 insert into projects_idempotentrequest (id, organization_id, project_id, key, body_hash, created_at)
@@ -49,60 +49,65 @@ on conflict do nothing returning id, set_config('lock_timeout', '0', true)
 
 
 def idempotent(handler: Handler) -> Handler:
-    """Wraps a TenantView's `post`. With the header, the work and its answer commit together, once per key and project.
+    """Decorator for a TenantView's `post`. With the header, the work and its response commit together, once per key and
+    project.
 
-    Answers: the stored one with `Idempotent-Replayed: true`; 400 for a key that isn't 1–255 visible ASCII characters;
-    422 when the key came with another body; 409 while the first request runs. Only answers below 400 are kept.
+    A repeated request gets the stored response with `Idempotent-Replayed: true`. Errors: 400 for a key that isn't 1–255
+    visible ASCII characters, 422 if the key was used with another body, 409 while the first request is running. Only
+    responses below 400 are stored.
     """
 
     @wraps(handler)
-    def answer_once(view: TenantView, request: Request, *args: Any, **kwargs: Any) -> Response:
+    def wrapper(view: TenantView, request: Request, *args: Any, **kwargs: Any) -> Response:
         key = _key_of(request)
         if key is None:
             return handler(view, request, *args, **kwargs)
         body_hash = _hash_of(request)
         claimed = _claim(view.project.pk, key=key, body_hash=body_hash)
         if claimed is None:
-            stored = _stored(view.project.pk, key=key, body_hash=body_hash)
+            stored = _load_response(view.project.pk, key=key, body_hash=body_hash)
             response = view.replay(stored.answer, status=stored.status or 200)
-            response[REPLAYED] = "true"
+            response[REPLAYED_HEADER] = "true"
             return response
         response = handler(view, request, *args, **kwargs)
-        _keep(claimed, response.data, status=response.status_code)
+        _store(claimed, response.data, status=response.status_code)
         return response
 
-    answer_once.is_idempotent = True  # type: ignore[attr-defined]  # the schema reads it
-    return answer_once
+    wrapper.is_idempotent = True  # type: ignore[attr-defined]  # read by the schema
+    return wrapper
 
 
-def once(
+def run_once(
     project_id: UUID,
     request: HttpRequest,
-    words: str,
+    content: str,
     work: Callable[[], dict[str, Any]],
     *,
     key: str | None = None,
 ) -> dict[str, Any]:
-    """The same for a page, in the running transaction: the answer of the work, as JSON, or the one that its Idempotency-Key
-    had, or the `key` of its form where no script has sent one. `words` are what the request says. Raises ApiError as above.
+    """Idempotency for a page, inside the running transaction: return the work's result, or the stored one for a
+    repeated key.
+
+    The key is the Idempotency-Key header, or `key` from the form if no script sent the header. `content` is what
+    the key is bound to; results are stored as JSON. Raises ApiError like `idempotent`.
     """
     key = _checked_key(request.headers.get("Idempotency-Key", key))
     if key is None:
         return work()
-    body_hash = hashlib.sha256(f"{request.path}\n{words}".encode()).hexdigest()
+    body_hash = hashlib.sha256(f"{request.path}\n{content}".encode()).hexdigest()
     claimed = _claim(project_id, key=key, body_hash=body_hash)
     if claimed is None:
-        return cast(dict[str, Any], _stored(project_id, key=key, body_hash=body_hash).answer)
+        return cast(dict[str, Any], _load_response(project_id, key=key, body_hash=body_hash).answer)
     answer = work()
-    _keep(claimed, answer, status=202)
+    _store(claimed, answer, status=202)
     return answer
 
 
-def delete_old_answers() -> int:
-    """Forget keys older than a day, up to 5,000 of them, in all tenants. Returns how many; call again for the rest."""
-    newest = _first_id_at(time.time() - KEPT_HOURS * 3600)
+def delete_old_responses() -> int:
+    """Delete stored responses older than a day, in all tenants, up to 5,000 per call. Returns how many were deleted."""
+    newest = _lowest_id_at(time.time() - RETENTION_HOURS * 3600)
     with connections["ops"].cursor() as cursor:
-        cursor.execute(_DELETE, [newest, DELETED_AT_ONCE])
+        cursor.execute(_DELETE, [newest, DELETE_BATCH])
         return int(cursor.rowcount)
 
 
@@ -111,7 +116,7 @@ def _key_of(request: Request) -> str | None:
 
 
 def _checked_key(key: str | None) -> str | None:
-    if key is not None and not VISIBLE.fullmatch(key):
+    if key is not None and not KEY_FORMAT.fullmatch(key):
         message = f"Idempotency-Key must be 1 to 255 visible ASCII characters; it has {len(key)}."
         raise ApiError("invalid_idempotency_key", message, field="Idempotency-Key")
     return key
@@ -123,7 +128,9 @@ def _hash_of(request: Request) -> str:
 
 
 def _claim(project_id: UUID, *, key: str, body_hash: str) -> UUID | None:
-    """The new row's id, or None when the key was answered before. Raises ApiError 409 when it is being answered."""
+    """The id of the new row, or None if the key already has a response. Raises ApiError 409 while the first request
+    runs.
+    """
     try:
         with connection.cursor() as cursor:
             cursor.execute(CLAIM, [uuid7(), current_organization_id(), project_id, key, body_hash])
@@ -135,18 +142,18 @@ def _claim(project_id: UUID, *, key: str, body_hash: str) -> UUID | None:
     return row[0] if row else None
 
 
-def _stored(project_id: UUID, *, key: str, body_hash: str) -> IdempotentRequest:
-    """The first request with this key, answered. Raises ApiError."""
+def _load_response(project_id: UUID, *, key: str, body_hash: str) -> IdempotentRequest:
+    """The completed first request with this key. Raises ApiError."""
     stored = IdempotentRequest.objects.filter(project_id=project_id, key=key).first()
     if stored is None or stored.status is None:
         raise _in_progress()
     if stored.body_hash != body_hash:
-        message = "This Idempotency-Key was used with another body or address; use a new one."
+        message = "This Idempotency-Key was used with another body or URL; use a new one."
         raise ApiError("idempotency_key_reused", message, field="Idempotency-Key", status=422)
     return stored
 
 
-def _keep(claimed: UUID, answer: Any, *, status: int) -> None:
+def _store(claimed: UUID, answer: Any, *, status: int) -> None:
     row = IdempotentRequest.objects.filter(pk=claimed)
     if status >= 400:
         row.delete()
@@ -155,10 +162,10 @@ def _keep(claimed: UUID, answer: Any, *, status: int) -> None:
 
 
 def _in_progress() -> ApiError:
-    message = "A request with this Idempotency-Key is still running. Try again in a moment."
+    message = "A request with this Idempotency-Key is in progress. Try again in a moment."
     return ApiError("request_in_progress", message, field="Idempotency-Key", status=409, headers={"Retry-After": "1"})
 
 
-def _first_id_at(seconds: float) -> UUID:
-    """Below every id that was made from this moment on."""
+def _lowest_id_at(seconds: float) -> UUID:
+    """A lower bound for ids created from this moment on."""
     return UUID(int=int(seconds * 1000) << 80)

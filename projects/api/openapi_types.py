@@ -1,7 +1,8 @@
-"""What a type says in the OpenAPI document: the types that mypy holds payloads to, and no second description of them.
+"""OpenAPI schemas from Python types, so that the types mypy checks are the only description of a payload.
 
-A name of its own there have a TypedDict (without `Payload`), a `Page` of one, an enum and a pydantic model. `Annotated[str, …]` says
-which text it is, by a format, an enum or a Literal; `Annotated[dict[str, Any], Model]` which object; a text in it is the description.
+Named components are made from a TypedDict (without its suffix `Payload`), a `Page` of one, an enum and a pydantic
+model. `Annotated[str, …]` narrows a string by a format, an enum or a Literal, and `Annotated[dict[str, Any], Model]` an
+object. A string in the annotation becomes the description.
 """
 
 from __future__ import annotations
@@ -42,12 +43,12 @@ from pydantic import BaseModel
 
 Document = dict[str, Any]
 
-# The rows that our docstrings name, which say nothing to others.
+# References to requirements in docstrings, which mean nothing to readers of the document.
 ROWS = re.compile(r" \([A-Z]+\d+(?:[-, ]+[A-Z]+\d+)*\)")
 
 
-class NamedShape(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]
-    """drf-spectacular's way to a component that is made of no serializer."""
+class NamedComponent(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]
+    """drf-spectacular extension for components that are not serializers."""
 
     priority = 1
 
@@ -70,75 +71,75 @@ class NamedShape(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]
         return _typed_dict(self.target, auto_schema)
 
 
-def shape_of(hint: Any, auto_schema: Any) -> Document:
-    """What the document says of a type; what has a name is referred to by it. Raises TypeError for one that isn't known here."""
+def schema_of(hint: Any, auto_schema: Any) -> Document:
+    """The schema of a type, as a reference if it is a named component. Raises TypeError for an unsupported type."""
     origin, arguments = get_origin(hint), get_args(hint)
     if origin is Annotated:
         return _annotated(hint, auto_schema)
-    if NamedShape._matches(hint):
+    if NamedComponent._matches(hint):
         return dict(auto_schema.resolve_serializer(hint, "response").ref)
     if origin in (Union, UnionType):
         return _union(arguments, auto_schema)
     if origin in (list, Sequence):
-        return dict(build_array_type(shape_of(arguments[0], auto_schema)))
+        return dict(build_array_type(schema_of(arguments[0], auto_schema)))
     if origin in (dict, Mapping):
-        return {"type": "object", "additionalProperties": shape_of(arguments[1], auto_schema)}
+        return {"type": "object", "additionalProperties": schema_of(arguments[1], auto_schema)}
     if origin is Literal:
         return dict(resolve_type_hint(hint))  # type: ignore[no-untyped-call]
-    return _plain(hint)
+    return _basic(hint)
 
 
-def _plain(hint: Any) -> Document:
+def _basic(hint: Any) -> Document:
     if hint in (Any, object):
         return {}
     if hint in (str, int, float, bool, datetime, UUID) or isinstance(hint, OpenApiTypes):
         return dict(build_basic_type(hint) or {})
-    raise TypeError(f"{hint!r} has no form in the OpenAPI document.")
+    raise TypeError(f"{hint!r} has no OpenAPI schema.")
 
 
 def _annotated(hint: Any, auto_schema: Any) -> Document:
     bare, *notes = get_args(hint)
-    closer = next((note for note in notes if not isinstance(note, str)), bare)
-    said = shape_of(closer, auto_schema)
+    refinement = next((note for note in notes if not isinstance(note, str)), bare)
+    schema = schema_of(refinement, auto_schema)
     if text := " ".join(note for note in notes if isinstance(note, str)):
-        # Nothing may stand beside a reference.
-        return {**({"allOf": [said]} if "$ref" in said else said), "description": text}
-    return said
+        # OpenAPI 3.0 ignores siblings of $ref.
+        return {**({"allOf": [schema]} if "$ref" in schema else schema), "description": text}
+    return schema
 
 
 def _union(arguments: Sequence[Any], auto_schema: Any) -> Document:
-    shapes = [shape_of(one, auto_schema) for one in arguments if one is not NoneType]
-    said = shapes[0] if len(shapes) == 1 else {"anyOf": shapes}
-    return _or_null(said) if NoneType in arguments else said
+    schemas = [schema_of(one, auto_schema) for one in arguments if one is not NoneType]
+    schema = schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
+    return _nullable(schema) if NoneType in arguments else schema
 
 
-def _or_null(said: Document) -> Document:
-    if not said:
-        return said
-    return {**({"allOf": [said]} if "$ref" in said else said), "nullable": True}
+def _nullable(schema: Document) -> Document:
+    if not schema:
+        return schema
+    return {**({"allOf": [schema]} if "$ref" in schema else schema), "nullable": True}
 
 
 def _typed_dict(hint: Any, auto_schema: Any) -> Document:
     kind = get_origin(hint) or hint
-    given = dict(zip(getattr(kind, "__parameters__", ()), get_args(hint), strict=True))
+    arguments = dict(zip(getattr(kind, "__parameters__", ()), get_args(hint), strict=True))
     hints = get_type_hints(kind, include_extras=True)
-    # Of postponed annotations the class itself doesn't know which are NotRequired.
+    # With postponed annotations, __required_keys__ doesn't reflect NotRequired.
     optional = {name for name, one in hints.items() if get_origin(one) is NotRequired}
-    properties = {name: shape_of(_filled(one, given), auto_schema) for name, one in hints.items()}
+    properties = {name: schema_of(_substitute(one, arguments), auto_schema) for name, one in hints.items()}
     required = kind.__required_keys__ - optional
     return dict(build_object_type(properties=properties, required=required, description=cleandoc(kind.__doc__ or "")))
 
 
-def _filled(hint: Any, given: Mapping[TypeVar, Any]) -> Any:
-    """The type with what its class was given for its parameters."""
+def _substitute(hint: Any, arguments: Mapping[TypeVar, Any]) -> Any:
+    """The type, with its class's type parameters substituted."""
     if get_origin(hint) is NotRequired:
         hint = get_args(hint)[0]
-    wanted = getattr(hint, "__parameters__", ())
-    return hint[tuple(given[one] for one in wanted)] if wanted else given.get(hint, hint)
+    parameters = getattr(hint, "__parameters__", ())
+    return hint[tuple(arguments[one] for one in parameters)] if parameters else arguments.get(hint, hint)
 
 
 def _enum_name(kind: type[Enum]) -> str:
-    """As ENUM_NAME_OVERRIDES has it, which says of an enum that bodies take it too; else as the class is called."""
+    """The name from ENUM_NAME_OVERRIDES if request bodies use the same enum; otherwise one made from the class name."""
     choices = getattr(kind, "choices", [(one.value, one.name) for one in kind])
     names = load_enum_name_overrides()  # type: ignore[no-untyped-call]
     shared: str | None = names.get(list_hash([(value, label) for value, label in choices if value]))
@@ -152,41 +153,47 @@ def _bare_name(hint: Any) -> str:
 
 
 def _model(kind: type[BaseModel], auto_schema: Any) -> Document:
-    """A pydantic model by its aliases. What it is made of stands beside it in its module."""
-    whole = kind.model_json_schema(mode="validation")
-    beside = vars(sys.modules[kind.__module__])
-    return dict(_older(whole, {name: shape_of(beside[name], auto_schema)["$ref"] for name in whole.pop("$defs", ())}))
+    """Schema of a pydantic model, by alias; nested models are resolved in the defining module."""
+    schema = kind.model_json_schema(mode="validation")
+    namespace = vars(sys.modules[kind.__module__])
+    return dict(
+        _to_openapi(schema, {name: schema_of(namespace[name], auto_schema)["$ref"] for name in schema.pop("$defs", ())})
+    )
 
 
-def _older(said: Any, refs: Mapping[str, str]) -> Any:
-    """JSON Schema as pydantic writes it, in the words of OpenAPI 3.0."""
-    if isinstance(said, list):
-        return [_older(one, refs) for one in said]
-    if not isinstance(said, dict):
-        return said
-    older = dict(_older_words(said, refs))
-    # Nothing may stand beside a reference.
-    return {"allOf": [{"$ref": older.pop("$ref")}], **older} if "$ref" in older and len(older) > 1 else older
+def _to_openapi(schema: Any, refs: Mapping[str, str]) -> Any:
+    """Pydantic's JSON Schema converted to OpenAPI 3.0."""
+    if isinstance(schema, list):
+        return [_to_openapi(one, refs) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    converted = dict(_openapi_items(schema, refs))
+    # OpenAPI 3.0 ignores siblings of $ref.
+    return (
+        {"allOf": [{"$ref": converted.pop("$ref")}], **converted}
+        if "$ref" in converted and len(converted) > 1
+        else converted
+    )
 
 
-def _older_words(said: Document, refs: Mapping[str, str]) -> Iterator[tuple[str, Any]]:
-    for word, value in said.items():
-        match word:
+def _openapi_items(schema: Document, refs: Mapping[str, str]) -> Iterator[tuple[str, Any]]:
+    for keyword, value in schema.items():
+        match keyword:
             case "title" if isinstance(value, str):
                 continue
             case "description":
-                yield word, ROWS.sub("", value.partition("\n\n")[0])
+                yield keyword, ROWS.sub("", value.partition("\n\n")[0])
             case "properties":
-                yield word, {name: _older(one, refs) for name, one in value.items()}
+                yield keyword, {name: _to_openapi(one, refs) for name, one in value.items()}
             case "const":
                 yield "enum", [value]
             case "$ref":
-                yield word, refs[value.rpartition("/")[2]]
+                yield keyword, refs[value.rpartition("/")[2]]
             case "anyOf" if {"type": "null"} in value:
-                [one] = [_older(one, refs) for one in value if one != {"type": "null"}]
-                yield from _or_null(one).items()
+                [one] = [_to_openapi(one, refs) for one in value if one != {"type": "null"}]
+                yield from _nullable(one).items()
             case _:
-                yield word, _older(value, refs)
+                yield keyword, _to_openapi(value, refs)
 
 
 def _is_class(target: Any, kind: type) -> bool:

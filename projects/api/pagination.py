@@ -1,4 +1,4 @@
-"""Lists in pages: `{"results": […], "next": url or null}`, stable while rows are added."""
+"""Keyset pagination: `{"results": […], "next": url or null}`, stable while rows are added."""
 
 from __future__ import annotations
 
@@ -20,12 +20,14 @@ from rest_framework.utils.urls import replace_query_param
 from projects.api.typed_responses import Page, TypedResponse
 from projects.common.api_error import ApiError
 
-LARGEST_PAGE = 200
-# Ids grow with time (uuid7).
+MAX_PAGE_SIZE = 200
+# Ids are ordered by time (uuid7).
 NEWEST_FIRST = "-id"
-# What every list takes.
+# Query parameters of every list.
 PAGED = (
-    OpenApiParameter("limit", {"type": "integer", "minimum": 1, "maximum": LARGEST_PAGE}, description="Rows per page."),
+    OpenApiParameter(
+        "limit", {"type": "integer", "minimum": 1, "maximum": MAX_PAGE_SIZE}, description="Rows per page."
+    ),
     OpenApiParameter("cursor", OpenApiTypes.STR, description="From `next`."),
 )
 
@@ -34,16 +36,17 @@ P = TypeVar("P")
 
 
 class Pages(BasePagination):
-    """Pages by one column, then by id: no row is shown twice or left out while others come.
+    """Keyset pagination by one column, then by id: no row is repeated or skipped while others are added.
 
-    `?limit=` asks for up to 200 rows, `?cursor=` is what `next` carries. A view's `ordering` is the column, `-id` by default.
+    `?limit=` is the page size, up to 200; `?cursor=` comes from `next`. A view's `ordering` names the column, `-id` by
+    default.
     """
 
     def paginate_queryset(self, queryset: Any, request: Request, view: Any = None) -> list[Any]:
-        return self.cut(queryset, request, ordering=getattr(view, "ordering", NEWEST_FIRST))
+        return self.paginate(queryset, request, ordering=getattr(view, "ordering", NEWEST_FIRST))
 
-    def cut(self, queryset: QuerySet[M], request: Request, *, ordering: str) -> list[M]:
-        """The rows of the page that the request asks for. Raises ApiError for a limit or cursor that we never gave."""
+    def paginate(self, queryset: QuerySet[M], request: Request, *, ordering: str) -> list[M]:
+        """The rows of the requested page. Raises ApiError for an invalid limit or cursor."""
         limit = _limit(request)
         sign = "-" if ordering.startswith("-") else ""
         rows = _after_cursor(queryset, request, ordering=ordering).order_by(ordering, f"{sign}id")
@@ -56,37 +59,43 @@ class Pages(BasePagination):
 
 
 def _limit(request: Request) -> int:
-    asked = request.query_params.get("limit")
-    if asked is None:
-        return int(api_settings.PAGE_SIZE or LARGEST_PAGE)
-    if not (asked.isascii() and asked.isdigit() and len(asked) < 6 and 1 <= int(asked) <= LARGEST_PAGE):
-        raise ApiError("invalid_limit", f"limit must be a number between 1 and {LARGEST_PAGE}.", field="limit")
-    return int(asked)
+    requested = request.query_params.get("limit")
+    if requested is None:
+        return int(api_settings.PAGE_SIZE or MAX_PAGE_SIZE)
+    if not (
+        requested.isascii() and requested.isdigit() and len(requested) < 6 and 1 <= int(requested) <= MAX_PAGE_SIZE
+    ):
+        raise ApiError("invalid_limit", f"limit must be a number between 1 and {MAX_PAGE_SIZE}.", field="limit")
+    return int(requested)
 
 
 def _after_cursor(queryset: QuerySet[M], request: Request, *, ordering: str) -> QuerySet[M]:
     cursor = request.query_params.get("cursor")
     if cursor is None:
         return queryset
-    column, beyond = ordering.lstrip("-"), "lt" if ordering.startswith("-") else "gt"
+    column, comparison = ordering.lstrip("-"), "lt" if ordering.startswith("-") else "gt"
     try:
         last_id, _, text = urlsafe_b64decode(cursor).decode().partition(" ")
         value = _field(queryset.model, column).to_python(text)
-        tie = Q(**{column: value, f"id__{beyond}": _field(queryset.model, "id").to_python(last_id)})
+        tie = Q(**{column: value, f"id__{comparison}": _field(queryset.model, "id").to_python(last_id)})
     except (ValueError, ValidationError) as error:
-        raise ApiError("invalid_cursor", "cursor is not one that we gave; begin without it.", field="cursor") from error
-    return queryset.filter(Q(**{f"{column}__{beyond}": value}) | tie)
+        raise ApiError(
+            "invalid_cursor", "cursor is not valid. Use the one from next, or leave it out.", field="cursor"
+        ) from error
+    return queryset.filter(Q(**{f"{column}__{comparison}": value}) | tie)
 
 
 def _next_url(request: Request, *, last: Model, ordering: str) -> str:
     value = getattr(last, ordering.lstrip("-"))
     text = value.isoformat() if isinstance(value, datetime) else str(value)
     cursor = urlsafe_b64encode(f"{last.pk} {text}".encode()).decode()
-    return replace_query_param(_address_of(request), "cursor", cursor)
+    return replace_query_param(_request_url(request), "cursor", cursor)
 
 
-def _address_of(request: Request) -> str:
-    """Where the request was sent. At the public host that is the public address: what ends TLS before us passes it on as http."""
+def _request_url(request: Request) -> str:
+    """The request's URL. At the public host this is the public URL, because a proxy that terminates TLS forwards plain
+    http.
+    """
     if request.get_host() == urlsplit(settings.BASE_URL).netloc:
         return f"{settings.BASE_URL}{request.get_full_path()}"
     return request.build_absolute_uri()
@@ -95,5 +104,5 @@ def _address_of(request: Request) -> str:
 def _field(model: type[Model], name: str) -> Field[Any, Any]:
     field = model._meta.get_field(name)
     if not isinstance(field, Field):
-        raise TypeError(f"{model.__name__}.{name} is no column to order by.")
+        raise TypeError(f"{model.__name__}.{name} is not a column.")
     return field

@@ -1,4 +1,6 @@
-"""JSON as we accept it: what PostgreSQL can store, what every reader reads alike, and nothing that can exhaust us."""
+"""Strict JSON parsing: rejects values that PostgreSQL can't store, that parsers read differently, or that exhaust
+resources.
+"""
 
 from __future__ import annotations
 
@@ -13,19 +15,19 @@ from rest_framework.parsers import BaseParser
 from projects.common.api_error import ApiError
 from projects.records.attributes import type_name
 
-DEEPEST = 32
-TOO_DEEP = f"JSON may be nested at most {DEEPEST} levels."
-SMALLEST, LARGEST = -(2**63), 2**63 - 1
-# No 64-bit integer is longer; a longer one is not worth the work of reading it.
-LONGEST_INTEGER = 20
+MAX_DEPTH = 32
+TOO_DEEP = f"JSON may be nested at most {MAX_DEPTH} levels."
+MIN_INTEGER, MAX_INTEGER = -(2**63), 2**63 - 1
+# The length of the longest 64-bit integer; longer ones are not parsed, because that takes quadratic time.
+MAX_INTEGER_DIGITS = 20
 
-# Linear in every body: a string never gives back what it took, and an unfinished one takes the rest.
+# Linear time for any body: strings match possessively, and an unterminated one consumes the rest.
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*+"?|[\[{]|[\]}]', re.DOTALL)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class StrictJSONParser(BaseParser):
-    """Parses an object, or raises ApiError with status 400 that says what is wrong and where. An empty body is `{}`."""
+    """Parses a JSON object, or raises ApiError 400 with the reason and the position. An empty body is `{}`."""
 
     media_type = "application/json"
 
@@ -36,7 +38,7 @@ class StrictJSONParser(BaseParser):
 
 
 def parse_object(body: bytes) -> dict[str, Any]:
-    """The object in a body. Raises ApiError."""
+    """The JSON object in a body. Raises ApiError."""
     if not body.strip():
         return {}
     _check_depth(body)
@@ -48,7 +50,7 @@ def parse_object(body: bytes) -> dict[str, Any]:
 
 
 def parse_value(text: str) -> Any:
-    """Any one JSON value, held to the same rules as a body. Raises ApiError."""
+    """Any JSON value, under the same rules as a body. Raises ApiError."""
     _check_depth(text.encode("utf-8", "replace"))
     value = _load(text)
     _check_values({"value": value}, has_escapes="\\u" in text)
@@ -56,11 +58,11 @@ def parse_value(text: str) -> Any:
 
 
 def check_value(value: Any) -> None:
-    """Whether a value that was parsed elsewhere keeps the same rules. Raises ApiError."""
-    level, depth = [value], 0
-    while level := [item for part in level for item in _items_of(part)]:
+    """Check an already parsed value against the same rules. Raises ApiError."""
+    items, depth = [value], 0
+    while items := [item for part in items for item in _items_of(part)]:
         depth += 1
-        if depth > DEEPEST:
+        if depth > MAX_DEPTH:
             raise ApiError("json_too_deep", TOO_DEEP)
     _check_values(value if isinstance(value, dict) else {"value": value}, has_escapes=True)
 
@@ -70,7 +72,7 @@ def _items_of(value: Any) -> Iterable[Any]:
 
 
 def _check_depth(body: bytes) -> None:
-    if body.count(b"[") + body.count(b"{") <= DEEPEST:
+    if body.count(b"[") + body.count(b"{") <= MAX_DEPTH:
         return
     depth = 0
     for token in _TOKEN.finditer(body):
@@ -79,7 +81,7 @@ def _check_depth(body: bytes) -> None:
             depth += 1
         elif first in b"]}":
             depth -= 1
-        if depth > DEEPEST:
+        if depth > MAX_DEPTH:
             raise ApiError("json_too_deep", TOO_DEEP)
 
 
@@ -111,24 +113,24 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _integer(digits: str) -> int:
-    return int(digits) if len(digits) <= LONGEST_INTEGER else LARGEST + 1
+    return int(digits) if len(digits) <= MAX_INTEGER_DIGITS else MAX_INTEGER + 1
 
 
 def _check_values(root: dict[str, Any], *, has_escapes: bool) -> None:
-    """Refuse what a column or another reader would choke on. Bad text can only come from a `\\u` escape."""
+    """Reject values that a column or another parser can't represent. Invalid text can only come from a `\\u` escape."""
     for path, value in _leaves(root, path=()):
         if isinstance(value, str):
             if has_escapes:
                 _check_text(path, value)
         elif isinstance(value, float):
             _check_float(path, value)
-        elif isinstance(value, int) and not SMALLEST <= value <= LARGEST:
-            name = _shown(path)
-            raise ApiError("out_of_range", f"{name} must be between {SMALLEST} and {LARGEST}.", field=name)
+        elif isinstance(value, int) and not MIN_INTEGER <= value <= MAX_INTEGER:
+            name = _display_path(path)
+            raise ApiError("out_of_range", f"{name} must be between {MIN_INTEGER} and {MAX_INTEGER}.", field=name)
 
 
 def _leaves(value: Any, *, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Every text and number with its path; a key counts as a text of its object."""
+    """Every string and number with its path; a key counts as a string of its object."""
     if isinstance(value, dict):
         for key, item in value.items():
             inner = (*path, key)
@@ -143,19 +145,19 @@ def _leaves(value: Any, *, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, .
 
 def _check_text(path: tuple[str, ...], text: str) -> None:
     if "\0" in text:
-        raise ApiError("nul_character", f"{_shown(path)} contains a NUL character.", field=_shown(path))
+        raise ApiError("nul_character", f"{_display_path(path)} contains a NUL character.", field=_display_path(path))
     if _SURROGATE.search(text):
-        # Only the outermost name is sure to be printable.
-        top = _shown(path[:1])
-        raise ApiError("invalid_unicode", f"{top} contains text that is not valid Unicode.", field=_shown(path))
+        # Only the outermost name is certain to be printable.
+        top = _display_path(path[:1])
+        raise ApiError("invalid_unicode", f"{top} contains text that is not valid Unicode.", field=_display_path(path))
 
 
 def _check_float(path: tuple[str, ...], value: float) -> None:
     if not math.isfinite(value):
-        name = _shown(path)
+        name = _display_path(path)
         raise ApiError("out_of_range", f"{name} must be a number between -1.8e308 and 1.8e308.", field=name)
 
 
-def _shown(path: tuple[str, ...]) -> str:
-    """The dotted path; a name in it may hold the very characters it is refused for."""
+def _display_path(path: tuple[str, ...]) -> str:
+    """The dotted path, made printable: a name in it may contain the very characters it is rejected for."""
     return ".".join(path).replace("\0", "\\u0000")[:200]

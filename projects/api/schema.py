@@ -1,4 +1,4 @@
-"""What OpenAPI says of every view: how to sign in, what an error looks like, what may stand in a body, and what follows."""
+"""OpenAPI generation: authentication, errors, request bodies, idempotency keys and links between operations."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import force_instance
 from rest_framework import serializers
 
-from projects.api.openapi_types import shape_of
+from projects.api.openapi_types import schema_of
 from projects.api.serializers import StrictSerializer, TextField
-from projects.api.typed_responses import answers_of
+from projects.api.typed_responses import response_types
 
 ERROR = {
     "type": "object",
@@ -23,14 +23,14 @@ ERROR = {
             "type": "object",
             "required": ["code", "message", "field", "request_id"],
             "properties": {
-                "code": {"type": "string", "description": "For programs."},
-                "message": {"type": "string", "description": "For people: what is wrong, and where."},
+                "code": {"type": "string", "description": "Machine-readable code."},
+                "message": {"type": "string", "description": "Human-readable: what is wrong, and where."},
                 "field": {
                     "type": "string",
                     "nullable": True,
-                    "description": "Dotted path in the body, or a parameter.",
+                    "description": "Dotted path in the body, or the parameter's name.",
                 },
-                "request_id": {"type": "string", "description": "Also in the header X-Request-ID."},
+                "request_id": {"type": "string", "description": "The same as in the header X-Request-ID."},
             },
         }
     },
@@ -38,24 +38,25 @@ ERROR = {
 IDEMPOTENCY_KEY = {
     "name": "Idempotency-Key",
     "in": "header",
-    "description": "1 to 255 visible ASCII characters. The same key and body get the first answer again for a day.",
+    "description": "1 to 255 visible ASCII characters. For a day, the same key and body return the stored response.",
     "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": r"^[\x21-\x7e]+$"},
 }
-# The field of an answer that stands in the address of what was made, by the parameter's name; `id` for all others.
-NAMED_BY = {"name": "name", "slug": "slug"}
+# The response field used in the created object's URL, by path parameter; `id` for all others.
+ID_FIELDS = {"name": "name", "slug": "slug"}
 
 
 class Schema(AutoSchema):
-    """Reads what a handler answers with off its type, beside what `extend_schema` says of it. Adds our error to every operation,
-    what its address may ask, and the header to those that take an Idempotency-Key. A body that refuses what it doesn't know
-    says so.
+    """AutoSchema that reads response types from a handler's return annotation, beside `extend_schema`.
+
+    It adds the common error, the query parameters and the Idempotency-Key header where an operation takes one. Strict
+    serializers are marked as rejecting unknown fields.
     """
 
     def get_operation(self, *args: Any, **kwargs: Any) -> Any:
         operation = super().get_operation(*args, **kwargs)
         if operation is None:
             return None
-        operation["responses"].setdefault("default", {"description": "What went wrong."})
+        operation["responses"].setdefault("default", {"description": "The error."})
         for status, answer in operation["responses"].items():
             if not status.isdigit() or int(status) >= 400:
                 answer.setdefault("content", {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}})
@@ -64,14 +65,14 @@ class Schema(AutoSchema):
         return operation
 
     def get_response_serializers(self) -> Any:
-        return {} if answers_of(self._handler()) else super().get_response_serializers()
+        return {} if response_types(self._handler()) else super().get_response_serializers()
 
     def _get_response_bodies(self, direction: Any = "response") -> dict[str, Any]:
-        answers = {code: shape_of(payload, self) for code, payload in answers_of(self._handler()).items()}
+        answers = {code: schema_of(payload, self) for code, payload in response_types(self._handler()).items()}
         respond = self._get_response_for_code
         said = {str(code): respond(shape, str(code)) for code, shape in answers.items()}  # type: ignore[no-untyped-call]
         for status, more in super()._get_response_bodies(direction).items():
-            # What a handler answers in JSON may be had in another form too.
+            # A JSON response may also have other content types.
             content = {**said.get(status, {}).get("content", {}), **more.get("content", {})}
             said[status] = {**more, "content": content} if content else more
         return said
@@ -85,7 +86,7 @@ class Schema(AutoSchema):
         if direction == "request" and issubclass(kind, StrictSerializer):
             said["additionalProperties"] = False
         if kind.__doc__ is None:
-            # Else it would be described by what is said of all serializers.
+            # Otherwise it would inherit the docstring of the base serializer.
             said.pop("description", None)
         return said
 
@@ -104,14 +105,14 @@ class Schema(AutoSchema):
         return getattr(self.view, getattr(self.view, "action", None) or self.method.lower(), None)
 
 
-def share_the_error(result: dict[str, Any], **_: Any) -> dict[str, Any]:
-    """drf-spectacular's hook: every operation refers to one error, so that a program made of the document has one."""
+def add_error_component(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """drf-spectacular hook: add one Error component that every operation refers to."""
     result["components"].setdefault("schemas", {})["Error"] = ERROR
     return result
 
 
-def link_what_is_made(result: dict[str, Any], **_: Any) -> dict[str, Any]:
-    """drf-spectacular's hook: the answer of a call that makes something names the calls that go on with it."""
+def add_created_links(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """drf-spectacular hook: link each operation that creates an object to the operations on that object."""
     for path, operations in result["paths"].items():
         made = operations.get("post", {}).get("responses", {}).get("201")
         if made is not None and (links := dict(_links_below(path, result["paths"]))):
@@ -120,11 +121,11 @@ def link_what_is_made(result: dict[str, Any], **_: Any) -> dict[str, Any]:
 
 
 def _links_below(path: str, paths: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """OpenAPI's links to what is at `path/{one}` and right below it, where that is all that the address needs."""
+    """OpenAPI links to the operations at `path/{one}` and directly below it, if that parameter is all their URL needs."""
     below = re.compile(rf"{re.escape(path)}/{{(\w+)}}(/[^{{}}]+)?")
     for other, operations in paths.items():
         if found := below.fullmatch(other):
-            value = f"$response.body#/{NAMED_BY.get(found[1], 'id')}"
+            value = f"$response.body#/{ID_FIELDS.get(found[1], 'id')}"
             for operation in operations.values():
                 name = operation["operationId"]
                 yield name, {"operationId": name, "parameters": {found[1]: value}}
@@ -132,7 +133,7 @@ def _links_below(path: str, paths: dict[str, Any]) -> Iterator[tuple[str, dict[s
 
 def _add_parameter(operation: dict[str, Any], parameter: dict[str, Any]) -> None:
     parameters = operation.setdefault("parameters", [])
-    if all(standing["name"] != parameter["name"] for standing in parameters):
+    if all(existing["name"] != parameter["name"] for existing in parameters):
         parameters.append(parameter)
 
 
@@ -153,5 +154,5 @@ class MemberScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-c
             "type": "apiKey",
             "in": "cookie",
             "name": "sessionid",
-            "description": "A signed-in member's browser, with the headers `X-Project` and `X-CSRFToken`.",
+            "description": "The session of a signed-in member, with the headers `X-Project` and `X-CSRFToken`.",
         }

@@ -1,4 +1,4 @@
-"""The address of the OpenAPI document, which is built once per process."""
+"""The view of the OpenAPI document, which is built once per process."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.renderers import OpenApiJsonRenderer, OpenApiYamlRenderer
 from rest_framework.renderers import BaseRenderer
 
-_building = Lock()
+_build_lock = Lock()
 _rendered: dict[type[BaseRenderer], Rendered] = {}
 
 
 @dataclass(frozen=True)
 class Rendered:
-    """The document in one form, as it is sent."""
+    """The document in one format, ready to send."""
 
     content: bytes
     etag: str
@@ -32,14 +32,14 @@ class Rendered:
 @cache_control(public=True, max_age=60)
 @vary_on_headers("Accept")
 def schema(request: HttpRequest) -> HttpResponseBase:
-    """The document as YAML, or as JSON where `?format=` or `Accept` asks for it; 304 for a client that has it.
+    """The document as YAML, or as JSON if `?format=` or `Accept` asks for it. Supports conditional requests.
 
-    Anybody may ask, and building it takes a few hundred milliseconds of CPU. Of several first requests at once, one builds
-    it and the others wait.
+    The view is public, and building the document takes a few hundred milliseconds of CPU. Concurrent first requests
+    wait for one build.
     """
-    asked = request.GET.get("format") or request.headers.get("Accept", "")
-    renderer = OpenApiJsonRenderer if "json" in asked else OpenApiYamlRenderer
-    with _building:
+    wanted = request.GET.get("format") or request.headers.get("Accept", "")
+    renderer = OpenApiJsonRenderer if "json" in wanted else OpenApiYamlRenderer
+    with _build_lock:
         rendered = _rendered.get(renderer) or _rendered.setdefault(renderer, _render(renderer))
     response = HttpResponse(rendered.content, content_type=renderer.media_type)
     response["ETag"] = rendered.etag

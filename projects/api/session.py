@@ -1,4 +1,4 @@
-"""The host and the signed-in person of an API request: who it is, is read from the cookie when a view asks, never written."""
+"""Session middleware for API requests: the session is loaded when a view needs the user, and never saved."""
 
 from __future__ import annotations
 
@@ -19,9 +19,7 @@ Answer = HttpResponse | Awaitable[HttpResponse]
 
 @sync_and_async_middleware
 def session_middleware(get_response: Callable[[HttpRequest], Answer]) -> Callable[[HttpRequest], Answer]:
-    """Stands in for Django's own, which cost an API call several changes of thread: of the session, of who is signed in, and of
-    the host names that are answered.
-    """
+    """Replaces Django's session, authentication and host checks, which cost an API request several thread switches."""
 
     def middleware(request: HttpRequest) -> Answer:
         request.get_host()

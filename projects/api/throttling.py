@@ -1,4 +1,4 @@
-"""How often a key may call: a token bucket in Redis, shared by all web processes."""
+"""Rate limits: a token bucket in Redis, shared by all web processes."""
 
 from __future__ import annotations
 
@@ -16,28 +16,15 @@ from rest_framework.throttling import BaseThrottle
 
 from projects.api.authentication import caller_of
 
-SECONDS = 0.25
-
-
-@cache
-def client() -> Redis:
-    """One client per process. No command is tried twice."""
-    return Redis.from_url(
-        settings.REDIS_URL,
-        socket_timeout=SECONDS,
-        socket_connect_timeout=SECONDS,
-        retry=Retry(NoBackoff(), 0),
-    )
-
-
 log = logging.getLogger(__name__)
 
 PER_MINUTE = 600
-# Redis that was away is asked again after this long, and spoken of in the log once a minute.
+TIMEOUT_SECONDS = 0.25
+# After an outage Redis is tried again after this pause; outages are logged once a minute.
 PAUSE_SECONDS, LOG_SECONDS = 2.0, 60.0
 
-# One step in Redis, by Redis's own clock: fill up, take one token, or say in how many milliseconds there is one.
-TAKE = """
+# Atomic, by Redis's clock: refill the bucket, then take a token or return the milliseconds until one is available.
+TAKE_SCRIPT = """
 local per_ms, size = tonumber(ARGV[1]), tonumber(ARGV[2])
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -52,7 +39,9 @@ return wait
 
 
 class KeyThrottle(BaseThrottle):
-    """`settings.API_REQUESTS_PER_MINUTE` per key or member, 600 by default. While Redis is away all are let in."""
+    """`settings.API_REQUESTS_PER_MINUTE` per key or member, 600 by default. During a Redis outage every request is
+    allowed.
+    """
 
     _wait: float | None = None
 
@@ -60,24 +49,29 @@ class KeyThrottle(BaseThrottle):
         caller = caller_of(request)
         if caller is None or not caller.throttled:
             return True
-        milliseconds = _outage.take(caller.bucket)
+        milliseconds = _limiter.take(caller.bucket)
         self._wait = milliseconds / 1000 or None
         return self._wait is None
 
     def wait(self) -> float | None:
-        """Seconds until there is a token."""
+        """Seconds until a token is available."""
         return self._wait
 
 
-class Outage:
-    """Asks Redis, and remembers for a moment that it didn't answer."""
+def seconds_to_wait(bucket: str, *, per_minute: int) -> float:
+    """The wait for a public page's rate limit; 0 if the request is allowed or Redis is unavailable."""
+    return _limiter.take(bucket, size=per_minute) / 1000
+
+
+class FailOpenLimiter:
+    """Takes tokens from Redis, and skips Redis for a moment after it fails."""
 
     def __init__(self) -> None:
         self._ask_again_at = 0.0
         self._log_again_at = 0.0
 
     def take(self, bucket: str, *, size: int | None = None) -> int:
-        """Milliseconds to wait for a token; 0 when one was taken, or when Redis is away."""
+        """Milliseconds until a token is available; 0 if one was taken or Redis is unavailable."""
         if time.monotonic() < self._ask_again_at:
             return 0
         try:
@@ -91,24 +85,32 @@ class Outage:
         self._ask_again_at = now + PAUSE_SECONDS
         if now >= self._log_again_at:
             self._log_again_at = now + LOG_SECONDS
-            log.warning("Requests are not counted while Redis is away: %s", error)
+            log.warning("Rate limits are off while Redis is unavailable: %s", error)
 
 
-def seconds_to_wait(bucket: str, *, per_minute: int) -> float:
-    """For a page that is open to strangers: 0 when it may answer, which it always may while Redis is away."""
-    return _outage.take(bucket, size=per_minute) / 1000
+_limiter = FailOpenLimiter()
 
 
 def take_token(bucket: str, *, size: int | None = None) -> int:
-    """Take one token of a bucket that holds `size` and fills up in a minute; returns the milliseconds to wait when there is
-    none. Raises RedisError."""
-    holds = size or int(getattr(settings, "API_REQUESTS_PER_MINUTE", PER_MINUTE))
-    return int(_script()(keys=[f"makegood:bucket:{bucket}"], args=[holds / 60_000, holds]))
+    """Take one token from a bucket that holds `size` tokens and refills in a minute.
+
+    Returns the milliseconds to wait if there is none. Raises RedisError.
+    """
+    capacity = size or int(getattr(settings, "API_REQUESTS_PER_MINUTE", PER_MINUTE))
+    return int(_script()(keys=[f"makegood:bucket:{bucket}"], args=[capacity / 60_000, capacity]))
 
 
 @cache
 def _script() -> Any:
-    return client().register_script(TAKE)
+    return client().register_script(TAKE_SCRIPT)
 
 
-_outage = Outage()
+@cache
+def client() -> Redis:
+    """The Redis client of this process. Commands are never retried."""
+    return Redis.from_url(
+        settings.REDIS_URL,
+        socket_timeout=TIMEOUT_SECONDS,
+        socket_connect_timeout=TIMEOUT_SECONDS,
+        retry=Retry(NoBackoff(), 0),
+    )

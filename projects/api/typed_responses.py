@@ -1,9 +1,10 @@
-"""What a view answers with, in the type of its handler: mypy holds the code to it, and the OpenAPI document is made of it.
+"""Typed responses: the handler's return annotation, checked by mypy, is also the source of the OpenAPI response.
 
-    def get(self, request: Request, ticket_id: UUID) -> Answer[TicketPayload]:
-        return Answer(ticket_payload(ticket))
+    def get(self, request: Request, ticket_id: UUID) -> TypedResponse[TicketPayload]:
+        return TypedResponse(ticket_payload(ticket))
 
-A payload is a TypedDict. Where a door outside the view makes the answer, `extend_schema(responses=…)` names the same type.
+A payload is a TypedDict. If code outside the view produces the response, `extend_schema(responses=…)` names the same
+type.
 """
 
 from __future__ import annotations
@@ -30,30 +31,30 @@ class TypedResponse(Generic[P_co], Response):
 
 
 class Created(TypedResponse[P_co]):
-    """201: something was made."""
+    """201: an object was created."""
 
     code = 201
 
 
 class Accepted(TypedResponse[P_co]):
-    """202: it is stored, and worked on."""
+    """202: the request was stored and is being processed."""
 
     code = 202
 
 
 class Page(TypedDict, Generic[P]):
-    """Some rows, and where the next ones are; null where there are no more."""
+    """One page of rows, and the URL of the next one, or null on the last page."""
 
     results: list[P]
     next: Url | None
 
 
-def answers_of(handler: Callable[..., Any]) -> Mapping[int, Any]:
-    """The payload's type by the status, as the handler's type has them. Nothing for one that doesn't say."""
-    said = get_type_hints(handler, include_extras=True).get("return")
-    kinds = get_args(said) if get_origin(said) in (Union, UnionType) else (said,)
-    return {get_origin(kind).code: get_args(kind)[0] for kind in kinds if _is_answer(get_origin(kind))}
+def response_types(handler: Callable[..., Any]) -> Mapping[int, Any]:
+    """The payload types by status, from the handler's return annotation; empty if it declares none."""
+    annotation = get_type_hints(handler, include_extras=True).get("return")
+    kinds = get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
+    return {get_origin(kind).code: get_args(kind)[0] for kind in kinds if _is_typed_response(get_origin(kind))}
 
 
-def _is_answer(kind: Any) -> bool:
+def _is_typed_response(kind: Any) -> bool:
     return isinstance(kind, type) and issubclass(kind, TypedResponse)

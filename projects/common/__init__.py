@@ -1,1 +1,1 @@
-"""Helpers that the rooms of projects share."""
+"""Building blocks shared by the packages of projects."""

@@ -1,4 +1,4 @@
-"""What the API refuses, as exceptions that any floor may raise. No framework is needed to import this."""
+"""API errors as exceptions, importable without Django."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 LONGEST_MESSAGE = 1_000
-# One sentence for every 404: what is not yours answers as what never was.
-NOTHING_HERE = "There is nothing at this address."
+# One message for every 404, so that another tenant's object looks like one that doesn't exist.
+NOTHING_HERE = "Not found."
 
 
 class ApiError(Exception):
-    """Something is wrong with this request."""
+    """An error response to the current request."""
 
     status: ClassVar[int] = 400
 
@@ -32,7 +32,7 @@ class ApiError(Exception):
         self.headers = dict(headers or {})
 
     def body(self, *, request_id: str) -> dict[str, Any]:
-        """The one shape of every error (design section 6)."""
+        """The response body, in the shape shared by all errors."""
         return {
             "error": {
                 "code": self.code,
@@ -44,7 +44,7 @@ class ApiError(Exception):
 
 
 class Conflict(ApiError):
-    """The thing is not in a state that allows this."""
+    """The object's state doesn't allow this."""
 
     status = 409
 
@@ -53,5 +53,5 @@ class Conflict(ApiError):
 
 
 def printable(text: str) -> str:
-    """The text with lone surrogates spelled out: an answer is UTF-8, whatever the question was."""
+    """The text with lone surrogates escaped, so that the response is valid UTF-8."""
     return text.encode("utf-8", "backslashreplace").decode()

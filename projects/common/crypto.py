@@ -1,4 +1,4 @@
-"""Secrets at rest: authenticated encryption with the tenant and the field bound in (S2)."""
+"""Encryption of secrets at rest, bound to their tenant and field."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from django.conf import settings
 
 
 class WrongSecret(ValueError):
-    """This secret can't be read: it was encrypted with another key, for another tenant or for another field."""
+    """This secret can't be decrypted. It was encrypted with another key, or for another tenant or field."""
 
 
 def encrypt(secret: str, *, organization_id: UUID, field: str) -> str:
-    """The ciphertext, readable only for the same tenant and field."""
+    """Encrypt a secret. The ciphertext can be decrypted only for the same tenant and field."""
     return _keys().encrypt(json.dumps([str(organization_id), field, secret]).encode()).decode()
 
 
 def decrypt(ciphertext: str, *, organization_id: UUID, field: str) -> str:
-    """The secret. Raises WrongSecret."""
+    """Decrypt a secret. Raises WrongSecret."""
     try:
         owner, bound_field, secret = json.loads(_keys().decrypt(ciphertext.encode()))
     except (InvalidToken, ValueError) as error:

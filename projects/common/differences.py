@@ -1,4 +1,4 @@
-"""What differs between two versions of an agent's settings, field by field, word by word."""
+"""Differences between two versions of an agent's settings, by field and by word."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ LABELS = {
     "escalation_rules": "Escalation",
     "caller_verification": "Caller verification",
 }
-# What stands for a value that says nothing to a reader.
+# Display names of values.
 ACTIONS = {"transfer": "the call is put through", "message": "they get a text"}
 LEVELS = {"none": "never asked", "basic": "by what is on file", "code": "by a one-time code"}
 EVERY_TOOL, NO_TOOL = "all that the business allows", "none"
@@ -45,17 +45,17 @@ DAYS = {
     "sat": "Saturday",
     "sun": "Sunday",
 }
-# What an item of a list is known by.
+# The keys that identify an item of a list.
 IDENTITIES = ("title", "name", "key", "when")
 TOKEN = re.compile(r"\s+|\w+|[^\w\s]")
-# Beyond this many words the two texts are shown whole: comparing them word by word would take too long.
+# Longer texts are shown whole, because comparing them word by word would take too long.
 LONGEST_COMPARED = 4000
 LONGEST_SUMMARY = 180
 
 
 @dataclass(frozen=True)
 class Piece:
-    """Some words of a change: the same in both, or only in the one before (`del`) or after (`ins`)."""
+    """A run of words in a change: in both texts (`same`), only in the old one (`del`) or only in the new one (`ins`)."""
 
     kind: str
     text: str
@@ -63,7 +63,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Change:
-    """One field that differs. A field that wasn't there, or is not there any more, is empty on that side."""
+    """A changed field. An added or removed one is empty on the other side."""
 
     label: str
     before: str
@@ -71,34 +71,34 @@ class Change:
 
     @property
     def pieces(self) -> list[Piece]:
-        """Both texts as one, with what went and what came."""
+        """Both texts merged, with deletions and insertions."""
         return list(_pieces(self.before, self.after))
 
 
 def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Change]:
-    """Every field that differs between two documents, in the order of the newer one."""
+    """All differences between two documents, in the order of the newer one."""
     names = dict.fromkeys([*new, *old])
     return [
         change
         for name in names
-        for change in _compare(label_of(name), _said(name, old.get(name)), _said(name, new.get(name)))
+        for change in _compare(label_of(name), _display_value(name, old.get(name)), _display_value(name, new.get(name)))
     ]
 
 
 def summary_of(changes: Sequence[Change]) -> str:
-    """A few words on what changed, for the history."""
+    """A short summary of the changes, for the version history."""
     labels = list(dict.fromkeys(change.label for change in changes))
     first, more = "".join(labels[:1])[:LONGEST_SUMMARY], len(labels) - 1
     return f"{first} and {more} more" if more > 0 else first
 
 
 def label_of(name: str) -> str:
-    """A field's name in words."""
+    """A field's display name."""
     return LABELS.get(name) or DAYS.get(name) or name.replace("_", " ").capitalize()
 
 
-def _said(name: str, value: Any) -> Any:
-    """A field's value in words: without a list of tools every one may be used, with an empty one none."""
+def _display_value(name: str, value: Any) -> Any:
+    """A field's value for display. A missing list of tools allows every tool, an empty one allows none."""
     if name == "vertical":
         return VERTICALS[value].title if value in VERTICALS else value
     if name == "enabled_tools":
@@ -127,18 +127,18 @@ def _compare_mappings(label: str, old: Mapping[str, Any], new: Mapping[str, Any]
 
 
 def _compare_items(label: str, old: Sequence[Any], new: Sequence[Any]) -> Iterator[Change]:
-    """Items that are known by a name are compared with their namesakes, others with those in their place."""
+    """Compare named items by name, and others by position."""
     if _names(old) is None or _names(new) is None:
         yield from _compare_in_place(label, old, new)
         return
     before, after = _by_name(old), _by_name(new)
     for name in dict.fromkeys([*after, *before]):
-        yield from _compare_namesakes(f"{label} “{name[0]}”", before.get(name), after.get(name))
+        yield from _compare_item(f"{label} “{name[0]}”", before.get(name), after.get(name))
     if list(before) != list(after) and set(before) == set(after):
-        yield Change(f"{label}, order", _listed(before), _listed(after))
+        yield Change(f"{label}, order", _join_names(before), _join_names(after))
 
 
-def _compare_namesakes(label: str, old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) -> Iterator[Change]:
+def _compare_item(label: str, old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) -> Iterator[Change]:
     if old is None or new is None:
         yield Change(label, _plain(old), _plain(new))
         return
@@ -147,14 +147,14 @@ def _compare_namesakes(label: str, old: Mapping[str, Any] | None, new: Mapping[s
 
 
 def _compare_in_place(label: str, old: Sequence[Any], new: Sequence[Any]) -> Iterator[Change]:
-    """Steps: an inserted one doesn't make all that follow differ."""
+    """Compare steps as a sequence, so that an inserted one doesn't make all later ones differ."""
     lines = [_plain(item) for item in old], [_plain(item) for item in new]
     for tag, a, b, c, d in SequenceMatcher(None, *lines, autojunk=False).get_opcodes():
         if tag != "equal":
-            yield from _paired(label, lines[0][a:b], lines[1][c:d], first=(c if tag != "delete" else a) + 1)
+            yield from _pair_lines(label, lines[0][a:b], lines[1][c:d], first=(c if tag != "delete" else a) + 1)
 
 
-def _paired(label: str, old: list[str], new: list[str], *, first: int) -> Iterator[Change]:
+def _pair_lines(label: str, old: list[str], new: list[str], *, first: int) -> Iterator[Change]:
     for at in range(max(len(old), len(new))):
         before, after = (side[at] if at < len(side) else "" for side in (old, new))
         yield Change(f"{label} {first + at}", before, after)
@@ -169,23 +169,23 @@ def _is_items(value: Any) -> bool:
 
 
 def _names(items: Sequence[Mapping[str, Any]]) -> list[str] | None:
-    """What the items are known by; None where they have no names."""
+    """The items' identities, or None if some have none."""
     names = [next((item[key] for key in IDENTITIES if key in item), None) for item in items]
     return None if None in names else [str(name) for name in names]
 
 
 def _by_name(items: Sequence[Mapping[str, Any]]) -> dict[tuple[str, int], Mapping[str, Any]]:
-    """Items by their name, and by how many of the same name stand before them."""
+    """Items by name, and by their position among items of the same name."""
     names = _names(items) or []
     return {(name, names[:at].count(name)): items[at] for at, name in enumerate(names)}
 
 
-def _listed(names: Mapping[tuple[str, int], Any]) -> str:
+def _join_names(names: Mapping[tuple[str, int], Any]) -> str:
     return ", ".join(name for name, _ in names)
 
 
 def _plain(value: Any) -> str:
-    """A value as a person would write it."""
+    """A value as text for display."""
     if value is None or value == "":
         return ""
     if isinstance(value, Mapping):
@@ -197,7 +197,7 @@ def _plain(value: Any) -> str:
 
 
 def _plain_item(item: Mapping[str, Any]) -> str:
-    """An item's text first, then what else it has."""
+    """An item as text: its own text first, then its other fields."""
     parts: list[str] = []
     for name, value in item.items():
         if isinstance(value, list) and _is_items(value):

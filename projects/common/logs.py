@@ -1,4 +1,4 @@
-"""Log lines: one per record, without secrets."""
+"""Log formatting: one line per record, with secrets redacted."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from copy import copy
 
 MASK = "[redacted]"
 
-# Each keeps what helps to find the thing: a key's prefix, a URL's user, a parameter's name.
+# Each pattern keeps what identifies the secret: a key's prefix, a URL's user, a parameter's name.
 _SECRETS = [
     (re.compile(r"\b(mg_[0-9a-f]{8}_)[\w-]+"), rf"\1{MASK}"),
     (re.compile(r"\b(mgi_)[\w-]+"), rf"\1{MASK}"),
-    # The links of a new password and of a confirmed address open an account as well.
+    # Password reset and e-mail confirmation links give access to an account.
     (re.compile(r"(/password/reset/key/\w+-|/confirm-email/)(?!set-password)[\w:.-]+"), rf"\1{MASK}"),
-    # So does the address at which a tool's result is posted.
+    # The URL for posting a tool's result is a credential too.
     (re.compile(r"(/tool-results/)[\w-]+"), rf"\1{MASK}"),
     (re.compile(r"\b(sk-)[\w-]{6,}"), rf"\1{MASK}"),
     (re.compile(r"\b(bearer)(\s+|%20)[^\s'\",]+", re.IGNORECASE), rf"\1 {MASK}"),
@@ -37,9 +37,9 @@ def redact(text: str) -> str:
 
 
 class RedactingFormatter(logging.Formatter):
-    """Formats a record and its traceback to a single redacted line.
+    """Formats a record and its traceback as one redacted line.
 
-    What Django calls suspicious comes without its traceback: any stranger can write such a line, as often as they like.
+    Django's security warnings are logged without their tracebacks, because any client can trigger them at will.
     """
 
     def format(self, record: logging.LogRecord) -> str:

@@ -1,4 +1,4 @@
-"""E-mail that leaves this server: sent after the commit, and never the reason why a request fails."""
+"""Outgoing e-mail: sent after the commit, and never a reason for a request to fail."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ log = logging.getLogger(__name__)
 
 
 class MailResult(StrEnum):
-    """What became of an e-mail."""
+    """The outcome of sending an e-mail."""
 
     SENT = "sent"
     NO_SERVER = "no_server"
@@ -23,23 +23,23 @@ class MailResult(StrEnum):
 
 
 def has_server() -> bool:
-    """Whether the operator named a mail server."""
+    """True if the operator configured a mail server."""
     return bool(settings.EMAIL_HOST)
 
 
 def deliver(message: EmailMessage) -> MailResult:
-    """Hand the message to the mail server. Outside a transaction: a slow server must hold no lock. Raises nothing."""
+    """Send a message. Call it outside a transaction, because a slow server must not hold locks. Raises nothing."""
     try:
         message.send()
     except (OSError, SMTPException) as error:
-        # The server's words may repeat the message, which may hold a link that opens an account.
+        # Only the exception's type: the server's reply may quote the message and its sign-in link.
         log.warning("An e-mail to %s was not sent: %s", ", ".join(message.to), type(error).__name__)
         return MailResult.FAILED
     return MailResult.SENT if has_server() else MailResult.NO_SERVER
 
 
 class LogBackend(BaseEmailBackend):
-    """What stands in for a mail server while EMAIL_HOST is empty: a log line per message, without what it says."""
+    """E-mail backend used while EMAIL_HOST is empty: logs the subject and recipients of each message, not its content."""
 
     def send_messages(self, email_messages: Sequence[EmailMessage]) -> int:
         for message in email_messages:

@@ -1,4 +1,4 @@
-"""Two people's changes of one document, put together where they don't meet."""
+"""Three-way merge of two edits of one document."""
 
 from __future__ import annotations
 
@@ -6,20 +6,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-# What a list's item is known by, whatever else of it changes.
+# The keys that identify an item of a list while its other fields change.
 IDENTITIES = ("title", "name", "key")
 
 
 @dataclass(frozen=True)
 class Merged:
-    """A value that holds both changes, or mine where both changed the same."""
+    """The merged value, or `mine` if the two edits conflict."""
 
     value: Any
     is_conflict: bool = False
 
 
 def merge(base: Any, *, theirs: Any, mine: Any) -> Merged:
-    """Both changes of `base`: all of what only one side changed. Where both did, differently, mine stands as a conflict."""
+    """Merge two edits of `base`. If both changed the same value differently, the result is `mine`, marked as a
+    conflict.
+    """
     if mine in (base, theirs):
         return Merged(theirs)
     if theirs == base:
@@ -33,7 +35,7 @@ def merge(base: Any, *, theirs: Any, mine: Any) -> Merged:
 
 
 def _merge_mappings(base: Mapping[str, Any], theirs: Mapping[str, Any], mine: Mapping[str, Any]) -> Merged:
-    # None stands for a key that is not there: a document has no nulls.
+    # None means a missing key, because documents contain no nulls.
     keys = dict.fromkeys([*theirs, *mine])
     parts = {key: merge(base.get(key), theirs=theirs.get(key), mine=mine.get(key)) for key in keys}
     values = {key: part.value for key, part in parts.items() if part.value is not None}
@@ -41,15 +43,15 @@ def _merge_mappings(base: Mapping[str, Any], theirs: Mapping[str, Any], mine: Ma
 
 
 def _is_same_list(sides: tuple[Any, ...]) -> bool:
-    """Whether all three are lists of the same things in the same order, as far as can be told."""
+    """True if all three are lists of mappings of the same length, taken to be the same items in the same order."""
     if not all(isinstance(side, list) and all(isinstance(item, Mapping) for item in side) for side in sides):
         return False
     return len({len(side) for side in sides}) == 1
 
 
 def _merge_lists(base: list[Any], theirs: list[Any], mine: list[Any]) -> Merged:
-    """Item by item. One that both changed is a conflict of the whole list unless it is known by its name on both sides:
-    one of them may have moved it.
+    """Merge item by item. An item that both edits changed conflicts for the whole list, unless its name is the same on
+    all sides: otherwise one of the edits may have moved it.
     """
     parts = [_merge_items(*items) for items in zip(base, theirs, mine, strict=True)]
     if any(part is None for part in parts):

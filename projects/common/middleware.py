@@ -1,4 +1,4 @@
-"""What happens to every request before anything else."""
+"""Middleware that adds a request id and default security headers."""
 
 from __future__ import annotations
 
@@ -13,29 +13,14 @@ from django.utils.cache import add_never_cache_headers
 from tenancy.ids import uuid7
 
 HEADER = "X-Request-ID"
-
-
-def make_request_id() -> str:
-    """32 hexadecimal digits that begin with the time."""
-    return uuid7().hex
-
-
-def request_id_of(request: Any) -> str:
-    """The id that the middleware gave this request; a request that came around it gets one now."""
-    given = getattr(request, "request_id", None)
-    if given is None:
-        given = request.request_id = make_request_id()
-    return str(given)
-
-
 API = "/api/"
 
 
 class RequestIdMiddleware:
-    """Gives every request an id of our own, and every answer the header that names it. A client's id is not taken.
+    """Gives each request an id of our own, ignoring the client's, and returns it in a response header.
 
-    No answer is taken for what it doesn't say it is, and none that depends on who asks is kept by a browser or on the way,
-    unless its view says how long.
+    It also disables content sniffing, and disables caching for responses that depend on the user unless the view sets
+    its own policy.
     """
 
     sync_capable = True
@@ -51,19 +36,32 @@ class RequestIdMiddleware:
         request.request_id = make_request_id()  # type: ignore[attr-defined]
         if self._is_async:
             return self._answer_async(request)
-        return _finished(cast(HttpResponseBase, self._get_response(request)), request)
+        return _finish(cast(HttpResponseBase, self._get_response(request)), request)
 
     async def _answer_async(self, request: HttpRequest) -> HttpResponseBase:
-        return _finished(await self._get_response(request), request)
+        return _finish(await self._get_response(request), request)
 
 
-def _finished(response: HttpResponseBase, request: HttpRequest) -> HttpResponseBase:
+def make_request_id() -> str:
+    """32 hexadecimal digits, ordered by time."""
+    return uuid7().hex
+
+
+def request_id_of(request: Any) -> str:
+    """The request's id; one is made for a request that bypassed the middleware."""
+    given = getattr(request, "request_id", None)
+    if given is None:
+        given = request.request_id = make_request_id()
+    return str(given)
+
+
+def _finish(response: HttpResponseBase, request: HttpRequest) -> HttpResponseBase:
     response[HEADER] = request_id_of(request)
     response.headers.setdefault("X-Content-Type-Options", "nosniff")
-    if "Cache-Control" not in response.headers and _is_somebodys(response, request):
+    if "Cache-Control" not in response.headers and _is_private(response, request):
         add_never_cache_headers(response)
     return response
 
 
-def _is_somebodys(response: HttpResponseBase, request: HttpRequest) -> bool:
+def _is_private(response: HttpResponseBase, request: HttpRequest) -> bool:
     return request.path.startswith(API) or "Cookie" in response.headers.get("Vary", "")

@@ -1,4 +1,4 @@
-"""The addresses of pages, as browsers name them: scheme, host and port, and nothing after it."""
+"""Web origins: scheme, host and port, in the form browsers send."""
 
 from __future__ import annotations
 
@@ -9,27 +9,33 @@ import idna
 
 HOST = re.compile(r"(?=.{1,253}$)([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*")
 IPV6 = re.compile(r"\[[0-9a-f:.]{2,45}\]")
-USUAL = {"http": 80, "https": 443}
-LONGEST = 255
+DEFAULT_PORTS = {"http": 80, "https": 443}
+MAX_LENGTH = 255
 
 
-class NoOrigin(ValueError):
-    """This is not the address of a site; the message says what to write."""
+class InvalidOrigin(ValueError):
+    """Not a valid origin; the message says what to enter."""
 
 
 def origin_of(typed: str) -> str:
-    """What was typed as a browser would name it: `https://Shop.Example:443/` is `https://shop.example`. Raises NoOrigin."""
+    """Normalize an entered address to an origin: `https://Shop.Example:443/` becomes `https://shop.example`. Raises
+    NoOrigin.
+    """
     text = typed.strip()
     if "*" in text:
-        raise NoOrigin("A * would let in pages that you don't know; write each site, like https://shop.example.")
+        raise InvalidOrigin("Wildcards aren't allowed. Enter each site, like https://shop.example.")
     if "://" not in text:
-        raise NoOrigin(f"“{text[:80]}” doesn't say how it is reached; write it with https:// in front.")
+        raise InvalidOrigin(f"“{text[:80]}” has no scheme. Put https:// in front of it.")
     parts = _split(text)
-    if parts.scheme not in USUAL:
-        raise NoOrigin(f"“{parts.scheme[:20]}:” is no site; write an address that begins with https:// or http://.")
+    if parts.scheme not in DEFAULT_PORTS:
+        raise InvalidOrigin(
+            f"“{parts.scheme[:20]}:” isn't supported. Enter an address that begins with https:// or http://."
+        )
     if parts.path not in ("", "/") or parts.query or parts.fragment or parts.username is not None:
-        raise NoOrigin(f"“{text[:80]}” is more than a site; end it after the host: {parts.scheme}://{_host_of(parts)}.")
-    return _named(parts)
+        raise InvalidOrigin(
+            f"“{text[:80]}” is more than a site. Remove what follows the host: {parts.scheme}://{_host_of(parts)}."
+        )
+    return _normalize(parts)
 
 
 def _split(text: str) -> SplitResult:
@@ -37,7 +43,7 @@ def _split(text: str) -> SplitResult:
         parts = urlsplit(text)
         _ = parts.port
     except ValueError as error:
-        raise NoOrigin(f"“{text[:80]}” can't be read as an address; write it like https://shop.example.") from error
+        raise InvalidOrigin(f"“{text[:80]}” isn't a valid address. Enter one like https://shop.example.") from error
     return parts
 
 
@@ -46,18 +52,22 @@ def _host_of(parts: SplitResult) -> str:
     return host or "shop.example"
 
 
-def _named(parts: SplitResult) -> str:
+def _normalize(parts: SplitResult) -> str:
     host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else _ascii(parts.hostname or "")
     if not (HOST.fullmatch(host) or IPV6.fullmatch(host)):
-        raise NoOrigin(f"“{host[:80]}” is no host's name; write it like https://shop.example.")
-    port = "" if parts.port in (None, USUAL[parts.scheme]) else f":{parts.port}"
+        raise InvalidOrigin(f"“{host[:80]}” isn't a valid host name. Enter an address like https://shop.example.")
+    port = "" if parts.port in (None, DEFAULT_PORTS[parts.scheme]) else f":{parts.port}"
     return f"{parts.scheme}://{host}{port}"
 
 
 def _ascii(host: str) -> str:
-    """A name in other letters as a browser spells it: `straße` is not `strasse`, which may be somebody else's."""
+    """An internationalized name in punycode, as browsers encode it: `straße` is not `strasse`, which may have another
+    owner.
+    """
     try:
         mapped = idna.uts46_remap(host, std3_rules=False, transitional=False)
         return ".".join(one if one.isascii() else f"xn--{one.encode('punycode').decode()}" for one in mapped.split("."))
     except UnicodeError as error:
-        raise NoOrigin(f"“{host[:80]}” is no host's name; write it like https://shop.example.") from error
+        raise InvalidOrigin(
+            f"“{host[:80]}” isn't a valid host name. Enter an address like https://shop.example."
+        ) from error

@@ -1,25 +1,25 @@
-"""The count of its uses that a key keeps and signs. One that doesn't grow is the sign of a copy (WebAuthn, section 6.1.1)."""
+"""Signature counters of passkeys. A counter that doesn't grow indicates a cloned key (WebAuthn, section 6.1.1)."""
 
 from __future__ import annotations
 
 from allauth.mfa.models import Authenticator
 from django.db import transaction
 
-# Beside what allauth keeps of a passkey.
-COUNT = "sign_count"
+# The key of our counter in the data that allauth stores for a passkey.
+COUNTER = "sign_count"
 
 
-def take_count(factor: Authenticator, count: int) -> bool:
-    """Keep the count of a use whose signature is right. False, and nothing kept, where a copy has counted as far or further.
+def advance_counter(factor: Authenticator, count: int) -> bool:
+    """Store the counter of a verified use. Returns False and stores nothing if the counter has not grown.
 
-    A key that doesn't count says 0 each time. Of two uses at once the second is held against the first.
-    Raises Authenticator.DoesNotExist when the passkey was removed meanwhile.
+    Authenticators without a counter always report 0, which is accepted. Concurrent uses are serialized. Raises
+    Authenticator.DoesNotExist if the passkey was removed in the meantime.
     """
     with transaction.atomic():
         kept = Authenticator.objects.select_for_update().get(pk=factor.pk)
-        before = kept.data.get(COUNT, kept.wrap().authenticator_data.counter)
+        before = kept.data.get(COUNTER, kept.wrap().authenticator_data.counter)
         if count <= before and (count or before):
             return False
-        kept.data[COUNT] = count
+        kept.data[COUNTER] = count
         kept.save(update_fields=["data"])
     return True

@@ -1,4 +1,4 @@
-"""Phone numbers in one form, so that whom they belong to is found by them however they are written."""
+"""Phone numbers, normalized so that a customer is found however their number is written."""
 
 from __future__ import annotations
 
@@ -9,61 +9,60 @@ import phonenumbers
 from phonenumbers import PhoneNumber, PhoneNumberType
 
 LONGEST_SHOWN = 80
+# Numbers that cost the sender extra, the classic target of toll fraud.
+PREMIUM = frozenset({PhoneNumberType.PREMIUM_RATE, PhoneNumberType.SHARED_COST})
 
 
-class NoPhone(ValueError):
-    """The words are no phone number; the message says so, and `way` what would be one."""
+class InvalidPhone(ValueError):
+    """Not a phone number. The message says so, and `way` says what to enter."""
 
     def __init__(self, text: str, *, region: str) -> None:
         super().__init__(f"{text[:LONGEST_SHOWN]} is not a phone number.")
-        self.way = f"Write it like {example_phone(region)}, or leave it out where none is known."
+        self.way = f"Write it like {example_phone(region)}, or leave it out if none is known."
 
     @property
     def sentence(self) -> str:
-        """What is wrong, and what would be right."""
+        """The error and the advice in one text."""
         return f"{self} {self.way}"
 
 
+class NumberRefused(ValueError):
+    """Text messages may not be sent to this number."""
+
+
 def read_phone(text: str, *, region: str) -> str:
-    """The number as E.164, read as one of the region where it names no country. Raises NoPhone."""
+    """The number in E.164; `region` applies to numbers without a country code. Raises NoPhone."""
     try:
         number = phonenumbers.parse(text, region)
     except phonenumbers.NumberParseException as error:
-        raise NoPhone(text, region=region) from error
+        raise InvalidPhone(text, region=region) from error
     if not phonenumbers.is_possible_number(number):
-        raise NoPhone(text, region=region)
+        raise InvalidPhone(text, region=region)
     return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
 
 
-def normal_phone(text: str, *, region: str) -> str:
-    """The same for what is looked for or on file already: what can't be a number stays as it is."""
+def normalize_phone(text: str, *, region: str) -> str:
+    """The number in E.164, or the text unchanged if it is not a number. For searches and stored values."""
     try:
         return read_phone(text, region=region)
-    except NoPhone:
+    except InvalidPhone:
         return text.strip()
 
 
 def example_phone(region: str) -> str:
-    """A number as they are in the region, with its country."""
+    """An example number of the region, in international form."""
     kind = phonenumbers.PhoneNumberType.MOBILE
-    # One island has none of its own.
+    # Some regions have no example numbers.
     number = phonenumbers.example_number_for_type(region, kind) or phonenumbers.example_number_for_type("GB", kind)
     assert number is not None
     return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.INTERNATIONAL)
 
 
-# Who calls or texts them pays more than for a message: the classic way to make money of somebody else's agent.
-DEAR = frozenset({PhoneNumberType.PREMIUM_RATE, PhoneNumberType.SHARED_COST})
+def textable_number(phone: str, *, region: str, countries: Collection[str] = ()) -> str:
+    """The number in E.164, if a text message may be sent to it.
 
-
-class NumberRefused(ValueError):
-    """No text may go to this number."""
-
-
-def number_to_text(phone: str, *, region: str, countries: Collection[str] = ()) -> str:
-    """The number in E.164; `region` is whose it is where it names no country, `countries` those allowed, all for none.
-
-    Raises NumberRefused with a sentence for the agent.
+    `region` applies to numbers without a country code. `countries` lists the allowed ones; empty allows all. Raises
+    NumberRefused with an explanation for the agent.
     """
     number = _parsed(phone, region)
     if number is None or not phonenumbers.is_possible_number(number):
@@ -74,19 +73,19 @@ def number_to_text(phone: str, *, region: str, countries: Collection[str] = ()) 
             f"Texts to {country or f'+{number.country_code}'} aren't allowed here; offer another way, or ask for a number "
             f"in {', '.join(sorted(countries))}."
         )
-    if phonenumbers.number_type(number) in DEAR:
+    if phonenumbers.number_type(number) in PREMIUM:
         raise NumberRefused("Texts to numbers that cost more than others aren't allowed; ask for a mobile number.")
     return in_e164(number)
 
 
-def same_number(phone: str) -> str:
-    """A number as it is compared: in E.164 where it names its country, else its digits."""
+def comparable_number(phone: str) -> str:
+    """A number normalized for comparison: E.164 if it has a country code, otherwise its digits."""
     number = _parsed(phone, None)
     return in_e164(number) if number else re.sub(r"\D", "", phone)
 
 
 def countries_of(value: object) -> frozenset[str]:
-    """The countries of a setting like "IT, DE"; empty where it names none. A word that is no country's allows nothing."""
+    """The countries in a setting like "IT, DE"; empty if it names none. Unknown codes match no number."""
     words = " ".join(map(str, value)) if isinstance(value, list) else value if isinstance(value, str) else ""
     return frozenset(re.findall(r"[A-Z]+", words.upper()))
 

@@ -1,4 +1,4 @@
-"""Values as the API shows them, under the names that the OpenAPI document has for their forms."""
+"""Common value types of API payloads, with their OpenAPI formats."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Telling Redis something: one command from any thread, past the client's own layers, which cost three times what it does."""
+"""Publishes one Redis command from any thread, without redis-py's overhead, which triples the cost."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ _idle: deque[Any] = deque()
 
 
 def publish(*words: str | bytes) -> None:
-    """Send one command. Raises RedisError or OSError: whoever tells must not wait for a Redis that is away."""
+    """Send one command. Raises RedisError or OSError; there are no retries, so an outage costs at most the timeout."""
     while True:
         try:
-            connection, is_kept = _idle.pop(), True
+            connection, is_pooled = _idle.pop(), True
         except IndexError:
-            connection, is_kept = _connections().make_connection(), False
+            connection, is_pooled = _connections().make_connection(), False
         try:
             connection.send_command(*words)
             connection.read_response()
         except (redis.RedisError, OSError):
             connection.disconnect()
-            # One that was kept may have ended with a Redis that is back by now.
-            if not is_kept:
+            # A pooled connection may predate a restart of Redis, so try again with a new one.
+            if not is_pooled:
                 raise
         else:
             _idle.append(connection)

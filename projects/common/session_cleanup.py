@@ -1,12 +1,12 @@
-"""Sessions that have ended: Django refuses them, and leaves their rows to somebody else."""
+"""Deletion of expired sessions, which Django ignores but doesn't delete."""
 
 from __future__ import annotations
 
 from django.db import connection
 
-DELETED_AT_ONCE = 1_000
+DELETE_BATCH = 1_000
 
-# Materialized: as a subquery it might be run again for each row, each time with another few.
+# Materialized, because a plain subquery may run once per row and select other rows each time.
 _DELETE = """
 with old as materialized (
     select session_key from django_session where expire_date < now() order by expire_date limit %s for update skip locked)
@@ -15,10 +15,7 @@ delete from django_session s using old where s.session_key = old.session_key
 
 
 def delete_old_sessions() -> int:
-    """Forget sessions that have expired, up to 1,000 of them. Returns how many; call again for the rest.
-
-    One that is being written is left to the next call.
-    """
+    """Delete up to 1,000 expired sessions and return how many. Rows that are being written are left for a later call."""
     with connection.cursor() as cursor:
-        cursor.execute(_DELETE, [DELETED_AT_ONCE])
+        cursor.execute(_DELETE, [DELETE_BATCH])
         return int(cursor.rowcount)

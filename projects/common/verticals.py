@@ -1,4 +1,4 @@
-"""What kind of business an agent works for, and the capabilities that come with it (W01-W03)."""
+"""Verticals: kinds of business, and the capabilities of each."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import StrEnum
 
 
 class Capability(StrEnum):
-    """Something that an agent of a business may be able to do; a tool asks for at most one."""
+    """An ability of an agent that depends on the vertical; a tool requires at most one."""
 
     TICKET_ESCALATION = "ticket_escalation"
     ORDER_STATUS = "order_status"
@@ -18,7 +18,7 @@ class Capability(StrEnum):
 
 @dataclass(frozen=True)
 class Vertical:
-    """A preset of capabilities. Handing over to a person comes with every one (W03)."""
+    """A preset of capabilities. All of them include handing over to a person."""
 
     name: str
     title: str
@@ -37,7 +37,7 @@ VERTICALS: Mapping[str, Vertical] = {
         _preset("ecommerce", "Online shop", "Looks orders up.", Capability.ORDER_STATUS),
         _preset(
             "help_center",
-            "Help centre",
+            "Help center",
             "Opens tickets and shows articles.",
             Capability.TICKETING,
             Capability.KB_ARTICLE_CARD,
@@ -45,7 +45,7 @@ VERTICALS: Mapping[str, Vertical] = {
         _preset("bookings", "Bookings", "Books tables, rooms and appointments."),
         _preset(
             "ecommerce_help_center",
-            "Online shop with a help centre",
+            "Online shop with a help center",
             "Looks orders up, opens tickets and shows articles.",
             Capability.ORDER_STATUS,
             Capability.TICKETING,

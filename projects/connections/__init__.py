@@ -1,1 +1,1 @@
-"""Integrations of a project with other services."""
+"""Integrations: a project's connections to external services."""

@@ -1,4 +1,4 @@
-"""Where the demo's shop keeps its orders: at the product itself, for the demo's run only (W04)."""
+"""The demo shop's WooCommerce endpoint, served by the product itself while the demo runs."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ PORTS = {"http": 80, "https": 443}
 
 
 def store_url() -> str:
-    """The store's address, which is where the product is."""
+    """The store's URL, at the product's own address."""
     return f"{settings.BASE_URL}{PATH}"
 
 
 def demo_targets(server: str) -> list[str]:
-    """What the outbound guard opens to requests to `server`: the product's own host and port, if it is the demo's store.
+    """The outbound guard's exception for requests to `server`: our own host and port if it is the demo store.
 
-    Nothing else may call there, and nothing at all where there is no demo's run.
+    Empty for any other server, and whenever the demo shop is off.
     """
     if not settings.DEMO_SHOP or server != store_url().lower():
         return []

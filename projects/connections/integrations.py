@@ -1,4 +1,4 @@
-"""A project's connections to services outside: made, changed and ended. Secrets are written, never read back (D24)."""
+"""A project's connections to external services. Secrets are write-only."""
 
 from __future__ import annotations
 
@@ -19,24 +19,27 @@ from projects.agents.concurrent_edits import Facts, SavedMeanwhile, changes_of, 
 from projects.common import crypto
 from projects.common.differences import Change
 from projects.connections.demo_store import demo_targets
-from projects.connections.integration_types import KINDS, SourceKind, SourceSettings
+from projects.connections.integration_settings import SourceSettings
+from projects.connections.integration_types import KINDS, SourceKind
 from projects.models import AuditAction, Project, Source, User
 from projects.models.agent_errors import SettingsRefused, sentences
-from projects.records.audit import note_change
+from projects.records.audit import record_change
 from tenancy.prepared_queries import PreparedQuery
 
 LONGEST_SECRET = 500
-# Where a refusal stands that is about no single setting, and one about the secret.
-WHOLE, SECRET = "settings", "secret"
+# Error keys: for no single setting, and for the secret.
+GENERAL, SECRET = "settings", "secret"
 MASK = "••••"
-UNREADABLE = f"{MASK}, which can’t be read any more: write it again"
-# Of a shorter secret the last four would give too much away.
-LONG_ENOUGH_FOR_A_HINT = 12
+UNREADABLE = f"{MASK} (can’t be decrypted; enter it again)"
+# The last four characters of a shorter secret would reveal too much of it.
+MIN_LENGTH_FOR_HINT = 12
 
 
 @dataclass(frozen=True)
 class Connection:
-    """A source, opened for the adapter that uses it. The secret never leaves by a log, a page or an error."""
+    """A source with its decrypted secret, for the adapter that uses it. The secret must not reach logs, pages or
+    errors.
+    """
 
     source_id: UUID
     settings: SourceSettings
@@ -47,7 +50,7 @@ class Connection:
 
 @dataclass(frozen=True)
 class SourceEdit:
-    """What was typed about a connection. An empty secret keeps the stored one."""
+    """The entered settings. An empty secret keeps the stored one."""
 
     settings: Mapping[str, Any]
     secret: str = field(default="", repr=False)
@@ -60,12 +63,12 @@ _FOUND = PreparedQuery(
 
 
 def find_source(project_id: UUID, kind: str) -> Source | None:
-    """The project's connection of a kind, if it has one."""
+    """The project's enabled connection of a kind, or None."""
     return next(iter(_FOUND(project_id, kind)), None)
 
 
 def open_source(project_id: UUID, kind: str) -> Connection | None:
-    """The project's connection with its secret, inside a transaction; None while there is none. Raises WrongSecret."""
+    """The project's connection with its secret, or None. Must run in a transaction. Raises WrongSecret."""
     source = find_source(project_id, kind)
     if source is None:
         return None
@@ -76,34 +79,34 @@ def open_source(project_id: UUID, kind: str) -> Connection | None:
 def connect_source(
     project: Project, kind: SourceKind, edit: SourceEdit, *, by: User | None, seen: Facts | None = None
 ) -> Source:
-    """Make the project's connection of a kind, or change it. `seen` is what stood when the editor began (`what_is_seen`): where
-    it was changed since, SavedMeanwhile, and nothing is saved. Without it the later of two holds.
+    """Create or change the project's connection of a kind.
 
-    Raises SettingsRefused with a sentence for each field.
+    `seen` is the state that the editor started from (`loaded_state`); if it has changed since, raises SavedMeanwhile
+    and saves nothing. Without `seen` the last write wins. Raises SettingsRefused with a sentence per field.
     """
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     checked = checked_settings(kind, edit.settings)
-    standing = Source.objects.filter(project=project, kind=kind.name).first()
-    if seen is not None and seen != what_is_seen(standing):
-        checked = _as_others_saved(project, kind, edit, typed=checked, standing=standing, seen=seen)
+    current = Source.objects.filter(project=project, kind=kind.name).first()
+    if seen is not None and seen != loaded_state(current):
+        checked = _resolve_conflict(project, kind, edit, typed=checked, current=current, seen=seen)
     secret = _checked_secret(project, kind, checked, edit.secret)
-    source = standing or Source(project=project, kind=kind.name)
-    before = _facts(source) if standing else {}
+    source = current or Source(project=project, kind=kind.name)
+    before = _facts(source) if current else {}
     source.settings = checked.model_dump(mode="json")
     if secret != _readable_secret(source):
-        source.secret = crypto.encrypt(secret, **_bound_to(source)) if secret else ""
+        source.secret = crypto.encrypt(secret, **_binding(source)) if secret else ""
     source.is_enabled, source.needs_reauth = True, False
     source.save()
-    action = AuditAction.CONNECTION_CHANGED if standing else AuditAction.CONNECTED
-    after = {**_facts(source), **({kind.credential: "a new one"} if edit.secret and standing else {})}
-    _note(action, project, kind, by=by, before=before, after=after)
+    action = AuditAction.CONNECTION_CHANGED if current else AuditAction.CONNECTED
+    after = {**_facts(source), **({kind.credential: "a new one"} if edit.secret and current else {})}
+    _record(action, project, kind, by=by, before=before, after=after)
     return source
 
 
-def what_is_seen(source: Source | None) -> dict[str, Any]:
-    """What an editor begins with, by which it can be told later whether others changed it; nothing without a connection.
+def loaded_state(source: Source | None) -> dict[str, Any]:
+    """The state to detect concurrent edits with; empty without a connection.
 
-    Of the secret it says which it is, and not what: it is a digest of the ciphertext, another for each that is written.
+    The secret is represented by a digest of its ciphertext, which differs for every write and reveals nothing.
     """
     if source is None or not source.is_enabled:
         return {}
@@ -111,52 +114,54 @@ def what_is_seen(source: Source | None) -> dict[str, Any]:
 
 
 def disconnect_source(project: Project, kind: SourceKind, *, by: User | None, seen: Facts | None = None) -> bool:
-    """End the project's connection and forget its secret. False when there was none. SavedMeanwhile where it was changed since
-    it was `seen`: another's secret is not forgotten unseen.
+    """Delete the project's connection and its secret. Returns False if there was none.
+
+    Raises SavedMeanwhile if it was changed since it was `seen`, so that a secret someone else just entered is not lost.
     """
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     source = Source.objects.filter(project=project, kind=kind.name).first()
-    if source is not None and seen is not None and seen != what_is_seen(source):
+    if source is not None and seen is not None and seen != loaded_state(source):
         raise SavedMeanwhile(by=_last_to_change(project, kind), values=source.settings, changes=[])
     if source is None or not source.delete()[0]:
         return False
-    _note(AuditAction.DISCONNECTED, project, kind, by=by, before=_facts(source))
+    _record(AuditAction.DISCONNECTED, project, kind, by=by, before=_facts(source))
     return True
 
 
 def mark_needs_reauth(source_id: UUID, *, tried: Connection | None = None) -> bool:
-    """Note that the service refused the sign-in: that of the connection which was `tried`, where a while has passed since. False
-    when that was known, so that staff is told once (F17), and when it was connected anew meanwhile: that one was not refused.
+    """Record that the service rejected the credentials of the connection that was `tried`.
+
+    Returns False if that was already recorded, so that staff is notified once, or if the connection was replaced since.
     """
-    return _as_tried(source_id, tried).filter(needs_reauth=False).update(needs_reauth=True) == 1
+    return _unless_reconnected(source_id, tried).filter(needs_reauth=False).update(needs_reauth=True) == 1
 
 
 def clear_needs_reauth(source_id: UUID, *, tried: Connection | None = None) -> bool:
-    """Note that the service takes the sign-in again; `tried` as above."""
-    return _as_tried(source_id, tried).filter(needs_reauth=True).update(needs_reauth=False) == 1
+    """Record that the service accepts the credentials again. `tried` works as in `mark_needs_reauth`."""
+    return _unless_reconnected(source_id, tried).filter(needs_reauth=True).update(needs_reauth=False) == 1
 
 
-def to_connect_again(project: Project) -> QuerySet[Source]:
-    """The connections whose sign-in was refused; nothing goes out by them (F17)."""
+def needing_reauth(project: Project) -> QuerySet[Source]:
+    """Connections whose credentials were rejected; nothing is sent through them."""
     return Source.objects.filter(project=project, is_enabled=True, needs_reauth=True)
 
 
 def secret_hint(source: Source) -> str:
-    """What a person may see of the stored secret: •••• and its last four characters; empty without one."""
+    """A hint of the stored secret: •••• and its last four characters; empty without a secret."""
     secret = _readable_secret(source)
     if secret is None:
         return UNREADABLE
     if not secret:
         return ""
-    return f"{MASK}{secret[-4:]}" if len(secret) >= LONG_ENOUGH_FOR_A_HINT else MASK
+    return f"{MASK}{secret[-4:]}" if len(secret) >= MIN_LENGTH_FOR_HINT else MASK
 
 
 def checked_settings(kind: SourceKind, typed: Mapping[str, Any]) -> SourceSettings:
-    """The settings of a connection, and an address that may be called. Raises SettingsRefused."""
+    """The validated settings, with an allowed address. Raises SettingsRefused."""
     try:
         checked = kind.settings.model_validate(typed)
     except ValidationError as error:
-        raise SettingsRefused({path or WHOLE: text for path, text in sentences(error).items()}) from error
+        raise SettingsRefused({path or GENERAL: text for path, text in sentences(error).items()}) from error
     try:
         checked.check_server(guard_for(checked))
     except BlockedAddress as error:
@@ -165,78 +170,82 @@ def checked_settings(kind: SourceKind, typed: Mapping[str, Any]) -> SourceSettin
 
 
 def guard_for(checked: SourceSettings) -> Guard:
-    """What guards the requests to a connection's server: the operator's list, and the demo's store where that is the server."""
+    """The outbound guard for a connection's server: the operator's rules, and an exception for the demo store."""
     return Guard(allow=[*settings.OUTBOUND_ALLOW, *demo_targets(checked.server)])
 
 
 def _checked_secret(project: Project, kind: SourceKind, typed: SourceSettings, secret: str) -> str:
-    """The secret that goes with the settings, the stored one where none was typed. Raises SettingsRefused."""
+    """The entered secret, or the stored one if none was entered. Raises SettingsRefused."""
     if len(secret) > LONGEST_SECRET or not secret.isprintable():
-        raise SettingsRefused({SECRET: f"At most {LONGEST_SECRET} characters, and no line break or control character."})
-    secret = secret or _kept_secret(project, kind, typed)
+        raise SettingsRefused(
+            {SECRET: f"Use at most {LONGEST_SECRET} characters, without line breaks or control characters."}
+        )
+    secret = secret or _stored_secret(project, kind, typed)
     if kind.needs_secret and not secret:
-        raise SettingsRefused({SECRET: f"Write the {kind.credential.lower()}; without it, it can't work."})
+        raise SettingsRefused({SECRET: f"Enter the {kind.credential.lower()}."})
     return secret
 
 
-def _kept_secret(project: Project, kind: SourceKind, typed: SourceSettings) -> str:
-    """The stored secret, for its own server only: the owner of another could read it there. Raises SettingsRefused."""
+def _stored_secret(project: Project, kind: SourceKind, typed: SourceSettings) -> str:
+    """The stored secret, for its own server only; the owner of another server could read it there. Raises
+    SettingsRefused.
+    """
     source = find_source(project.pk, kind.name)
     if source is None or not source.secret:
         return ""
     if kind.settings.model_validate(source.settings).server != typed.server:
         raise SettingsRefused(
-            {SECRET: f"The stored {kind.credential.lower()} is for another address. Write this one's."}
+            {SECRET: f"The stored {kind.credential.lower()} is for another address. Enter the one for this address."}
         )
     stored = _readable_secret(source)
     if stored is None:
-        raise SettingsRefused({SECRET: f"The stored {kind.credential.lower()} can’t be read any more; write it again."})
+        raise SettingsRefused({SECRET: f"The stored {kind.credential.lower()} can’t be decrypted. Enter it again."})
     return stored
 
 
-def _as_others_saved(
+def _resolve_conflict(
     project: Project,
     kind: SourceKind,
     edit: SourceEdit,
     *,
     typed: SourceSettings,
-    standing: Source | None,
+    current: Source | None,
     seen: Facts,
 ) -> SourceSettings:
-    """What others saved, for an editor who changed nothing else. Raises SavedMeanwhile.
+    """The other editor's settings, if this edit changes nothing else. Raises SavedMeanwhile otherwise.
 
-    Two changes are not joined unseen: a user and a secret belong to one server.
+    Connections are not merged automatically, because a user and a secret belong to one server.
     """
-    mine = typed.model_dump(mode="json")
-    theirs = standing.settings if standing else {}
-    began = seen.get("settings")
-    values = join(began if isinstance(began, dict) else {}, standing=theirs, typed=mine)[0] if standing else mine
-    if standing and values == theirs and not edit.secret:
-        return kind.settings.model_validate(theirs)
+    own = typed.model_dump(mode="json")
+    others = current.settings if current else {}
+    base = seen.get("settings")
+    values = join(base if isinstance(base, dict) else {}, current=others, typed=own)[0] if current else own
+    if current and values == others and not edit.secret:
+        return kind.settings.model_validate(others)
     titles = {name: about.title or name for name, about in kind.settings.model_fields.items()}
-    changes = changes_of(theirs, values, titles=titles)
+    changes = changes_of(others, values, titles=titles)
     if edit.secret:
-        changes.append(Change(kind.credential, "", "yours, to be written again"))
+        changes.append(Change(kind.credential, "", "yours, enter it again"))
     raise SavedMeanwhile(by=_last_to_change(project, kind), values=values, changes=changes)
 
 
 def _last_to_change(project: Project, kind: SourceKind) -> str:
-    ways = (AuditAction.CONNECTED, AuditAction.CONNECTION_CHANGED, AuditAction.DISCONNECTED)
-    return last_to_change(project, kind.title, *ways)
+    actions = (AuditAction.CONNECTED, AuditAction.CONNECTION_CHANGED, AuditAction.DISCONNECTED)
+    return last_to_change(project, kind.title, *actions)
 
 
-def _as_tried(source_id: UUID, tried: Connection | None) -> QuerySet[Source]:
-    """The source, unless it was connected anew since it was tried."""
+def _unless_reconnected(source_id: UUID, tried: Connection | None) -> QuerySet[Source]:
+    """The source, unless it was reconnected after the attempt."""
     rows = Source.objects.filter(pk=source_id)
     return rows if tried is None else rows.filter(updated_at=tried.connected_at)
 
 
 def _facts(source: Source) -> dict[str, Any]:
-    """What a connection is made with, as a trail may keep it: everything but the secret."""
+    """The settings as the audit log stores them, without the secret."""
     return dict(source.settings)
 
 
-def _note(
+def _record(
     action: AuditAction,
     project: Project,
     kind: SourceKind,
@@ -246,7 +255,7 @@ def _note(
     after: Mapping[str, Any] | None = None,
 ) -> None:
     organization_id = cast(UUID, project.organization_id)
-    note_change(
+    record_change(
         action,
         organization_id=organization_id,
         by=by,
@@ -258,7 +267,7 @@ def _note(
 
 
 def _readable_secret(source: Source) -> str | None:
-    """The stored secret; None for one that was encrypted with a key that we no longer have."""
+    """The stored secret, or None if it can't be decrypted."""
     try:
         return _open_secret(source)
     except crypto.WrongSecret:
@@ -266,8 +275,8 @@ def _readable_secret(source: Source) -> str | None:
 
 
 def _open_secret(source: Source) -> str:
-    return crypto.decrypt(source.secret, **_bound_to(source)) if source.secret else ""
+    return crypto.decrypt(source.secret, **_binding(source)) if source.secret else ""
 
 
-def _bound_to(source: Source) -> dict[str, Any]:
+def _binding(source: Source) -> dict[str, Any]:
     return {"organization_id": cast(UUID, source.organization_id), "field": f"source:{source.kind}"}

@@ -1,1 +1,1 @@
-"""The demo organization's businesses: a trattoria, and the web shop on whose page its widget is seen."""
+"""The businesses of the demo organization: a restaurant, and a web shop with the widget on its page."""

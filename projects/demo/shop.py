@@ -1,4 +1,4 @@
-"""The demo's web shop: its project, its shopper, and what she has ordered there (W04, W05)."""
+"""The demo's web shop: its project, its signed-in shopper, and the connection to its store."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ KIND = "woocommerce_products"
 
 @dataclass(frozen=True)
 class Shopper:
-    """Somebody with an account at the shop, as the shop's own server knows them."""
+    """A customer with an account at the shop, as the shop's server knows them."""
 
     wp_user_id: int
     name: str
@@ -35,25 +35,25 @@ CLARA = Shopper(17, "Clara Conti", "clara@example.com")
 
 @cache
 def business(name: str) -> Mapping[str, Any]:
-    """A business of the demo, as its file says: restaurant or shop."""
+    """A business of the demo, `restaurant` or `shop`, from its JSON file."""
     return dict(json.loads((FOLDER / f"{name}.json").read_text()))
 
 
 def find_shop() -> Project | None:
-    """The shop's project, in the demo organization's transaction."""
+    """The shop's project. Must run in the demo organization's transaction."""
     return Project.objects.filter(name=business("shop")["project"]).order_by("created_at").first()
 
 
 def connect_store(project: Project) -> None:
-    """Connect the shop's agent with the store of the demo, unless somebody has connected another one."""
+    """Connect the shop to the demo store, unless it has a connection already."""
     if settings.DEMO_SHOP and find_source(project.pk, KIND) is None:
         _connect(project)
 
 
 def keep_connected(project: Project) -> None:
-    """Move the store's connection along where the product has another address than when it was made."""
-    standing = find_source(project.pk, KIND)
-    if standing is not None and _has_moved(standing):
+    """Update the store connection if the product's address has changed."""
+    source = find_source(project.pk, KIND)
+    if source is not None and _has_moved(source):
         _connect(project)
 
 
@@ -63,7 +63,7 @@ def _has_moved(source: Source) -> bool:
 
 
 def _connect(project: Project) -> None:
-    """With a new key each time, so that none is written down anywhere."""
+    """Connect with new random credentials, so that none are stored in the repository."""
     key, secret = f"ck_{secrets.token_hex(20)}", f"cs_{secrets.token_hex(20)}"
     edit = SourceEdit({"store_url": store_url(), "consumer_key": key}, secret)
     connect_source(project, KINDS[KIND], edit, by=None)

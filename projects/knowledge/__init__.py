@@ -1,4 +1,5 @@
-"""The knowledge base of a project: its articles, how they are found, and where customers read them (W07, F10, L05).
+"""Knowledge base: articles, search, and the pages on which customers read them.
 
-`services` writes, `indexing` keeps the words that articles are found by, `search` finds, `passages` cuts out what answers.
+`services` writes articles, `indexing` maintains their words, `search` finds them, `passages` extracts the relevant
+part.
 """

@@ -1,4 +1,4 @@
-"""The API of the knowledge base."""
+"""API of the knowledge base."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ class ArticleChange(StrictSerializer):
     title = TextField(longest=LONGEST_TITLE)
     excerpt = TextField(longest=LONGEST_EXCERPT, allow_blank=True, default="")
     body = TextField(longest=LONGEST_BODY, help_text="Plain text or Markdown.")
-    published = serializers.BooleanField(required=False, help_text="Left out, it stays as it is.")
+    published = serializers.BooleanField(required=False, help_text="Unchanged if omitted.")
     version = serializers.IntegerField(
-        min_value=1, max_value=2**31 - 1, required=False, help_text="Save only if this is the version that stands."
+        min_value=1, max_value=2**31 - 1, required=False, help_text="Save only if this is the current version."
     )
 
 
 class KnowledgeView(ProjectView):
-    """A view of the project's articles."""
+    """Base view for the project's articles."""
 
     @property
     def writer(self) -> Writer:
@@ -74,7 +74,7 @@ class KnowledgeView(ProjectView):
             raise Http404 from None
 
     def asked_state(self) -> bool | None:
-        """`?published=`. Raises ApiError for anything but true and false."""
+        """The `?published=` filter. Raises ApiError for anything but true and false."""
         text = self.request.query_params.get("published")
         if text is not None and text not in ANSWERS:
             raise ApiError("invalid_filter", "published must be true or false.", field="published")
@@ -85,15 +85,15 @@ class Articles(KnowledgeView):
     scopes: ClassVar = {"GET": Scope.READ, "POST": Scope.CONFIGURE}
     queries: ClassVar = {
         "GET": (
-            OpenApiParameter("q", str, description="A question: what answers it, the best first."),
-            OpenApiParameter("published", bool, description="Published articles only, or drafts only."),
+            OpenApiParameter("q", str, description="A question. Returns the articles that answer it, best first."),
+            OpenApiParameter("published", bool, description="Only published articles (true) or only drafts (false)."),
             *PAGED,
         )
     }
 
     @extend_schema(operation_id="knowledge_list")
     def get(self, request: Request) -> TypedResponse[Page[ArticleLinePayload] | Page[FoundArticlePayload]]:
-        """The articles by title, without their bodies. With `q` what a question finds, each with its passage."""
+        """List articles by title, without their bodies. With `q`, search them and return passages."""
         state, question = self.asked_state(), request.query_params.get("q", "")
         if question.strip():
             return TypedResponse({"results": self._found(question, state), "next": None})
@@ -105,7 +105,7 @@ class Articles(KnowledgeView):
     @extend_schema(operation_id="knowledge_create", request=ArticleInput)
     @idempotent
     def post(self, request: Request) -> Created[ArticlePayload]:
-        """Write an article. Its address is made of its title, and stays when the title changes."""
+        """Create an article. Its slug is made from the title, and doesn't change with it."""
         data = self.valid(ArticleInput)
         is_published = data.pop("published")
         article = write_article(self.project, ArticleText(**data), by=self.writer, is_published=is_published)
@@ -125,18 +125,18 @@ class ArticleDetail(KnowledgeView):
 
     @extend_schema(operation_id="knowledge_read")
     def get(self, request: Request, slug: str) -> TypedResponse[ArticlePayload]:
-        """One article, published or not."""
+        """Retrieve an article, published or not."""
         return TypedResponse(article_payload(self.article(slug), self.project))
 
     @extend_schema(operation_id="knowledge_write", request=ArticleChange)
     def put(self, request: Request, slug: str) -> TypedResponse[ArticlePayload]:
-        """Save another text, at the same address; 409 where `version` isn't the one that stands any more."""
+        """Replace the text of an article. 409 if `version` is not the current version."""
         data, article = self.valid(ArticleChange), self.article(slug)
         text = ArticleText(title=data["title"], excerpt=data["excerpt"], body=data["body"])
         try:
             change_article(article, text, by=self.writer, started_from=data.get("version"))
         except NoSuchArticle:
-            # Somebody has deleted it since it was found.
+            # Deleted since the lookup.
             raise Http404 from None
         if "published" in data:
             (publish_article if data["published"] else unpublish_article)(article, by=self.writer)
@@ -144,6 +144,6 @@ class ArticleDetail(KnowledgeView):
 
     @extend_schema(operation_id="knowledge_delete", responses={204: None})
     def delete(self, request: Request, slug: str) -> Response:
-        """Delete the article for good."""
+        """Delete an article permanently."""
         delete_article(self.article(slug), by=self.writer)
         return Response(status=204)

@@ -1,8 +1,8 @@
-"""The words by which articles are found, each as its language's dictionary of PostgreSQL leaves it.
+"""The search index: an article's words, reduced by the PostgreSQL dictionary of its language.
 
-Under row-level security an index serves only comparisons that the database calls leakproof. Those of text are; full text
-search and trigrams are not, so that a GIN index over a tsvector would never be used and every search would read every
-article. So the words of a tsvector are kept as rows, found by a b-tree.
+Under row-level security, an index serves only leakproof comparisons. Text comparisons are leakproof, full-text search
+and trigrams are not, so a GIN index over a tsvector would never be used and every search would read every article.
+Words are therefore stored as rows with a b-tree index.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from projects.models import ArticleWord
 from tenancy.scope import current_organization_id
 
 UNKNOWN = "simple"
-# The languages whose little words PostgreSQL knows, and how a page names them.
+# PostgreSQL's dictionaries with stop words, and the language codes for pages.
 LANGUAGES = {
     "danish": "da",
     "dutch": "nl",
@@ -35,16 +35,16 @@ LANGUAGES = {
     "turkish": "tr",
 }
 WORD = re.compile(r"[^\W\d_]+")
-# Of so many words of a text, one in so many has to be a little word of its language.
+# The number of words examined, and the required share of stop words (one in …).
 LOOKED_AT, ONE_IN = 300, 6
 
-LITTLE_WORDS = """
+COUNT_STOP_WORDS = """
 select language, count(*) filter (where ts_lexize((language || '_stem')::regdictionary, word) = '{}') as found
 from unnest(%(languages)s::text[]) language cross join unnest(%(words)s::text[]) word
 group by language order by found desc, language = 'english' desc, language limit 1
 """
-# A word of the title says most, and one that the body repeats says a little more than one that stands there once.
-WORDS_OF = """
+# Weights: title 4, excerpt 2, body 1 to 3 by the number of occurrences.
+INSERT_WORDS = """
 insert into projects_articleword (id, organization_id, project_id, article_id, word, weight)
 select gen_random_uuid(), a.organization_id, a.project_id, a.id, found.word, found.weight
 from projects_article a cross join lateral (
@@ -63,19 +63,19 @@ where a.organization_id = %(organization)s and a.id = any(%(articles)s)
 
 
 def language_of(text: str) -> str:
-    """The text search configuration of a text's language, by its little words; `simple` where none is recognised."""
+    """The text search configuration of a text, detected by its stop words; `simple` if no language is recognized."""
     words = WORD.findall(text.lower())[:LOOKED_AT]
     if not words:
         return UNKNOWN
     with connection.cursor() as cursor:
-        cursor.execute(LITTLE_WORDS, {"languages": list(LANGUAGES), "words": words})
-        [(language, found)] = cursor.fetchall()
-    return language if found * ONE_IN >= len(words) else UNKNOWN
+        cursor.execute(COUNT_STOP_WORDS, {"languages": list(LANGUAGES), "words": words})
+        [(language, count)] = cursor.fetchall()
+    return language if count * ONE_IN >= len(words) else UNKNOWN
 
 
 def index_articles(articles: Iterable[UUID]) -> None:
-    """Make the words of these articles anew, in the running transaction of their organization."""
+    """Rebuild the words of these articles, in the current transaction of their organization."""
     ids = list(articles)
     ArticleWord.objects.filter(article_id__in=ids).delete()
     with connection.cursor() as cursor:
-        cursor.execute(WORDS_OF, {"organization": current_organization_id(), "articles": ids})
+        cursor.execute(INSERT_WORDS, {"organization": current_organization_id(), "articles": ids})

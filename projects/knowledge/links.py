@@ -1,4 +1,4 @@
-"""Where customers read a published article."""
+"""Public URLs of published articles."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ def article_path(project_slug: str, slug: str) -> str:
 
 
 def article_url(project_slug: str, slug: str) -> str:
-    """The whole address of an article's public page."""
+    """The absolute URL of an article's public page."""
     return f"{settings.BASE_URL}{article_path(project_slug, slug)}"

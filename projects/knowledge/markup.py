@@ -1,6 +1,7 @@
-"""The little markup of an article, read into parts that a template shows: nothing of it is ever taken for HTML.
+"""The markup of articles, parsed into blocks for templates. HTML is never interpreted.
 
-Headings (`#`), lists (`-`, `1.`), `**strong**`, `*soft*`, `` `code` `` and `[links](https://…)`; anything else is words.
+Supports headings (`#`), lists (`-`, `1.`), `**strong**`, `*soft*`, `` `code` `` and `[links](https://…)`; anything else
+is plain text.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass, field
 HEADING = re.compile(r"(#{1,4})\s+(.+?)\s*#*\s*$")
 BULLET = re.compile(r"\s{0,3}[-*+•]\s+(.+)")
 NUMBERED = re.compile(r"\s{0,3}\d{1,3}[.)]\s+(.+)")
-# Only where a browser asks a server, a mail program or a phone: no `javascript:`, no `data:`.
+# Only web, mail and phone links: no `javascript:`, no `data:`.
 LINK = r"\[(?P<words>[^\[\]\n]{1,300})\]\((?P<url>(?:https?://|mailto:|tel:)[^\s()<>\"']{1,1000})\)"
 INLINE = re.compile(
     rf"{LINK}|\*\*(?P<strong>[^\s*](?:[^*\n]*[^\s*])?)\*\*|(?<![\w*])\*(?P<soft>[^\s*](?:[^*\n]*[^\s*])?)\*(?![\w*])"
@@ -22,7 +23,7 @@ INLINE = re.compile(
 
 @dataclass(frozen=True)
 class Span:
-    """Words of one kind: plain, strong, soft, code or link."""
+    """A run of text: plain, strong, soft, code or link."""
 
     kind: str
     text: str
@@ -31,7 +32,7 @@ class Span:
 
 @dataclass(frozen=True)
 class Block:
-    """A heading (`level` 2 to 4), a paragraph of `lines`, or a list whose items are the lines."""
+    """A heading (`level` 2 to 4), a paragraph of `lines`, or a list with one item per line."""
 
     kind: str
     lines: list[list[Span]] = field(default_factory=list)
@@ -39,33 +40,33 @@ class Block:
 
 
 def read_markup(text: str) -> list[Block]:
-    """The blocks of an article's body, in order."""
+    """Parse an article's body into blocks."""
     blocks: list[Block] = []
     kind = ""
     for line in text.splitlines():
         if heading := HEADING.match(line):
-            # The page's own heading is the article's title.
+            # The title is the page's first-level heading.
             blocks.append(Block("heading", [read_line(heading[2])], level=min(len(heading[1]) + 1, 4)))
             kind = ""
             continue
-        is_of, words = _line_of(line)
+        line_kind, words = _line_of(line)
         if not words:
             kind = ""
-        elif is_of == kind:
+        elif line_kind == kind:
             blocks[-1].lines.append(read_line(words))
         else:
-            blocks.append(Block(is_of, [read_line(words)]))
-            kind = is_of
+            blocks.append(Block(line_kind, [read_line(words)]))
+            kind = line_kind
     return blocks
 
 
 def read_line(text: str) -> list[Span]:
-    """One line, cut where its kind of words changes."""
+    """Parse the inline markup of one line."""
     return list(_spans(text))
 
 
 def plain_text(text: str) -> str:
-    """The body without its marks, as a customer would hear it; a link keeps its address."""
+    """The body without markup; links keep their URL."""
     return "\n".join(_plain_line(line) for line in text.splitlines())
 
 
@@ -84,14 +85,14 @@ def _line_of(line: str) -> tuple[str, str]:
 
 
 def _spans(text: str) -> Iterator[Span]:
-    at = 0
+    position = 0
     for match in INLINE.finditer(text):
-        if match.start() > at:
-            yield Span("plain", text[at : match.start()])
+        if match.start() > position:
+            yield Span("plain", text[position : match.start()])
         yield _span_of(match)
-        at = match.end()
-    if at < len(text):
-        yield Span("plain", text[at:])
+        position = match.end()
+    if position < len(text):
+        yield Span("plain", text[position:])
 
 
 def _span_of(match: re.Match[str]) -> Span:

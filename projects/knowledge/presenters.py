@@ -1,4 +1,4 @@
-"""Articles as the API tells of them."""
+"""API payloads of articles."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class ArticleLinePayload(TypedDict):
     excerpt: str
     published: bool
     published_at: datetime | None
-    language: Annotated[str, "The text search configuration that its words are kept in."]
+    language: Annotated[str, "The text search configuration used to index it."]
     version: int
     url: Url | None
     created_at: datetime
@@ -32,7 +32,7 @@ class ArticlePayload(ArticleLinePayload):
 
 
 class FoundArticlePayload(TypedDict):
-    """An article that a question met, with the passage that answers."""
+    """A search result, with the passage that matches the question."""
 
     slug: str
     title: str
@@ -44,7 +44,7 @@ class FoundArticlePayload(TypedDict):
 
 
 def article_line(article: Article, project: Project) -> ArticleLinePayload:
-    """One article without its body, for lists."""
+    """An article without its body, for lists."""
     return {
         "slug": article.slug,
         "title": article.title,
@@ -64,7 +64,6 @@ def article_payload(article: Article, project: Project) -> ArticlePayload:
 
 
 def found_payload(found: Found, project: Project) -> FoundArticlePayload:
-    """An article that a question met, with the passage that answers."""
     return {
         "slug": found.slug,
         "title": found.title,

@@ -1,8 +1,8 @@
-"""Finding the articles that answer a question: one statement, that a customer's words and a search box share.
+"""Article search in one statement, for customers' messages and the search box alike.
 
-PostgreSQL's dictionaries take off endings and drop little words, in every language that the project's articles are written
-in. A word that no article has is taken for the ones most like it, by trigrams: a slip, or a name half remembered. A rare word
-weighs more than a common one, and one in a title more than one in a text.
+PostgreSQL's dictionaries stem the words and drop stop words, in every language of the project's articles. A word that
+no article contains is replaced by its nearest matches by trigram, to correct typos. Rare words weigh more than common
+ones, and words in a title more than those in a body.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from django.db import connection
 from tenancy.scope import current_organization_id
 
 LONGEST_QUESTION = 1_000
-MOST_WORDS = 24
-# Of a word that so many articles have, the others that mention it matter no more.
-ENOUGH_ARTICLES = 1_000
+MAX_WORDS = 24
+# The number of articles considered per word, those with the highest weight first.
+MAX_ARTICLES_PER_WORD = 1_000
 LAST_CHARACTER = "\U0010ffff"
 
-# What is far from the best is left out, and what shares too little with the question: most of what was asked about, or
-# a part of it that stands in the title, or two of its words.
-FIND = """
+# Results far below the best score are dropped, and those that match too little of the question: they need half of its weight,
+# or a quarter if a match is in the title or two words match.
+SEARCH = """
 with asked as materialized (
     select lexeme as word, positions[1] as place from unnest(to_tsvector('simple', %(text)s)) order by place limit %(words)s
 ), spoken as materialized (
@@ -105,7 +105,7 @@ where f.score >= 0.35 * (select max(score) from found) order by f.score desc, a.
 
 @dataclass(frozen=True)
 class Found:
-    """An article that was found. `words` are those of the article that the question met, as dictionaries leave them."""
+    """A search result. `words` are the matched words of the article, as stems."""
 
     id: UUID
     slug: str
@@ -118,9 +118,9 @@ class Found:
 
 
 def search_articles(project_id: UUID, text: str, *, most: int, drafts: bool = False) -> list[Found]:
-    """The articles of a project that a question is about, the best first: published ones, or `drafts` as well.
+    """The articles of a project that match a question, best first: published ones, or `drafts` as well.
 
-    One statement, in the running transaction of the project's organization. Empty where nothing fits.
+    One statement, in the current transaction of the project's organization. Empty if nothing matches.
     """
     asked = text.replace("\0", " ")[:LONGEST_QUESTION]
     if not asked.strip():
@@ -131,10 +131,10 @@ def search_articles(project_id: UUID, text: str, *, most: int, drafts: bool = Fa
         "project": project_id,
         "published": not drafts,
         "most": most,
-        "words": MOST_WORDS,
-        "enough": ENOUGH_ARTICLES,
+        "words": MAX_WORDS,
+        "enough": MAX_ARTICLES_PER_WORD,
         "last": LAST_CHARACTER,
     }
     with connection.cursor() as cursor:
-        cursor.execute(FIND, values)
+        cursor.execute(SEARCH, values)
         return [Found(*row) for row in cursor.fetchall()]

@@ -1,4 +1,4 @@
-"""The articles that a new business begins with."""
+"""Articles of a new business."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from projects.models import Article, Project
 
 
 def plant_articles(project: Project, document: list[dict[str, Any]]) -> None:
-    """Published articles of a template, unless the project has some: two statements, whatever their number."""
+    """Create a template's articles as published, unless the project has articles. Two inserts, however many articles."""
     if Article.objects.filter(project=project).exists():
         return
     now = timezone.now()

@@ -1,4 +1,4 @@
-"""Writing, publishing and deleting articles; shared by page and API. Each change stands in the audit trail."""
+"""Creating, changing, publishing and deleting articles. Every change is recorded in the audit log."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from projects.common.api_error import Conflict
 from projects.knowledge.indexing import UNKNOWN, index_articles, language_of
 from projects.knowledge.text import ArticleText
 from projects.models import Article, AuditAction, Project, User
-from projects.records.audit import note_change
+from projects.records.audit import record_change
 from tenancy.write_batch import update_row
 
 LONGEST_SLUG = 100
@@ -22,19 +22,19 @@ MOST_ARTICLES = 20_000
 
 
 class NoSuchArticle(Exception):
-    """The project has no article at this address."""
+    """The project has no article with this slug."""
 
 
 class TooManyArticles(Conflict):
-    """This project has as many articles as it may have; delete some."""
+    """This project has reached its limit of articles. Delete some first."""
 
 
 class ChangedMeanwhile(Conflict):
-    """Someone else saved the same article meanwhile; `article` is how it stands."""
+    """Someone else changed the same article; `article` is its current state."""
 
     def __init__(self, article: Article) -> None:
         super().__init__(
-            f"Version {article.version} was saved meanwhile; read it, and save with its number.",
+            f"Someone saved version {article.version} while you were editing. Review it, and save with its number.",
             code="changed_meanwhile",
         )
         self.article = article
@@ -42,14 +42,14 @@ class ChangedMeanwhile(Conflict):
 
 @dataclass(frozen=True)
 class Writer:
-    """Who changes an article: a member, or in words a key or a command."""
+    """The author of a change: a member, or the name of an API key or command."""
 
     user: User | None
     name: str = ""
 
 
 def find_article(project: Project, slug: str) -> Article:
-    """The project's article at an address, published or not. Raises NoSuchArticle."""
+    """The project's article with a slug, published or not. Raises NoSuchArticle."""
     found = Article.objects.select_related("author").filter(project=project, slug=slug).first()
     if found is None:
         raise NoSuchArticle(NoSuchArticle.__doc__)
@@ -57,9 +57,9 @@ def find_article(project: Project, slug: str) -> Article:
 
 
 def write_article(project: Project, text: ArticleText, *, by: Writer, is_published: bool = False) -> Article:
-    """A new article, at an address made of its title. Raises ArticleRefused, TooManyArticles.
+    """Create an article with a slug made from its title. Raises ArticleRefused, TooManyArticles.
 
-    Two with one title written at once wait for each other, and the second gets a number behind its address.
+    Concurrent calls are serialized per project; a slug that is taken gets a numeric suffix.
     """
     checked = text.checked()
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
@@ -73,71 +73,71 @@ def write_article(project: Project, text: ArticleText, *, by: Writer, is_publish
         **asdict(checked),
     )
     index_articles([article.pk])
-    _note(AuditAction.ARTICLE_WRITTEN, article, by=by, after=_facts(checked, article))
+    _record(AuditAction.ARTICLE_WRITTEN, article, by=by, after=_facts(checked, article))
     if is_published:
         publish_article(article, by=by)
     return article
 
 
 def change_article(article: Article, text: ArticleText, *, by: Writer, started_from: int | None = None) -> bool:
-    """Save another text, at the same address. False where nothing is different, and nothing is saved.
+    """Replace an article's text. Returns False, and saves nothing, if nothing changed.
 
-    `started_from` is the version that was edited: where another stands by now that says something else, ChangedMeanwhile,
-    and nothing is saved. Of two at once the second is told of the first. Raises ArticleRefused, NoSuchArticle.
+    `started_from` is the edited version. If another version with a different text is current, raises ChangedMeanwhile
+    and saves nothing; of two concurrent edits, the second raises. Raises ArticleRefused, NoSuchArticle.
     """
     checked = text.checked()
-    standing = Article.objects.select_for_update().filter(pk=article.pk).first()
-    if standing is None:
+    current = Article.objects.select_for_update().filter(pk=article.pk).first()
+    if current is None:
         raise NoSuchArticle(NoSuchArticle.__doc__)
-    before = text_of(standing)
+    before = text_of(current)
     if checked == before:
         return False
-    if started_from not in (None, standing.version):
-        raise ChangedMeanwhile(find_article(article.project, standing.slug))
+    if started_from not in (None, current.version):
+        raise ChangedMeanwhile(find_article(article.project, current.slug))
     changes = {name: value for name, value in asdict(checked).items() if value != getattr(before, name)}
     for name, value in changes.items():
         setattr(article, name, value)
     article.version, article.author, article.language = (
-        standing.version + 1,
+        current.version + 1,
         by.user,
         _language(article.project, checked),
     )
     update_row(article, (*changes, "version", "author", "language", "updated_at"))
     index_articles([article.pk])
-    _note(
+    _record(
         AuditAction.ARTICLE_CHANGED,
         article,
         by=by,
-        before=_facts(before, standing, only=changes),
+        before=_facts(before, current, only=changes),
         after=_facts(checked, article, only=changes),
     )
     return True
 
 
 def publish_article(article: Article, *, by: Writer) -> bool:
-    """Let customers and the agent read it. False when they could already."""
+    """Make an article visible to customers and the agent. Returns False if it already was."""
     if Article.objects.filter(pk=article.pk, published_at=None).update(published_at=Now()) != 1:
         return False
     article.refresh_from_db(fields=["published_at"])
-    _note(AuditAction.ARTICLE_PUBLISHED, article, by=by, before={"published": "no"}, after={"published": "yes"})
+    _record(AuditAction.ARTICLE_PUBLISHED, article, by=by, before={"published": "no"}, after={"published": "yes"})
     return True
 
 
 def unpublish_article(article: Article, *, by: Writer) -> bool:
-    """Take it back from customers and from the agent, at once. False when it was a draft already."""
+    """Turn an article back into a draft, effective immediately. Returns False if it already was one."""
     if Article.objects.filter(pk=article.pk, published_at__isnull=False).update(published_at=None) != 1:
         return False
     article.published_at = None
-    _note(AuditAction.ARTICLE_UNPUBLISHED, article, by=by, before={"published": "yes"}, after={"published": "no"})
+    _record(AuditAction.ARTICLE_UNPUBLISHED, article, by=by, before={"published": "yes"}, after={"published": "no"})
     return True
 
 
 def delete_article(article: Article, *, by: Writer) -> bool:
-    """Delete it for good; the audit trail keeps its title. False when it was gone already."""
+    """Delete an article permanently; the audit log keeps its title. Returns False if it was already gone."""
     facts = _facts(text_of(article), article)
     if Article.objects.filter(pk=article.pk).delete()[1].get(Article._meta.label, 0) != 1:
         return False
-    _note(AuditAction.ARTICLE_DELETED, article, by=by, before=facts)
+    _record(AuditAction.ARTICLE_DELETED, article, by=by, before=facts)
     return True
 
 
@@ -146,7 +146,7 @@ def text_of(article: Article) -> ArticleText:
 
 
 def free_slug(project: Project, title: str) -> str:
-    """An address made of a title that no article of the project has; "article" where no Latin letter is in it."""
+    """An unused slug made from a title, or from "article" if the title has no Latin letters."""
     base = slugify(title)[:LONGEST_SLUG].strip("-") or "article"
     taken = set(Article.objects.filter(project=project, slug__startswith=base).values_list("slug", flat=True))
     numbered = (f"{base}-{number}" for number in range(2, len(taken) + 3))
@@ -154,7 +154,7 @@ def free_slug(project: Project, title: str) -> str:
 
 
 def _language(project: Project, text: ArticleText) -> str:
-    """The language of a text; of one too short to tell, that of the project's newest article."""
+    """The language of a text. If it can't be detected, the language of the project's newest article that has one."""
     found = language_of(f"{text.title} {text.excerpt} {text.body}")
     if found != UNKNOWN:
         return found
@@ -163,7 +163,7 @@ def _language(project: Project, text: ArticleText) -> str:
 
 
 def _facts(text: ArticleText, article: Article, *, only: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """A text as the audit trail keeps it: of the body its length."""
+    """The text as the audit log stores it; the body is represented by its length."""
     facts = {
         "title": text.title,
         "excerpt": text.excerpt,
@@ -172,7 +172,7 @@ def _facts(text: ArticleText, article: Article, *, only: Mapping[str, Any] | Non
     return {name: fact for name, fact in facts.items() if fact and (only is None or name in only)}
 
 
-def _note(
+def _record(
     action: AuditAction,
     article: Article,
     *,
@@ -180,7 +180,7 @@ def _note(
     before: Mapping[str, Any] | None = None,
     after: Mapping[str, Any] | None = None,
 ) -> None:
-    note_change(
+    record_change(
         action,
         organization_id=cast(UUID, article.organization_id),
         by=by.user,

@@ -1,4 +1,4 @@
-"""An article's text: what it may be, and what is wrong with it otherwise."""
+"""Validation and normalization of an article's text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LAYOUT = "\n\t"
 
 
 class ArticleRefused(ApiError):
-    """A text that can't be kept; `errors` is a sentence for each field."""
+    """An invalid text; `errors` holds a sentence per field."""
 
     def __init__(self, errors: Mapping[str, str]) -> None:
         field, sentence = next(iter(errors.items()))
@@ -24,14 +24,14 @@ class ArticleRefused(ApiError):
 
 @dataclass(frozen=True)
 class ArticleText:
-    """What a person writes of an article. `excerpt` is what a card says of it, and may be empty."""
+    """The text of an article. `excerpt` is shown on its card, and may be empty."""
 
     title: str
     excerpt: str
     body: str
 
     def checked(self) -> ArticleText:
-        """The text as it is kept: line ends are one character, and no line ends in spaces. Raises ArticleRefused."""
+        """The normalized text: LF line ends, no trailing spaces. Raises ArticleRefused."""
         tidy = ArticleText(_line(self.title), _line(self.excerpt), _paragraphs(self.body))
         errors = {name: wrong for name, text in asdict(tidy).items() if (wrong := _problem(name, text))}
         if errors:
@@ -41,8 +41,8 @@ class ArticleText:
 
 LONGEST = {"title": LONGEST_TITLE, "excerpt": LONGEST_EXCERPT, "body": LONGEST_BODY}
 MISSING = {
-    "title": "Write a title: what a customer would look for.",
-    "body": "Write what the article says.",
+    "title": "Enter a title that customers would search for.",
+    "body": "Enter the text of the article.",
 }
 
 
@@ -58,7 +58,7 @@ def _problem(name: str, text: str) -> str:
 
 
 def _line(text: str) -> str:
-    """One line: what was typed on several is joined."""
+    """The text on one line; line breaks become spaces."""
     return " ".join(text.split())
 
 

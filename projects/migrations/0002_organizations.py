@@ -122,10 +122,10 @@ class Migration(migrations.Migration):
                             models.CharField(
                                 max_length=10,
                                 choices=[
-                                    ("owner", "Owner: everything, and who the owners are"),
+                                    ("owner", "Owner: full access, including other owners"),
                                     ("admin", "Admin: configures agents, members and keys"),
-                                    ("operator", "Operator: talks, approves and resolves"),
-                                    ("viewer", "Viewer: looks"),
+                                    ("operator", "Operator: talks to customers, approves and resolves"),
+                                    ("viewer", "Viewer: read-only access"),
                                 ],
                             ),
                         ),
@@ -222,10 +222,10 @@ class Migration(migrations.Migration):
                             models.CharField(
                                 max_length=10,
                                 choices=[
-                                    ("owner", "Owner: everything, and who the owners are"),
+                                    ("owner", "Owner: full access, including other owners"),
                                     ("admin", "Admin: configures agents, members and keys"),
-                                    ("operator", "Operator: talks, approves and resolves"),
-                                    ("viewer", "Viewer: looks"),
+                                    ("operator", "Operator: talks to customers, approves and resolves"),
+                                    ("viewer", "Viewer: read-only access"),
                                 ],
                             ),
                         ),

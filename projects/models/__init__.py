@@ -1,4 +1,4 @@
-"""The tenant's ground: who belongs to it, what its agent is, and who may call."""
+"""Models of tenants: organizations, members, projects, agents, keys and their settings."""
 
 from projects.models.agent import AgentVersion
 from projects.models.article import Article, ArticleWord

@@ -1,4 +1,4 @@
-"""The agent's settings, as versions: a saved change is a new row, so that history and restore cost nothing."""
+"""Agent versions: every saved change is a new row, which provides history and restore."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tenancy.tenant_models import TenantForeignKey, TenantModel
 
 
 class AgentVersion(TenantModel):
-    """What the agent was told, from one moment on. Never changed."""
+    """One immutable version of an agent's settings."""
 
     project = TenantForeignKey("projects.Project", related_name="agent_versions")
     number = models.PositiveIntegerField()
@@ -28,5 +28,5 @@ class AgentVersion(TenantModel):
 
     @property
     def config(self) -> AgentConfig:
-        """The document, validated; read and parsed once per process, because the row never changes."""
+        """The validated document. Parsed once per process, because the row never changes."""
         return parse_config(self.pk, lambda: self.document)

@@ -1,4 +1,4 @@
-"""The document that configures an agent."""
+"""The schema of an agent's settings."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ def opens_before_it_closes(span: tuple[str, str]) -> tuple[str, str]:
     opens, closes = span
     if opens >= closes:
         raise ValueError(
-            f"This closes at {closes}, before it opens at {opens}. Swap the two; "
-            "a night past midnight is one span to 24:00, and one from 00:00 on the next day."
+            f"The closing time {closes} is not after the opening time {opens}. To stay open past midnight, "
+            "end this span at 24:00 and begin another at 00:00 on the next day."
         )
     return span
 
 
 def spans_follow_each_other(spans: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """In the order of the day. Raises ValueError where two overlap."""
+    """The spans in order of time. Raises ValueError if two overlap."""
     ordered = sorted(spans)
     for (opens, closes), (next_opens, next_closes) in pairwise(ordered):
         if next_opens < closes:
             raise ValueError(
-                f"{opens} to {closes} and {next_opens} to {next_closes} overlap; make them one, or move one."
+                f"{opens} to {closes} and {next_opens} to {next_closes} overlap. Merge them, or change one."
             )
     return ordered
 
@@ -51,11 +51,11 @@ ChannelName = Literal["chat", "phone", "webcall", "telegram", "whatsapp", "sms",
 ChannelKind = Literal["text", "voice"]
 VerticalName = Literal["generic", "ecommerce", "help_center", "ecommerce_help_center", "bookings", "healthcare"]
 EscalationAction = Literal["transfer", "message"]
-# How sure the agent has to be of whom it talks to before it tells or changes what is theirs (D14).
+# The identification required before the agent reveals or changes a customer's data.
 CallerVerification = Literal["none", "basic", "code"]
-# What a newer message does to the reply that is being written.
+# The effect of a new message on the reply in progress.
 NewerMessage = Literal["interrupt", "queue", "reject"]
-# The categories Cc and Cs, but for the line break and the tab, which lay a text out.
+# The Unicode categories Cc and Cs, except line feed and tab.
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
@@ -65,7 +65,7 @@ class Part(BaseModel):
     @field_validator("*")
     @classmethod
     def without_control_characters(cls, value: Any) -> Any:
-        """They can't be stored or shown, and come by a broken copy and paste."""
+        """Reject control characters, which can't be stored or displayed and come from faulty copy and paste."""
         for text in _texts_of(value):
             if found := CONTROL.search(text):
                 at, code = found.start() + 1, ord(found[0])
@@ -74,7 +74,7 @@ class Part(BaseModel):
 
 
 class ScenarioStep(Part):
-    """One step: what the agent does, which fields it learns, which tools it may promise."""
+    """One step: the agent's action, the fields it collects, and the tools it may promise."""
 
     text: Words
     collects: Annotated[list[FieldName], Field(max_length=20)] = []
@@ -92,7 +92,7 @@ class Procedure(Part):
 
 
 class Intent(Part):
-    """What to do when the customer wants this, in and out of working hours (T05)."""
+    """Instructions for one intent of the customer, during and outside working hours."""
 
     name: Annotated[str, Field(min_length=1, max_length=100)]
     working_hours: Words
@@ -100,21 +100,21 @@ class Intent(Part):
 
 
 class ObserverField(Part):
-    """A field of the project's own that the observer looks for."""
+    """A custom field that the observer extracts."""
 
     key: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
     description: Annotated[str, Field(min_length=1, max_length=300)]
 
 
 class EscalationRule(Part):
-    """When the agent brings people in, and how: the call is put through, or they get a message (F09)."""
+    """A condition for involving people, and how: by transferring the call, or by sending them a message."""
 
     when: Annotated[str, Field(min_length=1, max_length=300)]
     action: EscalationAction
 
 
 class AgentConfig(Part):
-    """Everything a business tells its agent. Times of day are local to `timezone`; days are weekdays."""
+    """The settings of an agent. Times of day are local to `timezone`; days are weekdays."""
 
     agent_name: Annotated[str, Field(min_length=1, max_length=80)]
     business_name: Annotated[str, Field(min_length=1, max_length=120)]
@@ -128,43 +128,42 @@ class AgentConfig(Part):
     hours: dict[Day, DayHours] = {}
     holidays: Annotated[list[date], Field(max_length=200)] = []
     observer_fields: Annotated[list[ObserverField], Field(max_length=30)] = []
-    # What customers typically say: the playground offers the first three to begin with.
+    # Example messages of customers. The playground suggests the first three.
     openers: Annotated[list[Opener], Field(max_length=12)] = []
     models: dict[Skill, Annotated[str, Field(min_length=1, max_length=120)]] = {}
     model_base_url: Annotated[str, Field(max_length=500)] = ""
-    # None: as the channel's traits say.
+    # None: the channel's default.
     newer_message: NewerMessage | None = None
-    # Channels whose conversations are scored besides the voice channels.
+    # Channels whose conversations are scored, in addition to voice.
     score_quality_on: list[ChannelName] = []
-    # Minutes of silence before the agent writes again, by kind of channel; a kind that is left out follows its
-    # channel's traits, 0 is never.
+    # Minutes of silence before the agent writes again, by kind of channel. 0 disables it; the channel's
+    # default applies to a missing kind.
     follow_up_minutes: dict[ChannelKind, Annotated[float, Field(ge=0, le=10_080)]] = {}
     follow_up_limit: Annotated[int, Field(ge=0, le=10)] = 1
-    # What the agent says was done is checked before the customer sees it.
+    # Check the agent's claims about completed actions before the customer sees them.
     truthful_status: bool = True
-    # No follow-up is written on a text channel between these times of day.
+    # No follow-ups on text channels between these times of day.
     quiet_hours: tuple[ClockTime, ClockTime] | None = ("21:00", "08:00")
     vertical: VerticalName = "generic"
-    # Of the tools that the agent may use while it answers, only these (W02). None: all that its vertical and the state of
-    # the business allow.
+    # The only tools allowed during a reply. None: all that its vertical and the state of the business allow.
     enabled_tools: Annotated[list[ToolName], Field(max_length=60)] | None = None
     escalation_rules: Annotated[list[EscalationRule], Field(max_length=20)] = []
     caller_verification: CallerVerification = "none"
-    # What the articles say about a customer's message stands in the prompt of its reply, without being asked for (T08).
+    # Include passages of articles that match the customer's message in the reply's prompt.
     knowledge_in_prompt: bool = False
 
     @field_validator("timezone")
     @classmethod
     def known_zone(cls, value: str) -> str:
         if value not in time_zones():
-            raise ValueError(f"{value!r} is not a time zone; write one like Europe/Rome.")
+            raise ValueError(f"{value!r} is not a time zone. Use one like Europe/Rome.")
         return value
 
     @field_validator("region")
     @classmethod
     def known_region(cls, value: str) -> str:
         if value not in SUPPORTED_REGIONS:
-            raise ValueError(f"{value!r} is not a region; write two capital letters like IT or US.")
+            raise ValueError(f"{value!r} is not a region. Use two capital letters like IT or US.")
         return value
 
     @field_validator("observer_fields")
@@ -172,18 +171,18 @@ class AgentConfig(Part):
     def each_field_once(cls, value: list[ObserverField]) -> list[ObserverField]:
         keys = [field.key for field in value]
         if twice := next((key for key in keys if keys.count(key) > 1), None):
-            raise ValueError(f"{twice} stands here twice; rename or remove one.")
+            raise ValueError(f"{twice} appears twice. Rename or remove one.")
         return value
 
 
 @cache
 def time_zones() -> frozenset[str]:
-    """The names of all time zones; looking them up reads many files."""
+    """The names of all time zones, cached because looking them up reads many files."""
     return frozenset(zoneinfo.available_timezones())
 
 
 def _texts_of(value: Any) -> Iterator[str]:
-    """The texts of a field: one, a list's or a mapping's. What lies deeper has a validator of its own."""
+    """The strings directly in a field, a list or a mapping. Nested models validate their own."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, list | dict):
@@ -196,7 +195,7 @@ _KEPT = 512
 
 
 def parse_config(version_id: UUID, read_document: Callable[[], dict[str, Any]]) -> AgentConfig:
-    """The config of one version, from a small cache: a version never changes. Its document is read where it isn't known yet.
+    """The config of a version, from a small cache: versions never change. The document is read only on a cache miss.
 
     Raises pydantic.ValidationError.
     """

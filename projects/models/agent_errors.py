@@ -1,4 +1,4 @@
-"""What is wrong with an agent's settings, in sentences that say what would be right, by the path of the field."""
+"""Validation errors of an agent's settings as sentences, by the path of the field."""
 
 from __future__ import annotations
 
@@ -13,40 +13,46 @@ from projects.models.agent_config import AgentConfig
 
 
 class SettingsRefused(ValueError):
-    """These settings can't work. `errors` holds a sentence for each path, such as `scenarios.0.steps.2.text`."""
+    """Invalid settings. `errors` holds a sentence for each path, such as `scenarios.0.steps.2.text`."""
 
     def __init__(self, errors: Mapping[str, str]) -> None:
         super().__init__("; ".join(f"{path}: {sentence}" for path, sentence in errors.items()))
         self.errors = dict(errors)
 
 
-# The shape that a field asks for, by the end of its path without numbers.
+# The expected format, by a pattern of the field's path.
 SHAPES: tuple[tuple[re.Pattern[str], str], ...] = (
-    (re.compile(r"^hours\."), "Write a time like 09:30; midnight at the end of a day is 24:00."),
-    (re.compile(r"^quiet_hours"), "Write a time like 21:00 in both, or leave both empty."),
-    (re.compile(r"^follow_up_minutes"), "Write minutes from 0 (never) to 10080 (a week), or leave it empty."),
-    (re.compile(r"^follow_up_limit"), "Write a whole number from 0 to 10."),
-    (re.compile(r"^holidays"), "Write a date like 2026-12-24."),
-    (re.compile(r"^observer_fields\..*key$"), "Small letters, digits and _, a letter first, at most 40: party_size."),
-    (re.compile(r"\.tools\b"), "Write tool names, separated by commas: check_availability_tool, create_booking_tool."),
+    (re.compile(r"^hours\."), "Enter a time like 09:30. Midnight at the end of a day is 24:00."),
+    (re.compile(r"^quiet_hours"), "Enter a time like 21:00 in both, or leave both empty."),
+    (re.compile(r"^follow_up_minutes"), "Enter minutes from 0 (never) to 10080 (a week), or leave it empty."),
+    (re.compile(r"^follow_up_limit"), "Enter a whole number from 0 to 10."),
+    (re.compile(r"^holidays"), "Enter a date like 2026-12-24."),
+    (
+        re.compile(r"^observer_fields\..*key$"),
+        "Use a name like party_size: lowercase letters, digits and _, at most 40, beginning with a letter.",
+    ),
+    (
+        re.compile(r"\.tools\b"),
+        "Enter tool names separated by commas, like check_availability_tool, create_booking_tool.",
+    ),
     (re.compile(r"^vertical$"), "Choose one of the kinds of business."),
     (re.compile(r"^caller_verification$"), "Choose one of the levels."),
-    (re.compile(r"^escalation_rules\..*action$"), "Choose what happens: the call is put through, or they get a text."),
-    (re.compile(r"^enabled_tools\."), "Choose among the tools of the list."),
-    (re.compile(r"^port$"), "Write a whole number from 1 to 65535; 587 is usual."),
-    (re.compile(r"\.collects\b"), "Write field names of at most 40 characters, separated by commas: name, phone."),
+    (re.compile(r"^escalation_rules\..*action$"), "Choose whether to transfer the call or send a message."),
+    (re.compile(r"^enabled_tools\."), "Choose tools from the list."),
+    (re.compile(r"^port$"), "Enter a whole number from 1 to 65535, usually 587."),
+    (re.compile(r"\.collects\b"), "Enter field names of at most 40 characters, separated by commas, like name, phone."),
 )
-EMPTY = "Write something here; empty, it can't work."
+EMPTY = "This field is required."
 NEEDED = {
-    r"^scenarios\.\d+\.steps$": "A scenario needs at least one step; add one, or remove the scenario.",
-    r"^scenarios\.\d+\.steps\.\d+\.text$": "Say what the agent does in this step, or remove the step.",
-    r"^escalation_rules\.\d+\.when$": "Say when, or remove the rule.",
-    r"^models\.": "Name a model, or use the default.",
+    r"^scenarios\.\d+\.steps$": "A scenario needs at least one step. Add one, or remove the scenario.",
+    r"^scenarios\.\d+\.steps\.\d+\.text$": "Describe what the agent does in this step, or remove the step.",
+    r"^escalation_rules\.\d+\.when$": "Enter a condition, or remove the rule.",
+    r"^models\.": "Enter a model, or use the default.",
 }
 
 
 def checked_config(document: Mapping[str, Any]) -> AgentConfig:
-    """The document as settings. Raises SettingsRefused."""
+    """Validate a document. Raises SettingsRefused."""
     try:
         return AgentConfig.model_validate(document)
     except ValidationError as error:
@@ -54,7 +60,7 @@ def checked_config(document: Mapping[str, Any]) -> AgentConfig:
 
 
 def sentences(error: ValidationError) -> dict[str, str]:
-    """One sentence for each field that is wrong."""
+    """One sentence for each invalid field, by path."""
     found: dict[str, str] = {}
     for detail in error.errors(include_url=False):
         found.setdefault(_path(detail), _sentence(detail))
@@ -82,11 +88,11 @@ def _too_short(detail: ErrorDetails) -> str:
 
 def _too_long(detail: ErrorDetails) -> str:
     most, length = detail["ctx"]["max_length"], len(detail["input"])
-    return f"At most {most:,} characters; this has {length:,}."
+    return f"Use at most {most:,} characters; this has {length:,}."
 
 
 def _too_many(detail: ErrorDetails) -> str:
-    return f"At most {detail['ctx']['max_length']} of these; there are {len(detail['input'])}."
+    return f"Use at most {detail['ctx']['max_length']} of these; there are {len(detail['input'])}."
 
 
 def _own_words(detail: ErrorDetails) -> str:

@@ -1,4 +1,4 @@
-"""What a business has written down for its customers."""
+"""Articles of a project's knowledge base, and their search index."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from tenancy.tenant_models import TenantForeignKey, TenantModel
 
 
 class Article(TenantModel):
-    """One article of the knowledge base; without `published_at` it is a draft, which no customer and no agent sees (W07).
+    """An article. Without `published_at` it is a draft, which neither customers nor the agent see.
 
-    `version` counts the changes of its text, `language` is the text search configuration that its words are kept in.
+    `version` counts the changes of its text. `language` is the text search configuration of its indexed words.
     """
 
     project = TenantForeignKey("projects.Project", related_name="articles")
@@ -28,7 +28,7 @@ class Article(TenantModel):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["organization", "project", "slug"], name="one_article_per_slug")]
-        # All that a search asks of every article.
+        # Covering index for search.
         indexes = [
             models.Index(
                 fields=["organization", "project"], include=["id", "language", "published_at"], name="article_searched"
@@ -45,9 +45,10 @@ class Article(TenantModel):
 
 
 class ArticleWord(TenantModel):
-    """A word that an article is found by, as its language's dictionary leaves it; `weight` says how much it is about it.
+    """A stemmed word of an article, with its weight in search.
 
-    Kept as rows, because under row-level security no full text or trigram index may serve a query: a b-tree may.
+    Words are stored as rows, because under row-level security a query can use a b-tree index, but no full-text or
+    trigram index.
     """
 
     project = TenantForeignKey("projects.Project", related_name="+", db_index=False)
@@ -61,7 +62,7 @@ class ArticleWord(TenantModel):
             models.Index(
                 fields=["organization", "project", "word", "weight"], include=["article"], name="article_found_by"
             ),
-            # What stands in a title: few words, among which a mistyped one is looked for.
+            # Words in titles, the candidates for correcting typos.
             models.Index(
                 fields=["organization", "project", "word"],
                 condition=models.Q(weight__gte=4),

@@ -1,4 +1,4 @@
-"""Typed settings of a project or of its organization (D3, D4)."""
+"""Attributes: typed settings of a project or its organization."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tenancy.tenant_models import TenantForeignKey, TenantModel
 
 
 class AttributeType(models.TextChoices):
-    """How a value is read."""
+    """The type of an attribute's value."""
 
     BOOL = "bool", "True or False"
     STRING = "str", "Text"
@@ -19,7 +19,7 @@ class AttributeType(models.TextChoices):
 
 
 class Attribute(TenantModel):
-    """One setting. A row without a project holds for the whole organization; a project's own wins over it."""
+    """One setting. A row without a project applies to the whole organization; a project's own row overrides it."""
 
     project = TenantForeignKey("projects.Project", null=True, blank=True, related_name="attributes")
     key = models.CharField(max_length=160)

@@ -1,4 +1,4 @@
-"""The settings that the product itself asks for, in a person's words. Others may be stored beside them."""
+"""The attributes that the product defines. Projects may store others as well."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from projects.models.attribute import AttributeType
 
 SETTING = "project_attributes_setting_"
-# What the product notes of a project for itself: shown where somebody has it, as words, not offered where nobody has.
-NOTED = {
-    "first_steps_hidden": "The first steps are hidden",
-    "opening_hours_confirmed": "A person has saved the opening hours",
+# Attributes written by the product itself: listed if they are set, but not offered for editing.
+INTERNAL_ATTRIBUTES = {
+    "first_steps_hidden": "Onboarding is hidden",
+    "opening_hours_confirmed": "The opening hours were confirmed",
 }
 
 
 @dataclass(frozen=True)
 class KnownSetting:
-    """A setting, and the built-in tools that are on only while it is."""
+    """A defined attribute, and the built-in tools that it enables."""
 
     key: str
     label: str
@@ -25,7 +25,7 @@ class KnownSetting:
 
 
 KNOWN_SETTINGS = (
-    KnownSetting(f"{SETTING}booking_check_availability_enabled", "Look up free times", ("check_availability_tool",)),
+    KnownSetting(f"{SETTING}booking_check_availability_enabled", "Check availability", ("check_availability_tool",)),
     KnownSetting(f"{SETTING}booking_enabled", "Make and find bookings", ("create_booking_tool", "search_booking_tool")),
     KnownSetting(f"{SETTING}booking_cancellation_enabled", "Cancel bookings", ("cancel_booking_tool",)),
     KnownSetting(
@@ -40,7 +40,7 @@ KNOWN_SETTINGS = (
     KnownSetting(f"{SETTING}sms_send_information_enabled", "Send texts", ("send_sms_tool",)),
     KnownSetting(
         f"{SETTING}sms_allowed_countries",
-        "Countries that texts may go to, like IT, DE; empty: all",
+        "Countries that texts may go to, like IT, DE (all if empty)",
         ("send_sms_tool", "send_manage_booking_url_tool"),
         type=AttributeType.STRING,
     ),
@@ -48,7 +48,7 @@ KNOWN_SETTINGS = (
     KnownSetting(f"{SETTING}transfer_call_enabled", "Transfer calls to a person", ("transfer_call_tool",)),
     KnownSetting(
         f"{SETTING}transfer_numbers",
-        "Numbers that calls are transferred to, like kitchen: +39 06 …",
+        "Transfer numbers, like kitchen: +39 06 …",
         ("transfer_call_tool",),
         type=AttributeType.STRING,
     ),
@@ -60,7 +60,7 @@ KNOWN_SETTINGS = (
     ),
     KnownSetting(
         f"{SETTING}products_and_services_background_check_location_enabled",
-        "Check whether a zip code is served",
+        "Check whether a ZIP code is served",
         ("check_zip_code_served_tool",),
     ),
     KnownSetting(

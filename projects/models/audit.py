@@ -1,4 +1,6 @@
-"""Who changed an organization's people, keys, connections and articles, and how its people sign in."""
+"""The audit log of changes to an organization's people, keys, connections and articles, and to its members' sign-in
+methods.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ from tenancy.tenant_models import TenantModel
 
 
 class AuditAction(models.TextChoices):
-    """What was done. Its label stands between the name of who did it and what it was done to, if that is another."""
+    """The action. Its label is the verb between the actor and the subject."""
 
     INVITED = "invitation.sent", "invited"
     INVITED_AGAIN = "invitation.renewed", "invited again"
@@ -42,9 +44,9 @@ class AuditAction(models.TextChoices):
 
 
 class AuditEntry(TenantModel):
-    """One change, with what was before and after; no secret stands in either. Never changed.
+    """One change, with the values before and after, without secrets. Entries are never changed.
 
-    Names are kept as they were, so that an entry can be read when the person, the key or the project is gone.
+    Names are copied, so that an entry stays readable after the person, key or project is deleted.
     """
 
     action = models.CharField(max_length=40, choices=AuditAction.choices)

@@ -1,4 +1,4 @@
-"""Answers that are given again to the same Idempotency-Key (M2)."""
+"""Stored responses of idempotent requests."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tenancy.tenant_models import TenantForeignKey, TenantModel
 
 
 class IdempotentRequest(TenantModel):
-    """The first answer to a key, kept for a day. `body_hash` covers method, path and body."""
+    """The first response to a key, kept for a day. `body_hash` covers method, path and body."""
 
     project = TenantForeignKey("projects.Project", related_name="+")
     key = models.CharField(max_length=255)

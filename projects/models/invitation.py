@@ -1,4 +1,4 @@
-"""Invitations by e-mail: the link is shown once, and kept as a hash."""
+"""Invitations by e-mail. The link is shown once, and only its digest is stored."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LIFETIME = timedelta(days=7)
 
 
 class Invitation(TenantModel):
-    """An address that may join with a role. `digest` is the SHA-256 of the link's token."""
+    """An invitation of an address with a role. `digest` is the SHA-256 of the link's token."""
 
     email = models.EmailField("e-mail")
     role = models.CharField(max_length=10, choices=Role.choices)
@@ -51,7 +51,7 @@ class Invitation(TenantModel):
 
     @staticmethod
     def make_token() -> str:
-        """A new token: `mgi_`, by which a log line is cleaned of it, and 43 characters of 256 random bits."""
+        """A new token: `mgi_`, which lets logs redact it, and 43 characters encoding 256 random bits."""
         return f"mgi_{secrets.token_urlsafe(32)}"
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""API keys: shown once, kept as a hash."""
+"""API keys, shown once and stored as digests."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tenancy.tenant_models import TenantForeignKey, TenantModel
 
 
 class Scope(models.TextChoices):
-    """What a key may call."""
+    """A permission of an API key, or of a member's role."""
 
     READ = "read", "Look at conversations, tools and ledgers"
     CONVERSE = "converse", "Open conversations and post messages"
@@ -23,7 +23,7 @@ class Scope(models.TextChoices):
 
 
 class ApiKey(TenantModel):
-    """A project's key for the API. `digest` is the SHA-256 of the whole key, `prefix` its first, harmless part."""
+    """A project's API key. `digest` is the SHA-256 of the whole key, `prefix` its non-secret beginning."""
 
     project = TenantForeignKey("projects.Project", related_name="api_keys")
     name = models.CharField(max_length=80)
@@ -45,12 +45,12 @@ class ApiKey(TenantModel):
 
     @property
     def is_usable(self) -> bool:
-        """Whether the key opens the API now."""
+        """True if the key is neither revoked nor expired."""
         return self.revoked_at is None and (self.expires_at is None or self.expires_at > timezone.now())
 
     @staticmethod
     def make_secret() -> str:
-        """A new key: `mg_`, 8 characters to know it by, 43 characters of 256 random bits."""
+        """A new key: `mg_`, 8 characters that identify it, and 43 characters encoding 256 random bits."""
         return f"mg_{secrets.token_hex(4)}_{secrets.token_urlsafe(32)}"
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""Organizations (the tenants), their members and projects."""
+"""Organizations (tenants), their members and their projects."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ SLUG_ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
 
 
 class Role(models.TextChoices):
-    """What a member may do."""
+    """A member's role."""
 
-    OWNER = "owner", "Owner: everything, and who the owners are"
+    OWNER = "owner", "Owner: full access, including other owners"
     ADMIN = "admin", "Admin: configures agents, members and keys"
-    OPERATOR = "operator", "Operator: talks, approves and resolves"
-    VIEWER = "viewer", "Viewer: looks"
+    OPERATOR = "operator", "Operator: talks to customers, approves and resolves"
+    VIEWER = "viewer", "Viewer: read-only access"
 
 
 class Organization(models.Model):
@@ -35,7 +35,7 @@ class Organization(models.Model):
 
 
 class Member(TenantModel):
-    """A user's place in an organization."""
+    """A user's membership in an organization."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
     role = models.CharField(max_length=10, choices=Role.choices)
@@ -49,10 +49,10 @@ class Member(TenantModel):
 
 
 class Project(TenantModel):
-    """One configured agent."""
+    """A project: one agent with its own settings and data."""
 
     name = models.CharField(max_length=120)
-    # Random at its end: the address tells a stranger nothing about which names are taken.
+    # The random suffix keeps URLs from revealing which names are taken.
     slug = models.CharField(max_length=60, unique=True, editable=False)
     agent_version = TenantForeignKey(
         "projects.AgentVersion", models.PROTECT, null=True, editable=False, related_name="+"
@@ -64,6 +64,6 @@ class Project(TenantModel):
 
     @staticmethod
     def make_slug(name: str) -> str:
-        """An address such as `da-nello-7k2m9x`."""
+        """A slug such as `da-nello-7k2m9x`."""
         tail = "".join(secrets.choice(SLUG_ALPHABET) for _ in range(6))
         return f"{slugify(name)[:50] or 'project'}-{tail}"

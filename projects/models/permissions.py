@@ -1,4 +1,4 @@
-"""What each role may do: verbs, the same words as an API key's scopes."""
+"""Permissions of each role, expressed as the scopes of API keys."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ VERBS: dict[str, frozenset[str]] = {
 
 @dataclass(frozen=True)
 class Entry:
-    """A member inside a project."""
+    """A member's access to a project."""
 
     project: Project
     member: Member
@@ -32,17 +32,19 @@ class Entry:
 
 
 def enter_project(user: User, slug: str, *, verb: Scope) -> Entry:
-    """The project at this address for a signed-in user. A stranger gets Http404, a wrong role PermissionDenied."""
+    """The project with this slug, and the user's membership in it. Raises Http404 for a stranger, PermissionDenied for
+    a wrong role.
+    """
     place = find_project(user_id=user.pk, slug=slug)
     if place is None:
         raise Http404
     with tenant_tx(place.organization_id):
         project = Project.objects.select_related("organization", "agent_version").filter(pk=place.project_id).first()
         member = Member.objects.filter(user=user).first()
-    # Gone since it was looked up
+    # Deleted since the lookup.
     if project is None or member is None:
         raise Http404
     entry = Entry(project=project, member=member)
     if not entry.may(verb):
-        raise PermissionDenied(f"Your role {member.role} may not {verb}.")
+        raise PermissionDenied(f"Your role {member.role} doesn't include {verb}.")
     return entry

@@ -1,4 +1,4 @@
-"""What a new business begins with beside its settings: the sections of a template's `seeds`, planted by their apps."""
+"""Seeds: the initial data of a new business, besides its settings. Each app plants the sections it owns."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any
 
 from projects.models import Project
 
-# Puts a section into a project, in the running transaction; a project that has such rows already is left as it is.
+# Creates a section's rows in the current transaction, unless the project has such rows already.
 Plant = Callable[[Project, Any], None]
 
-# Filled by the apps whose rows these are, when they are ready.
+# Registered by the apps when they are ready.
 PLANTS: dict[str, Plant] = {}
 
 
 def plant_seeds(project: Project, seeds: Mapping[str, Any]) -> None:
-    """Plant every section. Raises KeyError for one that no app knows."""
+    """Plant every section. Raises KeyError for an unknown one."""
     for section, document in seeds.items():
         PLANTS[section](project, document)

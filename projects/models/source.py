@@ -1,4 +1,4 @@
-"""Where a project's tools get their data from, and what they send by (D24)."""
+"""Sources: a project's connections to external services."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tenancy.tenant_models import TenantForeignKey, TenantModel
 
 
 class Source(TenantModel):
-    """One connection of a project to a service outside. Its `secret` is encrypted JSON: written, never read back."""
+    """A connection to an external service. Its `secret` is encrypted and write-only."""
 
     project = TenantForeignKey("projects.Project", related_name="sources")
     kind = models.CharField(max_length=40)

@@ -1,4 +1,4 @@
-"""People who sign in. A user belongs to no tenant; memberships do."""
+"""Users. A user belongs to no tenant; memberships do."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from django.db import models
 
 class UserManager(BaseUserManager["User"]):
     def create_user(self, email: str, password: str | None = None, **fields: Any) -> User:
-        """A user with a usable or, without a password, an unusable password."""
+        """Create a user. Without a password, sign-in by password is disabled."""
         user = self.model(email=self.normalize_email(email), **fields)
         user.set_password(password)
         user.save(using=self._db)
         return user
 
     def create_superuser(self, email: str, password: str | None = None, **fields: Any) -> User:
-        """One of the platform's own people, who see every tenant in the admin."""
+        """Create a member of the platform staff, who see every tenant in the admin."""
         return self.create_user(email, password, is_staff=True, is_superuser=True, **fields)
 
 
 class User(AbstractUser):
-    username = None  # type: ignore[assignment]  # people sign in by e-mail
+    username = None  # type: ignore[assignment]  # users sign in with their e-mail
     email = models.EmailField("e-mail", unique=True)
 
     USERNAME_FIELD = "email"
@@ -32,7 +32,7 @@ class User(AbstractUser):
 
     @property
     def name(self) -> str:
-        """The full name, or the e-mail's first part."""
+        """The full name, or the local part of the e-mail."""
         return self.get_full_name() or self.email.split("@")[0]
 
     @property

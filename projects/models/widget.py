@@ -1,4 +1,4 @@
-"""The widget that a business puts on its own pages."""
+"""The chat widget on a business's own website."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ from tenancy.tenant_models import TenantForeignKey, TenantModel
 
 
 def make_widget_key() -> str:
-    """A public key: it says which project a page talks to, and opens nothing by itself."""
+    """A public key: it identifies the project, and grants no access."""
     return f"pk_{secrets.token_urlsafe(18)}"
 
 
 class Widget(TenantModel):
-    """A project's widget. It answers on `origins` only; `shopper_secret`, encrypted, is what the shop signs its shoppers with."""
+    """A project's widget, accepted on `origins` only. `shopper_secret` is the encrypted key of the shop's identity
+    tokens.
+    """
 
     project = TenantForeignKey("projects.Project", related_name="widgets")
     public_key = models.CharField(max_length=40, unique=True, editable=False, default=make_widget_key)

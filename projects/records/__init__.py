@@ -1,1 +1,1 @@
-"""Attributes of a project, and the audit log."""
+"""Attributes and the audit log."""

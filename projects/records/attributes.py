@@ -1,4 +1,4 @@
-"""Typed attributes: read with their origin, written with their type checked (D3, D4)."""
+"""Reading and writing typed attributes, with inheritance from the organization."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ ENUMS: Mapping[str, tuple[str, ...]] = {
 }
 TRUE, FALSE = {"true", "1"}, {"false", "0"}
 MODEL_KEY = "model_api_key"
-# Kept as a secret and as nothing else: as a text it would be shown to everyone, and the organization's be read in its place.
+# Only stored as a secret. As plain text it would be visible, and the organization's key would be used in its place.
 ALWAYS_SECRET = frozenset({MODEL_KEY})
 
 
 class Origin(StrEnum):
-    """Whose row a value comes from."""
+    """The owner of an attribute's row."""
 
     PROJECT = "project"
     ORGANIZATION = "organization"
 
 
 class WrongValue(ValueError):
-    """The value doesn't fit the attribute's type."""
+    """The value doesn't match the attribute's type."""
 
 
 @dataclass(frozen=True)
 class Resolved:
-    """An attribute as a project sees it. A secret's value is None here; `read_secret` opens it."""
+    """An attribute as it applies to a project. `value` is None for a secret; use `read_secret`."""
 
     key: str
     type: AttributeType
@@ -52,40 +52,40 @@ class Resolved:
 
 
 class ComputedAttribute(Protocol):
-    """An attribute that is no row of its own: it reads and writes the rows of another model, always the project's."""
+    """An attribute backed by the rows of another model, always at project level."""
 
     def read(self, project: Project) -> Any | None:
-        """The value as JSON; None where there is none."""
+        """The value as JSON, or None."""
 
     def write(self, project: Project, value: Any) -> None:
-        """Make the rows what the value says. Raises WrongValue or ApiError, and then has changed nothing."""
+        """Update the rows to match the value. Raises WrongValue or ApiError, and changes nothing then."""
 
     def remove(self, project: Project) -> bool:
-        """Take the rows away. False when there were none."""
+        """Delete the rows. Returns False if there were none."""
 
 
-# Filled by the apps whose rows these are, when they are ready.
+# Registered by the apps when they are ready.
 COMPUTED: dict[str, ComputedAttribute] = {}
 
-# How the value of a key has to look, by the apps that read it: returns it as it is kept, or raises WrongValue.
+# Validators by key, registered by the apps: they return the value to store, or raise WrongValue.
 SHAPES: dict[str, Callable[[Any], Any]] = {}
 
 
 def every_attribute(project: Project) -> dict[str, Resolved]:
-    """All attributes by key, the computed ones among them: for whoever shows them. A turn reads resolve_attributes."""
+    """All attributes by key, including computed ones. For display; a turn uses `resolve_attributes`."""
     values = {key: attribute.read(project) for key, attribute in COMPUTED.items()}
     computed = {key: _computed(key, value) for key, value in values.items() if value is not None}
     return {**resolve_attributes(project), **computed}
 
 
 def resolve_attributes(project: Project) -> dict[str, Resolved]:
-    """All attributes of a project by key; the project's own win over the organization's. One query."""
+    """The stored attributes of a project by key; the project's own override the organization's. One query."""
     rows = Attribute.objects.filter(Q(project=None) | Q(project_id=project.pk))
     return {row.key: _resolved(row) for row in sorted(rows, key=lambda row: row.project_id is not None)}
 
 
 def attributes_column() -> Subquery:
-    """A project's attributes as one column beside it, for `read_column`: None where there are none."""
+    """A project's attributes as a subquery column, for `read_column`; null if there are none."""
     entry = JSONObject(is_own=Q(project__isnull=False), key="key", type="type", value="value")
     rows: QuerySet[Any, Any] = (
         Attribute.objects.filter(Q(project=None) | Q(project_id=OuterRef("pk")))
@@ -99,7 +99,7 @@ def attributes_column() -> Subquery:
 
 @lru_cache(maxsize=512)
 def read_column(text: str | None) -> Mapping[str, Resolved]:
-    """The attributes of an `attributes_column`, by key. Most readings find what the one before found, and get the same mapping."""
+    """The attributes in an `attributes_column`, by key. Cached, because consecutive reads usually return the same text."""
     entries = sorted(from_json(text or "[]"), key=lambda entry: entry["is_own"])
     return {
         entry["key"]: Resolved(
@@ -113,39 +113,40 @@ def read_column(text: str | None) -> Mapping[str, Resolved]:
 
 
 def set_attribute(project: Project, key: str, value: Any, *, type: AttributeType | None = None) -> Resolved:
-    """Write the project's own value. Without a type the standing one holds, or it is read off the value. Two at once follow
-    each other. Raises WrongValue.
+    """Set the project's own value. Without a type the current one is kept, or inferred from the value.
+
+    Concurrent calls are serialized per project. Raises WrongValue.
     """
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     if computed := COMPUTED.get(key):
         computed.write(project, value)
         return _computed(key, computed.read(project))
     row = Attribute.objects.filter(project=project, key=key).first() or Attribute(project=project, key=key)
-    _write(row, value, type=type, standing=resolve_attributes(project))
+    _fill_typed(row, value, type=type, current=resolve_attributes(project))
     row.save()
     return _resolved(row)
 
 
 def start_attributes(project: Project, values: Mapping[str, Any]) -> None:
-    """Write the first values of a project that has none of its own yet, at once. Raises WrongValue."""
+    """Write the initial attributes of a project that has none, in bulk. Raises WrongValue."""
     for key in values.keys() & COMPUTED.keys():
         COMPUTED[key].write(project, values[key])
-    standing = resolve_attributes(project)
+    current = resolve_attributes(project)
     rows = [Attribute(project=project, key=key) for key in values if key not in COMPUTED]
     for row in rows:
-        _write(row, values[row.key], type=None, standing=standing)
+        _fill_typed(row, values[row.key], type=None, current=current)
     Attribute.objects.bulk_create(rows)
 
 
-def _write(row: Attribute, value: Any, *, type: AttributeType | None, standing: Mapping[str, Resolved]) -> None:
-    """Fill a row with the type that was named, that stands for its key, or that is read off the value."""
-    stands = standing.get(row.key)
-    row.type = type or (stands.type if stands else type_of(row.key, value))
-    fill(row, value)
+def _fill_typed(row: Attribute, value: Any, *, type: AttributeType | None, current: Mapping[str, Resolved]) -> None:
+    """Fill a row with the given type, the current type of its key, or the one inferred from the value."""
+    existing = current.get(row.key)
+    row.type = type or (existing.type if existing else type_of(row.key, value))
+    fill_row(row, value)
 
 
-def fill(row: Attribute, value: Any) -> None:
-    """Put a value into a row that is saved afterwards, as its type says; a secret is encrypted. Raises WrongValue."""
+def fill_row(row: Attribute, value: Any) -> None:
+    """Set the value of an unsaved row according to its type; a secret is encrypted. Raises WrongValue."""
     kind = AttributeType(row.type)
     value = checked(row.key, value, kind)
     row.value, row.secret = value, ""
@@ -155,7 +156,7 @@ def fill(row: Attribute, value: Any) -> None:
 
 
 def unset_attribute(project: Project, key: str) -> bool:
-    """Remove the project's own value. False when it had none."""
+    """Remove the project's own value. Returns False if it had none."""
     if computed := COMPUTED.get(key):
         return computed.remove(project)
     deleted, _ = Attribute.objects.filter(project=project, key=key).delete()
@@ -163,7 +164,9 @@ def unset_attribute(project: Project, key: str) -> bool:
 
 
 def read_secret(project: Project, key: str) -> str | None:
-    """The plain text of a secret attribute, the project's own first."""
+    """The plain text of a secret attribute, or None; the project's own overrides the organization's. Raises
+    WrongSecret.
+    """
     rows = Attribute.objects.filter(Q(project=None) | Q(project_id=project.pk), key=key, type=AttributeType.SECRET)
     row = max(rows, key=lambda candidate: candidate.project_id is not None, default=None)
     return (
@@ -172,13 +175,13 @@ def read_secret(project: Project, key: str) -> str | None:
 
 
 def is_on(attributes: Mapping[str, Resolved], key: str) -> bool:
-    """Whether a boolean attribute is true; an absent one is false."""
+    """True if a boolean attribute is set to true."""
     found = attributes.get(key)
     return found is not None and found.value is True
 
 
 def type_of(key: str, value: Any) -> AttributeType:
-    """The type a new attribute gets when the caller names none."""
+    """The type of a new attribute without a declared type."""
     if key in ALWAYS_SECRET:
         return AttributeType.SECRET
     if key in SHAPES:
@@ -191,7 +194,7 @@ def type_of(key: str, value: Any) -> AttributeType:
 
 
 def checked(key: str, value: Any, kind: AttributeType) -> Any:
-    """The value as stored. Raises WrongValue with what would be right."""
+    """The value to store. Raises WrongValue with the expected format."""
     if key in ALWAYS_SECRET and kind is not AttributeType.SECRET:
         raise WrongValue(f"{key} is a secret; its type must be {AttributeType.SECRET}, not {kind}.")
     if shape := SHAPES.get(key):
@@ -206,7 +209,7 @@ def checked(key: str, value: Any, kind: AttributeType) -> Any:
 
 
 def type_name(value: Any) -> str:
-    """A JSON value's type in plain words."""
+    """The type of a JSON value, in words."""
     names = {
         bool: "true or false",
         int: "a number",

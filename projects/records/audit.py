@@ -1,4 +1,4 @@
-"""The audit trail: each change of an organization's people, keys and connections, written with the change itself."""
+"""Audit log: every change to an organization's people, keys and connections, written in the same transaction."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LONGEST = 400
 
 @dataclass(frozen=True)
 class Actor:
-    """Who changes an organization, and as what. The platform's people act as owners of every one."""
+    """The person making a change, and their role. Platform staff act as owners."""
 
     user: User
     role: Role
@@ -26,7 +26,7 @@ class Actor:
         return cls(member.user, Role(member.role), member.pk)
 
 
-def note_change(
+def record_change(
     action: AuditAction,
     *,
     organization_id: UUID,
@@ -37,8 +37,11 @@ def note_change(
     after: Mapping[str, Any] | None = None,
     actor: str = "",
 ) -> AuditEntry:
-    """One entry, in the transaction of the change. `by` None is an API key, which `actor` names, or else a command of the
-    server's. `before` and `after` are JSON without secrets."""
+    """Write an entry, in the transaction of the change.
+
+    If `by` is None the actor is the API key named by `actor`, or else a command on the server. `before` and `after` are
+    JSON without secrets.
+    """
     return AuditEntry.objects.create(
         organization_id=organization_id,
         action=action,
@@ -51,10 +54,12 @@ def note_change(
     )
 
 
-def note_key(action: AuditAction, key: ApiKey, *, by: User | None, before: Mapping[str, Any] | None = None) -> None:
-    """An entry about an API key, which is known by its name and its first, harmless part."""
+def record_key_change(
+    action: AuditAction, key: ApiKey, *, by: User | None, before: Mapping[str, Any] | None = None
+) -> None:
+    """Write an entry about an API key, identified by its name and prefix."""
     is_there = action != AuditAction.KEY_REVOKED
-    note_change(
+    record_change(
         action,
         organization_id=cast(UUID, key.organization_id),
         by=by,
@@ -66,12 +71,12 @@ def note_key(action: AuditAction, key: ApiKey, *, by: User | None, before: Mappi
 
 
 def key_facts(key: ApiKey) -> dict[str, Any]:
-    """What a key may do, until when."""
+    """The name, scopes and expiry of a key."""
     expires = key.expires_at.isoformat() if key.expires_at else "never"
     return {"name": key.name, "scopes": list(key.scopes), "expires": expires}
 
 
 def person(user: User) -> str:
-    """A person as an entry names them: "Anna Rossi (anna@example.com)", or the e-mail alone."""
+    """A user as named in entries: "Anna Rossi (anna@example.com)", or the e-mail alone."""
     name = user.get_full_name()
     return f"{name} ({user.email})" if name else user.email

@@ -1,4 +1,4 @@
-"""How a person signs in, in the trails of the organizations that they are a member of: a user belongs to none of them alone."""
+"""Audit entries for changes of a user's sign-in methods, written to every organization that the user belongs to."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from allauth.mfa.models import Authenticator
 from django.http import HttpRequest
 
 from projects.models import AuditAction, User
-from projects.records.audit import note_change, person
+from projects.records.audit import person, record_change
 from tenancy.scope import tenant_tx
 from tenancy.tenant_lookup import find_organizations
 
 
-def note_factor(
+def record_factor_change(
     action: AuditAction,
     *,
     user: User,
@@ -25,11 +25,12 @@ def note_factor(
     before: Mapping[str, Any] | None = None,
     after: Mapping[str, Any] | None = None,
 ) -> None:
-    """One entry per organization, in the transaction of the change if one is open. Who did it, and what it was done to, is the
-    person themselves unless `by` and `subject` say else."""
+    """Write one entry per organization, in the current transaction if there is one. `by` and `subject` default to the
+    user.
+    """
     for organization_id in find_organizations(user_id=user.pk):
         with tenant_tx(organization_id):
-            note_change(
+            record_change(
                 action,
                 organization_id=organization_id,
                 by=by or user,
@@ -39,8 +40,8 @@ def note_factor(
             )
 
 
-def note_copy(request: HttpRequest, factor: Authenticator) -> None:
-    """A use that only a copy of the key explains: its owner gets an e-mail, and their organizations an entry, once an hour."""
+def report_cloned_passkey(request: HttpRequest, factor: Authenticator) -> None:
+    """Report a use that indicates a cloned passkey: an e-mail to its owner and audit entries, at most once an hour."""
     if consume(request, action="passkey_copied", key=str(factor.pk)):
-        note_factor(AuditAction.PASSKEY_COPIED, user=factor.user, subject=str(factor))
+        record_factor_change(AuditAction.PASSKEY_COPIED, user=factor.user, subject=str(factor))
         get_adapter(request).send_notification_mail("mfa/email/webauthn_copied", factor.user)

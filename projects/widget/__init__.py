@@ -1,1 +1,1 @@
-"""The widget's settings and its theme."""
+"""Settings and theme of the widget."""

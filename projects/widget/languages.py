@@ -1,4 +1,4 @@
-"""The languages in which the product itself speaks to customers: those of `settings.LANGUAGES`. The agent answers in any."""
+"""Languages of the product's own texts for customers (`settings.LANGUAGES`). The agent itself answers in any language."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from projects.models import Widget
 
 
 def best_language(*codes: str) -> str:
-    """The first code with a translation; `it-CH` falls back to `it`, and all others to English."""
+    """The first code with a translation, where `it-CH` falls back to `it`; the default language otherwise."""
     for code in codes:
         try:
             return get_supported_language_variant(code.lower())
@@ -21,7 +21,7 @@ def best_language(*codes: str) -> str:
 
 
 def customer_language(project_id: UUID, *, known: str, asked: str = "") -> str:
-    """What is `known` of the customer, else the widget's language, else what their browser `asked` for.
+    """The customer's `known` language, else the widget's, else the browser's (`asked`).
 
     Must run in the tenant's transaction.
     """

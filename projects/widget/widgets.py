@@ -1,4 +1,4 @@
-"""A project's widget: where it may stand, how it looks, and the secret that a shop signs its shoppers with (design section 6)."""
+"""A project's widget: allowed origins, theme, and the secret for signing shoppers' identities."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from pydantic import ValidationError
 
 from projects.agents.concurrent_edits import Facts, SavedMeanwhile, changes_of, join, last_to_change
 from projects.common import crypto
-from projects.common.origins import LONGEST, NoOrigin, origin_of
+from projects.common.origins import MAX_LENGTH, InvalidOrigin, origin_of
 from projects.models import AuditAction, Project, User, Widget
 from projects.models.agent_errors import SettingsRefused, sentences
-from projects.records.audit import note_change
+from projects.records.audit import record_change
 from projects.widget.theme import WidgetTheme
 
 MOST_ORIGINS = 30
-SECRET_FIELD = "widget:shopper"  # noqa: S105  # what the ciphertext is bound to
+SECRET_FIELD = "widget:shopper"  # noqa: S105  # the ciphertext is bound to it
 SUBJECT = "the widget"
-# What its page calls what has another name here.
+# Labels on the widget page that differ from the field names.
 TITLES = {"brand": "Colour", "position": "Side", "scheme": "Light or dark", "language": "Language of its buttons"}
 
 
 @dataclass(frozen=True)
 class WidgetEdit:
-    """What was typed about a widget; `origins` as lines."""
+    """The entered settings; `origins` are lines of text."""
 
     origins: Sequence[str]
     theme: Mapping[str, Any]
@@ -35,12 +35,12 @@ class WidgetEdit:
 
 
 def find_widget(project: Project) -> Widget | None:
-    """The project's widget, if it was ever set up."""
+    """The project's widget, or None if it was never set up."""
     return Widget.objects.filter(project=project).first()
 
 
 def theme_of(widget: Widget | None) -> WidgetTheme:
-    """How it looks; of a stored theme that a newer version of the product refuses, the default."""
+    """The widget's theme, or the default if the stored one is not valid in this version."""
     try:
         return WidgetTheme.model_validate(widget.theme if widget else {})
     except ValidationError:
@@ -48,10 +48,11 @@ def theme_of(widget: Widget | None) -> WidgetTheme:
 
 
 def save_widget(project: Project, edit: WidgetEdit, *, by: User | None, seen: Facts | None = None) -> Widget:
-    """Set the widget up, or change it. `seen` are its facts when the editor began: what others changed since is kept, and where
-    both changed the same, SavedMeanwhile, and nothing is saved. Without it the later of two holds.
+    """Create or change the widget.
 
-    Raises SettingsRefused with a sentence for each field.
+    `seen` are its facts when editing began: changes made by others since are merged, and conflicting ones raise
+    SavedMeanwhile and save nothing. Without `seen` the last write wins. Raises SettingsRefused with a sentence per
+    field.
     """
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     origins, theme = _checked(edit)
@@ -59,38 +60,55 @@ def save_widget(project: Project, edit: WidgetEdit, *, by: User | None, seen: Fa
     before = facts_of(None if widget._state.adding else widget)
     after = _as_facts(origins, theme.model_dump(mode="json"), is_enabled=edit.is_enabled)
     if before and seen is not None:
-        after = _joined(project, seen, standing=before, typed=after)
+        after = _merge(project, seen, current=before, typed=after)
     joined = edit_of(after)
     widget.origins, widget.theme, widget.is_enabled = list(joined.origins), dict(joined.theme), joined.is_enabled
     widget.save()
     if before != after:
-        _note(AuditAction.WIDGET_CHANGED, project, by=by, before=before, after=after)
+        _record(AuditAction.WIDGET_CHANGED, project, by=by, before=before, after=after)
     return widget
 
 
 def facts_of(widget: Widget | None) -> dict[str, Any]:
-    """What a trail and a form may keep of it: everything but the secret; nothing before it is set up."""
+    """The settings for the audit log and the edit form, without the secret; empty before the widget is set up."""
     return _as_facts(list(widget.origins), widget.theme, is_enabled=widget.is_enabled) if widget else {}
 
 
 def edit_of(facts: Facts) -> WidgetEdit:
-    """The edit that makes these facts so."""
+    """The edit that produces these facts."""
     theme = {name: value for name, value in facts.items() if name not in ("sites", "switched_on")}
     return WidgetEdit(origins=facts["sites"], theme=theme, is_enabled=facts["switched_on"] == "yes")
 
 
+def checked_origins(lines: Sequence[str]) -> list[str]:
+    """The distinct origins, in order. Raises NoOrigin with the number of the line."""
+    found: dict[str, None] = {}
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        if len(line) > MAX_LENGTH:
+            raise InvalidOrigin(f"Line {number} has {len(line)} characters; the limit is {MAX_LENGTH}.")
+        try:
+            found[origin_of(line)] = None
+        except InvalidOrigin as error:
+            raise InvalidOrigin(f"Line {number}: {error}") from error
+    if len(found) > MOST_ORIGINS:
+        raise InvalidOrigin(f"Use at most {MOST_ORIGINS} sites; there are {len(found)}.")
+    return list(found)
+
+
 def renew_shopper_secret(project: Project, *, by: User | None) -> str:
-    """A new secret, given back this once. What was signed with the old one is refused from now on."""
+    """Create a new secret and return it, this once. Tokens signed with the old one are rejected from now on."""
     secret = secrets.token_urlsafe(32)
     sealed = crypto.encrypt(secret, organization_id=_tenant(project), field=SECRET_FIELD)
     if not Widget.objects.filter(project=project).update(shopper_secret=sealed):
-        raise SettingsRefused({"shopper_secret": "Save the widget first; then it can have a secret."})
-    _note(AuditAction.WIDGET_SECRET, project, by=by)
+        raise SettingsRefused({"shopper_secret": "Save the widget before you create a secret."})
+    _record(AuditAction.WIDGET_SECRET, project, by=by)
     return secret
 
 
 def shopper_secret(widget: Widget) -> str:
-    """What shoppers' tokens are signed with; empty while nothing was made. Raises WrongSecret."""
+    """The key of shoppers' identity tokens; empty if none was created. Raises WrongSecret."""
     if not widget.shopper_secret:
         return ""
     organization_id = cast(UUID, widget.organization_id)
@@ -102,7 +120,7 @@ def _checked(edit: WidgetEdit) -> tuple[list[str], WidgetTheme]:
     origins, theme = [], WidgetTheme()
     try:
         origins = checked_origins(edit.origins)
-    except NoOrigin as error:
+    except InvalidOrigin as error:
         errors["origins"] = str(error)
     try:
         theme = WidgetTheme.model_validate(edit.theme)
@@ -113,37 +131,20 @@ def _checked(edit: WidgetEdit) -> tuple[list[str], WidgetTheme]:
     return origins, theme
 
 
-def checked_origins(lines: Sequence[str]) -> list[str]:
-    """Each site once, in order. Raises NoOrigin, which names the line."""
-    found: dict[str, None] = {}
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        if len(line) > LONGEST:
-            raise NoOrigin(f"Line {number} has {len(line)} characters; the limit is {LONGEST}.")
-        try:
-            found[origin_of(line)] = None
-        except NoOrigin as error:
-            raise NoOrigin(f"Line {number}: {error}") from error
-    if len(found) > MOST_ORIGINS:
-        raise NoOrigin(f"At most {MOST_ORIGINS} sites; there are {len(found)}.")
-    return list(found)
-
-
 def _as_facts(origins: Sequence[str], theme: Mapping[str, Any], *, is_enabled: bool) -> dict[str, Any]:
     return {"sites": origins, **theme, "switched_on": "yes" if is_enabled else "no"}
 
 
-def _joined(project: Project, seen: Facts, *, standing: Facts, typed: Facts) -> dict[str, Any]:
-    values, is_conflict = join(seen, standing=standing, typed=typed)
+def _merge(project: Project, seen: Facts, *, current: Facts, typed: Facts) -> dict[str, Any]:
+    values, is_conflict = join(seen, current=current, typed=typed)
     if is_conflict:
-        changes = changes_of(standing, values, titles=TITLES)
+        changes = changes_of(current, values, titles=TITLES)
         by = last_to_change(project, SUBJECT, AuditAction.WIDGET_CHANGED)
         raise SavedMeanwhile(by=by, values=values, changes=changes)
     return values
 
 
-def _note(
+def _record(
     action: AuditAction,
     project: Project,
     *,
@@ -152,7 +153,7 @@ def _note(
     after: Mapping[str, Any] | None = None,
 ) -> None:
     tenant = _tenant(project)
-    note_change(action, organization_id=tenant, by=by, subject=SUBJECT, project=project, before=before, after=after)
+    record_change(action, organization_id=tenant, by=by, subject=SUBJECT, project=project, before=before, after=after)
 
 
 def _tenant(project: Project) -> UUID:

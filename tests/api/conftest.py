@@ -47,7 +47,7 @@ def key_row(tenant: Tenant) -> Callable[[], ApiKey]:
 @pytest.fixture
 def fresh_throttle(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A throttle without remembered outages or connections to an earlier server."""
-    monkeypatch.setattr(throttling, "_outage", throttling.Outage())
+    monkeypatch.setattr(throttling, "_limiter", throttling.FailOpenLimiter())
     for cached in (edge_redis.client, throttling._script):
         cached.cache_clear()
     yield

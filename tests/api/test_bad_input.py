@@ -189,7 +189,10 @@ def test_a_name_with_a_nul_is_404(chat: Chat, method: str) -> None:
 def test_an_attribute_needs_a_printable_name(chat: Chat, key: str) -> None:
     reply = chat.caller.send("PUT", f"/attributes/{key}", b'{"value": 1}')
     assert (reply.status, reply.error["field"]) == (400, "key")
-    assert reply.error["message"] == "key: A letter, then letters, digits, _, - or a full stop; at most 160."
+    assert (
+        reply.error["message"]
+        == "key: Start with a letter, then use letters, digits, _, - and full stops, at most 160 characters."
+    )
 
 
 @pytest.mark.parametrize(

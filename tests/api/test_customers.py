@@ -12,7 +12,7 @@ from tests.api.conftest import error_of
 from tests.conftest import Tenant
 
 CONVERSATIONS = "/api/v1/conversations"
-EXAMPLE = "Write it like +39 312 345 6789, or leave it out where none is known."
+EXAMPLE = "Write it like +39 312 345 6789, or leave it out if none is known."
 
 
 def open_with(api: Client, **persona: str) -> Any:

@@ -60,7 +60,7 @@ def test_a_lock_conflict_is_503_and_not_reported_as_an_outage(tenant: Tenant) ->
             in_thread(pool, hold_too).result()
     answer = to_api_error(refused.value)
     assert (answer.status_code, answer.headers) == (503, {"Retry-After": "1"})
-    assert "Others are changing the same at this moment" in answer.message
+    assert "Someone else is changing the same data" in answer.message
 
 
 def test_a_bug_is_500_and_reveals_nothing(api: Client, caplog: pytest.LogCaptureFixture) -> None:
@@ -108,7 +108,7 @@ def test_a_parser_error_has_the_error_shape(api: Client) -> None:
 @pytest.mark.parametrize("address", ["nothing", "notes/../1", "x" * 10_000, "%F0%9F%92%A9", "%FF%FE"])
 def test_an_unknown_address_is_404(anyone: Client, address: str) -> None:
     error = error_of(anyone.get(f"/api/v1/{address}"), status=404)
-    assert error["message"] == "There is nothing at this address."
+    assert error["message"] == "Not found."
 
 
 def test_a_wrong_host_is_400(tenant: Tenant) -> None:
@@ -121,7 +121,7 @@ def test_a_wrong_host_is_400(tenant: Tenant) -> None:
 
 def test_too_many_parameters_are_400(api: Client) -> None:
     error = error_of(api.get("/api/v1/rows?" + "&".join(f"a{n}=1" for n in range(1100))), status=400)
-    assert error["message"] == "The address or the form has more than 1,000 parameters."
+    assert error["message"] == "The query or the form has more than 1,000 parameters."
 
 
 @pytest.mark.parametrize(("fault", "status"), [("bug", 500), ("operational", 503)])

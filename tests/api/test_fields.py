@@ -9,7 +9,7 @@ import pytest
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 
-from projects.api.exception_mapping import first_problem
+from projects.api.exception_mapping import first_error
 from projects.api.serializers import StrictSerializer
 from projects.common.api_error import ApiError
 from tests.api.edge import NoteInput
@@ -43,7 +43,7 @@ def test_requests_never_share_a_mutable_default() -> None:
 def refusal(data: dict[str, Any]) -> ApiError:
     with pytest.raises(ValidationError) as raised:
         NoteInput(data=data).is_valid(raise_exception=True)
-    return first_problem(raised.value)
+    return first_error(raised.value)
 
 
 def accepted(content: str) -> str:
@@ -114,7 +114,7 @@ def test_a_nested_error_has_a_dotted_path() -> None:
         ({"mood": "blue"}, "mood must be one of: happy, sad."),
         ({"loud": "maybe"}, "loud must be true or false."),
         ({"count": "two"}, "count must be a whole number."),
-        ({"who": "Ada"}, "who must be an id, as the API gives it."),
+        ({"who": "Ada"}, "who must be a valid UUID."),
         ({"about": []}, "about must be a JSON object."),
         ({"songs": "all"}, "songs must be a list."),
         ({"note": "Ada"}, "note must be a JSON object."),
@@ -123,7 +123,7 @@ def test_a_nested_error_has_a_dotted_path() -> None:
 def test_a_value_of_the_wrong_type_is_refused_with_the_right_one(wrong: dict[str, Any], message: str) -> None:
     with pytest.raises(ValidationError) as raised:
         MoodInput(data=wrong).is_valid(raise_exception=True)
-    assert first_problem(raised.value).message == message
+    assert first_error(raised.value).message == message
 
 
 def test_a_nested_unknown_field_has_a_dotted_path() -> None:
@@ -132,9 +132,9 @@ def test_a_nested_unknown_field_has_a_dotted_path() -> None:
 
 def test_an_error_in_a_list_has_its_index() -> None:
     detail = {"steps": [{}, {"text": ["This field is required."]}]}
-    assert first_problem(ValidationError(detail)).field == "steps.1.text"
+    assert first_error(ValidationError(detail)).field == "steps.1.text"
 
 
 def test_an_error_of_the_whole_body_has_no_field() -> None:
-    problem = first_problem(ValidationError({"non_field_errors": ["Ends before it begins."]}))
+    problem = first_error(ValidationError({"non_field_errors": ["Ends before it begins."]}))
     assert (problem.field, problem.message) == (None, "Ends before it begins.")

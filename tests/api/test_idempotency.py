@@ -13,7 +13,7 @@ from django.db import connection, connections, transaction
 from django.test import Client, RequestFactory
 
 from projects.agents.services import create_key, create_project
-from projects.api.idempotency import delete_old_answers, once
+from projects.api.idempotency import delete_old_responses, run_once
 from projects.common.api_error import ApiError
 from projects.models import Attribute, IdempotentRequest
 from projects.models.key import Scope
@@ -145,7 +145,7 @@ def test_a_request_with_a_key_waits_for_locks_like_any_other(tenant: Tenant) -> 
     request = RequestFactory().post("/", headers={"Idempotency-Key": "key-1"})
     with tenant.tx():
         usual = patience()
-        assert once(tenant.project.pk, request, "ciao", patience) == usual
+        assert run_once(tenant.project.pk, request, "ciao", patience) == usual
 
 
 def test_a_page_acts_once_per_key_for_script_and_form_alike(tenant: Tenant) -> None:
@@ -159,7 +159,7 @@ def test_a_page_acts_once_per_key_for_script_and_form_alike(tenant: Tenant) -> N
             done.append(words)
             return {"said": words}
 
-        return once(tenant.project.pk, request, words, work, key="key-1")
+        return run_once(tenant.project.pk, request, words, work, key="key-1")
 
     with tenant.tx():
         assert post_to("/a", "ciao") == post_to("/a", "ciao") == post_to("/a", "ciao", in_form=True) == {"said": "ciao"}
@@ -203,6 +203,6 @@ def test_responses_are_forgotten_after_a_day(api: Client, tenant: Tenant) -> Non
         for key, age in (("old", timedelta(hours=24, seconds=1)), ("younger", timedelta(hours=23, minutes=59))):
             made = UUID(int=int((datetime.now(UTC) - age).timestamp() * 1000) << 80)
             IdempotentRequest.objects.create(id=made, project=tenant.project, key=key, body_hash="x", status=201)
-    assert delete_old_answers() == 1
+    assert delete_old_responses() == 1
     with tenant.tx():
         assert {row.key for row in IdempotentRequest.objects.all()} == {"new", "younger"}

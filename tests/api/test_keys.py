@@ -81,7 +81,7 @@ def test_a_deleted_key_stops_at_once(api: Client, tenant: Tenant) -> None:
 def test_a_missing_scope_is_403_and_named(client_for: ClientFor) -> None:
     client = client_for(Scope.READ)
     error = error_of(client.post(NOTES, {"content": "a"}, content_type="application/json"), status=403)
-    assert (error["code"], error["message"]) == ("missing_scope", "This needs the scope 'converse'.")
+    assert (error["code"], error["message"]) == ("missing_scope", "This requires the scope 'converse'.")
 
 
 def test_head_requires_the_scope_of_get(client_for: ClientFor) -> None:

@@ -106,4 +106,4 @@ def test_a_member_removed_during_the_request_loses_access(
 
     monkeypatch.setattr("projects.api.authentication.find_project", find_and_lose)
     response = browser_of(viewer).get(NOTES, headers=in_project(tenant))
-    assert error_of(response, status=404)["message"] == "You are in no project of this name."
+    assert error_of(response, status=404)["message"] == "You have no project with this name."

@@ -24,8 +24,8 @@ NOT_OURS = {"ToolResult", "schema", "SpectacularSwaggerSplitView"}
 @pytest.mark.parametrize(
     ("address", "field", "sentence"),
     [
-        ("rows?lmit=2", "lmit", "Unknown parameter 'lmit'. Did you mean 'limit'? These are right here: limit, cursor."),
-        ("rows?limit=2&limit=3", "limit", "limit stands in the address twice; send it once."),
+        ("rows?lmit=2", "lmit", "Unknown parameter 'lmit'. Did you mean 'limit'? Allowed here: limit, cursor."),
+        ("rows?limit=2&limit=3", "limit", "limit appears more than once; send it once."),
     ],
 )
 def test_a_misspelled_or_repeated_parameter_is_refused(api: Client, address: str, field: str, sentence: str) -> None:

@@ -12,7 +12,7 @@ from jobs.services import run_again
 from projects.agents.model_choice import KEY_ATTRIBUTE, UNREADABLE_KEY
 from projects.models import Attribute
 from projects.models.attribute import AttributeType
-from projects.records.attributes import fill, set_attribute
+from projects.records.attributes import fill_row, set_attribute
 from tests.console.pages.conftest import browser
 from tests.conversations.pipeline.conftest import configure
 from tests.crashes.invariants import settle
@@ -130,7 +130,7 @@ def lost_key(tenant, settings):
     configure(tenant, model_base_url="https://models.example/v1")
     with tenant.tx():
         row = Attribute(project=None, key=KEY_ATTRIBUTE, type=AttributeType.SECRET)
-        fill(row, "sk-of-the-organization")
+        fill_row(row, "sk-of-the-organization")
         row.save()
         standing, settings.ENCRYPTION_KEYS = settings.ENCRYPTION_KEYS, [Fernet.generate_key().decode()]
         set_attribute(tenant.project, KEY_ATTRIBUTE, "sk-lost", type=AttributeType.SECRET)
@@ -142,9 +142,9 @@ def test_a_lost_model_key_is_reported_with_where_to_enter_it(lost_key, talk, wor
     turn = talk.exchange("Hello")
     job = turn["jobs"][0]
     assert (turn["status"], job["state"], job["attempts"], job["error"]) == ("failed", "failed", 1, UNREADABLE_KEY)
-    assert "Write it again under Configuration, Models." in talk.reload().flag
+    assert "Enter it again under Configuration, Models." in talk.reload().flag
     page = browser(talk.tenant.owner).get(reverse("failed_jobs", args=[talk.tenant.project.slug])).content.decode()
-    assert "Write it again under Configuration, Models." in page
+    assert "Enter it again under Configuration, Models." in page
     assert model.requests() == []
 
 

@@ -1,1 +1,1 @@
-"""Tests of projects."""
+"""Tests of projects: hooks and the knowledge base."""

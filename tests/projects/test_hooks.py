@@ -1,4 +1,4 @@
-"""Hooks and signals, by which a room calls functions of the rooms above it."""
+"""Hooks and signals."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def test_a_hook_calls_the_function_connected_last() -> None:
     assert double(4) == 8
 
 
-def test_a_hook_without_a_function_says_its_name() -> None:
+def test_an_unconnected_hook_raises_with_its_name() -> None:
     double: Hook[Callable[[int], int]] = Hook("double")
     with pytest.raises(NotConnected, match="double"):
         double(4)
@@ -35,7 +35,7 @@ def test_a_signal_calls_each_receiver_once_in_order() -> None:
     assert heard == ["yes", "yes again"]
 
 
-def test_a_receiver_that_fails_ends_the_signal() -> None:
+def test_a_failing_receiver_stops_the_signal() -> None:
     heard: list[str] = []
     changed: Signal[[str]] = Signal()
 

@@ -94,7 +94,7 @@ def test_a_new_secret_replaces_the_old_one(owner: Client, tenant: Tenant) -> Non
 
 def test_a_new_secret_requires_a_value(owner: Client, tenant: Tenant) -> None:
     form = {"project": tenant.project.pk, "key": "k", "type": "secret", "text": ""}
-    assert "Write the secret." in errors_of(owner.post(address(Attribute, "add"), form))
+    assert "Enter the secret." in errors_of(owner.post(address(Attribute, "add"), form))
 
 
 def test_a_superuser_can_replace_a_secret(platform: Client, tenant: Tenant) -> None:
@@ -130,7 +130,7 @@ def test_an_invalid_boolean_is_rejected_with_the_valid_values(owner: Client, ten
 @pytest.mark.parametrize("text", ["{", '"\\u0000"', "NaN", "[" * 100_000, ""])
 def test_json_that_cannot_be_stored_is_rejected(text: str, owner: Client, tenant: Tenant) -> None:
     form = {"project": tenant.project.pk, "key": "k", "type": "json", "text": text}
-    assert "be kept as JSON" in errors_of(owner.post(address(Attribute, "add"), form))
+    assert "valid JSON" in errors_of(owner.post(address(Attribute, "add"), form))
 
 
 def test_an_attribute_may_apply_to_the_whole_organization(owner: Client, tenant: Tenant) -> None:
@@ -142,7 +142,7 @@ def test_an_attribute_may_apply_to_the_whole_organization(owner: Client, tenant:
 def test_a_duplicate_attribute_is_rejected(owner: Client, tenant: Tenant) -> None:
     form = {"project": "", "key": "k", "type": "str", "text": "x"}
     owner.post(address(Attribute, "add"), form)
-    assert "here already" in errors_of(owner.post(address(Attribute, "add"), form))
+    assert "already exists" in errors_of(owner.post(address(Attribute, "add"), form))
 
 
 # Keys
@@ -200,7 +200,7 @@ def test_an_owner_can_add_a_member_by_email(owner: Client, tenant: Tenant) -> No
 
 @pytest.mark.parametrize(
     ("email", "sentence"),
-    [("nobody@people.example", "Nobody has signed up"), ("owner@nello.example", "is a member already")],
+    [("nobody@people.example", "has no account"), ("owner@nello.example", "is already a member")],
 )
 def test_an_invalid_member_is_explained(email: str, sentence: str, owner: Client) -> None:
     response = owner.post(address(Member, "add"), {"email": email, "role": "viewer"})

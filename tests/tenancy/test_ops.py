@@ -19,13 +19,13 @@ ALLOWED = {
     "jobs/claims.py": {"_claim_statement", "heartbeat", "requeue", "take_expired", "waiting_lanes"},
     "jobs/sweep.py": {"sweep", "sweep_tenants", "_take_lock"},
     "conversations/followups/follow_ups.py": {"<module>", "fire_follow_ups"},
-    "conversations/tool_runs/calls/orphans.py": {"<module>", "end_left_behind"},
+    "conversations/tool_runs/calls/orphans.py": {"<module>", "end_orphans"},
     "conversations/turns/conversation_end.py": {"<module>", "close_silent_conversations"},
     "conversations/promises/make_good.py": {"<module>", "draft_make_goods"},
     "conversations/followups/waits.py": {"<module>", "end_overdue_waits"},
     "tools/engine/promises.py": {"<module>", "break_overdue_promises"},
     "todos/expiry.py": {"<module>", "expire_overdue_todos"},
-    "projects/api/idempotency.py": {"delete_old_answers"},
+    "projects/api/idempotency.py": {"delete_old_responses"},
     # Lookups before the tenant is known.
     "tenancy/tenant_lookup.py": {"find_organizations", "_row"},
     # Platform tool definitions, which no other role may write.

@@ -8,7 +8,7 @@ import pytest
 from django.http import Http404
 
 from projects.agents.services import create_project
-from projects.agents.templates_catalogue import Locale, start_business, starters
+from projects.agents.templates_catalogue import Locale, business_templates, start_business
 from projects.common.api_error import ApiError
 from projects.models import Member, Project
 from tenancy.scope import tenant_tx
@@ -104,7 +104,7 @@ def test_a_types_recipients_are_part_of_the_approved_content(desk: Desk, owner: 
 
 @pytest.mark.requirement("L11")
 def test_a_new_projects_types_write_to_its_owner(tenant: Tenant) -> None:
-    for starter in starters().values():
+    for starter in business_templates().values():
         project = start_business("Da Rosa", starter=starter, owner=tenant.owner, locale=Locale("Europe/Rome", "IT"))
         with tenant_tx(project.organization_id):
             assert TodoType.objects.get(name="Message to the team").recipients == [tenant.owner.email]

@@ -84,9 +84,12 @@ def test_a_tool_with_a_closed_gate_shows_the_reason(owner: Client, tenant: Tenan
     [
         ({"vertical": "bakery"}, "Choose one of the kinds of business."),
         ({"caller_verification": "dna"}, "Choose one of the levels."),
-        ({"escalation_rules.0.when": "", "escalation_rules.0.action": "message"}, "Say when, or remove the rule."),
-        ({"escalation_rules.0.when": "x", "escalation_rules.0.action": "shout"}, "Choose what happens"),
-        ({"which_tools": "chosen", "enabled_tools.x y": "on"}, "Choose among the tools of the list."),
+        (
+            {"escalation_rules.0.when": "", "escalation_rules.0.action": "message"},
+            "Enter a condition, or remove the rule.",
+        ),
+        ({"escalation_rules.0.when": "x", "escalation_rules.0.action": "shout"}, "Choose whether to transfer"),
+        ({"which_tools": "chosen", "enabled_tools.x y": "on"}, "Choose tools from the list."),
     ],
 )
 def test_invalid_settings_are_refused(owner: Client, tenant: Tenant, changes: dict[str, str], sentence: str) -> None:

@@ -11,7 +11,7 @@ from django.core.validators import validate_email
 from pydantic import BaseModel
 
 from llm.structured import Mismatch, parse, parse_object
-from projects.agents.tool_names import no_such_tool
+from projects.agents.tool_names import unknown_tool_error
 from projects.api.parsers import check_value
 from projects.common.api_error import ApiError
 from projects.models import Project
@@ -46,7 +46,7 @@ def require_tool(name: str, known: Mapping[str, CompiledTool]) -> None:
     """Raise ApiError unless the named tool can run in a todo. For an unknown name, the error suggests similar ones."""
     if name not in known:
         usable = [other for other, tool in known.items() if Trigger.TASK in tool.moments]
-        raise ApiError("invalid_tool", no_such_tool(name, known=usable), field="tool")
+        raise ApiError("invalid_tool", unknown_tool_error(name, known=usable), field="tool")
     if problem := tool_problem(known[name], name):
         raise ApiError("invalid_tool", problem, field="tool")
 

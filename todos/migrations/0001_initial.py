@@ -35,10 +35,10 @@ class Migration(migrations.Migration):
                                 max_length=10,
                                 default="operator",
                                 choices=[
-                                    ("owner", "Owner: everything, and who the owners are"),
+                                    ("owner", "Owner: full access, including other owners"),
                                     ("admin", "Admin: configures agents, members and keys"),
-                                    ("operator", "Operator: talks, approves and resolves"),
-                                    ("viewer", "Viewer: looks"),
+                                    ("operator", "Operator: talks to customers, approves and resolves"),
+                                    ("viewer", "Viewer: read-only access"),
                                 ],
                             ),
                         ),

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db.models import Q
 
-from projects.common.phones import normal_phone
+from projects.common.phones import normalize_phone
 from projects.models import Project
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
@@ -52,7 +52,7 @@ def _next_booking(context: ToolContext) -> Booking | None:
 def _is_of(context: ToolContext, project: Project) -> Q:
     contact = context.contact
     assert contact is not None  # execute() requires a phone number
-    phone = normal_phone(contact.phone, region=config_of(project).region)
+    phone = normalize_phone(contact.phone, region=config_of(project).region)
     return Q(persona_id=contact.persona_id) | Q(phone=phone)
 
 

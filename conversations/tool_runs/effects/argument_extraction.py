@@ -21,7 +21,7 @@ from tools.models import Effect
 
 
 class AskedAgain(BaseModel):
-    """Whether the customer wants it a second time."""
+    """The customer's request for a repeat, if there is one."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

@@ -1,4 +1,4 @@
-"""Ready-made businesses that a newcomer begins with, and edits."""
+"""Business templates: ready-made agents for new organizations."""
 
 from __future__ import annotations
 
@@ -26,17 +26,18 @@ HOURS_CONFIRMED = "opening_hours_confirmed"
 
 @dataclass(frozen=True)
 class Locale:
-    """Where the business is: an IANA time zone, and the two letters of a country for phone numbers."""
+    """The IANA time zone of a business, and its ISO country code for phone numbers."""
 
     timezone: str
     region: str
 
 
 @dataclass(frozen=True)
-class Starter:
-    """One template: what its card says, its agent's settings with BUSINESS for the name, its switches, and its `seeds`.
+class BusinessTemplate:
+    """A template: its card, its agent settings with BUSINESS as the placeholder for the name, its attributes and its
+    `seeds`.
 
-    `made_up` are the words of its business context that are true of nobody: addresses, numbers, names, offers and prices.
+    `made_up` lists the invented facts of its business context: addresses, numbers, names, offers and prices.
     """
 
     name: str
@@ -51,30 +52,35 @@ class Starter:
     seeds: dict[str, Any] = field(repr=False)
 
     def config_for(self, business: str, *, locale: Locale) -> AgentConfig:
-        """The settings for a business. Raises pydantic.ValidationError for a time zone or region that doesn't exist."""
-        document = _named(self.config, business=business)
+        """The settings for a business. Raises pydantic.ValidationError for an unknown time zone or region."""
+        document = _fill_in_name(self.config, business=business)
         document |= {"business_name": business, "timezone": locale.timezone, "region": locale.region}
         return AgentConfig.model_validate(document)
 
 
-def left_of_example(business_context: str) -> list[str]:
-    """What a template made up and still stands in what the agent knows of a business, in the template's order.
+def leftover_examples(business_context: str) -> list[str]:
+    """The invented facts of any template that a business context still contains, in the template's order.
 
-    However much around it was written anew, each of them is told to whoever asks.
+    The agent tells these to customers, however much of the text around them was rewritten.
     """
-    known = _plain(business_context)
-    return [fact for one in starters().values() for fact in one.made_up if _plain(fact) in known]
+    known = _normalize(business_context)
+    return [
+        fact for template in business_templates().values() for fact in template.made_up if _normalize(fact) in known
+    ]
 
 
 def are_example_hours(project: Project, hours: Mapping[str, Any]) -> bool:
-    """Whether these opening hours are a template's, and nobody has said yet that they are the business's as well."""
-    return not are_hours_confirmed(project) and any(hours == one.config["hours"] for one in starters().values())
+    """True if the opening hours are a template's and nobody has confirmed them."""
+    return not are_hours_confirmed(project) and any(
+        hours == template.config["hours"] for template in business_templates().values()
+    )
 
 
 def confirm_hours(project: Project) -> bool:
-    """A person has saved the opening hours: they are the business's own, even where they are what its template says.
+    """Record that a person saved the opening hours, which makes them the business's own even if they equal the
+    template's.
 
-    False where that was known already. Inside a transaction; two at once both say so.
+    Returns False if that was already recorded. Must run in a transaction; two concurrent calls may both return True.
     """
     if are_hours_confirmed(project):
         return False
@@ -88,13 +94,13 @@ def are_hours_confirmed(project: Project) -> bool:
 
 
 @cache
-def starters() -> dict[str, Starter]:
+def business_templates() -> dict[str, BusinessTemplate]:
     """Every template by name, in the order of their cards."""
     return {name: _read(name) for name in NAMES}
 
 
-def start_business(business: str, *, starter: Starter, owner: User, locale: Locale) -> Project:
-    """A new organization with its first project, ready to be talked to. One transaction."""
+def start_business(business: str, *, starter: BusinessTemplate, owner: User, locale: Locale) -> Project:
+    """Create an organization with its first project, ready to use, in one transaction."""
     config = starter.config_for(business, locale=locale)
     with transaction.atomic(), tenant_tx(create_organization(business, owner=owner).pk):
         project = create_project(business, config=config, author=owner)
@@ -103,24 +109,24 @@ def start_business(business: str, *, starter: Starter, owner: User, locale: Loca
     return project
 
 
-def _read(name: str) -> Starter:
+def _read(name: str) -> BusinessTemplate:
     document = json.loads((FOLDER / f"{name}.json").read_text())
     card, attributes = document.pop("card"), document.pop("attributes")
     seeds, made_up = document.pop("seeds", {}), tuple(document.pop("made_up"))
-    return Starter(name=name, config=document, attributes=attributes, seeds=seeds, made_up=made_up, **card)
+    return BusinessTemplate(name=name, config=document, attributes=attributes, seeds=seeds, made_up=made_up, **card)
 
 
-def _plain(text: str) -> str:
-    """Without what a hand changes in passing: breaks, spaces, capitals."""
+def _normalize(text: str) -> str:
+    """The text without differences in whitespace and case."""
     return " ".join(text.split()).casefold()
 
 
-def _named(value: Any, *, business: str) -> Any:
-    """The value with the name of the business wherever BUSINESS stands."""
+def _fill_in_name(value: Any, *, business: str) -> Any:
+    """The value, with BUSINESS replaced by the name of the business."""
     if isinstance(value, str):
         return value.replace(BUSINESS, business)
     if isinstance(value, list):
-        return [_named(one, business=business) for one in value]
+        return [_fill_in_name(item, business=business) for item in value]
     if isinstance(value, dict):
-        return {key: _named(one, business=business) for key, one in value.items()}
+        return {key: _fill_in_name(item, business=business) for key, item in value.items()}
     return value

@@ -1,4 +1,4 @@
-"""Loads the demo organization, once, and says how to enter it."""
+"""Creates or updates the demo organization, and prints its credentials."""
 
 from __future__ import annotations
 
@@ -29,14 +29,12 @@ OUTSIDE_CONFIG = ("organization", "project", "attributes", "seeds", "widget", "o
 
 
 class Command(BaseCommand):
-    # `migrate` has just looked through the whole project.
+    # `migrate` has just run the system checks.
     requires_system_checks = ()
-    help = (
-        "Load the demo organization (a trattoria and its web shop), or bring it up to date, and print how to enter it."
-    )
+    help = "Create or update the demo organization (a restaurant and its web shop), and print its credentials."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--json", action="store_true", help="print nothing but one JSON object")
+        parser.add_argument("--json", action="store_true", help="print one JSON object only")
 
     def handle(self, *args: Any, **options: Any) -> None:
         trattoria, shop = business("restaurant"), business("shop")
@@ -44,39 +42,41 @@ class Command(BaseCommand):
         user = _user(password)
         organization_id = _organization(user, trattoria["organization"])
         with tenant_tx(organization_id):
-            project = _project(user, trattoria, standing=Project.objects.order_by("created_at").first())
-            connect_store(_project(user, shop, standing=find_shop()))
+            project = _project(user, trattoria, existing=Project.objects.order_by("created_at").first())
+            connect_store(_project(user, shop, existing=find_shop()))
             key = _key(project)
-        answer = {"api_key": key, "email": EMAIL, "password": password, "project": project.slug}
-        self.stdout.write(json.dumps(answer) if options["json"] else _sentence(answer))
+        credentials = {"api_key": key, "email": EMAIL, "password": password, "project": project.slug}
+        self.stdout.write(json.dumps(credentials) if options["json"] else _sentence(credentials))
 
 
 def _password() -> str:
-    """The same for as long as the installation has its SECRET_KEY: what somebody has written down goes on working."""
+    """A password derived from SECRET_KEY, so that it stays the same for an installation."""
     digest = salted_hmac("projects.demo", EMAIL, algorithm="sha256").digest()
     return base64.urlsafe_b64encode(digest[:9]).decode()
 
 
 def _key(project: Project) -> str:
-    """The same for as long, too, so that a program that was given it goes on working. One that somebody has revoked stays so,
-    and another is made. Two at once answer with the same.
+    """An API key derived from SECRET_KEY, so that it stays the same for an installation; the next one if it was
+    revoked.
+
+    Concurrent calls return the same key.
     """
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     for number in count():
         secret = _nth_key(project, number)
-        standing = ApiKey.objects.filter(digest=ApiKey.digest_of(secret)).first()
-        if standing is None or standing.is_usable:
+        existing = ApiKey.objects.filter(digest=ApiKey.digest_of(secret)).first()
+        if existing is None or existing.is_usable:
             break
-    # Those of before, which nobody can be told any more.
+    # Earlier demo keys, whose secrets can no longer be printed.
     ours = ApiKey.objects.filter(project=project, name=KEY_NAME, created_by=None, revoked_at=None)
     ours.exclude(digest=ApiKey.digest_of(secret)).delete()
-    if standing is None:
+    if existing is None:
         create_key(project, name=KEY_NAME, scopes=list(Scope), throttled=False, secret=secret)
     return secret
 
 
 def _nth_key(project: Project, number: int) -> str:
-    """In the form of every key."""
+    """The n-th derived key, in the format of every API key."""
     digest = salted_hmac("projects.demo.key", f"{project.pk}:{number}", algorithm="sha512").digest()
     return f"mg_{digest[:4].hex()}_{base64.urlsafe_b64encode(digest[4:36]).decode().rstrip('=')}"
 
@@ -84,7 +84,7 @@ def _nth_key(project: Project, number: int) -> str:
 def _user(password: str) -> User:
     user = User.objects.filter(email=EMAIL).first() or User.objects.create_user(EMAIL)
     user.first_name, user.last_name = "Lucia", "Marchetti"
-    # The same password under a new salt would end the sessions that it has opened.
+    # Hashing the same password with a new salt would end its sessions.
     if not user.has_usable_password() or not user.check_password(password):
         user.set_password(password)
     user.save()
@@ -96,10 +96,10 @@ def _organization(user: User, name: str) -> UUID:
     return owned[0] if owned else create_organization(name, owner=user).pk
 
 
-def _project(user: User, business: Mapping[str, Any], *, standing: Project | None) -> Project:
-    """A project with the settings, seeds and widget of its file; a change of the settings becomes a new version."""
+def _project(user: User, business: Mapping[str, Any], *, existing: Project | None) -> Project:
+    """A project with the settings, seeds and widget of its file. Changed settings become a new version."""
     config = AgentConfig.model_validate({key: value for key, value in business.items() if key not in OUTSIDE_CONFIG})
-    project = standing or create_project(business["project"], config=config, author=user)
+    project = existing or create_project(business["project"], config=config, author=user)
     if project.agent_version is None or project.agent_version.config != config:
         save_agent(project, config=config, author=user, note="The demo's own settings")
     for key, value in business["attributes"].items():
@@ -110,11 +110,11 @@ def _project(user: User, business: Mapping[str, Any], *, standing: Project | Non
 
 
 def _widget(project: Project, theme: Mapping[str, Any]) -> None:
-    """The business's widget; what somebody has made of it since stays."""
+    """Create the business's widget, unless it has one."""
     if find_widget(project) is None:
         save_widget(project, WidgetEdit(origins=[], theme=theme, is_enabled=True), by=None)
         renew_shopper_secret(project, by=None)
 
 
-def _sentence(answer: dict[str, str]) -> str:
-    return "\n".join(f"{name}: {value}" for name, value in answer.items())
+def _sentence(credentials: dict[str, str]) -> str:
+    return "\n".join(f"{name}: {value}" for name, value in credentials.items())

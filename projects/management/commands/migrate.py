@@ -1,4 +1,4 @@
-"""Migrations run as mg_owner; the running app's role owns no table."""
+"""Runs migrations as mg_owner; the application's own role owns no tables."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from django.db import connections
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.loader import MigrationLoader
 
-# The runner reads it for its progress.
+# Parsed by the runner to show progress.
 TO_APPLY = "Migrations to apply:"
 
 
@@ -31,7 +31,7 @@ class Command(DjangoMigrate):
 
 
 def _refuse_unknown_migrations(loader: MigrationLoader) -> None:
-    """Raises CommandError for a database that other migrations than these have made: they would fail half-way."""
+    """Raises CommandError if the database has migrations from another version, which would fail halfway."""
     root = Path(apps.get_app_config("projects").path).parent
     ours = {app.label for app in apps.get_app_configs() if Path(app.path).parent == root}
     unknown = sorted(key for key in loader.applied_migrations if key[0] in ours and key not in loader.disk_migrations)

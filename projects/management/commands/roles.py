@@ -1,4 +1,4 @@
-"""Prints the SQL that makes the three roles and the database on the operator's own PostgreSQL server."""
+"""Prints the SQL that creates the three roles and the database on the operator's own PostgreSQL server."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ ALIASES = {APP: "default", OPS: "ops", OWNER: "owner"}
 
 class Command(BaseCommand):
     help = (
-        "Print the SQL that makes mg_owner, mg_app, mg_ops and the database, for psql as an administrator. "
-        "Passwords and the database's name are those of DATABASE_URL, MIGRATE_DATABASE_URL and OPS_DATABASE_URL."
+        "Print the SQL that creates mg_owner, mg_app, mg_ops and the database, for psql as an administrator. "
+        "Passwords and the database name come from DATABASE_URL, MIGRATE_DATABASE_URL and OPS_DATABASE_URL."
     )
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--placeholders", action="store_true", help="don't print the passwords")
+        parser.add_argument("--placeholders", action="store_true", help="leave the passwords out")
 
     def handle(self, *args: Any, **options: Any) -> None:
         known = {role: str(settings.DATABASES[alias]["PASSWORD"]) for role, alias in ALIASES.items()}

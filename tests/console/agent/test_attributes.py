@@ -14,7 +14,7 @@ from projects.records.attributes import (
     Origin,
     WrongValue,
     attributes_column,
-    fill,
+    fill_row,
     read_column,
     read_secret,
     resolve_attributes,
@@ -77,7 +77,7 @@ def test_project_values_override_organization_values(tenant: Tenant) -> None:
             ("token", "everybody's", AttributeType.SECRET),
         ):
             row = Attribute(project=None, key=key, type=kind)
-            fill(row, value)
+            fill_row(row, value)
             row.save()
         column = Project.objects.annotate(found=attributes_column()).get(pk=tenant.project.pk).found
         for found in (resolve_attributes(tenant.project), read_column(column)):
@@ -89,7 +89,7 @@ def test_an_omitted_type_keeps_the_current_one(tenant: Tenant) -> None:
     """A new value of a secret stays a secret, even if only the organization has one."""
     with tenant.tx():
         row = Attribute(project=None, key="everybody's", type=AttributeType.SECRET)
-        fill(row, "the-first")
+        fill_row(row, "the-first")
         row.save()
         set_attribute(tenant.project, "token", "the-first", type=AttributeType.SECRET)
         for key in ("token", "everybody's"):
@@ -142,14 +142,14 @@ def test_an_empty_secret_field_keeps_the_secret(owner: Settings) -> None:
 @pytest.mark.parametrize(
     ("key", "kind", "value", "sentence"),
     [
-        ("1st", "str", "x", "A letter, then letters, digits"),
-        ("model_api_key", "str", "x", "write it under Models"),
+        ("1st", "str", "x", "Start with a letter"),
+        ("model_api_key", "str", "x", "Set it under Models"),
         ("empty", "secret", "", "Enter a value"),
-        ("menu", "json", "{", "This is no JSON."),
+        ("menu", "json", "{", "This isn’t valid JSON."),
         ("flag", "bool", "perhaps", "must be True or False"),
         ("text", "str", "a\x00b", "control character"),
         ("text", "str", "x" * 10_001, "At most 10,000 characters; this has 10,001."),
-        (SMS, "bool", "True", "There is an attribute of this name already"),
+        (SMS, "bool", "True", "An attribute with this name already exists"),
     ],
 )
 def test_an_invalid_new_attribute_is_refused(key: str, kind: str, value: str, sentence: str, owner: Settings) -> None:
@@ -168,7 +168,7 @@ def test_a_concurrent_change_is_not_overwritten_silently(owner: Settings) -> Non
         set_attribute(owner.tenant.project, "greeting", "Salve")
     name = f"{row_of(form, 'greeting')}.value"
     response = owner.save({**form, name: "Buonasera"}, "attributes")
-    assert "Someone set this to “Salve” meanwhile" in response.content.decode()
+    assert "Someone else set this to “Salve”" in response.content.decode()
     assert value_of(owner.tenant, "greeting") == "Salve"
 
 
@@ -185,7 +185,7 @@ def test_simultaneous_saves_conflict(tenant: Tenant) -> None:
         change("Buonasera")
     with pytest.raises(SettingsRefused) as refused:
         other[0].result()
-    assert "Someone set this to “Buonasera” meanwhile" in refused.value.errors["greeting"]
+    assert "Someone else set this to “Buonasera”" in refused.value.errors["greeting"]
     assert value_of(tenant, "greeting") == "Buonasera"
 
 
@@ -213,7 +213,7 @@ def test_a_concurrently_added_attribute_is_not_overwritten(owner: Settings) -> N
 
     with meanwhile('FROM "projects_attribute"', add):
         answer = owner.save(form, "attributes", new__key="greeting", new__type="str", new__value="Ciao")
-    assert "There is an attribute of this name already" in answer.content.decode()
+    assert "An attribute with this name already exists" in answer.content.decode()
     assert value_of(owner.tenant, "greeting") == "Salve"
 
 

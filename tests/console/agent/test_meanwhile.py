@@ -6,14 +6,16 @@ from projects.agents.concurrent_edits import changes_of, last_to_change
 from projects.agents.services import create_project
 from projects.common.differences import Change
 from projects.models import AuditAction, Project
-from projects.records.audit import note_change
+from projects.records.audit import record_change
 from tests.conftest import Tenant
 
 CHANGED, MADE = AuditAction.CONNECTION_CHANGED, AuditAction.CONNECTED
 
 
 def note(tenant: Tenant, actor: str, *, action: AuditAction = CHANGED, subject: str = "Mail", project: Project) -> None:
-    note_change(action, organization_id=tenant.organization.pk, by=None, actor=actor, subject=subject, project=project)
+    record_change(
+        action, organization_id=tenant.organization.pk, by=None, actor=actor, subject=subject, project=project
+    )
 
 
 def test_the_last_editor_is_named(tenant: Tenant) -> None:

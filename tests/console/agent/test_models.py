@@ -15,7 +15,7 @@ from projects.agents import model_check
 from projects.agents.model_choice import KEY_ATTRIBUTE
 from projects.models import Attribute, User
 from projects.models.attribute import AttributeType
-from projects.records.attributes import fill, read_secret
+from projects.records.attributes import fill_row, read_secret
 from tests.console.agent.conftest import Settings
 from tests.processes import ScriptedModel
 
@@ -71,7 +71,7 @@ def test_an_undecryptable_key_can_be_replaced(with_key: Settings, settings: Any)
     said = "The stored key can’t be decrypted"
     assert said in with_key.page("models")
     answer = try_it(with_key)
-    assert (answer["ok"], "Write it again under Configuration, Models." in answer["sentence"]) == (False, True)
+    assert (answer["ok"], "Enter it again under Configuration, Models." in answer["sentence"]) == (False, True)
     assert with_key.change("models", model_api_key="sk-new").status_code == 302
     assert said not in with_key.page("models")
     assert stored_key(with_key) == "sk-new"
@@ -82,7 +82,7 @@ def organizations_key(with_key: Settings) -> str:
     """An organization-wide key next to the project's own."""
     with with_key.tenant.tx():
         row = Attribute(project=None, key=KEY_ATTRIBUTE, type=AttributeType.SECRET)
-        fill(row, "sk-of-the-organization")
+        fill_row(row, "sk-of-the-organization")
         row.save()
     return "sk-of-the-organization"
 
@@ -91,7 +91,7 @@ def organizations_key(with_key: Settings) -> str:
 def test_the_organizations_key_is_not_sent_to_a_projects_url(with_key: Settings, api: Client) -> None:
     """Otherwise whoever chose the URL could read the organization's key there."""
     refused = with_key.change("models", remove_key="yes")
-    assert "Your organization has a key too, for another address" in refused.content.decode()
+    assert "Your organization has a key for another address" in refused.content.decode()
     assert api.delete(f"/api/v1/attributes/{KEY_ATTRIBUTE}").status_code == 409
     with_key.change("attributes", unset=KEY_ATTRIBUTE)
     assert stored_key(with_key) == SECRET
@@ -159,7 +159,7 @@ def test_private_addresses_are_not_called(owner: Settings, operators_model: Scri
 
 def test_a_test_does_not_send_the_stored_key_to_a_new_url(with_key: Settings) -> None:
     answer = try_it(with_key, model_base_url=ELSEWHERE)
-    assert answer == {"ok": False, "sentence": "The stored key is for another address. Write this one's key."}
+    assert answer == {"ok": False, "sentence": "The stored key is for another address. Enter the key for this one."}
 
 
 def test_no_database_connection_is_held_during_the_test(
@@ -167,9 +167,9 @@ def test_no_database_connection_is_held_during_the_test(
 ) -> None:
     held: list[bool] = []
 
-    async def ask(client: Any, model: Any) -> model_check.Trial:
+    async def ask(client: Any, model: Any) -> model_check.ModelCheck:
         held.append(connection.in_atomic_block)
-        return model_check.Trial(True, "ok")
+        return model_check.ModelCheck(True, "ok")
 
     monkeypatch.setattr(model_check, "_ask", ask)
     try_it(owner)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from projects.agents.agent_versions import intents_called_the_same
+from projects.agents.agent_versions import duplicate_intents
 from projects.agents.services import latest_agent_version, save_agent
-from projects.agents.templates_catalogue import NAMES, Locale, starters
+from projects.agents.templates_catalogue import NAMES, Locale, business_templates
 from tests.console.agent.conftest import Settings
 from tests.tools.examples import event
 from tools.engine.custom import service
@@ -31,7 +31,7 @@ def test_a_step_with_an_unknown_tool_is_refused(owner: Settings) -> None:
     assert response.status_code == 422
     page = response.content.decode().replace("&#x27;", "'")
     assert "There is no tool 'chek_availability_tool'. Did you mean 'check_availability_tool' or " in page
-    assert "The page Tools lists all." in page
+    assert "See the Tools page for all tools." in page
     assert 'aria-describedby="scenarios-0-steps-1-tools-error"' in page
     assert len(owner.versions) == 1
 
@@ -56,7 +56,7 @@ def test_duplicate_intents_are_refused_at_the_second(owner: Settings) -> None:
     response = owner.change("intents", intents__2__name=f" {first.upper()} ")
     assert response.status_code == 422
     page = response.content.decode().replace("&#x27;", "'")
-    assert f"Intent 1 is called '{first}' too" in page
+    assert f"Intent 1 is also called '{first}'" in page
     assert 'aria-describedby="intents-2-name-error"' in page
     assert len(owner.versions) == 1
 
@@ -73,5 +73,5 @@ def test_existing_duplicate_intents_do_not_block_other_changes(owner: Settings) 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_no_template_has_duplicate_intents(name: str) -> None:
-    config = starters()[name].config_for("Da Nello", locale=Locale(timezone="Europe/Rome", region="IT"))
-    assert intents_called_the_same(config.intents) == {}
+    config = business_templates()[name].config_for("Da Nello", locale=Locale(timezone="Europe/Rome", region="IT"))
+    assert duplicate_intents(config.intents) == {}

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from projects.agents.prompt_budget import prompt_budget, what_is_too_large
-from projects.agents.prompt_size import Weight, weigh
+from projects.agents.prompt_budget import prompt_budget, size_advice
+from projects.agents.prompt_size import PromptSize, measure_prompt
 from projects.agents.services import save_agent
 from projects.models.agent_config import AgentConfig
 from tests.console.agent.conftest import Settings
@@ -18,11 +18,11 @@ from tools.engine.function_calling.offer import read_offer
 KIND = {"rules": 1_500, "business_context": 0, "scenarios": 0, "procedures": 0, "intents": 0, "tools": 0}
 
 
-def weight_of(settings: Settings, **changes: Any) -> Weight:
+def weight_of(settings: Settings, **changes: Any) -> PromptSize:
     """The budget of the saved settings with changes."""
     with settings.tenant.tx():
         settings.tenant.project.refresh_from_db()
-        return weigh(settings.tenant.project, AgentConfig.model_validate({**settings.document, **changes}))
+        return measure_prompt(settings.tenant.project, AgentConfig.model_validate({**settings.document, **changes}))
 
 
 def put(settings: Settings, **changes: Any) -> None:
@@ -38,8 +38,8 @@ def words(settings: Settings, *, room: int) -> str:
     return "x" * (without.room - room)
 
 
-def weight(**parts: int) -> Weight:
-    return Weight({**KIND, **parts}, channel="chat", limit=25_000, least=4_000)
+def weight(**parts: int) -> PromptSize:
+    return PromptSize({**KIND, **parts}, channel="chat", limit=25_000, reserve=4_000)
 
 
 def test_tool_definitions_count_toward_the_prompt(owner: Settings) -> None:
@@ -66,7 +66,7 @@ def test_a_small_budget_warns_at_the_largest_field(owner: Settings) -> None:
     put(owner, business_context=words(owner, room=2_050))
     page = owner.page()
     assert 'aria-describedby="business_context-too-large"' in page
-    assert page.count("2.0 kB are left for the conversation. Take 2.0 kB off the business context") == 2
+    assert page.count("2.0 kB are left for the conversation. Shorten the business context by 2.0 kB") == 2
     assert 'id="procedures-too-large"' not in owner.page("procedures")
 
 
@@ -84,7 +84,9 @@ def test_settings_without_budget_are_refused_and_keep_their_input(owner: Setting
     page = response.content.decode()
     assert response.status_code == 422
     assert 'aria-invalid="true" aria-describedby="business_context-error"' in page
-    assert "nothing is left for the conversation. Take 4.0 kB off the business context, so that 4 kB of it fit." in page
+    assert (
+        "nothing is left for the conversation. Shorten the business context by 4.0 kB, so that 4 kB of it fit." in page
+    )
     assert {typed, "All of it"} <= set(controls_of(page).values())
     assert len(owner.versions) == before
 
@@ -98,7 +100,7 @@ def test_a_refusal_appears_on_the_saved_page_and_names_the_largest_field(owner: 
     assert response.status_code == 422
     assert 'id="procedures-error"' in page
     assert "the business context is" in page
-    assert "off the business context or the procedures, so that 4 kB of it fit." in page
+    assert "Shorten the business context or the procedures by " in page
 
 
 def test_tools_without_budget_are_refused_at_their_field(owner: Settings) -> None:
@@ -131,22 +133,22 @@ def test_an_oversized_version_is_not_restored(owner: Settings) -> None:
             {"business_context": 14_200, "scenarios": 6_000},
             (),
             "business_context",
-            "Of the 25 kB that a request may weigh, the business context is 14.2 kB, and 3.3 kB are left for the conversation."
-            " Take 0.7 kB off the business context, so that 4 kB of it fit.",
+            "A request may have 25 kB: the business context is 14.2 kB, and 3.3 kB are left for the conversation."
+            " Shorten the business context by 0.7 kB, so that 4 kB of it fit.",
         ),
         (
             {"business_context": 14_200, "scenarios": 6_000, "tools": 4_000},
             ("scenarios",),
             "scenarios",
-            "Of the 25 kB that a request may weigh, the business context is 14.2 kB, the scenarios are 6.0 kB, and nothing is"
-            " left for the conversation. Take 4.7 kB off the business context or the scenarios, so that 4 kB of it fit.",
+            "A request may have 25 kB: the business context is 14.2 kB, the scenarios are 6.0 kB, and nothing is"
+            " left for the conversation. Shorten the business context or the scenarios by 4.7 kB, so that 4 kB of it fit.",
         ),
         (
             {"scenarios": 9_000, "procedures": 8_500, "intents": 8_000},
             (),
             "scenarios",
-            "Of the 25 kB that a request may weigh, the scenarios are 9.0 kB, and nothing is left for the conversation."
-            " Take 6.0 kB off all that the agent reads, so that 4 kB of it fit.",
+            "A request may have 25 kB: the scenarios are 9.0 kB, and nothing is left for the conversation."
+            " Shorten the settings by 6.0 kB, so that 4 kB of it fit.",
         ),
         ({"tools": 23_000}, ("agent_name",), "enabled_tools", "the tools are 23.0 kB"),
     ],
@@ -155,6 +157,6 @@ def test_an_oversized_version_is_not_restored(owner: Settings) -> None:
 def test_the_message_names_the_largest_field_and_the_needed_cut(
     parts: dict[str, int], among: tuple[str, ...], field: str, sentence: str
 ) -> None:
-    [(found, said)] = what_is_too_large(weight(**parts), among=among).items()
+    [(found, said)] = size_advice(weight(**parts), among=among).items()
     assert found == field
     assert sentence in said

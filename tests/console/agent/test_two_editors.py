@@ -124,7 +124,7 @@ def test_a_key_is_not_stored_for_a_concurrently_changed_url(owner: Settings, sec
     owner.change("models", model_base_url=theirs)
     answer = second.save(form, "models", model_api_key="sk-ours")
     assert (answer.status_code, owner.document["model_base_url"]) == (422, theirs)
-    assert f"The address is {theirs} meanwhile." in answer.content.decode()
+    assert f"Someone changed the address to {theirs}." in answer.content.decode()
 
 
 def test_concurrently_added_attributes_become_one(tenant: Tenant) -> None:

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from console.dashboard import metrics_cache
 from projects.agents.agent_versions import Edit, change_agent
-from projects.agents.templates_catalogue import Locale, start_business, starters
+from projects.agents.templates_catalogue import Locale, business_templates, start_business
 from projects.models import Role, User
 from projects.models.widget import Widget
 from tenancy.scope import tenant_tx
@@ -77,7 +77,7 @@ def test_completed_onboarding_stays_hidden(owner: Client, tenant: Tenant) -> Non
 def test_example_facts_do_not_complete_the_description_step(tenant: Tenant) -> None:
     """The step stays open until the text is the owner's own; the settings page says why."""
     locale = Locale(timezone="Europe/Rome", region="IT")
-    project = start_business("Da Gina", starter=starters()["restaurant"], owner=tenant.owner, locale=locale)
+    project = start_business("Da Gina", starter=business_templates()["restaurant"], owner=tenant.owner, locale=locale)
     client, here = browser(tenant.owner), reverse("dashboard", args=[project.slug])
     described = [step for step in client.get(here).context["steps"] if step.title == "Describe your business"]
     assert [step.is_done for step in described] == [False]
@@ -97,7 +97,7 @@ def test_example_facts_do_not_complete_the_description_step(tenant: Tenant) -> N
 def test_example_hours_count_once_a_person_saves_them(tenant: Tenant) -> None:
     """Saving them unchanged counts; until then the step stays open."""
     locale = Locale(timezone="Europe/Rome", region="IT")
-    project = start_business("Da Gina", starter=starters()["restaurant"], owner=tenant.owner, locale=locale)
+    project = start_business("Da Gina", starter=business_templates()["restaurant"], owner=tenant.owner, locale=locale)
     client, here = browser(tenant.owner), reverse("dashboard", args=[project.slug])
     hours = reverse("agent", kwargs={"project_slug": project.slug, "section": "hours"})
 
@@ -121,13 +121,13 @@ def test_example_hours_count_once_a_person_saves_them(tenant: Tenant) -> None:
     assert "These are example hours" not in saved.content.decode()
     assert is_set() == [True]
     attributes = client.get(reverse("agent", kwargs={"project_slug": project.slug, "section": "attributes"}))
-    assert "A person has saved the opening hours" in attributes.content.decode()
+    assert "The opening hours were confirmed" in attributes.content.decode()
 
 
 def test_custom_hours_complete_the_hours_step(tenant: Tenant) -> None:
     """Whether written by a program, or by a person before authors were recorded."""
     locale = Locale(timezone="Europe/Rome", region="IT")
-    project = start_business("Da Gina", starter=starters()["agency"], owner=tenant.owner, locale=locale)
+    project = start_business("Da Gina", starter=business_templates()["agency"], owner=tenant.owner, locale=locale)
     with tenant_tx(project.organization_id):
         change_agent(project, Edit({"hours": {"mon": [["10:00", "11:00"]]}}, 1, tenant.owner))
     steps = browser(tenant.owner).get(reverse("dashboard", args=[project.slug])).context["steps"]

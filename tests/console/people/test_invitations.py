@@ -106,7 +106,7 @@ def test_account_links_are_redacted_from_log_lines(line: str) -> None:
 
 def test_an_address_has_at_most_one_open_invitation(owner: Client, tenant: Tenant) -> None:
     invite(owner, tenant, LENA)
-    assert f"{LENA} was invited already" in invite(owner, tenant, LENA.upper())
+    assert f"{LENA} was already invited" in invite(owner, tenant, LENA.upper())
     assert only(tenant).email == LENA
 
 
@@ -118,7 +118,7 @@ def test_the_database_enforces_one_open_invitation_per_address(owner: Client, te
 
 
 def test_a_member_is_not_invited_again(owner: Client, tenant: Tenant, viewer: User) -> None:
-    assert "is a member already" in invite(owner, tenant, viewer.email.upper())
+    assert "is already a member" in invite(owner, tenant, viewer.email.upper())
 
 
 @pytest.mark.parametrize("email", ["", "lena", "lena@", "a@b.example\nBcc: all@b.example", "x" * 260 + "@b.example"])
@@ -136,7 +136,7 @@ def test_an_organizations_name_cannot_inject_headers(owner: Client, tenant: Tena
 
 
 def test_an_admin_cannot_invite_an_owner(tenant: Tenant, admin: User) -> None:
-    assert "Only an owner says who the owners are." in invite(browser(admin), tenant, LENA, Role.OWNER)
+    assert "Only an owner can add or change owners." in invite(browser(admin), tenant, LENA, Role.OWNER)
     with tenant.tx():
         assert not Invitation.objects.exists()
 
@@ -183,7 +183,7 @@ def test_a_renewed_link_verifies_no_address_until_it_is_e_mailed(tenant: Tenant)
     with tenant.tx():
         by = Member.objects.get(user=tenant.owner)
         sent = invitations.invite(LENA, role=Role.VIEWER, by=by)
-        invitations.note_emailed(sent)
+        invitations.record_emailed(sent)
         again = invitations.renew(sent.invitation, by=by)
     offer = invitations.read_offer(again.token)
     assert offer is not None

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from projects.accounts.invitations import NewInvitation, invite, note_emailed, renew
+from projects.accounts.invitations import NewInvitation, invite, record_emailed, renew
 from projects.accounts.members import MemberRefused, remove_member, set_role
 from projects.models import Invitation, Member, Role, User
 from projects.records.audit import Actor
@@ -72,5 +72,5 @@ def test_a_late_e_mail_does_not_verify_a_renewed_link(tenant: Tenant) -> None:
     first = new()
     new(again=first.invitation)
     with tenant.tx():
-        note_emailed(first)
+        record_emailed(first)
         assert Invitation.objects.get().emailed_at is None

@@ -17,8 +17,8 @@ from tenancy.tenant_lookup import find_project
 from tests.conftest import Tenant, member_of
 from tests.console.people.conftest import browser, page_of
 
-LAST = "This is the only owner; make someone else an owner first."
-OWNERS_ONLY = "Only an owner says who the owners are."
+LAST = "This is the only owner. Make someone else an owner first."
+OWNERS_ONLY = "Only an owner can add or change owners."
 
 
 def membership(tenant: Tenant, user: User) -> Member:

@@ -320,7 +320,7 @@ def test_passkey_and_code_attempts_share_a_rate_limit(tenant: Tenant, key: SoftK
     client, wrong = after_password(tenant.owner), SoftKey(id=key.id, owner=key.owner)
     texts = [use(client, BESIDES, wrong) for _ in range(6)]
     assert "isn’t registered here" in texts[0]
-    assert "Too many tries." in texts[-1]
+    assert "Too many attempts." in texts[-1]
 
 
 def test_challenges_are_rate_limited(tenant: Tenant, settings) -> None:

@@ -111,7 +111,7 @@ def test_changing_the_password_signs_out_other_devices_only(tenant: Tenant) -> N
 
 
 def test_changing_the_password_requires_the_current_one(tenant: Tenant) -> None:
-    assert "This is not your current password." in change(sign_in(tenant.owner.email), old="not this")
+    assert "This isn’t your current password." in change(sign_in(tenant.owner.email), old="not this")
     assert is_signed_in(sign_in(tenant.owner.email, PASSWORD))
 
 

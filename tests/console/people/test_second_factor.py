@@ -79,7 +79,7 @@ def test_codes_fail_with_a_reason_after_the_encryption_key_is_lost(protected: tu
     client = sign_in(protected[0].email)
     settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
     text = client.post(reverse("mfa_authenticate"), {"code": code_of(protected[1])}).content.decode()
-    assert "Ask whoever runs the server to take the second factor off your account." in text
+    assert "Ask the operator to remove the second factor from your account." in text
     assert not is_signed_in(client)
 
 
@@ -89,7 +89,7 @@ def test_undecryptable_codes_can_be_turned_off(tenant: Tenant, settings: Any) ->
     settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
     assert client.get(reverse("mfa_index")).status_code == 200
     for page in ("mfa_view_recovery_codes", "mfa_download_recovery_codes"):
-        assert "No code can be checked" in client.get(reverse(page), follow=True).content.decode()
+        assert "Codes can’t be checked" in client.get(reverse(page), follow=True).content.decode()
     client.post(reverse("mfa_deactivate_totp"))
     assert not Authenticator.objects.filter(user=tenant.owner).exists()
 
@@ -97,8 +97,8 @@ def test_undecryptable_codes_can_be_turned_off(tenant: Tenant, settings: Any) ->
 def test_code_attempts_are_rate_limited(protected: tuple[User, str]) -> None:
     client = sign_in(protected[0].email)
     texts = [client.post(reverse("mfa_authenticate"), {"code": f"{n:06}"}).content.decode() for n in range(6)]
-    assert "This code isn’t right." in texts[0]
-    assert "Too many tries." in texts[-1]
+    assert "This code is wrong." in texts[0]
+    assert "Too many attempts." in texts[-1]
 
 
 def test_the_secrets_are_encrypted_at_rest(protected: tuple[User, str]) -> None:
@@ -121,7 +121,7 @@ def test_turning_it_on_requires_reauthentication(tenant: Tenant, monkeypatch: py
 def test_a_wrong_code_does_not_turn_it_on(tenant: Tenant) -> None:
     client = sure(tenant.owner.email)
     client.get(reverse("mfa_activate_totp"))
-    assert "This code isn’t right." in client.post(reverse("mfa_activate_totp"), {"code": "1"}).content.decode()
+    assert "This code is wrong." in client.post(reverse("mfa_activate_totp"), {"code": "1"}).content.decode()
     assert not Authenticator.objects.exists()
 
 

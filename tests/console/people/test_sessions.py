@@ -35,7 +35,7 @@ def test_the_sweep_deletes_expired_sessions(tenant: Tenant) -> None:
 
 
 def test_a_sweep_deletes_in_batches_oldest_first(database: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session_cleanup, "DELETED_AT_ONCE", 2)
+    monkeypatch.setattr(session_cleanup, "DELETE_BATCH", 2)
     keep("young", days=-1)
     keep("old", "older", days=-2)
     assert [delete_old_sessions(), kept()] == [2, {"young"}]

@@ -71,7 +71,7 @@ def test_an_overlong_address_is_refused_rather_than_truncated(database: None) ->
 
 def test_a_taken_address_is_refused(newcomer: User) -> None:
     answer = Client().post(reverse("account_signup"), {"email": EMAIL.upper(), "password1": NEW_PASSWORD})
-    assert "Somebody has signed up with this e-mail" in answer.content.decode()
+    assert "This e-mail already has an account" in answer.content.decode()
 
 
 def test_sign_up_can_be_closed(database: None, settings) -> None:
@@ -195,8 +195,8 @@ def test_concurrent_sign_ups_create_one_account(database: None, monkeypatch: pyt
         with ThreadPoolExecutor(1) as pool:
             in_thread(pool, sign_up).result()
 
-    monkeypatch.setattr(accounts, "free_address", after_another)
+    monkeypatch.setattr(accounts, "release_address", after_another)
     answer = Client().post(reverse("account_signup"), {"email": EMAIL, "password1": NEW_PASSWORD}, follow=True)
     assert answer.redirect_chain[0][0] == reverse("account_login")
-    assert "Somebody has signed up with this e-mail." in answer.content.decode()
+    assert "This e-mail already has an account." in answer.content.decode()
     assert User.objects.filter(email=EMAIL).count() == 1

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from projects.agents.templates_catalogue import BUSINESS, NAMES, Locale, left_of_example, start_business, starters
+from projects.agents.templates_catalogue import (
+    BUSINESS,
+    NAMES,
+    Locale,
+    business_templates,
+    leftover_examples,
+    start_business,
+)
 from projects.models import User
 from projects.models.agent_config import AgentConfig
 from projects.records.attributes import resolve_attributes
@@ -18,7 +25,7 @@ HERE = Locale(timezone="Europe/Rome", region="IT")
 
 
 def config_of(name: str) -> AgentConfig:
-    return starters()[name].config_for("Da Nello", locale=HERE)
+    return business_templates()[name].config_for("Da Nello", locale=HERE)
 
 
 @by_name
@@ -39,13 +46,13 @@ def test_a_template_is_complete(name: str) -> None:
 @by_name
 def test_a_name_may_contain_json_and_template_syntax(name: str) -> None:
     business = 'Bar "{{ x }}" {business} \\ <b>'
-    assert starters()[name].config_for(business, locale=HERE).business_name == business
+    assert business_templates()[name].config_for(business, locale=HERE).business_name == business
 
 
 @by_name
 def test_a_template_lists_its_example_facts(name: str) -> None:
     """Every line with an address, number, e-mail or price contains a listed example fact."""
-    starter = starters()[name]
+    starter = business_templates()[name]
     context = starter.config["business_context"]
     assert [fact for fact in starter.made_up if fact not in context] == []
     telling = [line for line in context.splitlines() if line.startswith("Address") or set(line) & set("+@$")]
@@ -54,10 +61,12 @@ def test_a_template_lists_its_example_facts(name: str) -> None:
 
 @by_name
 def test_every_remaining_example_fact_is_reported(name: str) -> None:
-    made_up = starters()[name].made_up
-    assert left_of_example(f"Da Nello, since 1974.\r\nWhere:  {made_up[0].upper()} , round the corner") == [made_up[0]]
-    assert left_of_example(config_of(name).business_context) == list(made_up)
-    assert left_of_example("Da Nello. Via dei Serpenti 14, Roma. Carbonara: € 14") == []
+    made_up = business_templates()[name].made_up
+    assert leftover_examples(f"Da Nello, since 1974.\r\nWhere:  {made_up[0].upper()} , round the corner") == [
+        made_up[0]
+    ]
+    assert leftover_examples(config_of(name).business_context) == list(made_up)
+    assert leftover_examples("Da Nello. Via dei Serpenti 14, Roma. Carbonara: € 14") == []
 
 
 @pytest.mark.parametrize(
@@ -70,7 +79,7 @@ def test_a_template_sets_its_vertical(name: str, kind: str) -> None:
 
 @by_name
 def test_a_business_starts_with_its_templates_attributes(name: str, database: None) -> None:
-    starter = starters()[name]
+    starter = business_templates()[name]
     project = start_business("Da Nello", starter=starter, owner=User.objects.create_user("a@b.example"), locale=HERE)
     with tenant_tx(project.organization_id):
         found = {key: one.value for key, one in resolve_attributes(project).items()}
@@ -80,7 +89,7 @@ def test_a_business_starts_with_its_templates_attributes(name: str, database: No
 @by_name
 def test_tools_in_template_steps_are_enabled(name: str, database: None) -> None:
     owner = User.objects.create_user("a@b.example")
-    project = start_business("Da Nello", starter=starters()[name], owner=owner, locale=HERE)
+    project = start_business("Da Nello", starter=business_templates()[name], owner=owner, locale=HERE)
     with tenant_tx(project.organization_id):
         state = read_state(project, channel="chat")
     promised = {tool for scenario in config_of(name).scenarios for step in scenario.steps for tool in step.tools}

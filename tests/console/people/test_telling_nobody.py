@@ -61,7 +61,7 @@ def test_the_sign_up_e_mail_uses_the_base_url(tenant: Tenant, verifies: Mailbox,
 def test_concurrent_sign_ups_do_not_reveal_each_other(
     database: None, verifies: Mailbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(accounts, "free_address", lambda email: User.objects.create_user(email, PASSWORD))
+    monkeypatch.setattr(accounts, "release_address", lambda email: User.objects.create_user(email, PASSWORD))
     late = answer_to("late@new.example")
     monkeypatch.undo()
     assert late == answer_to(NOBODY)

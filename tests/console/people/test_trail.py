@@ -16,7 +16,7 @@ from projects.connections.integration_types import KINDS
 from projects.connections.integrations import SourceEdit, connect_source, disconnect_source
 from projects.models import ApiKey, AuditAction, AuditEntry, Member, Role, User
 from projects.models.key import Scope
-from projects.records.audit import note_change
+from projects.records.audit import record_change
 from tests.conftest import PASSWORD, Tenant
 from tests.console.people.conftest import browser, invite, link_in, page_of
 from tests.console.people.soft_key import SoftKey
@@ -166,7 +166,7 @@ def test_overlong_names_are_truncated_in_the_log(tenant: Tenant) -> None:
     """Names and addresses may be longer; the change itself isn't refused."""
     someone = User(pk=tenant.owner.pk, first_name="A" * 150, last_name="B" * 150, email=f"{'c' * 240}@nello.example")
     with tenant.tx():
-        note_change(AuditAction.LEFT, organization_id=tenant.organization.pk, by=someone, subject="s" * 500)
+        record_change(AuditAction.LEFT, organization_id=tenant.organization.pk, by=someone, subject="s" * 500)
     assert (len(entries(tenant)[-1].actor), len(entries(tenant)[-1].subject)) == (400, 400)
 
 
@@ -186,7 +186,7 @@ def test_removing_a_factor_in_the_admin_is_logged(tenant: Tenant) -> None:
 
 def test_the_application_cannot_change_entries(tenant: Tenant) -> None:
     with tenant.tx():
-        entry = note_change(
+        entry = record_change(
             AuditAction.REMOVED, organization_id=tenant.organization.pk, by=tenant.owner, subject="Lena"
         )
     with pytest.raises(ProgrammingError, match="permission denied"), tenant.tx():
@@ -203,7 +203,7 @@ def test_the_page_shows_actor_change_and_previous_value(owner: Client, tenant: T
 def test_older_entries_are_paginated(owner: Client, tenant: Tenant) -> None:
     with tenant.tx():
         for number in range(52):
-            note_change(
+            record_change(
                 AuditAction.ADDED,
                 organization_id=tenant.organization.pk,
                 by=tenant.owner,

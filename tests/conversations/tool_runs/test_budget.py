@@ -10,7 +10,7 @@ from conversations.live.event_log import open_log
 from conversations.models import MessageRole, Turn
 from conversations.prompts.budget import MAX_PROMPT_BYTES, MIN_TRANSCRIPT_BYTES, make_room, weight_of
 from llm.types import ChatRequest, Endpoint, ModelSpec
-from projects.agents.prompt_size import weigh
+from projects.agents.prompt_size import measure_prompt
 from tests.conversations.tool_runs.probe import NAME, Probe
 from tests.conversations.tool_runs.turns import Turns
 from tools.engine.definition import Trigger
@@ -86,7 +86,7 @@ def test_the_settings_page_measures_the_first_request(turns: Turns) -> None:
     turns.configure(enabled_tools=None, intents=[], procedures=[{"title": "Fees", "text": "Ask for <b>5 €</b>."}])
     project = turns.tenant.project
     with turns.tenant.tx():
-        weight = weigh(project, project.agent_version.config)
+        weight = measure_prompt(project, project.agent_version.config)
         functions = read_offer(Trigger.TURN, project, channel=weight.channel).weight
     other = turns.on(weight.channel)
     other.says("Hello!")

@@ -15,7 +15,7 @@ Write = Callable[..., Article]
 
 
 def plant(tenant: Tenant) -> Tenant:
-    """The demo's articles; a test's tenant has none, because most tests need none and indexing takes its time."""
+    """Add the demo's articles. Tenants start without them, because few tests need them and indexing takes time."""
     with tenant.tx():
         plant_articles(tenant.project, json.loads(RESTAURANT.read_text())["seeds"]["articles"])
     return tenant
@@ -35,7 +35,7 @@ def empty(tenant: Tenant) -> Tenant:
 
 @pytest.fixture
 def write(tenant: Tenant) -> Write:
-    """Writes an article of the tenant, published unless it says otherwise."""
+    """Creates articles of the tenant, published by default."""
 
     def write_one(title: str, body: str = "Words.", *, excerpt: str = "", is_published: bool = True) -> Article:
         text = ArticleText(title=title, excerpt=excerpt, body=body)

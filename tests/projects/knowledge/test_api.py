@@ -26,7 +26,7 @@ def dog(empty: Tenant, api: Client) -> dict[str, Any]:
     return dict(response.json())
 
 
-def test_an_article_is_written_read_changed_and_deleted(api: Client, dog: dict[str, Any]) -> None:
+def test_an_article_can_be_created_read_changed_and_deleted(api: Client, dog: dict[str, Any]) -> None:
     assert (dog["slug"], dog["version"], dog["published"]) == ("can-i-bring-my-dog", 1, True)
     assert dog["url"].endswith("/can-i-bring-my-dog")
     path = f"/{dog['slug']}"
@@ -38,10 +38,7 @@ def test_an_article_is_written_read_changed_and_deleted(api: Client, dog: dict[s
     assert api.get(f"{BASE}{path}").status_code == 404
 
 
-def test_an_article_that_somebody_deletes_meanwhile_is_not_found(
-    api: Client, dog: dict[str, Any], empty: Tenant
-) -> None:
-    """A save says so, and writes nothing."""
+def test_saving_an_article_deleted_meanwhile_returns_404(api: Client, dog: dict[str, Any], empty: Tenant) -> None:
 
     def delete() -> None:
         with empty.tx():
@@ -52,7 +49,7 @@ def test_an_article_that_somebody_deletes_meanwhile_is_not_found(
     assert (response.status_code, response.json()["error"]["code"]) == (404, "not_found")
 
 
-def test_a_list_is_narrowed_and_a_question_finds_its_passage(api: Client, dog: dict[str, Any]) -> None:
+def test_the_list_is_filtered_and_a_question_returns_its_passage(api: Client, dog: dict[str, Any]) -> None:
     send(api, "post", "", {"title": "A draft about dogs", "body": "Dogs."})
 
     def slugs(query: str) -> list[str]:
@@ -81,7 +78,7 @@ def test_a_list_is_narrowed_and_a_question_finds_its_passage(api: Client, dog: d
         ("get", f"?q={'x' * 1001}", None, 400, "q"),
     ],
 )
-def test_what_is_wrong_is_said_in_the_houses_shape(
+def test_invalid_requests_return_the_standard_error(
     api: Client, dog: dict[str, Any], empty: Tenant, method: str, path: str, body: Any, status: int, field: str | None
 ) -> None:
     response = send(api, method, path, body)

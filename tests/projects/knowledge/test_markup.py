@@ -1,4 +1,4 @@
-"""The little markup: what it shows, and that nothing of it becomes anything else."""
+"""Parsing the markup of articles; scripts and HTML stay plain text."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ with `a lead`. See [the map](https://maps.example/x).
 """
 
 
-def test_headings_stand_beneath_the_title() -> None:
+def test_headings_rank_below_the_title() -> None:
     assert [block.level for block in read_markup("# A\n## B\n### C\n#### D")] == [2, 3, 4, 4]
 
 
-def test_markup_is_read_into_blocks() -> None:
+def test_markup_is_parsed_into_blocks() -> None:
     blocks = read_markup(TEXT)
     assert [(block.kind, len(block.lines)) for block in blocks] == [
         ("heading", 1),
@@ -36,7 +36,7 @@ def test_markup_is_read_into_blocks() -> None:
     ]
 
 
-def test_plain_text_has_no_marks_and_keeps_addresses() -> None:
+def test_plain_text_drops_markup_and_keeps_urls() -> None:
     assert plain_text(TEXT).splitlines()[:3] == [
         "Dogs",
         "They are welcome on the terrace,",
@@ -55,5 +55,5 @@ def test_plain_text_has_no_marks_and_keeps_addresses() -> None:
         "[x]( javascript:alert(1))",
     ],
 )
-def test_an_address_that_could_run_is_words(text: str) -> None:
+def test_a_script_url_stays_plain_text(text: str) -> None:
     assert [span.kind for block in read_markup(text) for line in block.lines for span in line] == ["plain"]

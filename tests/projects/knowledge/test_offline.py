@@ -1,4 +1,4 @@
-"""The demo's model looks up what the business context doesn't answer, and nothing else."""
+"""The offline model searches articles only for what the business context doesn't answer."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ def test_it_says_that_it_does_not_know(turns: Turns) -> None:  # noqa: F811 - th
         "Thank you, that’s all. See you on Friday",
     ],
 )
-def test_it_looks_nothing_up_that_it_knows(turns: Turns, words: str) -> None:  # noqa: F811 - the fixture
+def test_it_does_not_search_for_what_it_knows(turns: Turns, words: str) -> None:  # noqa: F811 - the fixture
     assert not {call.name for call in turns.calls(turns.say(words))} & {"search_knowledge", "send_kb_article"}
 
 
-def test_a_help_centre_shows_the_card_as_well(turns: Turns) -> None:  # noqa: F811 - the fixture
+def test_a_help_center_shows_a_card_as_well(turns: Turns) -> None:  # noqa: F811 - the fixture
     turns.configure(vertical="help_center")
     turn = turns.say("Do you give cooking classes?")
     assert turns.block(turn)["slug"] == "cooking-classes"

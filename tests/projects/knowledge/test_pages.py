@@ -1,4 +1,4 @@
-"""The pages of the knowledge base, and the one that customers read."""
+"""The pages of the knowledge base for staff, and the public page of an article."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_an_article_is_written_on_its_page(owner: Client, here: str, empty: Tena
     assert "Dogs" in text_of(owner.get(here))
 
 
-def test_articles_of_one_title_are_all_on_some_page(
+def test_articles_with_the_same_title_are_all_listed(
     owner: Client, here: str, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(listing, "PAGE", 1)
@@ -62,14 +62,14 @@ def test_a_preview_saves_nothing(owner: Client, here: str, empty: Tenant) -> Non
         assert not Article.objects.exists()
 
 
-def test_what_is_wrong_stands_beside_its_field_and_nothing_typed_is_lost(owner: Client, here: str) -> None:
+def test_errors_appear_at_their_field_and_keep_the_input(owner: Client, here: str) -> None:
     response = owner.post(f"{here}/new", {**FORM, "title": ""})
     assert response.status_code == 422
-    assert "Write a title" in text_of(response)
+    assert "Enter a title" in text_of(response)
     assert "Dogs are welcome." in text_of(response)
 
 
-def test_two_editors_see_the_difference(owner: Client, here: str, write: Write) -> None:
+def test_a_conflicting_edit_shows_the_difference(owner: Client, here: str, write: Write) -> None:
     write("Dogs", "Old words.")
     page = f"{here}/a/dogs"
     owner.post(page, {**FORM, "body": "Theirs stands.", "started_from": "1"})
@@ -81,8 +81,8 @@ def test_two_editors_see_the_difference(owner: Client, here: str, write: Write) 
 
 
 @pytest.mark.requirement("W07")
-def test_the_switch_takes_an_article_back_and_the_button_deletes_it(owner: Client, here: str, write: Write) -> None:
-    """At once, for everyone."""
+def test_an_article_can_be_unpublished_and_deleted(owner: Client, here: str, write: Write) -> None:
+    """Both take effect immediately."""
     write("Dogs", "Dogs are welcome.", excerpt="Yes.")
     public = here.replace("/p/", "/k/").replace("/knowledge", "/dogs")
     assert Client().get(public).status_code == 200
@@ -94,7 +94,7 @@ def test_the_switch_takes_an_article_back_and_the_button_deletes_it(owner: Clien
 
 
 def test_a_question_shows_what_the_agent_would_find(owner: Client, here: str, write: Write) -> None:
-    """Drafts are shown too, as found once they are published."""
+    """Matching drafts are listed separately."""
     write("Dogs", "They are welcome on the terrace.")
     write("More about dogs", is_published=False)
     text = text_of(owner.get(here, {"q": "dogs on the terrace"}))
@@ -103,9 +103,7 @@ def test_a_question_shows_what_the_agent_would_find(owner: Client, here: str, wr
     assert "No results." in text_of(owner.get(here, {"q": "helicopters"}))
 
 
-def test_the_list_goes_on_where_a_page_ends(
-    owner: Client, here: str, empty: Tenant, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_list_is_paginated(owner: Client, here: str, empty: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("console.knowledge.listing.PAGE", 2)
     with empty.tx():
         rows = [Article(project=empty.project, slug=f"s{n}", title=f"Title {n}", body="x") for n in range(3)]
@@ -117,15 +115,14 @@ def test_the_list_goes_on_where_a_page_ends(
     assert "Title 0" in text_of(owner.get(here, {"after": "nonsense"}))
 
 
-def test_a_viewer_reads_an_article_and_is_offered_no_form(empty: Tenant, viewer: Any, here: str, write: Write) -> None:
+def test_a_viewer_can_read_but_not_edit(empty: Tenant, viewer: Any, here: str, write: Write) -> None:
     write("Dogs", "Dogs are welcome.")
     text = text_of(browser(viewer).get(f"{here}/a/dogs"))
     assert "Dogs are welcome." in text
     assert 'id="form"' not in text
 
 
-def test_a_public_page_runs_nothing_and_may_be_kept(write: Write, here: str) -> None:
-    """Strict policy, no script, cacheable, nothing of the visitor."""
+def test_a_public_page_has_no_script_and_is_cacheable(write: Write, here: str) -> None:
     write("Dogs", "# More\nDogs are **welcome**.")
     url = here.replace("/p/", "/k/").replace("/knowledge", "/dogs")
     response = Client().get(url)
@@ -138,8 +135,8 @@ def test_a_public_page_runs_nothing_and_may_be_kept(write: Write, here: str) -> 
     assert Client().get(url, headers={"If-None-Match": response.headers["ETag"]}).status_code == 304
 
 
-def test_a_payload_is_words_on_every_page(owner: Client, here: str, write: Write) -> None:
-    """Title, excerpt and body."""
+def test_html_is_escaped_on_every_page(owner: Client, here: str, write: Write) -> None:
+    """In the title, excerpt and body."""
     article = write(PAYLOAD, f"{PAYLOAD} [x](javascript:alert(1))", excerpt=PAYLOAD)
     public = here.replace("/p/", "/k/").replace("/knowledge", f"/{article.slug}")
     pages = [
@@ -163,8 +160,8 @@ def test_a_payload_is_words_on_every_page(owner: Client, here: str, write: Write
 
 @pytest.mark.requirement("W07")
 @pytest.mark.parametrize("path", ["a-draft", "theirs", "no-such-article"])
-def test_what_is_not_published_here_is_no_page(path: str, here: str, write: Write, stranger: Tenant) -> None:
-    """A draft, another tenant's, none at all: one answer."""
+def test_unpublished_articles_return_404(path: str, here: str, write: Write, stranger: Tenant) -> None:
+    """A draft, another tenant's article and a missing one look the same."""
     write("A draft", is_published=False)
     with plant(stranger).tx():
         Article.objects.filter(slug="birthdays").update(slug="theirs")

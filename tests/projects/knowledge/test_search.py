@@ -1,4 +1,4 @@
-"""Search in articles: by stems, in the articles' languages, with typos, and never in a draft."""
+"""Article search: stemming, languages, typos, drafts, excerpts and passages."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ARTICLES = {
     "Wo kann ich parken?": "Die nächste Garage ist nebenan. Sie können dort den ganzen Tag parken, es kostet vier Euro.",
     "Chi era Nello Marchetti?": "È il fondatore della trattoria, che ha aperto nel 1974 con sua moglie e con i suoi figli.",
 }
-# What is asked, and the title of the first that is found; "" where the honest answer is nothing.
+# Questions, and the title of the first result; "" if there should be none.
 QUESTIONS = [
     ("are dogs allowed?", "Can I bring my dog?"),
     ("I want to cancel something that I ordered", "How do I cancel an order?"),
@@ -50,13 +50,13 @@ def test_a_question_finds_the_article_that_answers(empty: Tenant, write: Write) 
 
 
 @pytest.mark.requirement("W07")
-def test_a_draft_is_found_by_nobody_but_staff(empty: Tenant, write: Write) -> None:
+def test_drafts_are_found_only_by_staff(empty: Tenant, write: Write) -> None:
     article = write("Opening hours", is_published=False)
     assert titles(empty, "opening hours") == []
     assert titles(empty, "opening hours", drafts=True) == [article.title]
 
 
-def test_what_is_changed_taken_back_or_deleted_is_found_so_at_once(empty: Tenant, write: Write) -> None:
+def test_changes_and_deletions_affect_search_immediately(empty: Tenant, write: Write) -> None:
     article, gone = write("Bicycles", "Lock them in the yard."), write("Skateboards")
     with empty.tx():
         change_article(article, ArticleText("Scooters", "", "Fold them, please."), by=Writer(empty.owner))
@@ -76,7 +76,7 @@ def test_another_projects_article_is_not_found(empty: Tenant, write: Write, stra
     assert titles(empty, "zanzibar") == ["Zanzibar evenings"]
 
 
-def test_a_word_of_the_title_counts_most_and_a_rare_one_more_than_a_common_one(empty: Tenant, write: Write) -> None:
+def test_title_words_and_rare_words_weigh_more(empty: Tenant, write: Write) -> None:
     write("Lunch", "Every lunch has pasta. Ask for truffles.")
     write("Truffles", "They come from Alba.")
     write("Dinner", "Every dinner has pasta.")
@@ -94,11 +94,11 @@ def test_a_word_of_the_title_counts_most_and_a_rare_one_more_than_a_common_one(e
     ],
 )
 @pytest.mark.usefixtures("_schema")
-def test_a_texts_language_is_told_by_its_little_words(text: str, language: str) -> None:
+def test_the_language_is_detected_by_stop_words(text: str, language: str) -> None:
     assert language_of(text) == language
 
 
-def test_an_excerpt_marks_the_words_and_begins_where_they_are(empty: Tenant, write: Write) -> None:
+def test_an_excerpt_starts_near_the_match_and_marks_it(empty: Tenant, write: Write) -> None:
     write(
         "Allergies", "A long beginning that says nothing. " * 20 + "Tell us about **nut allergies** before you order."
     )
@@ -109,7 +109,7 @@ def test_an_excerpt_marks_the_words_and_begins_where_they_are(empty: Tenant, wri
     assert pieces[0].text == "…"
 
 
-def test_a_passage_is_the_part_that_answers(empty: Tenant, write: Write) -> None:
+def test_a_passage_contains_the_matching_paragraph(empty: Tenant, write: Write) -> None:
     paragraphs = [
         f"Paragraph {number} is about {word}. " * 8 for number, word in enumerate(["weather", "sport", "music"])
     ]
@@ -125,14 +125,14 @@ def found(body: str, *words: str) -> Found:
     return Found(uuid4(), "dogs", "Dogs", "", body, is_published=True, score=1.0, words=words)
 
 
-def test_of_a_long_article_the_parts_that_answer_are_read_in_their_order() -> None:
+def test_matching_paragraphs_keep_their_order() -> None:
     parts = ["A dog may come along.", "We serve pizza. " * 8, "Parking is free. " * 8, "Keep the dog on a lead."]
     text = passage_of(found("\n\n".join(parts), "dog"), longest=80)
     assert text == "A dog may come along.\nKeep the dog on a lead."
     assert passage_of(found("Short.\n\nBoth are read.", "dog"), longest=80) == "Short.\n\nBoth are read."
 
 
-def test_an_excerpt_is_one_part_of_the_article_with_its_words_marked() -> None:
+def test_an_excerpt_is_one_contiguous_part() -> None:
     text = f"{'Pizza is served. ' * 9}A dog may come along. {'Parking is free. ' * 9}And a dog again. {'Bye. ' * 40}"
     pieces = excerpt_of(found(text, "dog"))
     shown = "".join(piece.text for piece in pieces if piece.text != "…")

@@ -1,4 +1,4 @@
-"""Writing articles: addresses, two editors, what is refused, and the audit trail."""
+"""Writing articles: slugs, concurrent edits, validation and the audit log."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.conftest import Tenant
 from tests.projects.knowledge.conftest import Write
 
 
-def test_an_address_is_made_of_the_title_and_is_nobody_elses(write: Write) -> None:
+def test_slugs_are_made_from_titles_and_are_unique(write: Write) -> None:
     titles = ["Öffnungszeiten & Preise!", "Öffnungszeiten  Preise", "Öffnungszeiten: Preise", "犬", "x" * 200]
     assert [write(title).slug for title in titles] == [
         "offnungszeiten-preise",
@@ -31,21 +31,21 @@ def test_an_address_is_made_of_the_title_and_is_nobody_elses(write: Write) -> No
 
 
 @pytest.mark.requirement("W07")
-def test_an_address_stays_when_the_title_changes(empty: Tenant, write: Write) -> None:
-    """A card that was shown leads there still."""
+def test_the_slug_stays_when_the_title_changes(empty: Tenant, write: Write) -> None:
+    """Links on cards already shown keep working."""
     article = write("Dogs")
     with empty.tx():
         change_article(article, ArticleText("Cats and dogs", "", "Words."), by=Writer(empty.owner))
         assert Article.objects.get().slug == "dogs"
 
 
-def test_lines_are_kept_as_one_reads_them(write: Write) -> None:
-    """A browser ends them in two characters."""
+def test_line_ends_are_normalized(write: Write) -> None:
+    """Browsers send CRLF."""
     assert write("Dogs", "- one  \r\n- two\t\r\rEnd\n").body == "- one\n- two\n\nEnd"
 
 
-def test_a_text_too_short_to_tell_is_in_the_language_of_the_others(write: Write) -> None:
-    """Otherwise its words would be found only in their exact form."""
+def test_a_short_text_gets_the_language_of_the_other_articles(write: Write) -> None:
+    """Otherwise its words would not be stemmed."""
     write(
         "Öffnungszeiten",
         "Wir haben jeden Tag von neun bis acht Uhr für Sie geöffnet, und auch am Sonntag nach der Messe.",
@@ -53,7 +53,7 @@ def test_a_text_too_short_to_tell_is_in_the_language_of_the_others(write: Write)
     assert write("Parkplätze", "Parkplätze").language == "german"
 
 
-def test_of_two_editors_the_second_is_told(empty: Tenant, write: Write) -> None:
+def test_the_second_of_two_editors_gets_a_conflict(empty: Tenant, write: Write) -> None:
     article = write("Dogs")
     with empty.tx():
         change_article(article, ArticleText("Dogs", "", "First."), by=Writer(empty.owner), started_from=1)
@@ -81,13 +81,13 @@ def test_of_two_editors_the_second_is_told(empty: Tenant, write: Write) -> None:
     ],
 )
 @pytest.mark.usefixtures("_schema")
-def test_a_text_that_cannot_be_kept_is_refused_with_a_sentence(text: ArticleText, field: str) -> None:
+def test_invalid_text_is_refused_at_its_field(text: ArticleText, field: str) -> None:
     with pytest.raises(ArticleRefused) as refused:
         text.checked()
     assert list(refused.value.errors) == [field]
 
 
-def test_each_change_stands_in_the_audit_trail(empty: Tenant, write: Write) -> None:
+def test_each_change_is_in_the_audit_log(empty: Tenant, write: Write) -> None:
     article = write("Dogs", is_published=False)
     by = Writer(empty.owner)
     with empty.tx():

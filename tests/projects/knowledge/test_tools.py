@@ -1,4 +1,4 @@
-"""The tools of the knowledge base, called by a model while it answers."""
+"""The knowledge base's tools, called by a model during a reply."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def test_search_knowledge_is_always_offered() -> None:
 
 
 @pytest.mark.requirement("L05", "L18")
-def test_query_knowledge_is_offered_in_calls_of_who_has_articles() -> None:
-    """With the rule that it is required."""
+def test_query_knowledge_is_offered_in_calls_if_there_are_articles() -> None:
+    """Together with the rule that requires it."""
     assert "query_knowledge" not in offered(Trigger.LIVE, BusinessState("phone"))
     with_articles = offer_at(Trigger.LIVE, BusinessState("phone", has_articles=True), None)
     assert "`query_knowledge` is required before you answer any question" in with_articles.addendum
@@ -50,7 +50,7 @@ def test_a_card_needs_its_capability_and_an_article() -> None:
 
 
 @pytest.mark.requirement("F10")
-def test_a_search_tells_the_passage_and_leaves_no_effect(turns: Turns, write: Write) -> None:  # noqa: F811 - the fixture
+def test_a_search_returns_the_passage_and_creates_no_effect(turns: Turns, write: Write) -> None:  # noqa: F811 - the fixture
     write("Can I bring my dog?", "Dogs are welcome on the terrace.")
     turns.calls_tool("search_knowledge", {"query": "are dogs allowed?"})
     turns.says("They are, on the terrace.")
@@ -64,7 +64,7 @@ def test_a_search_tells_the_passage_and_leaves_no_effect(turns: Turns, write: Wr
 
 @pytest.mark.requirement("F10")
 def test_a_search_that_finds_nothing_says_so(turns: Turns, write: Write) -> None:  # noqa: F811 - the fixture
-    """A draft is nothing."""
+    """Drafts are not searched."""
     write("Helicopters", is_published=False)
     turns.calls_tool("search_knowledge", {"query": "helicopters"})
     turns.says("I don't know.")
@@ -90,12 +90,11 @@ def test_a_card_of_a_published_article_is_shown(turns: Turns, write: Write) -> N
 
 @pytest.mark.requirement("W07")
 @pytest.mark.parametrize("channel", ["phone", "sms", "whatsapp"])
-def test_where_no_card_is_shown_the_agent_is_told_so(
+def test_the_agent_is_told_when_no_card_can_be_shown(
     turns: Turns,  # noqa: F811 - the fixture
     write: Write,
     channel: str,
 ) -> None:
-    """Nobody is told of a card that they don't see."""
     turns.configure(vertical="help_center")
     write("Can I bring my dog?", excerpt="Yes, on the terrace.")
     talk = turns.on(channel, phone="+393471234567")
@@ -117,7 +116,7 @@ def test_any_other_slug_is_not_found(
     empty: Tenant,
     slug: str,
 ) -> None:
-    """A draft, another tenant's, one of the same organization's other agent, none at all."""
+    """A draft, another tenant's article, another project's article and a missing one."""
     turns.configure(vertical="help_center")
     with empty.tx():
         second = create_project("Second", config=AgentConfig.model_validate(empty.project.agent_version.document))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.db import transaction
 
-from projects.agents.templates_catalogue import NAMES, Locale, start_business, starters
+from projects.agents.templates_catalogue import NAMES, Locale, business_templates, start_business
 from projects.models import User
 from projects.models.seeds import plant_seeds
 from projects.records.attributes import is_on, resolve_attributes
@@ -21,7 +21,7 @@ HERE = Locale(timezone="Europe/Rome", region="IT")
 def test_a_template_with_bookings_has_resources(name: str) -> None:
     with transaction.atomic():
         owner = User.objects.create_user(f"{name}@seeds.example")
-        project = start_business("Da Nello", starter=starters()[name], owner=owner, locale=HERE)
+        project = start_business("Da Nello", starter=business_templates()[name], owner=owner, locale=HERE)
         with tenant_tx(project.organization_id):
             books = is_on(resolve_attributes(project), "project_attributes_setting_booking_enabled")
             assert Resource.objects.filter(project=project).exists() or not books

@@ -23,12 +23,12 @@ RECORDS = KINDS["client_lookup"]
     [
         ({"url": "https://192.168.1.4/callers"}, "url", "inside a private network"),
         ({"url": "https://localhost/callers"}, "url", "this machine itself"),
-        ({"url": "http://crm.example.com/callers"}, "url", "Write https://"),
+        ({"url": "http://crm.example.com/callers"}, "url", "Use https://"),
         ({"url": "ftp://crm.example.com"}, "url", "must begin with http"),
-        ({"url": "https://crm.example.com/#top"}, "url", "never sent"),
-        ({"url": ""}, "url", "Write something here"),
-        ({"header_name": "X Key"}, "header_name", "Write a header"),
-        ({"header_name": "Host"}, "header_name", "set by the system"),
+        ({"url": "https://crm.example.com/#top"}, "url", "address after #"),
+        ({"url": ""}, "url", "This field is required"),
+        ({"header_name": "X Key"}, "header_name", "Enter a header"),
+        ({"header_name": "Host"}, "header_name", "is reserved"),
         ({"header_name": "X-Key\r\nHost: evil"}, "header_name", "line break"),
     ],
 )

@@ -15,11 +15,11 @@ from projects.connections.integrations import (
     clear_needs_reauth,
     connect_source,
     disconnect_source,
+    loaded_state,
     mark_needs_reauth,
+    needing_reauth,
     open_source,
     secret_hint,
-    to_connect_again,
-    what_is_seen,
 )
 from projects.models import Source
 from projects.models.agent_errors import SettingsRefused
@@ -70,7 +70,7 @@ def test_nothing_of_a_short_secret_is_shown(tenant: Tenant, secret: str, hint: s
 
 @pytest.mark.parametrize("secret", ["x" * 501, "two\nlines", "a\x00zero"])
 def test_an_impossible_secret_is_refused(tenant: Tenant, secret: str) -> None:
-    with pytest.raises(SettingsRefused, match="At most 500 characters") as refused:
+    with pytest.raises(SettingsRefused, match="Use at most 500 characters") as refused:
         connect(tenant, "smtp", MAIL, secret)
     assert list(refused.value.errors) == ["secret"]
     assert secret not in str(refused.value.errors)
@@ -117,10 +117,10 @@ def test_only_this_projects_enabled_connections_need_reauth(tenant: Tenant) -> N
     with tenant.tx():
         mark_needs_reauth(source.pk)
         other = create_project("Other", config=tenant.project.agent_version.config)
-        assert list(to_connect_again(tenant.project)) == [source]
-        assert not to_connect_again(other).exists()
+        assert list(needing_reauth(tenant.project)) == [source]
+        assert not needing_reauth(other).exists()
         Source.objects.update(is_enabled=False)
-        assert not to_connect_again(tenant.project).exists()
+        assert not needing_reauth(tenant.project).exists()
 
 
 def test_disconnecting_deletes_everything(tenant: Tenant) -> None:
@@ -173,12 +173,12 @@ def test_a_disabled_connection_is_not_used(tenant: Tenant) -> None:
     with tenant.tx():
         Source.objects.update(is_enabled=False)
         assert open_source(tenant.project.pk, "twilio") is None
-    with pytest.raises(SettingsRefused, match="Write the auth token"):
+    with pytest.raises(SettingsRefused, match="Enter the auth token"):
         connect(tenant, "twilio", TEXTS)
     with tenant.tx():
         edit = SourceEdit(TEXTS, "another-token")
         # The page never showed it.
-        connect_source(tenant.project, KINDS["twilio"], edit, by=tenant.owner, seen=what_is_seen(None))
+        connect_source(tenant.project, KINDS["twilio"], edit, by=tenant.owner, seen=loaded_state(None))
         opened = open_source(tenant.project.pk, "twilio")
     assert opened is not None
     assert opened.secret == "another-token"
@@ -193,19 +193,19 @@ def test_a_connection_belongs_to_one_project(tenant: Tenant, stranger: Tenant) -
 @pytest.mark.parametrize(
     ("change", "field", "sentence"),
     [
-        ({"host": ""}, "host", "Write something here; empty, it can't work."),
+        ({"host": ""}, "host", "This field is required."),
         ({"host": "10.0.0.5"}, "host", "This address is inside a private network (10.0.0.5)."),
         ({"host": "127.1"}, "host", "This address is inside a private network (127.0.0.1)."),
         ({"host": "localhost"}, "host", "This address is this machine itself (localhost)."),
         ({"port": "6379"}, "host", "Port 6379 may not be called."),
-        ({"port": "x"}, "port", "Write a whole number from 1 to 65535; 587 is usual."),
-        ({"port": "70000"}, "port", "Write a whole number from 1 to 65535; 587 is usual."),
-        ({"from_address": "nello"}, "from_address", "Write an e-mail address like hello@example.com."),
-        ({"from_name": "N\r\nBcc: x"}, "from_name", "There is a line break or a control character in it; remove it."),
+        ({"port": "x"}, "port", "Enter a whole number from 1 to 65535, usually 587."),
+        ({"port": "70000"}, "port", "Enter a whole number from 1 to 65535, usually 587."),
+        ({"from_address": "nello"}, "from_address", "Enter an e-mail address like hello@example.com."),
+        ({"from_name": "N\r\nBcc: x"}, "from_name", "Remove the line break or control character."),
         (
             {"security": "none"},
             "settings",
-            "A password is only sent over TLS: choose STARTTLS or TLS, or leave the user empty.",
+            "Passwords are sent over TLS only. Choose STARTTLS or TLS, or leave the user empty.",
         ),
     ],
 )
@@ -237,7 +237,7 @@ def test_an_invalid_twilio_account_is_refused(change: dict[str, Any], field: str
 
 
 def test_twilio_needs_its_token(tenant: Tenant) -> None:
-    with pytest.raises(SettingsRefused, match="Write the auth token"):
+    with pytest.raises(SettingsRefused, match="Enter the auth token"):
         connect(tenant, "twilio", TEXTS)
 
 

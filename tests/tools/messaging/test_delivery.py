@@ -12,7 +12,7 @@ import pytest
 from cryptography.fernet import Fernet
 from django.db import connection
 
-from projects.common.phones import NumberRefused, countries_of, number_to_text
+from projects.common.phones import NumberRefused, countries_of, textable_number
 from projects.connections.integration_types import KINDS
 from projects.connections.integrations import SourceEdit, connect_source
 from projects.records.attributes import set_attribute
@@ -171,7 +171,7 @@ def test_a_number_without_a_country_code_uses_the_projects_region(tenant: Tenant
 )
 def test_a_number_that_cannot_be_texted_is_refused(phone: str, sentence: str) -> None:
     with pytest.raises(NumberRefused, match=sentence):
-        number_to_text(phone, region="IT")
+        textable_number(phone, region="IT")
 
 
 @pytest.mark.parametrize(

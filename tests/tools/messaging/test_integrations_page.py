@@ -102,7 +102,7 @@ def test_an_error_is_shown_at_its_field_and_the_input_is_kept(owner: Person) -> 
 
 
 def test_a_form_wide_error_is_shown(owner: Person) -> None:
-    assert "A password is only sent over TLS" in owner.connect(settings__security="none").content.decode()
+    assert "Passwords are sent over TLS only" in owner.connect(settings__security="none").content.decode()
 
 
 def test_an_undecryptable_secret_must_be_entered_again(
@@ -112,14 +112,14 @@ def test_an_undecryptable_secret_must_be_entered_again(
     connect_twilio(owner.tenant, twilio_api.url)
     owner.connect()
     settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
-    assert "can’t be read any more: write it again" in owner.page()
+    assert "(can’t be decrypted; enter it again)" in owner.page()
     assert owner.test("twilio", "+393331234567") == {
         "ok": False,
         "sentence": "The stored auth token can’t be read. Enter it again.",
     }
     refused = owner.connect(secret="")
     assert refused.status_code == 422
-    assert "The stored password can’t be read" in html.unescape(refused.content.decode())
+    assert "The stored password can’t be decrypted" in html.unescape(refused.content.decode())
     assert owner.connect().status_code == 302
     assert f"••••{PASSWORD[-4:]}" in owner.page()
 
@@ -275,7 +275,7 @@ def test_a_concurrent_secret_change_is_reported_without_showing_it(owner: Person
     refused = second.save(seen, secret="mine-canary-456")
     shown = refused.content.decode()
     assert refused.status_code == 409
-    assert "<dt>Password</dt>\n<dd><ins>yours, to be written again</ins></dd>" in shown
+    assert "<dt>Password</dt>\n<dd><ins>yours, enter it again</ins></dd>" in shown
     assert "canary" not in shown
     assert second.save(second.seen("smtp"), secret="mine-canary-456").status_code == 302
 

@@ -29,11 +29,11 @@ Try = Callable[[str], dict[str, Any]]
         ({"store_url": "https://10.0.0.7"}, "store_url", "inside a private network"),
         ({"store_url": "https://localhost/shop"}, "store_url", "this machine itself"),
         ({"store_url": "https://[::1]:8443"}, "store_url", "inside a private network"),
-        ({"store_url": "http://shop.example.com"}, "store_url", "Write https://"),
+        ({"store_url": "http://shop.example.com"}, "store_url", "Use https://"),
         ({"store_url": "http://169.254.169.254"}, "store_url", "inside a private network"),
         ({"store_url": "shop.example.com"}, "store_url", "must begin with http"),
         ({"store_url": "https://ck_x:cs_y@shop.example.com"}, "store_url", "user name or password"),
-        ({"store_url": "https://shop.example.com/?a=1"}, "store_url", "without what follows"),
+        ({"store_url": "https://shop.example.com/?a=1"}, "store_url", "after ? or #"),
         ({"consumer_key": "cs_0123456789abcdef"}, "consumer_key", "begins with ck_"),
         ({"consumer_key": ""}, "consumer_key", "begins with ck_"),
     ],
@@ -57,7 +57,7 @@ def test_plain_http_is_allowed_only_where_the_operator_allows_it(settings: Any) 
 
 
 def test_a_shop_needs_its_secret(tenant: Tenant) -> None:
-    with pytest.raises(SettingsRefused, match="Write the consumer secret"):
+    with pytest.raises(SettingsRefused, match="Enter the consumer secret"):
         connect_shop(tenant, "https://shop.example.com", secret="")
 
 

@@ -16,7 +16,7 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.views.decorators.http import require_POST
 
-from projects.admin.pages import PlatformAdmin
+from projects.admin.platform_admin import PlatformAdmin
 from projects.models import Project
 from tenancy.scope import tenant_tx
 from tools.engine.business_state import read_state

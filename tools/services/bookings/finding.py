@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.db.models import Q, QuerySet
 
-from projects.common.phones import normal_phone
+from projects.common.phones import normalize_phone
 from projects.models import Project
 from tools.models import Booking, BookingState
 from tools.services.bookings.codes import normal_code
@@ -52,7 +52,7 @@ def find_upcoming_bookings(project: Project, clue: BookingLookup, *, now: dateti
     if clue.persona_id:
         known |= Q(persona_id=clue.persona_id)
     if clue.phone and (word := _longest_word(clue.name)):
-        known |= Q(phone=normal_phone(clue.phone, region=config_of(project).region), name__icontains=word)
+        known |= Q(phone=normalize_phone(clue.phone, region=config_of(project).region), name__icontains=word)
     if clue.day:
         rows = on_day(rows, project, clue.day)
     return list(rows.filter(known).order_by("starts_at")[:SHOWN])
@@ -61,7 +61,7 @@ def find_upcoming_bookings(project: Project, clue: BookingLookup, *, now: dateti
 def _own_bookings(clue: BookingLookup, project: Project) -> Q:
     """Filter for bookings that are certainly the customer's: made by them, or under their number on file."""
     own = Q(persona_id=clue.persona_id) if clue.persona_id else Q(pk__in=[])
-    phone = normal_phone(clue.own_phone, region=config_of(project).region) if clue.own_phone else ""
+    phone = normalize_phone(clue.own_phone, region=config_of(project).region) if clue.own_phone else ""
     return own | Q(phone=phone) if phone else own
 
 
@@ -73,7 +73,7 @@ def on_day(rows: QuerySet[Booking], project: Project, day: date) -> QuerySet[Boo
 
 def with_phone(rows: QuerySet[Booking], project: Project, phone: str) -> QuerySet[Booking]:
     """Filter bookings by phone number, in any notation."""
-    return rows.filter(phone=normal_phone(phone, region=config_of(project).region))
+    return rows.filter(phone=normalize_phone(phone, region=config_of(project).region))
 
 
 def cancelled_by_effect(project: Project, effect_id: UUID) -> Booking | None:

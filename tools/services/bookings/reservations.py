@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import Field
 
-from projects.common.phones import NoPhone, example_phone, read_phone
+from projects.common.phones import InvalidPhone, example_phone, read_phone
 from projects.models import Project
 from tools.engine.execution.handler import ToolContext
 from tools.engine.execution.outcome import Outcome
@@ -67,7 +67,7 @@ class PhoneUnknown(Unbookable):
 
     code = "invalid_phone"
 
-    def __init__(self, refusal: NoPhone, *, region: str) -> None:
+    def __init__(self, refusal: InvalidPhone, *, region: str) -> None:
         way = f"Ask for it again, with its country, like {example_phone(region)}; then book."
         super().__init__(f"Nothing was booked: {refusal} {way}", field="phone")
 
@@ -133,7 +133,7 @@ def _guest(details: ReservationArguments, context: ToolContext, *, region: str) 
     contact = context.contact
     try:
         said = read_phone(details.phone, region=region) if details.phone else ""
-    except NoPhone as refusal:
+    except InvalidPhone as refusal:
         raise PhoneUnknown(refusal, region=region) from refusal
     return Guest(
         name=details.name or (contact.name if contact else ""),

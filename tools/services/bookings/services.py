@@ -18,7 +18,7 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from projects.common.phones import normal_phone
+from projects.common.phones import normalize_phone
 from projects.models import Project
 from tools.models import Booking, BookingKind, BookingState, Resource, ResourceKind
 from tools.services.bookings.booking_request import BookingRequest
@@ -97,7 +97,7 @@ def book(
         party_size=request.seats,
         title=title[:200],
         name=guest.name[:200],
-        phone=normal_phone(guest.phone, region=config_of(project).region)[:40],
+        phone=normalize_phone(guest.phone, region=config_of(project).region)[:40],
         email=guest.email[:254],
         notes=notes[:2000],
     )

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 
 from outbound.errors import OutboundError, Unreadable
 from outbound.guard import Guard, Response
-from projects.connections.integration_types import CalDavSettings
+from projects.connections.integration_settings import CalDavSettings
 from projects.connections.integrations import Connection
 from tools.services.bookings.opening import Span
 from tools.services.calendar.busy import UnreadableCalendar, busy_spans

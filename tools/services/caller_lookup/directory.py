@@ -7,7 +7,7 @@ from urllib.parse import quote, unquote_plus, urlsplit
 
 from outbound.errors import BlockedAddress, InvalidRequest, OutboundError
 from outbound.guard import Guard, Response
-from projects.connections.integration_types import ClientLookupSettings
+from projects.connections.integration_settings import ClientLookupSettings
 from projects.connections.integrations import Connection
 from tools.engine.execution.webhook import reply_of
 

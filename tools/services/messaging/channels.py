@@ -9,7 +9,7 @@ from django.conf import settings
 
 from outbound.guard import Guard
 from projects.common.crypto import WrongSecret
-from projects.connections.integration_types import SmtpSettings, TwilioSettings
+from projects.connections.integration_settings import SmtpSettings, TwilioSettings
 from projects.connections.integrations import Connection, find_source, mark_needs_reauth, open_source
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from uuid import UUID, uuid4
 
 from projects.common.crypto import WrongSecret
-from projects.common.phones import NumberRefused, number_to_text
+from projects.common.phones import NumberRefused, textable_number
 from projects.connections.integration_types import SourceKind
 from projects.connections.integrations import Connection, clear_needs_reauth, mark_needs_reauth, open_source
 from projects.models import Project
@@ -137,7 +137,7 @@ def _message(kind: SourceKind, project: Project, to: str) -> Sms | Email:
     words = WORDS.format(project=project.name)
     if CARRIERS[Sms] == kind.name:
         version = project.agent_version
-        return Sms(to=number_to_text(to, region=version.config.region if version else "US"), text=words)
+        return Sms(to=textable_number(to, region=version.config.region if version else "US"), text=words)
     return Email(to=to, subject=SUBJECT, body=words)
 
 

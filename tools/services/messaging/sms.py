@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from projects.common.phones import NumberRefused, countries_of, number_to_text, same_number
+from projects.common.phones import NumberRefused, comparable_number, countries_of, textable_number
 from projects.models import Project
 from projects.records.attributes import resolve_attributes
 from tenancy.scope import tenant_tx
@@ -35,7 +35,7 @@ async def send_sms(text: str, context: ToolContext) -> Outcome:
 def sms_repeat(text: str, context: ToolContext) -> str | None:
     """Identify repeats: the same text to the same number, from any tool."""
     phone = context.contact.phone if context.contact else ""
-    return f"{same_number(phone)}\n{normalize_words(text)}" if phone else None
+    return f"{comparable_number(phone)}\n{normalize_words(text)}" if phone else None
 
 
 class TextRules:
@@ -47,7 +47,7 @@ class TextRules:
     def number(self, phone: str) -> str:
         """Return the number in E.164, by the project's region and allowed countries. Raises NumberRefused."""
         config = self._project.agent_version.config if self._project.agent_version else None
-        return number_to_text(phone, region=config.region if config else "US", countries=self._countries)
+        return textable_number(phone, region=config.region if config else "US", countries=self._countries)
 
     def refusal(self, phone: str) -> str:
         """Return why the number can't be texted, as a sentence; "" if it can."""

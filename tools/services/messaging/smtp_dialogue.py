@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from django.core.mail.utils import DNS_NAME
 
-from projects.connections.integration_types import SmtpSettings
+from projects.connections.integration_settings import SmtpSettings
 from tools.engine.execution.outcome import Outcome
 from tools.services.messaging.base import LONGEST_EXCERPT, refused_sign_in
 from tools.services.messaging.email_message import MimeMessage

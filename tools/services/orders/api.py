@@ -16,7 +16,7 @@ from rest_framework.response import Response
 from projects.api.async_views import Continued, continues
 from projects.api.serializers import StrictSerializer
 from projects.api.typed_responses import Page
-from projects.api.views import PROJECT, ProjectView
+from projects.api.views import PROJECT_PARAMETER, ProjectView
 from projects.common.api_error import ApiError
 from projects.common.middleware import request_id_of
 from projects.models import Project
@@ -80,7 +80,7 @@ class Orders(ProjectView):
     )
     def get(self, request: Request) -> Response:
         """List a customer's newest orders, as the shop reports them now."""
-        data = {name: text for name, text in request.query_params.items() if name != PROJECT}
+        data = {name: text for name, text in request.query_params.items() if name != PROJECT_PARAMETER}
         query = OrdersQuery(data=data)
         query.is_valid(raise_exception=True)
         return Continued(_order_lookup(self.project, dict(query.validated_data)))

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 
 from outbound.errors import OutboundError
 from outbound.guard import Guard, Response
-from projects.connections.integration_types import WooCommerceSettings
+from projects.connections.integration_settings import WooCommerceSettings
 from projects.connections.integrations import Connection
 
 # From name resolution to the last byte.

@@ -14,7 +14,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 from pydantic import Field
 
-from projects.common.phones import normal_phone
+from projects.common.phones import normalize_phone
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 from tools.engine.execution.handler import ToolContext
@@ -95,7 +95,7 @@ def _same_phone(case: Case, phone: str) -> bool:
     on_file = case.contact.phone_on_file
     if not on_file or not phone:
         return False
-    return normal_phone(phone, region=case.region) == normal_phone(on_file, region=case.region)
+    return normalize_phone(phone, region=case.region) == normalize_phone(on_file, region=case.region)
 
 
 def _has_tried_too_often(context: ToolContext) -> bool:

@@ -13,7 +13,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, Field
 
-from projects.common.phones import NumberRefused, countries_of, number_to_text
+from projects.common.phones import NumberRefused, countries_of, textable_number
 from projects.connections.integrations import find_source
 from projects.records.attributes import resolve_attributes
 from tenancy.scope import tenant_tx
@@ -97,7 +97,7 @@ def _by_sms(case: Case, context: ToolContext) -> PreparedCode | None:
         return None
     countries = resolve_attributes(case.project).get(COUNTRIES)
     try:
-        to = number_to_text(phone, region=case.region, countries=countries_of(countries.value if countries else None))
+        to = textable_number(phone, region=case.region, countries=countries_of(countries.value if countries else None))
     except NumberRefused:
         return None
     code = issue_code(case.holder, sent_by="sms", effect_id=context.effect_id)

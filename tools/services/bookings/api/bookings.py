@@ -18,7 +18,7 @@ from projects.api.serializers import StrictSerializer, TextField
 from projects.api.typed_responses import Created, Page, TypedResponse
 from projects.api.views import ProjectView
 from projects.common.api_error import ApiError
-from projects.common.phones import NoPhone, read_phone
+from projects.common.phones import InvalidPhone, read_phone
 from projects.common.presenters import Url
 from projects.models.key import Scope
 from tools.models import Booking, BookingKind, BookingState
@@ -117,7 +117,7 @@ class Bookings(BookingView):
     def _phone(self, text: str) -> str:
         try:
             return read_phone(text, region=config_of(self.project).region) if text else ""
-        except NoPhone as refusal:
+        except InvalidPhone as refusal:
             raise ApiError("invalid_phone", f"phone: {refusal.sentence}", field="phone") from refusal
 
 
