@@ -34,7 +34,7 @@ class Finding(BaseModel):
 
 
 class Findings(BaseModel):
-    """What is left to be done."""
+    """The todos that are left to be done."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

@@ -124,7 +124,7 @@ class _Kept:
 
 
 def _model(options: dict[str, Any], *, standing: ModelSpec | None) -> ModelSpec:
-    """What was asked for, else the project's, else the operator's."""
+    """The model that the options name, or the project's, or the operator's."""
     endpoint = standing.endpoint if standing else operator_endpoint()
     if options["base_url"]:
         key = os.environ.get(options["key_from"], "") or "none"

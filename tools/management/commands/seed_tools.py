@@ -1,4 +1,4 @@
-"""Stores the platform's definitions of the tools that models call, from the code's own or from files (F03)."""
+"""Stores the platform's definitions of the tools that models call, from the code's own or from files."""
 
 from __future__ import annotations
 
