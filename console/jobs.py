@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods
 from console.access import enter, zone_of
 from console.layout import shell_context
 from console.search import customer_names
-from console.timestamps import Moment, moment_of
+from console.timestamps import Timestamp, format_timestamp
 from conversations.models import Conversation
 from jobs.errors import WrongState
 from jobs.lanes import UnknownLane
@@ -70,7 +70,7 @@ class Row:
     turn: int
     conversation_id: UUID | None
     customer: str
-    at: Moment
+    at: Timestamp
 
 
 @login_required
@@ -132,7 +132,7 @@ def _row(job: Job, conversation: Conversation | None, names: Mapping[UUID, str],
         turn=job.ordinal if job.lane not in LANES_WITHOUT_TURN else 0,
         conversation_id=conversation.pk if conversation else None,
         customer=names.get(conversation.persona_id, "Unnamed customer") if conversation else "",
-        at=moment_of(job.finished_at or job.created_at, zone=zone),
+        at=format_timestamp(job.finished_at or job.created_at, zone=zone),
     )
 
 

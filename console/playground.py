@@ -34,7 +34,10 @@ def playground(request: HttpRequest, project_slug: str) -> HttpResponse:
     """Chat with the agent and inspect each turn. Real conversations are read-only."""
     entry = enter_project(cast(User, request.user), project_slug, verb=Scope.READ)
     asked = {f"{name}_id": _uuid_or_empty(request.GET.get(name, "")) for name in ("conversation", "turn")}
-    context = {**shell_context(request, entry), **asked, "inspects": _is_real(entry, asked["conversation_id"])}
+    inspects = _is_real(entry, asked["conversation_id"])
+    context = {**shell_context(request, entry), **asked, "inspects": inspects}
+    if inspects:
+        context["active_view"] = "conversations"
     return render(request, "playground.html", context)
 
 

@@ -13,7 +13,7 @@ MINUTE, HOUR, DAY, WEEK = timedelta(minutes=1), timedelta(hours=1), timedelta(da
 
 
 @dataclass(frozen=True)
-class Moment:
+class Timestamp:
     """A point in time in its display formats.
 
     `words` is a short age for columns, `ago` a phrase for sentences (past or future), `date` the day and time, `exact` the
@@ -27,12 +27,12 @@ class Moment:
     iso: str
 
 
-def moment_of(at: datetime, *, zone: str = UTC, now: datetime | None = None) -> Moment:
+def format_timestamp(at: datetime, *, zone: str = UTC, now: datetime | None = None) -> Timestamp:
     """Relative within a day, then the weekday, then the date. Pages without a business use UTC."""
     now = now or timezone.now()
     local = at.astimezone(ZoneInfo(zone))
     exact = f"{local:%A} {local.day} {local:%B %Y, %H:%M:%S}"
-    return Moment(
+    return Timestamp(
         words=_words(now - at, local, now.astimezone(local.tzinfo)),
         ago=_ago(now - at, local),
         date=f"{local.day} {local:%b}, {local:%H:%M}",

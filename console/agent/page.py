@@ -14,7 +14,7 @@ from console.agent.form_fields import FormFields
 from console.agent.sections import BUSINESS, HOURS, OTHER_TABS, SECTIONS, Section, complete
 from console.agent.step_tools import step_tools
 from console.layout import shell_context
-from console.timestamps import moment_of
+from console.timestamps import format_timestamp
 from projects.agents.agent_versions import ChangedMeanwhile
 from projects.agents.prompt_budget import PromptBudget, prompt_budget
 from projects.agents.prompt_size import measure_prompt
@@ -88,7 +88,7 @@ def version_facts(version: AgentVersion) -> dict[str, Any]:
         "author": version.author.name if version.author else "Makegood",
         "note": version.note,
         "created_at": version.created_at,
-        "saved": moment_of(version.created_at),
+        "saved": format_timestamp(version.created_at),
     }
 
 

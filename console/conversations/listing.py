@@ -26,7 +26,7 @@ from console.search import (
     last_messages,
     list_conversations,
 )
-from console.timestamps import Moment, moment_of
+from console.timestamps import Timestamp, format_timestamp
 from conversations.models import Channel, Conversation, ConversationStatus, Message, MessageRole
 from projects.knowledge.passages import Piece
 from projects.models.permissions import Entry
@@ -51,7 +51,7 @@ class Row:
     reasons: Sequence[Reason]
     speaker: str
     pieces: list[Piece]
-    at: Moment
+    at: Timestamp
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ def _search(entry: Entry, query: ListQuery) -> dict[str, Any]:
     return {
         "people": _rows(entry, people),
         "rows": _match_rows(entry, said, words=query.text.split()),
-        "back_to": moment_of(said.back_to, zone=zone) if said.back_to else None,
+        "back_to": format_timestamp(said.back_to, zone=zone) if said.back_to else None,
         "next": query.address(before=str(said.next)) if said.next else "",
     }
 
@@ -180,7 +180,7 @@ def _row(row: Conversation, context: RowContext, *, message: Message | None, at:
         reasons=context.reasons.get(row.pk, ()),
         speaker=MessageRole(message.role).label if message and message.role != MessageRole.USER else "",
         pieces=excerpt(message.content, words) if message else [],
-        at=moment_of(at, zone=context.zone),
+        at=format_timestamp(at, zone=context.zone),
     )
 
 

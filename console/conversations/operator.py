@@ -9,7 +9,7 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest
 
 from console.access import zone_of
-from console.timestamps import moment_of
+from console.timestamps import format_timestamp
 from conversations.common.channels import traits_of
 from conversations.handover import operators
 from conversations.models import Conversation, ConversationStatus, Event
@@ -33,7 +33,7 @@ def operator_context(entry: Entry, row: Conversation) -> dict[str, Any]:
         "operator": {
             "name": row.operator.name if row.operator else "",
             "is_me": row.operator_id == entry.member.user_id,
-            "since": moment_of(row.operator_since, zone=zone) if row.operator_since else None,
+            "since": format_timestamp(row.operator_since, zone=zone) if row.operator_since else None,
             "may_free": entry.may(Scope.CONFIGURE),
             "is_call": traits_of(row.channel).is_voice,
             "is_over": row.status != ConversationStatus.OPEN,
@@ -44,7 +44,7 @@ def operator_context(entry: Entry, row: Conversation) -> dict[str, Any]:
             "is_waiting": request.state == EscalationState.WAITING,
             "is_mine": request.claimed_by_id == entry.member.user_id,
             "claimed_by": request.claimed_by.name if request.claimed_by else "",
-            "at": moment_of(request.requested_at, zone=zone) if request.requested_at else None,
+            "at": format_timestamp(request.requested_at, zone=zone) if request.requested_at else None,
         }
         if request is not None and is_asked
         else None,

@@ -23,7 +23,7 @@ from console.search import (
     Filters,
     customer_names,
 )
-from console.timestamps import moment_of
+from console.timestamps import format_timestamp
 from console.todos.related import related_todos
 from conversations.common.presenters import directives_payload
 from conversations.models import Channel, Conversation, ConversationStatus
@@ -110,7 +110,7 @@ def _detail_context(row: Conversation, entry: Entry, *, zone: str) -> dict[str, 
             "flag": row.flag,
             "caller_flag": (row.persona.flag_reason or "No reason given.") if row.persona.flagged else "",
             "last_event": row.last_event,
-            "started": moment_of(row.created_at, zone=zone),
+            "started": format_timestamp(row.created_at, zone=zone),
             "others": Conversation.objects.filter(persona_id=row.persona_id).exclude(pk=row.pk).count(),
         },
         "flag_reasons": flag_reasons(row),

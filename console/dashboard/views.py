@@ -23,7 +23,7 @@ from console.dashboard.metrics_cache import recent_figures
 from console.dashboard.onboarding import Step, first_steps, hide_first_steps
 from console.dashboard.stats import stats_of
 from console.layout import shell_context
-from console.timestamps import moment_of
+from console.timestamps import format_timestamp
 from conversations.common.business_hours import working_status
 from projects.models.key import Scope
 from projects.models.permissions import Entry
@@ -153,7 +153,7 @@ def _steps(steps: list[Step], entry: Entry) -> dict[str, Any]:
 
 def _attention(attention: Attention, entry: Entry) -> dict[str, Any]:
     rows = [
-        {"matter": matter, "url": _url(matter, entry), "at": moment_of(matter.at, zone=zone_of(entry))}
+        {"matter": matter, "url": _url(matter, entry), "at": format_timestamp(matter.at, zone=zone_of(entry))}
         for matter in attention.matters
     ]
     return {"matters": rows, "matters_count": attention.count}

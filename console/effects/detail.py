@@ -19,7 +19,7 @@ from console.effects.labels import (
     title_of,
 )
 from console.search import customer_names
-from console.timestamps import Moment, moment_of
+from console.timestamps import Timestamp, format_timestamp
 from conversations.models import Conversation, Turn
 from projects.models import User
 from tools.models import AfterAction, AfterActionState, Effect, EffectState, Promise
@@ -73,7 +73,7 @@ def detail_context(effect: Effect, *, zone: str) -> dict[str, Any]:
         "after_actions": [_after(action) for action in AfterAction.objects.filter(effect=effect)],
         "promises": list(Promise.objects.filter(effect=effect)),
         "resolved": _resolved(effect, zone=zone),
-        "deadline": moment_of(effect.deadline_at, zone=zone) if effect.deadline_at else None,
+        "deadline": format_timestamp(effect.deadline_at, zone=zone) if effect.deadline_at else None,
     }
 
 
@@ -83,7 +83,7 @@ def _trail(effect: Effect, turn: Turn | None, *, zone: str) -> list[Point]:
     said = turn.replied_at if turn else None
     done = effect.state == EffectState.DONE and not is_in_outbox(effect)
     return [
-        Point("Said", _clock(moment_of(said, zone=zone)) if said else "By an event", "ok"),
+        Point("Said", _clock(format_timestamp(said, zone=zone)) if said else "By an event", "ok"),
         Point("Understood", f"{span_of(effect.created_at - said)} later" if said else _at(effect, zone), "ok"),
         Point("Done" if done else state.word, _outcome_context(effect), state.tone),
         Point("Reported", "To the agent" if effect.told else "", "ok"),
@@ -100,10 +100,10 @@ def _outcome_context(effect: Effect) -> str:
 
 
 def _at(effect: Effect, zone: str) -> str:
-    return _clock(moment_of(effect.created_at, zone=zone))
+    return _clock(format_timestamp(effect.created_at, zone=zone))
 
 
-def _clock(moment: Moment) -> str:
+def _clock(moment: Timestamp) -> str:
     return moment.date
 
 
@@ -125,13 +125,13 @@ class Resolved:
     """The answer to an unknown outcome: by whom and when."""
 
     by: str
-    at: Moment
+    at: Timestamp
 
 
 def _resolved(effect: Effect, *, zone: str) -> Resolved | None:
     if effect.resolved_at is None:
         return None
-    return Resolved(by=_name_of(effect.resolved_by), at=moment_of(effect.resolved_at, zone=zone))
+    return Resolved(by=_name_of(effect.resolved_by), at=format_timestamp(effect.resolved_at, zone=zone))
 
 
 def _name_of(member_id: UUID | None) -> str:

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from console.effects.labels import title_of
 from console.search import customer_names
-from console.timestamps import Moment, moment_of
+from console.timestamps import Timestamp, format_timestamp
 from conversations.models import Conversation
 from projects.models import Project
 from todos.executor.resume import why_not_repeatable
@@ -31,7 +31,7 @@ class Question:
     quote: str
     why: str
     is_sent_again: bool
-    at: Moment
+    at: Timestamp
 
 
 def open_questions(project: Project, *, zone: str) -> dict[str, Any]:
@@ -54,7 +54,7 @@ def questions_for(effects: list[Effect], *, zone: str) -> list[Question]:
             quote=effect.quote.strip(),
             why=effect.error or "It started, but its result wasn’t recorded.",
             is_sent_again=effect.pk not in over,
-            at=moment_of(effect.started_at or effect.created_at, zone=zone),
+            at=format_timestamp(effect.started_at or effect.created_at, zone=zone),
         )
         for effect in effects
     ]

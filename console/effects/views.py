@@ -23,7 +23,7 @@ from console.effects.unknown_outcomes import open_questions, questions_for
 from console.layout import shell_context
 from console.parameters import parse_uuid
 from console.search import customer_names
-from console.timestamps import Moment, moment_of
+from console.timestamps import Timestamp, format_timestamp
 from conversations.models import Conversation
 from conversations.tool_runs.effects.resolution import release, resolve
 from jobs.errors import WrongState
@@ -90,7 +90,7 @@ class Row:
     tool: str
     customer: str
     error: str
-    at: Moment
+    at: Timestamp
 
 
 @login_required
@@ -207,7 +207,7 @@ def _rows(found: list[Effect], *, zone: str) -> list[Row]:
             tool=row.tool,
             customer=names.get(personas[row.conversation_id], UNNAMED) if row.conversation_id in personas else "",
             error=row.error,
-            at=moment_of(row.created_at, zone=zone),
+            at=format_timestamp(row.created_at, zone=zone),
         )
         for row in found
     ]

@@ -17,7 +17,7 @@ from console.access import enter, zone_of
 from console.inbox.tabs import tabs_of
 from console.layout import shell_context
 from console.search import customer_names
-from console.timestamps import Moment, moment_of
+from console.timestamps import Timestamp, format_timestamp
 from conversations.common.channels import traits_of
 from conversations.handover import operators
 from conversations.models import Conversation
@@ -52,7 +52,7 @@ class Row:
     lead: dict[str, str]
     colleague: str
     is_mine: bool
-    at: Moment
+    at: Timestamp
 
 
 @login_required
@@ -117,7 +117,7 @@ def _rows(entry: Entry, found: list[Escalation]) -> list[Row]:
                 lead=escalation.lead,
                 colleague=escalation.claimed_by.name if escalation.claimed_by else "",
                 is_mine=escalation.claimed_by_id == entry.member.user_id,
-                at=moment_of(at, zone=zone_of(entry)),
+                at=format_timestamp(at, zone=zone_of(entry)),
             )
         )
     return rows

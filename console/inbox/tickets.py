@@ -18,7 +18,7 @@ from console.access import enter, zone_of
 from console.inbox.tabs import tabs_of
 from console.layout import shell_context
 from console.search import customer_names
-from console.timestamps import Moment, moment_of
+from console.timestamps import Timestamp, format_timestamp
 from projects.common.api_error import ApiError
 from projects.common.differences import Change as FieldChange
 from projects.models import Member, User
@@ -56,7 +56,7 @@ class Row:
     icon: str
     customer: str
     assignee: str
-    at: Moment
+    at: Timestamp
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Change:
     actor: str
     words: Sequence[str]
     texts: Sequence[FieldChange]
-    at: Moment
+    at: Timestamp
 
 
 @login_required
@@ -137,7 +137,7 @@ def _shown(entry: Entry, found: Ticket) -> dict[str, Any]:
         "tone": tone,
         "icon": icon,
         "customer": names.get(found.persona_id, UNNAMED) if found.persona_id else "",
-        "opened": moment_of(found.created_at, zone=zone),
+        "opened": format_timestamp(found.created_at, zone=zone),
         "states": LABELS.items(),
         "priorities": TicketPriority.choices,
         "assignees": _assignees(found),
@@ -163,7 +163,7 @@ def _history_entry(change: TicketChange, *, zone: str) -> Change:
         change.actor,
         words if before else ["Created the ticket"],
         [FieldChange(FIELDS[name], before[name], after[name]) for name in TEXTS if name in before],
-        moment_of(change.created_at, zone=zone),
+        format_timestamp(change.created_at, zone=zone),
     )
 
 
@@ -183,7 +183,7 @@ def _rows(entry: Entry, found: list[Ticket]) -> list[Row]:
             icon=TONES.get(row.priority, ("", ""))[1],
             customer=names.get(row.persona_id, UNNAMED) if row.persona_id else "",
             assignee=row.assignee.name if row.assignee else "",
-            at=moment_of(row.updated_at, zone=zone_of(entry)),
+            at=format_timestamp(row.updated_at, zone=zone_of(entry)),
         )
         for row in found
     ]

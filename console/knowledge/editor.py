@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods
 
 from console.agent.form_fields import FormFields
 from console.layout import shell_context
-from console.timestamps import moment_of
+from console.timestamps import format_timestamp
 from projects.common.differences import differences
 from projects.knowledge.links import article_path
 from projects.knowledge.markup import read_markup
@@ -133,7 +133,7 @@ def _show(
         **shell_context(request, entry),
         "article": row,
         "path": article_path(entry.project.slug, row.slug) if row else "",
-        "changed": moment_of(row.updated_at) if row else None,
+        "changed": format_timestamp(row.updated_at) if row else None,
         "saved_by": _author(row) if row else "",
         "fields": {name: fields.field(name, value) for name, value in asdict(text).items()},
         "started_from": started_from or (row.version if row else 0),

@@ -13,7 +13,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from console.layout import shell_context
-from console.timestamps import moment_of
+from console.timestamps import format_timestamp
 from projects.knowledge.passages import Piece, excerpt_of
 from projects.knowledge.search import Found, search_articles
 from projects.models import Article, Project, User
@@ -71,7 +71,7 @@ def _list(request: HttpRequest, project: Project) -> dict[str, Any]:
     rows = everything.filter(published_at__isnull=STATES[state]) if state in STATES else everything
     found = list(_after(rows, request.GET.get("after", "")).order_by("title", "id").defer("body")[: PAGE + 1])
     return {
-        "articles": [{"row": row, "changed": moment_of(row.updated_at)} for row in found[:PAGE]],
+        "articles": [{"row": row, "changed": format_timestamp(row.updated_at)} for row in found[:PAGE]],
         "next": str(found[PAGE - 1].pk) if len(found) > PAGE else "",
         "is_first": "after" not in request.GET,
         "state": state if state in STATES else "",

@@ -13,7 +13,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from console.layout import shell_context
-from console.timestamps import Moment, moment_of
+from console.timestamps import Timestamp, format_timestamp
 from projects.models import AuditEntry, User
 from projects.models.key import Scope
 from projects.models.permissions import enter_project
@@ -49,7 +49,7 @@ class EntryRow:
     subject: str
     project: str
     changes: list[Change]
-    at: Moment
+    at: Timestamp
 
 
 @login_required
@@ -83,7 +83,7 @@ def _row(entry: AuditEntry) -> EntryRow:
         subject=entry.subject,
         project=entry.project_name,
         changes=list(_changes(entry.before, entry.after)),
-        at=moment_of(entry.at),
+        at=format_timestamp(entry.at),
     )
 
 

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from console.layout import shell_context
 from console.people.forms import LIFETIMES, KeyForm
 from console.people.one_time_secrets import keep_once, take_once
-from console.timestamps import Moment, moment_of
+from console.timestamps import Timestamp, format_timestamp
 from projects.agents.services import create_key, revoke_key
 from projects.models import ApiKey, User
 from projects.models.key import Scope
@@ -33,11 +33,11 @@ class KeyRow:
     name: str
     prefix: str
     scopes: list[str]
-    created: Moment
+    created: Timestamp
     by: str
-    last_used: Moment | None
-    expires: Moment | None
-    revoked: Moment | None
+    last_used: Timestamp | None
+    expires: Timestamp | None
+    revoked: Timestamp | None
     is_usable: bool
 
 
@@ -103,10 +103,10 @@ def _row(key: ApiKey) -> KeyRow:
         name=key.name,
         prefix=key.prefix,
         scopes=list(key.scopes),
-        created=moment_of(key.created_at),
+        created=format_timestamp(key.created_at),
         by=key.created_by.name if key.created_by else "",
-        last_used=moment_of(key.last_used_at) if key.last_used_at else None,
-        expires=moment_of(key.expires_at) if key.expires_at else None,
-        revoked=moment_of(key.revoked_at) if key.revoked_at else None,
+        last_used=format_timestamp(key.last_used_at) if key.last_used_at else None,
+        expires=format_timestamp(key.expires_at) if key.expires_at else None,
+        revoked=format_timestamp(key.revoked_at) if key.revoked_at else None,
         is_usable=key.is_usable,
     )

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.http import Http404
 
-from console.timestamps import Moment, moment_of
+from console.timestamps import Timestamp, format_timestamp
 from projects.accounts.invitations import is_inviter_authorized, open_invitations
 from projects.models import Invitation, Member, Role
 from projects.models.key import Scope
@@ -39,7 +39,7 @@ class MemberRow:
     email: str
     initials: str
     role: RoleChoice
-    since: Moment
+    since: Timestamp
     is_you: bool
     roles: list[RoleChoice]
     """Roles this member can be given; empty if the role can't be changed."""
@@ -53,8 +53,8 @@ class InvitationRow:
     email: str
     role: RoleChoice
     by: str
-    emailed: Moment | None
-    expires: Moment
+    emailed: Timestamp | None
+    expires: Timestamp
     is_expired: bool
     is_void: bool
     """The inviter may no longer invite."""
@@ -101,7 +101,7 @@ def _member_row(entry: Entry, member: Member, *, owners: int, refused: Mapping[s
         email=member.user.email,
         initials=member.user.initials,
         role=choice_of(member.role),
-        since=moment_of(member.created_at),
+        since=format_timestamp(member.created_at),
         is_you=member.pk == entry.member.pk,
         roles=roles_for(by) if may_change else [],
         is_only_owner=member.role == Role.OWNER and owners == 1,
@@ -124,8 +124,8 @@ def _invitation_row(
         email=invitation.email,
         role=choice_of(invitation.role),
         by=invitation.invited_by.name if invitation.invited_by else "a former member",
-        emailed=moment_of(invitation.emailed_at) if invitation.emailed_at else None,
-        expires=moment_of(invitation.expires_at),
+        emailed=format_timestamp(invitation.emailed_at) if invitation.emailed_at else None,
+        expires=format_timestamp(invitation.expires_at),
         is_expired=invitation.is_expired,
         is_void=not is_inviter_authorized(invitation, roles=roles),
         may_change=invitation.role != Role.OWNER or entry.member.role == Role.OWNER,

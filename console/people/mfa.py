@@ -34,7 +34,7 @@ from django.views.generic.edit import FormView
 
 from console.people.passkey_challenges import make_challenge, read_challenge
 from console.people.passkey_forms import origin_host
-from console.timestamps import Moment, moment_of
+from console.timestamps import Timestamp, format_timestamp
 from projects.models import AuditAction, User
 from projects.records.mfa_audit import record_factor_change
 
@@ -46,8 +46,8 @@ class PasskeyRow:
     opens_alone: bool
     # The host it was registered for, if different from this one.
     elsewhere: str
-    added: Moment
-    used: Moment | None
+    added: Timestamp
+    used: Timestamp | None
 
 
 class FactorIndex(IndexView):  # type: ignore[misc]  # allauth has no types
@@ -186,6 +186,6 @@ def _row(key: auth.WebAuthn) -> PasskeyRow:
         name=key.name,
         opens_alone=bool(key.is_passwordless),
         elsewhere="" if host == get_adapter().get_public_key_credential_rp_entity()["id"] else host,
-        added=moment_of(one.created_at),
-        used=moment_of(one.last_used_at) if one.last_used_at else None,
+        added=format_timestamp(one.created_at),
+        used=format_timestamp(one.last_used_at) if one.last_used_at else None,
     )

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 from console.durations import span_of
 from console.effects.labels import is_in_outbox
 from console.search import customer_names
-from console.timestamps import Moment, moment_of
+from console.timestamps import Timestamp, format_timestamp
 from conversations.models import Conversation
 from projects.models import Project
 from tools.models import EffectState, Promise, PromiseState
@@ -46,8 +46,8 @@ class Row:
     tool: str
     effect_id: UUID | None
     reason: str
-    made: Moment
-    due: Moment
+    made: Timestamp
+    due: Timestamp
     time: str
     time_tone: str
     is_in_outbox: bool
@@ -146,8 +146,8 @@ def _row(
         tool=promise.tool,
         effect_id=effect.pk if effect else None,
         reason=promise.reason,
-        made=moment_of(promise.created_at, zone=zone, now=now),
-        due=moment_of(promise.due_at, zone=zone, now=now),
+        made=format_timestamp(promise.created_at, zone=zone, now=now),
+        due=format_timestamp(promise.due_at, zone=zone, now=now),
         time=time,
         time_tone=time_tone,
         is_in_outbox=effect is not None and is_in_outbox(effect),
@@ -166,4 +166,4 @@ def _time(promise: Promise, zone: str, now: datetime) -> tuple[str, str]:
     if promise.state == PromiseState.KEPT:
         is_late = closed > promise.due_at
         return f"in {span_of(closed - promise.created_at)}", "warn" if is_late else ""
-    return moment_of(closed, zone=zone, now=now).words, "bad" if promise.state == PromiseState.BROKEN else ""
+    return format_timestamp(closed, zone=zone, now=now).words, "bad" if promise.state == PromiseState.BROKEN else ""

@@ -9,7 +9,7 @@ from uuid import UUID
 from django.db.models import Max
 
 from console.effects.labels import StateLabel, shortened
-from console.timestamps import Moment, moment_of
+from console.timestamps import Timestamp, format_timestamp
 from console.todos.arguments import recipient_argument
 from console.todos.contacts import contacts_of, name_of
 from console.todos.invisible_characters import Piece, mark_hidden
@@ -57,7 +57,7 @@ class Card:
     source: str
     steps: int
     version: int
-    at: Moment
+    at: Timestamp
 
     @property
     def most_steps(self) -> int:
@@ -135,7 +135,7 @@ def _card(
         source=SOURCES[todo.source],
         steps=steps if todo.status == TodoStatus.IN_PROGRESS else 0,
         version=todo.version,
-        at=moment_of(todo.status_at, zone=zone),
+        at=format_timestamp(todo.status_at, zone=zone),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from console.timestamps import Moment, moment_of
+from console.timestamps import Timestamp, format_timestamp
 from console.todos.labels import STATUS_LABELS, with_tool_titles
 from todos.models import Todo, TodoEvent
 
@@ -51,7 +51,7 @@ class HistoryEntry:
     by: str
     reason: str
     version: int
-    at: Moment
+    at: Timestamp
 
     @property
     def sentence(self) -> str:
@@ -77,7 +77,7 @@ def history_entry(event: TodoEvent, *, tools: Iterable[str], zone: str) -> Histo
         by=event.actor,
         reason=with_tool_titles(str(event.detail.get("reason", "")), tools) or _changed(event),
         version=event.version,
-        at=moment_of(event.at, zone=zone),
+        at=format_timestamp(event.at, zone=zone),
     )
 
 

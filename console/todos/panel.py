@@ -12,7 +12,7 @@ from django.db.models import Q
 from console.effects.labels import StateLabel, shortened, state_label, title_of
 from console.effects.unknown_outcomes import questions_for
 from console.search import customer_names
-from console.timestamps import Moment, moment_of
+from console.timestamps import Timestamp, format_timestamp
 from console.todos.allowed_actions import allowed_actions
 from console.todos.cards import LONGEST_TITLE
 from console.todos.history import history_of
@@ -51,8 +51,8 @@ class ApprovalSummary:
     version: int
     waits_for_second: bool
     holds: bool
-    at: Moment
-    until: Moment
+    at: Timestamp
+    until: Timestamp
 
 
 @dataclass(frozen=True)
@@ -101,14 +101,14 @@ class PanelData:
 def panel_of(todo: Todo, entry: Entry, *, zone: str) -> dict[str, Any]:
     """Context for `todos/_panel.html`. Requires the tenant's transaction."""
     data = _load(todo, compiled_tools(entry.project))
-    made = moment_of(todo.created_at, zone=zone)
+    made = format_timestamp(todo.created_at, zone=zone)
     return {
         "todo": todo,
         "state": STATUS_LABELS[todo.status],
         "source": SOURCES[todo.source],
         "quote": mark_hidden(todo.quote.strip()),
         "made": made,
-        "expires": moment_of(todo.expires_at, zone=zone),
+        "expires": format_timestamp(todo.expires_at, zone=zone),
         "promise": todo.promise,
         **_content_context(data),
         **_review_context(data, entry, zone=zone),
@@ -266,8 +266,8 @@ def _approval_summary(approval: Approval, todo: Todo, zone: str) -> ApprovalSumm
         version=approval.version,
         waits_for_second=not approval.is_complete and needs_second(todo),
         holds=approval.ended_at is None,
-        at=moment_of(approval.second_at or approval.created_at, zone=zone),
-        until=moment_of(approval.expires_at, zone=zone),
+        at=format_timestamp(approval.second_at or approval.created_at, zone=zone),
+        until=format_timestamp(approval.expires_at, zone=zone),
     )
 
 

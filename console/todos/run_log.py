@@ -11,7 +11,7 @@ from uuid import UUID
 
 from console.durations import span_of
 from console.effects.labels import StateLabel, shortened, state_label
-from console.timestamps import Moment, moment_of
+from console.timestamps import Timestamp, format_timestamp
 from console.todos.arguments import in_order
 from console.todos.invisible_characters import Piece, mark_hidden
 from console.todos.plan import plain
@@ -48,7 +48,7 @@ class Step:
     said: str
     calls: list[Call]
     length: str
-    at: Moment
+    at: Timestamp
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ def _step(
         said=row.content.strip(),
         calls=calls,
         length=span_of(timedelta(milliseconds=row.total_ms)) if row.total_ms is not None and row.model else "",
-        at=moment_of(row.started_at, zone=zone),
+        at=format_timestamp(row.started_at, zone=zone),
     )
 
 

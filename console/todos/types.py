@@ -19,7 +19,7 @@ from console.access import enter, zone_of
 from console.agent.form_fields import FormField, FormFields
 from console.agent.page import page_context, tab_url
 from console.parameters import parse_uuid
-from console.timestamps import Moment, moment_of
+from console.timestamps import Timestamp, format_timestamp
 from console.todos.form import addresses_in
 from console.todos.labels import icon_of, title_of_tool
 from console.todos.plan import plain
@@ -93,7 +93,7 @@ class RuleSummary:
     most_per_day: int
     used: int
     by: str
-    at: Moment
+    at: Timestamp
 
 
 @never_cache
@@ -241,7 +241,7 @@ def _rules(project: Project, *, zone: str) -> list[RuleSummary]:
             most_per_day=rule.most_per_day,
             used=Approval.objects.filter(rule=rule).count(),
             by=names.get(rule.created_by, "an API key"),
-            at=moment_of(rule.created_at, zone=zone),
+            at=format_timestamp(rule.created_at, zone=zone),
         )
         for rule in rules
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from console.timestamps import moment_of
+from console.timestamps import format_timestamp
 from console.todos.history import history_entry
 from console.todos.labels import STATUS_LABELS, sentence_start, undeliverable_warning
 from todos.approvals.validity import needs_second
@@ -52,7 +52,7 @@ def notes_of(
         changed = [] if is_proposal else [_changed(todo, approvals, differs=differs, tools=tools, zone=zone)]
         return [*changed, *_pending(todo, approvals, problem=problem, unsent=unsent, is_by_hand=is_by_hand)]
     if todo.status == S.IN_PROGRESS and todo.taker:
-        since = moment_of(todo.status_at, zone=zone).date
+        since = format_timestamp(todo.status_at, zone=zone).date
         return [
             Note(
                 "act",

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods
 from console.access import enter, zone_of
 from console.layout import shell_context
 from console.text_diff import line_differences
-from console.timestamps import moment_of
+from console.timestamps import format_timestamp
 from console.tools.catalogue import catalogue_context
 from console.tools.definition_text import as_text
 from projects.common.api_error import ApiError
@@ -69,7 +69,7 @@ def _history(request: HttpRequest, entry: Entry, name: str) -> dict[str, Any]:
             "is_enabled": version.is_enabled,
             "is_removed": version.is_removed,
             "author": authors[version.author_id],
-            "at": moment_of(version.saved_at, zone=zone),
+            "at": format_timestamp(version.saved_at, zone=zone),
         }
         for version in versions
     ]

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from console.access import enter, zone_of
 from console.layout import shell_context
-from console.timestamps import moment_of
+from console.timestamps import format_timestamp
 from console.tools.catalogue import (
     TRIGGER_LABELS,
     approvals_of,
@@ -143,7 +143,7 @@ def _custom_context(row: CustomTool, *, zone: str) -> dict[str, Any]:
         "has_signing_secret": has_signing_secret(row),
         "secret_headers": secret_names(row),
         "saved_by": author_names([newest])[newest.author_id] if newest else "",
-        "saved_at": moment_of(newest.saved_at if newest else row.updated_at, zone=zone),
+        "saved_at": format_timestamp(newest.saved_at if newest else row.updated_at, zone=zone),
     }
 
 

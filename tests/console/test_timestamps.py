@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from console.timestamps import moment_of
+from console.timestamps import format_timestamp
 
 NOW = datetime(2025, 3, 12, 9, 30, tzinfo=UTC)  # a Wednesday
 SECOND, MINUTE, HOUR, DAY = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
@@ -26,7 +26,7 @@ SECOND, MINUTE, HOUR, DAY = timedelta(seconds=1), timedelta(minutes=1), timedelt
     ],
 )
 def test_an_age_is_relative_then_a_weekday_then_a_date(age: timedelta, words: str, ago: str) -> None:
-    moment = moment_of(NOW - age, now=NOW)
+    moment = format_timestamp(NOW - age, now=NOW)
     assert (moment.words, moment.ago) == (words, ago)
 
 
@@ -42,15 +42,15 @@ def test_an_age_is_relative_then_a_weekday_then_a_date(age: timedelta, words: st
     ],
 )
 def test_a_future_time_is_relative_for_a_week(until: timedelta, ago: str) -> None:
-    assert moment_of(NOW + until, now=NOW).ago == ago
+    assert format_timestamp(NOW + until, now=NOW).ago == ago
 
 
 def test_times_are_in_the_business_time_zone() -> None:
     at = datetime(2025, 3, 11, 23, 30, 5, tzinfo=UTC)
-    moment = moment_of(at, zone="Europe/Rome", now=NOW)
+    moment = format_timestamp(at, zone="Europe/Rome", now=NOW)
     assert (moment.date, moment.exact) == ("12 Mar, 00:30", "Wednesday 12 March 2025, 00:30:05")
     assert moment.iso == "2025-03-11T23:30:05+00:00"
 
 
 def test_times_without_a_business_are_labeled_utc() -> None:
-    assert moment_of(NOW, now=NOW).exact == "Wednesday 12 March 2025, 09:30:00 UTC"
+    assert format_timestamp(NOW, now=NOW).exact == "Wednesday 12 March 2025, 09:30:00 UTC"
