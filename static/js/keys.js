@@ -42,9 +42,9 @@ function list() {
   return h(
     "form",
     { method: "dialog" },
-    h("h2", { id: "all-keys" }, "Keys"),
+    h("h2", { id: "all-keys" }, "Keyboard shortcuts"),
     h("dl", { class: "mg-kv" }, [...offered, { shown: "?", says: "This list" }].map(row)),
-    h("label", { class: "form-check form-switch" }, box, h("span", { class: "form-check-label" }, "Single keys work when nothing is being typed")),
+    h("label", { class: "form-check form-switch" }, box, h("span", { class: "form-check-label" }, "Use single-key shortcuts")),
     h("div", { class: "mg-flow end" }, h("button", { class: "btn btn-quiet" }, "Close")),
   );
 }

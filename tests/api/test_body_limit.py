@@ -188,7 +188,7 @@ def test_pages_have_a_limit_too(server: Address) -> None:
 
 @pytest.mark.parametrize(
     ("path", "status", "title"),
-    [("/p/x/conversations?q=%00", 400, "can’t be read"), ("/p/x/tools/a%00b", 404, "nothing at this address")],
+    [("/p/x/conversations?q=%00", 400, "Error 400"), ("/p/x/tools/a%00b", 404, "Error 404")],
 )
 def test_a_browser_gets_a_page(server: Address, path: str, status: int, title: str) -> None:
     answer = ask(server, "Accept: text/html,*/*;q=0.8\r\n", path=path)

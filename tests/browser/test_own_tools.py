@@ -31,7 +31,7 @@ def test_the_form_creates_a_tool_that_the_agent_calls(page: Page, app: App, tena
     expect(page.locator("#form")).not_to_contain_text("Conditions (all must be met)")
     expect(page.locator("#check")).to_contain_text("Valid")
     page.get_by_label("Responds later by callback").check()
-    expect(moments).to_contain_text('a webhook with callback answers later, and "turn" needs the answer')
+    expect(moments).to_contain_text('a webhook with callback answers later, but "turn" needs the answer')
     page.get_by_label("Responds later by callback").uncheck()
     expect(page.locator("#check")).to_contain_text("Valid")
     page.get_by_label("Customer message").fill("One of us is vegan.")

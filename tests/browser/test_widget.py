@@ -445,7 +445,7 @@ def test_the_preview_uses_the_server_colors(page: Page, app: App) -> None:
     """WCAG 1.4.3: one rule in two languages, and the panel that is seen beside the form is the widget's own."""
     configure(app, openers=["Is there a table free?"])
     open_page(page, app, "widget")
-    page.get_by_label("Colour", exact=True).fill("#ffd400")
+    page.get_by_label("Color", exact=True).fill("#ffd400")
     host = page.locator("#preview [data-makegood]")
     expect(host).to_have_attribute("style", re.compile("--w-on: #1d1b17"))
     # What customers of this business ask, and no order: it is no shop.

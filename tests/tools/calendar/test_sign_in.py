@@ -93,7 +93,7 @@ def test_staff_sees_the_banner(bookings: Bookings, scripted: ScriptedCalendar) -
     bookings.run("check_availability", **ASKED)
     page = page_of(bookings)
     assert "Needs attention" in page
-    assert "No taken times are looked up until you reconnect" in page
+    assert "Sign-in refused" in page
     assert "1 to reconnect under Integrations" in page
 
 
