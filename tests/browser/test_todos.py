@@ -82,7 +82,7 @@ def test_a_promised_email_is_approved_and_sent_exactly_once(page: Page, app: App
     expect(panel.locator("[data-step='1']")).to_contain_text(TOOL)
     expect(page.locator(".td-rail")).to_contain_text("1")
     settle()
-    [letter] = mail.post.letters
+    [letter] = mail.post.messages
     assert letter.recipients == [MARTA["email"]]
 
 
