@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from llm.prices import cost_usd
-from llm.types import Usage
+from llm.types import Usage, cost_usd
 
 PRICES = {"m": (Decimal("2.5"), Decimal("0.25"), Decimal(10))}
 
