@@ -55,7 +55,7 @@ MIDDLEWARE = [
 # The middleware of API requests (config.asgi).
 API_MIDDLEWARE = [
     "projects.common.middleware.RequestIdMiddleware",
-    "projects.common.middleware.session_middleware",
+    "projects.api.session.session_middleware",
 ]
 
 ROOT_URLCONF = "config.urls"

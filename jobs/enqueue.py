@@ -12,9 +12,9 @@ from django.db import transaction
 
 from jobs import wakeups
 from jobs.lanes import Mode, lane_of
+from tenancy.ids import uuid7
 from tenancy.postgresql.prepared import Prepared
 from tenancy.scope import current_organization_id
-from tenancy.tenant_models import uuid7
 
 # Fairness: a tenant's n-th waiting job of a lane is due n steps after its first, so a flood delays only its own tenant.
 # The count is capped, so that a flood doesn't cause long scans.

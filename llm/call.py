@@ -16,10 +16,11 @@ from urllib.parse import quote
 from llm.completion_builder import CompletionBuilder, storable
 from llm.errors import BadAnswer, FirstTokenDeadline, LlmError, StreamCut, TotalDeadline, Unavailable
 from llm.health import EndpointHealth
-from llm.requests import WireRequest, body_of
+from llm.prices import Prices, cost_usd
 from llm.response_reader import read_answer
 from llm.sdk import FAILURES, LONGEST_RETRY_AFTER_S, Sdk, error_report_of, to_llm_error
-from llm.types import CallRecord, ChatRequest, Completion, FinishReason, Prices, ToolCall, Usage, cost_usd
+from llm.types import CallRecord, ChatRequest, Completion, FinishReason, ToolCall, Usage
+from llm.wire import WireRequest, body_of
 
 MASK = "[redacted]"
 # A shorter "key" is a placeholder ("none", "EMPTY", "ollama") and often an ordinary word

@@ -11,13 +11,13 @@ from pydantic import BaseModel
 
 from llm.errors import LengthCut, SchemaMismatch
 from llm.health import HealthRegistry
-from llm.requests import OutputSchema, WireRequest
 from llm.structured import Mismatch, parse, parse_object, repair_messages, schema_of
 from llm.types import ChatRequest, Completion, FinishReason
+from llm.wire import OutputSchema, WireRequest
 
 if TYPE_CHECKING:
     from llm.call import Call, OnRecord, OnText
-    from llm.types import Prices
+    from llm.prices import Prices
     from outbound.guard import Guard
 
 Output = TypeVar("Output", bound=BaseModel)

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ValidationError
 from referencing import Registry
 from referencing.exceptions import Unresolvable
 
-from llm.requests import OutputSchema
+from llm.wire import OutputSchema
 
 Output = TypeVar("Output", bound=BaseModel)
 

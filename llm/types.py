@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
@@ -140,22 +140,3 @@ class CallRecord:
     attempts: int
     finish: FinishReason | None
     error_code: str | None
-
-
-# USD per million tokens of input, cached input and output, by model name
-Prices = Mapping[str, tuple[Decimal, Decimal, Decimal]]
-
-OFFLINE_PREFIX = "offline-"
-MILLION = Decimal(1_000_000)
-
-
-def cost_usd(model: str, usage: Usage, prices: Prices) -> Decimal | None:
-    """The price of `usage` in USD: zero for the offline model, None if the price or the usage is unknown."""
-    if model.startswith(OFFLINE_PREFIX):
-        return Decimal(0)
-    price = prices.get(model)
-    if price is None or usage == Usage():
-        return None
-    fresh, cached, output = price
-    fresh_tokens = max(usage.input_tokens - usage.cached_tokens, 0)
-    return (fresh_tokens * fresh + usage.cached_tokens * cached + usage.output_tokens * output) / MILLION

@@ -9,8 +9,8 @@ from django.db import models
 from django.db.migrations import CreateModel
 from django.db.migrations.operations.base import Operation
 
+from tenancy.ids import uuid7
 from tenancy.scope import current_organization_id
-from tenancy.tenant_models import uuid7
 
 ID = ("id", models.UUIDField(default=uuid7, editable=False, primary_key=True, serialize=False))
 

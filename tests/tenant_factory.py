@@ -17,7 +17,7 @@ from uuid import UUID
 from django.utils import timezone
 
 from projects.models import ApiKey, Organization, Project, User
-from tenancy.tenant_models import uuid7
+from tenancy.ids import uuid7
 from tests.bypass_rls import bypass_rls
 
 TABLES = """

@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 from django.db import connection
 
 from projects.models import Project
-from tenancy.tenant_models import uuid7_floor
+from tenancy.ids import uuid7_floor
 
 DAYS = 7
 WEEK = timedelta(days=DAYS)

@@ -13,8 +13,9 @@ from rest_framework.response import Response
 from conversations.evaluation.dry_run import DryRun, DryRunCall, DryRunVerdict, load_dry_run, run_dry_run
 from conversations.models import Channel
 from llm.errors import LlmError
+from projects.api.async_views import Continued, continues
 from projects.api.serializers import StrictSerializer, TextField
-from projects.api.views import Continued, ProjectView, continues
+from projects.api.views import ProjectView
 from projects.common.api_error import ApiError
 from projects.common.middleware import request_id_of
 from projects.models.key import Scope

@@ -20,8 +20,8 @@ from conversations.live.outcome import turn_stream, wait_for_outcome
 from conversations.live.stream import EventStream, Frame, Frames
 from conversations.live.stream_auth import while_key_valid
 from conversations.widget.event_filter import LONGEST_SECONDS
+from projects.api.async_views import Continued, continues, replaces, serve
 from projects.api.authentication import Caller
-from projects.api.views import Continued, continues, replaces, serve
 
 
 @continues(Messages)

@@ -21,8 +21,8 @@ from conversations.common.payloads import Block
 from conversations.prompts.session import guidance
 from conversations.voice.deduplication import CallAnswer
 from conversations.voice.tool_calls import LiveCall, handle_tool_call
+from projects.api.async_views import Continued, continues
 from projects.api.serializers import StrictSerializer, TextField
-from projects.api.views import Continued, continues
 from projects.common.api_error import ApiError
 from projects.models.key import Scope
 from tools.engine.function_calling.contexts import ContextRefused, read_context

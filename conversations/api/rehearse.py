@@ -25,8 +25,9 @@ from conversations.evaluation.replay import (
     read_rehearsal,
     rehearse,
 )
+from projects.api.async_views import Continued, continues
 from projects.api.serializers import StrictSerializer
-from projects.api.views import Continued, ProjectView, continues
+from projects.api.views import ProjectView
 from projects.common.presenters import Id, Stamp, stamp
 from projects.models.key import Scope
 from tools.engine.try_tools import read_drafts

@@ -48,11 +48,12 @@ from conversations.live.stream import StreamCursor
 from conversations.models import Conversation, Event, Message, Persona, Turn
 from conversations.models.event import EventType
 from conversations.turns.services import give_fields, message_event, post_message, start_conversation
+from projects.api.async_views import Continued
 from projects.api.authentication import caller_of
 from projects.api.idempotency import idempotent
 from projects.api.pagination import PAGED
 from projects.api.typed_responses import Accepted, Created, Page, TypedResponse
-from projects.api.views import Continued, ProjectView
+from projects.api.views import ProjectView
 from projects.common.api_error import ApiError
 from projects.models.key import Scope
 from tenancy.prepared_queries import PreparedQuery

@@ -23,10 +23,10 @@ from conversations.common.turn_detail import turn_summary
 from conversations.common.voice_session import is_voice_call
 from conversations.voice.reports import NoVoice, Report, ReportType, process_reports
 from conversations.voice.updates import UpdatesCursor, cursor_for, update_frames
+from projects.api.async_views import Continued, continues
 from projects.api.authentication import Caller
 from projects.api.serializers import StrictSerializer, TextField
 from projects.api.typed_responses import Accepted
-from projects.api.views import Continued, continues
 from projects.models.key import Scope
 
 MAX_TEXT = 8_000

@@ -25,8 +25,8 @@ from projects.agents.request_client import with_model_client
 from projects.common.api_error import ApiError
 from projects.models import AgentVersion, Project
 from projects.models.agent_config import AgentConfig
+from tenancy.ids import uuid7
 from tenancy.scope import tenant_tx
-from tenancy.tenant_models import uuid7
 from tenancy.threads import in_db
 from tools.engine.business_state import read_state
 from tools.engine.catalogue import CompiledTool, at_moment, is_called_by_model, merge_tools

@@ -17,13 +17,11 @@ from conversations.flows.customer_after_actions import fail_customer_after_actio
 from conversations.live.event_log import ConversationLog, job_log, open_log
 from conversations.tool_runs.effects import after_actions
 from conversations.tool_runs.effects.after_actions import PreparedAction, fail_after_actions, prepare_after_action
+from conversations.tool_runs.effects.approval import ask_for_approval, find_awaiting_approval, hold_repeat
 from conversations.tool_runs.effects.argument_extraction import ask_arguments, has_asked_again
 from conversations.tool_runs.effects.effect_context import (
     EffectContext,
-    ask_for_approval,
-    find_awaiting_approval,
     has_customer_written_between,
-    hold_repeat,
     load_effect_context,
 )
 from conversations.tool_runs.effects.outcome_events import (
@@ -47,7 +45,8 @@ from tools.engine.execution.after_actions import next_or_finish, tells
 from tools.engine.execution.callback import callback_token, digest_of
 from tools.engine.execution.deduplication import effect_repeat_key, find_recent_duplicate
 from tools.engine.execution.limits import recipient_of, why_over_limit
-from tools.engine.execution.outcome import MAX_ATTEMPTS, WORKER_DIED, Outcome
+from tools.engine.execution.outcome import Outcome
+from tools.engine.execution.outcome_policy import MAX_ATTEMPTS, WORKER_DIED
 from tools.engine.execution.run import definition_of, execute, why_not_now
 from tools.engine.execution.schemas import MalformedTool, arguments_schema
 from tools.models import Effect, EffectState

@@ -14,14 +14,8 @@ from conversations.followups.waits import is_waiting
 from conversations.live.event_log import ConversationLog, open_log
 from conversations.live.model_calls import add_calls, as_job_error, store_calls
 from conversations.models import Analysis
-from conversations.promises.apply_verdicts import (
-    create_todos,
-    execute,
-    flag_unbacked_claims,
-    opens_wait,
-    source_of,
-    update_follow_up,
-)
+from conversations.promises.apply_verdicts import execute, flag_unbacked_claims, opens_wait, source_of, update_follow_up
+from conversations.promises.unsupported_promises import create_todos
 from jobs.failpoints import failpoint
 from jobs.fence import job_tx, reading
 from jobs.lanes import ClaimedJob

@@ -19,9 +19,9 @@ from conversations.models.event import EventType
 from jobs.fence import prove
 from jobs.lanes import ClaimedJob
 from jobs.models import State
+from tenancy.ids import uuid7
 from tenancy.prepared_queries import PreparedQuery
 from tenancy.scope import tenant_tx
-from tenancy.tenant_models import uuid7
 from tenancy.write_batch import WriteBatch
 
 STARTED = "conversation_started"

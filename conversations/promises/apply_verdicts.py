@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
-from uuid import UUID
 
 from conversations.context.turn_context import TurnContext
 from conversations.followups.follow_ups import GOODBYE
@@ -16,19 +15,14 @@ from conversations.followups.waits import open_wait
 from conversations.live.event_log import ConversationLog
 from conversations.models import Turn, Wait
 from conversations.models.event import EventType
-from conversations.turns.conversation_end import queue_type_choice
 from conversations.turns.flags import broken_claim
 from jobs.enqueue import enqueue
-from tenancy.prepared_queries import PreparedValues
-from todos.content.lifecycle import AGENT
-from todos.models import Todo, TodoSource, TodoStatus
-from todos.services import make_todo
 from tools.engine.catalogue import wait_seconds
 from tools.engine.ledger import job_for, plan_effects, store_verdicts
 from tools.engine.presenters import effect_payload
 from tools.engine.promises import PromiseSource, open_promises
 from tools.engine.verdicts import Judgement, unbacked_claims
-from tools.models import Effect, Promise
+from tools.models import Effect
 
 UNBACKED = "claim_unbacked"
 LONGEST_CORRECTION = 300
@@ -116,47 +110,3 @@ def _open_waits(log: ConversationLog, turn: Turn, planned: Iterable[tuple[Effect
         for effect, judgement in planned
         if (seconds := wait_seconds(judgement.tool))
     ]
-
-
-DESCRIPTION = "The agent promised: “{quote}”. No tool can do this; somebody has to."
-
-OPEN_STATUSES = (
-    TodoStatus.PENDING_REVIEW,
-    TodoStatus.APPROVED,
-    TodoStatus.IN_PROGRESS,
-    TodoStatus.NEEDS_ATTENTION,
-)
-
-OPEN_QUOTES = PreparedValues(
-    lambda conversation: Todo.objects.filter(
-        conversation_id=conversation, source=TodoSource.PROMISE, status__in=OPEN_STATUSES
-    ).values_list("quote"),
-    kinds=(UUID,),
-)
-
-
-def create_todos(log: ConversationLog, promises: Sequence[Promise]) -> None:
-    """Create one todo per promise, and queue the extraction, which decides its type and content.
-
-    A promise in the same words as an open todo's gets none of its own: that todo's outcome settles both.
-    """
-    if not promises:
-        return
-    open_quotes = {quote for (quote,) in OPEN_QUOTES(log.conversation.pk)}
-    for promise in promises:
-        if promise.quote in open_quotes:
-            continue
-        open_quotes.add(promise.quote)
-        make_todo(
-            log.conversation.project,
-            description=DESCRIPTION.format(quote=promise.quote),
-            source=TodoSource.PROMISE,
-            actor=AGENT,
-            conversation_id=log.conversation.pk,
-            turn_id=promise.turn_id,
-            persona_id=log.conversation.persona_id,
-            promise=promise,
-            quote=promise.quote,
-            source_key=f"promise:{promise.pk}",
-        )
-    queue_type_choice(log, turn_id=promises[0].turn_id)

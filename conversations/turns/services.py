@@ -34,8 +34,8 @@ from jobs.lanes import Mode
 from projects.common.api_error import Conflict
 from projects.models import AgentVersion, Project
 from projects.models.agent_config import NewerMessage
+from tenancy.ids import uuid7
 from tenancy.prepared_queries import PreparedQuery
-from tenancy.tenant_models import uuid7
 from tenancy.write_batch import insert_if_absent, insert_rows
 
 REPLY = "reply"

@@ -22,12 +22,7 @@ from conversations.live.event_log import ConversationLog, open_log
 from conversations.models import Conversation, ConversationStatus
 from conversations.tool_runs.calls.results import enqueue_after_actions, state_of
 from conversations.tool_runs.calls.start import ALLOWED, APPROVAL
-from conversations.tool_runs.effects.effect_context import (
-    ask_for_approval,
-    find_awaiting_approval,
-    hold_repeat,
-    is_approved,
-)
+from conversations.tool_runs.effects.approval import ask_for_approval, find_awaiting_approval, hold_repeat, is_approved
 from conversations.tool_runs.effects.outcome_events import announce_held, end_effect
 from conversations.turns.channel_signals import apply_signal
 from conversations.voice.deduplication import (

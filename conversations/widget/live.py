@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
 from conversations.live.stream import EventStream, StreamCursor
 from conversations.widget.event_filter import for_customer
 from conversations.widget.views import Events
-from projects.api.views import Continued, continues
+from projects.api.async_views import Continued, continues
 
 
 @continues(Events)

@@ -30,9 +30,10 @@ from conversations.widget.visitors import (
     sign,
     signed_in,
 )
+from projects.api.async_views import Continued
 from projects.api.idempotency import idempotent
 from projects.api.serializers import StrictSerializer, TextField
-from projects.api.views import Continued, ProjectView
+from projects.api.views import ProjectView
 from projects.common.api_error import ApiError
 from projects.common.verticals import VERTICALS
 from projects.models import AgentVersion, Project, Widget

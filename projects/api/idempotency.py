@@ -21,8 +21,8 @@ from rest_framework.response import Response
 from projects.api.views import TenantView
 from projects.common.api_error import ApiError
 from projects.models import IdempotentRequest
+from tenancy.ids import uuid7
 from tenancy.scope import current_organization_id
-from tenancy.tenant_models import uuid7
 
 Handler = Callable[..., Response]
 

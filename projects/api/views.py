@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cache
-from typing import Any, ClassVar, Generic, TypeVar, cast
+from typing import Any, ClassVar, TypeVar
 
 from django.core.exceptions import ImproperlyConfigured
 from django.db.models import Model, QuerySet
-from django.http import HttpRequest, HttpResponseBase, JsonResponse, QueryDict
+from django.http import QueryDict
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.parsers import BaseParser
@@ -22,12 +22,11 @@ from rest_framework.views import APIView
 from projects.api.authentication import HEAD_AS_GET, Caller, PendingAuth, TenantAuthentication, not_authenticated
 from projects.api.pagination import PAGED, Pages
 from projects.api.schema import Schema
-from projects.api.typed_responses import Accepted, Page, TypedResponse
+from projects.api.typed_responses import Page, TypedResponse
 from projects.common.api_error import ApiError
 from projects.models import Project
 from projects.models.key import Scope
 from tenancy.scope import tenant_tx
-from tenancy.threads import in_db
 
 # The query parameter that selects the project for browsers that can't send a header.
 PROJECT_PARAMETER = "project"
@@ -190,62 +189,3 @@ def _check_choice(name: str, value: str, *, choices: Sequence[Any] | None) -> No
 
 def _refusal(name: str, near: str, *, known: Sequence[str]) -> str:
     return f"Unknown parameter '{name[:MAX_SHOWN]}'. Did you mean '{near}'? Allowed here: {', '.join(known)}."
-
-
-S = TypeVar("S")
-
-# Django accepts an async view where its stubs expect a synchronous one.
-AsyncView = Any
-
-
-class Continued(Accepted[Any], Generic[S]):
-    """A response that the async view completes, using `state`."""
-
-    def __init__(self, state: S, *, payload: Any = None, status: int = Accepted.code) -> None:
-        super().__init__(payload)
-        self.state, self.status_code = state, status
-
-    def json(self, payload: Any, *, status: int = 200) -> JsonResponse:
-        """The final response, with the headers set by the synchronous view."""
-        headers = {name: value for name, value in self.headers.items() if not name.startswith("Content-")}
-        return JsonResponse(payload, status=status, headers=headers)
-
-
-def continues(view: Any) -> Callable[[Callable[[HttpRequest, Continued[S]], Awaitable[HttpResponseBase]]], AsyncView]:
-    """Let an async function complete requests that `view` answers with `Continued`; any other response is final."""
-
-    def decorate(complete: Callable[[HttpRequest, Continued[S]], Awaitable[HttpResponseBase]]) -> AsyncView:
-        async def async_view(request: HttpRequest, **kwargs: Any) -> HttpResponseBase:
-            response = await serve(view, request, **kwargs)
-            return await complete(request, response) if isinstance(response, Continued) else response
-
-        return replaces(view)(async_view)
-
-    return decorate
-
-
-def replaces(view: Any) -> Callable[[AsyncView], AsyncView]:
-    """Register an async function in place of the class's own view, for the URL resolver and the schema."""
-
-    def decorate(async_view: AsyncView) -> AsyncView:
-        for name in ("cls", "initkwargs", "csrf_exempt"):
-            setattr(async_view, name, getattr(_sync_view(view), name))
-        return async_view
-
-    return decorate
-
-
-async def serve(view: Any, request: HttpRequest, **kwargs: Any) -> Response:
-    """Run the class's own view in a database thread and return its rendered response."""
-    return await in_db(_render, _sync_view(view), request, **kwargs)
-
-
-@cache
-def _sync_view(view: Any) -> Any:
-    return view.as_view()
-
-
-def _render(view: Any, request: HttpRequest, **kwargs: Any) -> Response:
-    response = view(request, **kwargs)
-    response.render()
-    return cast(Response, response)

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from importlib import import_module
 from typing import Any, cast
 
 from asgiref.sync import iscoroutinefunction, markcoroutinefunction
-from django.conf import settings
-from django.contrib.auth import get_user
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.cache import add_never_cache_headers
-from django.utils.decorators import sync_and_async_middleware
-from django.utils.functional import SimpleLazyObject
 
-from tenancy.tenant_models import uuid7
+from tenancy.ids import uuid7
 
 HEADER = "X-Request-ID"
 API = "/api/"
@@ -70,21 +65,3 @@ def _finish(response: HttpResponseBase, request: HttpRequest) -> HttpResponseBas
 
 def _is_private(response: HttpResponseBase, request: HttpRequest) -> bool:
     return request.path.startswith(API) or "Cookie" in response.headers.get("Vary", "")
-
-
-SessionStore = import_module(settings.SESSION_ENGINE).SessionStore
-
-Answer = HttpResponse | Awaitable[HttpResponse]
-
-
-@sync_and_async_middleware
-def session_middleware(get_response: Callable[[HttpRequest], Answer]) -> Callable[[HttpRequest], Answer]:
-    """Replaces Django's session, authentication and host checks, which cost an API request several thread switches."""
-
-    def middleware(request: HttpRequest) -> Answer:
-        request.get_host()
-        request.session = SessionStore(request.COOKIES.get(settings.SESSION_COOKIE_NAME))
-        request.user = SimpleLazyObject(lambda: get_user(request))  # type: ignore[assignment]
-        return get_response(request)
-
-    return markcoroutinefunction(middleware) if iscoroutinefunction(get_response) else middleware

@@ -8,7 +8,8 @@ from django.conf import settings
 from django.db import models
 from django.utils.text import slugify
 
-from tenancy.tenant_models import TenantForeignKey, TenantModel, uuid7
+from tenancy.ids import uuid7
+from tenancy.tenant_models import TenantForeignKey, TenantModel
 
 SLUG_ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
 

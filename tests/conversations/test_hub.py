@@ -15,7 +15,7 @@ from django.conf import settings
 from conversations.live.client import channel_of, new_client
 from conversations.live.hub import Entry, hub
 from projects.common.redis_publish import publish
-from tenancy.tenant_models import uuid7
+from tenancy.ids import uuid7
 from tests.live_hub import close_hub
 
 PATIENCE = 5

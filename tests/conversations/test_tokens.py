@@ -9,7 +9,7 @@ from django.conf import settings
 
 from conversations.live.client import partial_of
 from conversations.live.tokens import TokenWriter
-from tenancy.tenant_models import uuid7
+from tenancy.ids import uuid7
 
 REPLIES = 150
 

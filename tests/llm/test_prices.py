@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from llm.types import Usage, cost_usd
+from llm.prices import cost_usd
+from llm.types import Usage
 
 PRICES = {"m": (Decimal("2.5"), Decimal("0.25"), Decimal(10))}
 

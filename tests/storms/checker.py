@@ -9,7 +9,7 @@ from jobs.runner import BROKE_OFF
 from tests.conftest import Tenant
 from tests.conversations.effects.ledger_check import violations
 from tests.storms.world import CLEAR, World
-from tools.engine.execution.outcome import MAX_ATTEMPTS, WORKER_DIED
+from tools.engine.execution.outcome_policy import MAX_ATTEMPTS, WORKER_DIED
 from tools.models import AfterAction, AfterActionState, Effect, EffectState
 
 

@@ -29,7 +29,8 @@ from tools.engine.execution.callback import callback_token, digest_of
 from tools.engine.execution.deduplication import EXECUTED_STATES, find_duplicate
 from tools.engine.execution.handler import ToolContext
 from tools.engine.execution.limits import why_over_limit
-from tools.engine.execution.outcome import MAX_ATTEMPTS, WORKER_DIED, Outcome
+from tools.engine.execution.outcome import Outcome
+from tools.engine.execution.outcome_policy import MAX_ATTEMPTS, WORKER_DIED
 from tools.engine.execution.run import definition_of, execute
 from tools.engine.function_calling.attempt import TOOL_CRASHED
 from tools.models import Effect, EffectState

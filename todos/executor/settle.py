@@ -13,7 +13,8 @@ from todos.models import Approval, Todo, TodoCall
 from tools.engine import ledger
 from tools.engine.definition import AfterActionType
 from tools.engine.execution.after_actions import end_after_action, plan_after_actions
-from tools.engine.execution.outcome import NextStep, Outcome, may_have_happened, next_attempt_at, next_step
+from tools.engine.execution.outcome import Outcome
+from tools.engine.execution.outcome_policy import NextStep, may_have_happened, next_attempt_at, next_step
 from tools.engine.execution.run import definition_of
 from tools.engine.promises import settle_promises
 from tools.models import AfterAction, AfterActionState, Effect, EffectState

@@ -12,7 +12,7 @@ from todos.executor.results import store_result
 from todos.models import Todo, TodoCall, TodoStatus
 from todos.services import expire_todo, return_to_review
 from tools.engine import ledger
-from tools.engine.execution.outcome import WORKER_DIED
+from tools.engine.execution.outcome_policy import WORKER_DIED
 from tools.models import EffectState
 
 NO_CALLBACK = "The tool accepted the request, but no result has arrived."

@@ -2,7 +2,7 @@
 
     planned → sending → done | failed | unknown          held ⇄ planned → cancelled
 
-`tools.engine.execution.outcome` decides which state follows an attempt;
+`tools.engine.execution.outcome_policy` decides which state follows an attempt;
 `conversations.tool_runs.effects.outcome_events` reports it to the conversation.
 """
 

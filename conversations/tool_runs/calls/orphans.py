@@ -10,7 +10,8 @@ from conversations.tool_runs.calls.results import end_call, end_with_effect
 from conversations.tool_runs.effects.outcome_events import announce_cancelled
 from jobs.sweep import sweep_tenants
 from tools.engine import ledger
-from tools.engine.execution.outcome import WORKER_DIED, Outcome
+from tools.engine.execution.outcome import Outcome
+from tools.engine.execution.outcome_policy import WORKER_DIED
 from tools.engine.function_calling.results import result_of
 from tools.models import EffectState
 

@@ -10,19 +10,16 @@ from conversations.live.event_log import ConversationLog
 from conversations.models import TurnCall, TurnStep
 from conversations.models.event import EventType
 from conversations.tool_runs.calls.results import end_call, end_with_effect
-from conversations.tool_runs.effects.effect_context import (
-    ask_for_approval,
-    find_awaiting_approval,
-    has_customer_written_between,
-    hold_repeat,
-)
+from conversations.tool_runs.effects.approval import ask_for_approval, find_awaiting_approval, hold_repeat
+from conversations.tool_runs.effects.effect_context import has_customer_written_between
 from conversations.tool_runs.effects.outcome_events import announce_held
 from tenancy.write_batch import WriteBatch
 from tools.engine import ledger
 from tools.engine.definition import RetryPolicy
 from tools.engine.execution.deduplication import find_recent_duplicate
 from tools.engine.execution.limits import lock_recipients, why_over_limit
-from tools.engine.execution.outcome import WORKER_DIED, Outcome
+from tools.engine.execution.outcome import Outcome
+from tools.engine.execution.outcome_policy import WORKER_DIED
 from tools.engine.function_calling.redaction import redacted_arguments
 from tools.engine.function_calling.results import result_of
 from tools.models import Effect, EffectState

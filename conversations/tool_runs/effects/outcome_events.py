@@ -16,7 +16,8 @@ from jobs.enqueue import enqueue
 from tools.engine import ledger
 from tools.engine.definition import ActionType, ToolDefinition
 from tools.engine.execution.after_actions import plan_after_actions, tells
-from tools.engine.execution.outcome import NextStep, Outcome, may_have_happened, next_attempt_at, next_step
+from tools.engine.execution.outcome import Outcome
+from tools.engine.execution.outcome_policy import NextStep, may_have_happened, next_attempt_at, next_step
 from tools.engine.execution.run import definition_of
 from tools.engine.execution.schemas import handler_of
 from tools.engine.presenters import effect_payload

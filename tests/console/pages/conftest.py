@@ -16,7 +16,7 @@ from conversations.models import Channel, Conversation, Message, MessageRole, Pe
 from conversations.turns.services import give_fields
 from jobs.models import Job, State
 from projects.models import User
-from tenancy.tenant_models import uuid7_floor
+from tenancy.ids import uuid7_floor
 from tests.conftest import Tenant
 from tools.models import Effect, EffectState, Promise, PromiseState
 

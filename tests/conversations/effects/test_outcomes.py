@@ -16,7 +16,8 @@ from tools.engine.custom.secrets import WebhookSecrets
 from tools.engine.definition import WebhookOptions
 from tools.engine.execution import webhook
 from tools.engine.execution.handler import ToolContext
-from tools.engine.execution.outcome import Ending, NextStep, Outcome, next_attempt_at, next_step
+from tools.engine.execution.outcome import Ending, Outcome
+from tools.engine.execution.outcome_policy import NextStep, next_attempt_at, next_step
 from tools.engine.execution.webhook import call_webhook
 from tools.engine.ledger import needs_approval
 from tools.models import Effect

@@ -11,7 +11,7 @@ from conversations.turns.services import give_fields
 from jobs.models import Job
 from projects.agents.services import create_project
 from projects.records.attributes import set_attribute
-from tenancy.tenant_models import uuid7
+from tenancy.ids import uuid7
 from tests.conversations.effects.conftest import PHONE, Bench, begin, webhook
 from tests.conversations.effects.target import Answers, Target
 from tests.processes import ScriptedModel

@@ -13,9 +13,9 @@ from conversations.context import turn_context
 from conversations.models import Conversation, Message, Turn
 from conversations.turns.services import start_conversation
 from jobs import claims, fence
+from tenancy.ids import uuid7
 from tenancy.postgresql.prepared import Prepared
 from tenancy.scope import tenant_tx
-from tenancy.tenant_models import uuid7
 from tenancy.write_batch import insert_rows
 from tests.conftest import Tenant
 

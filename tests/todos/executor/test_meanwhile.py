@@ -14,7 +14,7 @@ from conversations.live.event_log import open_log
 from conversations.models import TurnCall
 from conversations.tool_runs.calls.start import start_calls
 from conversations.turns.services import start_conversation
-from tenancy.tenant_models import uuid7
+from tenancy.ids import uuid7
 from tests.concurrent import is_anybody_waiting
 from tests.conversations.threads import in_thread
 from tests.processes import until

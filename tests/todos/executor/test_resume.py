@@ -23,7 +23,7 @@ from todos.executor.job_keys import postponed_effects
 from todos.models import Approval, Todo
 from todos.services import cancel_todo, review_again
 from tools.engine.execution.callback import callback_token
-from tools.engine.execution.outcome import MAX_ATTEMPTS
+from tools.engine.execution.outcome_policy import MAX_ATTEMPTS
 from tools.engine.function_calling.results import UNKNOWN
 from tools.models import Effect
 from tools.services.bookings.resources import plant_resources

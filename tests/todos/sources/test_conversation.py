@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from conversations.tool_runs.effects.effect_context import AWAITS_APPROVAL
+from conversations.tool_runs.effects.approval import AWAITS_APPROVAL
 from conversations.turns.services import give_fields
 from projects.records.attributes import set_attribute
 from tests.conversations.effects.conftest import target

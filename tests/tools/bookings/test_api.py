@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from tenancy.tenant_models import uuid7
+from tenancy.ids import uuid7
 from tests.api.test_customers import EXAMPLE
 from tests.conftest import Tenant
 from tests.tools.bookings.conftest import Bookings

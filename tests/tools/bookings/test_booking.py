@@ -8,7 +8,7 @@ import pytest
 from django.db import IntegrityError
 
 from projects.common.api_error import Conflict
-from tenancy.tenant_models import uuid7
+from tenancy.ids import uuid7
 from tests.tools.bookings.conftest import ADA, NOW, Bookings, rome
 from tools.models import Booking, BookingKind, BookingState, Resource
 from tools.services.bookings.booking_request import BookingRequest

@@ -1,6 +1,6 @@
 """The lane that writes bookings to the calendar: commit `sending`, send the request, commit its outcome.
 
-The outcome policy of the ledger applies (`tools.engine.execution.outcome`): an unavailable calendar is retried
+The outcome policy of the ledger applies (`tools.engine.execution.outcome_policy`): an unavailable calendar is retried
 for a quarter of an hour, a refusal is final.
 """
 
@@ -28,7 +28,8 @@ from projects.models import Project
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 from tools.engine import ledger
-from tools.engine.execution.outcome import NextStep, Outcome, may_have_happened, next_attempt_at, next_step
+from tools.engine.execution.outcome import Outcome
+from tools.engine.execution.outcome_policy import NextStep, may_have_happened, next_attempt_at, next_step
 from tools.models import Booking, BookingState, Effect, EffectState
 from tools.services.calendar.availability import KIND, calendar_client
 from tools.services.calendar.caldav_client import Calendar, SignInRefused, describe_status, is_sign_in_refused

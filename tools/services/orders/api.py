@@ -13,9 +13,10 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from projects.api.async_views import Continued, continues
 from projects.api.serializers import StrictSerializer
 from projects.api.typed_responses import Page
-from projects.api.views import PROJECT_PARAMETER, Continued, ProjectView, continues
+from projects.api.views import PROJECT_PARAMETER, ProjectView
 from projects.common.api_error import ApiError
 from projects.common.middleware import request_id_of
 from projects.models import Project

@@ -1,0 +1,57 @@
+"""Promises that no tool can keep; each becomes a todo in the commit that finds it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from conversations.live.event_log import ConversationLog
+from conversations.turns.conversation_end import queue_type_choice
+from tenancy.prepared_queries import PreparedValues
+from todos.content.lifecycle import AGENT
+from todos.models import Todo, TodoSource, TodoStatus
+from todos.services import make_todo
+from tools.models import Promise
+
+DESCRIPTION = "The agent promised: “{quote}”. No tool can do this; somebody has to."
+
+OPEN_STATUSES = (
+    TodoStatus.PENDING_REVIEW,
+    TodoStatus.APPROVED,
+    TodoStatus.IN_PROGRESS,
+    TodoStatus.NEEDS_ATTENTION,
+)
+
+OPEN_QUOTES = PreparedValues(
+    lambda conversation: Todo.objects.filter(
+        conversation_id=conversation, source=TodoSource.PROMISE, status__in=OPEN_STATUSES
+    ).values_list("quote"),
+    kinds=(UUID,),
+)
+
+
+def create_todos(log: ConversationLog, promises: Sequence[Promise]) -> None:
+    """Create one todo per promise, and queue the extraction, which decides its type and content.
+
+    A promise in the same words as an open todo's gets none of its own: that todo's outcome settles both.
+    """
+    if not promises:
+        return
+    open_quotes = {quote for (quote,) in OPEN_QUOTES(log.conversation.pk)}
+    for promise in promises:
+        if promise.quote in open_quotes:
+            continue
+        open_quotes.add(promise.quote)
+        make_todo(
+            log.conversation.project,
+            description=DESCRIPTION.format(quote=promise.quote),
+            source=TodoSource.PROMISE,
+            actor=AGENT,
+            conversation_id=log.conversation.pk,
+            turn_id=promise.turn_id,
+            persona_id=log.conversation.persona_id,
+            promise=promise,
+            quote=promise.quote,
+            source_key=f"promise:{promise.pk}",
+        )
+    queue_type_choice(log, turn_id=promises[0].turn_id)

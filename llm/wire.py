@@ -1,0 +1,70 @@
+"""Builds the request body of Chat Completions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from llm.features import Features
+
+
+@dataclass(frozen=True)
+class OutputSchema:
+    """The JSON schema of a structured answer, and the name that providers see.
+
+    `is_strict` means that every property is required and none may be added. Providers can enforce only such a schema.
+    """
+
+    name: str
+    schema: dict[str, Any]
+    is_strict: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class WireRequest:
+    """A request before it is adapted to the features of its endpoint."""
+
+    model: str
+    messages: list[dict[str, Any]]
+    tools: Sequence[dict[str, Any]] = ()
+    may_call: bool = True
+    is_streamed: bool = False
+    schema: OutputSchema | None = None
+    max_output_tokens: int | None = None
+
+
+def body_of(request: WireRequest, *, features: Features) -> dict[str, Any]:
+    """The JSON body of the request."""
+    body: dict[str, Any] = {"model": request.model, "messages": _messages(request, features=features)}
+    if request.tools and features.tools:
+        body["tools"] = list(request.tools)
+        if not request.may_call:
+            body["tool_choice"] = "none"
+    if request.schema and features.json_schema:
+        body["response_format"] = _response_format(request.schema)
+    if request.max_output_tokens is not None and features.tokens_parameter:
+        body[features.tokens_parameter] = request.max_output_tokens
+    if request.is_streamed:
+        body["stream"] = True
+        if features.stream_options:
+            body["stream_options"] = {"include_usage": True}
+    return body
+
+
+def _response_format(schema: OutputSchema) -> dict[str, Any]:
+    described = {"name": schema.name, "strict": schema.is_strict, "schema": schema.schema}
+    return {"type": "json_schema", "json_schema": described}
+
+
+def _messages(request: WireRequest, *, features: Features) -> list[dict[str, Any]]:
+    if request.schema is None or features.json_schema:
+        return request.messages
+    rule = "Answer with one JSON object that fits this JSON schema, and with nothing else:\n" + json.dumps(
+        request.schema.schema, ensure_ascii=False
+    )
+    first, *rest = request.messages
+    if first.get("role") == "system" and isinstance(first.get("content"), str):
+        return [{**first, "content": f"{first['content']}\n\n{rule}"}, *rest]
+    return [{"role": "system", "content": rule}, *request.messages]
