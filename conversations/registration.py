@@ -8,7 +8,6 @@ from conversations.common.contacts import find_customer, flag_customer, read_con
 from conversations.context.todo_transcript import read_todo_transcript
 from conversations.flows.todo_events import hold_back, on_effect_changed, on_promise_answered, on_todo_changed
 from conversations.handover.operators import on_member_changed
-from conversations.live.event_log import lock_conversation
 from conversations.prompts.prompt_budget_check import weigh_reply
 from projects.accounts.members import member_changed
 from projects.agents.prompt_size import measure_prompt
@@ -24,7 +23,6 @@ def register() -> None:
     todos.hooks.find_customer.connect(find_customer)
     todos.hooks.read_transcript.connect(read_todo_transcript)
     todos.hooks.hold_conversation.connect(hold_back)
-    todos.hooks.lock_conversation.connect(lock_conversation)
     todos.hooks.todo_changed.connect(on_todo_changed)
     todos.hooks.effect_changed.connect(on_effect_changed)
     member_changed.connect(on_member_changed)

@@ -80,6 +80,10 @@ class WriteBatch:
         self._inserts: dict[type[TenantModel], _NewRows] = {}
         self._updates: dict[tuple[type[TenantModel], UUID], dict[str, str | None]] = {}
 
+    @property
+    def is_empty(self) -> bool:
+        return not self._inserts and not self._updates
+
     def insert(self, rows: Iterable[TenantModel]) -> None:
         """Add new rows, all of one model."""
         new = list(rows)

@@ -35,8 +35,6 @@ find_customer: Hook[FindCustomer] = Hook("find_customer")
 read_transcript: Hook[Callable[[UUID], Transcript]] = Hook("read_transcript")
 # Locks a conversation for the rest of the transaction, before the todo and any job, and logs changes of its effects.
 hold_conversation: Hook[Callable[[UUID], AbstractContextManager[None]]] = Hook("hold_conversation")
-# Locks a conversation in the same way without logging.
-lock_conversation: Hook[Callable[[UUID], None]] = Hook("lock_conversation")
 
 # An entry was added to the todo's history; the second argument is the entry's `what`.
 todo_changed: Signal[[Todo, str]] = Signal()

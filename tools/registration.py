@@ -8,21 +8,24 @@ from projects.models.seeds import PLANTS
 from projects.records.attributes import COMPUTED, SHAPES
 from tools.engine.custom.attribute import KEY, ToolsAttribute
 from tools.engine.custom.service import list_tools
+from tools.engine.hooks import why_unverified
 from tools.engine.registry import builtin_tools, register_tools
 from tools.services.bookings.resources import plant_resources
 from tools.services.business_data import products, zip_codes
 from tools.services.calendar import lane as calendar_lane
 from tools.services.support.notices import OPERATORS
+from tools.services.verification import services as verification
 
 
 def register() -> None:
-    """Register the built-in tools, computed attributes, attribute shapes, seeds, the names of tools, and lanes."""
+    """Register the built-in tools, attributes and their shapes, seeds, the hooks of the engine, and lanes."""
     register_tools("tools.builtin")
     COMPUTED[KEY] = ToolsAttribute()
     SHAPES[zip_codes.KEY] = zip_codes.check_zip_codes
     SHAPES[products.KEY] = products.check_products
     PLANTS["resources"] = plant_resources
     tool_names.connect(list_tool_names)
+    why_unverified.connect(verification.why_unverified)
     OPERATORS.register()
     calendar_lane.register_lane()
 

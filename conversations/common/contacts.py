@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 from uuid import UUID
 
 from conversations.models import Conversation, Persona
@@ -12,7 +12,7 @@ from conversations.models.persona import Strength
 from projects.common.api_error import ApiError
 from projects.models import Project
 from tenancy.prepared_queries import PreparedValues
-from tools.engine.execution.handler import Contact
+from tools.engine.execution.handler import Consent, Contact
 
 FIELDS = ("name", "phone", "email", "language")
 
@@ -34,7 +34,8 @@ def read_contact(persona_id: UUID | None) -> Contact | None:
 
 def contact_from_fields(persona_id: UUID, fields: Mapping[str, str]) -> Contact:
     """Build a contact from a persona's fields."""
-    return Contact(persona_id=persona_id, **{name: fields.get(name, "") for name in FIELDS})
+    refused = frozenset(consent for consent in get_args(Consent) if fields.get(f"{consent}_opt_in") == "false")
+    return Contact(persona_id=persona_id, refused=refused, **{name: fields.get(name, "") for name in FIELDS})
 
 
 def flag_customer(persona_id: UUID, reason: str) -> None:

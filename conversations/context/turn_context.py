@@ -12,6 +12,8 @@ from django.db.models import Exists, OuterRef, Subquery
 from django.utils import timezone
 
 from conversations.common.business_hours import WorkingStatus, working_status
+from conversations.common.contacts import contact_from_fields
+from conversations.common.place import place_in
 from conversations.common.prompt_shapes import Action, Fact, Intent, Line, Procedure, Scenario, Section, Step
 from conversations.common.queries import FIELDS, WAITS, open_waits_of
 from conversations.context.summaries import summary_before
@@ -24,6 +26,7 @@ from projects.models import Project
 from projects.models.agent_config import AgentConfig, Skill
 from tenancy.prepared_queries import PreparedQuery
 from todos.models import Todo, TodoStatus
+from tools.engine.execution.handler import Place
 from tools.engine.ledger import needs_approval
 from tools.models import Effect, EffectState
 
@@ -97,6 +100,12 @@ class TurnContext:
     waits: Sequence[Wait] = ()
     sections: Sequence[PromptSection] = ()
     replied: int | None = None
+
+    @property
+    def place(self) -> Place:
+        """The place in which the turn's tools run."""
+        contact = contact_from_fields(self.conversation.persona_id, {field.key: field.value for field in self.fields})
+        return place_in(self.conversation, config=self.config, contact=contact, turn_id=self.turn.pk)
 
     def model(self, skill: Skill) -> ModelSpec:
         """The model configured for a skill."""

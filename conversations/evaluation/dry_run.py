@@ -14,6 +14,7 @@ from uuid import UUID
 from django.utils import timezone
 
 from conversations.common.business_hours import working_status
+from conversations.common.contacts import contact_from_fields
 from conversations.context.evaluation_input import exchange_after, latest_turn, read_lines, written_exchange
 from conversations.models import Channel, PersonaField, Turn
 from jobs.model_client import call_rows
@@ -33,8 +34,8 @@ from tools.engine.catalogue import CompiledTool, at_moment, is_called_by_model, 
 from tools.engine.custom.current_tools import CurrentTool, load_current_tools
 from tools.engine.custom.secrets import WebhookSecrets, secrets_of
 from tools.engine.definition import Trigger
-from tools.engine.execution.handler import Contact, ToolContext
-from tools.engine.ledger import effect_key
+from tools.engine.execution.handler import Place, ToolContext
+from tools.engine.execution.plan import effect_key
 from tools.engine.preview import Preview, preview
 from tools.engine.skills.arguments import SKILL, ExtractionContext, KnownFact
 from tools.engine.skills.detect import Exchange
@@ -221,17 +222,15 @@ def _tool_context(
 ) -> ToolContext:
     """The context an effect would have; the effect is never created."""
     trial_id = uuid7()
-    known = {name: facts.get(name, "") for name in ("name", "phone", "email", "language")}
-    return ToolContext(
+    place = Place(
         organization_id=cast(UUID, project.organization_id),
         project_id=project.pk,
-        effect_id=trial_id,
-        key=effect_key(origin=trial_id, tool="trial", step=0, index=0),
         conversation_id=turn.conversation_id if turn else None,
         turn_id=turn.pk if turn else None,
         channel=channel,
         timezone=config.timezone,
         at=timezone.now(),
-        contact=Contact(persona_id=turn.conversation.persona_id, **known) if turn else None,
+        contact=contact_from_fields(turn.conversation.persona_id, facts) if turn else None,
         business=config.business_name,
     )
+    return place.context(effect_id=trial_id, key=effect_key(origin=trial_id, tool="trial", step=0, index=0))

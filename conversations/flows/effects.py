@@ -7,60 +7,35 @@ transaction → 5 commit the outcome with its consequences → 6 after-actions, 
 from __future__ import annotations
 
 import asyncio
-from enum import Enum
 from typing import Any
 from uuid import UUID
 
 from pydantic import ValidationError
 
 from conversations.flows.customer_after_actions import fail_customer_after_actions, run_customer_after_actions
-from conversations.live.event_log import ConversationLog, job_log, open_log
+from conversations.live.event_log import job_log, open_log
 from conversations.tool_runs.effects import after_actions
 from conversations.tool_runs.effects.after_actions import PreparedAction, fail_after_actions, prepare_after_action
-from conversations.tool_runs.effects.approval import ask_for_approval, find_awaiting_approval, hold_repeat
 from conversations.tool_runs.effects.argument_extraction import ask_arguments, has_asked_again
-from conversations.tool_runs.effects.effect_context import (
-    EffectContext,
-    has_customer_written_between,
-    load_effect_context,
-)
-from conversations.tool_runs.effects.outcome_events import (
-    FAULT,
-    NO_CALLBACK,
-    announce_cancelled,
-    announce_held,
-    conversation_of,
-    is_callback_job,
-    record_failure,
-    settle,
-)
+from conversations.tool_runs.effects.conversation_run import ConversationRun
+from conversations.tool_runs.effects.effect_context import EffectContext, load_effect_context
+from conversations.tool_runs.effects.outcome_events import FAULT, NO_CALLBACK, conversation_of, is_callback_job
 from jobs.failpoints import failpoint
 from jobs.fence import job_tx, prove
 from jobs.lanes import ClaimedJob
 from jobs.models import State
 from tenancy.threads import in_db
 from tools.engine import effect_decisions, ledger
-from tools.engine.definition import ActionType, RetryPolicy
+from tools.engine.definition import ActionType
 from tools.engine.execution.after_actions import next_or_finish, tells
-from tools.engine.execution.callback import callback_token, digest_of
-from tools.engine.execution.deduplication import effect_repeat_key, find_recent_duplicate
-from tools.engine.execution.limits import recipient_of, why_over_limit
+from tools.engine.execution.effect_run import Start
 from tools.engine.execution.outcome import Outcome
-from tools.engine.execution.outcome_policy import MAX_ATTEMPTS, WORKER_DIED
-from tools.engine.execution.run import definition_of, execute, why_not_now
+from tools.engine.execution.run import definition_of, execute
 from tools.engine.execution.schemas import MalformedTool, arguments_schema
 from tools.models import Effect, EffectState
 
 OBSERVER_PATIENCE_SECONDS = 15.0
 OBSERVER_POLL_SECONDS = 0.1
-
-
-class AttemptStart(Enum):
-    """The decision whether an attempt may begin."""
-
-    GOES = "goes"
-    ASKS = "asks"
-    OVER = "over"
 
 
 async def run_effect(job: ClaimedJob) -> None:
@@ -86,7 +61,7 @@ def fail_effect(job: ClaimedJob, reason: str) -> None:
         return
     with open_log(conversation_of(effect)) as log:
         if effect.state in ledger.OPEN:
-            record_failure(log, effect, reason, told=FAULT.format(tool=effect.tool))
+            ConversationRun(log, effect).fail(reason, told=FAULT.format(tool=effect.tool))
         fail_after_actions(log, effect, reason)
 
 
@@ -98,12 +73,12 @@ def reopen_effect(effect_id: UUID, ordinal: int) -> None:
 
 async def _attempt(job: ClaimedJob, context: EffectContext) -> bool:
     """Run steps 1 to 5. Return True if they finished the job."""
-    if context.effect.arranged_at is None and not await _extract_arguments(job, context):
+    if context.effect.arranged_at is None and context.refusal is None and not await _extract_arguments(job, context):
         return False
-    begin = await in_db(_begin, job, context, None)
-    if begin is AttemptStart.ASKS:
-        begin = await in_db(_begin, job, context, await has_asked_again(job, context))
-    if begin is AttemptStart.OVER:
+    start = await in_db(_begin, job, context, None)
+    if start is Start.REPEAT:
+        start = await in_db(_begin, job, context, await has_asked_again(job, context))
+    if start is not Start.READY:
         return False
     failpoint("effect.sending_pre_bytes")
     outcome = await execute(context.effect, context.tool_context)
@@ -133,7 +108,7 @@ def _read(job: ClaimedJob) -> EffectContext:
         with job_log(job, context.conversation.pk) as log:
             context.effect.refresh_from_db()
             if _lacks_callback(job, context.effect):
-                record_failure(log, context.effect, NO_CALLBACK)
+                ConversationRun(log, context.effect).fail(NO_CALLBACK)
     return context
 
 
@@ -159,7 +134,7 @@ async def _extract_arguments(job: ClaimedJob, context: EffectContext) -> bool:
 
 def _fail(job: ClaimedJob, effect: Effect, reason: str) -> None:
     with job_log(job, conversation_of(effect)) as log:
-        settle(log, effect, Outcome.failed(reason))
+        ConversationRun(log, effect).settle(Outcome.failed(reason))
 
 
 def _commit_arguments(job: ClaimedJob, context: EffectContext, arguments: dict[str, Any]) -> None:
@@ -168,79 +143,33 @@ def _commit_arguments(job: ClaimedJob, context: EffectContext, arguments: dict[s
 
 
 def _store_arguments(context: EffectContext, arguments: dict[str, Any]) -> None:
-    effect, tool_context = context.effect, context.tool_context
-    ledger.store_arguments(
-        effect,
-        arguments,
-        repeat_key=effect_repeat_key(effect, arguments, tool_context),
-        recipient=recipient_of(effect.kind, tool_context.contact),
-    )
+    ledger.store_arguments(context.effect, arguments, context=context.tool_context)
 
 
-def _begin(job: ClaimedJob, context: EffectContext, asked_again: bool | None) -> AttemptStart:
+def _begin(job: ClaimedJob, context: EffectContext, is_repeat_wanted: bool | None) -> Start:
     """Steps 2 and 3, under the conversation's lock: nothing is sent before `sending` is committed."""
     effect = context.effect
     with job_log(job, context.conversation.pk) as log:
         effect.refresh_from_db()
-        if effect.state not in ledger.OPEN:
-            return AttemptStart.OVER
-        if effect.arranged_at is None:
+        run = ConversationRun(log, effect, project=context.conversation.project)
+        if effect.state == EffectState.PLANNED and context.refusal is not None:
+            run.refuse(context.refusal)
+            return Start.OVER
+        if effect.state in ledger.OPEN and effect.arranged_at is None:
             _store_arguments(context, {})
-        if effect.state == EffectState.SENDING and (
-            effect.delivery == RetryPolicy.ONCE or effect.attempts >= MAX_ATTEMPTS
-        ):
-            record_failure(log, effect, WORKER_DIED)
-            return AttemptStart.OVER
-        if why_not := why_not_now(effect, context.conversation.project, channel=context.conversation.channel):
-            _end_disallowed(log, effect, why_not)
-            return AttemptStart.OVER
-        if effect.state == EffectState.PLANNED and (held_back := _hold_back(log, effect, asked_again)) is not None:
-            return held_back
-        if effect.state == EffectState.PLANNED and ledger.needs_approval(effect):
-            ask_for_approval(log, effect)
-            return AttemptStart.OVER
-        return _begin_sending(log, effect)
-
-
-def _hold_back(log: ConversationLog, effect: Effect, asked_again: bool | None) -> AttemptStart | None:
-    """Hold a repeat, or fail an effect over its limit. Return None if nothing stops it."""
-    is_looked_for = effect.resolved_at is None and not asked_again
-    earlier = (find_recent_duplicate(effect) or find_awaiting_approval(effect)) if is_looked_for else None
-    if earlier is not None and asked_again is None and has_customer_written_between(effect, earlier):
-        return AttemptStart.ASKS
-    if earlier is not None and hold_repeat(effect, earlier):
-        announce_held(log, effect)
-        return AttemptStart.OVER
-    if too_much := why_over_limit(effect):
-        settle(log, effect, Outcome.failed(too_much))
-        return AttemptStart.OVER
-    return None
-
-
-def _end_disallowed(log: ConversationLog, effect: Effect, reason: str) -> None:
-    """End an effect whose tool is no longer allowed. One that may have begun is left for staff to resolve."""
-    if effect.state == EffectState.SENDING:
-        record_failure(log, effect, reason)
-    elif ledger.cancel(effect, reason=reason):
-        announce_cancelled(log, effect)
-
-
-def _begin_sending(log: ConversationLog, effect: Effect) -> AttemptStart:
-    action, is_first = definition_of(effect).action, effect.attempts == 0
-    answers_later = action.type is ActionType.SEND_WEBHOOK and action.webhook.callback
-    if not ledger.begin_sending(effect, callback_hash=digest_of(callback_token(effect.pk)) if answers_later else ""):
-        return AttemptStart.OVER
-    if is_first and action.type is ActionType.SEND_EVENT:
-        # SendSystemEvent(eventIdn = the tool's name, connectorIdn = "system"); the tool's flow handles it.
-        log.add_event(effect.tool, payload={"effect": str(effect.pk), "arguments": effect.arguments})
-    return AttemptStart.GOES
+        is_first = effect.attempts == 0
+        start = run.begin(is_repeat_wanted=is_repeat_wanted)
+        if start is Start.READY and is_first and definition_of(effect).action.type is ActionType.SEND_EVENT:
+            # SendSystemEvent(eventIdn = the tool's name, connectorIdn = "system"); the tool's flow handles it.
+            log.add_event(effect.tool, payload={"effect": str(effect.pk), "arguments": effect.arguments})
+        return start
 
 
 def _settle(job: ClaimedJob, effect: Effect, outcome: Outcome) -> bool:
     """Step 5. Return True if the job is finished: nothing follows, or a later job does it."""
     with job_log(job, conversation_of(effect)) as log:
         effect.refresh_from_db()
-        settle(log, effect, outcome)
+        ConversationRun(log, effect).settle(outcome)
         is_over = effect.state in ledger.OPEN or not effect.definition.get("after_actions")
         if is_over:
             prove(job, finish=State.DONE)

@@ -54,6 +54,11 @@ PASSIVE_COLUMNS = frozenset({"last_event", "directives", "directives_turn", "upd
 ACTIVITY_COLUMNS = tuple(
     field.attname for field in Conversation._meta.concrete_fields if field.name in set(LOCKED_COLUMNS) - PASSIVE_COLUMNS
 )
+COLUMNS = tuple(
+    field.attname
+    for field in Conversation._meta.concrete_fields
+    if field.name in LOCKED_COLUMNS and field.name != "updated_at"
+)
 WITHOUT_TIMESTAMP = tuple(name for name in LOCKED_COLUMNS if name != "updated_at")
 
 
@@ -71,6 +76,7 @@ class ConversationLog:
         self.new_turn: Turn | None = None
         self._events: list[Event] = []
         self._before = self._activity()
+        self._unchanged = self._columns()
 
     def add_event(self, idn: str, *, payload: Mapping[str, Any], type: EventType = EventType.SYSTEM) -> Event:
         """Append one event; it is stored when the log closes. The first event is preceded by `conversation_started`."""
@@ -138,6 +144,8 @@ class ConversationLog:
 
     def close(self) -> None:
         """Write everything, and notify the live stream when the transaction commits."""
+        if not self._events and self.writes.is_empty and self._columns() == self._unchanged:
+            return
         self.writes.insert(self._events)
         has_activity = self._activity() != self._before
         self.writes.update(self.conversation, LOCKED_COLUMNS if has_activity else WITHOUT_TIMESTAMP)
@@ -146,6 +154,9 @@ class ConversationLog:
 
     def _activity(self) -> list[Any]:
         return [getattr(self.conversation, name) for name in ACTIVITY_COLUMNS]
+
+    def _columns(self) -> list[Any]:
+        return [getattr(self.conversation, name) for name in COLUMNS]
 
 
 LOCKED = PreparedQuery(

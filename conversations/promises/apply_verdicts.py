@@ -18,7 +18,8 @@ from conversations.models.event import EventType
 from conversations.turns.flags import broken_claim
 from jobs.enqueue import enqueue
 from tools.engine.catalogue import wait_seconds
-from tools.engine.ledger import job_for, plan_effects, store_verdicts
+from tools.engine.execution.plan import plan_commitments
+from tools.engine.ledger import job_for, store_verdicts
 from tools.engine.presenters import effect_payload
 from tools.engine.promises import PromiseSource, open_promises
 from tools.engine.verdicts import Judgement, unbacked_claims
@@ -69,7 +70,7 @@ def execute(log: ConversationLog, context: TurnContext, judgements: Sequence[Jud
     fired = [judgement for judgement in judgements if judgement.fired]
     if not fired:
         return Executed()
-    effects = plan_effects(fired, project_id=conversation.project_id, conversation_id=conversation.pk, turn_id=turn.pk)
+    effects = plan_commitments(fired, context.place)
     log.writes.change(Turn, turn.pk, tools_called=True)
     open_promises(effects, source=source_of(log, context))
     for effect in effects:

@@ -12,18 +12,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
-from typing import Any, cast
+from typing import Any
 from uuid import UUID
 
-from django.utils import timezone
-
 from conversations.common.contacts import read_contact
+from conversations.common.place import place_in
 from conversations.live.event_log import ConversationLog, open_log
 from conversations.models import Conversation, ConversationStatus
-from conversations.tool_runs.calls.results import enqueue_after_actions, state_of
-from conversations.tool_runs.calls.start import ALLOWED, APPROVAL
-from conversations.tool_runs.effects.approval import ask_for_approval, find_awaiting_approval, hold_repeat, is_approved
-from conversations.tool_runs.effects.outcome_events import announce_held, end_effect
+from conversations.tool_runs.effects.approval import find_awaiting_approval, is_approved
+from conversations.tool_runs.effects.call_run import ALLOWED, AWAITS_APPROVAL, CallRun
 from conversations.turns.channel_signals import apply_signal
 from conversations.voice.deduplication import (
     ANSWERED,
@@ -44,10 +41,11 @@ from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 from tools.engine import ledger
 from tools.engine.catalogue import CompiledTool
-from tools.engine.execution.deduplication import effect_repeat_key, find_recent_duplicate
+from tools.engine.execution.deduplication import find_recent_duplicate
+from tools.engine.execution.effect_run import Start
 from tools.engine.execution.handler import ToolContext
-from tools.engine.execution.limits import recipient_of, why_over_limit
 from tools.engine.execution.outcome import Ending, Outcome, Signal
+from tools.engine.execution.plan import effect_context, effect_key, plan_effect
 from tools.engine.execution.schemas import called_arguments
 from tools.engine.function_calling.attempt import attempt_call
 from tools.engine.function_calling.contexts import Context
@@ -134,17 +132,18 @@ def _begin(call: LiveCall, *, asked_again: bool | None = None) -> StartedCall | 
         if call.heard and asked_again is None and (same := _find_same(started.effect)) is not None:
             return Repeat(call.organization_id, same)
         _log_call(log, call, started, arguments)
-        return _begin_effect(log, started, asked_again=bool(asked_again)) or started
+        return _begin_effect(log, started, project, asked_again=bool(asked_again)) or started
 
 
-def _begin_effect(log: ConversationLog, started: StartedCall, *, asked_again: bool) -> CallAnswer | None:
+def _begin_effect(
+    log: ConversationLog, started: StartedCall, project: Project, *, asked_again: bool
+) -> CallAnswer | None:
     """Begin the call's effect, if it has one. Return its answer if it is held back."""
     if (effect := started.effect) is None:
         return None
     effect.save(force_insert=True)
-    if (held_back := _hold_back(log, effect, asked_again=asked_again)) is not None:
-        return held_back
-    ledger.begin_sending(effect)
+    if CallRun(log, effect, project=project).begin(is_repeat_wanted=asked_again) is not Start.READY:
+        return _answer_of(effect)
     enqueue([ledger.job_for(effect, reason="live", run_after=log.now + RESCUED_AFTER)])
     return None
 
@@ -156,28 +155,13 @@ def _find_same(effect: Effect | None) -> Effect | None:
     return find_recent_duplicate(effect) or find_awaiting_approval(effect)
 
 
-def _hold_back(log: ConversationLog, effect: Effect, *, asked_again: bool) -> CallAnswer | None:
-    """Hold a repeat, fail a call over its limit, or ask for approval. Return None if nothing stops it."""
-    earlier = None if asked_again else _find_same(effect)
-    if earlier is not None and hold_repeat(effect, earlier):
-        announce_held(log, effect)
-    elif too_much := why_over_limit(effect):
-        end_effect(log, effect, Outcome.failed(too_much), state=EffectState.FAILED)
-    elif ledger.needs_approval(effect):
-        ask_for_approval(log, effect)
-    else:
-        return None
-    return _answer_of(effect)
-
-
 def _settle(call: LiveCall, started: StartedCall, outcome: Outcome) -> CallAnswer:
     """Store the outcome. A signal is obeyed at once: there is no reply it could wait for."""
     with tenant_tx(call.organization_id), open_log(call.conversation_id) as log:
         effect = started.effect
         if effect is not None:
             effect.refresh_from_db()
-            end_effect(log, effect, outcome, state=state_of(effect, outcome))
-            enqueue_after_actions(effect)
+            CallRun(log, effect).settle(outcome)
             answer = _answer_of(effect, signal=outcome.signal if effect.state == EffectState.DONE else None)
         else:
             is_done = outcome.ending is Ending.DONE
@@ -231,7 +215,7 @@ def _answer_of(effect: Effect, *, signal: Signal | None = None) -> CallAnswer:
     """The session's answer for an effect in its current state."""
     if effect.state in ledger.OPEN:
         is_waiting = effect.state == EffectState.PLANNED and ledger.needs_approval(effect)
-        return CallAnswer((ALLOWED if is_approved(effect) else APPROVAL) if is_waiting else UNDER_WAY)
+        return CallAnswer((ALLOWED if is_approved(effect) else AWAITS_APPROVAL) if is_waiting else UNDER_WAY)
     ended = {name for name, value in (effect.result or {}).items() if value is True and name in SIGNALS}
     is_done = effect.state == EffectState.DONE
     return CallAnswer(
@@ -243,53 +227,24 @@ def _answer_of(effect: Effect, *, signal: Signal | None = None) -> CallAnswer:
 
 def _key(call: LiveCall) -> str:
     """The idempotency key: the session and the provider's call id, so that a redelivered call is the same call."""
-    return ledger.effect_key(origin=call.conversation_id, tool=f"live:{call.call_id}", step=0, index=0)
+    return effect_key(origin=call.conversation_id, tool=f"live:{call.call_id}", step=0, index=0)
 
 
 def _plan(
     call: LiveCall, conversation: Conversation, project: Project, tool: CompiledTool, arguments: dict[str, Any]
 ) -> StartedCall:
     """Build the call with its context and, if it has side effects, its effect; nothing is stored."""
-    effect = _effect(call, tool, arguments) if tool.kind else None
-    tool_context = _tool_context(call, conversation, project, effect)
-    if effect is not None:
-        effect.repeat_key = effect_repeat_key(effect, effect.arguments, tool_context)
-        effect.recipient = recipient_of(effect.kind, tool_context.contact)[:254]
-    return StartedCall(tool, arguments, tool_context, effect)
-
-
-def _effect(call: LiveCall, tool: CompiledTool, arguments: dict[str, Any]) -> Effect:
-    return Effect(
-        project_id=call.project_id,
-        conversation_id=call.conversation_id,
-        origin=EffectOrigin.LIVE,
-        effect_key=_key(call),
-        tool=tool.name,
-        tool_origin=tool.origin,
-        tool_version=tool.version,
-        kind=tool.kind,
-        delivery=tool.delivery,
-        definition=tool.definition.model_dump(mode="json", by_alias=True),
-        arguments=called_arguments(tool.definition, arguments),
-        arranged_at=timezone.now(),
-    )
-
-
-def _tool_context(call: LiveCall, conversation: Conversation, project: Project, effect: Effect | None) -> ToolContext:
     config = project.agent_version.config if project.agent_version else None
-    key = effect.effect_key if effect else _key(call)
-    return ToolContext(
-        organization_id=cast(UUID, conversation.organization_id),
-        project_id=conversation.project_id,
-        effect_id=effect.pk if effect else UUID(key[:32]),
-        key=key,
-        conversation_id=conversation.pk,
-        turn_id=None,
-        channel=conversation.channel,
-        timezone=config.timezone if config else "UTC",
-        at=timezone.now(),
-        contact=read_contact(conversation.persona_id),
-        business=config.business_name if config else "",
-        shopper=conversation.shopper or {},
-        call=call.context.call,
+    contact = read_contact(conversation.persona_id)
+    place = place_in(conversation, config=config, contact=contact, call=call.context.call)
+    if not tool.kind:
+        key = _key(call)
+        return StartedCall(tool, arguments, place.context(effect_id=UUID(key[:32]), key=key))
+    effect = plan_effect(
+        tool,
+        place,
+        origin=EffectOrigin.LIVE,
+        key=_key(call),
+        arguments=called_arguments(tool.definition, arguments),
     )
+    return StartedCall(tool, arguments, effect_context(effect, place), effect)

@@ -15,7 +15,8 @@ from tests.conversations.effects.conftest import webhook
 from tools.engine.catalogue import CompiledTool, compile_tools
 from tools.engine.custom.service import save
 from tools.engine.execution.deduplication import repeat_key
-from tools.engine.ledger import effect_key, job_for
+from tools.engine.execution.plan import effect_key
+from tools.engine.ledger import job_for
 from tools.models import Effect
 
 TELL = {"type": "send_urgent_message", "options": {"prefix": "Crew"}}

@@ -38,12 +38,12 @@ from todos.models import StandingRule, Todo, TodoStatus
 from todos.services import edit_todo, review_again
 from tools.engine.custom import service
 from tools.engine.definition import RetryPolicy, Trigger
-from tools.engine.execution import limits
 from tools.engine.execution.outcome import Outcome
 from tools.engine.function_calling.contexts import ContextRefused, read_context
 from tools.engine.function_calling.messages import MAX_RESULT_BYTES
 from tools.engine.function_calling.offer import collect_agent_tools
 from tools.engine.function_calling.redaction import MASK
+from tools.engine.policy import POLICIES, KindPolicy
 from tools.engine.registry import builtin_tools
 from tools.engine.transfers import TRANSFER_NUMBERS
 from tools.models import Effect, EffectOrigin, EffectState
@@ -350,7 +350,7 @@ def test_no_tool_runs_while_an_operator_has_the_conversation(live: Live, bell: P
 @pytest.mark.requirement("L19")
 def test_the_daily_limit_applies(live: Live, bell: Probe, monkeypatch: pytest.MonkeyPatch) -> None:
     """The model is told the reason."""
-    monkeypatch.setattr(limits, "DEFAULT_MAX_PER_CONVERSATION", 1)
+    monkeypatch.setitem(POLICIES, "bell", KindPolicy(max_per_conversation=1))
     live.call("ring_bell", {"times": 1}, call_id="a")
     answer = live.call("ring_bell", {"times": 2}, call_id="b")
     assert (answer["is_error"], "that is the limit" in answer["result"], len(bell.done)) == (True, True, 1)

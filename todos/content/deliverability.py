@@ -12,8 +12,9 @@ from todos.content.snapshot import recipients_of
 from todos.models import Todo
 from tools.engine.catalogue import CompiledTool
 from tools.engine.execution.handler import Contact
-from tools.engine.execution.limits import WRITTEN_KINDS, recipient_of
+from tools.engine.execution.limits import recipient_of
 from tools.engine.hooks import read_contact
+from tools.engine.policy import policy_of
 
 
 class MissingContact(StrEnum):
@@ -55,7 +56,7 @@ class Undeliverable:
 
 def needs_contact(tool: CompiledTool) -> bool:
     """True if the tool writes to the customer at their stored address."""
-    return tool.kind in WRITTEN_KINDS and not names_addressee(tool)
+    return policy_of(tool.kind).addressed_by is not None and not names_addressee(tool)
 
 
 def undeliverable_messages(

@@ -7,7 +7,8 @@ from uuid import UUID
 
 from jobs.errors import WrongState
 from projects.common.api_error import ApiError
-from tools.engine import effect_decisions, ledger
+from tools.engine import effect_decisions
+from tools.engine.execution.plan import effect_key
 from tools.models import Effect, EffectState
 
 # The reason why the arguments are fixed, by the effect's state.
@@ -41,7 +42,7 @@ def replan(effect: Effect, *, tool: str, arguments: dict[str, Any]) -> None:
         return
     changes: dict[str, Any] = {"arguments": arguments}
     if effect.attempts:
-        key = ledger.effect_key(origin=effect.pk, tool=effect.tool, step=effect.attempts, index=0)
+        key = effect_key(origin=effect.pk, tool=effect.tool, step=effect.attempts, index=0)
         changes |= {"effect_key": key, "deadline_at": None}
     rows = Effect.objects.filter(pk=effect.pk, state=EffectState.PLANNED, attempts=effect.attempts, callback_hash="")
     if rows.update(**changes) != 1:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager, nullcontext
 from uuid import UUID
 
-from todos.hooks import Transcript, hold_conversation, lock_conversation, read_transcript
+from todos.hooks import Transcript, hold_conversation, read_transcript
 
 
 def load_transcript(conversation_id: UUID | None) -> Transcript:
@@ -18,9 +18,3 @@ def hold(conversation_id: UUID | None) -> AbstractContextManager[None]:
     one.
     """
     return hold_conversation(conversation_id) if conversation_id is not None else nullcontext()
-
-
-def lock(conversation_id: UUID | None) -> None:
-    """Lock a todo's conversation, so that of a todo and a turn that start effects in it at once, one sees the other's."""
-    if conversation_id is not None:
-        lock_conversation(conversation_id)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from todos.content.lifecycle import AGENT, Actor, transition
 from todos.content.versions import end_approvals
-from todos.executor import settle
 from todos.executor.run_context import RunContext, load_run
+from todos.executor.todo_run import TodoRun
 from todos.models import Todo, TodoStatus
 from todos.models.step import MOST_STEPS
 from tools.models import Effect, EffectState
@@ -35,7 +35,7 @@ def fail_run(todo: Todo, reason: str) -> None:
         return
     run = load_run(todo)
     for call in run.open_calls if run else []:
-        settle.fail_call(todo, call, reason)
+        TodoRun(todo, call).fail(reason)
     remaining = load_run(todo)
     is_unknown = remaining is not None and bool(_in_state(_effects(remaining), EffectState.UNKNOWN))
     status = TodoStatus.NEEDS_ATTENTION if is_unknown else TodoStatus.FAILED

@@ -17,12 +17,10 @@ from todos.content.snapshot import recipients_of
 from todos.executor.run_context import RunContext
 from todos.models import TodoCall, TodoStep
 from tools.engine.catalogue import CompiledTool
-from tools.engine.execution.deduplication import effect_repeat_key
-from tools.engine.execution.limits import recipient_of
+from tools.engine.execution.plan import effect_context, effect_key, identify, plan_effect
 from tools.engine.execution.schemas import MalformedTool, arguments_schema, handler_of
 from tools.engine.function_calling.parse_call import CallRefused, call_id_of, find_offered, read_object, storable
 from tools.engine.function_calling.results import error_text
-from tools.engine.ledger import effect_key
 from tools.models import Effect, EffectOrigin, EffectState
 
 NOT_APPROVED = "{address} is not an approved recipient. A colleague has to review it."
@@ -101,25 +99,15 @@ def _plan(run: RunContext, call: TodoCall, *, tool: CompiledTool, is_frozen: boo
         raise CallRefused(NO_ADDRESSEE.format(name=handler.addressee))
     if address and not is_frozen and not _is_approved(address, recipients_of(run.todo)):
         raise UnapprovedAddress(NOT_APPROVED.format(address=storable(address)[:254]))
-    effect = Effect(
-        project_id=run.todo.project_id,
-        conversation_id=run.todo.conversation_id,
+    call.effect = plan_effect(
+        tool,
+        run.place,
         origin=EffectOrigin.TODO,
-        effect_key=effect_key(origin=run.approval.pk, tool=tool.name, step=call.step.number, index=call.index),
-        tool=tool.name,
-        tool_origin=tool.origin,
-        tool_version=tool.version,
-        kind=tool.kind,
-        delivery=tool.delivery,
-        definition=tool.definition.model_dump(mode="json", by_alias=True),
+        key=effect_key(origin=run.approval.pk, tool=tool.name, step=call.step.number, index=call.index),
         quote=run.todo.quote,
         arguments=call.arguments,
-        arranged_at=run.now,
+        addressee=address,
     )
-    context = run.tool_context(effect)
-    effect.repeat_key = effect_repeat_key(effect, effect.arguments, context)
-    effect.recipient = (address.lower() or recipient_of(effect.kind, context.contact))[:254]
-    call.effect = effect
 
 
 def _refresh_repeat_key(run: RunContext, effect: Effect) -> None:
@@ -128,10 +116,8 @@ def _refresh_repeat_key(run: RunContext, effect: Effect) -> None:
     """
     if effect.state != EffectState.PLANNED:
         return
-    context = run.tool_context(effect)
     with suppress(ValidationError):  # an invalid definition is reported when the effect runs
-        effect.repeat_key = effect_repeat_key(effect, effect.arguments, context)
-    effect.recipient = recipient_of(effect.kind, context.contact)[:254]
+        identify(effect, effect_context(effect, run.place))
     Effect.objects.filter(pk=effect.pk).update(repeat_key=effect.repeat_key, recipient=effect.recipient)
 
 

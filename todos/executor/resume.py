@@ -8,12 +8,12 @@ from uuid import UUID
 
 from jobs.errors import WrongState
 from todos.content.lifecycle import Actor, transition
-from todos.executor import settle
 from todos.executor.finish import final_status, finish
 from todos.executor.job_keys import queue_continuation
 from todos.executor.results import reopen_call
 from todos.executor.run_context import load_run, lock_todo
-from todos.hooks import todo_changed
+from todos.executor.todo_run import TodoRun, effect_of
+from todos.hooks import effect_changed, todo_changed
 from todos.models import Todo, TodoCall, TodoStatus
 from tools.engine import effect_decisions, ledger
 from tools.engine.execution.outcome import Outcome
@@ -52,7 +52,7 @@ def settle_callback(effect: Effect, outcome: Outcome) -> None:
     todo, call = _locked(effect)
     if is_effect_final(call):
         return
-    settle.settle(todo, call.step.approval, call, outcome)
+    TodoRun(todo, call).settle(outcome)
     _continue(todo, call, answer="called_back", by=None)
 
 
@@ -63,10 +63,10 @@ def resolve(effect: Effect, *, happened: bool, by: UUID | None) -> Effect:
     approval; otherwise the effect fails. Raises WrongState.
     """
     todo, call = _locked(effect)
-    current = settle.effect_of(call)
+    current = effect_of(call)
     if happened:
         effect_decisions.confirm(current, by=by)
-        settle.close(todo, call)
+        TodoRun(todo, call).close()
         _continue(todo, call, answer="resolved", by=by)
     elif _is_running(todo, call):
         effect_decisions.send_again(current, by=by)
@@ -74,17 +74,17 @@ def resolve(effect: Effect, *, happened: bool, by: UUID | None) -> Effect:
     elif current.pk == todo.effect_id and todo.status in AWAITING:
         # The pending approval executes the effect; a rejection cancels it.
         effect_decisions.send_again(current, by=by)
-        settle.close(todo, call)
+        TodoRun(todo, call).close()
     else:
         _require_unknown(current)
-        settle.end(todo, call, Outcome.failed(CHECKED), state=EffectState.FAILED)
+        TodoRun(todo, call).end(Outcome.failed(CHECKED), state=EffectState.FAILED)
     return current
 
 
 def release(effect: Effect, *, by: UUID | None) -> Effect:
     """Release a held repeat on staff's decision. Raises WrongState, also if the todo's run is over."""
     todo, call = _locked(effect)
-    current = settle.effect_of(call)
+    current = effect_of(call)
     if not _is_running(todo, call):
         raise WrongState(_why_over(todo))
     effect_decisions.release(current, by=by)
@@ -94,7 +94,7 @@ def release(effect: Effect, *, by: UUID | None) -> Effect:
 
 def is_effect_final(call: TodoCall) -> bool:
     """True if the outcome of the call's effect is final."""
-    return settle.effect_of(call).state not in (*ledger.OPEN, EffectState.UNKNOWN)
+    return effect_of(call).state not in (*ledger.OPEN, EffectState.UNKNOWN)
 
 
 def _locked(effect: Effect) -> tuple[Todo, TodoCall]:
@@ -118,7 +118,7 @@ def _why_over(todo: Todo) -> str:
 
 def _reopen(todo: Todo, call: TodoCall, *, answer: str, by: UUID | None) -> None:
     reopen_call(call)
-    settle.announce(todo, settle.effect_of(call))
+    effect_changed.send(todo, effect_of(call))
     _continue(todo, call, answer=answer, by=by)
 
 
@@ -132,7 +132,7 @@ def _continue(todo: Todo, call: TodoCall, *, answer: str, by: UUID | None) -> No
     if todo.status == TodoStatus.IN_PROGRESS or run.open_calls:
         if todo.status == TodoStatus.NEEDS_ATTENTION:
             transition(todo, TodoStatus.IN_PROGRESS, what="resumed", actor=_actor(by))
-        queue_continuation(todo, run.approval, settle.effect_of(call), answer=answer)
+        queue_continuation(todo, run.approval, effect_of(call), answer=answer)
         return
     _conclude(todo, by=by)
 

@@ -23,7 +23,6 @@ from tenancy.threads import in_db
 from todos.approvals import validity
 from todos.approvals.validity import InvalidApproval
 from todos.content.lifecycle import AGENT, transition
-from todos.executor import settle
 from todos.executor.calls import AttemptedCall, execute_calls, record, settle_attempt
 from todos.executor.finish import fail_run, finish
 from todos.executor.job_keys import approval_of, postponed_effects
@@ -31,6 +30,7 @@ from todos.executor.prompt import ExecuteContext
 from todos.executor.run_context import RunContext, load_run, lock_todo, todo_tx
 from todos.executor.steps import Step, build_context, store_frozen_step, take_step
 from todos.executor.stop import catch_up, is_accepted, stop, stop_for_review
+from todos.executor.todo_run import effect_of
 from todos.models import Todo, TodoCall, TodoStatus
 from todos.models.step import MOST_STEPS
 
@@ -52,10 +52,8 @@ async def run_todo(job: ClaimedJob) -> None:
         step = Step(move.calls)
         if move.context is not None:
             step = await take_step(job, move.run, move.context)
-        locked_conversation_id = move.run.todo.conversation_id
-        attempted = await execute_calls(
-            job, step.calls, locked_conversation_id=locked_conversation_id, first=step.first
-        )
+        conversation_id = move.run.todo.conversation_id
+        attempted = await execute_calls(job, step.calls, conversation_id=conversation_id, first=step.first)
 
 
 def fail_todo(job: ClaimedJob, reason: str) -> None:
@@ -136,5 +134,5 @@ def _still_open(run: RunContext) -> list[TodoCall]:
 
 def _due(run: RunContext, calls: Sequence[TodoCall]) -> list[UUID]:
     """The open calls that wait neither for a callback nor for their next attempt."""
-    waiting = postponed_effects(run.approval, [settle.effect_of(call) for call in calls])
+    waiting = postponed_effects(run.approval, [effect_of(call) for call in calls])
     return [call.pk for call in calls if not is_accepted(call) and call.effect_id not in waiting]

@@ -22,13 +22,14 @@ from tenancy.prepared_queries import PreparedQuery
 from tenancy.scope import current_organization_id, tenant_tx
 from todos.content.snapshot import CHANNEL, ApprovalContext, load_approval_context, tools_of
 from todos.content.versions import LOCK, current_approval, load_todo, time_of
-from todos.executor.conversation import hold, lock
+from todos.executor.conversation import hold
 from todos.executor.prompt import SKILL
 from todos.models import Approval, Todo, TodoCall, TodoStep
 from todos.models.step import MOST_STEPS
 from tools.engine.catalogue import CompiledTool
 from tools.engine.definition import Trigger
-from tools.engine.execution.handler import Contact, ToolContext
+from tools.engine.execution.handler import Contact, Place, ToolContext
+from tools.engine.execution.plan import effect_context
 from tools.models import Effect
 
 M = TypeVar("M", bound=Model)
@@ -85,9 +86,9 @@ class RunContext:
         """True if no more steps follow: the frozen call is stored, or the model's last step made no calls."""
         return bool(self.steps) and (self.is_frozen or not self.steps[-1].calls)
 
-    def tool_context(self, effect: Effect) -> ToolContext:
-        """The context in which an effect of this run is executed."""
-        return tool_context_of(self.todo, effect, contact=self.contact)
+    @property
+    def place(self) -> Place:
+        return place_of(self.todo, contact=self.contact)
 
 
 STEPS = PreparedQuery(lambda approval: TodoStep.objects.filter(approval_id=approval).order_by("number"), kinds=(UUID,))
@@ -100,18 +101,14 @@ NO_ID = UUID(int=0)
 
 
 @contextmanager
-def todo_tx(
-    job: ClaimedJob, *, conversation_id: UUID | None = None, locked_conversation_id: UUID | None = None
-) -> Iterator[Todo]:
+def todo_tx(job: ClaimedJob, *, conversation_id: UUID | None = None) -> Iterator[Todo]:
     """A worker's transaction on its todo, which is locked before the job proves its lease (jobs.fence). Raises
     LeaseLost.
 
-    Pass the conversation as `conversation_id` to log changes of effects in the same commit, or as
-    `locked_conversation_id` if an effect may start. Either way it is locked first.
+    Pass the todo's conversation if an effect may start or end: it is locked first, and logs the change in the same
+    commit.
     """
     with tenant_tx(job.organization_id, plans_once=True), hold(conversation_id):
-        if conversation_id is None:
-            lock(locked_conversation_id)
         LOCK(job.organization_id, job.subject_id)
         prove(job)
         # A second statement sees everything that was committed during the wait for the lock.
@@ -148,20 +145,22 @@ def load_run(todo: Todo, *, approval_context: ApprovalContext | None = None) -> 
 
 def tool_context_of(todo: Todo, effect: Effect, *, contact: Contact | None) -> ToolContext:
     """The context in which an effect of a locked todo is executed."""
+    return effect_context(effect, place_of(todo, contact=contact))
+
+
+def place_of(todo: Todo, *, contact: Contact | None) -> Place:
+    """The place in which a locked todo's tools run: outside of any channel."""
     config = config_of(todo)
-    return ToolContext(
+    return Place(
         organization_id=cast(UUID, todo.organization_id),
         project_id=todo.project_id,
-        effect_id=effect.pk,
-        key=effect.effect_key,
         conversation_id=todo.conversation_id,
-        turn_id=effect.turn_id,
+        turn_id=None,
         channel=CHANNEL,
         timezone=config.timezone,
         at=time_of(todo),
         contact=contact,
         business=config.business_name,
-        quote=todo.quote,
     )
 
 

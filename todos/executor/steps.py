@@ -25,7 +25,7 @@ from todos.content.lifecycle import AGENT
 from todos.content.snapshot import recipients_of
 from todos.content.versions import current_approval, time_of
 from todos.executor import planning
-from todos.executor.calls import HeldCall, StartedCall, start_call
+from todos.executor.calls import StartedCall, start_call
 from todos.executor.conversation import load_transcript
 from todos.executor.planning import Plan, plan_calls, plan_frozen
 from todos.executor.prompt import ExecuteContext, build_request
@@ -61,7 +61,7 @@ class Step:
     """A stored step: its calls to execute, and the started first call, if any."""
 
     calls: Sequence[UUID] = ()
-    first: StartedCall | HeldCall | None = None
+    first: StartedCall | None = None
 
 
 async def take_step(job: ClaimedJob, run: RunContext, context: ExecuteContext) -> Step:
@@ -131,7 +131,7 @@ def _commit(
     """Commit the step, its calls and their planned effects, and start the first if `starts_first`. A todo cancelled in the
     meantime gets no step.
     """
-    with todo_tx(job, locked_conversation_id=run.todo.conversation_id if starts_first else None) as todo:
+    with todo_tx(job, conversation_id=run.todo.conversation_id if starts_first else None) as todo:
         writes = WriteBatch()
         writes.insert(_rows(job, todo, records))
         if todo.status != TodoStatus.IN_PROGRESS or todo.version != run.todo.version:

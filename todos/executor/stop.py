@@ -7,8 +7,8 @@ from uuid import UUID
 from todos.approvals.validity import InvalidApproval
 from todos.content.lifecycle import AGENT
 from todos.content.versions import time_of
-from todos.executor import settle
 from todos.executor.results import store_result
+from todos.executor.todo_run import TodoRun, effect_of
 from todos.models import Todo, TodoCall, TodoStatus
 from todos.services import expire_todo, return_to_review
 from tools.engine import ledger
@@ -37,11 +37,11 @@ def stop(todo: Todo, *, approval_id: UUID) -> None:
 
 def catch_up(todo: Todo, call: TodoCall) -> bool:
     """Close a call whose effect has ended or whose callback is overdue. Return False if it is still open."""
-    effect = settle.effect_of(call)
+    effect = effect_of(call)
     if effect.state not in ledger.OPEN:
-        settle.close(todo, call)
+        TodoRun(todo, call).close()
     elif is_accepted(call) and is_overdue(todo, call):
-        settle.fail_call(todo, call, NO_CALLBACK)
+        TodoRun(todo, call).fail(NO_CALLBACK)
     else:
         return False
     return True
@@ -49,7 +49,7 @@ def catch_up(todo: Todo, call: TodoCall) -> bool:
 
 def is_accepted(call: TodoCall) -> bool:
     """True if the tool accepted the latest attempt and will answer later."""
-    effect = settle.effect_of(call)
+    effect = effect_of(call)
     is_of_newest = effect.accepted_at is not None and (
         effect.started_at is None or effect.accepted_at >= effect.started_at
     )
@@ -58,18 +58,18 @@ def is_accepted(call: TodoCall) -> bool:
 
 def is_overdue(todo: Todo, call: TodoCall) -> bool:
     """True if an accepted attempt's callback is overdue."""
-    accepted_at = settle.effect_of(call).accepted_at
+    accepted_at = effect_of(call).accepted_at
     return accepted_at is not None and accepted_at + ledger.CALLBACK_TIMEOUT <= time_of(todo)
 
 
 def _end_call(todo: Todo, call: TodoCall, reason: str) -> None:
-    effect = settle.effect_of(call)
+    effect = effect_of(call)
     if catch_up(todo, call) or is_accepted(call):
         return
     if effect.state == EffectState.SENDING:
-        settle.fail_call(todo, call, WORKER_DIED)
+        TodoRun(todo, call).fail(WORKER_DIED)
     elif effect.pk == todo.effect_id:
         # The planned effect stays open for the next approval, or until the flow that planned it gives up.
         store_result(call, reason, is_error=True)
-    else:
-        settle.cancel(todo, call, reason)
+    elif not TodoRun(todo, call).cancel(reason):
+        TodoRun(todo, call).close()

@@ -7,7 +7,7 @@ from tools.engine.builtin_tool import BuiltinTool, RetryPolicy, Trigger, define
 from tools.engine.execution.handler import Handler
 from tools.engine.gates import needs_calendar
 from tools.services.bookings.booking_reference import BookingReference
-from tools.services.bookings.handler_adapter import requires_verification, transactional_handler
+from tools.services.bookings.handler_adapter import transactional_handler
 
 TOOL = BuiltinTool(
     name="cancel_appointment",
@@ -16,7 +16,7 @@ TOOL = BuiltinTool(
     gate=needs_calendar,
     definition=define("Cancels a booking of the customer's, once they have said that they want it cancelled."),
     handler=Handler(
-        execute=transactional_handler(BookingReference, requires_verification(cancel_booking)),
+        execute=transactional_handler(BookingReference, cancel_booking),
         arguments=BookingReference,
     ),
     moments=(Trigger.TURN, Trigger.LIVE),

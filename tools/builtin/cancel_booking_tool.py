@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from projects.models import Project
-from tools.engine.builtin_tool import BuiltinTool, BusinessState, RetryPolicy, define, switched_on_by
+from tools.engine.builtin_tool import BuiltinTool, RetryPolicy, define, switched_on_by
 from tools.engine.execution.handler import Handler, ToolContext
 from tools.engine.execution.outcome import Outcome
 from tools.models import Booking
@@ -11,21 +11,10 @@ from tools.services.bookings.booking_reference import NOT_FOUND, BookingReferenc
 from tools.services.bookings.date_words import join_words
 from tools.services.bookings.finding import cancelled_by_effect, find_upcoming_bookings
 from tools.services.bookings.formatting import booking_data, booking_words
-from tools.services.bookings.handler_adapter import refused, requires_verification, transactional_handler
+from tools.services.bookings.handler_adapter import refused, transactional_handler
 from tools.services.bookings.services import cancel
 
 WAIT_SECONDS = 30
-SWITCH = "project_attributes_setting_booking_cancellation_enabled"
-TYPE = "project_attributes_setting_booking_cancellation_type"
-
-
-def cancellation(state: BusinessState) -> str:
-    """Open if switched on and the cancellation type is endpoint or project (the default)."""
-    if closed := switched_on_by(SWITCH)(state):
-        return closed
-    attributes = state.attributes
-    kind = attributes[TYPE].value if TYPE in attributes else "project"
-    return "" if kind in {"endpoint", "project"} else f"{TYPE} is {kind}, neither endpoint nor project"
 
 
 def cancel_booking(project: Project, reference: BookingReference, context: ToolContext) -> Outcome:
@@ -50,7 +39,7 @@ TOOL = BuiltinTool(
     name="cancel_booking_tool",
     kind="booking_cancel",
     delivery=RetryPolicy.IDEMPOTENT,
-    gate=cancellation,
+    gate=switched_on_by("project_attributes_setting_booking_cancellation_enabled"),
     definition=define(
         "Cancels a booking that the customer has already made.",
         conditions={
@@ -60,7 +49,7 @@ TOOL = BuiltinTool(
         history=True,
     ),
     handler=Handler(
-        execute=transactional_handler(BookingReference, requires_verification(cancel_booking)),
+        execute=transactional_handler(BookingReference, cancel_booking),
         arguments=BookingReference,
         wait_seconds=WAIT_SECONDS,
         tells=True,

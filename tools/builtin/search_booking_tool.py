@@ -10,7 +10,7 @@ from tools.services.bookings.booking_reference import NOT_FOUND, BookingReferenc
 from tools.services.bookings.date_words import join_words
 from tools.services.bookings.finding import find_upcoming_bookings
 from tools.services.bookings.formatting import booking_data, booking_words
-from tools.services.bookings.handler_adapter import requires_verification, transactional_handler
+from tools.services.bookings.handler_adapter import transactional_handler
 
 WAIT_SECONDS = 30
 
@@ -35,7 +35,7 @@ TOOL = BuiltinTool(
         },
     ),
     handler=Handler(
-        execute=transactional_handler(BookingReference, requires_verification(search_booking)),
+        execute=transactional_handler(BookingReference, search_booking),
         arguments=BookingReference,
         wait_seconds=WAIT_SECONDS,
         tells=True,

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import Count, Exists, Max, OuterRef, QuerySet, Subquery, Value
+from django.db.models.fields.json import KeyTextTransform
 
 from projects.common.verticals import VERTICALS, Capability
 from projects.models import AgentVersion, Article, Project, Source
@@ -32,7 +33,8 @@ class BusinessState:
 
     `enabled_tools` is the allowlist; None allows all. `connected` holds the kinds of its working sources, `escalations`
     the actions of its escalation `rules`. `channel` is normalized: a webcall counts as a phone call. `has_own_tools` is
-    true if the project has custom tools, `has_own_moments` if an enabled one sets `moments`.
+    true if the project has custom tools, `has_own_moments` if an enabled one sets `moments`; `approved_tools` are the
+    enabled ones that require approval.
     """
 
     channel: str
@@ -48,6 +50,7 @@ class BusinessState:
     has_articles: bool = False
     has_own_tools: bool = False
     has_own_moments: bool = False
+    approved_tools: frozenset[str] = frozenset()
     business_name: str = ""
     agent_name: str = ""
     region: str = "US"
@@ -87,6 +90,11 @@ STATE_QUERY = PreparedQuery(
         has_own_moments=Exists(
             CustomTool.objects.filter(project_id=OuterRef("pk"), is_enabled=True, definition__has_key="moments")
         ),
+        approved_tools=ArraySubquery(
+            CustomTool.objects.annotate(is_approved=KeyTextTransform("requires_approval", "definition"))
+            .filter(project_id=OuterRef("pk"), is_enabled=True, is_removed=False, is_approved="true")
+            .values("name")
+        ),
         definitions=_definitions_aggregate(Count("pk")),
         newest_definition=_definitions_aggregate(Max("updated_at")),
     ).filter(pk=project),
@@ -124,6 +132,7 @@ def build_state(
         has_articles=bool(facts.get("has_articles")),
         has_own_tools=bool(facts.get("has_own_tools")),
         has_own_moments=bool(facts.get("has_own_moments")),
+        approved_tools=frozenset(facts.get("approved_tools", ())),
         business_name=config.business_name,
         agent_name=config.agent_name,
         region=config.region,

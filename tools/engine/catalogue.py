@@ -17,6 +17,7 @@ from tools.engine.execution.schemas import NO_PARAMETERS, MalformedTool, called_
 from tools.engine.gates import needs_calendar
 from tools.engine.keyed_cache import KeyedCache
 from tools.engine.platform import StoredDefinition, interpolate, stored_definitions
+from tools.engine.policy import why_kind_closed
 from tools.engine.registry import builtin_tools
 
 BUILT_IN, CUSTOM = "built-in", "custom"
@@ -98,9 +99,15 @@ def merge_tools(
     }
     for own in custom:
         if (names is None or own.name in names) and (own.is_enabled or own.name not in known):
-            merged[own.name] = compile_custom(own)
+            merged[own.name] = compile_own(own, state)
     compiled = [merged[name] for name in sorted(merged)]
     return compiled if moment is None else at_moment(compiled, moment)
+
+
+def compile_own(tool: CurrentTool, state: BusinessState) -> CompiledTool:
+    """Compile a custom tool for one business: the kind of a built-in tool that it overrides brings its approval."""
+    compiled = compile_custom(tool)
+    return replace(compiled, definition=_with_approval(compiled.kind, compiled.definition, state))
 
 
 def compile_custom(tool: CurrentTool) -> CompiledTool:
@@ -153,7 +160,7 @@ def why_not(tool: BuiltinTool, state: BusinessState, *, category: str | None = N
     if is_called_by_model(tool) and state.enabled_tools is not None and tool.name not in state.enabled_tools:
         return "not on this agent's list of tools"
     needed = CATEGORIES.get(category or tool.category)
-    return (needed(state) if needed else "") or tool.gate(state)
+    return (needed(state) if needed else "") or tool.gate(state) or why_kind_closed(tool.kind, state)
 
 
 def is_called_by_model(tool: BuiltinTool | CompiledTool) -> bool:
@@ -171,7 +178,7 @@ def compile_builtin(
         why_not=why_not(tool, state),
         kind=tool.kind,
         delivery=tool.delivery,
-        definition=_with_approval(tool, state),
+        definition=_with_approval(tool.kind, tool.definition, state),
         moments=tool.moments,
         capability=tool.capability or "",
         channels=tool.channels,
@@ -218,10 +225,23 @@ def _with_defaults(stored: StoredDefinition, defaults: StoredDefinition) -> Stor
     )
 
 
-def _with_approval(tool: BuiltinTool, state: BusinessState) -> ToolDefinition:
-    """A built-in tool's definition, with approval required if the project's setting says so."""
-    needs_approval = Trigger.TASK in tool.moments and is_on(state.attributes, approval_setting(tool.name))
-    return tool.definition.model_copy(update={"requires_approval": True}) if needs_approval else tool.definition
+def needs_approval_now(kind: str, state: BusinessState) -> bool:
+    """True if the business requires approval of this kind: by the setting of one of its built-in tools, or with a custom
+    tool of the same name that requires it.
+    """
+    of_kind = [tool for tool in builtin_tools().values() if kind and tool.kind == kind]
+    return any(tool.name in state.approved_tools or _is_approval_set(tool, state) for tool in of_kind)
+
+
+def _is_approval_set(tool: BuiltinTool, state: BusinessState) -> bool:
+    return Trigger.TASK in tool.moments and is_on(state.attributes, approval_setting(tool.name))
+
+
+def _with_approval(kind: str, definition: ToolDefinition, state: BusinessState) -> ToolDefinition:
+    """The definition, with approval required if the business requires it of this kind."""
+    if not needs_approval_now(kind, state):
+        return definition
+    return definition.model_copy(update={"requires_approval": True})
 
 
 def _delivery_of(definition: ToolDefinition) -> RetryPolicy:

@@ -16,6 +16,8 @@ read_contact: Hook[Callable[[UUID | None], Contact | None]] = Hook("read_contact
 # Return the claims of a customer's last visit as a signed-in shopper, or an empty mapping. Raises ApiError for an
 # unknown customer.
 read_shopper: Hook[Callable[[Project, UUID], Mapping[str, Any]]] = Hook("read_shopper")
+# Return the sentence that tells the agent to verify the customer first, or "" if the project's level is met.
+why_unverified: Hook[Callable[[Project, UUID | None], str]] = Hook("why_unverified")
 # Flag a persona for staff, with the reason.
 flag_customer: Hook[Callable[[UUID, str], None]] = Hook("flag_customer")
 # Sent when a person has marked a promise as kept or withdrawn it.

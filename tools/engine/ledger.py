@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -22,7 +21,9 @@ from tenancy.postgresql.prepared import Prepared
 from tenancy.prepared_queries import PreparedQuery
 from tenancy.scope import current_organization_id
 from tenancy.write_batch import insert_rows
+from tools.engine.execution.handler import ToolContext
 from tools.engine.execution.outcome import Outcome
+from tools.engine.execution.plan import identify
 from tools.engine.verdicts import Judgement
 from tools.models import Effect, EffectState, Verdict
 
@@ -75,34 +76,6 @@ def store_verdicts(judgements: Iterable[Judgement], *, conversation_id: UUID, tu
     )
 
 
-def plan_effects(
-    judgements: Iterable[Judgement], *, project_id: UUID, conversation_id: UUID, turn_id: UUID
-) -> list[Effect]:
-    """Plan one effect per fired tool, with a snapshot of its definition. The caller queues `job_for` each."""
-    return insert_rows(
-        Effect(
-            project_id=project_id,
-            conversation_id=conversation_id,
-            turn_id=turn_id,
-            effect_key=effect_key(origin=turn_id, tool=judgement.tool.name, step=0, index=0),
-            tool=judgement.tool.name,
-            tool_origin=judgement.tool.origin,
-            tool_version=judgement.tool.version,
-            kind=judgement.tool.kind,
-            delivery=judgement.tool.delivery,
-            definition=judgement.tool.definition.model_dump(mode="json", by_alias=True),
-            quote=judgement.quote,
-        )
-        for judgement in judgements
-        if judgement.fired
-    )
-
-
-def effect_key(*, origin: UUID, tool: str, step: int, index: int) -> str:
-    """The unique key of an effect: its position in the plan, never model output."""
-    return hashlib.sha256(f"{origin}:{tool}:{step}:{index}".encode()).hexdigest()
-
-
 def job_for(effect: Effect, *, reason: str = "", run_after: datetime | None = None) -> JobRequest:
     """The job that executes an effect. `reason` distinguishes an effect's later jobs from its first."""
     return JobRequest(
@@ -125,10 +98,12 @@ def is_after_actions_job(key: str) -> bool:
     return key.endswith(f":{ALONE}")
 
 
-def store_arguments(effect: Effect, arguments: Mapping[str, Any], *, repeat_key: str, recipient: str) -> bool:
+def store_arguments(effect: Effect, arguments: Mapping[str, Any], *, context: ToolContext) -> bool:
     """Store the arguments a model extracted, before anything acts on them. Return False if they were stored already."""
+    effect.arguments = dict(arguments)
+    identify(effect, context)
     changed = Effect.objects.filter(pk=effect.pk, state=EffectState.PLANNED, arranged_at=None).update(
-        arguments=dict(arguments), arranged_at=Now(), repeat_key=repeat_key, recipient=recipient[:254]
+        arguments=effect.arguments, arranged_at=Now(), repeat_key=effect.repeat_key, recipient=effect.recipient
     )
     effect.refresh_from_db()
     return changed == 1
@@ -137,6 +112,14 @@ def store_arguments(effect: Effect, arguments: Mapping[str, Any], *, repeat_key:
 def needs_approval(effect: Effect) -> bool:
     """True if a person must approve the effect before its first attempt. Resolving or releasing it counts as approval."""
     return effect.definition.get("requires_approval") is True and effect.resolved_at is None
+
+
+def require_approval(effect: Effect) -> None:
+    """Require a person's approval of a planned effect, because the business has asked for it since."""
+    if effect.definition.get("requires_approval") is True:
+        return
+    effect.definition = {**effect.definition, "requires_approval": True}
+    Effect.objects.filter(pk=effect.pk, state=EffectState.PLANNED).update(definition=effect.definition)
 
 
 def begin_sending(effect: Effect, *, callback_hash: str = "") -> bool:

@@ -6,13 +6,11 @@ from uuid import UUID
 
 from conversations.live.event_log import open_log
 from conversations.models import TurnCall
-from conversations.tool_runs.calls.results import end_call, end_with_effect
-from conversations.tool_runs.effects.outcome_events import announce_cancelled
+from conversations.tool_runs.calls.turn_call_run import TurnCallRun
 from jobs.sweep import sweep_tenants
 from tools.engine import ledger
 from tools.engine.execution.outcome import Outcome
 from tools.engine.execution.outcome_policy import WORKER_DIED
-from tools.engine.function_calling.results import result_of
 from tools.models import EffectState
 
 NOT_BEGUN = "The reply it belonged to was never finished."
@@ -42,8 +40,8 @@ def _end(conversation_id: UUID, call_id: UUID) -> None:
         effect = call.effect
         if effect is None or effect.state not in ledger.OPEN:
             return
+        run = TurnCallRun(log, call)
         if effect.state == EffectState.SENDING:
-            end_with_effect(log, call, Outcome.unknown(WORKER_DIED))
-        elif ledger.cancel(effect, reason=NOT_BEGUN):
-            announce_cancelled(log, effect)
-            end_call(log, call, result_of(effect), is_error=True)
+            run.settle(Outcome.unknown(WORKER_DIED))
+        else:
+            run.cancel(NOT_BEGUN)

@@ -20,8 +20,7 @@ from conversations.live.tokens import TokenWriter
 from conversations.models import TurnCall, TurnStep
 from conversations.prompts.budget import make_room
 from conversations.tool_runs.calls.plan import context_of, plan_step
-from conversations.tool_runs.calls.results import settle_call
-from conversations.tool_runs.calls.start import StartedCalls, start_calls, store_step
+from conversations.tool_runs.calls.start import StartedCalls, settle_call, start_calls, store_step
 from conversations.tool_runs.effects.argument_extraction import has_asked_again
 from conversations.tool_runs.effects.effect_context import EffectContext, load_effect_context
 from jobs.failpoints import failpoint
@@ -30,6 +29,7 @@ from jobs.lanes import ClaimedJob
 from jobs.model_client import model_client
 from llm.errors import StreamCut
 from llm.types import CallRecord, ChatRequest, Completion, FinishReason
+from projects.models import Project
 from tenancy.prepared_queries import PreparedQuery
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
@@ -243,12 +243,16 @@ def _store(loop: ToolLoop, completion: Completion) -> tuple[ToolStep, StartedCal
     with job_log(loop.job, loop.turn_context.conversation.pk) as log:
         step, calls = plan_step(loop.turn_context, loop.offer, completion, number=len(loop.steps) + 1)
         store_step(log, step, calls)
-        return ToolStep(step, calls), start_calls(log, calls)
+        return ToolStep(step, calls), start_calls(log, calls, project=_project(loop))
 
 
 def _start(loop: ToolLoop, calls: Sequence[TurnCall], *, asked_again: bool | None = None) -> StartedCalls:
     with job_log(loop.job, loop.turn_context.conversation.pk) as log:
-        return start_calls(log, calls, asked_again=asked_again)
+        return start_calls(log, calls, project=_project(loop), asked_again=asked_again)
+
+
+def _project(loop: ToolLoop) -> Project:
+    return cast(Project, loop.turn_context.conversation.project)
 
 
 def _settle(loop: ToolLoop, call: TurnCall, outcome: Outcome) -> None:

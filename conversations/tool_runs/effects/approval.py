@@ -9,12 +9,11 @@ from conversations.models.event import EventType
 from todos.content.lifecycle import AGENT
 from todos.models import Todo, TodoSource, TodoStatus
 from todos.services import make_todo
-from tools.engine import ledger
 from tools.engine.execution.deduplication import find_planned_duplicate
 from tools.engine.ledger import needs_approval
 from tools.engine.presenters import effect_payload
 from tools.engine.promises import extend_deadlines
-from tools.models import Effect, EffectState
+from tools.models import Effect
 
 APPROVED = (TodoStatus.APPROVED, TodoStatus.IN_PROGRESS)
 UNFINISHED = (TodoStatus.PENDING_REVIEW, *APPROVED)
@@ -34,11 +33,6 @@ def find_awaiting_approval(effect: Effect) -> Effect | None:
 def is_approved(effect: Effect) -> bool:
     """True if a planned effect was approved, by a person or a standing rule."""
     return Todo.objects.filter(effect=effect, status__in=APPROVED).exists()
-
-
-def hold_repeat(effect: Effect, earlier: Effect) -> bool:
-    """Hold a repeat of a done or planned effect. Return False if it has begun or ended meanwhile."""
-    return ledger.hold_back(effect, earlier, is_allowed=earlier.state == EffectState.PLANNED and is_approved(earlier))
 
 
 def ask_for_approval(log: ConversationLog, effect: Effect) -> bool:

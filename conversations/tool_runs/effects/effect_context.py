@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
@@ -11,6 +10,7 @@ from django.utils import timezone
 
 from conversations.common.business_hours import working_status
 from conversations.common.contacts import contact_from_fields
+from conversations.common.place import place_in
 from conversations.context.summaries import summary_before
 from conversations.context.transcript import as_line, read_transcript
 from conversations.models import Conversation, Message, PersonaField, Turn
@@ -20,6 +20,8 @@ from llm.types import ModelSpec
 from projects.agents.model_choice import model_for
 from projects.models.agent_config import AgentConfig
 from tools.engine.execution.handler import ToolContext
+from tools.engine.execution.plan import effect_context
+from tools.engine.execution.rules import Refusal, RuleInput, find_refusal
 from tools.engine.skills.arguments import SKILL, ExtractionContext, KnownFact
 from tools.engine.skills.detect import TranscriptLine
 from tools.models import Effect, EffectState
@@ -32,7 +34,8 @@ MOST_EARLIER = 5
 class EffectContext:
     """An effect and its context; its arguments are extracted from `extraction_context`.
 
-    `is_observed` is True once the observer has processed every customer message up to the effect's turn.
+    `is_observed` is True once the observer has processed every customer message up to the effect's turn. `refusal` is
+    the rule that refuses an effect without arguments, for which no model is asked.
     """
 
     effect: Effect
@@ -42,6 +45,7 @@ class EffectContext:
     extraction_context: ExtractionContext
     model: ModelSpec
     is_observed: bool
+    refusal: Refusal | None = None
 
 
 def load_effect_context(effect_id: UUID) -> EffectContext:
@@ -52,14 +56,18 @@ def load_effect_context(effect_id: UUID) -> EffectContext:
     # Checked before the fields are read: an observer that finishes in between has written them.
     is_observed = not _observers(effect, conversation).exists()
     fields = {field.key: field.value for field in PersonaField.objects.filter(persona_id=conversation.persona_id)}
+    contact = contact_from_fields(conversation.persona_id, fields)
+    place = place_in(conversation, config=config, contact=contact, turn_id=effect.turn_id)
+    rules = RuleInput(effect, conversation.project, conversation.channel, conversation.persona_id)
     return EffectContext(
         effect=effect,
         conversation=conversation,
         config=config,
-        tool_context=_tool_context(effect, conversation, config, fields),
+        tool_context=effect_context(effect, place),
         extraction_context=_extraction_context(effect, conversation, config, fields),
         model=model_for(conversation.project, config, SKILL),
         is_observed=is_observed,
+        refusal=find_refusal(rules) if effect.arranged_at is None else None,
     )
 
 
@@ -74,25 +82,6 @@ def _observers(effect: Effect, conversation: Conversation) -> QuerySet[Job]:
     turn = Turn.objects.filter(pk=effect.turn_id).values("seq") if effect.turn_id else Turn.objects.none()
     live = Job.objects.filter(lane="observer", subject_id=conversation.pk, state__in=LIVE)
     return live.filter(ordinal__lte=turn[:1])
-
-
-def _tool_context(
-    effect: Effect, conversation: Conversation, config: AgentConfig, fields: dict[str, str]
-) -> ToolContext:
-    return ToolContext(
-        organization_id=cast(UUID, conversation.organization_id),
-        project_id=conversation.project_id,
-        effect_id=effect.pk,
-        key=effect.effect_key,
-        conversation_id=conversation.pk,
-        turn_id=effect.turn_id,
-        channel=conversation.channel,
-        timezone=config.timezone,
-        at=timezone.now(),
-        contact=contact_from_fields(conversation.persona_id, fields),
-        business=config.business_name,
-        quote=effect.quote,
-    )
 
 
 def _extraction_context(

@@ -1,4 +1,4 @@
-"""Tells the conversation about its effects: events, promises, the end of a wait, and messages to the agent."""
+"""Tells the agent how effects ended: through the wait for them, or by a message of its own."""
 
 from __future__ import annotations
 
@@ -10,19 +10,12 @@ from conversations.followups.proactive import say_proactively
 from conversations.followups.waits import end_wait
 from conversations.live.event_log import ConversationLog, lock_conversation
 from conversations.models import Event, WaitOutcome
-from conversations.models.event import URGENT, EventType
-from conversations.turns.channel_signals import apply_signal
-from jobs.enqueue import enqueue
+from conversations.models.event import URGENT
 from tools.engine import ledger
 from tools.engine.definition import ActionType, ToolDefinition
-from tools.engine.execution.after_actions import plan_after_actions, tells
-from tools.engine.execution.outcome import Outcome
-from tools.engine.execution.outcome_policy import NextStep, may_have_happened, next_attempt_at, next_step
 from tools.engine.execution.run import definition_of
 from tools.engine.execution.schemas import handler_of
-from tools.engine.presenters import effect_payload
-from tools.engine.promises import settle_promises
-from tools.models import AfterAction, AfterActionState, Effect, EffectOrigin, EffectState
+from tools.models import Effect, EffectOrigin, EffectState
 
 UNKNOWN_OUTCOME = (
     "It is not known whether what was promised (“{quote}”) has happened; a colleague is checking it. "
@@ -33,44 +26,7 @@ FAULT = "{tool} was not done: a fault on our side kept it from being tried. Staf
 # Reason of the job that checks whether the callback came.
 CALLBACK = "callback"
 NO_CALLBACK = "It was taken on, and no result has come."
-SPOKEN_AGAIN = "The customer spoke again after the goodbye."
-STATES = {NextStep.DONE: EffectState.DONE, NextStep.FAILED: EffectState.FAILED, NextStep.UNKNOWN: EffectState.UNKNOWN}
 OUTCOMES = {EffectState.DONE: WaitOutcome.RESULT, EffectState.HELD: WaitOutcome.RESULT}
-
-
-def settle(log: ConversationLog, effect: Effect, outcome: Outcome) -> None:
-    """Store an attempt's outcome with all its consequences, under the conversation's lock.
-
-    A finished effect does not change.
-    """
-    course = next_step(effect, outcome, now=log.now)
-    if course is NextStep.AGAIN:
-        _try_again(log, effect, outcome)
-    elif course is NextStep.LATER:
-        _wait_for_callback(log, effect, outcome)
-    else:
-        end_effect(log, effect, outcome, state=STATES[course])
-
-
-def record_failure(log: ConversationLog, effect: Effect, reason: str, *, told: str = "") -> None:
-    """End an effect that cannot be retried: as unknown if it may have happened, else as failed.
-
-    `told` replaces the reason in what the agent is told about a failed one.
-    """
-    state = EffectState.UNKNOWN if effect.state == EffectState.SENDING or effect.is_uncertain else EffectState.FAILED
-    end_effect(log, effect, Outcome.failed(reason, told=told), state=state)
-
-
-def announce_held(log: ConversationLog, effect: Effect) -> None:
-    """Announce a held repeat. Its promise becomes the earlier effect's, and the agent reads that it was done already."""
-    _announce(log, effect)
-    end_wait(log, effect.pk, outcome=WaitOutcome.RESULT, told=effect.told)
-
-
-def announce_cancelled(log: ConversationLog, effect: Effect) -> None:
-    """Announce a cancelled effect, and tell the agent, who promised it."""
-    _announce(log, effect)
-    tell_end(log, effect)
 
 
 def tell_end(log: ConversationLog, effect: Effect) -> None:
@@ -114,56 +70,6 @@ def definition_or_none(effect: Effect) -> ToolDefinition | None:
         return definition_of(effect)
     except ValidationError:
         return None
-
-
-def end_effect(log: ConversationLog, effect: Effect, outcome: Outcome, *, state: EffectState) -> None:
-    """End an effect in `state`, with all consequences; a finished effect does not change."""
-    if outcome.signal is not None and not apply_signal(
-        log, outcome.signal, turn_id=effect.turn_id, result=outcome.result
-    ):
-        outcome, state = Outcome.failed(SPOKEN_AGAIN), EffectState.CANCELLED
-    if not ledger.store_outcome(effect, outcome, state=state):
-        return
-    rows = _plan_after_actions(effect) if state != EffectState.UNKNOWN else []
-    _announce(log, effect)
-    if state == EffectState.CANCELLED:
-        end_wait(log, effect.pk, outcome=WaitOutcome.FAILURE, told=SPOKEN_AGAIN)
-    elif not any(_tells_the_end(row, effect) for row in rows):
-        tell_end(log, effect)
-
-
-def _tells_the_end(row: AfterAction, effect: Effect) -> bool:
-    """True if an after-action will tell the agent the end. A tool that is itself a message needs no second one."""
-    is_message = definition_of(effect).action.type is ActionType.SEND_URGENT_MESSAGE
-    will_tell = tells(row) and row.state == AfterActionState.PLANNED
-    return will_tell and not (is_message and row.options.get("message"))
-
-
-def _plan_after_actions(effect: Effect) -> list[AfterAction]:
-    definition = definition_or_none(effect)
-    if definition is None or not definition.after_actions or AfterAction.objects.filter(effect=effect).exists():
-        return []
-    return plan_after_actions(effect, definition)
-
-
-def _try_again(log: ConversationLog, effect: Effect, outcome: Outcome) -> None:
-    due_at = next_attempt_at(effect, outcome, now=log.now)
-    if ledger.requeue(effect, outcome, is_uncertain=may_have_happened(effect, outcome)):
-        enqueue([ledger.job_for(effect, reason=f"attempt:{effect.attempts + 1}", run_after=due_at)])
-        _announce(log, effect, idn="effect_retrying")
-
-
-def _wait_for_callback(log: ConversationLog, effect: Effect, outcome: Outcome) -> None:
-    if ledger.mark_accepted(effect, outcome):
-        reason = f"{CALLBACK}:{effect.attempts}"
-        enqueue([ledger.job_for(effect, reason=reason, run_after=log.now + ledger.CALLBACK_TIMEOUT)])
-        _announce(log, effect, idn="effect_accepted")
-
-
-def _announce(log: ConversationLog, effect: Effect, *, idn: str = "") -> None:
-    """Publish the effect's state to the live stream and its promises."""
-    settle_promises(effect)
-    log.add_event(idn or f"effect_{effect.state}", payload=effect_payload(effect), type=EventType.EFFECT)
 
 
 def _has_to_be_said(effect: Effect) -> bool:

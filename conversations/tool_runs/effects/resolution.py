@@ -8,7 +8,8 @@ from django.http import Http404
 
 from conversations.live.event_log import open_log
 from conversations.models.event import EventType
-from conversations.tool_runs.effects.outcome_events import conversation_of, settle, tell_end
+from conversations.tool_runs.effects.conversation_run import ConversationRun
+from conversations.tool_runs.effects.outcome_events import conversation_of, tell_end
 from jobs.enqueue import enqueue
 from projects.common.crypto import WrongSecret
 from projects.models import Project
@@ -76,7 +77,7 @@ def store_callback(effect_id: UUID, *, token: str, body: bytes) -> bool:
     with open_log(conversation_of(effect)) as log:
         effect = Effect.objects.select_for_update().get(pk=effect_id)
         if effect.state in CALLED_BACK:
-            settle(log, effect, _outcome(effect, reply))
+            ConversationRun(log, effect).settle(_outcome(effect, reply))
             if effect.after_actions.filter(state=AfterActionState.PLANNED).exists():
                 enqueue([ledger.job_for(effect, reason="called_back")])
     return True

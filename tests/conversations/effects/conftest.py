@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from conversations.common.place import place_in
 from conversations.live.event_log import open_log
 from conversations.models import Conversation, Event, Message, MessageRole, Turn, TurnStatus
 from jobs import claims
@@ -23,7 +24,8 @@ from tests.conversations.effects.target import Target, target_server
 from tests.processes import ScriptedModel
 from tools.engine.catalogue import compile_tools
 from tools.engine.custom.service import save
-from tools.engine.ledger import job_for, plan_effects
+from tools.engine.execution.plan import plan_commitments
+from tools.engine.ledger import job_for
 from tools.engine.promises import PromiseSource, open_promises
 from tools.engine.verdicts import Judgement
 from tools.models import Effect
@@ -91,12 +93,9 @@ class Bench:
                 Judgement(tool=compiled[name], fired=True, rule="", reason="", quote=quote, conditions={})
                 for name in names
             ]
-            effects = plan_effects(
-                judgements,
-                project_id=self.tenant.project.pk,
-                conversation_id=self.conversation.pk,
-                turn_id=turn.pk,
-            )
+            conversation = Conversation.objects.get(pk=self.conversation.pk)
+            place = place_in(conversation, config=None, contact=None, turn_id=turn.pk)
+            effects = plan_commitments(judgements, place)
             source = PromiseSource(
                 project_id=self.tenant.project.pk,
                 conversation_id=self.conversation.pk,

@@ -10,7 +10,7 @@ from conversations.flows import effects
 from conversations.followups.waits import open_wait
 from conversations.live.event_log import open_log
 from conversations.models import Turn, Wait
-from conversations.tool_runs.effects.outcome_events import SPOKEN_AGAIN
+from conversations.tool_runs.effects.conversation_run import SPOKEN_AGAIN
 from conversations.turns.services import give_fields
 from jobs import claims
 from jobs.lanes import lane_of

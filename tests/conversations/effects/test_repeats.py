@@ -19,11 +19,9 @@ from tools.builtin.create_meeting_tool import INTEGRATION
 from tools.engine.execution.deduplication import find_duplicate, find_recent_duplicate
 from tools.engine.execution.handler import Contact
 from tools.engine.execution.limits import (
-    DEFAULT_MAX_PER_CONVERSATION,
-    MAX_PER_CONVERSATION,
-    MAX_PER_RECIPIENT,
     recipient_of,
 )
+from tools.engine.policy import policy_of
 from tools.models import Booking, Effect, EffectState
 from tools.services.bookings.reservations import ReservationArguments
 from tools.services.bookings.resources import create_resource
@@ -203,7 +201,7 @@ def test_a_lookup_is_never_a_repeat(bench: Bench, target: Target) -> None:
 
 def test_effects_per_conversation_and_day_are_limited(texting: Bench) -> None:
     [effect] = texting.plan("send_sms_tool")
-    fill(texting, effect, MAX_PER_CONVERSATION["sms"], conversation_id=texting.conversation.pk)
+    fill(texting, effect, policy_of("sms").max_per_conversation, conversation_id=texting.conversation.pk)
     texting.run()
     found = texting.effect(effect)
     assert found.state == "failed"
@@ -213,7 +211,7 @@ def test_effects_per_conversation_and_day_are_limited(texting: Bench) -> None:
 def test_lookups_do_not_count_toward_the_limit(bench: Bench, target: Target) -> None:
     bench.tool("look_up", webhook(target.url, method="GET"))
     [effect] = bench.plan("look_up")
-    fill(bench, effect, DEFAULT_MAX_PER_CONVERSATION, conversation_id=bench.conversation.pk)
+    fill(bench, effect, policy_of("webhook").max_per_conversation, conversation_id=bench.conversation.pk)
     bench.run()
     assert bench.effect(effect).state == "done"
 
@@ -226,7 +224,7 @@ def test_recipients_are_compared_in_normalized_form() -> None:
 def test_effects_per_recipient_and_day_are_limited(texting: Bench) -> None:
     """Over all conversations, whoever claims the number."""
     [effect] = texting.plan("send_sms_tool")
-    fill(texting, effect, MAX_PER_RECIPIENT, recipient=PHONE.removeprefix("+"))
+    fill(texting, effect, policy_of("sms").max_per_recipient, recipient=PHONE.removeprefix("+"))
     texting.run()
     assert "recipient" in texting.effect(effect).error
 

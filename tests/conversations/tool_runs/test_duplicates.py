@@ -9,7 +9,7 @@ from conversations.models.event import EventType
 from projects.records.attributes import set_attribute
 from tests.conversations.tool_runs.probe import Probe
 from tests.conversations.tool_runs.turns import Turns
-from tools.engine.execution import limits
+from tools.engine.policy import POLICIES, KindPolicy
 from tools.engine.transfers import TRANSFER_NUMBERS
 from tools.models import EffectState
 
@@ -92,7 +92,7 @@ def test_a_transfer_to_an_invented_number_is_refused(phone: Turns) -> None:
 def test_a_call_over_the_daily_limit_is_an_error_for_the_model(
     turns: Turns, bell: Probe, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(limits, "DEFAULT_MAX_PER_CONVERSATION", 1)
+    monkeypatch.setitem(POLICIES, "bell", KindPolicy(max_per_conversation=1))
     turns.calls_tool("ring_bell", {"times": 1})
     turns.calls_tool("ring_bell", {"times": 2})
     turns.says("It rang once.")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tests.conversations.effects.target import Answers, Target
@@ -10,7 +12,7 @@ from todos.executor.finish import STEP_LIMIT_REACHED
 from todos.executor.run_context import StepWithCalls
 from todos.executor.steps import as_messages
 from todos.models.step import MOST_STEPS
-from tools.engine.execution import limits
+from tools.engine.policy import POLICIES
 
 CALLER = "send_email_to_caller"
 
@@ -136,7 +138,7 @@ def test_a_claim_without_a_tool_call_completes_nothing(runs: Runs) -> None:
 @pytest.mark.requirement("L19")
 def test_messages_above_the_daily_limit_are_an_error(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
     """Approving the todo doesn't lift the limit."""
-    monkeypatch.setattr(limits, "MAX_PER_CONVERSATION", {"email": 1})
+    monkeypatch.setitem(POLICIES, "email", replace(POLICIES["email"], max_per_conversation=1))
     runs.calls_tool(CALLER)
     runs.calls_tool(CALLER, {**LETTER, "body": "Something else."})
     runs.says()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
+from dataclasses import replace
 from datetime import timedelta
 from uuid import uuid4
 
@@ -20,8 +21,8 @@ from tests.conversations.threads import in_thread
 from tests.processes import until
 from tests.todos.executor.conftest import Runs
 from tools.engine import ledger
-from tools.engine.execution import limits
 from tools.engine.execution.limits import why_over_limit
+from tools.engine.policy import POLICIES
 from tools.models import Effect, EffectState
 
 CALLER = "send_email_to_caller"
@@ -61,7 +62,7 @@ def test_a_todo_does_not_repeat_an_effect_that_a_turn_starts_concurrently(runs: 
 def test_concurrent_conversations_share_a_recipients_daily_limit(
     runs: Runs, done: Effect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(limits, "MAX_PER_RECIPIENT", 1)
+    monkeypatch.setitem(POLICIES, "email", replace(POLICIES["email"], max_per_recipient=1))
     with runs.tenant.tx():
         other = start_conversation(runs.tenant.project, channel="chat", external_id="bob", known={}, metadata={})
 

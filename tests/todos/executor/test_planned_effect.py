@@ -24,7 +24,7 @@ from todos.executor.calls import execute_calls
 from todos.models import Todo, TodoSource
 from todos.services import cancel_todo, return_to_review, review_again
 from tools.builtin.send_email_tool import TOOL
-from tools.engine.ledger import effect_key
+from tools.engine.execution.plan import effect_key
 from tools.models import Effect
 
 OTHER = {**LETTER, "body": "Nobody has found your scarf."}

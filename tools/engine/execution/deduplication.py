@@ -18,28 +18,22 @@ from tools.engine.definition import ActionType, RetryPolicy
 from tools.engine.execution.handler import ToolContext
 from tools.engine.execution.run import definition_of
 from tools.engine.execution.schemas import handler_of
+from tools.engine.policy import policy_of
 from tools.models import Effect, EffectOrigin, EffectState
 
-DEFAULT_WINDOW = timedelta(minutes=10)
-# Kinds with a longer window, because a second one is probably a mistake.
-DUPLICATE_WINDOWS: Mapping[str, timedelta] = {"booking": timedelta(hours=24), "meeting": timedelta(hours=24)}
-# Kinds compared as another kind: a booking and a meeting at the same time serve the same request.
-EQUIVALENT_KINDS: Mapping[str, str] = {"meeting": "booking"}
 EXECUTED_STATES = (EffectState.SENDING, EffectState.DONE, EffectState.UNKNOWN)
 
 
 def repeat_key(kind: str, same: str | None) -> str:
     """The key shared by duplicate effects; "" for an effect that is never a duplicate."""
-    return hashlib.sha256(f"{EQUIVALENT_KINDS.get(kind, kind)}\n{same}".encode()).hexdigest() if same else ""
+    return hashlib.sha256(f"{policy_of(kind).repeats_as or kind}\n{same}".encode()).hexdigest() if same else ""
 
 
 def find_duplicate(effect: Effect) -> Effect | None:
     """The latest effect with the same repeat key that was or may have been executed within the kind's window."""
     if not effect.repeat_key:
         return None
-    rows = _duplicate_query(
-        DUPLICATE_WINDOWS.get(effect.kind, DEFAULT_WINDOW), has_conversation=effect.conversation_id is not None
-    )
+    rows = _duplicate_query(policy_of(effect.kind).repeat_window, has_conversation=effect.conversation_id is not None)
     where = [] if effect.conversation_id is None else [effect.conversation_id]
     return next(iter(rows(effect.repeat_key, effect.pk, effect.project_id, *where)), None)
 
@@ -68,7 +62,7 @@ def find_recent_duplicate(effect: Effect) -> Effect | None:
     model phrases a text anew each time. A commitment also duplicates a call of the same tool in its turn. Runs under the
     conversation's lock, so that of two concurrent effects one sees the other.
     """
-    window = DUPLICATE_WINDOWS.get(effect.kind, DEFAULT_WINDOW)
+    window = policy_of(effect.kind).repeat_window
     standing = Effect.objects.filter(
         _duplicates(effect),
         conversation_id=effect.conversation_id,
@@ -83,7 +77,7 @@ def find_planned_duplicate(effect: Effect, *, among: Collection[UUID]) -> Effect
 
     A match by repeat key counts at any age, other matches only within the kind's window.
     """
-    recent = Q(created_at__gt=Now() - DUPLICATE_WINDOWS.get(effect.kind, DEFAULT_WINDOW))
+    recent = Q(created_at__gt=Now() - policy_of(effect.kind).repeat_window)
     waiting = Effect.objects.filter(
         _same_key(effect) | (_duplicates(effect) & recent), state=EffectState.PLANNED, pk__in=among
     )

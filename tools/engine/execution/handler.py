@@ -7,12 +7,15 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
 from pydantic import BaseModel
 
 from tools.engine.execution.outcome import Outcome
+
+# Permissions that a customer gives or refuses.
+Consent = Literal["sms", "email", "call", "recording"]
 
 
 @dataclass(frozen=True)
@@ -20,7 +23,7 @@ class Contact:
     """A customer's contact. Recipients come from here, never from a model.
 
     Fields `on_file` were entered by staff or through the API; values from the customer alone prove nothing about
-    identity.
+    identity. `refused` holds the permissions that the customer has refused, in any conversation.
     """
 
     persona_id: UUID
@@ -30,21 +33,19 @@ class Contact:
     language: str = ""
     phone_on_file: str = ""
     email_on_file: str = ""
+    refused: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True)
-class ToolContext:
-    """The place, time and customer of a tool's execution.
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """The business, conversation, customer and time of a tool's execution. None of it comes from a model.
 
-    `key` is the effect's key, sent as the Idempotency-Key. `effect_id` is the call's own id if the call leaves no
-    effect. `shopper` holds the claims of a shopper signed in by the shop, `call` the phone's data of a call, such as
-    `call_sid` and `caller_phone`; neither comes from a model.
+    `shopper` holds the claims of a shopper signed in by the shop, `call` the phone's data of a call, such as `call_sid`
+    and `caller_phone`.
     """
 
     organization_id: UUID
     project_id: UUID
-    effect_id: UUID
-    key: str
     conversation_id: UUID | None
     turn_id: UUID | None
     channel: str
@@ -52,9 +53,25 @@ class ToolContext:
     at: datetime
     contact: Contact | None
     business: str = ""
-    quote: str = ""
     shopper: Mapping[str, Any] = field(default_factory=dict)
     call: Mapping[str, Any] = field(default_factory=dict)
+
+    def context(self, *, effect_id: UUID, key: str, quote: str = "") -> ToolContext:
+        """The context of one execution here."""
+        return ToolContext(**vars(self), effect_id=effect_id, key=key, quote=quote)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolContext(Place):
+    """The place of one execution, and the execution itself.
+
+    `key` is the effect's key, sent as the Idempotency-Key. `effect_id` is the call's own id if the call leaves no
+    effect. `quote` is the agent's words that led to it.
+    """
+
+    effect_id: UUID
+    key: str
+    quote: str = ""
 
 
 # Runs outside of any transaction, on the worker's event loop; database access goes through in_db and tenant_tx. Every

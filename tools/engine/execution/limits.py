@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from tenancy.postgresql.prepared import Prepared
 from tenancy.scope import current_organization_id
 from tools.engine.definition import RetryPolicy
 from tools.engine.execution.handler import Contact
+from tools.engine.policy import policy_of
 from tools.models import Effect
-
-# Limits per kind for effects on the customer; the second is for other kinds that change something, such as a webhook.
-MAX_PER_CONVERSATION: Mapping[str, int] = {"sms": 10, "email": 10}
-DEFAULT_MAX_PER_CONVERSATION = 30
-# Across all conversations of the project, so that nobody can flood someone else's number.
-MAX_PER_RECIPIENT = 20
 
 _COUNTED = """
 select count(*) from tools_effect
@@ -29,19 +24,15 @@ _TODAY = Prepared(f"select ({_COUNTED} and conversation_id = %s), ({_COUNTED} an
 # take the last place. The lock is held until the end of the transaction that starts the effect.
 _LOCK = Prepared("select 1 from pg_advisory_xact_lock(hashtextextended(%s, 0))")
 
-# Kinds that are read by a person. A tool of such a kind without an addressee writes to the customer.
-WRITTEN_KINDS = ("email", "sms")
-
 
 def recipient_of(kind: str, contact: Contact | None) -> str:
     """The recipient of an effect of this kind: the customer's number in digits, or the e-mail address."""
-    if contact is None:
-        return ""
-    recipients: Mapping[str, str] = {
-        "sms": "".join(character for character in contact.phone if character.isdigit()),
-        "email": contact.email.strip().lower(),
-    }
-    return recipients.get(kind, "")
+    match policy_of(kind).addressed_by if contact else None, contact:
+        case "phone", Contact(phone=phone):
+            return "".join(character for character in phone if character.isdigit())
+        case "email", Contact(email=email):
+            return email.strip().lower()
+    return ""
 
 
 def lock_recipients(effects: Iterable[Effect]) -> None:
@@ -64,12 +55,13 @@ def why_over_limit(effect: Effect) -> str:
     if effect.recipient:
         # A separate statement, so that the count sees what was committed before the lock was granted.
         _LOCK(_lock_key(effect))
-    most = MAX_PER_CONVERSATION.get(effect.kind, DEFAULT_MAX_PER_CONVERSATION)
+    policy = policy_of(effect.kind)
+    most = policy.max_per_conversation
     in_conversation, to_recipient = _counted_today(effect)
     if in_conversation >= most:
         return f"This conversation has set off {most} of this kind within a day; that is the limit."
-    if to_recipient >= MAX_PER_RECIPIENT:
-        return f"{MAX_PER_RECIPIENT} of this kind went to this recipient within a day; that is the limit."
+    if to_recipient >= policy.max_per_recipient:
+        return f"{policy.max_per_recipient} of this kind went to this recipient within a day; that is the limit."
     return ""
 
 

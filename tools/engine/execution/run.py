@@ -7,19 +7,15 @@ import math
 from pydantic import ValidationError
 
 from projects.common.crypto import WrongSecret
-from projects.models import Project
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
-from tools.engine.business_state import read_state
-from tools.engine.catalogue import CUSTOM, why_not
 from tools.engine.custom.secrets import WebhookSecrets, secrets_of
 from tools.engine.definition import ActionType, ToolDefinition, WebhookOptions
 from tools.engine.execution.handler import ToolContext
 from tools.engine.execution.outcome import Outcome
 from tools.engine.execution.schemas import handler_of
 from tools.engine.execution.webhook import call_webhook
-from tools.engine.registry import builtin_tools
-from tools.models import CustomTool, Effect
+from tools.models import Effect
 
 
 def definition_of(effect: Effect) -> ToolDefinition:
@@ -84,17 +80,3 @@ async def _event(effect: Effect, definition: ToolDefinition, context: ToolContex
 def prefixed(prefix: str, text: str) -> str:
     """An urgent message as the agent reads it: `prefix: text`."""
     return f"{prefix}: {text}" if prefix else text
-
-
-def why_not_now(effect: Effect, project: Project, *, channel: str) -> str:
-    """Return the reason why a planned effect's tool may no longer be used, or "". An edited tool runs as it was planned."""
-    if effect.tool_origin == CUSTOM:
-        row = CustomTool.objects.filter(project=project, name=effect.tool).first()
-        if row is None or row.is_removed:
-            return f"The tool {effect.tool} was removed."
-        return "" if row.is_enabled else f"The tool {effect.tool} was switched off."
-    tool = builtin_tools().get(effect.tool)
-    if tool is None:
-        return f"The tool {effect.tool} was removed."
-    closed = why_not(tool, read_state(project, channel=channel))
-    return f"The tool {effect.tool} was switched off: {closed}." if closed else ""

@@ -12,7 +12,7 @@ from pydantic_core import to_json
 from projects.models import Project
 from projects.models.agent_config import AgentConfig
 from tools.engine.business_state import BusinessState, normalize_channel, read_state
-from tools.engine.catalogue import CompiledTool, compile_builtin, compile_custom
+from tools.engine.catalogue import CompiledTool, compile_builtin, compile_own
 from tools.engine.custom.current_tools import CurrentTool, load_current_tools
 from tools.engine.definition import Trigger
 from tools.engine.execution.schemas import NO_PARAMETERS
@@ -130,7 +130,7 @@ def offer_at(
         if moment in tool.moments and not tool.gate(state)
     }
     named = [tool for tool in own if tool.is_enabled and moment in tool.definition.runs_in]
-    tools |= {tool.name: compile_custom(tool) for tool in named}
+    tools |= {tool.name: compile_own(tool, state) for tool in named}
     return Offer({name: tools[name] for name in sorted(tools) if tools[name].is_offered})
 
 

@@ -15,7 +15,6 @@ from tenancy.threads import in_db
 from tools.engine.execution.handler import Execute, ToolContext
 from tools.engine.execution.outcome import Outcome
 from tools.services.bookings.refusals import InvalidTime
-from tools.services.verification.services import verification_refusal
 
 LONGEST = 2000
 
@@ -61,19 +60,6 @@ def transactional_handler(model: type[A], body: HandlerBody[A]) -> Execute:
             return refused(str(error))
 
     return execute
-
-
-def requires_verification(body: HandlerBody[A]) -> HandlerBody[A]:
-    """Return the body guarded by the project's verification level: until the customer is verified, the agent reads what
-    to do.
-    """
-
-    def checked(project: Project, arguments: A, context: ToolContext) -> Outcome:
-        if sentence := verification_refusal(project, context):
-            return refused(sentence)
-        return body(project, arguments, context)
-
-    return checked
 
 
 def refused(sentence: str) -> Outcome:

@@ -7,6 +7,7 @@ any order of execution, and writing twice changes nothing.
 from __future__ import annotations
 
 from datetime import datetime
+from typing import cast
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
@@ -16,15 +17,26 @@ from jobs.enqueue import JobRequest, enqueue
 from projects.models import Project, Source
 from tenancy.postgresql.prepared import Prepared
 from tools.engine import effect_decisions, ledger
+from tools.engine.catalogue import BUILT_IN, CompiledTool
 from tools.engine.definition import RetryPolicy, ToolDefinition
+from tools.engine.execution.handler import Place
 from tools.engine.execution.outcome import Outcome
+from tools.engine.execution.plan import effect_key, plan_effect
 from tools.models import Booking, BookingState, Effect, EffectOrigin, EffectState
 from tools.services.calendar.availability import KIND
 
 LANE = "calendar"
-TOOL = "calendar_event"
-DEFINITION = ToolDefinition(
-    description="Keeps a booking’s event in the connected calendar as the booking is.", use_conversation_history=False
+# Not in the catalogue: no model calls it and no promise fires it.
+TOOL = CompiledTool(
+    name="calendar_event",
+    origin=BUILT_IN,
+    why_not="",
+    kind="calendar_event",
+    delivery=RetryPolicy.IDEMPOTENT,
+    definition=ToolDefinition(
+        description="Keeps a booking’s event in the connected calendar as the booking is.",
+        use_conversation_history=False,
+    ),
 )
 SUPERSEDED = "Replaced by a later change of the booking."
 # Most bookings that one catch-up plans.
@@ -56,18 +68,14 @@ def plan_sync(booking: Booking) -> None:
     is_connected = Source.objects.filter(project_id=booking.project_id, kind=KIND, is_enabled=True).exists()
     if not is_connected and earlier is None:
         return
-    effect = Effect.objects.create(
-        project_id=booking.project_id,
+    effect = plan_effect(
+        TOOL,
+        _place(booking),
         origin=EffectOrigin.BOOK,
-        effect_key=ledger.effect_key(origin=earlier or booking.pk, tool=TOOL, step=0, index=0),
-        tool=TOOL,
-        tool_origin="built-in",
-        kind=TOOL,
-        delivery=RetryPolicy.IDEMPOTENT,
-        definition=DEFINITION.model_dump(mode="json", by_alias=True),
+        key=effect_key(origin=earlier or booking.pk, tool=TOOL.name, step=0, index=0),
         arguments={"booking": booking.code, "event": _change(booking)},
-        arranged_at=timezone.now(),
     )
+    effect.save(force_insert=True)
     booking.calendar_effect_id = effect.pk
     booking.save(update_fields=["calendar_effect_id"])
     if earlier is not None:
@@ -114,14 +122,14 @@ def catch_up(project: Project, *, unanswered_only: bool = False) -> int:
 
 def failed_syncs(project: Project) -> QuerySet[Booking]:
     """Upcoming bookings whose last change was not written."""
-    failed = Effect.objects.filter(project_id=project.pk, kind=TOOL, state__in=NOT_WRITTEN)
+    failed = Effect.objects.filter(project_id=project.pk, kind=TOOL.kind, state__in=NOT_WRITTEN)
     return _upcoming(project).filter(calendar_effect_id__in=failed.values("pk"))
 
 
 def unanswered_syncs(project: Project) -> QuerySet[Booking]:
     """Upcoming bookings whose last sync failed because the server was unreachable or said so (503)."""
     was_away = Q(http_status=None) | Q(http_status__in=UNAVAILABLE)
-    asked = Effect.objects.filter(was_away, project_id=project.pk, kind=TOOL, attempts__gt=0)
+    asked = Effect.objects.filter(was_away, project_id=project.pk, kind=TOOL.kind, attempts__gt=0)
     return failed_syncs(project).filter(calendar_effect_id__in=asked.values("pk"))
 
 
@@ -136,7 +144,7 @@ def _upcoming(project: Project) -> QuerySet[Booking]:
 
 def is_calendar_event(effect: Effect) -> bool:
     """Return True if the calendar lane executes the effect."""
-    return effect.kind == TOOL and effect.origin == EffectOrigin.BOOK
+    return effect.kind == TOOL.kind and effect.origin == EffectOrigin.BOOK
 
 
 def resolve(effect: Effect, *, happened: bool, by: UUID | None) -> Effect:
@@ -160,6 +168,20 @@ def _supersede(effect_id: UUID) -> None:
         ledger.store_outcome(effect, Outcome.failed(SUPERSEDED), state=EffectState.CANCELLED)
     else:
         ledger.cancel(effect, reason=SUPERSEDED)
+
+
+def _place(booking: Booking) -> Place:
+    """The place of a change in the booking book: no conversation and no channel."""
+    return Place(
+        organization_id=cast(UUID, booking.organization_id),
+        project_id=booking.project_id,
+        conversation_id=None,
+        turn_id=None,
+        channel="",
+        timezone="UTC",
+        at=timezone.now(),
+        contact=None,
+    )
 
 
 def _change(booking: Booking) -> str:

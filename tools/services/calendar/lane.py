@@ -7,9 +7,10 @@ for a quarter of an hour, a refusal is final.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -28,9 +29,9 @@ from projects.models import Project
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 from tools.engine import ledger
+from tools.engine.execution.effect_run import Change, EffectRun, Start
 from tools.engine.execution.outcome import Outcome
-from tools.engine.execution.outcome_policy import NextStep, may_have_happened, next_attempt_at, next_step
-from tools.models import Booking, BookingState, Effect, EffectState
+from tools.models import AfterAction, Booking, BookingState, Effect, EffectState
 from tools.services.calendar.availability import KIND, calendar_client
 from tools.services.calendar.caldav_client import Calendar, SignInRefused, describe_status, is_sign_in_refused
 from tools.services.calendar.event import build_event, event_name
@@ -43,7 +44,6 @@ ADAPTER = "caldav"
 GONE = (404, 410)
 # The server stored nothing: temporarily, or for lack of space.
 BUSY, FULL = (423, 429, 503), (507,)
-STATES = {NextStep.DONE: EffectState.DONE, NextStep.FAILED: EffectState.FAILED, NextStep.UNKNOWN: EffectState.UNKNOWN}
 NOT_CONNECTED = "The calendar is no longer connected."
 RECONNECT_FIRST = "Connect the calendar again. Its bookings are then written to it."
 UNREADABLE = "The calendar’s password can’t be read. Connect it again."
@@ -67,6 +67,29 @@ class SyncContext:
     @property
     def url(self) -> str:
         return self.calendar.event_url(event_name(self.booking))
+
+
+class CalendarRun(EffectRun):
+    """The run of a booking's sync. The booking is locked, and nobody is told: the booking is valid regardless."""
+
+    def __init__(self, effect: Effect, booking_id: UUID) -> None:
+        super().__init__(effect, now=timezone.now())
+        self.booking_id = booking_id
+
+    def rule_input(self) -> None:
+        """None: the business's own calendar is concerned, and no customer."""
+
+    def find_repeated(self) -> None:
+        """None: writing the same event twice changes nothing."""
+
+    def announce(self, change: Change, *, after_actions: Sequence[AfterAction] = ()) -> None:
+        """The booking's page reads the effect."""
+
+    def queue_attempt(self, due_at: datetime) -> None:
+        enqueue([sync_job(self.effect, self.booking_id, run_after=due_at)])
+
+    def queue_callback_check(self, due_at: datetime) -> None:
+        raise TypeError("A calendar never answers later.")
 
 
 def register_lane() -> None:
@@ -98,8 +121,7 @@ async def run_calendar(job: ClaimedJob) -> None:
 def fail_calendar(job: ClaimedJob, reason: str) -> None:
     """Record the job's final failure. An effect in `sending` may have happened, so it becomes unknown."""
     effect = Effect.objects.get(pk=effect_id_of(job.key))
-    state = EffectState.UNKNOWN if effect.state == EffectState.SENDING else EffectState.FAILED
-    ledger.store_outcome(effect, Outcome.failed(reason), state=state)
+    CalendarRun(effect, job.subject_id).fail(reason)
 
 
 def write_again(booking_id: UUID, ordinal: int) -> None:
@@ -124,14 +146,17 @@ def _job_transaction(job: ClaimedJob) -> Iterator[Booking]:
 def _begin(job: ClaimedJob) -> SyncContext | None:
     with _job_transaction(job) as booking:
         effect = Effect.objects.get(pk=effect_id_of(job.key))
+        run = CalendarRun(effect, booking.pk)
         try:
             connection = _connection(effect, booking)
         except _NothingToSend as over:
             if effect.state in ledger.OPEN:
-                ledger.store_outcome(effect, Outcome.failed(over.reason), state=over.state)
+                run.end(Outcome.failed(over.reason), state=over.state)
             prove(job, finish=State.DONE)
             return None
-        ledger.begin_sending(effect)
+        if run.begin() is not Start.READY:
+            prove(job, finish=State.DONE)
+            return None
         project = Project.objects.select_related("agent_version").get(pk=booking.project_id)
         return SyncContext(effect, booking, project, connection, calendar_client(connection))
 
@@ -194,19 +219,13 @@ def _outcome(answer: Response, context: SyncContext, details: dict[str, Any]) ->
 
 
 def _settle(job: ClaimedJob, context: SyncContext, outcome: Outcome) -> None:
-    effect, now = context.effect, timezone.now()
+    effect = context.effect
     with _job_transaction(job):
         effect.refresh_from_db()
-        course = next_step(effect, outcome, now=now)
-        if course is NextStep.AGAIN:
-            if ledger.requeue(effect, outcome, is_uncertain=may_have_happened(effect, outcome)):
-                due_at = next_attempt_at(effect, outcome, now=now)
-                enqueue([sync_job(effect, job.subject_id, run_after=due_at)])
-        else:
-            ledger.store_outcome(effect, outcome, state=STATES[course])
+        CalendarRun(effect, job.subject_id).settle(outcome)
         if needs_reauth(outcome) and mark_needs_reauth(context.connection.source_id, tried=context.connection):
             log.warning("The calendar of project %s has to be connected again.", context.project.pk)
-        if course is NextStep.DONE:
+        if effect.state == EffectState.DONE:
             url = context.url if context.is_written else ""
             Booking.objects.filter(pk=job.subject_id).update(calendar_url=url)
             # The calendar is available again, so write what it missed.

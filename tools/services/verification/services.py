@@ -12,7 +12,6 @@ from django.db.models.functions import Now
 
 from projects.models import Project
 from projects.models.agent_config import CallerVerification
-from tools.engine.execution.handler import ToolContext
 from tools.models import Verification
 
 # A proof is valid for this long, in every conversation.
@@ -62,9 +61,8 @@ def is_verified(project: Project, *, persona_id: UUID | None) -> bool:
     return proof is not None and proof.is_recent
 
 
-def verification_refusal(project: Project, context: ToolContext) -> str:
+def why_unverified(project: Project, persona_id: UUID | None) -> str:
     """Return the sentence that tells the agent to verify the customer first, or "" if the customer is verified."""
-    persona_id = context.contact.persona_id if context.contact else None
     return "" if is_verified(project, persona_id=persona_id) else VERIFY_FIRST
 
 

@@ -1,0 +1,133 @@
+"""The rules that an effect must pass when it is planned, and again before each attempt, at every moment.
+
+They depend on the kind (`tools.engine.policy`), never on the tool that carries it. Repeats, limits and approval follow
+in `EffectRun.begin`, because they need the conversation's lock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import cached_property
+from uuid import UUID
+
+from projects.models import Project
+from tools.engine.builtin_tool import BusinessState
+from tools.engine.business_state import read_state
+from tools.engine.catalogue import CUSTOM, needs_approval_now, why_not
+from tools.engine.execution.handler import Contact
+from tools.engine.execution.limits import recipient_of
+from tools.engine.hooks import read_contact, why_unverified
+from tools.engine.policy import KindPolicy, policy_of, why_kind_closed
+from tools.engine.registry import builtin_tools
+from tools.models import CustomTool, Effect
+
+CONSENT_WORDS = {"sms": "text messages", "email": "e-mails", "call": "calls", "recording": "recordings"}
+REFUSED = "The customer doesn't want {what}."
+REFUSED_TOLD = "Not done: the customer has said that they don't want {what}. Say so, don't promise it again, and offer another way."
+
+
+class Rule(StrEnum):
+    """The rules, in the order they are checked."""
+
+    GATE = "gate"
+    CONSENT = "consent"
+    VERIFICATION = "verification"
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """The rule that refuses an effect, the reason for staff, and the sentence for the agent."""
+
+    rule: Rule
+    reason: str
+    told: str = ""
+
+    @property
+    def is_withdrawal(self) -> bool:
+        """True if the business took the tool back, which cancels the effect; otherwise the effect fails."""
+        return self.rule is Rule.GATE
+
+
+@dataclass(frozen=True)
+class RuleInput:
+    """An effect and what the rules read, inside the running transaction.
+
+    `channel` is None for todos, which run outside of any channel.
+    """
+
+    effect: Effect
+    project: Project
+    channel: str | None
+    persona_id: UUID | None
+
+    @property
+    def policy(self) -> KindPolicy:
+        return policy_of(self.effect.kind)
+
+    @cached_property
+    def state(self) -> BusinessState:
+        state = read_state(self.project, channel=self.channel or "")
+        tool = builtin_tools().get(self.effect.tool)
+        # Outside of a channel, a tool that is bound to some is judged as on one of them.
+        return replace(state, channel=tool.channels[0]) if self.channel is None and tool and tool.channels else state
+
+    @cached_property
+    def contact(self) -> Contact | None:
+        """The customer's current details; a consent may have been withdrawn a moment ago."""
+        return read_contact(self.persona_id)
+
+    @property
+    def needs_approval(self) -> bool:
+        """True if the business requires a person's approval of this kind by now."""
+        return needs_approval_now(self.effect.kind, self.state)
+
+
+def find_refusal(read: RuleInput) -> Refusal | None:
+    """The first rule that refuses the effect, or None. Effects without a tool of the catalogue are not asked about."""
+    return next((refusal for check in CHECKS if (refusal := check(read))), None)
+
+
+def _gate(read: RuleInput) -> Refusal | None:
+    reason = _why_gone(read)
+    return Refusal(Rule.GATE, reason) if reason else None
+
+
+def _why_gone(read: RuleInput) -> str:
+    """Return the reason why the tool or its kind may no longer be used, or "". An edited tool runs as it was planned."""
+    effect = read.effect
+    if effect.tool_origin == CUSTOM:
+        row = CustomTool.objects.filter(project=read.project, name=effect.tool).first()
+        if row is None or row.is_removed:
+            return f"The tool {effect.tool} was removed."
+        if not row.is_enabled:
+            return f"The tool {effect.tool} was switched off."
+        closed = why_kind_closed(effect.kind, read.state) if policy_of(effect.kind).switches else ""
+    else:
+        tool = builtin_tools().get(effect.tool)
+        if tool is None:
+            return f"The tool {effect.tool} was removed."
+        closed = why_not(tool, read.state)
+    return f"The tool {effect.tool} was switched off: {closed}." if closed else ""
+
+
+def _consent(read: RuleInput) -> Refusal | None:
+    consent = read.policy.consent
+    if consent is None or read.contact is None or consent not in read.contact.refused:
+        return None
+    if read.effect.recipient and read.effect.recipient != recipient_of(read.effect.kind, read.contact):
+        # It goes to somebody else, whom a person has approved.
+        return None
+    what = CONSENT_WORDS[consent]
+    return Refusal(Rule.CONSENT, REFUSED.format(what=what), REFUSED_TOLD.format(what=what))
+
+
+def _verification(read: RuleInput) -> Refusal | None:
+    if not read.policy.needs_verification:
+        return None
+    sentence = why_unverified(read.project, read.persona_id)
+    return Refusal(Rule.VERIFICATION, sentence, sentence) if sentence else None
+
+
+CHECKS: Sequence[Callable[[RuleInput], Refusal | None]] = (_gate, _consent, _verification)
