@@ -98,7 +98,9 @@ def _why_unavailable(todo: Todo, tools: Mapping[str, CompiledTool]) -> str:
     """The reason why the todo's type or a tool is unavailable, as a sentence; empty if all are available."""
     if todo.type is not None and todo.type.is_removed:
         return f"Type {todo.type.name} was removed. Choose another type."
-    return next((problem for name in tools_of(todo) if (problem := tool_problem(tools.get(name), name))), "")
+    is_planned = todo.effect is not None
+    problems = (tool_problem(tools.get(name), name, is_planned=is_planned) for name in tools_of(todo))
+    return next((problem for problem in problems if problem), "")
 
 
 def _why_blocked(

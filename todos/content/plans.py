@@ -15,7 +15,7 @@ from projects.agents.tool_names import unknown_tool_error
 from projects.api.parsers import check_value
 from projects.common.api_error import ApiError
 from projects.models import Project
-from todos.content.snapshot import compiled_tools
+from todos.content.snapshot import compiled_tools, is_bound_to_channels
 from todos.models import TodoType
 from tools.engine.catalogue import SWITCHED_OFF, CompiledTool
 from tools.engine.definition import Trigger
@@ -51,13 +51,16 @@ def require_tool(name: str, known: Mapping[str, CompiledTool]) -> None:
         raise ApiError("invalid_tool", problem, field="tool")
 
 
-def tool_problem(tool: CompiledTool | None, name: str) -> str:
-    """The reason why the tool can't run in a todo, as a sentence; empty if it can."""
+def tool_problem(tool: CompiledTool | None, name: str, *, is_planned: bool = False) -> str:
+    """The reason why the tool can't run in a todo, as a sentence; empty if it can.
+
+    An effect that a conversation has planned runs whatever the tool's triggers.
+    """
     if tool is None:
         return f"Tool {name} no longer exists."
-    if not tool.is_offered:
+    if not tool.is_offered and not (is_planned and is_bound_to_channels(tool)):
         return f"Tool {name} is switched off{'' if tool.why_not == SWITCHED_OFF else f': {tool.why_not}'}."
-    if Trigger.TASK not in tool.moments:
+    if Trigger.TASK not in tool.moments and not is_planned:
         return f"Tool {name} works only in conversations."
     return ""
 

@@ -101,6 +101,11 @@ def compiled_tools(project: Project, *, names: Collection[str] | None = None) ->
     return {tool.name: tool for tool in compile_tools(project, channel=CHANNEL, names=names)}
 
 
+def is_bound_to_channels(tool: CompiledTool) -> bool:
+    """True if the tool runs on other channels only. An effect planned on one of them is judged when it is sent."""
+    return bool(tool.channels) and CHANNEL not in tool.channels
+
+
 def _known(contacts: Mapping[UUID, Contact], persona_id: UUID | None) -> Contact | None:
     return contacts.get(persona_id) if persona_id is not None else None
 
@@ -110,7 +115,7 @@ def _fingerprint(tool: CompiledTool | None, *, planned: Effect | None) -> str | 
 
     A planned effect runs with the definition it was planned with.
     """
-    if tool is None or not tool.is_offered:
+    if tool is None or not (tool.is_offered or (planned and is_bound_to_channels(tool))):
         return None
     if planned is not None:
         return fingerprint_of(planned)

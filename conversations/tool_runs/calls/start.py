@@ -46,7 +46,11 @@ class StartedCalls:
 
 
 def start_calls(
-    log: ConversationLog, calls: Sequence[TurnCall], *, project: Project, asked_again: bool | None = None
+    log: ConversationLog,
+    calls: Sequence[TurnCall],
+    *,
+    project: Project | None = None,
+    asked_again: bool | None = None,
 ) -> StartedCalls:
     """Start the calls, or finish those that must not run. A call without an effect always runs.
 
@@ -75,7 +79,7 @@ def settle_call(log: ConversationLog, call: TurnCall, outcome: Outcome) -> None:
     end_call(log, call, result_without_effect(outcome), is_error=outcome.ending is not Ending.DONE, outcome=outcome)
 
 
-def _start(log: ConversationLog, call: TurnCall, project: Project, asked_again: bool | None) -> Start:
+def _start(log: ConversationLog, call: TurnCall, project: Project | None, asked_again: bool | None) -> Start:
     if call.finished_at is not None:
         return Start.OVER
     if call.effect is None:

@@ -128,6 +128,7 @@ def planned(runs: Runs, name: str, arguments: dict[str, Any]) -> Effect:
             conversation_id=runs.conversation.pk,
             effect_key=effect_key(origin=runs.conversation.pk, tool=name, step=0, index=0),
             tool=name,
+            tool_origin=tool.origin,
             kind=tool.kind,
             delivery=tool.delivery,
             definition=tool.definition.model_dump(mode="json", by_alias=True),

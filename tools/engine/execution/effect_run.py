@@ -70,7 +70,7 @@ class EffectRun(ABC):
 
     @abstractmethod
     def rule_input(self) -> RuleInput | None:
-        """What the rules read; None for an effect that no rule concerns."""
+        """The input of the rules; None for an effect that no rule concerns."""
 
     @abstractmethod
     def find_repeated(self) -> Effect | None:
