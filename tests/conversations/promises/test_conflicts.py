@@ -183,7 +183,7 @@ def test_two_contested_tags_have_one_winner_each(desk: Desk) -> None:
 @pytest.mark.requirement("N41")
 def test_the_offline_model_ranks_by_the_answers_words(desk: Desk) -> None:
     """These words mean the booking link."""
-    desk.reads(SMS, LINK)
+    desk.reads(SMS, LINK, quote="I'll text you the link")
     turn = desk.analyse("I'll text you the link to manage your booking.")
     assert len(fired(turn)) == 1
 
