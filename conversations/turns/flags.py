@@ -31,7 +31,7 @@ def no_reply(reason: str) -> str:
 
 
 def not_analyzed(seq: int, reason: str) -> str:
-    return f"{_not_analyzed(seq)} Run its tool caller again, in the turn's inspector or under Failed jobs. {reason}"[
+    return f"{_not_analyzed(seq)} Run its tool caller again, under Failures or in the turn’s inspector. {reason}"[
         :MAX_FLAG
     ]
 

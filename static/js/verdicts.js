@@ -126,8 +126,9 @@ export class Verdicts {
     const effects = turn.effects.filter((effect) => effect.tool === verdict.tool);
     return [
       says && [rule ? `Rule ${rule}` : "Why", says],
-      verdict.reason && ["Reason", verdict.reason],
-      verdict.rule === "no_words" && ["Model’s quote", verdict.quote ? `“${verdict.quote}”` : "None."],
+      verdict.rule === "no_words"
+        ? ["Model’s quote", verdict.quote ? `“${verdict.quote}”` : "None."]
+        : verdict.reason && ["Reason", verdict.reason],
       conditions.length > 0 && [
         "Conditions",
         h(

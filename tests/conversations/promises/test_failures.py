@@ -16,7 +16,7 @@ from jobs.services import run_again
 from tests.console.pages.conftest import browser
 from tests.conversations.promises.conftest import PROMISE, SMS, Desk, fired
 
-HOW = "Run its tool caller again, in the turn's inspector or under Failed jobs."
+HOW = "Run its tool caller again, under Failures or in the turn’s inspector."
 
 
 def fails(desk: Desk, *, skill: str = "detect") -> Any:
