@@ -11,7 +11,15 @@ import pytest
 from tests.conversations.promises.conftest import ASKS_UNSERVED, LINK, PROMISE, SMS, Desk, fired
 from tools.engine.catalogue import CompiledTool, at_moment, compile_tools
 from tools.engine.definition import Trigger
-from tools.engine.skills.detect import ConditionReading, Detection, Exchange, Rule, ToolReading, TranscriptLine
+from tools.engine.skills.detect import (
+    ConditionReading,
+    Detection,
+    Exchange,
+    Rule,
+    ToolReading,
+    TranscriptLine,
+    Unserved,
+)
 from tools.engine.verdicts import NO_WORDS, Judgement, judge
 
 BOOKING = "create_booking_tool"
@@ -181,3 +189,17 @@ def test_a_verdict_without_words_competes_with_no_other(desk: Desk) -> None:
     desk.model.script("detect", match=f"## {SMS}\n", json={"verdicts": verdicts, "unserved": []})
     assert fired(desk.analyse(PROMISE)) == [SMS]
     assert desk.model.requests("rerank") == []
+
+
+def test_a_model_is_asked_for_the_words_of_every_verdict(desk: Desk) -> None:
+    """Of built-in and custom tools, in both detections."""
+    desk.tool("notify_crew", useConversationHistory=True)
+    desk.analyse(PLAIN)
+    prompts = [request["messages"][0]["content"] for request in desk.model.requests("detect")]
+    assert ["a verdict without them is void" in prompt for prompt in prompts] == [True, True]
+
+
+@pytest.mark.parametrize("reading", [ToolReading, Unserved])
+def test_a_reading_without_a_quote_does_not_fit_the_schema(reading: type[ToolReading | Unserved]) -> None:
+    schema = reading.model_json_schema()
+    assert schema["required"][0] == "quote"
