@@ -31,13 +31,18 @@ def fail_job(job: ClaimedJob, *, reason: str) -> None:
 def run_again(project: Project, job_id: UUID) -> Job:
     """Queue a failed job again with fresh attempts. Raises Job.DoesNotExist, or WrongState unless it failed.
 
-    If two people do so at once, one succeeds and the other gets WrongState.
+    If two people do so at once, one succeeds and the other gets WrongState. A refusal changes nothing, also if the
+    caller catches it in the running transaction.
     """
-    job = Job.objects.get(project=project, pk=job_id)
+    with transaction.atomic():
+        return _run_again(Job.objects.get(project=project, pk=job_id))
+
+
+def _run_again(job: Job) -> Job:
     lane = lane_of(job.lane)
     if lane.lock is not None:
         lane.lock(job.subject_id)
-    changed = Job.objects.filter(pk=job_id, state=State.FAILED).update(
+    changed = Job.objects.filter(pk=job.pk, state=State.FAILED).update(
         state=State.QUEUED, attempts=0, error="", run_after=Now(), fair_at=Now(), finished_at=None, started_at=None
     )
     if changed != 1:

@@ -12,7 +12,7 @@ from conversations.flows.reply import apologise, reopen, run_reply
 from conversations.flows.summary import run_summary
 from conversations.flows.thoughts import run_thoughts
 from conversations.flows.todo_events import run_todo_events
-from conversations.flows.tool_caller import fail_ranking, run_tool_caller
+from conversations.flows.tool_caller import fail_analysis, reopen_analysis, run_tool_caller
 from conversations.followups.follow_ups import fire_follow_ups
 from conversations.followups.waits import end_overdue_waits
 from conversations.live.event_log import lock_conversation
@@ -20,6 +20,7 @@ from conversations.promises.make_good import LANE as MAKE_GOOD
 from conversations.promises.make_good import draft_make_goods
 from conversations.tool_runs.calls.orphans import end_orphans
 from conversations.tool_runs.effects.outcome_events import lock_effect
+from conversations.turns.after_reply import report_failure
 from conversations.turns.conversation_end import close_silent_conversations
 from jobs.lanes import Lane, Mode, Queue, register
 from jobs.sweep import sweeping
@@ -46,8 +47,26 @@ def register_lanes() -> None:
             on_run_again=reopen,
         )
     )
-    register(Lane(name="observer", queue=Queue.WORK, mode=Mode.QUEUE, handler=run_observer))
-    register(Lane(name="thoughts", queue=Queue.WORK, mode=Mode.INTERRUPT, handler=run_thoughts))
+    register(
+        Lane(
+            name="observer",
+            queue=Queue.WORK,
+            mode=Mode.QUEUE,
+            handler=run_observer,
+            lock=lock_conversation,
+            on_failed=report_failure,
+        )
+    )
+    register(
+        Lane(
+            name="thoughts",
+            queue=Queue.WORK,
+            mode=Mode.INTERRUPT,
+            handler=run_thoughts,
+            lock=lock_conversation,
+            on_failed=report_failure,
+        )
+    )
     register(
         Lane(
             name="tool_caller",
@@ -55,7 +74,8 @@ def register_lanes() -> None:
             mode=Mode.QUEUE,
             handler=run_tool_caller,
             lock=lock_conversation,
-            on_failed=fail_ranking,
+            on_failed=fail_analysis,
+            on_run_again=reopen_analysis,
         )
     )
     register(Lane(name="extraction", queue=Queue.WORK, mode=Mode.QUEUE, handler=run_extraction))

@@ -13,9 +13,11 @@ from conversations.flows.group_commit import commit
 from conversations.followups.waits import is_waiting
 from conversations.live.event_log import ConversationLog, open_log
 from conversations.live.model_calls import add_calls, as_job_error, store_calls
-from conversations.models import Analysis
+from conversations.models import Analysis, Turn
 from conversations.promises.apply_verdicts import execute, flag_unbacked_claims, opens_wait, source_of, update_follow_up
 from conversations.promises.unsupported_promises import create_todos
+from conversations.turns.flags import flag_unanalyzed, unflag_unanalyzed
+from jobs.errors import WrongState
 from jobs.failpoints import failpoint
 from jobs.fence import job_tx, reading
 from jobs.lanes import ClaimedJob
@@ -36,9 +38,11 @@ from tools.engine.analysis.conflicts import (
 from tools.engine.analysis.exchange import Detections, Groups, detect_commitments, group_tools
 from tools.engine.analysis.steps import StepDocument, candidates, compiled_object, contested_of, merge_steps, step_data
 from tools.engine.catalogue import CompiledTool
-from tools.engine.promises import add_broken_promises, open_unsupported_promises
+from tools.engine.promises import open_unsupported_promises
 from tools.engine.skills.detect import Detection, Exchange, TranscriptLine
 from tools.engine.verdicts import Judgement, judge
+
+LANE = "tool_caller"
 
 Contested = Mapping[str, Sequence[Judgement]]
 
@@ -152,7 +156,7 @@ def _write_decided(
     add_calls(log.writes, job, context.turn, records)
     executed = execute(log, context, findings.conflicts.decided)
     flag_unbacked_claims(log, context.turn, findings.judgements)
-    unserved = findings.detections.unserved(prepared.exchange.answer, served=[one.quote for one in findings.judgements])
+    unserved = findings.detections.unserved(prepared.exchange.answer, judgements=findings.judgements)
     create_todos(log, open_unsupported_promises(unserved, source=source_of(log, context)))
     trace = [*_detection_steps(prepared, findings), steps.EXECUTE.document(effects=executed.document)]
     analysis = Analysis(conversation=log.conversation, turn=context.turn, steps=trace)
@@ -172,27 +176,48 @@ def _write_ranked(
     _apply_ranking(log, context, settled)
 
 
-def fail_ranking(job: ClaimedJob, reason: str) -> None:
-    """Record in the trace that the ranking failed permanently; none of the competing tools runs."""
-    context = context_after(job)
-    stored = Analysis.objects.filter(turn=context.turn, finished_at=None).first()
+def fail_analysis(job: ClaimedJob, reason: str) -> None:
+    """Leave an analysis that failed permanently to staff.
+
+    Without verdicts, the conversation is flagged with the reply and how to run its tool caller again. If only the
+    ranking failed, none of the competing tools runs, and staff decides.
+    """
+    stored = Analysis.objects.filter(turn__conversation_id=job.subject_id, turn__seq=job.ordinal).first()
     if stored is None:
-        return
-    with open_log(job.subject_id) as log:
-        _apply_ranking(
-            log, context, {tag: resolve_conflict(tag, rivals, None) for tag, rivals in _unranked(stored).items()}
-        )
+        with open_log(job.subject_id) as log:
+            turn = _turn_of(job.subject_id, job.ordinal)
+            flag_unanalyzed(log, turn, reason=reason)
+            log.add_turn_event(turn, lane=LANE, state="failed", error=reason)
+    elif stored.finished_at is None:
+        context = context_after(job)
+        with open_log(job.subject_id) as log:
+            undecided = {tag: resolve_conflict(tag, rivals, None) for tag, rivals in _unranked(stored).items()}
+            _apply_ranking(log, context, undecided)
+
+
+def reopen_analysis(conversation_id: UUID, ordinal: int) -> None:
+    """Withdraw the flag of a failed analysis that staff runs again. Raises WrongState if the reply was analyzed."""
+    with open_log(conversation_id) as log:
+        turn = _turn_of(conversation_id, ordinal)
+        if Analysis.objects.filter(turn=turn).exclude(finished_at=None).exists():
+            raise WrongState("This reply was analyzed. What no ranking could decide is a todo.")
+        unflag_unanalyzed(log, turn)
+        log.add_turn_event(turn, lane=LANE, state="queued")
+
+
+def _turn_of(conversation_id: UUID, seq: int) -> Turn:
+    return Turn.objects.get(conversation_id=conversation_id, seq=seq)
 
 
 def _apply_ranking(log: ConversationLog, context: TurnContext, settled: Mapping[str, Resolution]) -> None:
-    """Run the remaining steps for the ranked tools."""
+    """Run the remaining steps for the ranked tools. Promises without a winner are left to staff."""
     analysis = Analysis.objects.get(turn=context.turn)
     executed = execute(log, context, [judgement for one in settled.values() for judgement in one.judgements])
     for one in settled.values():
-        if one.winner is None:
-            add_broken_promises([one.judgements[0].quote], reason=one.why, source=source_of(log, context))
+        source = source_of(log, context)
+        create_todos(log, open_unsupported_promises(one.undecided_quotes, source=source, reason=one.why))
     before = step_data(analysis.steps, steps.EXECUTE)["effects"]
-    analysis.steps = [*analysis.steps, steps.EXECUTE.document(effects=[*before, *executed.document])]
+    analysis.steps = merge_steps([*analysis.steps, steps.EXECUTE.document(effects=[*before, *executed.document])])
     _finish(log, context, analysis, settled=settled)
     log.writes.update(analysis, ("steps", "finished_at"))
 
@@ -212,7 +237,7 @@ def _finish(
         steps.STATE.document(tools_called=bool(fired), waiting=waits),
     ]
     analysis.steps, analysis.finished_at = merge_steps([*analysis.steps, *ending]), log.now
-    log.add_turn_event(context.turn, lane="tool_caller", state="done", fired=fired)
+    log.add_turn_event(context.turn, lane=LANE, state="done", fired=fired)
 
 
 def _detection_steps(prepared: AnalysisInput, findings: Findings) -> list[StepDocument]:

@@ -1,4 +1,7 @@
-"""Promises that no tool can keep; each becomes a todo in the commit that finds it."""
+"""Promises that are left to staff, because no tool can keep them or no tool was decided on.
+
+Each becomes a todo in the commit that finds it.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,12 @@ from tenancy.prepared_queries import PreparedValues
 from todos.content.lifecycle import AGENT
 from todos.models import Todo, TodoSource, TodoStatus
 from todos.services import make_todo
+from tools.engine.promises import NO_TOOL
 from tools.models import Promise
 
 DESCRIPTION = "The agent promised: “{quote}”. No tool can do this; somebody has to."
+
+UNDECIDED = "The agent promised: “{quote}”. {reason} Choose the tool, or do it by hand."
 
 OPEN_STATUSES = (
     TodoStatus.PENDING_REVIEW,
@@ -44,7 +50,7 @@ def create_todos(log: ConversationLog, promises: Sequence[Promise]) -> None:
         open_quotes.add(promise.quote)
         make_todo(
             log.conversation.project,
-            description=DESCRIPTION.format(quote=promise.quote),
+            description=_description(promise),
             source=TodoSource.PROMISE,
             actor=AGENT,
             conversation_id=log.conversation.pk,
@@ -55,3 +61,9 @@ def create_todos(log: ConversationLog, promises: Sequence[Promise]) -> None:
             source_key=f"promise:{promise.pk}",
         )
     queue_type_choice(log, turn_id=promises[0].turn_id)
+
+
+def _description(promise: Promise) -> str:
+    if promise.reason == NO_TOOL:
+        return DESCRIPTION.format(quote=promise.quote)
+    return UNDECIDED.format(quote=promise.quote, reason=promise.reason)

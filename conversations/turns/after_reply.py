@@ -1,4 +1,4 @@
-"""Jobs that follow a reply, and the observer job of a message without a turn."""
+"""Jobs that follow a reply, their permanent failures, and the observer job of a message without a turn."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from uuid import UUID
 
 from conversations.context.summaries import is_due
 from conversations.context.transcript import TranscriptMessage
-from conversations.live.event_log import ConversationLog
+from conversations.live.event_log import ConversationLog, open_log
 from conversations.models import Message, Turn
 from conversations.models.event import EventType
 from jobs.enqueue import JobRequest, enqueue
+from jobs.lanes import ClaimedJob
 
 OBSERVER = "observer"
 MESSAGE_KEY = f"{OBSERVER}:message:"
@@ -61,3 +62,12 @@ def queue_observation(log: ConversationLog, message: Message) -> None:
 def observed_message(key: str) -> UUID | None:
     """The message an observer job is about; None for a turn's job."""
     return UUID(key.removeprefix(MESSAGE_KEY)) if key.startswith(MESSAGE_KEY) else None
+
+
+def report_failure(job: ClaimedJob, reason: str) -> None:
+    """Tell the live stream that a flow of the turn failed permanently: the inspector shows it with "Run again"."""
+    if observed_message(job.key) is not None:
+        return
+    with open_log(job.subject_id) as log:
+        turn = Turn.objects.get(conversation_id=job.subject_id, seq=job.ordinal)
+        log.add_turn_event(turn, lane=job.lane, state="failed", error=reason)

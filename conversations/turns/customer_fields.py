@@ -19,6 +19,7 @@ from projects.common.phones import InvalidPhone, read_phone
 from projects.models.agent_config import AgentConfig
 from tenancy.prepared_queries import PreparedQuery
 from tenancy.write_batch import WriteBatch
+from tools.engine.quotes import contains_words
 
 OPT_INS = ("sms_opt_in", "email_opt_in", "call_opt_in")
 MAX_VALUE = 500
@@ -151,13 +152,13 @@ def _is_reading_of(language: str, refused: Mapping[str, str]) -> bool:
 
 def _source(quote: str, turn: Turn, transcript: Sequence[TranscriptMessage]) -> UUID | None:
     """The message that contains the quote, which may belong to a superseded turn. Defaults to the turn's own message."""
-    if not quote or (turn.message is not None and quote in turn.message.content):
+    if not quote or (turn.message is not None and contains_words(quote, turn.message.content)):
         return turn.message_id
     found = next(
         (
             message.seq
             for message in reversed(transcript)
-            if message.role == MessageRole.USER and quote in message.content
+            if message.role == MessageRole.USER and contains_words(quote, message.content)
         ),
         None,
     )

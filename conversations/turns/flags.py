@@ -15,6 +15,7 @@ from projects.models import User
 MAX_FLAG = 300
 MAX_REASONS, MAX_EVENTS = 5, 100
 CLEARED = "flag_cleared"
+ANALYSIS_FAILED, ANALYSIS_REOPENED = "analysis_failed", "analysis_reopened"
 
 
 def low_score(score: int, reason: str) -> str:
@@ -29,19 +30,47 @@ def no_reply(reason: str) -> str:
     return f"Reply failed: {reason}"[:MAX_FLAG]
 
 
+def not_analyzed(seq: int, reason: str) -> str:
+    return f"{_not_analyzed(seq)} Run its tool caller again, under Failures or in the turn’s inspector. {reason}"[
+        :MAX_FLAG
+    ]
+
+
+def _not_analyzed(seq: int) -> str:
+    return f"The reply of turn {seq} was not checked for promises."
+
+
+def flag_unanalyzed(log: ConversationLog, turn: Turn, *, reason: str) -> None:
+    """Flag the conversation because the analysis of a reply failed permanently."""
+    log.conversation.flag = not_analyzed(turn.seq, reason)
+    log.add_event(ANALYSIS_FAILED, payload={"turn": str(turn.pk), "seq": turn.seq, "reason": reason})
+
+
+def unflag_unanalyzed(log: ConversationLog, turn: Turn) -> None:
+    """Withdraw that flag, because the analysis runs again. An earlier reason becomes the flag."""
+    log.add_event(ANALYSIS_REOPENED, payload={"turn": str(turn.pk)})
+    if log.conversation.flag.startswith(_not_analyzed(turn.seq)):
+        others = (reason for reason in flag_reasons(log.conversation) if not reason.startswith(_not_analyzed(turn.seq)))
+        log.conversation.flag = next(others, "")
+
+
 def flag_reasons(conversation: Conversation) -> list[str]:
     """The reasons for the conversation's flag, newest first: the flag itself, then those logged since it was last
     cleared.
     """
     if not conversation.flag:
         return []
-    rows = Event.objects.filter(conversation=conversation, idn__in=[*REASONS, CLEARED]).order_by("-seq")[:MAX_EVENTS]
+    idns = [*REASONS, ANALYSIS_REOPENED, CLEARED]
+    rows = Event.objects.filter(conversation=conversation, idn__in=idns).order_by("-seq")[:MAX_EVENTS]
     claims: dict[str, list[str]] = {}
-    since = list[Event]()
+    since, reopened = list[Event](), set[str]()
     for event in rows:
         if event.idn == CLEARED:
             break
-        since.append(event)
+        if event.idn == ANALYSIS_REOPENED:
+            reopened.add(event.payload["turn"])
+        elif event.idn != ANALYSIS_FAILED or event.payload["turn"] not in reopened:
+            since.append(event)
         if event.idn == "claim_unbacked":
             # All claims of one reply are one reason, with the quotes in their order.
             quotes = claims.setdefault(event.payload["turn"], [])
@@ -54,6 +83,7 @@ def flag_reasons(conversation: Conversation) -> list[str]:
 REASONS: Mapping[str, Callable[[Mapping[str, Any], Mapping[str, Sequence[str]]], str]] = {
     "quality_low": lambda payload, claims: low_score(payload["score"], payload["reason"]),
     "claim_unbacked": lambda payload, claims: broken_claim(claims[payload["turn"]]),
+    ANALYSIS_FAILED: lambda payload, claims: not_analyzed(payload["seq"], payload["reason"]),
     "reply_failed": lambda payload, claims: no_reply(payload["message"]),
 }
 

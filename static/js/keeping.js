@@ -1,9 +1,8 @@
 // Saving a reply as a regression case: text, context, and the expected outcome per tool.
 import { h, icon } from "./dom.js";
+import { NOT_READ } from "./turn.js";
 
 const LONGEST_NAME = 100;
-// Decisions of the ranking and the ledger don't follow from the text.
-const NOT_READ = new Set(["lost_rerank", "held"]);
 
 /** Expected outcome per mentioned tool: "fired", or the rule that blocked it. `corrections` take precedence. */
 export function expectedOf(verdicts, corrections = new Map()) {

@@ -61,9 +61,9 @@ export function place(text, rows) {
 
 const RANK = { ok: 0, warn: 1, mute: 2 };
 
-/** The marks of a reply's verdicts. `read` maps a verdict to its tone. */
+/** The marks of a reply's verdicts. `read` maps a verdict to its tone. A void verdict has no words to mark. */
 export function placeVerdicts(text, verdicts, read) {
-  const ranked = [...verdicts].sort((a, b) => RANK[read(a).tone] - RANK[read(b).tone]);
+  const ranked = verdicts.filter(({ rule }) => rule !== "no_words").sort((a, b) => RANK[read(a).tone] - RANK[read(b).tone]);
   return place(text, ranked);
 }
 

@@ -63,15 +63,19 @@ const RULES = {
   negation: { gloss: "said not to", says: "The agent says that it will not do it." },
   quotation: { gloss: "quoted", says: "The agent repeats someone’s words." },
   condition: { gloss: "a condition is not met", says: "Not every condition of the tool is met." },
+  no_words: { gloss: "no words for it in this reply" },
   lost_rerank: { gloss: "outranked" },
   held: { gloss: "a repeat", says: "The same was already done for this customer." },
 };
+
+// Decisions that don't follow from the reply's text: of the check of quotes, the ranking and the ledger.
+export const NOT_READ = new Set(["no_words", "lost_rerank", "held"]);
 
 /** Possible outcomes of a tool: "fired", or the rule that blocks it. */
 export const OUTCOMES = [
   ["fired", "Fires"],
   ...Object.entries(RULES)
-    .filter(([name]) => !["lost_rerank", "held"].includes(name))
+    .filter(([name]) => !NOT_READ.has(name))
     .map(([name, { gloss }]) => [name, `Held back: ${gloss}`]),
 ];
 
@@ -79,6 +83,7 @@ export const OUTCOMES = [
 export function reading(verdict) {
   const known = RULES[verdict.rule];
   if (verdict.fired) return { tone: "ok", icon: "bolt", word: "Fired", gloss: null };
+  if (verdict.rule === "no_words") return { tone: "mute", icon: "circle-minus", word: "No words", ...known };
   if (verdict.rule === "lost_rerank") return { tone: "mute", icon: "arrows-split-2", word: "Outranked", ...known };
   if (verdict.rule === "quotation") return { tone: "mute", icon: "hand-stop", word: "Held back", ...known };
   if (known) return { tone: "warn", icon: "hand-stop", word: "Held back", ...known };

@@ -6,7 +6,9 @@ import { numbersOf, placeVerdicts } from "./marks.js";
 import { OUTCOMES, reading, replyText } from "./turn.js";
 import { heldIn, trace } from "./trace.js";
 
-const ORDER = { Fired: 0, "Held back": 1, Outranked: 2, "Not fired": 3 };
+// Verdicts whose text leaves nothing to correct.
+const UNCORRECTED = new Set(["lost_rerank", "no_words"]);
+const ORDER = { Fired: 0, "Held back": 1, Outranked: 2, "No words": 3, "Not fired": 4 };
 
 export class Verdicts {
   constructor(element, { api, toast, canOperate, links, showEffects }) {
@@ -90,6 +92,7 @@ export class Verdicts {
 
   row(turn, verdict, { number, isOpen }) {
     const { tone, icon: name, word, gloss } = reading(verdict);
+    const isVoid = verdict.rule === "no_words";
     const summary = h(
       "summary",
       {},
@@ -97,10 +100,10 @@ export class Verdicts {
       h("code", {}, verdict.tool),
       h(
         "span",
-        { class: "t2 ell", dir: "auto", title: verdict.quote },
-        verdict.quote ? `“${verdict.quote}”` : verdict.reason,
+        { class: "t2 ell", dir: "auto", title: isVoid ? null : verdict.quote },
+        verdict.quote && !isVoid ? `“${verdict.quote}”` : verdict.reason,
       ),
-      gloss && h("span", { class: "t3 nw vd-gloss" }, gloss),
+      gloss && !isVoid && h("span", { class: "t3 nw vd-gloss" }, gloss),
       h("span", { class: "mg-n" }, number ? String(number) : ""),
     );
     const facts = h(
@@ -123,7 +126,9 @@ export class Verdicts {
     const effects = turn.effects.filter((effect) => effect.tool === verdict.tool);
     return [
       says && [rule ? `Rule ${rule}` : "Why", says],
-      verdict.reason && ["Reason", verdict.reason],
+      verdict.rule === "no_words"
+        ? ["Model’s quote", verdict.quote ? `“${verdict.quote}”` : "None."]
+        : verdict.reason && ["Reason", verdict.reason],
       conditions.length > 0 && [
         "Conditions",
         h(
@@ -132,7 +137,7 @@ export class Verdicts {
           conditions.map(([name, met]) => state(met ? "ok" : "bad", met ? "check" : "x", name)),
         ),
       ],
-      this.canOperate && verdict.rule !== "lost_rerank" && ["Should be", this.correction(turn, verdict)],
+      this.canOperate && !UNCORRECTED.has(verdict.rule) && ["Should be", this.correction(turn, verdict)],
       verdict.fired && ["Then", effects.length ? this.effectLink(effects) : "Sent as a system event."],
     ].filter(Boolean);
   }

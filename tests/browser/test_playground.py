@@ -166,6 +166,23 @@ def test_a_promise_is_marked_and_its_verdict_fired(page: Page, told: Told) -> No
     expect(page.locator("#panes")).to_have_attribute("data-lit", number)
 
 
+def test_a_verdict_without_words_marks_nothing_and_says_so(page: Page, app: App) -> None:
+    """What the model invented is named as the model's, and never shown as the agent's words."""
+    invented = "I'll text you the details"
+    met = [{"name": name, "met": True} for name in ("agentPromised", "notRelatedToExistingBooking")]
+    found = [{"quote": invented, "tool": "send_sms_tool", "conditions": met, "rule": None}]
+    app.model.script("reply", text="We open at noon.")
+    app.model.script("detect", times=0, match="## send_sms_tool", json={"verdicts": found, "unserved": []})
+    conversation = converse(app, "Please text me", is_test=True)
+    open_page(page, app, f"playground?conversation={conversation}")
+    verdict = page.locator("[data-verdict=send_sms_tool]")
+    expect(verdict.locator("summary")).to_contain_text("No words for it in this reply.")
+    expect(verdict.locator("summary")).not_to_contain_text(invented)
+    expect(verdict).not_to_have_attribute("data-w", re.compile(r"\d"))
+    expect(verdict.locator("dd").filter(has_text=invented)).to_have_count(1)
+    expect(verdict.get_by_label("What send_sms_tool should be")).to_have_count(0)
+
+
 @pytest.mark.requirement("T10", "T13", "T16")
 def test_three_flows_finish_after_the_reply(page: Page, told: Told) -> None:
     """Each is a lane of its own beside the reply."""

@@ -19,12 +19,13 @@ from todos.content.lifecycle import AGENT
 from todos.models import Todo, TodoSource, TodoStatus, TodoType
 from todos.services import TodoChanged, edit_todo, make_todo
 from todos.sources.extraction_prompt import Finding, NotedLine
+from tools.engine.quotes import is_quote_of
+from tools.engine.words import normalize_words
 from tools.models import Effect
 
 # Per conversation. More findings than this indicate a misbehaving model.
 MOST_FINDINGS = 10
 LONGEST_DESCRIPTION = 2_000
-SHORTEST_QUOTE = 8
 ADDRESS = re.compile(r"[^\s@<>,;\"]+@[^\s@<>,;\"]+\.[^\s@<>,;\".]+")
 
 
@@ -65,14 +66,14 @@ def store_findings(
 
     Call it with the conversation locked. Before the conversation `is_over`, findings only decide the types of promises.
     """
-    by_name = {_normalize(type.name): type for type in types}
+    by_name = {_type_name(type.name): type for type in types}
     existing, stored = todos_of(source.conversation_id), list[Todo]()
-    served_quotes = [_normalize(quote) for quote in _served_quotes(source.conversation_id)]
+    served_quotes = [normalize_words(quote) for quote in _served_quotes(source.conversation_id)]
     for finding in findings[:MOST_FINDINGS]:
-        type, words = by_name.get(_normalize(finding.type)), _normalize(finding.quote)
-        if type is None or len(words) < SHORTEST_QUOTE or words not in _normalize(source.words):
+        type, words = by_name.get(_type_name(finding.type)), normalize_words(finding.quote)
+        if type is None or not is_quote_of(finding.quote, source.words):
             continue
-        overlapping = [todo for todo in existing if _overlap(_normalize(todo.quote), words)]
+        overlapping = [todo for todo in existing if _overlap(normalize_words(todo.quote), words)]
         # The same words may occur twice; prefer the promise that still has no type.
         same = next(filter(awaits_type, overlapping), overlapping[0] if overlapping else None)
         if same is not None and awaits_type(same):
@@ -87,7 +88,7 @@ def store_findings(
 
 
 def _create_todo(source: Source, finding: Finding, *, type: TodoType) -> Todo:
-    digest = hashlib.sha256(_normalize(finding.quote).encode()).hexdigest()[:16]
+    digest = hashlib.sha256(normalize_words(finding.quote).encode()).hexdigest()[:16]
     return make_todo(
         source.project,
         description=_description(finding),
@@ -136,5 +137,5 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _normalize(text: str) -> str:
+def _type_name(text: str) -> str:
     return _one_line(text).strip(" .!?“”\"'").casefold()

@@ -9,7 +9,8 @@ from tools.engine.definition import AfterActionType, RetryPolicy, ToolDefinition
 from tools.models import AfterActionState, EffectOrigin, EffectState, PromiseState
 
 Definition = Annotated[dict[str, Any], ToolDefinition]
-# Why a mentioned tool did not fire: a detection rule, a lost conflict, or a held duplicate.
+# Why a mentioned tool did not fire: a detection rule, a quote that is not in the reply, a lost conflict, or a held
+# duplicate.
 HeldBackBy = Annotated[
     str,
     Literal[
@@ -21,6 +22,7 @@ HeldBackBy = Annotated[
         "negation",
         "quotation",
         "condition",
+        "no_words",
         "lost_rerank",
         "held",
     ],

@@ -63,17 +63,11 @@ def open_promises(effects: Iterable[Effect], *, source: PromiseSource) -> list[P
     )
 
 
-def open_unsupported_promises(quotes: Sequence[str], *, source: PromiseSource) -> list[Promise]:
-    """Open promises that no tool supports."""
+def open_unsupported_promises(quotes: Sequence[str], *, source: PromiseSource, reason: str = NO_TOOL) -> list[Promise]:
+    """Open promises that no tool supports, or for which no tool was decided on: staff keeps or withdraws them."""
     return insert_rows(
-        _build_promise(source, quote, due_at=source.at + STAFF_DEADLINE, reason=NO_TOOL) for quote in quotes
+        _build_promise(source, quote, due_at=source.at + STAFF_DEADLINE, reason=reason[:300]) for quote in quotes
     )
-
-
-def add_broken_promises(quotes: Sequence[str], *, reason: str, source: PromiseSource) -> list[Promise]:
-    """Store promises as broken because nothing was run for them."""
-    broken = {"state": PromiseState.BROKEN, "reason": reason[:300], "closed_at": source.at}
-    return insert_rows(_build_promise(source, quote, due_at=source.at, **broken) for quote in quotes)
 
 
 def extend_deadlines(effect: Effect) -> None:

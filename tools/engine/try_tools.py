@@ -15,20 +15,13 @@ from tools.engine.catalogue import CompiledTool
 from tools.engine.custom.current_tools import CurrentTool
 from tools.engine.custom.reading import read_tools
 from tools.engine.definition import ToolDefinition
+from tools.engine.quotes import Span, span_of
 from tools.engine.skills.detect import Exchange
 from tools.engine.validation.approval import approval_problems
 from tools.engine.validation.definition import definition_problems
 from tools.engine.validation.names import name_problems
 from tools.engine.validation.problem import DefinitionRefused, Problem, join
 from tools.engine.verdicts import Judgement
-
-
-@dataclass(frozen=True)
-class Span:
-    """Position of a quote in the answer, in characters; `end` is exclusive."""
-
-    start: int
-    end: int
 
 
 @dataclass(frozen=True)
@@ -68,11 +61,3 @@ def with_drafts(current: Sequence[CurrentTool], drafts: Iterable[CurrentTool]) -
     """The project's tools as if the drafts were saved."""
     by_name = {tool.name: tool for tool in (*current, *drafts)}
     return list(by_name.values())
-
-
-def span_of(quote: str, answer: str) -> Span | None:
-    """Position of the quote in the answer, ignoring case."""
-    start = answer.find(quote) if quote else -1
-    if start < 0 and quote and len(answer.lower()) == len(answer):
-        start = answer.lower().find(quote.lower())
-    return Span(start, start + len(quote)) if start >= 0 else None

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from tools.engine.catalogue import CompiledTool
 from tools.engine.definition import ActionType
+from tools.engine.quotes import is_quote_of, place_of
 from tools.engine.skills.detect import Detection, Exchange, Rule, ToolReading
 from tools.models import Effect, EffectState
 
@@ -22,6 +23,9 @@ REASONS: Mapping[Rule, str] = {
     Rule.CONDITION: "A condition is not met.",
 }
 
+# The rule of a void verdict: the model's evidence is missing or invented. No model chooses it.
+NO_WORDS = "no_words"
+WITHOUT_WORDS = "No words for it in this reply."
 SAID_EARLIER = "It was said in an earlier message, and judged then."
 FIRES = "The agent commits to it now, and all conditions are met."
 
@@ -39,15 +43,17 @@ class Judgement:
 
 
 def judge(detections: Iterable[Detection], *, tools: Sequence[CompiledTool], exchange: Exchange) -> list[Judgement]:
-    """The verdicts on one answer, in the order of their quotes, before conflicts. Unknown tools are skipped."""
-    answer, before = exchange.answer, [_normalized(said) for said in exchange.said_before]
+    """The verdicts on one answer, in the order of their quotes, before conflicts. Unknown tools are skipped.
+
+    A verdict rests on the agent's words in this answer, for tools with and without history. With a quote from an
+    earlier message it is held back; with any other quote, or none, it is void.
+    """
     by_name = {tool.name: tool for tool in tools}
     readings = (reading for detection in detections for reading in detection.verdicts if reading.tool in by_name)
     judgements = _one_per_tool(
-        _said_earlier(one) if _is_only_in(one.quote, before, answer=answer) else one
-        for one in (_judge_one(reading, by_name[reading.tool]) for reading in readings)
+        _with_words(_judge_one(reading, by_name[reading.tool]), exchange=exchange) for reading in readings
     )
-    return sorted(judgements, key=lambda judgement: _position(judgement.quote, answer))
+    return sorted(judgements, key=lambda judgement: _position(judgement.quote, exchange.answer))
 
 
 def _judge_one(reading: ToolReading, tool: CompiledTool) -> Judgement:
@@ -63,22 +69,13 @@ def _judge_one(reading: ToolReading, tool: CompiledTool) -> Judgement:
     )
 
 
-def _said_earlier(judgement: Judgement) -> Judgement:
-    """Hold back a verdict whose quote is from an earlier message, which was judged then."""
-    if not judgement.fired:
+def _with_words(judgement: Judgement, *, exchange: Exchange) -> Judgement:
+    """The verdict if its quote is in the answer; otherwise held back, because it was judged earlier or is void."""
+    if is_quote_of(judgement.quote, exchange.answer):
         return judgement
-    return replace(judgement, fired=False, rule=Rule.IN_PROGRESS, reason=SAID_EARLIER)
-
-
-def _is_only_in(quote: str, before: Sequence[str], *, answer: str) -> bool:
-    """True if these exact words are in an earlier message and not in the answer."""
-    words = _normalized(quote)
-    return bool(words) and words not in _normalized(answer) and any(words in said for said in before)
-
-
-def _normalized(text: str) -> str:
-    """The text without case, punctuation and extra whitespace."""
-    return " ".join("".join(one if one.isalnum() else " " for one in text.casefold()).split())
+    if any(is_quote_of(judgement.quote, said) for said in exchange.said_before):
+        return replace(judgement, fired=False, rule=Rule.IN_PROGRESS, reason=SAID_EARLIER)
+    return replace(judgement, fired=False, rule=NO_WORDS, reason=WITHOUT_WORDS)
 
 
 def _is_met(name: str, reading: ToolReading) -> bool:
@@ -88,18 +85,22 @@ def _is_met(name: str, reading: ToolReading) -> bool:
 
 
 def _one_per_tool(judgements: Iterable[Judgement]) -> list[Judgement]:
-    """One verdict per tool; a firing one wins."""
+    """One verdict per tool: one that fires, else one that has words, else the first."""
     best: dict[str, Judgement] = {}
     for judgement in judgements:
         current = best.get(judgement.tool.name)
-        if current is None or (judgement.fired and not current.fired):
+        if current is None or _rank(judgement) > _rank(current):
             best[judgement.tool.name] = judgement
     return list(best.values())
 
 
+def _rank(judgement: Judgement) -> tuple[bool, bool]:
+    return judgement.fired, judgement.rule != NO_WORDS
+
+
 def _position(quote: str, answer: str) -> int:
-    found = answer.find(quote)
-    return found if found >= 0 else len(answer)
+    place = place_of(quote, answer)
+    return len(answer) if place is None else place
 
 
 # Effect states that back a claim. An unknown outcome doesn't: it is never reported as a success.

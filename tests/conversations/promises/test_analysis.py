@@ -140,7 +140,7 @@ def test_each_selected_tool_has_one_effect(desk: Desk) -> None:
 
 @pytest.mark.requirement("N13", "T22")
 def test_the_trace_marks_tools_whose_result_is_awaited(desk: Desk) -> None:
-    desk.reads("check_availability_tool")
+    desk.reads("check_availability_tool", quote="Let me check availability")
     turn = desk.analyse("Let me check availability for Friday at 7 PM.")
     steps = desk.steps(turn)
     assert [one["waited_for"] for one in steps[7]["effects"]] == [True]
@@ -268,14 +268,6 @@ def test_only_the_latest_answer_makes_promises(answer: str, fires: bool) -> None
     """A model that quotes an earlier message triggers nothing a second time."""
     [one] = judged(reading(SMS), exchange=said(PROMISE, answer))
     assert (one.fired, one.rule) == (fires, "" if fires else "in_progress")
-
-
-@pytest.mark.requirement("N33")
-def test_a_quote_that_matches_no_message_still_counts() -> None:
-    """A quote shortened by the model is not an earlier message's."""
-    assert [one.fired for one in judged(reading(SMS, quote="text … details"), exchange=said("Hello.", PROMISE))] == [
-        True
-    ]
 
 
 @pytest.mark.requirement("N11", "N39")

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
+from django.urls import reverse
 
-from conversations.models import Analysis, Turn
+from conversations.followups.follow_ups import GOODBYE
+from conversations.models import Analysis, Conversation, Turn
+from jobs.errors import WrongState
 from jobs.models import Job, State
+from jobs.services import run_again
+from tests.console.pages.conftest import browser
 from tests.conversations.promises.conftest import LINK, PROMISE, SMS, Desk, fired
 from tests.processes import ForkServer
+from todos.models import Todo, TodoStatus
 from tools.engine.analysis.conflicts import resolve_conflict
 from tools.engine.analysis.steps import compiled_object, tool_of
 from tools.engine.catalogue import at_moment, compile_tools
 from tools.engine.definition import Trigger
+from tools.engine.promises import STAFF_DEADLINE
 from tools.engine.registry import builtin_tools
 from tools.engine.skills.rerank import RankedTool, Ranking
 from tools.engine.verdicts import Judgement
@@ -147,14 +155,102 @@ def test_an_invalid_ranking_runs_no_tool(desk: Desk) -> None:
     assert {verdict["rule"] for verdict in turn["verdicts"]} == {"lost_rerank"}
 
 
-def test_a_promise_with_an_undecided_conflict_is_broken_with_the_reason(desk: Desk) -> None:
-    """The agent has promised it, so it is recorded."""
+def test_an_undecided_promise_is_open_and_a_todo_for_staff(desk: Desk) -> None:
+    """The agent has promised it, and nothing has decided that it will not happen."""
     desk.reads(SMS, LINK)
     desk.ranks(**{SMS: 50, LINK: 50})
-    desk.analyse(PROMISE)
+    turn = desk.analyse(PROMISE)
     [promise] = desk.promises()
-    assert (promise.state, promise.quote) == ("broken", PROMISE)
-    assert "Undecided" in promise.reason
+    assert (promise.state, promise.quote, promise.tool, promise.closed_at) == ("open", PROMISE, "", None)
+    assert promise.due_at - promise.created_at > STAFF_DEADLINE / 2
+    [todo] = todos_of(desk)
+    assert (todo.promise_id, todo.status, str(todo.turn_id)) == (promise.pk, TodoStatus.PENDING_REVIEW, turn["id"])
+    assert all(said in todo.description for said in (PROMISE, SMS, LINK, "Undecided between"))
+
+
+def todos_of(desk: Desk) -> list[Todo]:
+    with desk.tenant.tx():
+        return list(Todo.objects.order_by("created_at"))
+
+
+def test_an_undecided_conflict_leaves_each_of_two_promises_to_staff(desk: Desk) -> None:
+    """None is lost, and a quote within another is the same promise."""
+    desk.tool(CREW, conflictPolicy={"tag": "sms"})
+    said = {SMS: "I'll text you the details", LINK: "I'll send you the link", CREW: "text you the details"}
+    verdicts = [{**reading_of(desk, tool), "quote": quote} for tool, quote in said.items()]
+    desk.model.script("detect", match=f"## {SMS}\n", json={"verdicts": verdicts, "unserved": []})
+    desk.ranks(**{SMS: 50, LINK: 50, CREW: 50})
+    desk.analyse(f"{said[SMS]}, and {said[LINK]}.")
+    quotes = [said[SMS], said[LINK]]
+    assert sorted((promise.quote, promise.state) for promise in desk.promises()) == sorted(
+        (one, "open") for one in quotes
+    )
+    assert sorted(todo.quote for todo in todos_of(desk)) == sorted(quotes)
+
+
+def reading_of(desk: Desk, name: str) -> dict[str, Any]:
+    conditions = [{"name": one, "met": True} for one in judgement(desk, name).tool.definition.conditions]
+    return {"quote": PROMISE, "tool": name, "conditions": conditions, "rule": None}
+
+
+def test_a_ranking_with_a_winner_leaves_nothing_to_staff(desk: Desk) -> None:
+    desk.reads(SMS, LINK)
+    desk.ranks(**{SMS: 40, LINK: 80})
+    desk.analyse(PROMISE)
+    assert [(promise.tool, promise.state) for promise in desk.promises()] == [(LINK, "open")]
+    assert todos_of(desk) == []
+
+
+@pytest.mark.requirement("N13")
+def test_a_rerank_ends_with_its_winner_in_the_trace_and_the_live_event(desk: Desk) -> None:
+    """Both were written before the ranking with what had been decided by then: nothing."""
+    desk.reads(SMS, LINK)
+    desk.ranks(**{SMS: 40, LINK: 80})
+    turn = desk.analyse(PROMISE)
+    steps = desk.steps(turn)
+    assert [step["number"] for step in turn["analysis"]] == list(range(1, 10))
+    assert [one["tool"] for one in steps[7]["effects"]] == [LINK]
+    assert steps[9] == {"tools_called": True, "waiting": False}
+    assert turn["tools_called"] is True
+    assert live_end(desk)["fired"] == [LINK]
+    with desk.tenant.tx():
+        assert Job.objects.get(lane="tool_caller", key__endswith="test").state == State.DONE
+        assert desk.talk.conversation.events.filter(idn="effect_planned").count() == 1
+
+
+def live_end(desk: Desk) -> dict[str, Any]:
+    """The tool caller's last event in the live stream."""
+    with desk.tenant.tx():
+        return dict(desk.talk.conversation.events.filter(payload__lane="tool_caller").order_by("-seq")[0].payload)
+
+
+@pytest.mark.requirement("T22")
+def test_a_rerank_ends_with_the_wait_of_its_winner(desk: Desk) -> None:
+    desk.switch_on("products_and_services_background_check_availability")
+    desk.reads(AVAILABILITY, PRODUCT)
+    desk.ranks(**{AVAILABILITY: 90, PRODUCT: 10})
+    turn = desk.analyse(PROMISE)
+    assert [wait["effect"] for wait in turn["waits"]] == [turn["effects"][0]["id"]]
+    assert desk.steps(turn)[9] == {"tools_called": True, "waiting": True}
+
+
+@pytest.mark.requirement("N12")
+def test_a_rerank_that_chooses_the_goodbye_clears_the_follow_up_timer(desk: Desk) -> None:
+    goodbye = builtin_tools()[GOODBYE].definition.conditions
+    desk.tool(CREW, conflictPolicy={"tag": "end"})
+    desk.tool(
+        GOODBYE,
+        conflictPolicy={"tag": "end"},
+        conditions={name: {"type": "boolean", "description": one.description} for name, one in goodbye.items()},
+    )
+    desk.reads(GOODBYE, CREW, quote="Goodbye, Ada")
+    desk.ranks(**{GOODBYE: 90, CREW: 10})
+    turn = desk.reply("Goodbye, Ada!")
+    with desk.tenant.tx():
+        Conversation.objects.update(follow_up_at="2099-01-01T00:00Z")
+    desk.run("tool_caller")
+    assert fired(desk.talk.turn(turn)) == [GOODBYE]
+    assert desk.talk.reload().follow_up_at is None
 
 
 def test_a_permanently_failed_ranking_runs_no_tool(desk: Desk) -> None:
@@ -168,6 +264,34 @@ def test_a_permanently_failed_ranking_runs_no_tool(desk: Desk) -> None:
         assert Analysis.objects.get().finished_at is not None
     assert desk.talk.turn(turn)["effects"] == []
     assert {verdict["rule"] for verdict in desk.talk.turn(turn)["verdicts"]} == {"lost_rerank"}
+    assert live_end(desk)["state"] == "done"
+
+
+def test_a_permanently_failed_ranking_leaves_the_promise_to_staff(desk: Desk) -> None:
+    """Once: a ranking that ran again would do what a person may have done meanwhile."""
+    desk.reads(SMS, LINK)
+    desk.model.script("rerank", times=0, fault="401")
+    desk.reply(PROMISE)
+    desk.run("tool_caller")
+    assert [(promise.state, promise.tool) for promise in desk.promises()] == [("open", "")]
+    assert [todo.quote for todo in todos_of(desk)] == [PROMISE]
+    with desk.tenant.tx(), pytest.raises(WrongState, match="analyzed"):
+        run_again(desk.tenant.project, Job.objects.get(lane="tool_caller", state=State.FAILED).pk)
+
+
+def test_a_ranking_that_failed_is_not_run_again_from_the_page(desk: Desk) -> None:
+    """The refusal changes nothing."""
+    desk.reads(SMS, LINK)
+    desk.model.script("rerank", times=0, fault="401")
+    desk.reply(PROMISE)
+    desk.run("tool_caller")
+    with desk.tenant.tx():
+        job = Job.objects.get(lane="tool_caller", state=State.FAILED)
+    page = reverse("failed_jobs", kwargs={"project_slug": desk.tenant.project.slug})
+    assert "analyzed" in browser(desk.tenant.owner).post(page, {"job": job.pk}, follow=True).content.decode()
+    with desk.tenant.tx():
+        job.refresh_from_db()
+        assert (job.state, bool(job.error)) == (State.FAILED, True)
 
 
 @pytest.mark.requirement("N10", "N40")
@@ -183,7 +307,7 @@ def test_two_contested_tags_have_one_winner_each(desk: Desk) -> None:
 @pytest.mark.requirement("N41")
 def test_the_offline_model_ranks_by_the_answers_words(desk: Desk) -> None:
     """These words mean the booking link."""
-    desk.reads(SMS, LINK)
+    desk.reads(SMS, LINK, quote="I'll text you the link")
     turn = desk.analyse("I'll text you the link to manage your booking.")
     assert len(fired(turn)) == 1
 

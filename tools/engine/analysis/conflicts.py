@@ -14,6 +14,7 @@ from llm.types import ModelSpec
 from tools.engine.skills.detect import Exchange
 from tools.engine.skills.rerank import Ranking, rerank_conflict
 from tools.engine.verdicts import Judgement
+from tools.engine.words import normalize_words
 
 LOST = "lost_rerank"
 # Errors that mean the model's ranking is unusable.
@@ -42,6 +43,14 @@ class Resolution:
     winner: str | None
     judgements: list[Judgement]
     why: str = ""
+
+    @property
+    def undecided_quotes(self) -> list[str]:
+        """The promises that an inconclusive ranking leaves to staff. Of quotes that overlap, the longest remains."""
+        if self.winner is not None:
+            return []
+        words = {normalize_words(one.quote): one.quote for one in self.judgements}
+        return [quote for one, quote in words.items() if not any(one != other and one in other for other in words)]
 
 
 def identify_conflicts(judgements: Iterable[Judgement]) -> Conflicts:

@@ -10,7 +10,10 @@ from llm.client import Client
 from llm.requests import Recorder
 from llm.types import ModelSpec
 from tools.engine.catalogue import CompiledTool
+from tools.engine.quotes import is_quote_of
 from tools.engine.skills.detect import Detection, Exchange, detect
+from tools.engine.verdicts import NO_WORDS, Judgement
+from tools.engine.words import normalize_words
 
 
 @dataclass(frozen=True)
@@ -32,14 +35,14 @@ class Detections:
     def all(self) -> list[Detection]:
         return [one for one in (self.without_history, self.with_history) if one is not None]
 
-    def unserved(self, answer: str, *, served: Iterable[str]) -> list[str]:
+    def unserved(self, answer: str, *, judgements: Iterable[Judgement]) -> list[str]:
         """Quotes of commitments that no tool serves. Quotes that aren't in the answer are ignored."""
-        plain, taken = _normalized(answer), [_normalized(quote) for quote in served]
-        found = {_normalized(one.quote): one.quote for detection in self.all for one in detection.unserved}
+        served = [normalize_words(one.quote) for one in judgements if one.rule != NO_WORDS]
+        found = {normalize_words(one.quote): one.quote for detection in self.all for one in detection.unserved}
         return [
             quote
             for words, quote in found.items()
-            if words and words in plain and not any(words in other or other in words for other in taken if other)
+            if is_quote_of(quote, answer) and not any(words in other or other in words for other in served)
         ]
 
 
@@ -82,11 +85,3 @@ async def detect_commitments(
         ask(second, history=True, elsewhere=None if first else []),
     )
     return Detections(without_history=without, with_history=with_history)
-
-
-# Models quote with either kind of quotation mark.
-QUOTATION_MARKS = str.maketrans("’‘“”„", '\'\'"""')
-
-
-def _normalized(text: str) -> str:
-    return " ".join(text.split()).strip(" .!").translate(QUOTATION_MARKS).casefold()

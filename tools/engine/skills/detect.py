@@ -63,7 +63,7 @@ class ToolReading(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     quote: str
-    """The agent's exact words."""
+    """The agent's exact words in its latest answer."""
     tool: str
     conditions: list[ConditionReading]
     rule: Rule | None
@@ -76,7 +76,7 @@ class Unserved(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     quote: str
-    """The agent's exact words."""
+    """The agent's exact words in its latest answer."""
     what: str
     """The commitment in a few words."""
 
