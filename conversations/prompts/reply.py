@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 from uuid import UUID
 
 from conversations.common.channels import traits_of
-from conversations.common.prompt_shapes import Action, DirectivesView, Fact, Intent, Line, Procedure, Scenario, Section
+from conversations.common.prompt_shapes import (
+    Action,
+    DirectivesView,
+    Fact,
+    Intent,
+    Line,
+    Procedure,
+    Scenario,
+    Section,
+    Step,
+)
 from conversations.context.transcript import TranscriptMessage, as_line
 from conversations.context.turn_context import TurnContext
 from conversations.models import Directives, Event, MessageRole, Origin
@@ -102,7 +112,13 @@ def _request(
         history=[_as_chat(message) for message in history],
         model=context.model("reply"),
         max_output_tokens=MAX_OUTPUT_TOKENS,
-        stable=(context.project.agent_version_id, context.conversation.channel, context.status.variant, offer.addendum),
+        stable=(
+            context.project.agent_version_id,
+            context.conversation.channel,
+            context.status.variant,
+            offer.addendum,
+            offer.replaced,
+        ),
     )
 
 
@@ -111,6 +127,7 @@ def context_of(
 ) -> ReplyContext:
     """The variables of the prompt templates. Runs in the current transaction."""
     config, conversation = context.config, context.conversation
+    scenarios = _without_calls(context.scenarios, offer)
     return ReplyContext(
         agent_name=config.agent_name,
         business_name=config.business_name,
@@ -118,8 +135,8 @@ def context_of(
         channel_rules=traits_of(conversation.channel).rules,
         style=config.style,
         business_context=config.business_context,
-        scenarios=context.scenarios,
-        steps_name_tools=any(step.tools for scenario in context.scenarios for step in scenario.steps),
+        scenarios=scenarios,
+        steps_name_tools=any(step.tools for scenario in scenarios for step in scenario.steps),
         procedures=context.procedures,
         hours_variant=context.status.variant,
         intents=context.intents,
@@ -140,6 +157,18 @@ def context_of(
         said_by_colleague=_operator_messages(context),
         latest=[as_line(message) for message in latest],
     )
+
+
+def _without_calls(scenarios: Sequence[Scenario], offer: Offer) -> list[Scenario]:
+    """The scenarios, in which a step may promise only what the agent can't call."""
+    return [
+        replace(scenario, steps=[replace(step, tools=_promised(step, offer)) for step in scenario.steps])
+        for scenario in scenarios
+    ]
+
+
+def _promised(step: Step, offer: Offer) -> list[str]:
+    return [tool for tool in step.tools if tool not in offer.replaced]
 
 
 def _split(context: TurnContext) -> tuple[list[TranscriptMessage], list[TranscriptMessage]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 from pydantic_core import to_json
@@ -73,9 +73,28 @@ class Offer:
         return [one.as_gemini() for one in self.definitions]
 
     @cached_property
+    def replaced(self) -> frozenset[str]:
+        """Names of the commitment tools whose action the model can call here, so that it has nothing to promise.
+
+        A kind that several commitment tools share is left out, because the call may do the other one's work.
+        """
+        called = {tool.kind for tool in self.tools.values()} - {""}
+        return frozenset(names[0] for kind, names in _promised_by_kind().items() if kind in called and len(names) == 1)
+
+    @cached_property
     def addendum(self) -> str:
         """The tools' sections under one heading; empty without any."""
         return join_sections(tool.section for tool in self.tools.values())
+
+
+@cache
+def _promised_by_kind() -> Mapping[str, Sequence[str]]:
+    """Names of the built-in commitment tools, by the kind of their effects."""
+    by_kind: dict[str, list[str]] = {}
+    for name, tool in builtin_tools().items():
+        if Trigger.COMMITMENT in tool.moments:
+            by_kind.setdefault(tool.kind, []).append(name)
+    return by_kind
 
 
 def collect_agent_tools(project: Project, *, channel: str) -> Offer:
