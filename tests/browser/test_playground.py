@@ -166,7 +166,7 @@ def test_a_promise_is_marked_and_its_verdict_fired(page: Page, told: Told) -> No
     expect(page.locator("#panes")).to_have_attribute("data-lit", number)
 
 
-@pytest.mark.requirement("T10", "T13", "T16")
+@pytest.mark.requirement("N01")
 def test_three_flows_finish_after_the_reply(page: Page, told: Told) -> None:
     """Each is a lane of its own beside the reply."""
     open_told(page, told)

@@ -397,7 +397,7 @@ def test_a_promise_is_settled_with_its_effect(status: int, state: str, bench: Be
         assert effect.promises.get().state == state
 
 
-@pytest.mark.requirement("T22")
+@pytest.mark.requirement("T24")
 def test_a_wait_for_a_held_repeat_ends_at_once(bench: Bench, target: Target) -> None:
     bench.tool("notify", webhook(target.url))
     bench.execute("notify")
