@@ -98,7 +98,7 @@ def has_reply(tenant: Tenant, posted: Posted) -> bool:
 
 def ends_by_term(process: subprocess.Popen[bytes]) -> bool:
     process.send_signal(signal.SIGTERM)
-    return process.wait(timeout=30) in (0, -signal.SIGTERM)
+    return process.wait(timeout=60) in (0, -signal.SIGTERM)
 
 
 def test_every_documented_command_is_started_here() -> None:
