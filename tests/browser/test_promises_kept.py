@@ -91,7 +91,7 @@ def test_a_tool_made_in_the_editor_works_on_the_next_turn(page: Page, app: App) 
 
 @pytest.mark.requirement("N33", "N36")
 def test_a_trial_marks_the_words_and_sends_nothing(page: Page, app: App, tenant: Tenant) -> None:
-    """What would fire and what is held back, on their words; the exact request; one click keeps the case."""
+    """It marks firing and held verdicts in the reply, shows the exact request, and can be kept as a case."""
     webhook = {
         "type": "send_webhook",
         "options": {
@@ -179,7 +179,7 @@ def test_an_unknown_outcome_is_answered_with_one_key(page: Page, app: App, tenan
     assert effect.resolved_by is not None
 
 
-@pytest.mark.requirement("T22")
+@pytest.mark.requirement("T24")
 def test_a_stale_response_does_not_end_a_wait(page: Page, app: App, tenant: Tenant) -> None:
     """Answers overtake events; the newest word about a wait counts."""
     conversation = converse(app, "Hello", is_test=True)

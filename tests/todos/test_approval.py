@@ -473,7 +473,6 @@ def test_a_message_to_an_unreachable_customer_cannot_be_approved(
     assert desk.approve(todo, owner)
 
 
-@pytest.mark.requirement("L10")
 def test_a_text_to_a_disallowed_number_cannot_be_approved(desk: Desk, owner: Member, tenant: Tenant) -> None:
     with tenant.tx():
         known = {"phone": "+393331234567"}

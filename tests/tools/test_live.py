@@ -206,6 +206,20 @@ def test_a_tool_that_raises_does_not_end_the_call(live: Live, bell: Probe) -> No
     assert effect.state == EffectState.UNKNOWN
 
 
+@pytest.mark.requirement("L19")
+@pytest.mark.parametrize(
+    ("name", "logged"),
+    [("ring_bell", "The bell is cracked."), ("no_such_tool", "There is no tool no_such_tool.")],
+    ids=["failed", "refused"],
+)
+def test_an_error_of_a_call_is_logged_as_an_error(
+    live: Live, bell: Probe, caplog: pytest.LogCaptureFixture, name: str, logged: str
+) -> None:
+    bell.outcome = Outcome.failed("The bell is cracked.")
+    assert logged in live.call(name)["result"]
+    assert [logged in record.getMessage() for record in caplog.records if record.levelname == "ERROR"] == [True]
+
+
 def test_a_call_delivered_twice_runs_once(live: Live, bell: Probe) -> None:
     """The session and the provider's call id identify it, whatever the arguments of the second delivery."""
     first = live.call("ring_bell", call_id="a")

@@ -125,7 +125,7 @@ def test_example_hours_count_once_a_person_saves_them(tenant: Tenant) -> None:
 
 
 def test_custom_hours_complete_the_hours_step(tenant: Tenant) -> None:
-    """Whether written by a program, or by a person before authors were recorded."""
+    """Both those a program wrote, and those a person wrote before authors were recorded."""
     locale = Locale(timezone="Europe/Rome", region="IT")
     project = start_business("Da Gina", starter=business_templates()["agency"], owner=tenant.owner, locale=locale)
     with tenant_tx(project.organization_id):

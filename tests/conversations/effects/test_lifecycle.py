@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from django.db.models.functions import Now
 from django.test import Client
@@ -21,6 +23,7 @@ from tests.conversations.effects.conftest import PHONE, Bench, webhook
 from tests.conversations.effects.target import Answers, Target
 from tests.processes import ScriptedModel
 from tools.engine.custom.service import remove, save
+from tools.engine.execution.outcome_policy import MAX_ATTEMPTS
 from tools.engine.ledger import RETRY_WINDOW
 from tools.models import AfterAction, Effect, EffectState
 
@@ -97,6 +100,17 @@ def test_retries_are_delayed(bench: Bench, target: Target) -> None:
     with bench.tenant.tx():
         job = Job.objects.get(subject_id=effect.pk, state=State.QUEUED)
     assert 3.5 <= (job.run_after - effect.started_at).total_seconds() <= 6
+
+
+def test_retries_end_fifteen_minutes_after_the_first_attempt(bench: Bench, target: Target) -> None:
+    """Later attempts don't extend the deadline."""
+    target.answers(*[Answers(429)] * MAX_ATTEMPTS)
+    bench.tool("notify", webhook(target.url))
+    first = bench.execute("notify", hurry=False)
+    assert first.deadline_at - first.started_at == timedelta(minutes=15)
+    bench.run()
+    last = bench.effect(first)
+    assert (last.attempts, last.state, last.deadline_at) == (MAX_ATTEMPTS, "failed", first.deadline_at)
 
 
 def test_planning_the_next_attempt_finishes_the_current_job(
@@ -397,7 +411,7 @@ def test_a_promise_is_settled_with_its_effect(status: int, state: str, bench: Be
         assert effect.promises.get().state == state
 
 
-@pytest.mark.requirement("T22")
+@pytest.mark.requirement("T24")
 def test_a_wait_for_a_held_repeat_ends_at_once(bench: Bench, target: Target) -> None:
     bench.tool("notify", webhook(target.url))
     bench.execute("notify")

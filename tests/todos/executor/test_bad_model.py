@@ -12,7 +12,7 @@ from jobs.models import Job, ModelCall, State
 from llm.types import ToolCall
 from projects.common.api_error import Conflict
 from tenancy.threads import in_db
-from tests.conversations.effects.target import Target
+from tests.conversations.effects.target import Answers, Target
 from tests.todos.executor.conftest import LETTER, NOTIFY, Runs
 from todos.content.lifecycle import Actor
 from todos.executor import run, steps
@@ -86,6 +86,28 @@ def test_a_tool_that_raises_has_an_unknown_outcome(
     assert any(
         record.levelname == "ERROR" and "the tool has a bug" in str(record.exc_info) for record in caplog.records
     )
+
+
+@pytest.mark.requirement("L19")
+def test_a_refused_call_is_logged_as_an_error(runs: Runs, caplog: pytest.LogCaptureFixture) -> None:
+    runs.calls_tool("fly", {})
+    runs.says()
+    runs.execute(runs.todo(runs.kind(CALLER)))
+    assert ["There is no tool fly." in line for line in errors(caplog)] == [True]
+
+
+@pytest.mark.requirement("L19")
+def test_a_failed_effect_is_logged_as_an_error(runs: Runs, target: Target, caplog: pytest.LogCaptureFixture) -> None:
+    target.answers(Answers(status=400, body="no such crew"))
+    runs.own_tool(target.url)
+    runs.calls_tool(NOTIFY, {"body": {"what": "Hello"}})
+    runs.says()
+    runs.execute(runs.todo(runs.kind(NOTIFY)))
+    assert [NOTIFY in line and "failed" in line for line in errors(caplog)] == [True]
+
+
+def errors(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [record.getMessage() for record in caplog.records if record.levelname == "ERROR"]
 
 
 def test_removing_a_tool_before_the_run_returns_the_todo_to_review(runs: Runs, target: Target) -> None:

@@ -6,7 +6,11 @@ from dataclasses import replace
 
 import pytest
 
+from projects.agents.services import save_agent
+from projects.models import Project
+from projects.models.agent_config import AgentConfig
 from tests.conversations.effects.target import Answers, Target
+from tests.conversations.tool_runs.turns import Turns
 from tests.todos.executor.conftest import LETTER, NOTIFY, Runs
 from todos.executor.finish import STEP_LIMIT_REACHED
 from todos.executor.run_context import StepWithCalls
@@ -167,6 +171,20 @@ def test_the_model_of_the_type_is_used(runs: Runs) -> None:
     runs.execute(runs.todo(runs.kind(CALLER, model="offline-fast")))
     [request] = runs.model.requests("execute")
     assert request["model"] == "offline-fast"
+
+
+@pytest.mark.requirement("L22")
+def test_todos_and_replies_have_separate_models(runs: Runs) -> None:
+    with runs.tenant.tx():
+        project = Project.objects.select_related("agent_version").get(pk=runs.tenant.project.pk)
+        models = {"execute": "for-todos", "reply": "for-replies"}
+        config = AgentConfig.model_validate({**project.agent_version.document, "models": models})
+        save_agent(project, config=config, author=runs.tenant.owner)
+    runs.says()
+    runs.execute(runs.todo(runs.kind(CALLER)))
+    Turns(runs.tenant, runs.model, runs.conversation).say("Hello")
+    assert [request["model"] for request in runs.model.requests("execute")] == ["for-todos"]
+    assert {request["model"] for request in runs.model.requests("reply")} == {"for-replies"}
 
 
 def test_descriptions_and_results_cannot_close_a_tag_of_the_prompt(runs: Runs) -> None:
