@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 from uuid import UUID
 
@@ -14,13 +14,14 @@ from conversations.context.turn_context import TurnContext
 from conversations.models import Directives, Event, MessageRole, Origin
 from conversations.models.event import URGENT
 from conversations.prompts.budget import within_budget
-from llm.prompts import neutralize
+from llm.prompts import neutralize, render_system
 from llm.requests import reply_request
 from llm.types import ChatRequest
 from projects.knowledge.answers import prompt_passages
 from tenancy.prepared_queries import PreparedQuery
 from tools.engine.function_calling.offer import Offer
 
+SKILL = "reply"
 # Above the limit of every channel.
 MAX_OUTPUT_TOKENS = 1500
 NO_OFFER = Offer()
@@ -97,13 +98,19 @@ def _request(
     latest: Sequence[TranscriptMessage],
     knowledge: list[str],
 ) -> ChatRequest:
-    return reply_request(
-        context_of(context, offer, latest=latest, knowledge=knowledge),
+    shown = context_of(context, offer, latest=latest, knowledge=knowledge)
+    settings = (context.project.agent_version_id, context.conversation.channel, context.status.variant)
+    request = reply_request(
+        shown,
         history=[_as_chat(message) for message in history],
         model=context.model("reply"),
         max_output_tokens=MAX_OUTPUT_TOKENS,
-        stable=(context.project.agent_version_id, context.conversation.channel, context.status.variant, offer.addendum),
+        stable=(*settings, offer.addendum),
     )
+    if not offer.tools:
+        return request
+    plain = render_system(SKILL, replace(shown, tools=""), stable=(*settings, NO_OFFER.addendum))
+    return replace(request, system_without_tools=plain)
 
 
 def context_of(
