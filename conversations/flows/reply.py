@@ -22,7 +22,8 @@ from conversations.live.tokens import TokenWriter
 from conversations.models import Freshness, MessageRole, Origin, Turn, TurnStatus
 from conversations.models.event import EventType
 from conversations.prompts.reply import build_request
-from conversations.tool_runs.calls.tool_loop import LoopEnd, ReplyText, ToolLoop, run_tool_loop, stored_steps
+from conversations.tool_runs.calls.reply_text import ReplyText
+from conversations.tool_runs.calls.tool_loop import LoopEnd, ToolLoop, run_tool_loop, stored_steps
 from conversations.turns.after_reply import add_reply_events, queue_analysis
 from conversations.turns.channel_signals import apply_signal
 from conversations.turns.flags import no_reply
