@@ -47,7 +47,7 @@ def _sentences(call: TurnCall, *, language: str) -> Iterator[str]:
 def _is_private(call: TurnCall) -> bool:
     """True if the result isn't the customer's: records about them, or a message that stayed in the outbox."""
     effect = call.effect
-    return effect is not None and (effect.kind in PRIVATE_KINDS or bool((effect.result or {}).get("outbox")))
+    return effect is not None and (effect.kind in PRIVATE_KINDS or effect.is_in_outbox)
 
 
 def _told(result: str) -> Iterator[str]:
