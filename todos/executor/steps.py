@@ -194,7 +194,7 @@ def as_messages(steps: Sequence[StepWithCalls]) -> list[dict[str, Any]]:
     ]
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Called:
     """A call as the model made it."""
 
