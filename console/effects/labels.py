@@ -12,8 +12,6 @@ from urllib.parse import urlsplit
 from tools.engine.ledger import needs_approval
 from tools.models import AfterActionState, Effect, EffectState
 
-OUTBOX = "outbox"
-
 
 @dataclass(frozen=True)
 class StateLabel:
@@ -87,7 +85,7 @@ KINDS = {
 
 def is_in_outbox(effect: Effect) -> bool:
     """Return True if the effect only reached the outbox because no service is connected."""
-    return effect.state == EffectState.DONE and (effect.adapter == OUTBOX or bool((effect.result or {}).get(OUTBOX)))
+    return effect.is_in_outbox
 
 
 def state_label(effect: Effect) -> StateLabel:

@@ -218,3 +218,12 @@ HONEST: Mapping[str, tuple[str, str, str, str]] = {
         "Non è ancora fatto.",
     ),
 }
+
+# Said of an action that succeeded, where no better words are at hand.
+DONE: Mapping[str, str] = {
+    "en": "That is done.",
+    "de": "Das ist erledigt.",
+    "fr": "C'est fait.",
+    "es": "Ya está hecho.",
+    "it": "È fatto.",
+}

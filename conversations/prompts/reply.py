@@ -24,13 +24,14 @@ from conversations.context.turn_context import TurnContext
 from conversations.models import Directives, Event, MessageRole, Origin
 from conversations.models.event import URGENT
 from conversations.prompts.budget import within_budget
-from llm.prompts import neutralize
+from llm.prompts import neutralize, render_system
 from llm.requests import reply_request
 from llm.types import ChatRequest
 from projects.knowledge.answers import prompt_passages
 from tenancy.prepared_queries import PreparedQuery
 from tools.engine.function_calling.offer import Offer
 
+SKILL = "reply"
 # Above the limit of every channel.
 MAX_OUTPUT_TOKENS = 1500
 NO_OFFER = Offer()
@@ -107,19 +108,27 @@ def _request(
     latest: Sequence[TranscriptMessage],
     knowledge: list[str],
 ) -> ChatRequest:
-    return reply_request(
-        context_of(context, offer, latest=latest, knowledge=knowledge),
+    shown = context_of(context, offer, latest=latest, knowledge=knowledge)
+    settings = (context.project.agent_version_id, context.conversation.channel, context.status.variant)
+    request = reply_request(
+        shown,
         history=[_as_chat(message) for message in history],
         model=context.model("reply"),
         max_output_tokens=MAX_OUTPUT_TOKENS,
-        stable=(
-            context.project.agent_version_id,
-            context.conversation.channel,
-            context.status.variant,
-            offer.addendum,
-            offer.replaced,
-        ),
+        stable=(*settings, offer.addendum, offer.replaced),
     )
+    if not offer.tools:
+        return request
+    plain = _with_scenarios(replace(shown, tools=""), context.scenarios)
+    return replace(request, system_without_tools=render_system(SKILL, plain, stable=(*settings, "", frozenset())))
+
+
+def _with_scenarios(shown: ReplyContext, scenarios: list[Scenario]) -> ReplyContext:
+    return replace(shown, scenarios=scenarios, steps_name_tools=_name_tools(scenarios))
+
+
+def _name_tools(scenarios: Sequence[Scenario]) -> bool:
+    return any(step.tools for scenario in scenarios for step in scenario.steps)
 
 
 def context_of(
@@ -136,7 +145,7 @@ def context_of(
         style=config.style,
         business_context=config.business_context,
         scenarios=scenarios,
-        steps_name_tools=any(step.tools for scenario in scenarios for step in scenario.steps),
+        steps_name_tools=_name_tools(scenarios),
         procedures=context.procedures,
         hours_variant=context.status.variant,
         intents=context.intents,

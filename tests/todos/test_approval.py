@@ -76,7 +76,7 @@ def test_an_approval_of_unchanged_content_is_valid(desk: Desk, owner: Member) ->
 
 
 def test_a_todo_without_approval_is_not_valid(desk: Desk) -> None:
-    assert void(desk, desk.refund()).reason == "This todo is to review."
+    assert void(desk, desk.refund()).reason == "This todo waits for review."
 
 
 # The approved and the current content

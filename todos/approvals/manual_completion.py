@@ -117,4 +117,4 @@ def _refusal(todo: Todo) -> str:
     if todo.status == S.IN_PROGRESS:
         return f"{todo.taker} has taken this todo on." if todo.taker else "The agent is running this todo."
     again = "; review it again first" if todo.status == S.FAILED else ""
-    return f"This todo is {S(todo.status).label.lower()}{again}."
+    return f"This todo {S(todo.status).predicate}{again}."

@@ -27,6 +27,10 @@ class EffectOrigin(models.TextChoices):
     BOOK = "book", "A change in the booking book"
 
 
+# The adapter of messages without a service.
+OUTBOX = "outbox"
+
+
 class Effect(TenantModel):
     """One execution of a tool. `effect_key` comes from the stored plan, never from model output, and makes it unique.
 
@@ -105,6 +109,12 @@ class Effect(TenantModel):
 
     def __str__(self) -> str:
         return f"{self.tool} ({self.state})"
+
+    @property
+    def is_in_outbox(self) -> bool:
+        """True for a message that only reached the outbox, because no service is connected."""
+        is_kept = self.adapter == OUTBOX or bool((self.result or {}).get(OUTBOX))
+        return self.state == EffectState.DONE and is_kept
 
 
 class AfterActionState(models.TextChoices):

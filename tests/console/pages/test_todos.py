@@ -683,7 +683,7 @@ def test_effects_of_a_closed_todo_are_not_sent_again(
     with tenant.tx():
         Effect.objects.filter(pk=effect.pk).update(state=EffectState.HELD)
     text = owner.get(address).content.decode()
-    why = f"Its todo is {status.label.lower()}. Create another todo for this."
+    why = f"Its todo {status.predicate}. Create another todo for this."
     assert ("Release and run" in text, why in text) == (False, True)
     refused = api.post(f"/api/v1/effects/{effect.pk}/release")
     assert (refused.status_code, refused.json()["error"]["message"]) == (409, why)

@@ -266,7 +266,7 @@ def test_effects_per_recipient_and_day_are_limited(texting: Bench) -> None:
 def test_the_limits_count_the_effects_of_one_day(hours: int, state: str, texting: Bench) -> None:
     [effect] = texting.plan("send_sms_tool")
     started_at = timezone.now() - timedelta(hours=hours)
-    fill(texting, effect, MAX_PER_RECIPIENT, recipient=PHONE.removeprefix("+"), started_at=started_at)
+    fill(texting, effect, policy_of("sms").max_per_recipient, recipient=PHONE.removeprefix("+"), started_at=started_at)
     texting.run()
     assert texting.effect(effect).state == state
 

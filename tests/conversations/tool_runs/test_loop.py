@@ -97,16 +97,6 @@ def test_there_is_no_fourth_step(turns: Turns, bell: Probe) -> None:
 
 
 @pytest.mark.requirement("W10")
-def test_a_model_that_keeps_calling_ends_in_an_apology(turns: Turns, bell: Probe) -> None:
-    """Even if it calls although it was told not to."""
-    for _ in range(4):
-        turns.calls_tool(NAME)
-    turn = turns.say("Ring it for ever")
-    assert turn.status == TurnStatus.FAILED
-    assert turn.reply is not None
-
-
-@pytest.mark.requirement("W10")
 def test_text_before_and_after_a_call_is_one_reply(turns: Turns, bell: Probe) -> None:
     """Text written beside the call is kept."""
     turns.calls_tool(NAME, text="One moment.")

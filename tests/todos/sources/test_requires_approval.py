@@ -100,7 +100,7 @@ def test_its_promise_has_the_deadline_of_manual_work(desk: Desk) -> None:
 
 
 def test_an_approved_call_runs_once_and_keeps_its_promise(desk: Desk) -> None:
-    """The outbox has one text."""
+    """The outbox has one text, so the todo still needs attention."""
     with desk.tenant.tx():
         give_fields(desk.talk.conversation.persona, {"phone": "+393331234567"})
     todo = arranged(desk)
@@ -109,7 +109,7 @@ def test_an_approved_call_runs_once_and_keeps_its_promise(desk: Desk) -> None:
     [effect] = desk.effects()
     assert (effect.state, effect.attempts) == (EffectState.DONE, 1)
     assert [promise.state for promise in desk.promises()] == [PromiseState.KEPT]
-    assert [one.status for one in todos(desk)] == [TodoStatus.COMPLETED]
+    assert [one.status for one in todos(desk)] == [TodoStatus.NEEDS_ATTENTION]
     assert any(payload["state"] == "done" for payload in events(desk, "effect_done"))
 
 
