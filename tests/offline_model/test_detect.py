@@ -192,6 +192,39 @@ def test_customers_no_holds_the_booking_back() -> None:
     assert verdict["rule"] == "condition"
 
 
+@pytest.mark.parametrize("said", ["I'm not sure yet which day", "Let me think about it", "What happens if I book?"])
+def test_an_undecided_customer_holds_the_booking_back(said: str) -> None:
+    verdict = detect("I'll book you in for Friday at five.", messages=[Line("customer", said)])["create_booking_tool"]
+    assert verdict["rule"] == "condition"
+
+
+@pytest.mark.parametrize("said", ["What about Friday at five?", "Why don't you book me in on Friday at five?"])
+def test_a_wish_in_question_form_is_agreement(said: str) -> None:
+    verdict = detect("I'll book you in for Friday at five.", messages=[Line("customer", said)])["create_booking_tool"]
+    assert verdict["rule"] is None
+
+
+@pytest.mark.parametrize(
+    ("answer", "fired"),
+    [
+        ("Let me see whether we have a bay free on Saturday.", {"check_availability_tool"}),
+        ("I'll check whether we have those pans left in the shop.", {"check_product_or_service_availability"}),
+        ("I'll find out if a mat is left in tonight's class.", {"check_availability_tool"}),
+        ("I'll confirm that half past two is still open.", {"check_availability_tool"}),
+        ("I'll confirm that the door is open.", set()),
+        ("I'll put Rex down for Thursday at ten.", {"create_booking_tool"}),
+        ("I'll put the phone down for a moment.", set()),
+        ("I'll save two spots on the tour for you.", {"create_booking_tool"}),
+        ("I'll take you off the list for Monday's class.", {"cancel_booking_tool"}),
+        ("I'll take you off the list for our newsletter.", set()),
+        ("I'm checking if we serve Elm Road.", {"check_zip_code_served_tool"}),
+        ("As soon as I have the number you used, I'll look up your booking.", set()),
+    ],
+)
+def test_neighboring_meanings_are_told_apart(answer: str, fired: set[str]) -> None:
+    assert fired_in(answer) == fired
+
+
 def test_a_pronoun_refers_to_the_customers_question() -> None:
     said = [Line("customer", "Is there a table for two on Friday?")]
     assert detect("Let me check that for you.", messages=said)["check_availability_tool"]["rule"] is None
