@@ -9,10 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from conversations.common.prompt_shapes import Line
 from tests.offline_model.prompts import detect, tool_lines
 from tools.engine.skills.detect import ConditionLine, Detection, ToolLine
+from tools.evaluation.cases import load_cases
+from tools.evaluation.unseen_cases import UnseenSet, load_unseen
 
 DATA = Path(__file__).parent / "data"
 SMS = "send_sms_tool"
@@ -154,6 +158,33 @@ def test_quote_is_the_agents_own_words() -> None:
     quote = detect(answer)["check_availability_tool"]["quote"]
     assert quote == "Let me check availability for Friday at 7 PM"
     assert quote in answer
+
+
+def labelled_answers() -> list[str]:
+    files = ("commitments.jsonl", "longer_answers.jsonl", "other_matters.jsonl")
+    cases = [*load_cases(), *load_unseen(UnseenSet.FIRST), *load_unseen(UnseenSet.SECOND)]
+    return [*(case.answer for case in cases), *(one.answer for name in files for one in read_labelled(name))]
+
+
+def test_every_quote_stands_in_its_answer() -> None:
+    invented = [
+        (answer, verdict["quote"])
+        for answer in labelled_answers()
+        for verdict in detect(answer).values()
+        if not verdict["quote"].strip() or verdict["quote"] not in answer
+    ]
+    assert invented == []
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(
+        st.sampled_from([*labelled_answers()[::9], "“", "”", "\n", " – ", "…", "'", "Dr. ", "  ", "€"]), max_size=5
+    )
+)
+def test_quotes_of_any_text_stand_in_it(pieces: list[str]) -> None:
+    answer = "".join(pieces).strip("\n")
+    assert all(verdict["quote"] in answer for verdict in detect(answer).values())
 
 
 def test_answer_fits_the_output_model() -> None:
