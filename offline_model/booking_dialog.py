@@ -132,7 +132,12 @@ class BookingDialog:
             case "send_sms_tool":
                 return self._after_booking()
             case _:
-                return self.say("pass_on") if re.search(r"pass it on|call(?:s)? back", step.text) else ""
+                return self._pass_on() if re.search(r"pass it on|call(?:s)? back", step.text) else ""
+
+    def _pass_on(self) -> str:
+        """The promise to pass it on, once."""
+        promised = any(self.say("pass_on") in line.content for line in self.turn.before if line.role == "agent")
+        return self.say("more" if promised else "pass_on")
 
     def _pending_or(self, tool: str, key: str) -> str:
         action = self.turn.state_of(tool)

@@ -45,6 +45,7 @@ class Courtesies:
             (customer_words.TOLD, self._told),
             (customer_words.STATUS, lambda: [self._say(recall.deed_state(self.turn))]),
             (customer_words.IDENTITY, lambda: [self._say("identity")]),
+            (customer_words.ABILITY, lambda: [self._say("identity"), self._say("help")]),
             (customer_words.PERSON, self._person),
             (customer_words.BY_TEXT, self._text),
             (customer_words.BY_MAIL, self._mail),

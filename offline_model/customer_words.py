@@ -1,4 +1,4 @@
-"""What customers say in any scenario, in the five languages of the phrase book."""
+"""Patterns of what customers say in any scenario, in the five languages of the phrase book."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ NOTHING_MORE = _any(r"^\W*(?:no|nope|nein|non|nothing|niente|nichts|rien|nada)\b
 PERSON = _any(
     r"\b(?:speak|talk|connect|transfer|put me through)\b.{0,25}\b(?:person|human|someone|somebody|manager|owner|"
     r"colleague|agent|staff|lucia)\b|\breal person\b|\bhuman being\b|\bcall me back\b",
+    r"\b(?:get|want|need|give|find)\b(?: me| to \w+ to)? (?:an? |the |some )?(?:(?:real|actual|live) )?"
+    r"(?:human|person|somebody|someone|manager|operator|colleague|agent)\b|\b(?:human|person),? please\b",
     r"\bparlare con (?:un[ao]? |il |la |qualcuno)(?:persona|umano|operatore|titolare|responsabile|collega)?",
     r"\bmit (?:jemandem|(?:einem|einer|dem|der) (?:\w+ )?(?:menschen|person|mitarbeiter\w*|kolleg\w+|chef\w*))\b",
     r"\bparler (?:à|avec) (?:quelqu'un|un[e]? (?:vraie? )?(?:personne|humain|conseiller|collègue|responsable)|le patron)\b",
@@ -62,7 +64,8 @@ HANDOVER = _any(
     r"\bwhen (?:will|can|does|is) (?:they|he|she|some\w+|any\w+|a \w+|the \w+|your \w+)\b",
     r"\b(?:is|are|will|does) (?:any|some)(?:body|one)\b|"
     r"\b(?:is|are|will) (?:a|your|the) (?:\w+ )?(?:colleagues?|person|human|agent|manager)\b"
-    r"|\bno (?:answer|reply|response)\b|\bstill waiting\b|\bhow long (?:do|will|does|until|till)\b",
+    r"|\bno (?:answer|reply|response)\b|\b(?:still|been) waiting\b|\b(?:nobody|no one) (?:is|has|came|comes|answers?|there)\b",
+    r"\bis (?:nobody|no one)\b|\bhow long (?:do|will|does|until|till)\b",
     r"\bquando (?:mi|arriva|chiama)|\bwann (?:ruft|kommt|meldet)|\bquand (?:est-ce|va|vient|me)|\bcuándo (?:me|viene|llama)",
 )
 WHEN = _any(r"\bwhen\b|\bhow long\b|\bquando\b|\bwann\b|\bquand\b|\bcuándo\b")
@@ -106,6 +109,10 @@ IDENTITY = _any(
     r"\b(?:wer (?:sind sie|bist du)|wie heißen sie|wie heißt du|sind sie ein (?:mensch|bot|roboter))\b",
     r"\b(?:qui êtes-vous|comment vous appelez-vous|êtes-vous un (?:robot|humain))\b",
     r"\b(?:cómo te llamas|cómo se llama|quién eres|quién es usted|eres (?:una? )?(?:robot|bot|persona|humano))\b",
+)
+ABILITY = _any(
+    r"\bwhat can you (?:do|help)\b|\bhow (?:can|do) you help\b|\bhow does (?:this|it) work\b|\bcosa (?:sai|puoi|può) fare\b"
+    r"|\bwas (?:können sie|kannst du)\b|\bque (?:pouvez-vous|savez-vous) faire\b|\bqué (?:puedes|sabes|puede) hacer\b",
 )
 INSULT = _any(
     r"\b(?:idiot\w*|stupid|useless|morons?|dumb\w*|sucks?|f+u+c+k\w*|(?:bull)?shit\w*|crap|hate you|pathetic|worthless|asshole|bastard)\b",

@@ -145,7 +145,7 @@ class ReplyComposer:
         if missing:
             return self.dialog.ask(missing)
         if asks_which(line):
-            return self._say("which")
+            return self._say("which_one")
         return f"May I ask for your {what}?" if what and not fields else ""
 
     def _unsaid(self) -> list[str]:

@@ -36,10 +36,21 @@ def talk(*said: str, **values: Any) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "said", ["Is anybody there?", "hello??", "anyone?", "Are you still there?", "no answer?", "is someone coming?"]
+    "said",
+    [
+        "Is anybody there?",
+        "hello??",
+        "anyone?",
+        "Are you still there?",
+        "no answer?",
+        "is someone coming?",
+        "why is nobody answering",
+    ],
 )
 def test_who_waits_for_a_person_hears_that_none_has_joined(said: str) -> None:
     assert "None of my colleagues has joined yet." in reply_to(said, history=ASKED_PERSON)
+    button = said_by("Get me a human now", "With the button below, a colleague is asked to take over here.")
+    assert "None of my colleagues has joined yet." in reply_to(said, history=button)
 
 
 @pytest.mark.parametrize("said", ["Is anybody there?", "anyone?", "hello?"])
@@ -191,6 +202,17 @@ def test_a_dropped_booking_is_not_taken_up_again() -> None:
     assert "Friday" not in reply_to("hm", history=before, facts={"phone": "1", "name": "Tom"})
 
 
+def test_passing_it_on_is_promised_once() -> None:
+    replies = talk(
+        "We are 20 people for a company dinner", "Friday at 7pm", "Tom Baker, 347 555 0199", "What happens next?"
+    )
+    assert [reply.count("I'll pass it on") for reply in replies] == [0, 0, 1, 0]
+
+
+def test_who_asks_what_it_can_do_learns_who_answers() -> None:
+    assert reply_to("What can you do?", history=GREETED).startswith("I'm Nello, the digital assistant of")
+
+
 def test_an_address_given_for_an_e_mail_is_used() -> None:
     before = said_by("Can you email me the menu?", "Which e-mail address may I use?")
     assert detect(reply_to("tom@example.org", history=before))["send_email_tool"]["rule"] is None
@@ -228,7 +250,7 @@ def test_a_sentence_that_only_shares_a_word_is_no_answer(said: str) -> None:
         ),
         (
             "Nothing was cancelled, because there are two. Ask which one.",
-            "Nothing was cancelled, because there are two. Which of them would suit you?",
+            "Nothing was cancelled, because there are two. Which one do you mean?",
         ),
         ("The terrace is closed today because of rain.", "The terrace is closed today because of rain."),
         ("Please bring your umbrella. Don't mention the discount.", "Please bring your umbrella."),
