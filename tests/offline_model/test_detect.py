@@ -248,6 +248,7 @@ def test_a_wish_in_question_form_is_agreement(said: str) -> None:
         ("I'll save two spots on the tour for you.", {"create_booking_tool"}),
         ("I'll take you off the list for Monday's class.", {"cancel_booking_tool"}),
         ("I'll take you off the list for our newsletter.", set()),
+        ("Should the rain stop, I'll check the terrace.", set()),
         ("I'm checking if we serve Elm Road.", {"check_zip_code_served_tool"}),
         ("As soon as I have the number you used, I'll look up your booking.", set()),
     ],
