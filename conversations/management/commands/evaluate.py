@@ -32,6 +32,7 @@ from tools.evaluation.reader import ToolsFor, in_parallel, read_cases
 from tools.evaluation.rules.reader import rule_readings
 from tools.evaluation.rules.score import RuleReading, rule_figures, rule_table
 from tools.evaluation.score import CaseReading, tally_by
+from tools.evaluation.unseen_cases import UnseenSet, load_unseen
 
 TOLD_EVERY = 50
 # The skills that are asked.
@@ -58,6 +59,11 @@ class Command(BaseCommand):
             help="the environment variable with the key for --base-url; the operator's own key isn't sent there",
         )
         parser.add_argument("--language", action="append", default=[], help="may be repeated; all without it")
+        parser.add_argument(
+            "--unseen",
+            choices=[str(name) for name in UnseenSet],
+            help="read a set of answers written without knowledge of the offline model's grammar instead",
+        )
         parser.add_argument("--threshold", type=float, default=0.97, help="for precision and recall; default 0.97")
         parser.add_argument(
             "--project", metavar="SLUG", help="add the project's kept cases, read with its tools and model"
@@ -67,7 +73,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            cases = load_cases(options["language"])
+            cases = _cases(options)
         except BadCase as error:
             raise CommandError(str(error), returncode=2) from error
         kept = _Kept.of(options["project"]) if options["project"] else _Kept.none()
@@ -119,6 +125,10 @@ class _Evaluated:
 
     reads: Sequence[CaseReading]
     rules: Sequence[RuleReading]
+
+
+def _cases(options: dict[str, Any]) -> list[Case]:
+    return load_unseen(UnseenSet(options["unseen"])) if options["unseen"] else load_cases(options["language"])
 
 
 class _Kept:
