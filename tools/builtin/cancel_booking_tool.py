@@ -50,6 +50,7 @@ TOOL = BuiltinTool(
     name="cancel_booking_tool",
     kind="booking_cancel",
     delivery=RetryPolicy.IDEMPOTENT,
+    keeps_promise=True,
     gate=cancellation,
     definition=define(
         "Cancels a booking that the customer has already made.",
