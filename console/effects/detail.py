@@ -11,7 +11,6 @@ from console.effects.labels import (
     AFTER,
     AFTER_ACTION_TITLES,
     StateLabel,
-    is_in_outbox,
     pretty,
     request_lines,
     shortened,
@@ -22,6 +21,7 @@ from console.search import customer_names
 from console.timestamps import Timestamp, format_timestamp
 from conversations.models import Conversation, Turn
 from projects.models import User
+from tools.engine.promises import is_in_outbox
 from tools.models import AfterAction, AfterActionState, Effect, EffectState, Promise
 
 DELIVERY = {

@@ -10,9 +10,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from tools.engine.ledger import needs_approval
+from tools.engine.promises import is_in_outbox
 from tools.models import AfterActionState, Effect, EffectState
-
-OUTBOX = "outbox"
 
 
 @dataclass(frozen=True)
@@ -83,11 +82,6 @@ KINDS = {
     "event": "Event",
     "end": "End of the conversation",
 }
-
-
-def is_in_outbox(effect: Effect) -> bool:
-    """Return True if the effect only reached the outbox because no service is connected."""
-    return effect.state == EffectState.DONE and (effect.adapter == OUTBOX or bool((effect.result or {}).get(OUTBOX)))
 
 
 def state_label(effect: Effect) -> StateLabel:

@@ -10,11 +10,11 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from console.durations import span_of
-from console.effects.labels import is_in_outbox
 from console.search import customer_names
 from console.timestamps import Timestamp, format_timestamp
 from conversations.models import Conversation
 from projects.models import Project
+from tools.engine.promises import is_in_outbox
 from tools.models import EffectState, Promise, PromiseState
 
 PAGE = 40

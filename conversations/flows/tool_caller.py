@@ -189,8 +189,9 @@ def _apply_ranking(log: ConversationLog, context: TurnContext, settled: Mapping[
     analysis = Analysis.objects.get(turn=context.turn)
     executed = execute(log, context, [judgement for one in settled.values() for judgement in one.judgements])
     for one in settled.values():
-        if one.winner is None:
-            add_broken_promises([one.judgements[0].quote], reason=one.why, source=source_of(log, context))
+        promised = [judgement.quote for judgement in one.judgements if judgement.tool.keeps_promise]
+        if one.winner is None and promised:
+            add_broken_promises(promised[:1], reason=one.why, source=source_of(log, context))
     before = step_data(analysis.steps, steps.EXECUTE)["effects"]
     analysis.steps = [*analysis.steps, steps.EXECUTE.document(effects=[*before, *executed.document])]
     _finish(log, context, analysis, settled=settled)

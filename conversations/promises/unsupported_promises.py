@@ -1,4 +1,4 @@
-"""Promises that no tool can keep; each becomes a todo in the commit that finds it."""
+"""Promises that no tool can keep, or whose tool nobody hears; each becomes a todo in the commit that finds it."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from todos.services import make_todo
 from tools.models import Promise
 
 DESCRIPTION = "The agent promised: “{quote}”. No tool can do this; somebody has to."
+UNHEARD = "The agent promised: “{quote}”. Nobody hears the event of {tool}; somebody has to do it."
 
 OPEN_STATUSES = (
     TodoStatus.PENDING_REVIEW,
@@ -44,7 +45,7 @@ def create_todos(log: ConversationLog, promises: Sequence[Promise]) -> None:
         open_quotes.add(promise.quote)
         make_todo(
             log.conversation.project,
-            description=DESCRIPTION.format(quote=promise.quote),
+            description=(UNHEARD if promise.tool else DESCRIPTION).format(quote=promise.quote, tool=promise.tool),
             source=TodoSource.PROMISE,
             actor=AGENT,
             conversation_id=log.conversation.pk,

@@ -21,6 +21,8 @@ from tests.conftest import Tenant
 from tools.models import Effect, EffectState, Promise, PromiseState
 
 _numbers = count()
+# What the database asks of a promise in a state.
+PROOF = {PromiseState.OPEN: {"owner": "tool"}, PromiseState.KEPT: {"evidence": "effect"}}
 
 
 def browser(user: User) -> Client:
@@ -145,7 +147,7 @@ def add_promise(
             message_id=message.pk,
             quote=quote,
             state=state,
-            **{"due_at": at + timedelta(minutes=15)} | fields,
+            **{"due_at": at + timedelta(minutes=15)} | PROOF.get(state, {}) | fields,
             **{} if state is PromiseState.OPEN or "closed_at" in fields else {"closed_at": at + timedelta(seconds=2)},
         )
         Promise.objects.filter(pk=promise.pk).update(created_at=at)
