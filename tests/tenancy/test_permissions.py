@@ -162,7 +162,6 @@ def sample(_schema: None) -> Iterator[Sample]:
             turn_id=turn.pk,
             message_id=posted.message.pk,
             quote="canary",
-            owner="staff",
             due_at=now,
         )
         kind = TodoType.objects.create(project=tenant.project, name="canary", description="canary")

@@ -106,8 +106,10 @@ def open_unsupported_promises(quotes: Sequence[str], *, source: PromiseSource) -
 
 def add_broken_promises(quotes: Sequence[str], *, reason: str, source: PromiseSource) -> list[Promise]:
     """Store promises as broken because nothing was run for them."""
-    broken = {"state": PromiseState.BROKEN, "reason": reason[:300], "closed_at": source.at}
-    return insert_rows(_build_promise(source, quote, due_at=source.at, **broken) for quote in quotes)
+    broken = {"state": PromiseState.BROKEN, "owner": PromiseOwner.NOBODY, "reason": reason[:300]}
+    return insert_rows(
+        _build_promise(source, quote, due_at=source.at, closed_at=source.at, **broken) for quote in quotes
+    )
 
 
 def extend_deadlines(effect: Effect) -> None:

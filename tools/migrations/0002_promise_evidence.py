@@ -1,7 +1,7 @@
 """Evidence and owner of promises.
 
 A promise that was kept by a message in the outbox was not sent, and one that was kept by an event without a handler is
-broken: nobody heard it.
+broken: nobody heard it. Acts of the conversation, such as a goodbye, are withdrawn: they are no promises.
 """
 
 from django.db import migrations, models
@@ -10,6 +10,12 @@ from django.db import migrations, models
 BACKFILL = [
     "alter table tools_promise no force row level security",
     "alter table tools_effect no force row level security",
+    """
+    update tools_promise set state = 'withdrawn', closed_at = coalesce(closed_at, now()),
+        reason = 'It is an act of the conversation, not a promise.'
+    where state <> 'withdrawn' and tool in ('end_conversation_tool', 'check_availability_tool',
+        'check_product_or_service_availability', 'check_zip_code_served_tool', 'search_booking_tool')
+    """,
     """
     update tools_promise p set evidence = 'outbox', state = 'broken',
         reason = 'It wasn''t sent, because no provider is connected. The message is in the outbox.'
@@ -31,12 +37,14 @@ BACKFILL = [
     """,
     "update tools_promise set evidence = 'person' where state = 'kept' and evidence = ''",
     """
-    update tools_promise p set owner = case when exists (
+    update tools_promise p set owner = case when p.state = 'open' then 'staff' else '' end
+    where p.state <> 'open' or not exists (
         select from tools_effect e where e.organization_id = p.organization_id and e.id = p.effect_id
             and e.state in ('planned', 'sending')
-    ) then 'tool' else 'staff' end
-    where state = 'open'
+    )
     """,
+    # A table whose foreign keys are still to be checked can't be altered.
+    "set constraints all immediate",
     "alter table tools_effect force row level security",
     "alter table tools_promise force row level security",
 ]
@@ -49,9 +57,9 @@ EVIDENCE = [
     ("outbox", "Outbox: the message is written and was not sent"),
 ]
 OWNERS = [
-    ("", "Nobody: it is closed"),
     ("tool", "Tool: its effect is on the way"),
     ("staff", "Staff: a person has to act"),
+    ("", "Nobody: it is closed"),
 ]
 KEPT, OPEN = models.Q(("state", "kept")), models.Q(("state", "open"))
 PROVEN = models.Q(("evidence__in", ("effect", "acknowledged", "delivered", "person")))
@@ -65,7 +73,9 @@ class Migration(migrations.Migration):
         migrations.AddField(
             "promise", "evidence", models.CharField(max_length=12, choices=EVIDENCE, blank=True, default="")
         ),
-        migrations.AddField("promise", "owner", models.CharField(max_length=5, choices=OWNERS, blank=True, default="")),
+        migrations.AddField(
+            "promise", "owner", models.CharField(max_length=5, choices=OWNERS, blank=True, default="tool")
+        ),
         migrations.RunSQL(BACKFILL, reverse_sql=migrations.RunSQL.noop),
         migrations.AddConstraint(
             "promise",

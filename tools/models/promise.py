@@ -32,9 +32,9 @@ KEEPING = (Evidence.EFFECT, Evidence.ACKNOWLEDGED, Evidence.DELIVERED, Evidence.
 class PromiseOwner(models.TextChoices):
     """The side that has to act on an open promise. A closed one has no owner."""
 
-    NOBODY = "", "Nobody: it is closed"
     TOOL = "tool", "Tool: its effect is on the way"
     STAFF = "staff", "Staff: a person has to act"
+    NOBODY = "", "Nobody: it is closed"
 
 
 # Promises whose message stayed in the outbox. They are a figure of their own, neither kept nor broken.
@@ -57,7 +57,7 @@ class Promise(TenantModel):
     due_at = models.DateTimeField()
     state = models.CharField(max_length=10, choices=PromiseState.choices, default=PromiseState.OPEN)
     evidence = models.CharField(max_length=12, choices=Evidence.choices, blank=True, default=Evidence.NONE)
-    owner = models.CharField(max_length=5, choices=PromiseOwner.choices, blank=True, default=PromiseOwner.NOBODY)
+    owner = models.CharField(max_length=5, choices=PromiseOwner.choices, blank=True, default=PromiseOwner.TOOL)
     reason = models.CharField(max_length=300, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     closed_at = models.DateTimeField(null=True)

@@ -22,7 +22,9 @@ from tools.models import Effect, EffectState, Promise, PromiseState
 
 _numbers = count()
 # What the database asks of a promise in a state.
-PROOF = {PromiseState.OPEN: {"owner": "tool"}, PromiseState.KEPT: {"evidence": "effect"}}
+PROOF = {
+    state: {"owner": "", "evidence": "effect" if state == "kept" else ""} for state in ("kept", "broken", "withdrawn")
+}
 
 
 def browser(user: User) -> Client:
@@ -147,7 +149,7 @@ def add_promise(
             message_id=message.pk,
             quote=quote,
             state=state,
-            **{"due_at": at + timedelta(minutes=15)} | PROOF.get(state, {}) | fields,
+            **{"due_at": at + timedelta(minutes=15)} | PROOF.get(state.value, {}) | fields,
             **{} if state is PromiseState.OPEN or "closed_at" in fields else {"closed_at": at + timedelta(seconds=2)},
         )
         Promise.objects.filter(pk=promise.pk).update(created_at=at)
