@@ -2,8 +2,8 @@
 import { h, icon } from "./dom.js";
 
 const LONGEST_NAME = 100;
-// Decisions of the ranking and the ledger don't follow from the text.
-const NOT_READ = new Set(["lost_rerank", "held"]);
+// Decisions of the ranking and the ledger, and a reading without words, don't follow from the text.
+const NOT_READ = new Set(["lost_rerank", "held", "no_words"]);
 
 /** Expected outcome per mentioned tool: "fired", or the rule that blocked it. `corrections` take precedence. */
 export function expectedOf(verdicts, corrections = new Map()) {

@@ -1,6 +1,6 @@
 // Helpers for turns.
 import { now } from "./clock.js";
-import { seconds } from "./format.js";
+import { seconds, words } from "./format.js";
 
 const OPEN_JOB = new Set(["queued", "running"]);
 const LATER_MS = 60_000;
@@ -63,6 +63,7 @@ const RULES = {
   negation: { gloss: "said not to", says: "The agent says that it will not do it." },
   quotation: { gloss: "quoted", says: "The agent repeats someone’s words." },
   condition: { gloss: "a condition is not met", says: "Not every condition of the tool is met." },
+  no_words: { gloss: "no words", says: "There are no words for it in this reply, so nothing was run." },
   lost_rerank: { gloss: "outranked" },
   held: { gloss: "a repeat", says: "The same was already done for this customer." },
 };
@@ -71,7 +72,7 @@ const RULES = {
 export const OUTCOMES = [
   ["fired", "Fires"],
   ...Object.entries(RULES)
-    .filter(([name]) => !["lost_rerank", "held"].includes(name))
+    .filter(([name]) => !["lost_rerank", "held", "no_words"].includes(name))
     .map(([name, { gloss }]) => [name, `Held back: ${gloss}`]),
 ];
 
@@ -81,7 +82,10 @@ export function reading(verdict) {
   if (verdict.fired) return { tone: "ok", icon: "bolt", word: "Fired", gloss: null };
   if (verdict.rule === "lost_rerank") return { tone: "mute", icon: "arrows-split-2", word: "Outranked", ...known };
   if (verdict.rule === "quotation") return { tone: "mute", icon: "hand-stop", word: "Held back", ...known };
+  if (verdict.rule === "no_words") return { tone: "mute", icon: "circle-dotted", word: "No words", ...known };
   if (known) return { tone: "warn", icon: "hand-stop", word: "Held back", ...known };
+  // A rule of a newer server.
+  if (verdict.rule) return { tone: "warn", icon: "hand-stop", word: "Held back", gloss: words(verdict.rule) };
   return { tone: "mute", icon: "circle-dotted", word: "Not fired", gloss: null };
 }
 

@@ -6,7 +6,7 @@ import { numbersOf, placeVerdicts } from "./marks.js";
 import { OUTCOMES, reading, replyText } from "./turn.js";
 import { heldIn, trace } from "./trace.js";
 
-const ORDER = { Fired: 0, "Held back": 1, Outranked: 2, "Not fired": 3 };
+const ORDER = { Fired: 0, "Held back": 1, "No words": 2, Outranked: 3, "Not fired": 4 };
 
 export class Verdicts {
   constructor(element, { api, toast, canOperate, links, showEffects }) {
@@ -132,7 +132,7 @@ export class Verdicts {
           conditions.map(([name, met]) => state(met ? "ok" : "bad", met ? "check" : "x", name)),
         ),
       ],
-      this.canOperate && verdict.rule !== "lost_rerank" && ["Should be", this.correction(turn, verdict)],
+      this.canOperate && !["lost_rerank", "no_words"].includes(verdict.rule) && ["Should be", this.correction(turn, verdict)],
       verdict.fired && ["Then", effects.length ? this.effectLink(effects) : "Sent as a system event."],
     ].filter(Boolean);
   }

@@ -73,6 +73,14 @@ def talk(
     return row
 
 
+def playground(tenant: Tenant, *words: str) -> Conversation:
+    """A conversation in which a member plays the customer."""
+    row = talk(tenant, *(words or ("Hi",)), guest="colleague")
+    with tenant.tx():
+        Conversation.objects.filter(pk=row.pk).update(metadata={"playground": True})
+    return row
+
+
 def add_turn(row: Conversation, *, seq: int, at: datetime, first_token_ms: float = 300, **fields: Any) -> Turn:
     turn = Turn.objects.create(id=id_at(at), conversation=row, seq=seq, status=TurnStatus.DONE, **fields)
     first = at + timedelta(milliseconds=first_token_ms)
