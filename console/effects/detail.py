@@ -20,10 +20,13 @@ from console.effects.labels import (
 from console.search import customer_names
 from console.timestamps import Timestamp, format_timestamp
 from conversations.models import Conversation, Turn
+from projects.connections.integrations import find_source
 from projects.models import User
 from tools.engine.promises import is_in_outbox
 from tools.models import AfterAction, AfterActionState, Effect, EffectState, Promise
 
+# Integration types by kind of effect.
+CARRIERS = {"sms": "twilio", "email": "smtp"}
 DELIVERY = {
     "once": "Never: it is sent once",
     "idempotent": "Safe: the receiver recognizes repeats by the key",
@@ -59,6 +62,7 @@ def detail_context(effect: Effect, *, zone: str) -> dict[str, Any]:
         "title": title_of(effect),
         "state": state_label(effect),
         "is_outbox": is_in_outbox(effect),
+        "can_send": is_in_outbox(effect) and has_carrier(effect),
         "is_held": effect.state == EffectState.HELD,
         "turn": turn,
         "conversation": conversation,
@@ -75,6 +79,13 @@ def detail_context(effect: Effect, *, zone: str) -> dict[str, Any]:
         "resolved": _resolved(effect, zone=zone),
         "deadline": format_timestamp(effect.deadline_at, zone=zone) if effect.deadline_at else None,
     }
+
+
+def has_carrier(effect: Effect) -> bool:
+    """True if a service that carries this kind of message is connected."""
+    carrier = CARRIERS.get(effect.kind)
+    source = find_source(effect.project_id, carrier) if carrier else None
+    return source is not None and not source.needs_reauth
 
 
 def _trail(effect: Effect, turn: Turn | None, *, zone: str) -> list[Point]:

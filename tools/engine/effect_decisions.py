@@ -8,6 +8,7 @@ from uuid import UUID
 from django.db.models.functions import Now
 
 from jobs.errors import WrongState
+from tools.engine.promises import is_in_outbox
 from tools.models import AfterAction, AfterActionState, Effect, EffectState
 
 
@@ -23,8 +24,16 @@ def reopen(effect: Effect) -> None:
 
 
 def release(effect: Effect, *, by: UUID | None) -> None:
-    """Release a held duplicate: it is planned again and not held a second time. Raises WrongState."""
-    _resolve(effect, by, of=EffectState.HELD, to=EffectState.PLANNED, repeats=None, told="", finished_at=None)
+    """Release a held duplicate, or a message in the outbox: it is planned again and not held a second time.
+
+    Raises WrongState.
+    """
+    again = {"repeats": None, "told": "", "finished_at": None, "deadline_at": None}
+    if is_in_outbox(effect):
+        again |= {"adapter": "", "result": None}
+        _resolve(effect, by, of=EffectState.DONE, to=EffectState.PLANNED, **again)
+    else:
+        _resolve(effect, by, of=EffectState.HELD, to=EffectState.PLANNED, **again)
 
 
 def plan_again(effect: Effect) -> None:
