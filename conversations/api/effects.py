@@ -54,7 +54,7 @@ class ResolveEffect(EffectDecision):
 class ReleaseEffect(EffectDecision):
     @extend_schema(operation_id="effects_release", request=None)
     def post(self, request: Request, effect_id: UUID) -> TypedResponse[EffectPayload]:
-        """Sends an effect that was held back as a repeat."""
+        """Sends an effect that was held back as a repeat, or a message that stayed in the outbox."""
         return TypedResponse(effect_payload(release(self.project, effect_id, by=self.member_id)))
 
 

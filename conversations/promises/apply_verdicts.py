@@ -15,6 +15,7 @@ from conversations.followups.waits import open_wait
 from conversations.live.event_log import ConversationLog
 from conversations.models import Turn, Wait
 from conversations.models.event import EventType
+from conversations.promises.unsupported_promises import create_todos
 from conversations.turns.flags import broken_claim
 from jobs.enqueue import enqueue
 from tools.engine.catalogue import wait_seconds
@@ -23,7 +24,7 @@ from tools.engine.ledger import job_for, store_verdicts
 from tools.engine.presenters import effect_payload
 from tools.engine.promises import PromiseSource, open_promises
 from tools.engine.verdicts import Judgement, unbacked_claims
-from tools.models import Effect
+from tools.models import Effect, PromiseOwner
 
 UNBACKED = "claim_unbacked"
 LONGEST_CORRECTION = 300
@@ -64,7 +65,10 @@ def source_of(log: ConversationLog, context: TurnContext) -> PromiseSource:
 
 
 def execute(log: ConversationLog, context: TurnContext, judgements: Sequence[Judgement]) -> Executed:
-    """Store the verdicts. Each fired one gets an effect with its job, a promise, and a wait if the tool has one."""
+    """Store the verdicts. Each fired one gets an effect with its job, and a wait if the tool has one.
+
+    A tool that keeps promises gets one, and staff a todo for it if nothing hears the tool's event.
+    """
     conversation, turn = log.conversation, context.turn
     store_verdicts(judgements, conversation_id=conversation.pk, turn_id=turn.pk)
     fired = [judgement for judgement in judgements if judgement.fired]
@@ -72,7 +76,9 @@ def execute(log: ConversationLog, context: TurnContext, judgements: Sequence[Jud
         return Executed()
     effects = plan_commitments(fired, context.place)
     log.writes.change(Turn, turn.pk, tools_called=True)
-    open_promises(effects, source=source_of(log, context))
+    promised = [effect for effect, judgement in zip(effects, fired, strict=True) if judgement.tool.keeps_promise]
+    promises = open_promises(promised, source=source_of(log, context))
+    create_todos(log, [promise for promise in promises if promise.owner == PromiseOwner.STAFF])
     for effect in effects:
         log.add_event("effect_planned", payload=effect_payload(effect), type=EventType.EFFECT)
     waits = _open_waits(log, turn, zip(effects, fired, strict=True))

@@ -1,4 +1,4 @@
-"""Promises that are left to staff, because no tool can keep them or no tool was decided on.
+"""Promises that are left to staff: no tool can keep them, none was decided on, or nobody hears their tool's event.
 
 Each becomes a todo in the commit that finds it.
 """
@@ -18,6 +18,7 @@ from tools.engine.promises import NO_TOOL
 from tools.models import Promise
 
 DESCRIPTION = "The agent promised: “{quote}”. No tool can do this; somebody has to."
+UNHEARD = "The agent promised: “{quote}”. Nobody hears the event of {tool}; somebody has to do it."
 
 UNDECIDED = "The agent promised: “{quote}”. {reason} Choose the tool, or do it by hand."
 
@@ -64,6 +65,8 @@ def create_todos(log: ConversationLog, promises: Sequence[Promise]) -> None:
 
 
 def _description(promise: Promise) -> str:
+    if promise.tool:
+        return UNHEARD.format(quote=promise.quote, tool=promise.tool)
     if promise.reason == NO_TOOL:
         return DESCRIPTION.format(quote=promise.quote)
     return UNDECIDED.format(quote=promise.quote, reason=promise.reason)

@@ -117,7 +117,9 @@ USED_UP: dict[str, Callable[[Sample], object]] = {
     ),
     "jobs": lambda sample: Job.objects.filter(pk=sample.ids["job_id"]).update(state=State.FAILED),
     "knowledge": restore_article,
-    "promises": lambda sample: Promise.objects.filter(pk=sample.ids["promise_id"]).update(state=PromiseState.OPEN),
+    "promises": lambda sample: Promise.objects.filter(pk=sample.ids["promise_id"]).update(
+        state=PromiseState.OPEN, evidence="", owner="staff"
+    ),
     "resources": restore_resource,
     "standing-rules": lambda sample: StandingRule.objects.filter(pk__gt=sample.ids["rule_id"]).delete(),
     "todo-types": lambda sample: TodoType.objects.filter(pk=sample.ids["type_id"]).update(is_removed=False),

@@ -14,11 +14,13 @@ from tools.models.desk import (
 )
 from tools.models.effect import AfterAction, AfterActionState, Effect, EffectOrigin, EffectState
 from tools.models.platform import PlatformDefinition
-from tools.models.promise import Promise, PromiseState
+from tools.models.promise import KEEPING, NOT_SENT, Evidence, Promise, PromiseOwner, PromiseState
 from tools.models.verdict import Verdict
 from tools.models.verification import Verification, VerificationCode
 
 __all__ = [
+    "KEEPING",
+    "NOT_SENT",
     "AfterAction",
     "AfterActionState",
     "Booking",
@@ -31,10 +33,12 @@ __all__ = [
     "EffectState",
     "Escalation",
     "EscalationState",
+    "Evidence",
     "KeptCase",
     "OperatorNotice",
     "PlatformDefinition",
     "Promise",
+    "PromiseOwner",
     "PromiseState",
     "Resource",
     "ResourceKind",
