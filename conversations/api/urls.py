@@ -27,6 +27,7 @@ urlpatterns = [
     path("tools/rehearse", rehearse.rehearse_tools),
     path("effects/<uuid:effect_id>/resolve", effects.ResolveEffect.as_view()),
     path("effects/<uuid:effect_id>/release", effects.ReleaseEffect.as_view()),
+    path("effects/<uuid:effect_id>/acknowledge", effects.AcknowledgeEffect.as_view()),
     path("tool-results/<str:token>", effects.ToolResult.as_view()),
     path("personas/<uuid:persona_id>", views.PersonaDetail.as_view()),
 ]

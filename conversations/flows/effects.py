@@ -42,14 +42,14 @@ from tenancy.threads import in_db
 from tools.engine import effect_decisions, ledger
 from tools.engine.definition import ActionType, RetryPolicy
 from tools.engine.execution.after_actions import next_or_finish, tells
-from tools.engine.execution.callback import callback_token, digest_of
+from tools.engine.execution.callback import callback_hash
 from tools.engine.execution.deduplication import effect_repeat_key, find_recent_duplicate
 from tools.engine.execution.limits import recipient_of, why_over_limit
 from tools.engine.execution.outcome import Outcome
 from tools.engine.execution.outcome_policy import MAX_ATTEMPTS, WORKER_DIED
 from tools.engine.execution.run import definition_of, execute, why_not_now
 from tools.engine.execution.schemas import MalformedTool, arguments_schema
-from tools.models import Effect, EffectState
+from tools.models import Effect, EffectOrigin, EffectState
 
 OBSERVER_PATIENCE_SECONDS = 15.0
 OBSERVER_POLL_SECONDS = 0.1
@@ -226,11 +226,10 @@ def _end_disallowed(log: ConversationLog, effect: Effect, reason: str) -> None:
 
 
 def _begin_sending(log: ConversationLog, effect: Effect) -> AttemptStart:
-    action, is_first = definition_of(effect).action, effect.attempts == 0
-    answers_later = action.type is ActionType.SEND_WEBHOOK and action.webhook.callback
-    if not ledger.begin_sending(effect, callback_hash=digest_of(callback_token(effect.pk)) if answers_later else ""):
+    definition, is_first = definition_of(effect), effect.attempts == 0
+    if not ledger.begin_sending(effect, callback_hash=callback_hash(effect, definition)):
         return AttemptStart.OVER
-    if is_first and action.type is ActionType.SEND_EVENT:
+    if is_first and definition.action.type is ActionType.SEND_EVENT and effect.origin != EffectOrigin.EVENT:
         # SendSystemEvent(eventIdn = the tool's name, connectorIdn = "system"); the tool's flow handles it.
         log.add_event(effect.tool, payload={"effect": str(effect.pk), "arguments": effect.arguments})
     return AttemptStart.GOES

@@ -24,8 +24,8 @@ from todos.executor.run_context import RunContext, todo_tx, tool_context_of
 from todos.executor.stop import stop_for_review
 from todos.models import Approval, Todo, TodoCall, TodoStatus
 from tools.engine import ledger
-from tools.engine.definition import ActionType, RetryPolicy
-from tools.engine.execution.callback import callback_token, digest_of
+from tools.engine.definition import RetryPolicy
+from tools.engine.execution.callback import callback_hash
 from tools.engine.execution.deduplication import EXECUTED_STATES, find_duplicate
 from tools.engine.execution.handler import ToolContext
 from tools.engine.execution.limits import why_over_limit
@@ -203,9 +203,7 @@ def _end_instead(todo: Todo, call: TodoCall) -> Callable[[], None] | None:
 
 
 def _begin_sending(todo: Todo, effect: Effect, approval_context: ApprovalContext) -> StartedCall | None:
-    action = definition_of(effect).action
-    answers_later = action.type is ActionType.SEND_WEBHOOK and action.webhook.callback
-    if not ledger.begin_sending(effect, callback_hash=digest_of(callback_token(effect.pk)) if answers_later else ""):
+    if not ledger.begin_sending(effect, callback_hash=callback_hash(effect, definition_of(effect))):
         return None
     return StartedCall(effect, tool_context_of(todo, effect, contact=approval_context.contact), approval_context)
 

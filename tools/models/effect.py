@@ -25,6 +25,7 @@ class EffectOrigin(models.TextChoices):
     LIVE = "live", "A call inside a live conversation"
     TODO = "todo", "A todo that staff approved"
     BOOK = "book", "A change in the booking book"
+    EVENT = "event", "An event sent to the conversation through the API"
 
 
 class Effect(TenantModel):
@@ -66,6 +67,7 @@ class Effect(TenantModel):
     # Digest of the token with which a tool that answers later calls back.
     callback_hash = models.CharField(max_length=64, blank=True)
     accepted_at = models.DateTimeField(null=True, help_text="when the tool took it on, to answer later")
+    acknowledged_at = models.DateTimeField(null=True, help_text="when the subscriber of its event acknowledged it")
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)

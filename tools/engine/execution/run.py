@@ -14,12 +14,13 @@ from tools.engine.business_state import read_state
 from tools.engine.catalogue import CUSTOM, why_not
 from tools.engine.custom.secrets import WebhookSecrets, secrets_of
 from tools.engine.definition import ActionType, ToolDefinition, WebhookOptions
+from tools.engine.execution.event_delivery import deliver_event
 from tools.engine.execution.handler import ToolContext
 from tools.engine.execution.outcome import Outcome
 from tools.engine.execution.schemas import handler_of
 from tools.engine.execution.webhook import call_webhook
 from tools.engine.registry import builtin_tools
-from tools.models import CustomTool, Effect
+from tools.models import CustomTool, Effect, EffectOrigin
 
 
 def definition_of(effect: Effect) -> ToolDefinition:
@@ -66,13 +67,10 @@ def _urgent_message(effect: Effect, definition: ToolDefinition) -> Outcome:
 
 
 async def _event(effect: Effect, definition: ToolDefinition, context: ToolContext) -> Outcome:
-    """Run the tool's handler. Without one, the event itself, which is in the conversation's log already, is the
-    outcome.
-    """
+    """Run the tool's handler. An event without one is delivered to its subscriber."""
     handler = handler_of(effect.tool, definition)
     if handler is None:
-        told = "Passed on, not confirmed yet."
-        return Outcome.done(told, result={"event": effect.tool}, adapter="event")
+        return await deliver_event(effect, context)
     try:
         return await handler.execute(effect.arguments, context)
     except ValidationError as error:
@@ -87,12 +85,17 @@ def prefixed(prefix: str, text: str) -> str:
 
 
 def why_not_now(effect: Effect, project: Project, *, channel: str) -> str:
-    """Return the reason why a planned effect's tool may no longer be used, or "". An edited tool runs as it was planned."""
+    """Return the reason why a planned effect's tool may no longer be used, or "". An edited tool runs as it was planned.
+
+    An event sent through the API that no tool names belongs to its subscriber.
+    """
     if effect.tool_origin == CUSTOM:
         row = CustomTool.objects.filter(project=project, name=effect.tool).first()
         if row is None or row.is_removed:
             return f"The tool {effect.tool} was removed."
         return "" if row.is_enabled else f"The tool {effect.tool} was switched off."
+    if effect.origin == EffectOrigin.EVENT:
+        return ""
     tool = builtin_tools().get(effect.tool)
     if tool is None:
         return f"The tool {effect.tool} was removed."

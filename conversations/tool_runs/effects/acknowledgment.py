@@ -1,0 +1,60 @@
+"""Acknowledgment of an event over the API, by a client that reads the conversation's stream."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.http import Http404
+from pydantic import ValidationError
+
+from conversations.live.event_log import open_log
+from conversations.tool_runs.effects.outcome_events import conversation_of, settle
+from jobs.errors import WrongState
+from projects.models import Project
+from todos.executor import resume
+from tools.engine.events.subscribers import is_delivered
+from tools.engine.execution.event_delivery import ACKNOWLEDGED
+from tools.engine.execution.outcome import Outcome
+from tools.engine.execution.run import definition_of
+from tools.engine.ledger import EVENT_ADAPTER
+from tools.models import Effect, EffectState
+
+NO_EVENT = "This effect is no event, so nobody has to acknowledge it."
+ACKNOWLEDGEABLE = (EffectState.SENDING, EffectState.UNKNOWN)
+
+
+def acknowledge(project: Project, effect_id: UUID) -> Effect:
+    """Record that the subscriber of an event has received it: the effect is done. A repetition changes nothing.
+
+    Raises Http404, and WrongState for an effect that is no event, was not sent, or failed. Of two concurrent calls both
+    succeed.
+    """
+    effect = Effect.objects.filter(project_id=project.pk, pk=effect_id).first()
+    if effect is None:
+        raise Http404
+    if not _is_event(effect):
+        raise WrongState(NO_EVENT)
+    outcome = Outcome.done(ACKNOWLEDGED, result=effect.result or {}, adapter=EVENT_ADAPTER)
+    if resume.belongs_to_todo(effect):
+        _require_acknowledgeable(effect)
+        resume.settle_callback(effect, outcome)
+    else:
+        with open_log(conversation_of(effect)) as log:
+            effect.refresh_from_db()
+            _require_acknowledgeable(effect)
+            if effect.acknowledged_at is None:
+                settle(log, effect, outcome)
+    effect.refresh_from_db()
+    return effect
+
+
+def _is_event(effect: Effect) -> bool:
+    try:
+        return is_delivered(effect.tool, definition_of(effect))
+    except ValidationError:
+        return False
+
+
+def _require_acknowledgeable(effect: Effect) -> None:
+    if effect.acknowledged_at is None and effect.state not in ACKNOWLEDGEABLE:
+        raise WrongState(f"Only a sent event can be acknowledged; this one is {EffectState(effect.state).value}.")
