@@ -15,17 +15,20 @@ from conversations.followups.waits import open_wait
 from conversations.live.event_log import ConversationLog
 from conversations.models import Turn, Wait
 from conversations.models.event import EventType
+from conversations.promises.unsupported_promises import create_todos
 from conversations.turns.flags import broken_claim
 from jobs.enqueue import enqueue
 from tools.engine.catalogue import wait_seconds
+from tools.engine.events.subscribers import is_delivered, without_subscriber
 from tools.engine.ledger import job_for, plan_effects, store_verdicts
 from tools.engine.presenters import effect_payload
-from tools.engine.promises import PromiseSource, open_promises
+from tools.engine.promises import PromiseSource, open_promises, open_unsupported_promises
 from tools.engine.verdicts import Judgement, unbacked_claims
 from tools.models import Effect
 
 UNBACKED = "claim_unbacked"
 LONGEST_CORRECTION = 300
+UNHEARD = "Nobody is subscribed to this event; somebody has to see to it."
 
 
 @dataclass(frozen=True)
@@ -63,10 +66,17 @@ def source_of(log: ConversationLog, context: TurnContext) -> PromiseSource:
 
 
 def execute(log: ConversationLog, context: TurnContext, judgements: Sequence[Judgement]) -> Executed:
-    """Store the verdicts. Each fired one gets an effect with its job, a promise, and a wait if the tool has one."""
+    """Store the verdicts. Each fired one gets an effect with its job, a promise, and a wait if the tool has one.
+
+    An event that nobody is subscribed to gets no effect: its promise is left to people, with a todo.
+    """
     conversation, turn = log.conversation, context.turn
     store_verdicts(judgements, conversation_id=conversation.pk, turn_id=turn.pk)
-    fired = [judgement for judgement in judgements if judgement.fired]
+    unheard = _unheard_events(log, judgements)
+    if unheard:
+        quotes = [one.quote for one in judgements if one.fired and one.tool.name in unheard]
+        create_todos(log, open_unsupported_promises(quotes, source=source_of(log, context), reason=UNHEARD))
+    fired = [one for one in judgements if one.fired and one.tool.name not in unheard]
     if not fired:
         return Executed()
     effects = plan_effects(fired, project_id=conversation.project_id, conversation_id=conversation.pk, turn_id=turn.pk)
@@ -102,6 +112,13 @@ def update_follow_up(log: ConversationLog, turn: Turn, *, fired: Iterable[str]) 
         "follow_up_at": at.isoformat() if at else None,
         "seconds": round((at - log.now).total_seconds(), 1) if at else None,
     }
+
+
+def _unheard_events(log: ConversationLog, judgements: Iterable[Judgement]) -> set[str]:
+    """The events of fired tools that nobody is subscribed to."""
+    fired = (one.tool for one in judgements if one.fired)
+    events = [tool.name for tool in fired if is_delivered(tool.name, tool.definition)]
+    return without_subscriber(log.conversation.project_id, events)
 
 
 def _open_waits(log: ConversationLog, turn: Turn, planned: Iterable[tuple[Effect, Judgement]]) -> list[Wait]:

@@ -63,10 +63,10 @@ def open_promises(effects: Iterable[Effect], *, source: PromiseSource) -> list[P
     )
 
 
-def open_unsupported_promises(quotes: Sequence[str], *, source: PromiseSource) -> list[Promise]:
-    """Open promises that no tool supports."""
+def open_unsupported_promises(quotes: Sequence[str], *, source: PromiseSource, reason: str = NO_TOOL) -> list[Promise]:
+    """Open promises that no tool supports, or whose event nobody is subscribed to."""
     return insert_rows(
-        _build_promise(source, quote, due_at=source.at + STAFF_DEADLINE, reason=NO_TOOL) for quote in quotes
+        _build_promise(source, quote, due_at=source.at + STAFF_DEADLINE, reason=reason) for quote in quotes
     )
 
 
