@@ -43,7 +43,7 @@ from conversations.common.presenters import (
     with_relations,
 )
 from conversations.common.turn_detail import turn_payload, turn_summary
-from conversations.followups.system_events import post_event
+from conversations.followups.system_events import USER_MESSAGE, post_event
 from conversations.live.stream import StreamCursor
 from conversations.models import Conversation, Event, Message, Persona, Turn
 from conversations.models.event import EventType
@@ -88,6 +88,12 @@ class ConversationView(ProjectView):
             return read_conversation(self.project.pk, conversation_id)
         except Conversation.DoesNotExist as error:
             raise Http404 from error
+
+    def require_write_access(self, conversation_id: UUID) -> None:
+        """Raise ApiError if a member would write as a real customer, Http404 if the project has no such conversation."""
+        caller = caller_of(self.request)
+        if caller and caller.member and not self.bare_conversation(conversation_id).is_test:
+            raise ApiError("not_a_test_conversation", ANSWER_AS_YOURSELF, status=403)
 
 
 class Conversations(ConversationView):
@@ -157,7 +163,7 @@ class Messages(ConversationView):
         A member's session may only write to test conversations; elsewhere it gets a 403.
         """
         data = self.valid(MessageInput)
-        self._require_write_access(conversation_id)
+        self.require_write_access(conversation_id)
         # Validated before anything is stored: clients retry after an error.
         wait_seconds(request.query_params.get("wait", ""))
         try:
@@ -191,12 +197,6 @@ class Messages(ConversationView):
             wait = ReplyWait(organization_id, conversation_id, turn_id, answer["message"], seconds)
             return Continued(wait, payload=answer)
         return Accepted(answer)
-
-    def _require_write_access(self, conversation_id: UUID) -> None:
-        """Raise ApiError if a member would write as a real customer, Http404 if the project has no such conversation."""
-        caller = caller_of(self.request)
-        if caller and caller.member and not self.bare_conversation(conversation_id).is_test:
-            raise ApiError("not_a_test_conversation", ANSWER_AS_YOURSELF, status=403)
 
 
 class Turns(ConversationView):
@@ -245,11 +245,27 @@ class Events(ConversationView):
     @extend_schema(operation_id="events_create", request=EventInput)
     @idempotent
     def post(self, request: Request, conversation_id: UUID) -> Accepted[SentEventPayload]:
-        """Sends a system event to the conversation."""
+        """Sends a system event to the conversation.
+
+        `urgent_message` makes the agent speak, `convoagent_activate_waiting_mode` opens waiting mode, and `user_message`
+        is a message of the customer. Their `payload` has a `text`, or `seconds` and a `reason`.
+
+        An event that a subscription or a tool of the project names is delivered to its subscriber, as the returned
+        `effect`. Any other event starts nothing, and gets a 422 with the list of those that do.
+        """
         data = self.valid(EventInput)
         conversation = self.bare_conversation(conversation_id)
-        turn = post_event(conversation, data["idn"], data["payload"])
-        return Accepted({"idn": data["idn"], "turn": turn_summary(turn) if turn else None})
+        if data["idn"] == USER_MESSAGE:
+            self.require_write_access(conversation_id)
+        started = post_event(conversation, data["idn"], data["payload"])
+        turn, effect = started.turn, started.effect
+        return Accepted(
+            {
+                "idn": data["idn"],
+                "turn": turn_summary(turn) if turn else None,
+                "effect": str(effect.pk) if effect else None,
+            }
+        )
 
 
 class SystemEvents(ConversationView):
