@@ -27,7 +27,7 @@ LONGEST_MESSAGE = 8_000
 
 @dataclass(frozen=True)
 class StartedByEvent:
-    """What an event started: the agent's turn, or the delivery to its subscriber."""
+    """The agent's turn, or the delivery to a subscriber, that an event started."""
 
     turn: Turn | None = None
     effect: Effect | None = None

@@ -27,10 +27,8 @@ def rotated(signing: Sequence[StoredSecret]) -> list[StoredSecret]:
     """A new secret, followed by the current one, which stays valid for OVERLAP."""
     secret = PREFIX + base64.b64encode(secrets.token_bytes(SECRET_BYTES)).decode()
     until = (timezone.now() + OVERLAP).isoformat()
-    return [
-        {"secret": secret, "until": None},
-        *({"secret": one["secret"], "until": until} for one in signing[:1]),
-    ]
+    previous = [StoredSecret(secret=one["secret"], until=until) for one in signing[:1]]
+    return [StoredSecret(secret=secret, until=None), *previous]
 
 
 def valid_secrets(signing: Iterable[StoredSecret]) -> list[str]:

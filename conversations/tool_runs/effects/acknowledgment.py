@@ -11,7 +11,6 @@ from conversations.live.event_log import open_log
 from conversations.tool_runs.effects.outcome_events import conversation_of, settle
 from jobs.errors import WrongState
 from projects.models import Project
-from todos.executor import resume
 from tools.engine.events.subscribers import is_delivered
 from tools.engine.execution.event_delivery import ACKNOWLEDGED
 from tools.engine.execution.outcome import Outcome
@@ -20,6 +19,7 @@ from tools.engine.ledger import EVENT_ADAPTER
 from tools.models import Effect, EffectState
 
 NO_EVENT = "This effect is no event, so nobody has to acknowledge it."
+NOT_SENT = "Only a sent event can be acknowledged; this one is {state}."
 ACKNOWLEDGEABLE = (EffectState.SENDING, EffectState.UNKNOWN)
 
 
@@ -35,16 +35,13 @@ def acknowledge(project: Project, effect_id: UUID) -> Effect:
     if not _is_event(effect):
         raise WrongState(NO_EVENT)
     outcome = Outcome.done(ACKNOWLEDGED, result=effect.result or {}, adapter=EVENT_ADAPTER)
-    if resume.belongs_to_todo(effect):
-        _require_acknowledgeable(effect)
-        resume.settle_callback(effect, outcome)
-    else:
-        with open_log(conversation_of(effect)) as log:
-            effect.refresh_from_db()
-            _require_acknowledgeable(effect)
-            if effect.acknowledged_at is None:
-                settle(log, effect, outcome)
-    effect.refresh_from_db()
+    with open_log(conversation_of(effect)) as log:
+        effect.refresh_from_db()
+        if effect.acknowledged_at is not None:
+            return effect
+        if effect.state not in ACKNOWLEDGEABLE:
+            raise WrongState(NOT_SENT.format(state=EffectState(effect.state).value))
+        settle(log, effect, outcome)
     return effect
 
 
@@ -53,8 +50,3 @@ def _is_event(effect: Effect) -> bool:
         return is_delivered(effect.tool, definition_of(effect))
     except ValidationError:
         return False
-
-
-def _require_acknowledgeable(effect: Effect) -> None:
-    if effect.acknowledged_at is None and effect.state not in ACKNOWLEDGEABLE:
-        raise WrongState(f"Only a sent event can be acknowledged; this one is {EffectState(effect.state).value}.")
