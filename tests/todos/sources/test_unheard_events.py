@@ -17,7 +17,7 @@ EVENT = "tell_kitchen"
 @pytest.fixture
 def kitchen(desk: Desk) -> Desk:
     """A project with a tool of its own that has no action, which means `send_event`."""
-    desk.tool(EVENT)
+    desk.tool(EVENT, is_heard=False)
     desk.reads(EVENT)
     return desk
 
