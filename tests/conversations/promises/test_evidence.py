@@ -19,8 +19,6 @@ from tools.engine.effect_decisions import confirm
 from tools.engine.promises import (
     KEPT_LATE,
     STAFF_DEADLINE,
-    TOOL_DEADLINE,
-    UNHEARD,
     UNSENT,
     break_overdue_promises,
     evidence_of,
@@ -78,7 +76,7 @@ def not_sent(desk: Desk) -> Promise:
 
 
 def event_promise(desk: Desk, **definition: Any) -> Promise:
-    """The promise of a custom tool without an action, whose event nobody hears."""
+    """The promise of a custom tool without an action, whose event is sent and not acknowledged."""
     desk.tool(CREW, **definition)
     desk.reads(CREW)
     desk.analyse(PROMISE)
@@ -149,19 +147,9 @@ def test_an_effect_that_ran_after_a_persons_answer_is_its_own_evidence(desk: Des
 # Events
 
 
-def test_an_event_that_nobody_hears_keeps_no_promise(desk: Desk) -> None:
+def test_an_event_that_was_not_acknowledged_keeps_no_promise(desk: Desk) -> None:
     promise = event_promise(desk)
     assert (promise.state, promise.evidence, promise.owner) == ("open", Evidence.NONE, PromiseOwner.STAFF)
-    assert promise.reason == UNHEARD
-    assert promise.due_at - promise.created_at > TOOL_DEADLINE
-
-
-def test_an_event_that_nobody_hears_is_a_todo_for_staff(desk: Desk) -> None:
-    promise = event_promise(desk)
-    with desk.tenant.tx():
-        [todo] = Todo.objects.all()
-    assert (todo.promise_id, todo.source, todo.quote) == (promise.pk, "promise", PROMISE)
-    assert CREW in todo.description
 
 
 def test_an_event_that_was_acknowledged_keeps_its_promise(desk: Desk) -> None:
