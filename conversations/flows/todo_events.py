@@ -86,8 +86,9 @@ def on_todo_changed(todo: Todo, what: str) -> None:
 
 def _settle_promise(todo: Todo, promise_id: UUID, status: TodoStatus) -> None:
     """Settle the promise that a todo stands in for, with all in the same words. Other statuses change nothing."""
+    is_not_sent = status is TodoStatus.NEEDS_ATTENTION and _evidence_of(todo) == Evidence.OUTBOX
     for identical_id in identical_promises(promise_id):
-        if status is TodoStatus.COMPLETED:
+        if status is TodoStatus.COMPLETED or is_not_sent:
             keep_promise(identical_id, evidence=_evidence_of(todo), reason=_reason(todo))
         elif status in PROMISE_STATES:
             close_promise(identical_id, state=PROMISE_STATES[status], reason=_reason(todo))
