@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from functools import cached_property
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 from django.db.models import Exists, OuterRef, Subquery
 from django.utils import timezone
 
 from conversations.common.business_hours import WorkingStatus, working_status
 from conversations.common.prompt_shapes import Action, Fact, Intent, Line, Procedure, Scenario, Section, Step
-from conversations.common.queries import FIELDS, WAITS, open_waits_of
+from conversations.common.queries import WAITS, open_waits_of, read_fields
 from conversations.context.summaries import summary_before
 from conversations.context.transcript import TranscriptMessage, as_line, read_transcript, read_unsummarized
 from conversations.models import Conversation, Message, PersonaField, PromptSection, Turn, TurnStatus, Wait
@@ -108,7 +109,14 @@ class TurnContext:
 
     @property
     def facts(self) -> list[Fact]:
-        return [Fact(field=field.key, value=field.value) for field in self.fields]
+        return [Fact(field.key, field.value, since=self._since(field)) for field in self.fields]
+
+    def _since(self, field: PersonaField) -> str:
+        """The day a field was learned, if that was before the day this conversation began; else empty."""
+        learned, began = (_local_day(at, self.config) for at in (field.updated_at, self.conversation.created_at))
+        if field.conversation_id is not None or learned >= began:
+            return ""
+        return f"{learned.day} {learned:%B}{'' if learned.year == began.year else f' {learned.year}'}"
 
     @property
     def actions(self) -> list[Action]:
@@ -187,7 +195,7 @@ def context_at_message(message_id: UUID) -> TurnContext | None:
         at=timezone.now(),
         summary=conversation.summary.as_text if conversation.summary else "",
         messages=[earlier for earlier in read_unsummarized(conversation.pk) if earlier.seq <= message.seq],
-        fields=list(PersonaField.objects.filter(persona_id=conversation.persona_id)),
+        fields=read_fields(conversation, config),
         effects=(),
         endpoint=endpoint_of(conversation.project, config),
     )
@@ -206,13 +214,17 @@ def _load(conversation_id: UUID, seq: int, *, is_replied: bool) -> TurnContext:
         at=timezone.now(),
         summary=summary.as_text if summary else "",
         messages=read_transcript(turn, after=summary.until_seq if summary else 0, is_replied=is_replied),
-        fields=FIELDS(conversation.persona_id),
+        fields=read_fields(conversation, config),
         effects=EFFECTS(conversation.pk)[::-1] if vars(turn)["has_effects"] else (),
         endpoint=endpoint_of(project, config),
         waits=WAITS(conversation.pk) if vars(turn)["is_waiting"] else (),
         sections=SECTIONS(conversation.pk) if vars(turn)["has_sections"] else (),
         replied=vars(turn)["replied"],
     )
+
+
+def _local_day(at: datetime, config: AgentConfig) -> date:
+    return at.astimezone(ZoneInfo(config.timezone)).date()
 
 
 def _state(effect: Effect) -> str:
@@ -226,6 +238,6 @@ def _state(effect: Effect) -> str:
 
 def _note(effect: Effect) -> str:
     """The effect's outcome, in words the agent may use."""
-    if effect.state == EffectState.FAILED:
+    if effect.state in (EffectState.FAILED, EffectState.CANCELLED):
         return effect.error
     return effect.told if effect.state in (EffectState.DONE, EffectState.HELD) else ""

@@ -126,7 +126,7 @@ def observe(
     call = rendered(
         "observer",
         business_name=DEMO["business_name"],
-        extra_fields=[ExtraField(**one) for one in DEMO["observer_fields"]],
+        extra_fields=[ExtraField(one["key"], one["description"]) for one in DEMO["observer_fields"]],
         score_quality=score,
         known=[Fact(key, value) for key, value in (known or {}).items()],
         summary="",

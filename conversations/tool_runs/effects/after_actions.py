@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import cast
+from uuid import UUID
 
 from conversations.followups.proactive import say_proactively
 from conversations.followups.waits import end_wait
@@ -139,16 +140,21 @@ def _tell(log: ConversationLog, effect: Effect, text: str) -> None:
 
 
 def _set_persona_attribute(log: ConversationLog, effect: Effect, prepared: PreparedAction, config: AgentConfig) -> None:
-    attribute = _store_attribute(log.conversation.persona, prepared, config)
+    attribute = _store_attribute(log.conversation.persona, prepared, config, conversation_id=log.conversation.pk)
     log.add_event(SET_PERSONA_ATTRIBUTE, payload={"attribute": attribute, "effect": str(effect.pk)})
 
 
-def _store_attribute(persona: Persona, prepared: PreparedAction, config: AgentConfig) -> str:
-    """Set the customer's field, and return its name. Raises RefusedValue."""
+def _store_attribute(
+    persona: Persona, prepared: PreparedAction, config: AgentConfig, *, conversation_id: UUID | None = None
+) -> str:
+    """Set the field of the customer, or of the conversation by its scope, and return its name. Raises RefusedValue."""
     options = cast(PersonaAttributeOptions, _options(prepared.row))
     value = _normalized(options.attribute, prepared.value, config)
     if options.attribute not in CONTACT_FIELDS or not _instruction_of(prepared.row):
-        give_fields(persona, {options.attribute: value})
+        is_of_conversation = options.attribute in config.conversation_fields
+        give_fields(
+            persona, {options.attribute: value}, conversation_id=conversation_id if is_of_conversation else None
+        )
     elif not set_observed_field(persona, options.attribute, value):
         raise RefusedValue(
             f"{options.attribute} was set by staff or the API, and what a model reads doesn't replace it."
