@@ -81,12 +81,18 @@ def on_todo_changed(todo: Todo, what: str) -> None:
 @contextmanager
 def hold_back(conversation_id: UUID) -> Iterator[None]:
     """Lock a todo's conversation for a transaction that may end one of its effects, so that no job is needed."""
-    with open_log(conversation_id) as log:
-        before = _held_log.set(log)
-        try:
-            yield
-        finally:
-            _held_log.reset(before)
+    with open_log(conversation_id) as log, told_to(log):
+        yield
+
+
+@contextmanager
+def told_to(log: ConversationLog) -> Iterator[None]:
+    """Write what becomes of the conversation's todos to this open log, in the same commit."""
+    before = _held_log.set(log)
+    try:
+        yield
+    finally:
+        _held_log.reset(before)
 
 
 def on_effect_changed(todo: Todo, effect: Effect) -> None:
