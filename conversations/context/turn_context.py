@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import cached_property
+from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from django.db.models import Exists, OuterRef, Subquery
+from django.db.models import Exists, OuterRef, QuerySet, Subquery
 from django.utils import timezone
 
 from conversations.common.business_hours import WorkingStatus, working_status
@@ -17,7 +18,9 @@ from conversations.common.prompt_shapes import Action, Fact, Intent, Line, Proce
 from conversations.common.queries import WAITS, open_waits_of, read_fields
 from conversations.context.summaries import summary_before
 from conversations.context.transcript import TranscriptMessage, as_line, read_transcript, read_unsummarized
-from conversations.models import Conversation, Message, PersonaField, PromptSection, Turn, TurnStatus, Wait
+from conversations.context.urgent_messages import URGENT_EVENTS
+from conversations.models import Conversation, Event, Message, PersonaField, PromptSection, Turn, TurnStatus, Wait
+from conversations.models.event import URGENT
 from jobs.lanes import ClaimedJob
 from llm.types import Endpoint, ModelSpec
 from projects.agents.model_choice import endpoint_of, model_at
@@ -40,6 +43,11 @@ ALLOWED = "allowed already and being done, but not done yet"
 AWAITED = "being looked at by a colleague, who has to approve it first"
 
 
+def _replied_before(conversation: UUID, seq: int) -> QuerySet[Turn, dict[str, Any]]:
+    rows = Turn.objects.filter(conversation_id=conversation, status=TurnStatus.DONE, seq__lt=seq)
+    return rows.order_by("-seq").values("seq")
+
+
 # Waits, sections and effects are rare: the query only checks that they exist, and they are loaded if they do.
 TURN = PreparedQuery(
     lambda conversation, seq: (
@@ -54,12 +62,10 @@ TURN = PreparedQuery(
         .annotate(
             is_waiting=Exists(open_waits_of(conversation)),
             has_sections=Exists(PromptSection.objects.filter(conversation_id=conversation)),
+            has_urgent=Exists(Event.objects.filter(conversation_id=conversation, idn=URGENT)),
             has_effects=Exists(Effect.objects.filter(conversation_id=conversation)),
-            replied=Subquery(
-                Turn.objects.filter(conversation_id=conversation, status=TurnStatus.DONE, seq__lt=seq)
-                .order_by("-seq")
-                .values("seq")[:1]
-            ),
+            replied=Subquery(_replied_before(conversation, seq)[:1]),
+            replied_before=Subquery(_replied_before(conversation, seq)[1:2]),
         )
         .filter(conversation_id=conversation, seq=seq)
     ),
@@ -81,8 +87,9 @@ EFFECTS = PreparedQuery(
 class TurnContext:
     """Everything a flow reads about one turn at one point in time.
 
-    `messages` follow on `summary`. `replied` is the number of the last replied turn before this one. `endpoint` is the
-    project's model endpoint, `waits` are the open waits, and `sections` the prompt sections written by tools.
+    `messages` follow on `summary`. `replied` is the number of the last replied turn before this one, `replied_before` of
+    the one before that. `endpoint` is the project's model endpoint, `waits` are the open waits, and `sections` the prompt
+    sections written by tools. `urgent` are the newest urgent messages after a reply; a reply's own prompt reads them.
     """
 
     conversation: Conversation
@@ -98,6 +105,8 @@ class TurnContext:
     waits: Sequence[Wait] = ()
     sections: Sequence[PromptSection] = ()
     replied: int | None = None
+    replied_before: int | None = None
+    urgent: Sequence[Event] = ()
 
     def model(self, skill: Skill) -> ModelSpec:
         """The model configured for a skill."""
@@ -220,6 +229,8 @@ def _load(conversation_id: UUID, seq: int, *, is_replied: bool) -> TurnContext:
         waits=WAITS(conversation.pk) if vars(turn)["is_waiting"] else (),
         sections=SECTIONS(conversation.pk) if vars(turn)["has_sections"] else (),
         replied=vars(turn)["replied"],
+        replied_before=vars(turn)["replied_before"],
+        urgent=URGENT_EVENTS(conversation.pk) if is_replied and vars(turn)["has_urgent"] else (),
     )
 
 

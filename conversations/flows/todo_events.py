@@ -14,7 +14,7 @@ from uuid import UUID
 
 from conversations.followups.proactive import say_proactively
 from conversations.live.event_log import ConversationLog, job_log, open_log
-from conversations.models.event import EventType
+from conversations.models.event import EventType, UrgentSource
 from conversations.tool_runs.effects.outcome_events import sentence_of, tell_end
 from jobs.enqueue import JobRequest, enqueue
 from jobs.errors import WrongState
@@ -165,7 +165,8 @@ def _tell_todo(log: ConversationLog, todo: Todo, *, what: str, status: str) -> N
         log.add_event("effect_cancelled", payload=effect_payload(todo.effect), type=EventType.EFFECT)
         _tell_end(log, todo.effect)
     elif todo.source == TodoSource.PROMISE and status in REFUSED and _ended_promise(todo):
-        say_proactively(log, PROMISE_CANCELLED.format(quote=todo.quote, reason=_reason(todo)), {"todo": str(todo.pk)})
+        text = PROMISE_CANCELLED.format(quote=todo.quote, reason=_reason(todo))
+        say_proactively(log, text, {"todo": str(todo.pk)}, source=UrgentSource.BUSINESS)
 
 
 def _ended_promise(todo: Todo) -> bool:

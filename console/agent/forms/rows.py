@@ -20,9 +20,7 @@ class RowsForm:
     def __init__(self, name: str, columns: Sequence[str], *, choices: Mapping[str, Choices] | None = None) -> None:
         self._name = name
         self._choices = choices or {}
-        self._defaults = {column: "" for column in columns} | {
-            column: given[0][0] for column, given in self._choices.items()
-        }
+        self._defaults = dict.fromkeys(columns, "") | {column: given[0][0] for column, given in self._choices.items()}
 
     def read(self, entries: Node) -> dict[str, Any]:
         rows = rows_of(entries, self._name)

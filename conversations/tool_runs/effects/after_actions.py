@@ -13,6 +13,7 @@ from conversations.followups.proactive import say_proactively
 from conversations.followups.waits import end_wait
 from conversations.live.event_log import ConversationLog
 from conversations.models import Persona, PromptSection, WaitOutcome
+from conversations.models.event import UrgentSource
 from conversations.tool_runs.effects.argument_extraction import ExtractionTask, apply_instruction
 from conversations.tool_runs.effects.outcome_events import OUTCOMES, sentence_of
 from conversations.turns.customer_fields import MAX_VALUE, NORMALIZERS, RefusedValue, has_control_characters
@@ -130,13 +131,15 @@ def fail_after_actions(log: ConversationLog, effect: Effect, reason: str) -> Non
 
 def _send_urgent_message(log: ConversationLog, effect: Effect, prepared: PreparedAction, config: AgentConfig) -> None:
     """Tell the agent. The first message ends the wait."""
-    _tell(log, effect, prepared.value)
+    # Without a message of the business's own, it is the tool's result.
+    is_own = bool(prepared.row.options.get("message"))
+    _tell(log, effect, prepared.value, source=UrgentSource.BUSINESS if is_own else UrgentSource.TOOL)
 
 
-def _tell(log: ConversationLog, effect: Effect, text: str) -> None:
+def _tell(log: ConversationLog, effect: Effect, text: str, *, source: UrgentSource = UrgentSource.TOOL) -> None:
     outcome = OUTCOMES.get(EffectState(effect.state), WaitOutcome.FAILURE)
-    if not end_wait(log, effect.pk, outcome=outcome, told=text):
-        say_proactively(log, text, {"effect": str(effect.pk)})
+    if not end_wait(log, effect.pk, outcome=outcome, told=text, source=source):
+        say_proactively(log, text, {"effect": str(effect.pk)}, source=source)
 
 
 def _set_persona_attribute(log: ConversationLog, effect: Effect, prepared: PreparedAction, config: AgentConfig) -> None:
