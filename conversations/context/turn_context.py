@@ -11,15 +11,27 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from django.db.models import Exists, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from conversations.common.business_hours import WorkingStatus, working_status
 from conversations.common.prompt_shapes import Action, Fact, Intent, Line, Procedure, Scenario, Section, Step
 from conversations.common.queries import WAITS, open_waits_of, read_fields
+from conversations.context.agreed import Agreement, agreed_lines, read_agreements
 from conversations.context.summaries import summary_before
-from conversations.context.transcript import TranscriptMessage, as_line, read_transcript, read_unsummarized
+from conversations.context.transcript import TranscriptMessage, as_line, read_transcript, read_unsummarized, size_of
 from conversations.context.urgent_messages import URGENT_EVENTS
-from conversations.models import Conversation, Event, Message, PersonaField, PromptSection, Turn, TurnStatus, Wait
+from conversations.models import (
+    Conversation,
+    Event,
+    Message,
+    MessageRole,
+    PersonaField,
+    PromptSection,
+    Turn,
+    TurnStatus,
+    Wait,
+)
 from conversations.models.event import URGENT
 from jobs.lanes import ClaimedJob
 from llm.types import Endpoint, ModelSpec
@@ -29,7 +41,7 @@ from projects.models.agent_config import AgentConfig, Skill
 from tenancy.prepared_queries import PreparedQuery
 from todos.models import Todo, TodoStatus
 from tools.engine.ledger import needs_approval
-from tools.models import Effect, EffectState
+from tools.models import Booking, BookingState, Effect, EffectState
 
 # Wording for effects in prompts. Only completed effects may be reported as done.
 STATE_WORDS = {
@@ -40,10 +52,12 @@ STATE_WORDS = {
 }
 APPROVED = (TodoStatus.APPROVED, TodoStatus.IN_PROGRESS)
 ALLOWED = "allowed already and being done, but not done yet"
+# No prompt cuts a transcript of this size.
+UNCUT_BYTES = 4_000
 AWAITED = "being looked at by a colleague, who has to approve it first"
 
 
-def _replied_before(conversation: UUID, seq: int) -> QuerySet[Turn, dict[str, Any]]:
+def _replied_before(conversation: UUID, seq: int) -> QuerySet[Turn, Any]:
     rows = Turn.objects.filter(conversation_id=conversation, status=TurnStatus.DONE, seq__lt=seq)
     return rows.order_by("-seq").values("seq")
 
@@ -63,6 +77,11 @@ TURN = PreparedQuery(
             is_waiting=Exists(open_waits_of(conversation)),
             has_sections=Exists(PromptSection.objects.filter(conversation_id=conversation)),
             has_urgent=Exists(Event.objects.filter(conversation_id=conversation, idn=URGENT)),
+            has_bookings=Exists(
+                Booking.objects.filter(
+                    persona_id=OuterRef("conversation__persona_id"), state=BookingState.CONFIRMED, ends_at__gt=Now()
+                )
+            ),
             has_effects=Exists(Effect.objects.filter(conversation_id=conversation)),
             replied=Subquery(_replied_before(conversation, seq)[:1]),
             replied_before=Subquery(_replied_before(conversation, seq)[1:2]),
@@ -107,6 +126,7 @@ class TurnContext:
     replied: int | None = None
     replied_before: int | None = None
     urgent: Sequence[Event] = ()
+    agreements: Sequence[Agreement] = ()
 
     def model(self, skill: Skill) -> ModelSpec:
         """The model configured for a skill."""
@@ -130,6 +150,11 @@ class TurnContext:
     @property
     def actions(self) -> list[Action]:
         return [Action(name=effect.tool, state=_state(effect), note=_note(effect)) for effect in self.effects]
+
+    def agreed(self, *, shown: Sequence[TranscriptMessage]) -> list[str]:
+        """The agreements as lines of a prompt that shows these messages."""
+        is_cut = bool(self.summary) or _begins_late(self.messages) or _spoken(shown) < _spoken(self.messages)
+        return agreed_lines(self.agreements, self.fields, self.config, is_cut=is_cut)
 
     @property
     def awaiting(self) -> str:
@@ -215,6 +240,8 @@ def _load(conversation_id: UUID, seq: int, *, is_replied: bool) -> TurnContext:
     conversation, project = turn.conversation, turn.conversation.project
     config = project.agent_version.config
     summary = summary_before(turn)
+    messages = read_transcript(turn, after=summary.until_seq if summary else 0, is_replied=is_replied)
+    is_long = summary is not None or _begins_late(messages) or size_of(messages) > UNCUT_BYTES
     return TurnContext(
         conversation=conversation,
         turn=turn,
@@ -222,7 +249,7 @@ def _load(conversation_id: UUID, seq: int, *, is_replied: bool) -> TurnContext:
         config=config,
         at=timezone.now(),
         summary=summary.as_text if summary else "",
-        messages=read_transcript(turn, after=summary.until_seq if summary else 0, is_replied=is_replied),
+        messages=messages,
         fields=read_fields(conversation, config),
         effects=EFFECTS(conversation.pk)[::-1] if vars(turn)["has_effects"] else (),
         endpoint=endpoint_of(project, config),
@@ -231,7 +258,19 @@ def _load(conversation_id: UUID, seq: int, *, is_replied: bool) -> TurnContext:
         replied=vars(turn)["replied"],
         replied_before=vars(turn)["replied_before"],
         urgent=URGENT_EVENTS(conversation.pk) if is_replied and vars(turn)["has_urgent"] else (),
+        agreements=read_agreements(conversation, config, is_long=is_long)
+        if is_long or vars(turn)["has_bookings"]
+        else (),
     )
+
+
+def _spoken(messages: Sequence[TranscriptMessage]) -> int:
+    return sum(message.role != MessageRole.SYSTEM for message in messages)
+
+
+def _begins_late(messages: Sequence[TranscriptMessage]) -> bool:
+    """True if the transcript lacks the conversation's first messages."""
+    return bool(messages) and messages[0].turn > 1
 
 
 def _local_day(at: datetime, config: AgentConfig) -> date:

@@ -1,4 +1,4 @@
-"""Urgent messages in prompts: those that no reply has taken up, and for one more reply those that the last one did."""
+"""Urgent messages in prompts: new ones, and for one more reply the ones that a reply took up."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class UrgentMessages:
 
     @property
     def untold(self) -> list[Line]:
-        """Those that no reply has taken up, with their source."""
+        """The messages that no reply has taken up, with their source."""
         return [
             *(Line(UrgentSource.BUSINESS, text) for text in self.from_business),
             *(Line(UrgentSource.TOOL, text) for text in self.results),

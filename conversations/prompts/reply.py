@@ -48,6 +48,7 @@ class ReplyContext:
     directives: DirectivesView | None
     awaiting: str
     customer: list[Fact]
+    agreed: list[str]
     actions: list[Action]
     sections: list[Section]
     knowledge: list[str]
@@ -95,7 +96,7 @@ def _request(
     knowledge: list[str],
 ) -> ChatRequest:
     return reply_request(
-        context_of(context, offer, latest=latest, knowledge=knowledge),
+        context_of(context, offer, history=history, latest=latest, knowledge=knowledge),
         history=[_as_chat(message) for message in history],
         model=context.model("reply"),
         max_output_tokens=MAX_OUTPUT_TOKENS,
@@ -104,7 +105,12 @@ def _request(
 
 
 def context_of(
-    context: TurnContext, offer: Offer, *, latest: Sequence[TranscriptMessage] = (), knowledge: Sequence[str] = ()
+    context: TurnContext,
+    offer: Offer,
+    *,
+    history: Sequence[TranscriptMessage] = (),
+    latest: Sequence[TranscriptMessage] = (),
+    knowledge: Sequence[str] = (),
 ) -> ReplyContext:
     """The variables of the prompt templates. Runs in the current transaction."""
     config, conversation, urgent = context.config, context.conversation, _urgent(context)
@@ -127,6 +133,7 @@ def context_of(
         directives=view_of(conversation.directives, facts=context.facts),
         awaiting=context.awaiting,
         customer=context.facts,
+        agreed=context.agreed(shown=[*history, *latest]),
         actions=context.actions,
         sections=context.prompt_sections,
         knowledge=list(knowledge),

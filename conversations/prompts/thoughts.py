@@ -66,6 +66,7 @@ class ThoughtsContext:
     hours_status: str
     channel: str
     known: list[Fact]
+    agreed: list[str]
     actions: list[Action]
     sections: list[Section]
     urgent: list[Line]
@@ -96,6 +97,7 @@ def _request(turn_context: TurnContext, messages: Sequence[TranscriptMessage]) -
         hours_status=turn_context.status.line,
         channel=turn_context.conversation.channel,
         known=turn_context.facts,
+        agreed=turn_context.agreed(shown=messages),
         actions=turn_context.actions,
         sections=turn_context.prompt_sections,
         urgent=urgent.untold,
