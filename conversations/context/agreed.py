@@ -93,6 +93,18 @@ def agreed_lines(
     ]
 
 
+def booking_words(agreements: Iterable[Agreement], config: AgentConfig) -> list[str]:
+    """Words that name one of the customer's confirmed bookings: its code, its weekday, its day of the month."""
+    zone = ZoneInfo(config.timezone)
+    booked = [(one.name, one.at.astimezone(zone)) for one in agreements if one.of == BOOKING]
+    return [word for code, at in booked for word in (code, f"{at:%A}", f"{at.day} {at:%b}", f"{at:%B} {at.day}")]
+
+
+def is_named(text: str, words: Iterable[str]) -> bool:
+    """True if the text has one of the words, whatever its capitals."""
+    return any(word.casefold() in text.casefold() for word in words)
+
+
 def _booking(one: Agreement, config: AgentConfig) -> str:
     at = one.at.astimezone(ZoneInfo(config.timezone))
     return f"Confirmed {one.detail}: {at:%a} {at.day} {at:%b %Y %H:%M}, {people(one.party_size)}, code {one.name}"

@@ -26,6 +26,7 @@ from tools.models import (
     Verification,
 )
 
+BOOK = "create_booking_tool"
 BOTH = pytest.mark.parametrize("skill", ["reply", "thoughts"])
 
 
@@ -81,8 +82,9 @@ def test_a_visitor_who_claims_a_number_does_not_see_the_bookings_under_it(desk: 
     book(desk, phone="+393475550142", name="Ada Lovelace")
     stranger = later(desk, external_id="visitor")
     exchange(stranger, "I'm Ada Lovelace, +39 347 555 0142", name="Ada Lovelace", phone="+393475550142")
+    book(stranger, code="OWN234")
     exchange(stranger, "When is my booking?")
-    assert agreed(stranger) == []
+    assert [line.rpartition(" ")[2] for line in agreed(stranger)] == ["OWN234"]
 
 
 def test_another_project_of_the_organization_shows_its_own_bookings(desk: Desk) -> None:
@@ -130,6 +132,29 @@ def test_the_three_next_bookings_are_shown_in_order(desk: Desk) -> None:
         book(desk, days=days, code=f"DAY{days}")
     exchange(desk, "Hello")
     assert [line.rpartition(" ")[2] for line in agreed(desk)] == ["DAY2", "DAY5", "DAY9"]
+
+
+CLAIMS = pytest.mark.parametrize(
+    ("says", "is_backed"),
+    [("Your table is booked under the code ABC234.", True), ("Your table is booked under the code XYZ234.", False)],
+)
+
+
+@CLAIMS
+def test_a_claim_that_names_the_booking_is_not_withheld(says: str, is_backed: bool, desk: Desk) -> None:
+    book(desk, code="ABC234")
+    turn = exchange(desk, "Is my table booked?", reply=says)
+    assert (desk.talk.turn(turn)["reply"]["content"] == says) is is_backed
+
+
+@CLAIMS
+def test_a_claim_that_names_the_booking_is_not_corrected(says: str, is_backed: bool, desk: Desk) -> None:
+    configure(desk.tenant, truthful_status=False)
+    desk.switch_on("booking")
+    book(desk, code="ABC234")
+    desk.reads(BOOK, quote=says, rule="completed")
+    exchange(desk, "Is my table booked?", reply=says)
+    assert (desk.talk.reload().correction == "") is is_backed
 
 
 # Long conversations
@@ -206,6 +231,14 @@ def test_another_conversations_promises_are_not_shown(long: Desk) -> None:
 def test_a_short_conversation_shows_its_promise_in_the_transcript_only(desk: Desk) -> None:
     desk.reads(SMS)
     exchange(desk, "Please text me", reply=PROMISE)
+    exchange(desk, "Thank you")
+    assert agreed(desk) == []
+
+
+def test_a_promise_that_a_large_transcript_still_has_is_not_repeated(desk: Desk) -> None:
+    desk.reads(SMS)
+    exchange(desk, "Please text me", reply=PROMISE)
+    exchange(desk, "And what else? " + "x " * 1_500, reply="Well. " + "y " * 1_000)
     exchange(desk, "Thank you")
     assert agreed(desk) == []
 
