@@ -11,7 +11,7 @@ from console.agent.nested_form_data import Node, rows_of, text_of
 # Index placeholder in the <template> element that the script clones.
 NEW = "__i__"
 Choices = Sequence[tuple[str, str]]
-SCOPES: Choices = (("customer", "Every conversation"), ("conversation", "This conversation only"))
+SCOPES: Choices = (("customer", "Every conversation"), ("conversation", "One conversation"))
 
 
 class RowsForm:
