@@ -21,7 +21,7 @@ from tests.offline_model.prompts import DEMO
 
 @pytest.fixture
 def desk(desk: Desk) -> Desk:
-    configure(desk.tenant, observer_fields=VISIT)
+    configure(desk.tenant, observer_fields=VISIT, timezone="UTC")
     return desk
 
 
@@ -65,7 +65,7 @@ def test_a_value_learned_before_the_field_was_of_the_conversation_is_not_used(de
     """The customer's old row stays, and no prompt shows it."""
     configure(desk.tenant, observer_fields=[{**field, "scope": "customer"} for field in VISIT])
     exchange(desk, "Friday", date="Friday")
-    configure(desk.tenant, observer_fields=VISIT)
+    configure(desk.tenant, observer_fields=VISIT, timezone="UTC")
     exchange(later(desk), "Lunch, please")
     assert customer(desk) == []
 
