@@ -14,7 +14,7 @@ from uuid import UUID
 
 from conversations.followups.proactive import say_proactively
 from conversations.live.event_log import ConversationLog, job_log, open_log
-from conversations.models.event import EventType
+from conversations.models.event import EventType, UrgentSource
 from conversations.tool_runs.effects.outcome_events import sentence_of, tell_end
 from jobs.enqueue import JobRequest, enqueue
 from jobs.errors import WrongState
@@ -106,12 +106,18 @@ def _evidence_of(todo: Todo) -> Evidence:
 @contextmanager
 def hold_back(conversation_id: UUID) -> Iterator[None]:
     """Lock a todo's conversation for a transaction that may end one of its effects, so that no job is needed."""
-    with open_log(conversation_id) as log:
-        before = _held_log.set(log)
-        try:
-            yield
-        finally:
-            _held_log.reset(before)
+    with open_log(conversation_id) as log, told_to(log):
+        yield
+
+
+@contextmanager
+def told_to(log: ConversationLog) -> Iterator[None]:
+    """Write what becomes of the conversation's todos to this open log, in the same commit."""
+    before = _held_log.set(log)
+    try:
+        yield
+    finally:
+        _held_log.reset(before)
 
 
 def on_effect_changed(todo: Todo, effect: Effect) -> None:
@@ -184,7 +190,8 @@ def _tell_todo(log: ConversationLog, todo: Todo, *, what: str, status: str) -> N
         log.add_event("effect_cancelled", payload=effect_payload(todo.effect), type=EventType.EFFECT)
         _tell_end(log, todo.effect)
     elif todo.source == TodoSource.PROMISE and status in REFUSED and _ended_promise(todo):
-        say_proactively(log, PROMISE_CANCELLED.format(quote=todo.quote, reason=_reason(todo)), {"todo": str(todo.pk)})
+        text = PROMISE_CANCELLED.format(quote=todo.quote, reason=_reason(todo))
+        say_proactively(log, text, {"todo": str(todo.pk)}, source=UrgentSource.BUSINESS)
 
 
 def _ended_promise(todo: Todo) -> bool:
