@@ -20,7 +20,9 @@ from tools.models import (
     BookingState,
     Effect,
     EffectState,
+    Evidence,
     Promise,
+    PromiseOwner,
     PromiseState,
     Resource,
     Verification,
@@ -194,13 +196,16 @@ def test_a_promise_that_was_cut_out_of_the_transcript_is_kept_with_its_state(ski
 )
 def test_what_became_of_a_promise_is_told(state: PromiseState, words: str, long: Desk) -> None:
     with long.tenant.tx():
-        Promise.objects.update(state=state)
+        evidence = Evidence.EFFECT if state == PromiseState.KEPT else Evidence.NONE
+        Promise.objects.update(state=state, evidence=evidence, owner=PromiseOwner.NOBODY)
     assert promise_line(long) == f"You promised “{PROMISE}”: {words}"
 
 
 def test_an_action_without_a_promise_is_kept_too(long: Desk) -> None:
     with long.tenant.tx():
-        Promise.objects.update(effect=None, state=PromiseState.KEPT)
+        Promise.objects.update(
+            effect=None, state=PromiseState.KEPT, evidence=Evidence.EFFECT, owner=PromiseOwner.NOBODY
+        )
         Effect.objects.update(state=EffectState.DONE, kind="sms", told="The text was sent.")
     exchange(long, "Where were we?")
     assert f"Done: {SMS}, The text was sent." in agreed(long)
@@ -217,6 +222,7 @@ def test_what_is_kept_is_bounded_and_in_order_of_time(long: Desk) -> None:
                 message_id=first.message_id,
                 quote=f"{number:02} {'very ' * 100}",
                 due_at=first.due_at,
+                owner=first.owner,
             )
     exchange(long, "Where were we?")
     assert [line.split("“")[1][:2] for line in agreed(long)] == [f"{number:02}" for number in range(4, 12)]
