@@ -195,7 +195,8 @@ def read_ledger(context: TurnContext) -> Ledger:
 
 
 def _entry(effect: Effect) -> Entry:
-    return Entry(effect.kind, EffectState(effect.state))
+    # A message in the outbox has not left yet.
+    return Entry(effect.kind, EffectState.PLANNED if effect.is_in_outbox else EffectState(effect.state))
 
 
 def _may_be_claimed(entry: Entry, action: ActionKind, claim: str) -> bool:
