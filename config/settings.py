@@ -235,6 +235,8 @@ SPECTACULAR_SETTINGS = {
         "AttributeTypeEnum": "projects.models.attribute.AttributeType",
         "BookingKindEnum": "tools.models.BookingKind",
         "ChannelEnum": "conversations.models.Channel",
+        "ConsentKindEnum": "conversations.models.ConsentKind",
+        "ConsentSourceEnum": "conversations.models.ConsentSource",
         "JobStateEnum": "jobs.models.State",
         "ResourceKindEnum": "tools.models.ResourceKind",
         "RoleEnum": "projects.models.Role",

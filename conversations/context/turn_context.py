@@ -12,6 +12,7 @@ from django.db.models import Exists, OuterRef, Subquery
 from django.utils import timezone
 
 from conversations.common.business_hours import WorkingStatus, working_status
+from conversations.common.consents import consent_fact
 from conversations.common.contacts import contact_from_fields
 from conversations.common.place import place_in
 from conversations.common.prompt_shapes import Action, Fact, Intent, Line, Procedure, Scenario, Section, Step
@@ -118,6 +119,11 @@ class TurnContext:
     @property
     def facts(self) -> list[Fact]:
         return [Fact(field=field.key, value=field.value) for field in self.fields]
+
+    @property
+    def customer_facts(self) -> list[Fact]:
+        """The facts as the agent reads them: consents in words."""
+        return [consent_fact(fact) for fact in self.facts]
 
     @property
     def actions(self) -> list[Action]:

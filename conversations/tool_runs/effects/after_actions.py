@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import cast
 
+from conversations.common.consents import GIVEN, OPT_INS, is_withdrawn
 from conversations.followups.proactive import say_proactively
 from conversations.followups.waits import end_wait
 from conversations.live.event_log import ConversationLog
 from conversations.models import Persona, PromptSection, WaitOutcome
 from conversations.tool_runs.effects.argument_extraction import ExtractionTask, apply_instruction
 from conversations.tool_runs.effects.outcome_events import OUTCOMES, sentence_of
+from conversations.turns.consents import NOT_OWN_WORDS
 from conversations.turns.customer_fields import MAX_VALUE, NORMALIZERS, RefusedValue, has_control_characters
 from conversations.turns.services import give_fields, set_observed_field
 from jobs.errors import GiveUp
@@ -147,6 +149,8 @@ def _store_attribute(persona: Persona, prepared: PreparedAction, config: AgentCo
     """Set the customer's field, and return its name. Raises RefusedValue."""
     options = cast(PersonaAttributeOptions, _options(prepared.row))
     value = _normalized(options.attribute, prepared.value, config)
+    if options.attribute in OPT_INS and value == GIVEN and is_withdrawn(persona.pk, options.attribute):
+        raise RefusedValue(f"{options.attribute}: {NOT_OWN_WORDS}")
     if options.attribute not in CONTACT_FIELDS or not _instruction_of(prepared.row):
         give_fields(persona, {options.attribute: value})
     elif not set_observed_field(persona, options.attribute, value):
