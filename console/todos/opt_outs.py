@@ -1,4 +1,4 @@
-"""Warnings about customers who opted out of e-mails or texts. They don't block approval."""
+"""The words with which customers opted out of e-mails or texts, beside the warning that nothing can be sent."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ UNWANTED = "false"
 
 
 def opt_out_notes(todo: Todo, tools: Iterable[CompiledTool]) -> list[Note]:
-    """A warning for each kind of message that the tools may send and the customer has opted out of."""
+    """A note for each kind of message that the tools may send and the customer has opted out of."""
     words = dict(PREFERENCES[tool.kind] for tool in tools if needs_contact(tool))
     if todo.persona_id is None or not words:
         return []
@@ -29,4 +29,4 @@ def opt_out_notes(todo: Todo, tools: Iterable[CompiledTool]) -> list[Note]:
 
 def _because(quote: str) -> str:
     said = f"They said: “{quote}” " if quote else ""
-    return f"{said}If you approve it, it is sent anyway."
+    return f"{said}Nothing is sent unless they agree again."

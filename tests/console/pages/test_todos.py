@@ -356,6 +356,8 @@ def test_an_undeliverable_message_is_shown_next_to_the_button(owner: Client, ten
     assert "Its e-mail can’t be delivered." in text
     assert f'class="btn btn-quiet" href="{url_of(tenant, todo, "edit_todo")}#contact-email"' in text
     assert ("The customer opted out of texts." in text, "“No texts, please”" in text) == (True, True)
+    assert "The customer doesn&#x27;t want text messages." in text
+    assert "is sent anyway" not in text
     assert 'value="approve"' in text
 
 
