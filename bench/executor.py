@@ -123,7 +123,8 @@ def _seconds_to_start(product: Product, base_url: str) -> float:
     made = product.call("/todos", {**plan, "conversation": _customer(product)["id"]})["id"]
     product.call(f"/todos/{made}/approve", {}, base_url=base_url)
     todo = _finished(product, made, look_every_s=0.1)
-    if todo["status"] != "completed":
+    # The benchmark connects no mail service, so the message stays in the outbox
+    if todo["status"] not in ("completed", "needs_attention"):
         raise RuntimeError(f"The todo is {todo['status']}: {todo['reason']}")
     return (_at(todo, "started") - _at(todo, "approved")).total_seconds()
 

@@ -237,6 +237,8 @@ SPECTACULAR_SETTINGS = {
         "ChannelEnum": "conversations.models.Channel",
         "ConsentKindEnum": "conversations.models.ConsentKind",
         "ConsentSourceEnum": "conversations.models.ConsentSource",
+        "DeliveryStateEnum": "tools.models.DeliveryState",
+        "EventTargetEnum": "tools.models.SubscriptionTarget",
         "JobStateEnum": "jobs.models.State",
         "ResourceKindEnum": "tools.models.ResourceKind",
         "RoleEnum": "projects.models.Role",

@@ -3,62 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 import random
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
-from urllib.parse import quote
 
 from llm.completion_builder import CompletionBuilder, storable
 from llm.errors import BadAnswer, FirstTokenDeadline, LlmError, StreamCut, TotalDeadline, Unavailable
 from llm.health import EndpointHealth
 from llm.prices import Prices, cost_usd
+from llm.redaction import Redactor
 from llm.response_reader import read_answer
 from llm.sdk import FAILURES, LONGEST_RETRY_AFTER_S, Sdk, error_report_of, to_llm_error
+from llm.tool_markup import MarkupFilter
 from llm.types import CallRecord, ChatRequest, Completion, FinishReason, ToolCall, Usage
 from llm.wire import WireRequest, body_of
-
-MASK = "[redacted]"
-# A shorter "key" is a placeholder ("none", "EMPTY", "ollama") and often an ordinary word
-SHORTEST_SECRET = 8
-
-
-class Redactor:
-    """Masks one key in every form in which a server may echo it: plain, URL-encoded, base64."""
-
-    def __init__(self, key: str) -> None:
-        self._forms: tuple[str, ...] = ()
-        # The key is sent without surrounding blanks
-        key = key.strip()
-        if len(key) >= SHORTEST_SECRET:
-            encoded = base64.b64encode(key.encode()).decode()
-            self._forms = tuple({key, quote(key, safe=""), encoded, encoded.rstrip("=")})
-
-    def text(self, text: str) -> str:
-        for form in sorted(self._forms, key=len, reverse=True):
-            if form in text:
-                text = text.replace(form, MASK)
-        return text
-
-    def tree(self, value: Any) -> Any:
-        """A JSON value with every string redacted. Returns the same object if there is nothing to redact."""
-        if not self._forms:
-            return value
-        if isinstance(value, str):
-            return self.text(value)
-        if isinstance(value, dict):
-            return {key: self.tree(item) for key, item in value.items()}
-        if isinstance(value, list | tuple):
-            return [self.tree(item) for item in value]
-        return value
-
-    def call(self, call: ToolCall) -> ToolCall:
-        return replace(call, name=self.text(call.name), arguments_json=self.text(call.arguments_json))
-
+from llm.without_tools import messages_without_tools
 
 OnText = Callable[[str], object]
 OnRecord = Callable[[CallRecord], object]
@@ -100,6 +62,8 @@ class Call:
         self._retries = 0
         self._usage = Usage()
         self._answer = CompletionBuilder()
+        self._markup = MarkupFilter()
+        self._text = ""
         self._delivered = ""
         self._on_text: OnText = ignore_text
 
@@ -135,14 +99,19 @@ class Call:
             # Raised outside the except clause: an exception of the SDK may contain the key and must not become the
             # context
             raise self._redacted(failure)
+        if wire.schema is None:
+            self._deliver(self._markup.close(), wire=wire)
         return self._answer
 
     def completion(self) -> Completion:
         """The result of a successful `ask`."""
+        calls = self._tool_calls()
+        finish = self._answer.finish or FinishReason.STOP
         return Completion(
-            text=self._answer.text,
-            tool_calls=self._answer.tool_calls,
-            finish=self._answer.finish or FinishReason.STOP,
+            text=self._text,
+            tool_calls=calls,
+            finish=FinishReason.TOOL_CALLS if calls else finish,
+            has_dropped_markup=self._markup.has_dropped or len(calls) < len(self._markup.calls),
             usage=self._usage,
             first_token_ms=self._first_token_ms,
             total_ms=self._elapsed_ms(),
@@ -167,7 +136,8 @@ class Call:
         breaker = self._health.breaker
         if (refusal := breaker.refusal()) is not None:
             return refusal
-        self._answer = CompletionBuilder()
+        self._answer, self._text = CompletionBuilder(), ""
+        self._markup = MarkupFilter(wire.tool_names if self._features.tools else ())
         self._attempts += 1
         try:
             failure = await self._send(wire, clock=clock)
@@ -210,6 +180,8 @@ class Call:
 
     def _progress(self, text: str, *, wire: WireRequest, clock: asyncio.Timeout) -> None:
         if not wire.is_streamed:
+            # JSON that was asked for is no call
+            self._deliver(self._markup.feed(text) if wire.schema is None else text, wire=wire)
             return
         if self._first_token_ms is None and self._answer.is_begun:
             self._first_token_ms = self._elapsed_ms()
@@ -217,9 +189,20 @@ class Call:
         if self._answer.finish is not None:
             grace_ends = asyncio.get_running_loop().time() + USAGE_GRACE_S
             clock.reschedule(min(grace_ends, self._loop_time(self._request.deadlines.total_s)))
-        if text:
+        self._deliver(self._markup.feed(text), wire=wire)
+
+    def _deliver(self, text: str, *, wire: WireRequest) -> None:
+        """Add to the answer's text, and pass it on if the answer is streamed."""
+        self._text += text
+        if text and wire.is_streamed:
             self._delivered += text
             self._on_text(text)
+
+    def _tool_calls(self) -> tuple[ToolCall, ...]:
+        """The calls the server parsed, or else those found in the text; none if the answer was truncated."""
+        if self._answer.finish is FinishReason.LENGTH:
+            return ()
+        return self._answer.tool_calls or tuple(self._markup.calls)
 
     def _pause_s(self, failure: LlmError, *, clock: asyncio.Timeout) -> float | None:
         """Seconds to wait before the next attempt, or None if there is none."""
@@ -255,6 +238,13 @@ class Call:
     def _elapsed_ms(self) -> int:
         return round((time.monotonic() - self._start) * 1000)
 
+    def _messages(self) -> list[dict[str, Any]]:
+        """The messages as the endpoint got them."""
+        request = self._request
+        if self._features.tools or not request.tools:
+            return request.messages
+        return messages_without_tools(request.messages, system=request.system_without_tools)
+
     def _record(self, error_code: str | None) -> CallRecord:
         request = self._request
         model = request.model.model
@@ -263,7 +253,7 @@ class Call:
             template_hash=request.template_hash,
             model=model,
             host=_host_of(request.model.endpoint.base_url),
-            messages=self._redactor.tree(request.messages),
+            messages=self._redactor.tree(self._messages()),
             output=self._redactor.text(self._answer.text),
             tool_calls=tuple(self._redactor.call(call) for call in self._answer.tool_calls),
             usage=self._usage,

@@ -108,6 +108,7 @@ def _wire_request(request: ChatRequest, *, is_streamed: bool = False) -> WireReq
     return WireRequest(
         model=request.model.model,
         messages=request.messages,
+        system_without_tools=request.system_without_tools,
         tools=request.tools,
         may_call=request.may_call,
         is_streamed=is_streamed,

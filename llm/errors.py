@@ -14,6 +14,8 @@ class LlmError(Exception):
 
     code: ClassVar[str] = "llm_error"
     retryable: ClassVar[bool] = False
+    # True if the endpoint answers no such request until somebody changes its settings
+    permanent: ClassVar[bool] = False
 
     def __init__(self, message: str = "", *, partial: str = "", retry_after_s: float | None = None) -> None:
         super().__init__(message or inspect.cleandoc(self.__doc__ or "").partition("\n")[0])
@@ -34,6 +36,13 @@ class RateLimitedLong(LlmError):
     code = "rate_limited_long"
 
 
+class QuotaUsedUp(RateLimitedLong):
+    """The account's quota at the model endpoint is used up (429)."""
+
+    code = "quota_used_up"
+    permanent = True
+
+
 class Unavailable(LlmError):
     """The model endpoint can't be reached or reports an internal error (5xx)."""
 
@@ -45,6 +54,7 @@ class Rejected(LlmError):
     """The model endpoint rejected the request. Check the API key, the base URL and the model's name."""
 
     code = "rejected"
+    permanent = True
 
 
 class DeadlineExceeded(LlmError):
@@ -107,3 +117,7 @@ class Blocked(LlmError):
     """The model endpoint's address may not be called."""
 
     code = "blocked_address"
+    permanent = True
+
+
+PERMANENT_CODES = frozenset(error.code for error in (Rejected, QuotaUsedUp, Blocked) if error.permanent)

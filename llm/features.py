@@ -23,6 +23,8 @@ TOOL_WORDS = (
 )
 TOKENS_PARAMETERS = ("max_completion_tokens", "max_tokens")
 REFUSAL_STATUSES = frozenset({400, 404, 422, 501})
+# A server that was started without an option says so with status 500: "tools param requires --jinja flag"
+MISSING_OPTION = re.compile(r"requires --\w", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,8 @@ class ErrorReport:
 
     def is_about(self, *names: str) -> bool:
         """True if the error says that one of these parameters isn't supported."""
-        if self.status not in REFUSAL_STATUSES:
+        is_missing_option = self.status == 500 and MISSING_OPTION.search(self.text) is not None
+        if self.status not in REFUSAL_STATUSES and not is_missing_option:
             return False
         if self.parameter in names:
             return True

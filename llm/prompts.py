@@ -47,6 +47,11 @@ def render(skill: str, context: Any, *, stable: Hashable = None) -> Prompt:
     return Prompt(system, part_template(skill, USER).render(_StrictContext(variables)), template_hash(skill))
 
 
+def render_system(skill: str, context: Any, *, stable: Hashable = None) -> str:
+    """Render the stable part only."""
+    return _system_of(skill, _Fields(context), stable=stable)
+
+
 def _system_of(skill: str, variables: _Fields, *, stable: Hashable) -> str:
     kept = _systems.get((skill, stable)) if stable is not None else None
     if kept is not None:

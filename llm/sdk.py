@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import ssl
 from collections import OrderedDict
@@ -19,7 +20,16 @@ import openai
 from openai._models import FinalRequestOptions
 from pydantic_core import to_json
 
-from llm.errors import BadAnswer, Blocked, LlmError, RateLimited, RateLimitedLong, Rejected, Unavailable
+from llm.errors import (
+    BadAnswer,
+    Blocked,
+    LlmError,
+    QuotaUsedUp,
+    RateLimited,
+    RateLimitedLong,
+    Rejected,
+    Unavailable,
+)
 from llm.features import ErrorReport
 from llm.types import Endpoint
 from outbound.errors import BlockedAddress, NotSent, OutboundError
@@ -47,6 +57,10 @@ GUARDED_HEADERS = frozenset(
 )
 TRANSIENT_STATUSES = frozenset({408, 409, 425})
 QUOTA_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
+# Some servers report a prompt that is too long with status 500, as if asking again could help
+CONTEXT_TOO_SMALL = re.compile(
+    r"exceed\w* (the )?(available |maximum |model'?s? )*context|context_length_exceeded", re.IGNORECASE
+)
 BROKE_OFF = "The connection to the model endpoint was lost."
 # Messages for staff, by the first of these types among the causes of a failed connection. A library's message names its
 # classes
@@ -226,8 +240,12 @@ def _status_failure(exc: openai.APIStatusError) -> LlmError:
         f"The model endpoint answered {status}: “{message}”." if message else f"The model endpoint answered {status}."
     )
     pause = _retry_after_s(exc.response.headers)
+    if CONTEXT_TOO_SMALL.search(message):
+        return Rejected(text)
     if status == 429:
-        is_long = (pause or 0) > LONGEST_RETRY_AFTER_S or exc.code in QUOTA_CODES
+        if exc.code in QUOTA_CODES:
+            return QuotaUsedUp(text, retry_after_s=pause)
+        is_long = (pause or 0) > LONGEST_RETRY_AFTER_S
         return RateLimitedLong(text, retry_after_s=pause) if is_long else RateLimited(text, retry_after_s=pause)
     if status >= 500 or status in TRANSIENT_STATUSES:
         return Unavailable(text, retry_after_s=pause)

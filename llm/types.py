@@ -92,6 +92,7 @@ class ChatRequest:
     """A request to a model. `messages` and `tools` are in the wire format of Chat Completions.
 
     With `may_call=False` the tools are sent but may not be called: providers need the definitions of earlier calls.
+    `system_without_tools` replaces the system message where no tools are sent, so that it offers none.
     """
 
     skill: str
@@ -100,17 +101,22 @@ class ChatRequest:
     messages: list[dict[str, Any]]
     tools: Sequence[dict[str, Any]] = ()
     may_call: bool = True
+    system_without_tools: str = ""
     deadlines: Deadlines = REPLY_DEADLINES
     max_output_tokens: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Completion:
-    """A finished answer. If `finish` is length, the text is truncated and the tool calls are dropped."""
+    """A finished answer. If `finish` is length, the text is truncated and the tool calls are dropped.
+
+    `text` is free of tool calls. `has_dropped_markup` is True if it contained some that can't be run.
+    """
 
     text: str
     tool_calls: tuple[ToolCall, ...]
     finish: FinishReason
+    has_dropped_markup: bool = False
     usage: Usage
     first_token_ms: int | None
     total_ms: int

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from llm.features import Features
+from llm.without_tools import messages_without_tools
 
 
 @dataclass(frozen=True)
@@ -28,11 +29,16 @@ class WireRequest:
 
     model: str
     messages: list[dict[str, Any]]
+    system_without_tools: str = ""
     tools: Sequence[dict[str, Any]] = ()
     may_call: bool = True
     is_streamed: bool = False
     schema: OutputSchema | None = None
     max_output_tokens: int | None = None
+
+    @property
+    def tool_names(self) -> frozenset[str]:
+        return frozenset(str(tool.get("function", {}).get("name")) for tool in self.tools)
 
 
 def body_of(request: WireRequest, *, features: Features) -> dict[str, Any]:
@@ -59,6 +65,8 @@ def _response_format(schema: OutputSchema) -> dict[str, Any]:
 
 
 def _messages(request: WireRequest, *, features: Features) -> list[dict[str, Any]]:
+    if request.tools and not features.tools:
+        return messages_without_tools(request.messages, system=request.system_without_tools)
     if request.schema is None or features.json_schema:
         return request.messages
     rule = "Answer with one JSON object that fits this JSON schema, and with nothing else:\n" + json.dumps(

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import re
 
+from offline_model.agent_notes import is_note
 from offline_model.business import (
     Item,
     asked_items,
     best_sentences,
+    covers,
     diet_items,
     is_about,
     items,
     opening_hours,
+    sentences_of,
     week_groups,
 )
-from offline_model.entities import DAY_NAMES, WEEKDAYS, find_day
+from offline_model.entities import DAY_NAMES, MONTHS, WEEKDAYS, find_day
 from offline_model.phrases import day_word, days_in, hours_in, phrase
+from offline_model.prompt_reader import last_of
 from offline_model.reply_context import ReplyContext
 
 HOURS = re.compile(
@@ -34,8 +38,22 @@ MENU = re.compile(
     r"have)|prices|price list|services|treatments)\b",
     re.IGNORECASE,
 )
+AND_THEN = re.compile(r"^\W*(?:and|what about|how about|und|e|et|y)\b", re.IGNORECASE)
+LONGEST_ELLIPSIS = 5
+HOLIDAYS = (
+    (r"\bchristmas eve\b|\bheiligabend\b|\bvigilia\b|\bnochebuena\b", "24 December"),
+    (r"\bchristmas\b|\bnatale\b|\bweihnachten\b|\bnoël\b|\bnavidad\b", "25 December"),
+    (r"\bboxing day\b", "26 December"),
+    (r"\bnew year\W?s eve\b|\bsilvester\b|\bnochevieja\b", "31 December"),
+    (r"\bnew year|\bcapodanno\b|\bneujahr\b|\bnouvel an\b|\baño nuevo\b", "1 January"),
+)
+DATE = re.compile(
+    rf"(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<month>{'|'.join(MONTHS)})|"
+    rf"(?P<month_first>{'|'.join(MONTHS)}) (?P<day_last>\d{{1,2}})",
+    re.IGNORECASE,
+)
 QUESTION = re.compile(
-    r"\?|^\W*(?:what|when|where|who|how|which|why|is|are|do|does|can|could|have|has|will|would|"
+    r"\?|^\W*(?:(?:so|and|but|then|ok|okay|well)\W+)*(?:what|when|where|who|how|which|why|is|are|do|does|can|could|have|has|will|would|"
     r"tell me|i(?:'d| would) like to know|any)\b|\b(?:do you|are you|is there|can (?:i|we)|"
     r"what(?:'s| is)|where|how much|quanto|dove|wo|où|dónde|was kostet|combien|cuánto)\b",
     re.IGNORECASE,
@@ -95,7 +113,11 @@ def is_answered(turn: ReplyContext) -> bool:
 
 def _hours(turn: ReplyContext, text: str) -> str:
     week = opening_hours(turn.context)
-    if not week or not HOURS.search(text) or HOLIDAY.search(text):
+    if not week or not (_asks_hours(turn, text) or HOLIDAY.search(text)):
+        return ""
+    if dated := _dated(turn, text):
+        return dated
+    if HOLIDAY.search(text):
         return ""
     day = _day_of(text, turn.clock[0])
     if day is None:
@@ -107,6 +129,24 @@ def _hours(turn: ReplyContext, text: str) -> str:
     if said == "closed":
         return phrase("closed_day", turn.language, day=name)
     return phrase("hours_day", turn.language, day=name, hours=hours_in(said, turn.language))
+
+
+def _asks_hours(turn: ReplyContext, text: str) -> bool:
+    """True for a question about hours, and for "and on Tuesday?" right after one."""
+    goes_on = AND_THEN.match(text) and len(text.split()) <= LONGEST_ELLIPSIS and find_day(text)
+    return bool(HOURS.search(text) or (goes_on and HOURS.search(last_of(turn.before, "customer"))))
+
+
+def _dated(turn: ReplyContext, text: str) -> str:
+    """The sentence of the business about a date, such as 25 December; empty if it names none."""
+    found = find_day(text)
+    holiday = next((day for pattern, day in HOLIDAYS if re.search(pattern, text, re.IGNORECASE)), "")
+    named = DATE.search(found.value if found else "") or DATE.search(holiday)
+    if named is None:
+        return ""
+    month, day = (named["month"] or named["month_first"]).lower(), named["day"] or named["day_last"]
+    is_named = re.compile(rf"\b{int(day)}\b[^.]*\b{month}\b|\b{month} {int(day)}\b", re.IGNORECASE)
+    return next((one for one in sentences_of([turn.context]) if is_named.search(one)), "")
 
 
 def _week(turn: ReplyContext) -> str:
@@ -183,7 +223,9 @@ def _listed(found: list[Item], language: str) -> str:
 
 
 def _from_context(turn: ReplyContext, text: str) -> str:
-    """Best matching sentences of the business context, verbatim."""
+    """Best matching sentences of the business context, verbatim, if they cover the question."""
     words = " ".join(TRANSLATED.get(word.lower(), word) for word in re.findall(r"[\w'’-]+", text))
-    found = best_sentences(turn.sources, words)
+    found = [one for one in best_sentences(turn.sources, words) if not is_note(one)]
+    if not covers(" ".join(found), words):
+        return ""
     return " ".join(sentence if sentence.endswith((".", "!")) else f"{sentence}." for sentence in found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from offline_model.entities import find_day, find_party, find_time
-from offline_model.phrases import day_word, phrase
+from offline_model.phrases import day_word, phrase, wordings
 from offline_model.prompt_reader import Scenario, Step
 from offline_model.reply_context import ReplyContext
 from offline_model.scenario_routing import detect_intent, next_position, tool_of
@@ -32,21 +32,36 @@ class BookingDialog:
         self.turn = turn
         self.slots = turn.slots
 
-    def say(self, key: str) -> str:
+    def say(self, key: str, **more: str) -> str:
+        """A phrase, in a wording that the agent hasn't just used if there is one."""
+        said = [line.content for line in self.turn.before if line.role == "agent"]
+        offered = self._wordings(key, more)
+        return min(
+            offered, key=lambda wording: max((at + 1 for at, text in enumerate(said) if wording in text), default=0)
+        )
+
+    def has_said(self, key: str) -> bool:
+        """True if the agent's last message holds the phrase, in any wording."""
+        return any(wording in self.turn.last_agent for wording in self._wordings(key, {}))
+
+    def _wordings(self, key: str, more: dict[str, str]) -> list[str]:
+        values = {**self._values(), **more}
+        return [template.format(**values) for template in wordings(key, self.turn.language)]
+
+    def _values(self) -> dict[str, str]:
         language = self.turn.language
         day, time = spoken_day(self.slots.get("date")), self._time(language)
         size = self.slots.get("party_size")
         party = phrase("for", language, party=_count(size) if language == "en" else size) if size else ""
         name = f", {self.slots.first_name}" if self.slots.first_name else ""
-        return phrase(
-            key,
-            language,
-            day=day_word(day, language),
-            time=time,
-            party=party,
-            name=name,
-            business=self.turn.business_name,
-        )
+        return {
+            "day": day_word(day, language),
+            "time": time,
+            "party": party,
+            "name": name,
+            "business": self.turn.business_name,
+            "agent": self.turn.agent_name,
+        }
 
     def _time(self, language: str) -> str:
         time = self.slots.get("time")
@@ -117,7 +132,12 @@ class BookingDialog:
             case "send_sms_tool":
                 return self._after_booking()
             case _:
-                return self.say("pass_on") if re.search(r"pass it on|call(?:s)? back", step.text) else ""
+                return self._pass_on() if re.search(r"pass it on|call(?:s)? back", step.text) else ""
+
+    def _pass_on(self) -> str:
+        """The promise to pass it on, once."""
+        promised = any(self.say("pass_on") in line.content for line in self.turn.before if line.role == "agent")
+        return self.say("more" if promised else "pass_on")
 
     def _pending_or(self, tool: str, key: str) -> str:
         action = self.turn.state_of(tool)
@@ -140,13 +160,13 @@ class BookingDialog:
             return self.say("check")
         if self._said_yes():
             return self.say("book")
-        if NO.search(self.turn.said) or self.say("another") in self.turn.last_agent:
+        if NO.search(self.turn.said) or self.has_said("another"):
             return self.say("another")
         return self.say("propose") if self.slots.get("date") and self.slots.get("time") else self.ask(["date", "time"])
 
     def _said_yes(self) -> bool:
         asked = self.turn.last_agent
-        return bool(YES.search(self.turn.said)) and "?" in asked and self.say("another") not in asked
+        return bool(YES.search(self.turn.said)) and "?" in asked and not self.has_said("another")
 
     def _wants_other_time(self) -> bool:
         """True if the customer names a new day or time instead of accepting the proposal."""

@@ -174,6 +174,15 @@ def is_about(answer: str, question: str) -> bool:
     return bool(answer) and 2 * len(asked & said) >= len(asked)
 
 
+def covers(answer: str, question: str) -> bool:
+    """True if an answer covers half of the question's content words, a word of the same topic included."""
+    asked, said = content_words(question), content_words(answer)
+    related = {_singular(w) for topic in TOPICS if said & {_singular(w) for w in topic} for w in topic}
+    starts = {word[:4] for word in said}
+    covered = {word for word in asked if word[:4] in starts or word in related}
+    return bool(answer) and 2 * len(covered) >= len(asked)
+
+
 def plain_words(text: str) -> set[str]:
     """The words in lower case, without accents."""
     folded = "".join(c for c in unicodedata.normalize("NFKD", text.lower()) if not unicodedata.combining(c))
@@ -212,7 +221,7 @@ def best_sentences(texts: list[str], question: str, *, limit: int = 2) -> list[s
     asked = content_words(question)
     topics = [topic for topic in TOPICS if plain_words(question) & topic or asked & {_singular(w) for w in topic}]
     scored = []
-    for at, sentence in enumerate(_sentences(texts)):
+    for at, sentence in enumerate(sentences_of(texts)):
         said = content_words(sentence)
         direct = len(asked & said)
         related = sum(bool({_singular(w) for w in topic} & said) for topic in topics)
@@ -226,7 +235,8 @@ def best_sentences(texts: list[str], question: str, *, limit: int = 2) -> list[s
     return [sentence for negative, _, sentence in scored[:limit] if -negative >= best * 0.85]
 
 
-def _sentences(texts: list[str]) -> list[str]:
+def sentences_of(texts: list[str]) -> list[str]:
+    """The sentences of the texts, verbatim."""
     found = []
     for text in texts:
         for line in text.splitlines():

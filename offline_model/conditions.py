@@ -48,8 +48,19 @@ YES = re.compile(
     re.IGNORECASE,
 )
 NO = re.compile(
-    r"\b(?:no|nope|not yet|don't|do not|wait|hold on|maybe|not sure|let me think|instead|rather "
+    r"\b(?:no|nope|not yet|(?<!why )(?:don't|do not)|wait|hold on|maybe|not sure|let me think|instead|rather "
     r"not|nein|non|i'll think|changed my mind)\b",
+    re.IGNORECASE,
+)
+# Undecided: "not sure yet", though it holds a word of agreement.
+UNDECIDED = re.compile(
+    r"\b(?:not (?:quite |really |so |entirely )?(?:sure|certain|decided)|unsure|undecided|don't know(?: yet)?|"
+    r"let me (?:think|check|ask))\b",
+    re.IGNORECASE,
+)
+# A question for information; "what about Friday?" and "why don't you book it?" are wishes.
+INQUIRY = re.compile(
+    r"\W*(?:(?:what|how)(?:'s)? (?!about\b)|(?:when|where|which|who)\b|why (?!do(?:n't| not)\b))[^.!?]*\?\W*$",
     re.IGNORECASE,
 )
 REFUSED = re.compile(r"\W*(?:no|nope|nein|non|not yet|wait|hold on)\b", re.IGNORECASE)
@@ -139,7 +150,12 @@ def _has_confirmed(context: ConditionContext) -> bool:
     said = last_of(list(context.messages), "customer")
     if not said:
         return context.is_committed
-    if REFUSED.match(said) or (NO.search(said) and not YES.search(said)):
+    if (
+        REFUSED.match(said)
+        or UNDECIDED.search(said)
+        or INQUIRY.match(said)
+        or (NO.search(said) and not YES.search(said))
+    ):
         return False
     return bool(YES.search(said) or WANTS.search(said)) or not context.answer.strip().endswith("?")
 

@@ -24,6 +24,7 @@ INTRODUCED_BY = (
     r"mijn naam is|ik ben|ik heet|nazywam się|mam na imię",
 )
 INTRODUCTION = re.compile(rf"(?i:\b(?:{'|'.join(INTRODUCED_BY)}))\s+({NAME})")
+FULL_NAME = re.compile(rf"{CAP}(?:\s+(?:(?:de|di|da|van|von|der|den|del|della|la|le|el|al|bin|mc)\s+)*{CAP}){{1,3}}")
 SELF = re.compile(
     rf"(?i:\b(?:i am|i'm|i’m|this is|here is|it is|it's|it’s))\s+({NAME})(?P<speaking>(?i:,? (?:speaking|here|calling)))?"
 )
@@ -153,7 +154,19 @@ def find_name(text: str, *, asked: bool) -> Entity | None:
             name = _clean(match[1])
             if name:
                 return Entity(name, match[0].strip(" ,.") if pattern is not TRAILING else name)
-    return _bare_name(text) if asked else None
+    return _name_beside_contact(text) or (_bare_name(text) if asked else None)
+
+
+def _name_beside_contact(text: str) -> Entity | None:
+    """ "Max Lind, 347 555 0123": a full name that stands beside a number or an address, on its own."""
+    rest = EMAIL.sub("\n", text)
+    number = find_phone(rest)
+    if number is None and rest == text:
+        return None
+    rest = rest.replace(number.quote, "\n") if number else rest
+    parts = (part.strip(" .!;:-") for part in re.split(r"[,;\n]|\band\b", rest))
+    found = next((part for part in parts if FULL_NAME.fullmatch(part) and _clean(part) == part), "")
+    return Entity(found, found) if found else None
 
 
 def _clean(raw: str) -> str:
@@ -167,6 +180,8 @@ def _clean(raw: str) -> str:
 
 
 def _bare_name(text: str) -> Entity | None:
+    if text.rstrip().endswith("?"):
+        return None
     opening = re.split(r"[.,!?;\n]| and | e | und ", text.strip(), maxsplit=1)[0].strip()
     opening = re.sub(
         r"^(?:it's|it’s|its|yes|sure|ok|okay|under|for|of course|on|per)\s+", "", opening, flags=re.IGNORECASE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from offline_model.business import best_sentences
+from offline_model.business import best_sentences, covers
 from offline_model.wire import ChatCall, Tool, ToolUse
 
 LOOK_UPS = ("search_knowledge", "query_knowledge")
@@ -43,6 +43,8 @@ def summarize_article(result: str, question: str) -> str:
         return ""
     end = heads[1].start() if len(heads) > 1 else len(result)
     text = result[heads[0].end() : end].strip()
+    if not covers(f"{heads[0]['title']} {text}", question):
+        return ""
     sentences = best_sentences([text], question) or best_sentences([text], heads[0]["title"]) or text.splitlines()[:1]
     said = " ".join(one if one.endswith((".", "!", "?")) else f"{one}." for one in sentences)
     return said[:LONGEST]

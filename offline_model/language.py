@@ -10,7 +10,7 @@ SMALL_WORDS: dict[str, frozenset[str]] = {
     "en": words(
         """
     the a is are you i to for and of what do can have my at in it would like please hello hi thanks thank we on
-    with your yes table tonight tomorrow book how when where could this that name it's i'd i'm am
+    with your yes table tonight tomorrow book how when where could this that name it's i'd i'm am me tell
     """
     ),
     "it": words(
@@ -30,7 +30,8 @@ SMALL_WORDS: dict[str, frozenset[str]] = {
     "fr": words(
         """
     le la les un une des est et je vous nous pour avec bonjour bonsoir merci voudrais avez table quand où comment
-    ce soir demain à heures personnes oui non s'il plaît pouvez réserver mon ma suis du de que êtes ouvert salut
+    ce soir demain à heures personnes oui non s'il plaît pouvez réserver mon ma suis du de que êtes ouvert salut il y a
+    qu'est-ce quelqu'un qui vos dit
     """
     ),
     "es": words(
@@ -86,6 +87,8 @@ SCRIPTS = (
     ("ko", re.compile(r"[가-힣]")),
     ("zh", re.compile(r"[一-鿿]")),
 )
+# Small words by which another language has to lead.
+LEAD = 1.5
 WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 GREETINGS = {
     "ciao": "it",
@@ -115,8 +118,11 @@ GREETINGS = {
 }
 
 
-def language_of(text: str) -> str | None:
-    """ISO 639-1 code, or None if the text is inconclusive (a name, a number)."""
+def language_of(text: str, *, standing: str = "") -> str | None:
+    """ISO 639-1 code, or None if the text is inconclusive (a name, a number).
+
+    The language that a conversation has been held in so far changes only by a clear lead.
+    """
     for code, pattern in SCRIPTS:
         if len(pattern.findall(text)) >= 3:
             return code
@@ -124,8 +130,10 @@ def language_of(text: str) -> str | None:
     scores = {code: _score(code, found, text.lower()) for code in SMALL_WORDS}
     best = max(scores, key=lambda code: scores[code])
     others = max(score for code, score in scores.items() if code != best)
-    if scores[best] >= 2 and scores[best] > others:
+    if scores[best] >= 2 and scores[best] > others and scores[best] >= scores.get(standing, -LEAD) + LEAD:
         return best
+    if standing and scores.get(standing, 0):
+        return standing
     return next((GREETINGS[word] for word in found if word in GREETINGS), None)
 
 

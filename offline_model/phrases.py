@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 BOOK: dict[str, Any] = json.loads(Path(__file__).with_name("phrases.json").read_text(encoding="utf-8"))
-PHRASES: dict[str, dict[str, str]] = BOOK["phrases"]
+# A phrase that may be due again and again has several wordings.
+PHRASES: dict[str, dict[str, str | list[str]]] = BOOK["phrases"]
 DAYTIMES: dict[str, list[str]] = BOOK["daytimes"]
 DAY_WORDS: dict[str, list[str]] = BOOK["days"]
 RANGE_WORDS: dict[str, list[str]] = BOOK["ranges"]
@@ -19,9 +20,15 @@ COMMITMENT_PATTERNS: dict[str, dict[str, list[str]]] = BOOK["commitment_patterns
 
 
 def phrase(key: str, language: str, **values: str) -> str:
-    """A phrase in the given language, falling back to English."""
+    """A phrase in the given language, falling back to English, in its first wording."""
+    return wordings(key, language)[0].format(**values)
+
+
+def wordings(key: str, language: str) -> list[str]:
+    """The templates of a phrase in the given language, falling back to English."""
     book = PHRASES.get(language, PHRASES["en"])
-    return book.get(key, PHRASES["en"][key]).format(**values)
+    found = book.get(key, PHRASES["en"][key])
+    return [found] if isinstance(found, str) else found
 
 
 def salutation(language: str) -> str:

@@ -79,12 +79,9 @@ class ReplyContext:
 
     @cached_property
     def sources(self) -> list[str]:
-        """Texts to answer questions from, most specific first."""
-        procedures = [
-            f"{title}: {text}" for title, text in prompt_reader.entries(section(self.call.system, "Procedures"))
-        ]
+        """Texts to answer questions from, most specific first: what is public, and no instruction."""
         knowledge = prompt_reader.bullets(section(self.user, "Knowledge"))
-        return [*knowledge, self.context, *procedures]
+        return [*knowledge, self.context]
 
     @cached_property
     def scenarios(self) -> tuple[Scenario, ...]:
@@ -121,6 +118,11 @@ class ReplyContext:
         return fill_slots(self.facts, self.lines)
 
     @cached_property
+    def has_learned(self) -> bool:
+        """True if the latest messages say something about the customer or the booking that wasn't known."""
+        return self.slots.values != fill_slots(self.facts, self.before).values
+
+    @cached_property
     def facts(self) -> dict[str, str]:
         """Customer facts, including those of the conversation summary."""
         _, earlier = prompt_reader.summary(self.user)
@@ -143,12 +145,10 @@ class ReplyContext:
     @cached_property
     def language(self) -> str:
         """Language of the latest message, an earlier one or the facts; English by default."""
-        for text in (self.said, *(line.content for line in reversed(self.before) if line.role == "customer")):
-            found = language_of(text)
-            if found:
-                return found if found in PHRASES else "en"
-        known = self.facts.get("language", "en")[:2]
-        return known if known in PHRASES else "en"
+        standing = self.facts.get("language", "")[:2]
+        for text in (*(line.content for line in self.before if line.role == "customer"), self.said):
+            standing = language_of(text, standing=standing) or standing
+        return standing if standing in PHRASES else "en"
 
     @cached_property
     def clock(self) -> tuple[str, int]:

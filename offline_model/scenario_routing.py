@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from offline_model.business import content_words
+from offline_model.customer_words import NEVER_MIND
 from offline_model.prompt_reader import Action, Line, Scenario, Step
 from offline_model.slots import Slots, asked_fields, requested_fields
 
@@ -98,6 +99,9 @@ def choose_scenario(lines: list[Line], scenarios: tuple[Scenario, ...], previous
     chosen = standing
     for line in lines:
         if line.role != "customer":
+            continue
+        if NEVER_MIND.search(line.content):
+            chosen = None
             continue
         wanted = _wanted(line.content, scenarios)
         if wanted is None:

@@ -129,6 +129,12 @@ AGREEING = re.compile(
 )
 
 
+CANCELLING = re.compile(
+    r"(?<!don't )(?<!do not )\b(?:cancel(?! ?l?ation)\w*|disdire|annullare|storniere[nr]?|annuler|cancelar)\b",
+    re.IGNORECASE,
+)
+
+
 def _learn(slots: Slots, text: str, asked: str) -> None:
     question = _questions(asked)
     offered = OFFERED.findall(asked)
@@ -146,6 +152,8 @@ def _learn(slots: Slots, text: str, asked: str) -> None:
     for key, found in (("date", find_day(text)), ("time", find_time(text)), ("party_size", find_party(text))):
         if found:
             slots.values[key] = found.value
+    if CANCELLING.search(text):
+        slots.values.setdefault("change", "cancel")
     bare = re.fullmatch(
         r"\W*(?:(?:at|around|about|for|we are|just)\s+)?(\d{1,2}|two|three|four|five|six|seven|"
         r"eight|nine|ten)(?: please)?\W*",

@@ -69,7 +69,7 @@ ROOMS = {
             "claim_check",
             "tool_runs",
         ),
-        *("widget", "promises", "voice", "api", "flows", "portal", "admin", "registration", "apps"),
+        *("widget", "promises", "voice", "api", "flows", "portal", "admin", "management", "registration", "apps"),
     ),
 }
 

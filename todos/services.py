@@ -138,7 +138,7 @@ def edit_todo(
     """
     todo = get_for_update(todo_id)
     if todo.status not in (S.PENDING_REVIEW, S.APPROVED):
-        raise WrongState(f"This todo is {_status_label(todo)}; it can no longer be edited.")
+        raise WrongState(f"This todo {_predicate(todo)}; it can no longer be edited.")
     if version not in (None, todo.version):
         raise TodoChanged(changes_since(todo, content_of(todo), version=version))
     fields = _checked_changes(todo, changes)
@@ -178,7 +178,7 @@ def review_again(todo_id: UUID, *, actor: Actor, repeats: Sequence[UUID] = ()) -
     todo = get_for_update(todo_id)
     if todo.status not in (S.FAILED, S.NEEDS_ATTENTION) and not _is_taken(todo):
         raise WrongState(
-            f"This todo is {_status_label(todo)}; only todos that failed or need attention can be reviewed again."
+            f"This todo {_predicate(todo)}; only todos that failed or need attention can be reviewed again."
         )
     known = set(Effect.objects.filter(todo_calls__step__todo=todo).values_list("pk", flat=True)) | {todo.effect_id}
     if unknown := [effect_id for effect_id in repeats if effect_id not in known]:
@@ -200,7 +200,7 @@ def return_to_review(todo: Todo, *, reason: str, actor: Actor, recipients: Seque
     """
     current = get_for_update(todo.pk)
     if current.status not in (S.APPROVED, S.IN_PROGRESS):
-        raise WrongState(f"This todo is {_status_label(current)}.")
+        raise WrongState(f"This todo {_predicate(current)}.")
     if recipients is not None:
         current.recipients = checked_recipients(recipients)
     current.expires_at = Now() + approval_period(current)
@@ -273,5 +273,5 @@ def _is_taken(todo: Todo) -> bool:
     return todo.status == S.IN_PROGRESS and bool(todo.taker)
 
 
-def _status_label(todo: Todo) -> str:
-    return TodoStatus(todo.status).label.lower()
+def _predicate(todo: Todo) -> str:
+    return TodoStatus(todo.status).predicate

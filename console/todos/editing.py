@@ -146,6 +146,7 @@ def _render(
         tools = compiled_tools(entry.project)
         shown: dict[str, Any] = {
             "todo": todo,
+            "status": TodoStatus(todo.status).predicate if todo else "",
             "is_editable": todo is None or todo.status in EDITABLE,
             "form": form,
             "description": boxes.field("description", form.description),

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from conversations.claim_check.claim_lexicon import HONEST, LEXICONS, ActionKind
-from conversations.claim_check.claim_parser import Opening, claimed_actions, read_clause
+from conversations.claim_check.claim_parser import Opening, claimed_actions, is_assertion, read_clause
 from conversations.context.turn_context import TurnContext
 from conversations.models import MessageRole
 from tools.models import Effect, EffectState
@@ -59,7 +59,7 @@ class Ledger:
     def answer_to(self, claim: str) -> str | None:
         """None if an effect backs the claim; otherwise the honest sentence to replace it."""
         actions = claimed_actions(claim)
-        if self.by_hand or not actions:
+        if self.by_hand or not actions or not is_assertion(claim):
             return None
         states = {
             entry.state for entry in self.entries if any(_may_be_claimed(entry, action, claim) for action in actions)

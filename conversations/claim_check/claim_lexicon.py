@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 
 
 class ActionKind(StrEnum):
@@ -28,6 +30,11 @@ class ClaimLexicon:
     words that starts with a `passive` opening, followed by an auxiliary and a participle. If the participle comes
     `late`, at the end of the sentence, the whole sentence is held back.
 
+    An impersonal claim ("All done!", "It's booked") is an optional `impersonal` opening and a participle or one of
+    `finished`. Nothing else may follow but `tails`, because "It's done with flour" is none, and it may not be
+    `ambiguous`: "It's booked" may say that a table isn't free. The verbs of `objects` claim something only together with
+    one of their words ("I've told the kitchen").
+
     Phrases a business may say about itself ("We moved last year", "Friday is booked out") are left out: a wrong
     correction is worse than a late one.
     """
@@ -37,11 +44,36 @@ class ClaimLexicon:
     auxiliaries: frozenset[str]
     fillers: frozenset[str]
     participles: Mapping[str, ActionKind]
+    impersonal: Openings
+    finished: frozenset[str]
+    tails: str = r""
+    ambiguous: str = r"(?!)"
+    objects: Mapping[str, frozenset[str]] = field(default_factory=dict)
     late: bool = False
+
+    @cached_property
+    def personal_ends(self) -> frozenset[str]:
+        """The words that make a claim of an active or passive opening."""
+        return frozenset([*self.participles, *self.objects])
+
+    @cached_property
+    def impersonal_ends(self) -> frozenset[str]:
+        """The words that make a claim of an impersonal opening."""
+        return self.finished.union(self.participles)
+
+    @cached_property
+    def whole(self) -> re.Pattern[str]:
+        """The end of an impersonal claim."""
+        return re.compile(rf"(?:{'|'.join(sorted(self.impersonal_ends))}){self.tails}$")
 
 
 def _openings(text: str) -> Openings:
     return frozenset(tuple(opening.split()) for opening in text.split(", "))
+
+
+def _objects(**words: str) -> dict[str, frozenset[str]]:
+    """Verbs by name, each with its words. Verbs that share their words are joined by `_or_`."""
+    return {verb: _words(listed) for verbs, listed in words.items() for verb in verbs.split("_or_")}
 
 
 def _words(text: str) -> frozenset[str]:
@@ -54,19 +86,39 @@ def _actions(**words: str) -> dict[str, ActionKind]:
 
 LEXICONS: Mapping[str, ClaimLexicon] = {
     "en": ClaimLexicon(
-        active=_openings("i, i've, i have, we've, we have, you're, you are"),
+        active=_openings("i, i've, i have, we've, we have, you're, you are, you've been, you have been"),
         passive=_openings(
             "your, the sms, the text, the message, the email, the e-mail, the link, the details, the confirmation, "
-            "the invitation, the booking, the reservation, a text, an sms, an email, a confirmation"
+            "the invitation, the booking, the reservation, a text, an sms, an email, a confirmation, the kitchen, "
+            "the chef, the team, the manager, the owner, my colleague, my colleagues, the refund, the ticket"
         ),
         auxiliaries=_words("is are was were has have"),
-        fillers=_words("just already now also all gone ahead and been successfully officially"),
+        fillers=_words("just already now also all gone went ahead and been successfully officially"),
         participles=_actions(
             sending="sent texted emailed e-mailed mailed messaged forwarded",
             booking="booked reserved scheduled confirmed secured",
             cancelling="cancelled canceled",
             transferring="transferred connected",
-            other="arranged rescheduled submitted notified informed",
+            other="arranged rescheduled submitted notified informed refunded",
+        ),
+        impersonal=_openings(
+            "it's, it is, it has been, that's, that is, that has been, everything is, everything's, everything has been, "
+            "they have been, they've been, you're, you are, consider it, consider that"
+        ),
+        finished=_words("done set sorted handled settled taken"),
+        tails=(r"(?:(?<=taken) care of|(?<!taken))(?: and dusted| for you| now| already| then| in| too| as well)*"),
+        ambiguous=r"^(?:it|that|everything)(?:'s| is)(?: \w+)? (?:booked|reserved)(?! for you)",
+        objects=_objects(
+            told_or_called="kitchen chef team colleague colleagues manager owner staff them",
+            let="know",
+            passed="on along",
+            taken_or_took="care",
+            made="booking reservation appointment order change changes transfer",
+            got_or_put="down",
+            opened_or_created_or_raised="ticket case request",
+            updated_or_changed_or_moved="booking reservation appointment order table it",
+            added="it that booking reservation order",
+            processed_or_issued="refund payment",
         ),
     ),
     "de": ClaimLexicon(
@@ -81,6 +133,9 @@ LEXICONS: Mapping[str, ClaimLexicon] = {
             transferring="verbunden",
             other="erledigt geändert verschoben informiert benachrichtigt",
         ),
+        impersonal=_openings("das ist, es ist, alles ist, alles"),
+        finished=frozenset(),
+        tails=r"(?: für sie| für dich)?",
         late=True,
     ),
     "fr": ClaimLexicon(
@@ -95,6 +150,8 @@ LEXICONS: Mapping[str, ClaimLexicon] = {
             transferring="transféré transférée",
             other="modifié modifiée déplacé déplacée prévenu informé",
         ),
+        impersonal=_openings("c'est, tout est"),
+        finished=_words("fait réglé"),
     ),
     "es": ClaimLexicon(
         active=_openings("he, hemos, te he, le he, os he, les he"),
@@ -108,6 +165,8 @@ LEXICONS: Mapping[str, ClaimLexicon] = {
             transferring="transferido transferida",
             other="cambiado cambiada movido movida avisado informado",
         ),
+        impersonal=_openings("está, ya está, todo está"),
+        finished=_words("hecho listo"),
     ),
     "it": ClaimLexicon(
         active=_openings("ho, abbiamo, ti ho, le ho, vi ho, gliel'ho"),
@@ -121,6 +180,8 @@ LEXICONS: Mapping[str, ClaimLexicon] = {
             transferring="trasferito trasferita",
             other="modificato modificata spostato spostata avvisato informato",
         ),
+        impersonal=_openings("è, tutto, è tutto"),
+        finished=_words("fatto sistemato"),
     ),
 }
 
@@ -156,4 +217,13 @@ HONEST: Mapping[str, tuple[str, str, str, str]] = {
         "Non ha funzionato.",
         "Non è ancora fatto.",
     ),
+}
+
+# Said of an action that succeeded, where no better words are at hand.
+DONE: Mapping[str, str] = {
+    "en": "That is done.",
+    "de": "Das ist erledigt.",
+    "fr": "C'est fait.",
+    "es": "Ya está hecho.",
+    "it": "È fatto.",
 }

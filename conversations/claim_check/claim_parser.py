@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from enum import IntEnum
 from itertools import dropwhile
 
@@ -41,11 +41,46 @@ def read_clause(clause: str, lexicons: Iterable[ClaimLexicon]) -> Opening:
 
 def claimed_actions(claim: str) -> set[ActionKind]:
     """The kinds of action that a sentence reports as done, in any language."""
-    words = WORD.findall(claim.replace("’", "'").lower())
-    return {lexicon.participles[word] for word in words for lexicon in LEXICONS.values() if word in lexicon.participles}
+    words = _words_of(claim)
+    named = {
+        lexicon.participles[word] for word in words for lexicon in LEXICONS.values() if word in lexicon.participles
+    }
+    is_told = any(_is_finished(words, lexicon) for lexicon in LEXICONS.values())
+    return named or ({ActionKind.OTHER} if is_told else set())
+
+
+def _is_finished(words: Sequence[str], lexicon: ClaimLexicon) -> bool:
+    has_object = any(word in lexicon.objects and lexicon.objects[word] & {*words} for word in words)
+    return has_object or bool(lexicon.finished & {*words})
+
+
+def is_assertion(claim: str) -> bool:
+    """False for a sentence that goes on as another one: "It's booked out on Fridays", "It's done with flour"."""
+    words = list(dropwhile(CONJUNCTIONS.__contains__, _words_of(claim)))
+    readings = [(_personal(words, "", lexicon), lexicon) for lexicon in LEXICONS.values()]
+    if any(reading is Opening.CLAIM for reading, _ in readings):
+        return True
+    return any(_is_whole(words, claim, lexicon) for lexicon in LEXICONS.values())
+
+
+def _is_whole(words: Sequence[str], claim: str, lexicon: ClaimLexicon) -> bool:
+    """True if an impersonal claim is the whole sentence."""
+    if _impersonal(words, "", lexicon) is not Opening.CLAIM:
+        return False
+    text = claim.replace("’", "'").lower().strip(' \n.!…"”)')
+    return lexicon.whole.search(text) is not None and re.match(lexicon.ambiguous, text) is None
+
+
+def _words_of(claim: str) -> list[str]:
+    return WORD.findall(claim.replace("’", "'").lower())
 
 
 def _read(words: Sequence[str], partial: str, lexicon: ClaimLexicon) -> Opening:
+    return max(_personal(words, partial, lexicon), _impersonal(words, partial, lexicon))
+
+
+def _personal(words: Sequence[str], partial: str, lexicon: ClaimLexicon) -> Opening:
+    """A claim with an `active` or a `passive` opening."""
     active = [_words_after(opening, words, partial) for opening in lexicon.active]
     passive = [_words_after(opening, words, partial) for opening in lexicon.passive]
     readings = [
@@ -53,6 +88,17 @@ def _read(words: Sequence[str], partial: str, lexicon: ClaimLexicon) -> Opening:
         *(rest if isinstance(rest, Opening) else _passive(rest, partial, lexicon) for rest in passive),
     ]
     return max(readings)
+
+
+def _impersonal(words: Sequence[str], partial: str, lexicon: ClaimLexicon) -> Opening:
+    """A claim with an `impersonal` opening or none."""
+    rests = [_words_after(opening, words, partial) for opening in (*lexicon.impersonal, ())]
+    return max(
+        rest
+        if isinstance(rest, Opening)
+        else _first_of(rest, partial, fillers=lexicon.fillers, ends=lexicon.impersonal_ends)
+        for rest in rests
+    )
 
 
 def _words_after(opening: tuple[str, ...], words: Sequence[str], partial: str) -> Sequence[str] | Opening:
@@ -68,11 +114,17 @@ def _participle(rest: Sequence[str], partial: str, lexicon: ClaimLexicon) -> Ope
     """Fillers, then a participle. In languages with a late participle the whole sentence is a claim."""
     if lexicon.late:
         return Opening.CLAIM
-    following = [word for word in rest if word not in lexicon.fillers][:1]
-    if following:
-        return Opening.CLAIM if following[0] in lexicon.participles else Opening.FREE
-    expected = (*lexicon.fillers, *lexicon.participles)
-    return Opening.OPEN if any(word.startswith(partial) for word in expected) else Opening.FREE
+    return _first_of(rest, partial, fillers=lexicon.fillers, ends=lexicon.personal_ends)
+
+
+def _first_of(rest: Sequence[str], partial: str, *, fillers: Set[str], ends: Set[str]) -> Opening:
+    """CLAIM if the first word that is no filler is one of `ends`, OPEN if it may become one."""
+    following = next((word for word in rest if word not in fillers), None)
+    if following is not None:
+        return Opening.CLAIM if following in ends else Opening.FREE
+    return (
+        Opening.OPEN if any(word.startswith(partial) for words in (fillers, ends) for word in words) else Opening.FREE
+    )
 
 
 def _passive(rest: Sequence[str], partial: str, lexicon: ClaimLexicon) -> Opening:

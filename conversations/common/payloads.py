@@ -232,10 +232,11 @@ class RepliedPayload(TypedDict):
 
 
 class SentEventPayload(TypedDict):
-    """`turn` is the turn that the event started, if any."""
+    """`turn` is the turn that the event started, `effect` the delivery to its subscriber, if any."""
 
     idn: str
     turn: TurnSummaryPayload | None
+    effect: Id | None
 
 
 class EventPayload(TypedDict):

@@ -16,7 +16,11 @@ def language_of(persona_id: UUID, *, project_id: UUID, asked: str = "") -> str:
     return customer_language(project_id, known=known or "", asked=asked)
 
 
-def apology_for(conversation: Conversation) -> str:
-    """The message sent in place of a reply that failed for good."""
+def apology_for(conversation: Conversation, *, is_permanent: bool = False) -> str:
+    """The message sent in place of a reply that failed for good. If the cause is permanent, it doesn't suggest to try
+    again.
+    """
     with override(language_of(conversation.persona_id, project_id=conversation.project_id)):
+        if is_permanent:
+            return gettext("Sorry, I can’t reply at the moment. A colleague has been told.")
         return gettext("Sorry, I can’t reply right now. The team has been told. Please try again in a moment.")

@@ -29,7 +29,7 @@ from tenancy.prepared_queries import PreparedQuery
 from todos.models import Todo, TodoStatus
 from tools.engine.execution.handler import Place
 from tools.engine.ledger import needs_approval
-from tools.models import Effect, EffectState
+from tools.models import Effect, EffectOrigin, EffectState
 
 # Wording for effects in prompts. Only completed effects may be reported as done.
 STATE_WORDS = {
@@ -74,6 +74,8 @@ EFFECTS = PreparedQuery(
         # True if a person or a rule approved the effect's todo.
         Effect.objects.annotate(is_allowed=Exists(Todo.objects.filter(effect_id=OuterRef("pk"), status__in=APPROVED)))
         .filter(conversation_id=conversation)
+        # Events sent by programs are none of the agent's doing.
+        .exclude(origin=EffectOrigin.EVENT)
         .order_by("-created_at")[:10]
     ),
     kinds=(UUID,),

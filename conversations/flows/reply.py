@@ -22,7 +22,8 @@ from conversations.live.tokens import TokenWriter
 from conversations.models import Freshness, MessageRole, Origin, Turn, TurnStatus
 from conversations.models.event import EventType
 from conversations.prompts.reply import build_request
-from conversations.tool_runs.calls.tool_loop import LoopEnd, ReplyText, ToolLoop, run_tool_loop, stored_steps
+from conversations.tool_runs.calls.reply_text import ReplyText
+from conversations.tool_runs.calls.tool_loop import LoopEnd, ToolLoop, run_tool_loop, stored_steps
 from conversations.turns.after_reply import add_reply_events, queue_analysis
 from conversations.turns.channel_signals import apply_signal
 from conversations.turns.flags import no_reply
@@ -30,8 +31,8 @@ from jobs.errors import GiveUp, WrongState
 from jobs.failpoints import failpoint
 from jobs.fence import job_tx
 from jobs.lanes import ClaimedJob
-from jobs.models import State
-from llm.errors import LlmError, StreamCut
+from jobs.models import ModelCall, State
+from llm.errors import PERMANENT_CODES, LlmError, StreamCut
 from llm.types import CallRecord
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
@@ -164,7 +165,7 @@ def apologise(job: ClaimedJob, reason: str) -> None:
     with open_log(job.subject_id) as log:
         turn = Turn.objects.get(conversation=log.conversation, seq=job.ordinal)
         if turn.origin != Origin.FOLLOW_UP:
-            apology = apology_for(log.conversation)
+            apology = apology_for(log.conversation, is_permanent=_is_permanent(job))
             turn.reply = log.add_message(MessageRole.AGENT, apology, turn=turn, idn="agent_message")
         turn.status, turn.error, turn.finished_at = TurnStatus.FAILED, reason[:300], timezone.now()
         turn.save(update_fields=["reply", "status", "error", "finished_at"])
@@ -176,6 +177,12 @@ def apologise(job: ClaimedJob, reason: str) -> None:
         )
         log.add_turn_event(turn)
         log.add_event("turn_done", payload={"turn": str(turn.pk), "status": turn.status}, type=EventType.DONE)
+
+
+def _is_permanent(job: ClaimedJob) -> bool:
+    """True if the job failed by an error of the model that lasts until somebody changes the settings."""
+    last = ModelCall.objects.filter(job=job.id).order_by("-started_at").values_list("error", flat=True).first()
+    return last in PERMANENT_CODES
 
 
 def reopen(conversation_id: UUID, ordinal: int) -> None:

@@ -28,8 +28,16 @@ from tools.engine import ledger
 from tools.engine.definition import ActionType
 from tools.engine.execution.after_actions import tells
 from tools.engine.presenters import effect_payload
-from tools.engine.promises import break_promises, close_promise, identical_promises, note_made_good, settle_promises
-from tools.models import AfterActionState, Effect, EffectOrigin, EffectState, Promise, PromiseState
+from tools.engine.promises import (
+    break_promises,
+    close_promise,
+    evidence_of,
+    identical_promises,
+    keep_promise,
+    note_made_good,
+    settle_promises,
+)
+from tools.models import AfterActionState, Effect, EffectOrigin, EffectState, Evidence, Promise, PromiseState
 
 LANE = "todo_news"
 # Effects arranged by the agent in the conversation: promised, or called while it answered.
@@ -38,9 +46,8 @@ FINISHED = frozenset({EffectState.DONE, EffectState.FAILED, EffectState.UNKNOWN}
 REFUSED = frozenset({TodoStatus.REJECTED, TodoStatus.CANCELLED, TodoStatus.EXPIRED})
 # Todos that a person's decision on their promise still cancels; a running one continues.
 STOPPABLE = (TodoStatus.PENDING_REVIEW, TodoStatus.APPROVED)
-# Promise state by the final status of the todo that stood in for a missing tool.
+# Promise state by the status of the todo that stood in for a missing tool and was not completed.
 PROMISE_STATES = {
-    TodoStatus.COMPLETED: PromiseState.KEPT,
     TodoStatus.REJECTED: PromiseState.WITHDRAWN,
     TodoStatus.CANCELLED: PromiseState.WITHDRAWN,
     TodoStatus.EXPIRED: PromiseState.BROKEN,
@@ -69,13 +76,30 @@ def on_todo_changed(todo: Todo, what: str) -> None:
         _cancel_effect(todo.effect, reason=_reason(todo), is_late=status is TodoStatus.EXPIRED)
     elif status is TodoStatus.COMPLETED and todo.source == TodoSource.MAKE_GOOD and todo.promise_id is not None:
         note_made_good(todo.promise_id)
-    elif status in PROMISE_STATES and todo.source == TodoSource.PROMISE and todo.promise_id is not None:
-        for promise_id in identical_promises(todo.promise_id):
-            close_promise(promise_id, state=PROMISE_STATES[status], reason=_reason(todo))
+    elif todo.source == TodoSource.PROMISE and todo.promise_id is not None:
+        _settle_promise(todo, todo.promise_id, status)
     if (log := _log_if_held(todo)) is not None:
         _tell_todo(log, todo, what=what, status=status)
     else:
         _queue(todo, f"todo:{todo.pk}:{what}:{status}:{todo.version}")
+
+
+def _settle_promise(todo: Todo, promise_id: UUID, status: TodoStatus) -> None:
+    """Settle the promise that a todo stands in for, with all in the same words. Other statuses change nothing."""
+    for identical_id in identical_promises(promise_id):
+        if status is TodoStatus.COMPLETED:
+            keep_promise(identical_id, evidence=_evidence_of(todo), reason=_reason(todo))
+        elif status in PROMISE_STATES:
+            close_promise(identical_id, state=PROMISE_STATES[status], reason=_reason(todo))
+
+
+def _evidence_of(todo: Todo) -> Evidence:
+    """The evidence of a completed todo: a message of its run in the outbox, else an effect, else the person who did it."""
+    done = Effect.objects.filter(todo_calls__step__todo=todo, state=EffectState.DONE)
+    found = [evidence_of(effect) for effect in done]
+    if todo.taker or not found:
+        return Evidence.PERSON
+    return next((one for one in (Evidence.OUTBOX, Evidence.NONE) if one in found), found[-1])
 
 
 @contextmanager

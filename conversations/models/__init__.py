@@ -2,7 +2,7 @@
 
 from conversations.models.analysis import Analysis
 from conversations.models.consent import ConsentChange, ConsentKind, ConsentSource
-from conversations.models.conversation import Channel, Conversation, ConversationStatus
+from conversations.models.conversation import IS_TEST, Channel, Conversation, ConversationStatus
 from conversations.models.directives import Directives
 from conversations.models.event import Event
 from conversations.models.follow_up import FollowUp, FollowUpState
@@ -16,6 +16,7 @@ from conversations.models.voice import VoiceSession
 from conversations.models.wait import Wait, WaitOutcome
 
 __all__ = [
+    "IS_TEST",
     "Analysis",
     "Channel",
     "ConsentChange",

@@ -3,24 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 from uuid import UUID
 
 from conversations.common.channels import traits_of
-from conversations.common.prompt_shapes import Action, DirectivesView, Fact, Intent, Line, Procedure, Scenario, Section
+from conversations.common.prompt_shapes import (
+    Action,
+    DirectivesView,
+    Fact,
+    Intent,
+    Line,
+    Procedure,
+    Scenario,
+    Section,
+    Step,
+)
 from conversations.context.transcript import TranscriptMessage, as_line
 from conversations.context.turn_context import TurnContext
 from conversations.models import Directives, Event, MessageRole, Origin
 from conversations.models.event import URGENT
 from conversations.prompts.budget import within_budget
-from llm.prompts import neutralize
+from llm.prompts import neutralize, render_system
 from llm.requests import reply_request
 from llm.types import ChatRequest
 from projects.knowledge.answers import prompt_passages
 from tenancy.prepared_queries import PreparedQuery
 from tools.engine.function_calling.offer import Offer
 
+SKILL = "reply"
 # Above the limit of every channel.
 MAX_OUTPUT_TOKENS = 1500
 NO_OFFER = Offer()
@@ -97,13 +108,27 @@ def _request(
     latest: Sequence[TranscriptMessage],
     knowledge: list[str],
 ) -> ChatRequest:
-    return reply_request(
-        context_of(context, offer, latest=latest, knowledge=knowledge),
+    shown = context_of(context, offer, latest=latest, knowledge=knowledge)
+    settings = (context.project.agent_version_id, context.conversation.channel, context.status.variant)
+    request = reply_request(
+        shown,
         history=[_as_chat(message) for message in history],
         model=context.model("reply"),
         max_output_tokens=MAX_OUTPUT_TOKENS,
-        stable=(context.project.agent_version_id, context.conversation.channel, context.status.variant, offer.addendum),
+        stable=(*settings, offer.addendum, offer.replaced),
     )
+    if not offer.tools:
+        return request
+    plain = _with_scenarios(replace(shown, tools=""), context.scenarios)
+    return replace(request, system_without_tools=render_system(SKILL, plain, stable=(*settings, "", frozenset())))
+
+
+def _with_scenarios(shown: ReplyContext, scenarios: list[Scenario]) -> ReplyContext:
+    return replace(shown, scenarios=scenarios, steps_name_tools=_name_tools(scenarios))
+
+
+def _name_tools(scenarios: Sequence[Scenario]) -> bool:
+    return any(step.tools for scenario in scenarios for step in scenario.steps)
 
 
 def context_of(
@@ -111,6 +136,7 @@ def context_of(
 ) -> ReplyContext:
     """The variables of the prompt templates. Runs in the current transaction."""
     config, conversation = context.config, context.conversation
+    scenarios = _without_calls(context.scenarios, offer)
     return ReplyContext(
         agent_name=config.agent_name,
         business_name=config.business_name,
@@ -118,8 +144,8 @@ def context_of(
         channel_rules=traits_of(conversation.channel).rules,
         style=config.style,
         business_context=config.business_context,
-        scenarios=context.scenarios,
-        steps_name_tools=any(step.tools for scenario in context.scenarios for step in scenario.steps),
+        scenarios=scenarios,
+        steps_name_tools=_name_tools(scenarios),
         procedures=context.procedures,
         hours_variant=context.status.variant,
         intents=context.intents,
@@ -140,6 +166,18 @@ def context_of(
         said_by_colleague=_operator_messages(context),
         latest=[as_line(message) for message in latest],
     )
+
+
+def _without_calls(scenarios: Sequence[Scenario], offer: Offer) -> list[Scenario]:
+    """The scenarios, in which a step may promise only what the agent can't call."""
+    return [
+        replace(scenario, steps=[replace(step, tools=_promised(step, offer)) for step in scenario.steps])
+        for scenario in scenarios
+    ]
+
+
+def _promised(step: Step, offer: Offer) -> list[str]:
+    return [tool for tool in step.tools if tool not in offer.replaced]
 
 
 def _split(context: TurnContext) -> tuple[list[TranscriptMessage], list[TranscriptMessage]]:

@@ -43,6 +43,8 @@ ON_SCHEDULE = re.compile(
 DOWN = re.compile(
     r"\b(?:you|your name|that|it|everyone) (?:down|in)\b(?! (?:an? |writing|your |the (?:e-?mail|file|notes?)))"
 )
+# "Put Rex down for Thursday": whose name it is doesn't matter, when it is does.
+NAME_DOWN = re.compile(r"(?:[\w']+ ){1,3}down (?:for|on|at) ")
 YOU_IN = re.compile(r"you (?:in|a table|booked|seated|that table|the table)\b")
 KEPT_FOR = re.compile(r"(?:it|that|this|one|the \w+) (?:for|under|in) (?:you|your|\w+)")
 GOING_AHEAD = re.compile(r"(?:ahead |on )?with (?:the|your|that|this) (?:booking|reservation|appointment)\b")
@@ -88,7 +90,8 @@ def _puts_down(clause: Clause) -> bool:
     if clause.lemma in PLACING:
         if clause.here & LISTS:
             return False
-        return bool(DOWN.search(clause.phrase)) or (clause.lemma == "sign" and "you up" in clause.phrase)
+        is_down = DOWN.search(clause.phrase) or (NAME_DOWN.match(clause.phrase) and clause.here & TIME)
+        return bool(is_down) or (clause.lemma == "sign" and "you up" in clause.phrase)
     return clause.lemma == "get" and bool(YOU_IN.match(clause.phrase))
 
 

@@ -7,7 +7,7 @@ import re
 from offline_model.action_kinds.bookings import booking_kinds
 from offline_model.action_kinds.clause import Clause
 from offline_model.action_kinds.kinds import ActionKind
-from offline_model.action_kinds.lexicon import BOOKED, BOOKING, CANCEL, CHECK, ENDING, LOOK_UP
+from offline_model.action_kinds.lexicon import BOOKED, BOOKING, CANCEL, CHECK, ENDING, LOOK_UP, TIME
 from offline_model.action_kinds.lookups import lookup_kinds
 from offline_model.action_kinds.messages import message_kinds
 from offline_model.action_kinds.transfers import transfer_kinds
@@ -17,6 +17,10 @@ NOT_CANCELLED = words(
     """
     order subscription meeting account name membership newsletter plans insurance contract alarm payment invoice taxi
     """
+)
+# "Take you off the list for Monday", not off a mailing list.
+OFF_THE_LIST = re.compile(
+    r"you off (?:the|our|that|\w+'s) (?:(?:class|guest|sign-up) )?(?:list|schedule|register|roster)\b"
 )
 STRIKING = words("take strike cross wipe")
 # Changes that keep the booking: "remove a guest from your booking".
@@ -52,9 +56,15 @@ def _cancels(clause: Clause) -> bool:
         return True
     if clause.lemma in PROCESSING and "cancellation" in here:
         return True
+    if clause.lemma in STRIKING | CANCEL and OFF_THE_LIST.match(clause.phrase) and _is_timed(clause):
+        return True
     if clause.lemma in STRIKING and here & {"out", "off", "from"} and here & (BOOKED | {"table", "slot"}):
         return not OUT_OF_BOOKING.search(clause.phrase)
     return "off" in here and (clause.lemma == "call" or (clause.lemma == "take" and bool(here & BOOKING)))
+
+
+def _is_timed(clause: Clause) -> bool:
+    return bool({word.removesuffix("'s") for word in clause.here} & TIME)
 
 
 def _ends(clause: Clause) -> bool:

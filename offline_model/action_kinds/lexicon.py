@@ -47,7 +47,8 @@ TABLE = words(
 )
 BOOKING = words(
     """
-    booking bookings reservation reservations appointment appointments table spot slot seat seats place reschedule
+    booking bookings reservation reservations appointment appointments table tables spot spots slot slots seat seats
+    place places reschedule
     """
 )
 BOOKED = words("booking bookings reservation reservations appointment appointments")

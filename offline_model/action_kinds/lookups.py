@@ -51,7 +51,7 @@ def _is_looking(clause: Clause) -> bool:
         if ASKING_STOCK.match(clause.whole) or "in stock" in clause.whole:
             return True
         return clause.phrase.startswith(("if ", "whether ")) or clause.whole.startswith(("if ", "whether "))
-    return clause.lemma not in RESTATING or bool(clause.all & (OPEN_POINT | ZIP))
+    return clause.lemma not in RESTATING or bool(clause.all & (OPEN_POINT | ZIP) or OPEN_TIME.search(clause.whole))
 
 
 def _is_welcome(clause: Clause) -> bool:
@@ -76,7 +76,7 @@ def _is_zip(around: set[str], whole: str) -> bool:
     """
         )
     )
-    if CREWS.search(whole) or OUR_AREA.search(whole) or YOUR_AREA.match(whole):
+    if CREWS.search(whole) or STREET.search(whole) or OUR_AREA.search(whole) or YOUR_AREA.match(whole):
         return True
     position = bool(around & (ZIP - {"code"})) or bool(
         re.search(
@@ -127,15 +127,9 @@ def _is_availability(clause: Clause) -> bool:
         return False
     if around & words("available availability availabilities") or around & (TABLE - words("date time times")):
         return True
-    timed = bool(around & TIME) or bool(
-        re.search(
-            r"\b(?:at|around|by|before|after|from) (?:half|noon|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b"
-            r"|\b(?:at|for|around|by|before|after|from) \d|\d ?[ap]\.?m|\d[:.]\d\d|\b\d+ ?(?:st|nd|rd|th)\b",
-            whole,
-        )
-    )
     return (
-        timed
+        bool(around & TIME)
+        or bool(CLOCK.search(whole) or LEFT_IN.search(whole))
         or bool(OPEN_TIME.search(whole) or TAKING_IN.search(whole))
         or bool(
             re.search(
@@ -148,6 +142,19 @@ def _is_availability(clause: Clause) -> bool:
     )
 
 
+CLOCK = re.compile(
+    r"\b(?:at|around|by|before|after|from) (?:half|noon|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b"
+    r"|\b(?:at|for|around|by|before|after|from) \d|\d ?[ap]\.?m|\d[:.]\d\d|\b\d+ ?(?:st|nd|rd|th)\b"
+)
+# Something that is free at a time, or left in an event, is no stock: "a bay free on Saturday", "a mat left in the class".
+FREE_AT = re.compile(r"\b(?:free|open) (?:on|at|in|for|from|this|next|today|tonight|tomorrow)\b")
+LEFT_IN = re.compile(
+    r"\bleft (?:in|on|at|for) (?:[\w':]+ ){0,4}(?:class|session|tour|course|workshop|lesson|show|screening|trip|group)\b"
+)
+STREET = re.compile(
+    r"\b(?:serves?|covers?|reach|deliver to|comes? (?:out )?to|go(?: out)? to) (?:[\w']+ ){1,3}"
+    r"(?:road|street|lane|avenue|drive|hill|village|suburbs?|quarter|square)\b"
+)
 # New time for an existing booking; the tool's own condition holds it back.
 MOVING = re.compile(
     r"\b(?:whether|if) (?:we|i|it|your \w+|the \w+) (?:can|could) (?:still )?(?:be )?"
@@ -187,6 +194,8 @@ OUR_AREA = re.compile(
 )
 YOUR_AREA = re.compile(r"(?:on |up )?your (?:area|neighbou?rhood|location|region|zone|district)\b")
 OPEN_TIME = re.compile(
+    r"\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|noon|midday) (?:o'clock )?(?:slot )?"
+    r"(?:is|are) (?:still )?(?:open|free|available)\b|"
     r"\d (?:o'clock )?(?:slot )?(?:is|are) (?:still )?open\b|"
     r"\b(?:anything|something) is (?:still )?(?:open|free|left|available)\b|"
     r"\b(?:what is|what we have|what there is|something|anything|whatever is|which times are) (?:\w+ )?(?:open|free|left|available)\b"
@@ -208,6 +217,8 @@ PERSONAL = words("dr doctor mr mrs ms professor")
 
 def _is_product(clause: Clause) -> bool:
     around = clause.all | {word.removesuffix("'s") for word in clause.all}
+    if LEFT_IN.search(clause.whole) or (FREE_AT.search(clause.whole) and (around & TIME or CLOCK.search(clause.whole))):
+        return False
     if MORE_OF_IT.search(clause.whole) and not around & (TABLE | TIME):
         return True
     if around & GOODS and (around & HAVING or clause.lemma in CHECK):

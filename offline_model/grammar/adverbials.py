@@ -137,7 +137,7 @@ class Adverbials(ClauseContext):
         return before.lemma in WAITING and bool(span & MOMENTS or "line" in span)
 
     def has_condition(self) -> bool:
-        if "if" in self.p.flags:
+        if "if" in self.p.flags or self._is_after_inversion():
             return True
         for at, other in enumerate(self.part.predicates):
             if other.marker is Marker.IF and other is not self.p and not self._is_complement(at) and self._governs(at):
@@ -163,6 +163,10 @@ class Adverbials(ClauseContext):
                 not any(text.startswith(f" {mark}") for mark in ("just say hello",)) and not self._condition_elsewhere()
             )
         return False
+
+    def _is_after_inversion(self) -> bool:
+        """ "Should the rain stop, I'll check": a condition without "if"."""
+        return self.at > 0 and self.words[0].text == "should" and not self.part.sentence.is_question
 
     def _condition_elsewhere(self) -> bool:
         """True when the words above belong to a clause that has been weighed already."""

@@ -56,7 +56,9 @@ class ClauseContext:
     def _governs(self, at: int) -> bool:
         """True when the subordinate clause `at` belongs to this predicate: the main clause after it, or the one before."""
         following = [
-            i for i, p in enumerate(self.part.predicates) if i > at and p.marker in (Marker.NONE, Marker.WHILE)
+            i
+            for i, p in enumerate(self.part.predicates)
+            if i > at and p.marker in (Marker.NONE, Marker.WHILE) and not self._is_relative(at, i)
         ]
         start = self.part.predicates[at].start
         opens = start == 0 or (
@@ -68,6 +70,16 @@ class ClauseContext:
             return self.at >= first and self._same_chain(first)
         before = self._mains_before(at)
         return bool(before) and self.at in self._chain_back(before[-1])
+
+    def _is_relative(self, at: int, i: int) -> bool:
+        """ "As soon as I have the number you used, …": a customer's clause within the clause `at`, before its comma."""
+        p, following = self.part.predicates[i], self.part.predicates[i + 1 :]
+        if p.subject is not Subject.YOU or not any(one.marker is Marker.NONE for one in following):
+            return False
+        between = [word.text for word in self.words[self.part.predicates[at].verb_at : p.start]]
+        return not {",", "and", "but", "or"} & set(between) and "," in [
+            word.text for word in self.words[p.verb_at : p.end]
+        ]
 
     def _is_spliced(self, at: int) -> bool:
         """ "You'll have it as soon as he's back, I'll send it then": of the agent's two clauses it may govern the second."""

@@ -2,61 +2,24 @@
 
 from __future__ import annotations
 
-import json
 import re
-from typing import Any
 
+from offline_model.agent_notes import asked_for, asks_which
 from offline_model.answers import QUESTION, answer_question, is_answered
 from offline_model.booking_dialog import YES, BookingDialog
+from offline_model.courtesies import Courtesies
 from offline_model.phrases import daytime, phrase
 from offline_model.reply_context import ReplyContext
 from offline_model.scenario_routing import detect_intent
-from offline_model.tool_choice import choose_tool, describe_results, without_instructions
+from offline_model.tool_choice import choose_tool, describe_results
+from offline_model.urgent_messages import spoken_result
 from offline_model.wire import Answer, ChatCall, ToolUse
 
-BYE = re.compile(
-    r"\b(?:good ?bye|bye|see you|that(?:'s| is| was) (?:all|everything)|nothing else|arrivederci|"
-    r"tschüss|auf wiedersehen|au revoir|adi[oó]s|ciao ciao|have a (?:good|nice|lovely) \w+)\b",
-    re.IGNORECASE,
-)
-THANKS = re.compile(
-    r"^\W*(?:(?:ok|okay|great|perfect|super|alright|no)\W+)*(?:many )?(?:thanks?|thank you|"
-    r"grazie|danke|merci|gracias|cheers)\b",
-    re.IGNORECASE,
-)
-NOTHING_MORE = re.compile(r"^\W*(?:no|nope|nein|non)\b.{0,30}$", re.IGNORECASE)
-PERSON = re.compile(
-    r"\b(?:(?:speak|talk|connect|transfer|put me through)\b.{0,25}\b(?:person|human|someone|"
-    r"somebody|manager|owner|colleague|agent|staff|lucia)|real person|human being|call me back)\b",
-    re.IGNORECASE,
-)
-BY_TEXT = re.compile(
-    r"\b(?:text|sms|message) (?:me|us|it|that|them|the|my)\b|\b(?:send|get|have)\b.{0,40}\b(?:text|"
-    r"sms)\b|\bby (?:text|sms)\b|\b(?:un sms|per sms|als sms|par sms|por sms)\b",
-    re.IGNORECASE,
-)
-BY_MAIL = re.compile(
-    r"\be-?mail (?:me|us|it|that|them|the)\b|\b(?:send|get|have|mail)\b.{0,40}\be-?mail\b|\bby "
-    r"e-?mail\b|\b(?:per e-?mail|par e-?mail|por correo|via e-?mail)\b",
-    re.IGNORECASE,
-)
-INJECTION = re.compile(
-    r"\b(?:ignore|disregard|forget)\b.{0,40}\b(?:instructions?|rules?|prompt|previous)\b|\bsystem "
-    r"prompt\b|\breveal\b.{0,30}\b(?:prompt|instructions?)\b|\byou are now\b|\bdeveloper mode\b|"
-    r"\byour (?:instructions|prompt)\b",
-    re.IGNORECASE,
-)
 # Search results that refuse a time.
 REFUSED = re.compile(
-    r"\b(?:is closed|can't be booked|outside the opening hours|is past|too far ahead|no [\w' ]+ is free)\b",
+    r"\b(?:(?:it|we) (?:is|are) closed|can't be booked|outside the opening hours|is past|too far ahead|no [\w' ]+ is free)\b",
     re.IGNORECASE,
 )
-PRESENCE = re.compile(
-    r"\b(?:is )?(?:any|some)(?:body|one) (?:still )?(?:there|here)\b|\bare you (?:still )?there\b|\bc'è qualcuno\b|"
-    r"\b(?:ist|noch) (?:da |noch )*jemand\b|\by a(?:-t-il)? quelqu'un\b|\bhay alguien\b",
-    re.IGNORECASE,
-)
-RUNNING_LATE = re.compile(r"\b(?:running late|be late|late by|delayed)\b", re.IGNORECASE)
 
 
 def reply(call: ChatCall) -> Answer:
@@ -82,7 +45,8 @@ class ReplyComposer:
 
     def speak(self) -> str:
         parts = self._silence_prompt() or self._result_of_action() or self._courtesies() or self._answer()
-        return " ".join(part for part in (self._correction(), self._recovery(), *parts) if part).strip()
+        said = (self._correction(), self._recovery(), *parts)
+        return " ".join(part[:1].upper() + part[1:] for part in said if part).strip()
 
     def lacks_answer(self) -> bool:
         """True if the prompt doesn't answer the customer's question."""
@@ -149,8 +113,9 @@ class ReplyComposer:
         return self._say("more") if self.turn.before else self._say("help")
 
     def _noted(self, next_step: str) -> str:
-        """Short thanks before the next question."""
-        return self._say("noted") if next_step else ""
+        """Short thanks before the next question, for an answer."""
+        is_answer = self.turn.has_learned or YES.search(self.turn.said)
+        return self._say("noted") if next_step and is_answer else ""
 
     def _greeting(self) -> str:
         if not self.turn.is_opening:
@@ -164,9 +129,28 @@ class ReplyComposer:
     def _result_of_action(self) -> list[str]:
         if not self.turn.urgent:
             return []
-        described = [spoken_result(line) for line in self.turn.urgent]
+        described = [spoken_result(line, language=self.turn.language) for line in self.turn.urgent]
+        asked = next((question for line in self.turn.urgent if (question := self._asked_for(line))), "")
         answer = answer_question(self.turn) if self.turn.said and self._is_question() else ""
-        return [*described, answer, self._follow_up(" ".join(described))]
+        told = " ".join(part for part in (*described, answer) if part)
+        if not (told or asked):
+            return self._unsaid()
+        in_english = " ".join(spoken_result(line) for line in self.turn.urgent)
+        return [told, asked or self._follow_up(f"{in_english} {answer}")]
+
+    def _asked_for(self, line: str) -> str:
+        """The question that a message has the agent ask."""
+        fields, what = asked_for(line)
+        missing = self.dialog.slots.missing(fields)
+        if missing:
+            return self.dialog.ask(missing)
+        if asks_which(line):
+            return self._say("which_one")
+        return f"May I ask for your {what}?" if what and not fields else ""
+
+    def _unsaid(self) -> list[str]:
+        """Nothing that came in is for the customer: the conversation goes on."""
+        return (self._courtesies() or self._answer()) if self.turn.said else [self._say("more")]
 
     def _follow_up(self, described: str) -> str:
         if "?" in described:
@@ -179,6 +163,8 @@ class ReplyComposer:
         )
         if full and not re.search(r"\bbut\b|\binstead\b|alternativ", described, re.IGNORECASE):
             return self._say("another")
+        if full and re.search(r"\bare free\b", described):
+            return self._say("which")
         if free or full:
             return "Shall I book it for you?" if self.turn.language == "en" else self._say("propose")
         booking = self.turn.state_of("create_booking_tool")
@@ -188,105 +174,10 @@ class ReplyComposer:
             else ""
         )
 
-    # Courtesies and wishes that need no scenario
+    # Courtesies
 
     def _courtesies(self) -> list[str]:
-        said = self.turn.said
-        if not said:
+        if not self.turn.said:
             return [self._greeting() or self._say("more")]
-        for matches, answer in (
-            (INJECTION, self._refuse),
-            (PRESENCE, self._presence),
-            (PERSON, self._person),
-            (BY_TEXT, self._text),
-            (BY_MAIL, self._mail),
-            (BYE, self._bye),
-            (THANKS, self._thanks),
-            (RUNNING_LATE, self._late),
-        ):
-            if matches.search(said) and (found := answer()):
-                return found
-        if NOTHING_MORE.match(said) and self._say("more") in self.turn.last_agent:
-            return self._bye()
-        return []
-
-    def _refuse(self) -> list[str]:
-        return [self._say("refuse")]
-
-    def _presence(self) -> list[str]:
-        """Answer to "Is anybody there?"; after a request for a person, it says that nobody has joined yet."""
-        asked = any(line.role == "customer" and PERSON.search(line.content) for line in self.turn.before)
-        return [self._say("present"), self._say("nobody_yet" if asked else "help")]
-
-    def _person(self) -> list[str]:
-        if self.turn.channel in ("phone", "webcall"):
-            return [self._say("transfer")]
-        missing = self.turn.slots.missing(["phone", "name"])
-        return [self._say("person"), self.dialog.ask(missing)] if missing else [self._say("pass_on")]
-
-    def _text(self) -> list[str]:
-        if YES.search(self.turn.said) and not re.search(r"\b(?:text|send|sms)\b", self.turn.said, re.IGNORECASE):
-            return []
-        return (
-            [self._say("sms")] if self.turn.slots.get("phone") or self.turn.channel == "sms" else [self._say("phone")]
-        )
-
-    def _mail(self) -> list[str]:
-        return [self._say("mail")] if self.turn.slots.get("email") else [self._say("email")]
-
-    def _bye(self) -> list[str]:
-        if "?" in self.turn.said or detect_intent(self.turn.said):
-            return []
-        return [self._say("bye")]
-
-    def _thanks(self) -> list[str]:
-        rest = re.split(r"[.!,]", self.turn.said, maxsplit=1)
-        if len(self.turn.said.split()) > 6 or "?" in self.turn.said or (len(rest) > 1 and len(rest[1].split()) > 2):
-            return []
-        if self.turn.slots.missing(["phone", "name"]) and "?" in self.turn.last_agent and self.turn.scenario:
-            return []
-        if self._say("more") in self.turn.last_agent:
-            return self._bye()
-        return [self._say("thanks"), self._say("more")]
-
-    def _late(self) -> list[str]:
-        from_procedure = next((s for s in self.turn.sources if "late" in s.lower() and "held" in s.lower()), "")
-        held = re.search(r"[^.]*held for \d+ minutes[^.]*\.", from_procedure)
-        return [f"Thank you for telling me.{held[0]}" if held else "", self._say("more")] if held else []
-
-
-def spoken_result(line: str) -> str:
-    """Urgent message in spoken form: without tool names and instructions, JSON as a sentence."""
-    text = re.sub(r"^\s*[\w.-]+ was not done:", "That did not work:", line)
-    text = re.sub(r"^\s*[\w.-]*(?:_tool|result|Result)\b[\w ]*:\s*", "", text)
-    text = without_instructions(re.sub(r" \(“[^”]*”\)", "", text))
-    data = _json_in(text)
-    if isinstance(data, dict):
-        text = _sentence_of(data)
-    text = text[:1].upper() + text[1:]
-    return text if text.endswith((".", "!", "?")) else f"{text}."
-
-
-def _json_in(text: str) -> Any:
-    start = text.find("{")
-    if start < 0:
-        return None
-    try:
-        return json.loads(text[start : text.rfind("}") + 1])
-    except ValueError:
-        return None
-
-
-def _sentence_of(data: dict[str, Any]) -> str:
-    other = data.get("alternatives") or data.get("slots") or []
-    if data.get("available") is True:
-        return "Good news, that is free"
-    if data.get("available") is False:
-        offered = ", ".join(str(one) for one in other[:3]) if isinstance(other, list) else str(other)
-        return f"That time is full, but {offered} is free" if offered else "That time is full"
-    for key in ("message", "text", "summary", "result", "status"):
-        if isinstance(data.get(key), str):
-            return str(data[key])
-    return ", ".join(
-        f"{key.replace('_', ' ')}: {value}" for key, value in data.items() if not isinstance(value, dict | list)
-    )
+        found = Courtesies(self.dialog).answer()
+        return [self._greeting(), *found] if found else []

@@ -160,7 +160,7 @@ def tab(browser: Browser, product: str) -> Iterator[Page]:
 
 @dataclass
 class Complaints:
-    """What the console said against a page."""
+    """Errors that the browser's console reported."""
 
     heard: list[str] = field(default_factory=list)
     provoked: list[str] = field(default_factory=list)

@@ -24,7 +24,7 @@ from tools.services.signed_links import booking_token
 
 pytestmark = pytest.mark.browser
 
-# What lights up at a click: it does so for a moment only.
+# Messages highlighted after a click. The highlight lasts only a moment.
 LIT_BY_FACT = """() => {
   document.querySelector("#facts [data-message]").click();
   return document.querySelector("#chat .cv-lit").innerText;
@@ -176,7 +176,7 @@ def test_a_mail_server_is_connected_tested_and_disconnected(page: Page, app: App
 
 @pytest.mark.requirement("T17")
 def test_staff_follow_a_conversation_live(page: Page, app: App) -> None:
-    """What the observer learns is readable in the page, and leads to the words."""
+    """The page shows each learned fact with a link to its source message."""
     begun = app.call("/conversations", {"channel": "chat", "persona": {"external_id": "guest"}})
     open_page(page, app, "conversations")
     page.get_by_role("link", name=re.compile("Unnamed customer")).click()

@@ -124,7 +124,7 @@ def test_a_second_takeover_shows_who_has_the_conversation(page: Page, app: App, 
     take = page.locator("#take")
     expect(take).to_contain_text("asked for a person")
     with app.tenant.tx():
-        # What this page doesn't hear of: nothing tells it but the server's answer.
+        # The page gets no event about this; only the server's response says so.
         Conversation.objects.filter(pk=conversation_id).update(operator=member_of(app.tenant, Role.OPERATOR))
     complaints.provoke("409 (Conflict)")
     page.keyboard.press("t")
@@ -154,7 +154,7 @@ def test_a_new_request_appears_live_and_is_claimed_on_a_phone(phone_page: Page, 
 
 
 def test_a_form_submitted_twice_is_sent_once(page: Page, app: App) -> None:
-    """Who presses again before the answer is there opens one ticket."""
+    """A second click before the response opens no second ticket."""
     open_page(page, app, "tickets/new")
     page.get_by_label("Subject").fill("Charged twice for order 727")
     page.get_by_label("Description").fill("The card shows 31.70 two times.")
@@ -170,7 +170,7 @@ def test_a_form_submitted_twice_is_sent_once(page: Page, app: App) -> None:
 def test_an_operator_message_is_not_duplicated_after_a_lost_response(
     page: Page, app: App, complaints: Complaints
 ) -> None:
-    """They have arrived, and the page can't know it; who sends them again says nothing twice."""
+    """The server has stored the message, and the page retries it."""
     complaints.provoke("ERR_FAILED")
     app.model.script("reply", text="Good evening.")
     conversation_id = converse(app, "Is Friday free?", **JONAS)

@@ -183,7 +183,7 @@ def test_a_verdict_without_words_marks_nothing_and_says_so(page: Page, app: App)
     expect(verdict.get_by_label("What send_sms_tool should be")).to_have_count(0)
 
 
-@pytest.mark.requirement("T10", "T13", "T16")
+@pytest.mark.requirement("N01")
 def test_three_flows_finish_after_the_reply(page: Page, told: Told) -> None:
     """Each is a lane of its own beside the reply."""
     open_told(page, told)

@@ -45,7 +45,7 @@ def write(page: Page, words: str) -> None:
 
 
 def everywhere(page: Page) -> list[str]:
-    """What axe finds, light and dark, at a desk and on a phone."""
+    """The violations that axe finds in light and dark mode, on a desktop and on a phone."""
     found: list[str] = []
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
@@ -167,7 +167,7 @@ def test_late_tokens_leave_no_trace_after_the_reply(own_page: Page, app: App) ->
 
 
 def stays_until_it_fits(page: Page, field: Locator, longest: int, sentence: str) -> None:
-    """What is pasted stands there whole and isn't sent; it is said, and sent once it is shorter."""
+    """The field keeps a text that is too long, shows the limit, and sends the text once it is short enough."""
     field.focus()
     page.keyboard.insert_text("a" * (longest + 1))
     expect(page.get_by_text(sentence)).to_be_visible()

@@ -135,7 +135,7 @@ def test_the_list_updates_live_and_keeps_the_selection(page: Page, app: App) -> 
 
 
 def test_a_conversation_shows_its_todos(page: Page, app: App) -> None:
-    """Where one looks at what was said, and in the playground; both without loading the page again."""
+    """The inspector and the playground list them without a reload."""
     conversation = converse(app, "Could you send me the menu?", **MARTA)
     open_page(page, app, f"conversations/{conversation}")
     expect(page.locator("#todos")).to_contain_text("No todos.")

@@ -382,7 +382,7 @@ def test_a_reply_is_shown_while_it_is_written(page: Page, app: App) -> None:
 
 
 def test_a_message_is_retried_with_its_key(page: Page, app: App) -> None:
-    """Whatever hindered it first, so that it counts once."""
+    """After each kind of failure, so that the message is stored once."""
     open_page(page, app, "widget")
     tried = page.evaluate(
         """async () => {
@@ -448,7 +448,7 @@ def test_the_preview_uses_the_server_colors(page: Page, app: App) -> None:
     page.get_by_label("Color", exact=True).fill("#ffd400")
     host = page.locator("#preview [data-makegood]")
     expect(host).to_have_attribute("style", re.compile("--w-on: #1d1b17"))
-    # What customers of this business ask, and no order: it is no shop.
+    # The business is no shop, so no opener asks about an order.
     expect(host).to_contain_text("Is there a table free?")
     expect(host.locator(".orders")).to_have_count(0)
     brands = ["#000000", "#ffffff", "#7b2d26", "#ffd400", "#808080", "#2b4acb"]

@@ -49,6 +49,7 @@ def call(base_url, talk, method, rest, body=None, **headers):
         connection.close()
 
 
+@pytest.mark.requirement("W10")
 def test_a_reply_streams_token_by_token(talk, web, worker, model):
     model.script("reply", text="One two three four five", gap_ms=60)
     with open_stream(web, talk.tenant, path_of(talk)) as stream:

@@ -17,7 +17,8 @@ from tests.console.pages.conftest import browser
 from tests.conversations.pipeline.conftest import configure
 from tests.crashes.invariants import settle
 
-APOLOGY = "Sorry, I can’t reply right now."
+APOLOGY = "Sorry, I can’t reply"
+TRY_AGAIN = "Please try again in a moment."
 
 
 @pytest.mark.parametrize("fault", ["401", "404", "content_filter", "html", "empty", "error_200"])
@@ -28,6 +29,22 @@ def test_a_failing_model_leads_to_one_apology(fault, talk, worker, model):
     assert turn["reply"]["content"].startswith(APOLOGY)
     with talk.tenant.tx():
         assert Message.objects.filter(role="agent").count() == 1
+
+
+@pytest.mark.parametrize("fault", ["401", "404"])
+def test_a_permanent_failure_does_not_suggest_to_try_again(fault, talk, worker, model):
+    """It lasts until somebody changes the settings. Staff reads the cause in the flag and in the turn."""
+    model.script("reply", times=0, fault=fault)
+    turn = talk.exchange("Hello")
+    assert TRY_AGAIN not in turn["reply"]["content"]
+    assert f"The model endpoint answered {fault}" in talk.reload().flag
+    assert f"The model endpoint answered {fault}" in turn["error"]
+
+
+@pytest.mark.parametrize("fault", ["html", "error_200"])
+def test_a_passing_failure_suggests_to_try_again(fault, talk, worker, model):
+    model.script("reply", times=0, fault=fault)
+    assert TRY_AGAIN in talk.exchange("Hello")["reply"]["content"]
 
 
 def test_staff_is_flagged_when_no_reply_could_be_written(talk, worker, model):

@@ -323,6 +323,18 @@ def test_a_failed_job_runs_again(tenant, queue_lane):
     assert (again.id, again.attempt) == (job.id, 1)
 
 
+def test_failing_a_job_locks_its_subject_first(tenant, queue_lane):
+    order: list[str] = []
+    lane = replace(
+        queue_lane, lock=lambda subject: order.append("lock"), on_failed=lambda job, reason: order.append("on_failed")
+    )
+    lanes.register(lane)
+    add(tenant, lane)
+    [job] = take(lane)
+    fail_job(job, reason="broken")
+    assert order == ["lock", "on_failed"]
+
+
 def test_only_a_failed_job_can_run_again(tenant, queue_lane):
     job_id = add(tenant, queue_lane)
     with pytest.raises(WrongState, match="this one is queued"), tenant.tx():

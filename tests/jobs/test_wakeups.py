@@ -15,6 +15,7 @@ from jobs import runner
 from jobs.celery_strategy import hint_strategy
 from jobs.fence import job_tx
 from jobs.models import Job, State
+from jobs.services import fail_job, run_again
 from jobs.sweep import sweep
 from tests.jobs.conftest import add, take
 
@@ -43,6 +44,23 @@ def test_finishing_a_job_hints_the_next_job_of_its_subject(tenant, queue_lane):
     before = queued_hints()
     with job_tx(job, finish=State.DONE):
         pass
+    assert queued_hints() == before + 1
+
+
+def test_running_a_job_again_sends_a_hint(tenant, queue_lane):
+    add(tenant, queue_lane)
+    [job] = take(queue_lane)
+    fail_job(job, reason="broken")
+    before = queued_hints()
+    with tenant.tx():
+        run_again(tenant.project, job.id)
+    assert queued_hints() == before + 1
+
+
+def test_the_sweep_sends_a_hint_for_due_work(tenant, queue_lane):
+    add(tenant, queue_lane)
+    before = queued_hints()
+    sweep()
     assert queued_hints() == before + 1
 
 

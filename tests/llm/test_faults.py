@@ -59,7 +59,7 @@ BEFORE_TEXT: dict[str, tuple[Behaviour, type[errors.LlmError], int]] = {
     "429 many milliseconds": (error(429, "later", headers={"Retry-After-Ms": "120000"}), errors.RateLimitedLong, 1),
     "408": (error(408, "timed out"), errors.Unavailable, 3),
     "409": (error(409, "conflict"), errors.Unavailable, 3),
-    "429 quota": (error(429, "You exceeded your quota", code="insufficient_quota"), errors.RateLimitedLong, 1),
+    "429 quota": (error(429, "You exceeded your quota", code="insufficient_quota"), errors.QuotaUsedUp, 1),
     "500": (error(500, "oops"), errors.Unavailable, 3),
     "503": (error(503, "overloaded"), errors.Unavailable, 3),
     "503 long": (error(503, "maintenance", headers={"Retry-After": "600"}), errors.Unavailable, 1),

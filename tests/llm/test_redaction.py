@@ -10,8 +10,8 @@ from urllib.parse import quote
 import pytest
 
 from llm import errors
-from llm.call import Redactor
 from llm.client import Client
+from llm.redaction import Redactor
 from llm.types import CallRecord, ChatRequest, Endpoint, ModelSpec
 from tests.llm.conftest import KEY
 from tests.llm.fault_server import Behaviour, FaultServer, answers, chunk, error, message, streams

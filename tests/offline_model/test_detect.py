@@ -9,10 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from conversations.common.prompt_shapes import Line
 from tests.offline_model.prompts import detect, tool_lines
 from tools.engine.skills.detect import ConditionLine, Detection, ToolLine
+from tools.evaluation.cases import load_cases
+from tools.evaluation.unseen_cases import UnseenSet, load_unseen
 
 DATA = Path(__file__).parent / "data"
 SMS = "send_sms_tool"
@@ -156,6 +160,33 @@ def test_quote_is_the_agents_own_words() -> None:
     assert quote in answer
 
 
+def labelled_answers() -> list[str]:
+    files = ("commitments.jsonl", "longer_answers.jsonl", "other_matters.jsonl")
+    cases = [*load_cases(), *load_unseen(UnseenSet.FIRST), *load_unseen(UnseenSet.SECOND)]
+    return [*(case.answer for case in cases), *(one.answer for name in files for one in read_labelled(name))]
+
+
+def test_every_quote_stands_in_its_answer() -> None:
+    invented = [
+        (answer, verdict["quote"])
+        for answer in labelled_answers()[::2]
+        for verdict in detect(answer).values()
+        if not verdict["quote"].strip() or verdict["quote"] not in answer
+    ]
+    assert invented == []
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(
+        st.sampled_from([*labelled_answers()[::9], "“", "”", "\n", " – ", "…", "'", "Dr. ", "  ", "€"]), max_size=5
+    )
+)
+def test_quotes_of_any_text_stand_in_it(pieces: list[str]) -> None:
+    answer = "".join(pieces).strip("\n")
+    assert all(verdict["quote"] in answer for verdict in detect(answer).values())
+
+
 def test_answer_fits_the_output_model() -> None:
     verdicts = list(detect("I'll text you the link to manage your booking. Goodbye!").values())
     Detection.model_validate({"verdicts": verdicts})
@@ -190,6 +221,40 @@ def test_customers_no_holds_the_booking_back() -> None:
     said = [Line("agent", "Shall I book 7:30 for you?"), Line("customer", "No, wait, I'm not sure yet")]
     verdict = detect("I'll book the table for 7:30.", messages=said)["create_booking_tool"]
     assert verdict["rule"] == "condition"
+
+
+@pytest.mark.parametrize("said", ["I'm not sure yet which day", "Let me think about it", "What happens if I book?"])
+def test_an_undecided_customer_holds_the_booking_back(said: str) -> None:
+    verdict = detect("I'll book you in for Friday at five.", messages=[Line("customer", said)])["create_booking_tool"]
+    assert verdict["rule"] == "condition"
+
+
+@pytest.mark.parametrize("said", ["What about Friday at five?", "Why don't you book me in on Friday at five?"])
+def test_a_wish_in_question_form_is_agreement(said: str) -> None:
+    verdict = detect("I'll book you in for Friday at five.", messages=[Line("customer", said)])["create_booking_tool"]
+    assert verdict["rule"] is None
+
+
+@pytest.mark.parametrize(
+    ("answer", "fired"),
+    [
+        ("Let me see whether we have a bay free on Saturday.", {"check_availability_tool"}),
+        ("I'll check whether we have those pans left in the shop.", {"check_product_or_service_availability"}),
+        ("I'll find out if a mat is left in tonight's class.", {"check_availability_tool"}),
+        ("I'll confirm that half past two is still open.", {"check_availability_tool"}),
+        ("I'll confirm that the door is open.", set()),
+        ("I'll put Rex down for Thursday at ten.", {"create_booking_tool"}),
+        ("I'll put the phone down for a moment.", set()),
+        ("I'll save two spots on the tour for you.", {"create_booking_tool"}),
+        ("I'll take you off the list for Monday's class.", {"cancel_booking_tool"}),
+        ("I'll take you off the list for our newsletter.", set()),
+        ("Should the rain stop, I'll check the terrace.", set()),
+        ("I'm checking if we serve Elm Road.", {"check_zip_code_served_tool"}),
+        ("As soon as I have the number you used, I'll look up your booking.", set()),
+    ],
+)
+def test_neighboring_meanings_are_told_apart(answer: str, fired: set[str]) -> None:
+    assert fired_in(answer) == fired
 
 
 def test_a_pronoun_refers_to_the_customers_question() -> None:

@@ -10,6 +10,9 @@ from pathlib import Path
 import pytest
 
 from config.runner.embedded import EmbeddedServices
+from tests.todos.conftest import conversation as conversation
+from tests.todos.conftest import desk as desk
+from tests.todos.executor.conftest import runs as runs
 
 
 @pytest.fixture(scope="session")

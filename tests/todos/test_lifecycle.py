@@ -92,7 +92,7 @@ def test_the_second_of_two_concurrent_transitions_is_refused(desk: Desk) -> None
     with desk.tenant.tx():
         slow = services.get_todo(desk.tenant.project, todo.pk)
         transition(todo, S.REJECTED, what="rejected", actor=NELLO)
-        with pytest.raises(WrongState, match="now rejected"):
+        with pytest.raises(WrongState, match="it is rejected"):
             transition(slow, S.CANCELLED, what="cancelled", actor=NELLO)
 
 
@@ -454,3 +454,17 @@ def test_a_failing_listener_rolls_the_change_back(desk: Desk, owner: Member) -> 
     finally:
         todo_changed.disconnect(fail)
     assert (desk.now(todo).status, desk.jobs()) == ("pending_review", [])
+
+
+def test_every_state_reads_as_english() -> None:
+    assert [f"This todo {status.predicate}." for status in TodoStatus] == [
+        "This todo waits for review.",
+        "This todo is approved.",
+        "This todo is in progress.",
+        "This todo needs attention.",
+        "This todo is completed.",
+        "This todo has failed.",
+        "This todo is rejected.",
+        "This todo has expired.",
+        "This todo is cancelled.",
+    ]

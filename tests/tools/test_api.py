@@ -87,7 +87,6 @@ def test_paths_of_a_put_are_relative_to_the_definition(api: Client) -> None:
     assert (error["field"], error["message"]) == ("conditions", "A tool needs at least one condition.")
 
 
-@pytest.mark.requirement("N50")
 @pytest.mark.parametrize("tools", [{"another_tool": event()}, {}, {NAME: event(), "another_tool": event()}])
 def test_a_put_of_another_tool_is_refused(tools: dict[str, Any], api: Client) -> None:
     error = error_of(send(api, "put", ONE, {"tools": tools}), status=400)

@@ -249,7 +249,6 @@ def test_an_invalid_stored_tool_is_skipped(bare: Tools, caplog: pytest.LogCaptur
     assert "can't be read and is left out" in caplog.text
 
 
-@pytest.mark.requirement("N05")
 def test_compiling_takes_two_queries_regardless_of_the_number_of_tools(bare: Tools) -> None:
     for number in range(3):
         bare.save(f"tool_{'abc'[number]}", event())

@@ -103,7 +103,6 @@ def test_an_earlier_version_is_restored_as_a_new_one(tools: Tools) -> None:
     assert restored.tool.definition == webhook()
 
 
-@pytest.mark.requirement("N15")
 def test_a_recreated_tool_is_on_and_a_restored_one_as_it_was(tools: Tools) -> None:
     """A tool of that name was switched off and removed before."""
     tools.save(NAME, event())

@@ -79,19 +79,15 @@ def test_the_wording_of_end_call() -> None:
 
 @pytest.mark.requirement("L18")
 @pytest.mark.parametrize(
-    ("name", "words"),
+    "rule",
     [
-        ("lookup_caller", ["start"]),
-        ("query_knowledge", ["before"]),
-        ("transfer_call", ["only after they have said yes"]),
+        "- Call `lookup_caller` proactively at the start of the call, before you answer for the first time.",
+        "- `query_knowledge` is required before you answer any question about the business",
+        "- Ask whether the caller wants to be transferred, and call `transfer_call` only after they have said yes.",
     ],
 )
-def test_sections_say_when_to_use_a_tool(name: str, words: list[str]) -> None:
-    """At the start of the call, before answering from knowledge, and after the caller has confirmed."""
-    if name in builtin_tools():
-        section = builtin_tools()[name].section
-        assert f"`{name}`" in section
-        assert all(word in section for word in words)
+def test_the_addendum_says_when_to_use_a_tool(rule: str) -> None:
+    assert rule in everything().addendum
 
 
 @pytest.mark.requirement("L04")

@@ -100,7 +100,6 @@ def test_invalid_settings_are_refused(owner: Client, tenant: Tenant, changes: di
     assert version(tenant).number == before
 
 
-@pytest.mark.requirement("W02")
 def test_the_history_shows_the_changes(owner: Client, tenant: Tenant) -> None:
     """No list means every tool; an empty list means none."""
     rule = {"escalation_rules.0.when": "they ask for the chef", "escalation_rules.0.action": "message"}

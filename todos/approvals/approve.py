@@ -217,4 +217,4 @@ def _complete(todo: Todo, approval: Approval, approver: Approver) -> Approval:
 def _status_sentence(todo: Todo) -> str:
     approval = current_approval(todo)
     by = f", approved by {approval.approver} at {approval.created_at:%H:%M} UTC" if approval else ""
-    return f"This todo is {TodoStatus(todo.status).label.lower()}{by}."
+    return f"This todo {TodoStatus(todo.status).predicate}{by}."

@@ -46,7 +46,7 @@ def check(todo: Todo, approval: Approval | None, *, context: ApprovalContext) ->
     if a giver has lost permission; if a tool is unavailable; and if the todo is neither approved nor in progress.
     """
     if todo.status not in RUNNABLE:
-        raise InvalidApproval(f"This todo is {TodoStatus(todo.status).label.lower()}.")
+        raise InvalidApproval(f"This todo {TodoStatus(todo.status).predicate}.")
     if approval is None:
         raise InvalidApproval("The current version is not approved.")
     if approval.expires_at <= time_of(todo):

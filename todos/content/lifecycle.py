@@ -64,11 +64,11 @@ def transition(todo: Todo, to: TodoStatus, *, what: str, actor: Actor, reason: s
     """
     before = TodoStatus(todo.status)
     if to not in TRANSITIONS[before]:
-        raise WrongState(f"This todo is {before.label.lower()}; it can't become {to.label.lower()}.")
+        raise WrongState(f"This todo {before.predicate}; it can't be moved to “{to.label}”.")
     moved = _MOVE(to.value, reason[:500], current_organization_id(), todo.pk, before.value, todo.version)
     if not moved:
         todo.refresh_from_db()
-        raise WrongState(f"This todo is now {TodoStatus(todo.status).label.lower()}. Reload it.")
+        raise WrongState(f"This todo changed in the meantime: it {TodoStatus(todo.status).predicate}. Reload it.")
     todo.status, todo.reason, todo.status_at = moved[0]
     add_event(todo, what=what, actor=actor, before=before, **({"reason": reason} if reason else {}), **detail)
 

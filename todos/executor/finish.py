@@ -10,6 +10,7 @@ from todos.executor.run_context import RunContext, load_run
 from todos.executor.todo_run import TodoRun
 from todos.models import Todo, TodoStatus
 from todos.models.step import MOST_STEPS
+from tools.engine.function_calling.results import why_refused
 from tools.models import Effect, EffectState
 
 STEP_LIMIT_REACHED = f"Stopped after {MOST_STEPS} steps, the limit for a todo."
@@ -17,6 +18,11 @@ OUTCOME_UNKNOWN = "We don't know whether {tools} went through. Check, and confir
 HELD = "{tools} was held back because it was already done."
 NOT_DONE = "{tool} was not done: {error}"
 NOTHING_DONE = "The agent used no tool, so nothing was done. It said: {said}"
+NOT_RUN = "Nothing was done. {tool} was called, but not run: {why}"
+NOT_SENT = (
+    "Not sent: {tools} only reached the outbox, because no service is connected. Connect one under Integrations and "
+    "review the todo again, or take it on and send it yourself."
+)
 
 
 def finish(run: RunContext, *, actor: Actor = AGENT) -> None:
@@ -58,12 +64,18 @@ def final_status(run: RunContext) -> tuple[TodoStatus, str]:
         return TodoStatus.NEEDS_ATTENTION, HELD.format(tools=_named(held))
     if not effects:
         return _without_effects(run)
+    if unsent := [effect for effect in effects if effect.is_in_outbox]:
+        return TodoStatus.NEEDS_ATTENTION, NOT_SENT.format(tools=_named(unsent))
     return TodoStatus.COMPLETED, ""
 
 
 def _without_effects(run: RunContext) -> tuple[TodoStatus, str]:
     if run.is_frozen:
-        return TodoStatus.FAILED, run.calls[0].result
+        return TodoStatus.FAILED, NOT_RUN.format(tool=run.calls[0].name, why=why_refused(run.calls[0].result))
+    if run.calls:
+        return TodoStatus.NEEDS_ATTENTION, NOT_RUN.format(
+            tool=run.calls[-1].name, why=why_refused(run.calls[-1].result)
+        )
     return TodoStatus.NEEDS_ATTENTION, NOTHING_DONE.format(said=run.steps[-1].step.content or "nothing.")
 
 

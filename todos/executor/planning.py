@@ -18,7 +18,13 @@ from todos.executor.run_context import RunContext
 from todos.models import TodoCall, TodoStep
 from tools.engine.catalogue import CompiledTool
 from tools.engine.execution.plan import effect_context, effect_key, identify, plan_effect
-from tools.engine.execution.schemas import MalformedTool, arguments_schema, handler_of
+from tools.engine.execution.schemas import (
+    MalformedTool,
+    arguments_schema,
+    called_arguments,
+    called_parameters,
+    handler_of,
+)
 from tools.engine.function_calling.parse_call import CallRefused, call_id_of, find_offered, read_object, storable
 from tools.engine.function_calling.results import error_text
 from tools.models import Effect, EffectOrigin, EffectState
@@ -92,7 +98,7 @@ def refuse(call: TodoCall, reason: str) -> None:
 
 def _plan(run: RunContext, call: TodoCall, *, tool: CompiledTool, is_frozen: bool = False) -> None:
     """Give the call its planned effect. Raises CallRefused."""
-    call.arguments = _parse_arguments(tool, call)
+    call.arguments = _parse_arguments(tool, call, is_frozen=is_frozen)
     handler = handler_of(tool.name, tool.definition)
     address = str(call.arguments.get(handler.addressee, "")).strip() if handler and handler.addressee else ""
     if handler and handler.addressee and not address:
@@ -121,11 +127,15 @@ def _refresh_repeat_key(run: RunContext, effect: Effect) -> None:
     Effect.objects.filter(pk=effect.pk).update(repeat_key=effect.repeat_key, recipient=effect.recipient)
 
 
-def _parse_arguments(tool: CompiledTool, call: TodoCall) -> dict[str, Any]:
-    """The arguments as the tool accepts them. Unknown arguments of built-in tools are dropped. Raises CallRefused."""
+def _parse_arguments(tool: CompiledTool, call: TodoCall, *, is_frozen: bool) -> dict[str, Any]:
+    """The arguments in the form the tool is executed with. Frozen ones have it already. Unknown arguments of built-in
+    tools are dropped. Raises CallRefused.
+    """
     text = json.dumps(call.arguments, ensure_ascii=False)
     try:
-        return _parse(arguments_schema(tool.name, tool.definition), text)
+        if is_frozen:
+            return _parse(arguments_schema(tool.name, tool.definition), text)
+        return called_arguments(tool.definition, _parse(called_parameters(tool.name, tool.definition), text))
     except MalformedTool as error:
         raise CallRefused(str(error)) from error
     except Mismatch as misfit:

@@ -24,7 +24,7 @@ CHECKED = "A colleague has checked it: it was not done."
 CONTINUABLE = (TodoStatus.IN_PROGRESS, TodoStatus.NEEDS_ATTENTION)
 AWAITING = (TodoStatus.PENDING_REVIEW, TodoStatus.APPROVED)
 CLOSED = (TodoStatus.COMPLETED, TodoStatus.REJECTED, TodoStatus.EXPIRED, TodoStatus.CANCELLED)
-NO_MORE = "Its todo is {state}. Create another todo for this."
+NO_MORE = "Its todo {state}. Create another todo for this."
 RUN_IS_OVER = "The run of its todo has ended. Review the todo again."
 
 
@@ -113,7 +113,7 @@ def _is_running(todo: Todo, call: TodoCall) -> bool:
 
 def _why_over(todo: Todo) -> str:
     status = TodoStatus(todo.status)
-    return NO_MORE.format(state=status.label.lower()) if status in CLOSED else RUN_IS_OVER
+    return NO_MORE.format(state=status.predicate) if status in CLOSED else RUN_IS_OVER
 
 
 def _reopen(todo: Todo, call: TodoCall, *, answer: str, by: UUID | None) -> None:

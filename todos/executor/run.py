@@ -95,7 +95,7 @@ def decide_next_move(job: ClaimedJob, attempted: AttemptedCall | None = None) ->
             settle_attempt(todo, attempted, run=run)
         run = _prepare_run(todo, run, approval_id=approval_of(job.key))
         if run is None:
-            prove(job, finish=State.SKIPPED, error=f"This todo is {TodoStatus(todo.status).label.lower()}.")
+            prove(job, finish=State.SKIPPED, error=f"This todo {TodoStatus(todo.status).predicate}.")
             return None
         open_calls = _still_open(run)
         if due := _due(run, open_calls):

@@ -16,7 +16,7 @@ from jobs.lanes import ClaimedJob
 from jobs.model_client import call_rows, model_client
 from jobs.models import Job, ModelCall
 from llm.errors import Blocked, LengthCut, LlmError, Refused, Rejected
-from llm.types import CallRecord, Completion, FinishReason
+from llm.types import CallRecord, Completion, FinishReason, ToolCall
 from tenancy.prepared_queries import PreparedQuery
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
@@ -30,11 +30,11 @@ from todos.executor.conversation import load_transcript
 from todos.executor.planning import Plan, plan_calls, plan_frozen
 from todos.executor.prompt import ExecuteContext, build_request
 from todos.executor.run_context import RunContext, StepWithCalls, todo_tx
-from todos.models import Todo, TodoStatus, TodoStep
+from todos.models import Todo, TodoCall, TodoStatus, TodoStep
 from todos.services import return_to_review
 from tools.engine.catalogue import CompiledTool
 from tools.engine.execution.deduplication import EXECUTED_STATES
-from tools.engine.execution.schemas import NO_PARAMETERS, MalformedTool, arguments_schema, handler_of
+from tools.engine.execution.schemas import NO_PARAMETERS, MalformedTool, called_parameters, handler_of
 from tools.engine.function_calling.messages import call_messages
 from tools.engine.function_calling.offer import AgentToolDefinition
 from tools.engine.skills.arguments import KnownFact
@@ -189,7 +189,25 @@ def _rows(job: ClaimedJob, todo: Todo, records: Sequence[CallRecord]) -> list[An
 
 def as_messages(steps: Sequence[StepWithCalls]) -> list[dict[str, Any]]:
     """The steps as messages in the format of Chat Completions."""
-    return [message for entry in steps for message in call_messages(entry.step.content, entry.calls)]
+    return [
+        message for entry in steps for message in call_messages(entry.step.content, list(map(_as_called, entry.calls)))
+    ]
+
+
+@dataclass
+class _Called:
+    """A call as the model made it."""
+
+    call_id: str
+    name: str
+    arguments: dict[str, Any] | None
+    result: str
+
+
+def _as_called(call: TodoCall) -> _Called:
+    """The call with the arguments in the model's own form; a custom tool's are stored under the names of their parts."""
+    called = ToolCall(call.call_id, call.name, call.arguments_text).arguments()
+    return _Called(call.call_id, call.name, called, call.result)
 
 
 def specifications(tools: Iterable[CompiledTool]) -> list[dict[str, Any]]:
@@ -209,5 +227,5 @@ def _parameters(tool: CompiledTool) -> Mapping[str, Any]:
     """The JSON Schema of the tool's arguments. Raises MalformedTool."""
     if (handler := handler_of(tool.name, tool.definition)) is not None:
         return handler.schema
-    wanted = arguments_schema(tool.name, tool.definition)
+    wanted = called_parameters(tool.name, tool.definition)
     return wanted if isinstance(wanted, dict) else NO_PARAMETERS

@@ -16,7 +16,7 @@ from tools.engine.execution.outcome_policy import WORKER_DIED
 from tools.models import EffectState
 
 NO_CALLBACK = "The tool accepted the request, but no result has arrived."
-STOPPED = "The todo is {status}."
+STOPPED = "The todo {status}."
 
 
 def stop_for_review(todo: Todo, void: InvalidApproval) -> None:
@@ -29,7 +29,7 @@ def stop_for_review(todo: Todo, void: InvalidApproval) -> None:
 
 def stop(todo: Todo, *, approval_id: UUID) -> None:
     """End the open calls of an approval whose run is over, except started ones that wait for a callback."""
-    reason = STOPPED.format(status=TodoStatus(todo.status).label.lower())
+    reason = STOPPED.format(status=TodoStatus(todo.status).predicate)
     calls = TodoCall.objects.select_related("effect").filter(step__approval_id=approval_id, finished_at=None)
     for call in calls.order_by("step__number", "index"):
         _end_call(todo, call, reason)

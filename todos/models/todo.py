@@ -20,6 +20,12 @@ class TodoStatus(models.TextChoices):
     EXPIRED = "expired", "Expired"
     CANCELLED = "cancelled", "Cancelled"
 
+    @property
+    def predicate(self) -> str:
+        """The state as it follows a subject: “This todo needs attention”."""
+        own = {self.PENDING_REVIEW: "waits for review", self.NEEDS_ATTENTION: "needs attention"}
+        return own.get(self) or f"{'has' if self in (self.FAILED, self.EXPIRED) else 'is'} {self.label.lower()}"
+
 
 class TodoSource(models.TextChoices):
     """The origin of a todo."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from typing import TypeVar
 
 from llm.client import Client
 from llm.errors import LlmError
@@ -16,6 +18,7 @@ from tools.evaluation.cases import FIRED, Case
 from tools.evaluation.score import CaseReading
 
 CONCURRENCY = 8
+T = TypeVar("T")
 ToolsFor = Callable[[Case], Sequence[CompiledTool]]
 
 
@@ -31,30 +34,43 @@ async def read_cases(
 
     A failed call yields a read with its error and no outcomes. `on_read` is called for each read as it completes.
     """
-    gate = asyncio.Semaphore(CONCURRENCY)
 
     async def read(case: Case) -> CaseReading:
-        async with gate:
-            done = await _read(case, client=client, model=model, tools=tools_for(case))
+        done = await _read(case, client=client, model=model, tools=tools_for(case))
         on_read(done)
         return done
 
-    return list(await asyncio.gather(*(read(case) for case in cases)))
+    return await in_parallel([partial(read, case) for case in cases])
+
+
+async def in_parallel(calls: Sequence[Callable[[], Awaitable[T]]]) -> list[T]:
+    """The results of the calls in order, at most CONCURRENCY at a time."""
+    gate = asyncio.Semaphore(CONCURRENCY)
+
+    async def one(call: Callable[[], Awaitable[T]]) -> T:
+        async with gate:
+            return await call()
+
+    return list(await asyncio.gather(*(one(call) for call in calls)))
 
 
 async def _read(case: Case, *, client: Client, model: ModelSpec, tools: Sequence[CompiledTool]) -> CaseReading:
     offered = [tool for tool in tools if tool.is_offered]
-    groups, exchange = group_tools(offered), _exchange(case)
+    groups, exchange = group_tools(offered), exchange_of(case)
     try:
         found = await detect_commitments(client, model, groups=groups, exchange=exchange, record=_forget)
     except LlmError as error:
         return CaseReading(case=case, outcomes={}, error=f"{error.code}: {error}")
     judgements = judge(found.all, tools=offered, exchange=exchange)
-    return CaseReading(case=case, outcomes={one.tool.name: FIRED if one.fired else one.rule for one in judgements})
+    return CaseReading(
+        case=case,
+        outcomes={one.tool.name: FIRED if one.fired else one.rule for one in judgements},
+        unserved=found.unserved(case.answer, judgements=judgements),
+    )
 
 
-def _exchange(case: Case) -> Exchange:
-    """The exchange ends with the answer, as in the tool caller."""
+def exchange_of(case: Case) -> Exchange:
+    """The exchange of a case. It ends with the answer, as in the tool caller."""
     before = [TranscriptLine(said.role, said.content) for said in case.conversation]
     return Exchange(answer=case.answer, lines=[*before, TranscriptLine("agent", case.answer)])
 

@@ -10,11 +10,15 @@ from tools.evaluation.cases import FIRED, OUTCOMES, Case
 
 @dataclass(frozen=True)
 class CaseReading:
-    """A model's read of a case: "fired" or a rule for each mentioned tool. `error` is set if the call failed."""
+    """A model's read of a case: "fired" or a rule for each mentioned tool. `error` is set if the call failed.
+
+    `unserved` are the quotes of commitments that no tool serves.
+    """
 
     case: Case
     outcomes: Mapping[str, str]
     error: str = ""
+    unserved: Sequence[str] = ()
 
     @property
     def fired(self) -> frozenset[str]:

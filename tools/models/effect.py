@@ -25,6 +25,13 @@ class EffectOrigin(models.TextChoices):
     LIVE = "live", "A call inside a live conversation"
     TODO = "todo", "A todo that staff approved"
     BOOK = "book", "A change in the booking book"
+    EVENT = "event", "An event sent to the conversation through the API"
+
+
+# The adapter of messages without a service.
+OUTBOX = "outbox"
+# The adapter that delivers events to their subscribers. Its success is the subscriber's acknowledgment.
+EVENT_ADAPTER = "event"
 
 
 class Effect(TenantModel):
@@ -66,6 +73,7 @@ class Effect(TenantModel):
     # Digest of the token with which a tool that answers later calls back.
     callback_hash = models.CharField(max_length=64, blank=True)
     accepted_at = models.DateTimeField(null=True, help_text="when the tool took it on, to answer later")
+    acknowledged_at = models.DateTimeField(null=True, help_text="when the subscriber of its event acknowledged it")
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
@@ -105,6 +113,12 @@ class Effect(TenantModel):
 
     def __str__(self) -> str:
         return f"{self.tool} ({self.state})"
+
+    @property
+    def is_in_outbox(self) -> bool:
+        """True for a message that only reached the outbox, because no service is connected."""
+        is_kept = self.adapter == OUTBOX or bool((self.result or {}).get(OUTBOX))
+        return self.state == EffectState.DONE and is_kept
 
 
 class AfterActionState(models.TextChoices):

@@ -1,25 +1,28 @@
 """The tool loop of a reply: ask the model, run the tools it calls, return their results, for at most three steps.
 
 Every step is stored before anything acts on it; an attempt after a crash resumes at the calls without a result.
+A model that keeps calling is asked once more without tools. If it still doesn't answer, the results are the answer.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+import logging
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, cast
 from uuid import UUID
 
-from conversations.claim_check.claim_guard import ClaimGuard, PassThrough
+from conversations.claim_check.claim_guard import read_ledger
 from conversations.context.turn_context import TurnContext
 from conversations.live.event_log import job_log, open_log
-from conversations.live.tokens import TokenWriter
 from conversations.models import TurnCall, TurnStep
 from conversations.prompts.budget import make_room
 from conversations.tool_runs.calls.plan import context_of, plan_step
+from conversations.tool_runs.calls.reply_text import ReplyText
+from conversations.tool_runs.calls.spoken_results import spoken_results
 from conversations.tool_runs.calls.start import StartedCalls, settle_call, start_calls, store_step
 from conversations.tool_runs.effects.argument_extraction import has_asked_again
 from conversations.tool_runs.effects.effect_context import EffectContext, load_effect_context
@@ -29,15 +32,19 @@ from jobs.lanes import ClaimedJob
 from jobs.model_client import model_client
 from llm.errors import StreamCut
 from llm.types import CallRecord, ChatRequest, Completion, FinishReason
+from llm.without_tools import without_tools
 from projects.models import Project
 from tenancy.prepared_queries import PreparedQuery
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
-from tools.engine.execution.outcome import Outcome
+from tools.engine.execution.outcome import Ending, Outcome
 from tools.engine.function_calling.attempt import attempt_call
 from tools.engine.function_calling.messages import call_messages, result_limit
 from tools.engine.function_calling.offer import Offer
+from tools.engine.function_calling.parse_call import MAX_TURN_CALLS, limit_calls
 from tools.models import Effect
+
+logger = logging.getLogger(__name__)
 
 MAX_STEPS = 3
 GO_ON = "Your answer was cut off. Go on exactly where it stopped, without repeating anything."
@@ -51,7 +58,7 @@ CALLS = PreparedQuery(
 
 
 class LoopEnd(Enum):
-    """Why the loop ended: an answer in words, a tool that ended the agent's part, or a fourth call."""
+    """Why the loop ended: an answer in words, a tool that ended the agent's part, or calls without an answer."""
 
     ANSWERED = "answered"
     SIGNALED = "signaled"
@@ -66,32 +73,6 @@ class ToolStep:
     calls: list[TurnCall]
 
 
-@dataclass(frozen=True)
-class ReplyText:
-    """The reply's text on its way through the claim guard to the live stream."""
-
-    guard: ClaimGuard | PassThrough
-    writer: TokenWriter
-
-    def write(self, piece: str) -> None:
-        self.guard.write(piece)
-        failpoint("turn.mid_stream")
-
-    def next_answer(self) -> Callable[[str], None]:
-        """Return a writer for the next answer, which separates it from the previous text by a space."""
-        is_first = True
-
-        def write(piece: str) -> None:
-            nonlocal is_first
-            before = self.writer.text if is_first and piece else ""
-            if before and not (before[-1].isspace() or piece[0].isspace()):
-                self.write(" ")
-            is_first = False
-            self.write(piece)
-
-        return write
-
-
 @dataclass
 class ToolLoop:
     """A reply in progress: its prompt, the offered tools, and the steps so far."""
@@ -101,11 +82,12 @@ class ToolLoop:
     request: ChatRequest
     offer: Offer
     steps: list[ToolStep] = field(default_factory=list)
+    new_blocks: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def is_full(self) -> bool:
         """True if the next answer must be words."""
-        return len(self.steps) >= MAX_STEPS
+        return len(self.steps) >= MAX_STEPS or len(self.calls) >= MAX_TURN_CALLS
 
     @property
     def signal(self) -> TurnCall | None:
@@ -137,10 +119,10 @@ async def run_tool_loop(loop: ToolLoop, *, text: ReplyText, records: list[CallRe
         text.guard.learn(loop.effects)
     while loop.signal is None:
         completion = await _ask(_next_request(loop), text, records)
-        if not completion.tool_calls:
+        if _is_in_words(completion):
             return LoopEnd.ANSWERED
-        if loop.is_full:
-            return LoopEnd.LIMIT
+        if loop.is_full or not completion.tool_calls:
+            return await _answer_in_words(loop, text, records)
         await _run_answer(loop, completion)
         text.guard.learn(loop.effects)
     return LoopEnd.SIGNALED
@@ -174,11 +156,33 @@ def _next_request(loop: ToolLoop) -> ChatRequest:
     return make_room(whole, transcript=transcript, extra_bytes=loop.offer.weight)
 
 
+async def _answer_in_words(loop: ToolLoop, text: ReplyText, records: list[CallRecord]) -> LoopEnd:
+    """Ask once more without tools. If the model still calls, answer with the results."""
+    completion = await _ask(without_tools(_next_request(loop)), text, records)
+    if _is_in_words(completion):
+        return LoopEnd.ANSWERED
+    told = spoken_results(loop.calls, language=read_ledger(loop.turn_context).language)
+    if not told:
+        return LoopEnd.LIMIT
+    logger.warning(
+        "The model of turn %s only calls tools; it was answered with their results.", loop.turn_context.turn.pk
+    )
+    text.next_answer()(told)
+    return LoopEnd.ANSWERED
+
+
+def _is_in_words(completion: Completion) -> bool:
+    """True for an answer. Text beside a call that can't be read is one, unless it was cut."""
+    if completion.has_dropped_markup and (completion.finish is FinishReason.LENGTH or not completion.text.strip()):
+        return False
+    return not completion.tool_calls
+
+
 async def _ask(request: ChatRequest, text: ReplyText, records: list[CallRecord]) -> Completion:
     """Stream one answer; one cut by its length is continued once. Raises LlmError."""
     on_text = text.next_answer()
     completion = await model_client().stream(request, on_text=on_text, record=records.append)
-    if completion.finish is FinishReason.LENGTH:
+    if completion.finish is FinishReason.LENGTH and not completion.has_dropped_markup:
         rest = _continuation(request, written=completion.text)
         completion = await model_client().stream(rest, on_text=on_text, record=records.append)
         if completion.finish is FinishReason.LENGTH:
@@ -192,7 +196,9 @@ def _continuation(request: ChatRequest, *, written: str) -> ChatRequest:
 
 
 async def _run_answer(loop: ToolLoop, completion: Completion) -> None:
-    """Store the calls of one answer, and run them."""
+    """Store the calls of one answer, and run them. Those above the turn's limit only get a result."""
+    calls = limit_calls(completion.tool_calls, room=MAX_TURN_CALLS - len(loop.calls))
+    completion = replace(completion, tool_calls=calls)
     failpoint("hop.llm_done_pre_commit")
     step, started = await in_db(_store, loop, completion)
     loop.steps.append(step)
@@ -230,8 +236,19 @@ async def _confirm(loop: ToolLoop, call: TurnCall) -> StartedCalls:
 async def _execute(loop: ToolLoop, call: TurnCall) -> None:
     outcome = await attempt_call(call.name, call.arguments or {}, context_of(loop.turn_context, call), call.effect)
     failpoint("hop.response_pre_commit")
-    await in_db(_settle, loop, call, outcome)
+    await in_db(_settle, loop, call, _without_shown_block(loop, outcome))
     failpoint("hop.settled_pre_next")
+
+
+def _without_shown_block(loop: ToolLoop, outcome: Outcome) -> Outcome:
+    """The outcome, without a block that this reply shows already."""
+    if outcome.block is None or outcome.ending is not Ending.DONE:
+        return outcome
+    block = dict(outcome.block)
+    if block in loop.blocks or block in loop.new_blocks:
+        return replace(outcome, block=None)
+    loop.new_blocks.append(block)
+    return outcome
 
 
 def _effect_context(loop: ToolLoop, call: TurnCall) -> EffectContext:

@@ -74,7 +74,7 @@ def make(tenant: Tenant) -> Make:
 
 
 def seen(tenant: Tenant, todo: Todo) -> dict[str, Any]:
-    """What the panel's form sends of a todo as it stands."""
+    """The version fields that the panel's form sends."""
     with tenant.tx():
         row = Todo.objects.get(pk=todo.pk)
         return {"version": row.version, "hash": hash_of(content_of(row))}
@@ -209,7 +209,7 @@ def test_recipients_are_shown_before_approval(owner: Client, tenant: Tenant, mak
 
 
 def test_hidden_and_lookalike_characters_are_marked(owner: Client, tenant: Tenant, make: Make) -> None:
-    """What staff reads is what is sent."""
+    """So that staff see exactly what will be sent."""
     todo = make(arguments={"subject": "Invo\u200bice", "body": "P\u0430y \u202enow\u202c"})
     text = page(owner, tenant, todo)
     for sign in ("U+200B ZERO WIDTH SPACE", "U+202E RIGHT-TO-LEFT OVERRIDE", "U+0430 CYRILLIC SMALL LETTER A"):
@@ -317,7 +317,7 @@ def test_details_filled_in_by_the_agent_do_not_count_as_changes(owner: Client, t
 
 @pytest.mark.requirement("L10")
 def test_a_missing_customer_address_is_added_in_the_todo_form(owner: Client, tenant: Tenant, make: Make) -> None:
-    """What is missing is said, the way out leads to its field, and what was wrong in it is still there to be put right."""
+    """The panel names the missing address and links to its field; the form keeps an invalid address."""
     todo = make()
     with tenant.tx():
         PersonaField.objects.filter(key="email").delete()
@@ -523,7 +523,7 @@ def test_a_requested_recipient_is_added_with_one_click(owner: Client, tenant: Te
 
 @pytest.mark.requirement("L11")
 def test_requested_recipients_are_those_of_the_last_run(owner: Client, tenant: Tenant, make: Make) -> None:
-    """What the first wanted was looked at when it came back then."""
+    """Requests of earlier runs were reviewed when the todo returned."""
     with tenant.tx():
         fields = {"name": "Letter", "description": "x", "tools": ["send_email"], "recipients": ["crew@nello.example"]}
         kind = types.save_type(tenant.project, fields)
@@ -614,7 +614,7 @@ def run(tenant: Tenant, todo: Todo, *results: str, is_error: bool = False, **ste
         return row
 
 
-@pytest.mark.requirement("L12", "L14")
+@pytest.mark.requirement("L14")
 def test_steps_show_calls_results_and_cost(owner: Client, tenant: Tenant, make: Make) -> None:
     """Of ten steps two are used; what the agent decided and what came back is there to be read."""
     todo = make()
@@ -685,7 +685,7 @@ def test_effects_of_a_closed_todo_are_not_sent_again(
     with tenant.tx():
         Effect.objects.filter(pk=effect.pk).update(state=EffectState.HELD)
     text = owner.get(address).content.decode()
-    why = f"Its todo is {status.label.lower()}. Create another todo for this."
+    why = f"Its todo {status.predicate}. Create another todo for this."
     assert ("Release and run" in text, why in text) == (False, True)
     refused = api.post(f"/api/v1/effects/{effect.pk}/release")
     assert (refused.status_code, refused.json()["error"]["message"]) == (409, why)
@@ -724,7 +724,7 @@ def test_a_todo_links_to_its_conversation_turn_and_promise(owner: Client, tenant
 
 
 def test_the_change_token_changes_with_every_event_and_call(owner: Client, tenant: Tenant, make: Make) -> None:
-    """What is shown is brought up to date when its stamp differs."""
+    """The page reloads its content when the token differs."""
     todo = make()
     address = reverse("todo_news", args=[tenant.project.slug]) + f"?todo={todo.pk}"
     stamps = [owner.get(address).content]
@@ -787,7 +787,7 @@ def test_selected_todos_are_approved_as_they_were_shown(owner: Client, tenant: T
 
 @pytest.mark.requirement("L10")
 def test_deliverability_is_checked_for_each_customer(owner: Client, tenant: Tenant, make: Make) -> None:
-    """What is known of one in the list is nothing of the next."""
+    """The list caches nothing from one customer to the next."""
     with tenant.tx():
         others = [
             start_conversation(tenant.project, channel=Channel.CHAT, external_id=f"eve {n}", known={}, metadata={})

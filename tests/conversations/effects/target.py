@@ -35,7 +35,7 @@ class Heard:
 
 @dataclass(frozen=True)
 class Answers:
-    """How to answer one request: wait `hangs` seconds; `cuts` closes the connection inside the body, `drops` before it."""
+    """The answer to one request: wait `hangs` seconds; `cuts` closes the connection inside the body, `drops` before it."""
 
     status: int = 200
     body: str = '{"ok": true}'

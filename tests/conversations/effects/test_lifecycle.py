@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from django.db.models.functions import Now
 from django.test import Client
@@ -21,6 +23,7 @@ from tests.conversations.effects.conftest import PHONE, Bench, webhook
 from tests.conversations.effects.target import Answers, Target
 from tests.processes import ScriptedModel
 from tools.engine.custom.service import remove, save
+from tools.engine.execution.outcome_policy import MAX_ATTEMPTS
 from tools.engine.ledger import RETRY_WINDOW
 from tools.models import AfterAction, Effect, EffectState
 
@@ -97,6 +100,17 @@ def test_retries_are_delayed(bench: Bench, target: Target) -> None:
     with bench.tenant.tx():
         job = Job.objects.get(subject_id=effect.pk, state=State.QUEUED)
     assert 3.5 <= (job.run_after - effect.started_at).total_seconds() <= 6
+
+
+def test_retries_end_fifteen_minutes_after_the_first_attempt(bench: Bench, target: Target) -> None:
+    """Later attempts don't extend the deadline."""
+    target.answers(*[Answers(429)] * MAX_ATTEMPTS)
+    bench.tool("notify", webhook(target.url))
+    first = bench.execute("notify", hurry=False)
+    assert first.deadline_at - first.started_at == timedelta(minutes=15)
+    bench.run()
+    last = bench.effect(first)
+    assert (last.attempts, last.state, last.deadline_at) == (MAX_ATTEMPTS, "failed", first.deadline_at)
 
 
 def test_planning_the_next_attempt_finishes_the_current_job(
@@ -234,16 +248,6 @@ def test_the_tools_event_is_logged_once_despite_retries(bench: Bench) -> None:
 def give(bench: Bench, **fields: str) -> None:
     with bench.tenant.tx():
         give_fields(bench.talk.reload().persona, fields)
-
-
-@pytest.mark.requirement("N44", "N49")
-def test_an_event_without_subscribers_succeeds(bench: Bench) -> None:
-    """A tenant's own tool with send_event."""
-    definition = webhook("https://example.com/")
-    bench.tool("open_case", {**definition, "action": {"type": "send_event"}})
-    effect = bench.execute("open_case")
-    assert (effect.state, effect.result) == ("done", {"event": "open_case"})
-    assert len(bench.events("open_case")) == 1
 
 
 @pytest.mark.requirement("N20", "N46")
@@ -397,7 +401,7 @@ def test_a_promise_is_settled_with_its_effect(status: int, state: str, bench: Be
         assert effect.promises.get().state == state
 
 
-@pytest.mark.requirement("T22")
+@pytest.mark.requirement("T24")
 def test_a_wait_for_a_held_repeat_ends_at_once(bench: Bench, target: Target) -> None:
     bench.tool("notify", webhook(target.url))
     bench.execute("notify")

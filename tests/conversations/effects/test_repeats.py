@@ -16,7 +16,7 @@ from tests.conversations.effects.conftest import PHONE, Bench, begin, webhook
 from tests.conversations.effects.target import Answers, Target
 from tests.processes import ScriptedModel
 from tools.builtin.create_meeting_tool import INTEGRATION
-from tools.engine.execution.deduplication import find_duplicate, find_recent_duplicate
+from tools.engine.execution.deduplication import find_duplicate, find_planned_duplicate, find_recent_duplicate
 from tools.engine.execution.handler import Contact
 from tools.engine.execution.limits import (
     recipient_of,
@@ -176,6 +176,39 @@ def test_a_text_called_and_promised_in_the_same_turn_is_sent_once(texting: Bench
     assert texting.effect(promised).state == "held"
 
 
+@pytest.mark.parametrize(("is_same_turn", "state"), [(True, "held"), (False, "done")])
+def test_a_tool_called_and_promised_in_one_turn_acts_once(
+    is_same_turn: bool, state: str, bench: Bench, target: Target
+) -> None:
+    """Even if the promise reads other arguments than the call had."""
+    bench.tool("notify", webhook(target.url))
+    [called], [promised] = bench.plan("notify"), bench.plan("notify")
+    with bench.tenant.tx():
+        ended = {"origin": "turn", "state": "done", "repeat_key": "other arguments", "started_at": timezone.now()}
+        turn_id = promised.turn_id if is_same_turn else called.turn_id
+        Effect.objects.filter(pk=called.pk).update(turn_id=turn_id, **ended)
+    bench.run()
+    assert bench.effect(promised).state == state
+
+
+@pytest.mark.parametrize(
+    ("hours", "keys", "is_repeat"),
+    [(0, ("one", "other"), True), (3, ("one", "other"), False), (3, ("one", "one"), True)],
+    ids=["similar and recent", "similar and old", "identical and old"],
+)
+def test_a_text_that_awaits_approval_has_repeats_for_ten_minutes(
+    hours: int, keys: tuple[str, str], is_repeat: bool, texting: Bench
+) -> None:
+    """An identical one is a repeat at any age."""
+    first, second = (texting.plan("send_sms_tool")[0] for _ in range(2))
+    with texting.tenant.tx():
+        for effect, key in zip((first, second), keys, strict=True):
+            Effect.objects.filter(pk=effect.pk).update(repeat_key=key, recipient="39347")
+        Effect.objects.filter(pk=first.pk).update(created_at=timezone.now() - timedelta(hours=hours))
+        found = find_planned_duplicate(Effect.objects.get(pk=second.pk), among=[first.pk])
+    assert found == (first if is_repeat else None)
+
+
 def test_a_failed_effect_may_be_promised_again(bench: Bench, target: Target) -> None:
     target.answers(Answers(404), Answers(200))
     bench.tool("notify", webhook(target.url))
@@ -229,6 +262,15 @@ def test_effects_per_recipient_and_day_are_limited(texting: Bench) -> None:
     assert "recipient" in texting.effect(effect).error
 
 
+@pytest.mark.parametrize(("hours", "state"), [(23, "failed"), (25, "done")])
+def test_the_limits_count_the_effects_of_one_day(hours: int, state: str, texting: Bench) -> None:
+    [effect] = texting.plan("send_sms_tool")
+    started_at = timezone.now() - timedelta(hours=hours)
+    fill(texting, effect, policy_of("sms").max_per_recipient, recipient=PHONE.removeprefix("+"), started_at=started_at)
+    texting.run()
+    assert texting.effect(effect).state == state
+
+
 def fill(bench: Bench, like: Effect, count: int, **fields: object) -> None:
     with bench.tenant.tx():
         now = Job.objects.values_list("created_at", flat=True).last()
@@ -241,8 +283,7 @@ def fill(bench: Bench, like: Effect, count: int, **fields: object) -> None:
                 delivery="once",
                 definition={},
                 state=EffectState.DONE,
-                started_at=now,
-                **fields,
+                **{"started_at": now, **fields},
             )
             for number in range(count)
         )

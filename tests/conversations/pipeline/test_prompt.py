@@ -43,7 +43,6 @@ def test_two_conversations_of_a_project_and_channel_have_the_same_stable_prompt(
     assert first[0].encode() == second[0].encode()
 
 
-@pytest.mark.requirement("T03")
 def test_the_stable_prompt_is_the_same_in_every_process(tenant, monkeypatch) -> None:
     """Rendered anew an hour later for another customer, with directives and an action."""
     configure(tenant, **HOURS)
@@ -185,7 +184,6 @@ def test_prompts_of_a_conversation_change_with_the_hour(tenant) -> None:
         assert all(section in request.messages[0]["content"] for request in requests)
 
 
-@pytest.mark.requirement("T03", "T05")
 def test_each_channel_of_a_project_has_its_own_rules(tenant) -> None:
     """The cache keeps channels apart."""
     rules = {channel: traits_of(channel).rules for channel in ("chat", "phone", "whatsapp")}

@@ -223,7 +223,6 @@ def test_prompts_stay_small_without_any_summary(talk, worker, model) -> None:
         assert not Summary.objects.exists()
 
 
-@pytest.mark.requirement("T14")
 def test_every_flow_bounds_the_messages_no_summary_covers(talk) -> None:
     """Including flows without a prompt budget of their own."""
     for _ in range(12):

@@ -54,7 +54,7 @@ class Page:
             record_verification(project, persona_id=self.persona_id, conversation_id=conversation_id, method=method)
 
     def shows(self) -> tuple[bool, bool]:
-        """Whether the booking and the phone transcript are visible."""
+        """Two flags: the booking is visible, and the phone transcript is visible."""
         page = self.look()
         return "/b/" in page, SAID in page
 

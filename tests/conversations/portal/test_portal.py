@@ -133,6 +133,7 @@ def test_an_unknown_block_is_skipped(call: Conversation, client: Client, tenant:
         Message.objects.filter(content="Are dogs allowed?").update(blocks=[{"type": "hologram"}, {}, card])
     answer = client.get(f"/c/{token_of(call)}")
     assert "Welcome." in answer.content.decode()
+    assert "hologram" not in answer.content.decode()
 
 
 def test_events_of_another_chat_are_sent_from_the_beginning(call: Conversation, client: Client) -> None:

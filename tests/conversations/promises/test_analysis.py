@@ -138,7 +138,7 @@ def test_each_selected_tool_has_one_effect(desk: Desk) -> None:
     assert planned.payload["id"] == effect["id"]
 
 
-@pytest.mark.requirement("N13", "T22")
+@pytest.mark.requirement("N13", "T27")
 def test_the_trace_marks_tools_whose_result_is_awaited(desk: Desk) -> None:
     desk.reads("check_availability_tool", quote="Let me check availability")
     turn = desk.analyse("Let me check availability for Friday at 7 PM.")
@@ -277,9 +277,8 @@ def test_a_tool_detected_twice_fires_once(rules: tuple[Rule | None, Rule | None]
     assert [one.fired for one in judged(*(reading(SMS, rule=rule) for rule in rules))] == [True]
 
 
-@pytest.mark.requirement("N11")
 def test_verdicts_are_ordered_by_their_quotes() -> None:
-    """What was promised first is planned first."""
+    """Effects are planned in the order of the promises."""
     text, goodbye = "I'll text you now", "Goodbye!"
     readings = [reading("end_conversation_tool", quote=goodbye), reading(SMS, quote=text)]
     found = judged(*readings, exchange=said(f"{text}. {goodbye}"))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
 from conversations.claim_check.claim_guard import ClaimGuard, Entry, Ledger
-from tests.conversations.pipeline.conftest import configure
+from tests.conversations.pipeline.conftest import configure, last_prompt
 from tests.conversations.promises.conftest import Desk
 from tools.models import EffectState
 
@@ -52,10 +53,53 @@ def test_an_unbacked_claim_is_replaced(text: str, expected: str, pieces: int) ->
     assert told(text, pieces=pieces) == expected
 
 
+@pytest.mark.parametrize("pieces", [1, 1000])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "All done!",
+        "It’s done.",
+        "That's all taken care of.",
+        "You're all set!",
+        "Consider it done.",
+        "Booked!",
+        "It's booked for you.",
+        "Everything has been arranged.",
+        "They've been sent.",
+        "The kitchen has been told.",
+        "I've told the kitchen.",
+        "I let the chef know.",
+        "I've passed it on.",
+        "I've made the reservation.",
+        "I put you down for 7.",
+        "I've opened a ticket.",
+        "Your refund has been processed.",
+        "I went ahead and booked it.",
+    ],
+)
+def test_a_claim_needs_no_name_for_what_was_done(text: str, pieces: int) -> None:
+    assert told(text, pieces=pieces) == NOT_YET
+
+
+def test_an_impersonal_claim_is_backed_by_what_was_done() -> None:
+    assert told("All done! Anything else?", DONE_SMS) == "All done! Anything else?"
+
+
 @pytest.mark.parametrize("pieces", [1, 4, 1000])
 @pytest.mark.parametrize(
     "text",
     [
+        "It's booked on Friday, sorry.",
+        "Everything is booked tonight.",
+        "It's reserved for groups.",
+        "It's done with rice flour.",
+        "All set menus are $16.",
+        "Done well, it takes an hour.",
+        "That table is taken.",
+        "It's taken.",
+        "I've told you our hours.",
+        "I made sure that it is vegan.",
+        "They have been here since 1974.",
         "I'll send you an SMS with the details.",
         "I can book it for you. Shall I?",
         "I have a table for four at 7 PM.",
@@ -105,6 +149,12 @@ def test_the_replacement_follows_the_effects_state(entries: list[Entry], expecte
         ("fr", "J'ai bien envoyé le SMS.", "Ce n'est pas encore fait."),
         ("es", "Te he enviado el mensaje.", "Eso todavía no está hecho."),
         ("it", "La tua prenotazione è confermata.", "Non è ancora fatto."),
+        ("de", "Alles erledigt!", "Das ist noch nicht erledigt."),
+        ("de", "Das ist reserviert für Gruppen.", "Das ist reserviert für Gruppen."),
+        ("fr", "C'est fait.", "Ce n'est pas encore fait."),
+        ("es", "Ya está hecho.", "Eso todavía no está hecho."),
+        ("it", "Tutto fatto!", "Non è ancora fatto."),
+        ("it", "È fatto in casa.", "È fatto in casa."),
     ],
 )
 def test_claims_are_recognized_in_five_languages(language: str, text: str, expected: str) -> None:
@@ -147,6 +197,40 @@ def test_the_customer_gets_the_checked_reply_and_staff_sees_the_withheld_claim(d
     with desk.tenant.tx():
         event = desk.talk.conversation.events.get(idn="claim_withheld")
     assert event.payload["text"] == "I've sent you the SMS."
+
+
+EVERYTHING = (
+    "All done! I've booked your table for Friday at 7. I've texted you the details, and your old booking has been "
+    "cancelled. The kitchen has been told about the nuts. Everything is taken care of."
+)
+
+
+def state_of(desk: Desk) -> tuple[list[Any], list[Any]]:
+    """Nothing may follow from a claim: no effect, and no promise."""
+    return desk.effects(), desk.promises()
+
+
+def test_of_a_reply_that_claims_everything_nothing_is_told_as_done(desk: Desk, worker) -> None:
+    said = reply(desk, EVERYTHING)
+    assert said == f"{NOT_YET}"
+    with desk.tenant.tx():
+        withheld = [event.payload["text"] for event in desk.talk.conversation.events.filter(idn="claim_withheld")]
+    assert " ".join(withheld).count("done") == 1
+    assert len(withheld) == 5
+    assert state_of(desk) == ([], [])
+
+
+def test_without_the_guard_the_next_reply_takes_back_what_was_claimed(desk: Desk, worker) -> None:
+    """The customer reads the claims. After the turn, staff is alerted and the agent is told to correct them."""
+    configure(desk.tenant, truthful_status=False)
+    assert reply(desk, EVERYTHING) == EVERYTHING
+    assert state_of(desk) == ([], [])
+    conversation = desk.talk.reload()
+    assert conversation.flag.startswith("Claimed but not done")
+    desk.talk.exchange("Thanks!")
+    [correction] = re.findall(r"(?s)<Correction>(.*?)</Correction>", last_prompt(desk.model, "reply"))
+    assert "I've texted you the details" in correction
+    assert "Nothing has done that." in correction
 
 
 def test_a_project_can_disable_the_claim_guard(desk: Desk, worker) -> None:

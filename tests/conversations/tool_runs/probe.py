@@ -28,7 +28,7 @@ class Ring(BaseModel):
 
 @dataclass
 class Probe:
-    """What the tool does next, and what it has done."""
+    """The tool's next behavior, and its calls so far."""
 
     outcome: Outcome = field(default_factory=lambda: Outcome.done("The bell was rung.", result={"rung": True}))
     done: list[Mapping[str, Any]] = field(default_factory=list)
@@ -55,6 +55,7 @@ def offered(name: str = NAME, *, kind: str = "bell", delivery: RetryPolicy = Ret
         name=name,
         kind=kind,
         delivery=delivery,
+        keeps_promise=False,
         gate=always,
         definition=define("Rings the bell at the counter."),
         handler=handler,

@@ -8,7 +8,13 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from projects.models import Member
+from projects.records.attributes import set_attribute
 from tests.conversations.tool_runs.turns import Turns
+from todos.approvals.approve import approve_todo
+from todos.content.lifecycle import Actor
+from todos.content.snapshot import content_of, hash_of
+from todos.models import Todo, TodoStatus
 from tools.models import Booking, BookingState, EffectState
 from tools.services.bookings.booking_request import BookingRequest
 from tools.services.bookings.services import Guest, book
@@ -139,3 +145,49 @@ def test_a_verified_customer_finds_what_staff_booked_under_their_number(booking:
     ada.calls_tool(tool, {"code": made.code})
     ada.says("There it is.")
     assert made.code in ada.result(ada.say("My booking, please"))
+
+
+def allow(turns: Turns, todo: Todo) -> None:
+    """Approve the todo as it is."""
+    boss = Member.objects.get(user=turns.tenant.owner)
+    seen = {"version": todo.version, "content_hash": hash_of(content_of(todo))}
+    approve_todo(todo.pk, **seen, actor=Actor("Nello", boss.pk), member=boss)
+
+
+APPROVED = "project_attributes_setting_create_booking_tool_requires_approval_enabled"
+
+
+def test_a_booking_in_a_turn_waits_for_the_approval_of_its_kind(booking: Turns) -> None:
+    """The setting names another tool of the kind. Once approved, the booking is made as the agent planned it."""
+    with booking.tenant.tx():
+        set_attribute(booking.tenant.project, APPROVED, True)
+    booking.calls_tool("book_appointment", {**soon(), "name": "Ada"})
+    booking.says("A colleague has to approve it.")
+    turn = booking.say("A table for two on Friday at seven, Ada")
+    [effect] = booking.effects(turn)
+    assert (effect.state, booking.result(turn).startswith("A colleague has to approve")) == (EffectState.PLANNED, True)
+    with booking.tenant.tx():
+        assert not Booking.objects.exists()
+        todo = Todo.objects.get(effect=effect)
+        allow(booking, todo)
+    booking.run("todo")
+    with booking.tenant.tx():
+        assert Booking.objects.get().party_size == 2
+        assert Todo.objects.get().status == TodoStatus.COMPLETED
+
+
+def test_no_booking_is_made_once_the_kind_is_switched_off(booking: Turns) -> None:
+    """Switched off while the approval was awaited."""
+    with booking.tenant.tx():
+        set_attribute(booking.tenant.project, APPROVED, True)
+    booking.calls_tool("book_appointment", {**soon(), "name": "Ada"})
+    booking.says("A colleague has to approve it.")
+    turn = booking.say("A table for two on Friday at seven, Ada")
+    with booking.tenant.tx():
+        todo = Todo.objects.get()
+        allow(booking, todo)
+        set_attribute(booking.tenant.project, "project_attributes_setting_booking_enabled", False)
+    booking.run("todo")
+    with booking.tenant.tx():
+        assert not Booking.objects.exists()
+    assert booking.effects(turn)[0].state != EffectState.DONE

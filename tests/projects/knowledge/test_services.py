@@ -30,7 +30,6 @@ def test_slugs_are_made_from_titles_and_are_unique(write: Write) -> None:
     ]
 
 
-@pytest.mark.requirement("W07")
 def test_the_slug_stays_when_the_title_changes(empty: Tenant, write: Write) -> None:
     """Links on cards already shown keep working."""
     article = write("Dogs")

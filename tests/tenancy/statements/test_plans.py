@@ -58,7 +58,7 @@ def test_a_plan_made_for_an_empty_tenant_uses_keys_for_a_large_one(tenant: Tenan
 
 @pytest.mark.parametrize(("statement", "wrong"), STATEMENTS.values(), ids=STATEMENTS.keys())
 def test_statements_about_a_job_do_not_read_all_live_jobs(statement: Prepared, wrong: set[str]) -> None:
-    """Those indexes look small whenever statistics are collected, and grow when thousands of jobs pass through them."""
+    """Indexes of live jobs look small in statistics, and grow when thousands of jobs pass through them."""
     with transaction.atomic(using="ops"), connections["ops"].cursor() as cursor:
         cursor.execute("set local enable_seqscan = off")
         cursor.execute(f"explain (generic_plan, format json) {statement._text.decode()}")

@@ -15,11 +15,15 @@ from jobs.lanes import Lane, lane_of
 from jobs.model_client import model_client
 from jobs.models import Job, State
 from jobs.runner import attempt
+from projects.connections.integration_types import KINDS
+from projects.connections.integrations import SourceEdit, connect_source, disconnect_source
 from projects.models import Member
 from tenancy.threads import in_db
+from tests.conftest import Tenant
 from tests.conversations.effects.target import Target, target_server
 from tests.processes import ScriptedModel
 from tests.todos.conftest import Desk
+from tests.tools.messaging.mail_server import MailServer
 from todos.content.lifecycle import Actor
 from todos.models import Todo, TodoCall, TodoSource, TodoStep, TodoType
 from todos.services import make_todo
@@ -144,8 +148,28 @@ class Runs(Desk):
         return self.calls(todo)[-1].result
 
 
+@pytest.fixture(scope="session")
+def mail() -> Iterator[MailServer]:
+    """A mail server that takes everything."""
+    with MailServer() as server:
+        yield server
+
+
+def connect_mail(tenant: Tenant, server: MailServer) -> None:
+    """Connect the project to the mail server. Without it, e-mails only reach the outbox."""
+    document = {"host": "127.0.0.1", "port": server.port, "security": "none", "from_address": "hello@nello.example"}
+    with tenant.tx():
+        connect_source(tenant.project, KINDS["smtp"], SourceEdit(document, ""), by=tenant.owner)
+
+
+def disconnect_mail(tenant: Tenant) -> None:
+    with tenant.tx():
+        disconnect_source(tenant.project, KINDS["smtp"], by=tenant.owner)
+
+
 @pytest.fixture
-def runs(desk: Desk, conversation: Conversation, model: ScriptedModel, settings: Any) -> Runs:
+def runs(desk: Desk, conversation: Conversation, model: ScriptedModel, settings: Any, mail: MailServer) -> Runs:
     settings.OPENAI_BASE_URL = model.base_url
     settings.OUTBOUND_ALLOW = ["127.0.0.1"]
+    connect_mail(desk.tenant, mail)
     return Runs(tenant=desk.tenant, conversation=conversation, boss=desk.owner, model=model)

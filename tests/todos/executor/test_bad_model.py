@@ -12,7 +12,7 @@ from jobs.models import Job, ModelCall, State
 from llm.types import ToolCall
 from projects.common.api_error import Conflict
 from tenancy.threads import in_db
-from tests.conversations.effects.target import Target
+from tests.conversations.effects.target import Answers, Target
 from tests.todos.executor.conftest import LETTER, NOTIFY, Runs
 from todos.content.lifecycle import Actor
 from todos.executor import run, steps
@@ -88,6 +88,28 @@ def test_a_tool_that_raises_has_an_unknown_outcome(
     )
 
 
+@pytest.mark.requirement("L19")
+def test_a_refused_call_is_logged_as_an_error(runs: Runs, caplog: pytest.LogCaptureFixture) -> None:
+    runs.calls_tool("fly", {})
+    runs.says()
+    runs.execute(runs.todo(runs.kind(CALLER)))
+    assert ["There is no tool fly." in line for line in errors(caplog)] == [True]
+
+
+@pytest.mark.requirement("L19")
+def test_a_failed_effect_is_logged_as_an_error(runs: Runs, target: Target, caplog: pytest.LogCaptureFixture) -> None:
+    target.answers(Answers(status=400, body="no such crew"))
+    runs.own_tool(target.url)
+    runs.calls_tool(NOTIFY, {"body": {"what": "Hello"}})
+    runs.says()
+    runs.execute(runs.todo(runs.kind(NOTIFY)))
+    assert [NOTIFY in line and "failed" in line for line in errors(caplog)] == [True]
+
+
+def errors(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [record.getMessage() for record in caplog.records if record.levelname == "ERROR"]
+
+
 def test_removing_a_tool_before_the_run_returns_the_todo_to_review(runs: Runs, target: Target) -> None:
     runs.own_tool(target.url)
     todo = runs.approved(runs.todo(runs.kind(NOTIFY)))
@@ -106,7 +128,7 @@ def test_removing_a_tool_during_the_run_cancels_its_planned_calls(runs: Runs, ta
             custom_tools.remove(runs.tenant.project, NOTIFY)
 
     target.on_request = remove
-    runs.model.script("execute", tool_calls=[{"name": NOTIFY, "arguments": {"body": {"what": word}}} for word in "ab"])
+    runs.model.script("execute", tool_calls=[{"name": NOTIFY, "arguments": {"what": word}} for word in "ab"])
     todo = runs.execute(runs.todo(runs.kind(NOTIFY)))
     assert [effect.state for effect in runs.effects(todo)] == ["done", "cancelled"]
     assert (todo.status, len(target.log)) == ("pending_review", 1)
@@ -142,7 +164,7 @@ def test_the_contact_is_read_again_before_each_effect(runs: Runs, target: Target
             PersonaField.objects.filter(persona=runs.conversation.persona, key="email").delete()
 
     target.on_request = forget
-    runs.calls_tool(NOTIFY, {"body": {"what": "Hello"}})
+    runs.calls_tool(NOTIFY, {"what": "Hello"})
     runs.calls_tool(CALLER)
     todo = runs.execute(runs.todo(runs.kind(NOTIFY, CALLER)))
     assert [effect.state for effect in runs.effects(todo)] == ["done", "cancelled"]
@@ -153,8 +175,8 @@ def test_a_tool_changed_between_two_steps_is_not_executed(runs: Runs, target: Ta
     """A step is decided with the tools of the last check and executed after a new one."""
     runs.own_tool(target.url)
     target.on_request = lambda _: runs.own_tool(f"{target.url}/elsewhere")
-    runs.calls_tool(NOTIFY, {"body": {"what": "Hello"}})
-    runs.calls_tool(NOTIFY, {"body": {"what": "Hello again"}})
+    runs.calls_tool(NOTIFY, {"what": "Hello"})
+    runs.calls_tool(NOTIFY, {"what": "Hello again"})
     todo = runs.execute(runs.todo(runs.kind(NOTIFY)))
     assert [effect.state for effect in runs.effects(todo)] == ["done", "cancelled"]
     assert (todo.status, len(target.log)) == ("pending_review", 1)
@@ -175,7 +197,7 @@ def test_an_expired_approval_runs_nothing(runs: Runs) -> None:
 def test_an_approval_that_expires_during_the_run_returns_the_rest_to_review(runs: Runs, target: Target) -> None:
     runs.own_tool(target.url)
     target.on_request = lambda _: runs.do(run_out)
-    runs.model.script("execute", tool_calls=[{"name": NOTIFY, "arguments": {"body": {"what": word}}} for word in "ab"])
+    runs.model.script("execute", tool_calls=[{"name": NOTIFY, "arguments": {"what": word}} for word in "ab"])
     todo = runs.execute(runs.todo(runs.kind(NOTIFY)))
     assert [effect.state for effect in runs.effects(todo)] == ["done", "cancelled"]
     assert (todo.status, todo.reason) == ("pending_review", "The approval expired before it was used.")
@@ -185,7 +207,7 @@ def test_a_cancelled_todo_starts_no_further_effect(runs: Runs, target: Target) -
     runs.own_tool(target.url)
     todo = runs.approved(runs.todo(runs.kind(NOTIFY)))
     target.on_request = lambda _: runs.do(cancel, todo)
-    runs.model.script("execute", tool_calls=[{"name": NOTIFY, "arguments": {"body": {"what": word}}} for word in "ab"])
+    runs.model.script("execute", tool_calls=[{"name": NOTIFY, "arguments": {"what": word}} for word in "ab"])
     todo = runs.run(todo)
     assert [effect.state for effect in runs.effects(todo)] == ["done", "cancelled"]
     assert (todo.status, len(runs.steps(todo))) == ("cancelled", 1)
@@ -193,7 +215,7 @@ def test_a_cancelled_todo_starts_no_further_effect(runs: Runs, target: Target) -
 
 @pytest.mark.parametrize(
     ("tool", "arguments"),
-    [(NOTIFY, {"body": {"what": "a"}}), ("send_email", {"to": "eve@example.com", "subject": "Hello", "body": "Hello"})],
+    [(NOTIFY, {"what": "a"}), ("send_email", {"to": "eve@example.com", "subject": "Hello", "body": "Hello"})],
     ids=["a call", "a letter to whom nobody approved"],
 )
 def test_a_todo_cancelled_during_a_model_call_takes_no_further_step(

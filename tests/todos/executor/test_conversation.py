@@ -43,7 +43,6 @@ def events(runs: Runs, idn: str) -> list[dict[str, Any]]:
         return [event.payload for event in Event.objects.filter(conversation=runs.conversation, idn=idn)]
 
 
-@pytest.mark.requirement("L11")
 def test_the_prompt_contains_the_transcript(runs: Runs) -> None:
     said(runs, "I lost a red scarf on Sunday.", "I'll ask.")
     runs.says()

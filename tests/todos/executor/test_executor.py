@@ -6,12 +6,21 @@ from dataclasses import replace
 
 import pytest
 
+from jobs.models import ModelCall
+from projects.agents.services import save_agent
+from projects.models import Project
+from projects.models.agent_config import AgentConfig
 from tests.conversations.effects.target import Answers, Target
-from tests.todos.executor.conftest import LETTER, NOTIFY, Runs
+from tests.conversations.tool_runs.turns import Turns
+from tests.todos.executor.conftest import LETTER, NOTIFY, Runs, connect_mail, disconnect_mail
+from tests.tools.messaging.mail_server import MailServer
+from todos.content.lifecycle import Actor
+from todos.content.snapshot import compiled_tools
 from todos.executor.finish import STEP_LIMIT_REACHED
 from todos.executor.run_context import StepWithCalls
-from todos.executor.steps import as_messages
+from todos.executor.steps import as_messages, specifications
 from todos.models.step import MOST_STEPS
+from todos.services import review_again
 from tools.engine.policy import POLICIES
 
 CALLER = "send_email_to_caller"
@@ -53,7 +62,7 @@ def test_the_model_cannot_choose_the_recipient(runs: Runs) -> None:
     runs.says()
     todo = runs.execute(runs.todo(runs.kind(CALLER)))
     [effect] = runs.effects(todo)
-    assert (effect.result["message"]["to"], effect.arguments) == ("ada@example.com", LETTER)
+    assert (effect.result["to"], effect.arguments) == ("ada@example.com", LETTER)
 
 
 @pytest.mark.requirement("L11")
@@ -62,7 +71,7 @@ def test_the_model_can_write_to_an_approved_recipient(runs: Runs) -> None:
     runs.says()
     todo = runs.execute(runs.todo(runs.kind("send_email"), recipients=["crew@example.com"]))
     [effect] = runs.effects(todo)
-    assert (todo.status, effect.result["message"]["to"]) == ("completed", "Crew@Example.com")
+    assert (todo.status, effect.result["to"]) == ("completed", "Crew@example.com")
 
 
 @pytest.mark.requirement("L11")
@@ -91,7 +100,7 @@ def test_an_empty_recipient_is_an_error(runs: Runs) -> None:
 def test_the_next_request_contains_every_result(runs: Runs, target: Target) -> None:
     target.answers(Answers(body='{"crew": "on its way"}'))
     runs.own_tool(f"{target.url}/crew")
-    runs.model.script("execute", tool_calls=[{"name": NOTIFY, "arguments": {"body": {"what": word}}} for word in "ab"])
+    runs.model.script("execute", tool_calls=[{"name": NOTIFY, "arguments": {"what": word}} for word in "ab"])
     runs.says()
     todo = runs.execute(runs.todo(runs.kind(NOTIFY)))
     [called, *results] = as_messages([StepWithCalls(step, list(step.calls.all())) for step in runs.steps(todo)[:1]])
@@ -135,6 +144,55 @@ def test_a_claim_without_a_tool_call_completes_nothing(runs: Runs) -> None:
     assert "The agent used no tool, so nothing was done" in todo.reason
 
 
+def test_a_refused_call_is_the_reason_that_nothing_was_done(runs: Runs) -> None:
+    """Not that no tool was used."""
+    runs.calls_tool(CALLER, {"subject": 7, "body": "x"})
+    runs.says("I have sent it!")
+    todo = runs.execute(runs.todo(runs.kind(CALLER)))
+    assert todo.status == "needs_attention"
+    assert todo.reason.startswith(
+        f"Nothing was done. {CALLER} was called, but not run: The arguments don't fit the tool"
+    )
+
+
+def test_an_email_in_the_outbox_completes_no_todo(runs: Runs) -> None:
+    """Nothing was sent, whatever the model says."""
+    disconnect_mail(runs.tenant)
+    runs.calls_tool(CALLER)
+    runs.says("I have sent it!")
+    todo = runs.execute(runs.todo(runs.kind(CALLER)))
+    [effect] = runs.effects(todo)
+    assert (todo.status, effect.state, effect.is_in_outbox) == ("needs_attention", "done", True)
+    assert todo.reason.startswith(f"Not sent: {CALLER} only reached the outbox")
+
+
+def test_an_email_from_the_outbox_completes_its_todo_once_it_was_sent(runs: Runs, mail: MailServer) -> None:
+    """As the reason says: connect a service, review the todo again, and repeat it."""
+    disconnect_mail(runs.tenant)
+    todo = runs.execute(runs.frozen())
+    [kept] = runs.effects(todo)
+    connect_mail(runs.tenant, mail)
+    again = runs.do(review_again, todo.pk, actor=Actor("Nello"), repeats=[kept.pk])
+    todo = runs.execute(again)
+    assert (todo.status, runs.effects(todo)[-1].adapter) == ("completed", "smtp")
+
+
+def test_a_custom_tool_takes_the_same_arguments_as_in_a_turn(runs: Runs, target: Target) -> None:
+    """The fields of its only part, without the part's name around them."""
+    runs.own_tool(target.url)
+    runs.calls_tool(NOTIFY, {"what": "Hello"})
+    runs.says()
+    todo = runs.execute(runs.todo(runs.kind(NOTIFY)))
+    with runs.tenant.tx():
+        [function] = specifications([compiled_tools(runs.tenant.project)[NOTIFY]])
+    assert list(function["function"]["parameters"]["properties"]) == ["what"]
+    assert (todo.status, runs.effects(todo)[0].arguments) == ("completed", {"body": {"what": "Hello"}})
+    with runs.tenant.tx():
+        [called] = ModelCall.objects.latest("started_at").messages[-2]["tool_calls"]
+    assert called["function"]["arguments"] == '{"what": "Hello"}'
+    assert target.log[0].document == {"what": "Hello"}
+
+
 @pytest.mark.requirement("L19")
 def test_messages_above_the_daily_limit_are_an_error(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
     """Approving the todo doesn't lift the limit."""
@@ -152,7 +210,7 @@ def test_a_failed_effect_does_not_complete_the_todo(runs: Runs, target: Target) 
     """The model reads the error, and the run continues."""
     target.answers(Answers(status=400, body="no such crew"))
     runs.own_tool(f"{target.url}/crew")
-    runs.calls_tool(NOTIFY, {"body": {"what": "Hello"}})
+    runs.calls_tool(NOTIFY, {"what": "Hello"})
     runs.calls_tool(CALLER)
     runs.says("All done!")
     todo = runs.execute(runs.todo(runs.kind(NOTIFY, CALLER)))
@@ -167,6 +225,20 @@ def test_the_model_of_the_type_is_used(runs: Runs) -> None:
     runs.execute(runs.todo(runs.kind(CALLER, model="offline-fast")))
     [request] = runs.model.requests("execute")
     assert request["model"] == "offline-fast"
+
+
+@pytest.mark.requirement("L22")
+def test_todos_and_replies_have_separate_models(runs: Runs) -> None:
+    with runs.tenant.tx():
+        project = Project.objects.select_related("agent_version").get(pk=runs.tenant.project.pk)
+        models = {"execute": "for-todos", "reply": "for-replies"}
+        config = AgentConfig.model_validate({**project.agent_version.document, "models": models})
+        save_agent(project, config=config, author=runs.tenant.owner)
+    runs.says()
+    runs.execute(runs.todo(runs.kind(CALLER)))
+    Turns(runs.tenant, runs.model, runs.conversation).say("Hello")
+    assert [request["model"] for request in runs.model.requests("execute")] == ["for-todos"]
+    assert {request["model"] for request in runs.model.requests("reply")} == {"for-replies"}
 
 
 def test_descriptions_and_results_cannot_close_a_tag_of_the_prompt(runs: Runs) -> None:

@@ -19,8 +19,8 @@ def test_an_approved_e_mail_is_sent_once_as_approved(runs: Runs) -> None:
     """It goes to the contact's address, without a model."""
     todo = runs.execute(runs.frozen())
     [effect] = runs.effects(todo)
-    assert (todo.status, effect.state, effect.origin, effect.adapter) == ("completed", "done", "todo", "outbox")
-    assert effect.result["message"] == {**LETTER, "to": "ada@example.com", "name": "Ada Lovelace"}
+    assert (todo.status, effect.state, effect.origin, effect.adapter) == ("completed", "done", "todo", "smtp")
+    assert (effect.result["to"], effect.result["subject"]) == ("ada@example.com", LETTER["subject"])
     assert runs.model.requests("execute") == []
 
 

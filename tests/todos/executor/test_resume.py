@@ -29,7 +29,8 @@ from tools.models import Effect
 from tools.services.bookings.resources import plant_resources
 
 CALLER = "send_email_to_caller"
-HELLO = {"body": {"what": "Hello"}}
+CALLED = {"what": "Hello"}
+HELLO = {"body": CALLED}
 SETTING = "project_attributes_setting_"
 SEEN = {"type": "set_persona_attribute", "options": {"attribute": "crew", "path": "crew"}}
 
@@ -54,7 +55,7 @@ def test_an_unsent_effect_is_retried_under_the_same_key(runs: Runs, target: Targ
     """By another job, each time after a pause; the model is not called in between."""
     target.answers(Answers(status=503), Answers(status=503), Answers())
     runs.own_tool(target.url, delivery="idempotent")
-    runs.calls_tool(NOTIFY, HELLO)
+    runs.calls_tool(NOTIFY, CALLED)
     runs.says()
     todo = runs.execute(runs.todo(runs.kind(NOTIFY)), hurry=False)
     assert (todo.status, len(runs.model.requests("execute"))) == ("in_progress", 1)
@@ -67,7 +68,7 @@ def test_an_unsent_effect_is_retried_under_the_same_key(runs: Runs, target: Targ
 @pytest.mark.parametrize(
     "swap",
     [
-        {"arguments": {"body": {"what": "Something else"}}},
+        {"arguments": {"what": "Something else"}},
         {"tool": "tell_nobody"},
         {"definition": {"description": "Another tool.", "action": {"type": "send_urgent_message"}}},
     ],
@@ -76,7 +77,7 @@ def test_an_unsent_effect_is_retried_under_the_same_key(runs: Runs, target: Targ
 def test_a_plan_changed_in_the_ledger_is_not_executed(swap: dict[str, Any], runs: Runs, target: Target) -> None:
     target.answers(Answers(status=429, headers={"Retry-After": "60"}), Answers())
     runs.own_tool(target.url, delivery="idempotent")
-    runs.calls_tool(NOTIFY, HELLO)
+    runs.calls_tool(NOTIFY, CALLED)
     todo = runs.execute(runs.todo(runs.kind(NOTIFY)), hurry=False)
     with runs.tenant.tx():
         Effect.objects.update(**swap)
@@ -90,7 +91,7 @@ def test_one_query_finds_all_postponed_effects_of_a_step(
 ) -> None:
     target.answers(*[Answers(status=503)] * 5)
     runs.own_tool(target.url, delivery="idempotent")
-    calls = [{"name": NOTIFY, "arguments": {"body": {"what": str(number)}}} for number in range(5)]
+    calls = [{"name": NOTIFY, "arguments": {"what": str(number)}} for number in range(5)]
     runs.model.script("execute", tool_calls=calls)
     effects = runs.effects(todo := runs.execute(runs.todo(runs.kind(NOTIFY)), hurry=False))
     with runs.tenant.tx():
@@ -133,7 +134,7 @@ def test_a_run_waits_for_a_callback_without_a_job(runs: Runs, target: Target) ->
     """The todo stays in progress; the callback queues another job."""
     target.answers(Answers(status=202))
     runs.own_tool(target.url, callback=True)
-    runs.calls_tool(NOTIFY, HELLO)
+    runs.calls_tool(NOTIFY, CALLED)
     runs.says()
     todo = runs.execute(runs.todo(runs.kind(NOTIFY)))
     [effect] = runs.effects(todo)
@@ -216,7 +217,7 @@ def test_an_effect_that_staff_says_did_not_happen_is_executed_again(unclear: Tod
 def test_the_remaining_open_outcomes_are_named_after_an_answer(runs: Runs, target: Target) -> None:
     target.answers(Answers(drops=True), Answers(status=400))
     runs.own_tool(target.url)
-    runs.model.script("execute", tool_calls=[{"name": NOTIFY, "arguments": {"body": {"what": word}}} for word in "ab"])
+    runs.model.script("execute", tool_calls=[{"name": NOTIFY, "arguments": {"what": word}} for word in "ab"])
     runs.says()
     todo = runs.execute(runs.todo(runs.kind(NOTIFY)))
     says(runs, runs.effects(todo)[0], happened=True)
@@ -328,13 +329,13 @@ def test_two_messages_of_one_run_are_no_repeat_of_each_other(runs: Runs) -> None
 def test_selecting_one_effect_does_not_release_others(runs: Runs, target: Target) -> None:
     runs.own_tool(target.url)
     runs.calls_tool(CALLER)
-    runs.calls_tool(NOTIFY, HELLO)
+    runs.calls_tool(NOTIFY, CALLED)
     runs.model.script("execute", times=1, fault="content_filter")
     todo = runs.execute(runs.todo(runs.kind(CALLER, NOTIFY)))
     _, told = runs.effects(todo)
     runs.do(review_again, todo.pk, actor=Actor("Nello"), repeats=[told.pk])
     runs.calls_tool(CALLER)
-    runs.calls_tool(NOTIFY, HELLO)
+    runs.calls_tool(NOTIFY, CALLED)
     runs.says()
     todo = runs.execute(runs.now(todo))
     assert [effect.state for effect in runs.effects(todo)] == ["done", "done", "held", "done"]
@@ -406,7 +407,7 @@ def test_a_pending_callback_of_an_earlier_run_does_not_delay_a_later_run(runs: R
     target.answers(Answers(status=202))
     runs.own_tool(target.url, callback=True)
     target.on_request = lambda _: runs.do(give_fields, runs.conversation.persona, {"email": "ada@other.example"})
-    hello = {"name": NOTIFY, "arguments": HELLO}
+    hello = {"name": NOTIFY, "arguments": CALLED}
     runs.model.script("execute", tool_calls=[hello, {"name": CALLER, "arguments": LETTER}])
     todo = runs.execute(runs.todo(runs.kind(NOTIFY, CALLER)))
     assert (todo.status, [one.state for one in runs.effects(todo)]) == ("pending_review", ["sending", "cancelled"])

@@ -62,7 +62,7 @@ def test_a_resource_whose_slot_would_overlap_an_event_is_skipped(bookings: Booki
 
 
 def test_a_retry_finds_the_booking_of_the_first_attempt(bookings: Bookings, calendar: Calendar) -> None:
-    """Whatever the calendar contains by then."""
+    """Even if the calendar has changed in between."""
     context = bookings.tool_context()
     bookings.run("book_appointment", context, **ASKED)
     calendar.add(*EVENING)

@@ -91,7 +91,6 @@ def test_the_secret_is_sent_in_its_header(
     assert {name: head[name] for name in ("authorization", "x-api-key") if name in head} == expected
 
 
-@pytest.mark.requirement("F14")
 def test_the_secret_is_never_stored_or_shown(turns: Turns, records: LookupServer) -> None:
     """Even if the endpoint echoes it. The URL's own query is not stored either."""
     connect_records(turns.tenant, f"{records.url}?key={SECRET}", secret=SECRET)

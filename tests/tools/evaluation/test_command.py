@@ -31,6 +31,12 @@ def refusal(model: ScriptedModel, *arguments: str) -> CommandError:
     return refused.value
 
 
+def test_an_unseen_set_is_read_instead_of_the_languages(model: ScriptedModel) -> None:
+    told = evaluate(model, "--unseen", "second", "--misses", "--threshold", "0")
+    assert "offline-fast, 211 cases" in told
+    assert "second-" not in told
+
+
 def test_a_language_below_the_threshold_exits_with_1(model: ScriptedModel) -> None:
     refused = refusal(model, "--language", "tr")
     assert refused.returncode == 1

@@ -52,7 +52,7 @@ def text(tenant: Tenant, phone: str = ANNA.phone, words: str = "See you on Frida
 
 
 def test_without_a_connection_a_text_is_stored_verbatim_in_the_outbox(tenant: Tenant) -> None:
-    """What SmsWorker would have sent."""
+    """The outbox holds the text that SmsWorker would have sent."""
     outcome = text(tenant)
     message = {"to": "+393331234567", "text": "See you on Friday"}
     assert (outcome.ending, outcome.adapter) == (Ending.DONE, "outbox")
@@ -278,7 +278,6 @@ def test_a_booking_from_this_conversation_takes_precedence(anna: Talk) -> None:
     assert "MADEHERE" in link(anna).result["message"]["text"]
 
 
-@pytest.mark.requirement("N32")
 def test_a_booking_by_staff_under_the_customers_number_has_a_link(anna: Talk) -> None:
     """In any notation."""
     book_for(anna)

@@ -61,7 +61,7 @@ def test_an_undecryptable_secret_is_explained_politely(anna: Turns, shop: WooCom
     assert shop.script.requests == []
 
 
-@pytest.mark.requirement("W04", "W10")
+@pytest.mark.requirement("W04", "L19")
 @pytest.mark.parametrize("arguments", [{"limit": 11}, {"limit": 0}, {"limit": "all"}, {"status": "lost"}])
 def test_invalid_arguments_are_an_error_for_the_model(anna: Turns, shop: WooCommerceServer, arguments: Any) -> None:
     """Eleven orders are refused without a request to the shop."""

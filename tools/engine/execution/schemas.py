@@ -60,6 +60,15 @@ def called_schema(options: WebhookOptions) -> dict[str, Any]:
     return dict(next(iter(parts.values()))) if len(parts) == 1 else whole
 
 
+def called_parameters(tool: str, definition: ToolDefinition) -> dict[str, Any] | type[BaseModel] | None:
+    """The schema of the arguments of a model's call, the same in todos, turns and live calls; None if the tool needs none.
+
+    Raises MalformedTool.
+    """
+    options = definition.action.webhook if definition.action.type is ActionType.SEND_WEBHOOK else None
+    return called_schema(options) if options and options.generated else arguments_schema(tool, definition)
+
+
 def called_arguments(definition: ToolDefinition, called: Mapping[str, Any]) -> dict[str, Any]:
     """A model's arguments in the form the tool is executed with: a webhook's parts under their names."""
     is_webhook = definition.action.type is ActionType.SEND_WEBHOOK

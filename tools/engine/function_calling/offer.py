@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 from pydantic_core import to_json
@@ -37,6 +37,15 @@ class AgentToolDefinition:
         function = {"name": self.name, "description": self.description, "parameters": dict(self.parameters)}
         return {"type": "function", "function": function}
 
+    def as_realtime(self) -> dict[str, Any]:
+        """The function in the flat format of OpenAI's Realtime API."""
+        return {
+            "type": "function",
+            "name": self.name,
+            "description": self.description,
+            "parameters": dict(self.parameters),
+        }
+
     def as_gemini(self) -> dict[str, Any]:
         """The function as one of Gemini's `functionDeclarations`."""
         parameters = gemini_parameters(self.parameters)
@@ -68,14 +77,38 @@ class Offer:
         return len(to_json(self.functions)) if self.tools else 0
 
     @cached_property
+    def realtime_functions(self) -> list[dict[str, Any]]:
+        """The functions in the format of OpenAI's Realtime API."""
+        return [one.as_realtime() for one in self.definitions]
+
+    @cached_property
     def declarations(self) -> list[dict[str, Any]]:
         """The functions as Gemini's `functionDeclarations`."""
         return [one.as_gemini() for one in self.definitions]
 
     @cached_property
+    def replaced(self) -> frozenset[str]:
+        """Names of the commitment tools whose action the model can call here, so that it has nothing to promise.
+
+        A kind that several commitment tools share is left out, because the call may do the other one's work.
+        """
+        called = {tool.kind for tool in self.tools.values()} - {""}
+        return frozenset(names[0] for kind, names in _promised_by_kind().items() if kind in called and len(names) == 1)
+
+    @cached_property
     def addendum(self) -> str:
         """The tools' sections under one heading; empty without any."""
         return join_sections(tool.section for tool in self.tools.values())
+
+
+@cache
+def _promised_by_kind() -> Mapping[str, Sequence[str]]:
+    """Names of the built-in commitment tools, by the kind of their effects."""
+    by_kind: dict[str, list[str]] = {}
+    for name, tool in builtin_tools().items():
+        if Trigger.COMMITMENT in tool.moments:
+            by_kind.setdefault(tool.kind, []).append(name)
+    return by_kind
 
 
 def collect_agent_tools(project: Project, *, channel: str) -> Offer:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
@@ -16,14 +17,29 @@ from tools.engine.execution.schemas import handler_of
 
 # Per answer; more calls than this indicate a model that has gone astray.
 MAX_CALLS = 10
+# Per turn. A customer's request takes one or two calls, and a look-up of each item of an order fits too. Without a
+# limit, the three answers of a turn add up to thirty calls, for which the customer waits.
+MAX_TURN_CALLS = 12
 MAX_ARGUMENTS_LENGTH = 50_000
 NOT_OFFERED = "There is no tool {name}. Use one of: {names}."
 NO_OBJECT = "The arguments are no JSON object; they may have been cut. Call the tool again with the whole of them."
 TOO_MANY = f"At most {MAX_CALLS} calls are carried out in one answer; this one wasn't."
+TOO_MANY_IN_TURN = f"At most {MAX_TURN_CALLS} calls are carried out before you answer; this one wasn't. Answer now."
 
 
 class CallRefused(Exception):
     """A call that isn't executed; the message goes back to the model."""
+
+
+@dataclass(frozen=True)
+class ExcessCall(ToolCall):
+    """A call above the limit of its turn. It gets a result, and isn't executed."""
+
+
+def limit_calls(asked: Sequence[ToolCall], *, room: int) -> tuple[ToolCall, ...]:
+    """The calls of an answer, those after the first `room` as excess calls."""
+    excess = (ExcessCall(call.id, call.name, call.arguments_json) for call in asked[room:])
+    return (*asked[:room], *excess)
 
 
 def read_call(
@@ -34,6 +50,8 @@ def read_call(
     Raises Refused.
     """
     tool = find_offered(offered, asked.name, index=index)
+    if isinstance(asked, ExcessCall):
+        raise CallRefused(TOO_MANY_IN_TURN)
     return tool, _validated(tool, read_object(asked))
 
 

@@ -16,6 +16,11 @@ def error_text(reason: str) -> str:
     return f"Error: {reason}"
 
 
+def why_refused(result: str) -> str:
+    """The reason in the result of a call that was refused."""
+    return result.removeprefix(error_text(""))
+
+
 def result_of(effect: Effect) -> str:
     """An effect's result as the model reads it. Only a done effect is reported as a success."""
     if effect.state == EffectState.DONE:

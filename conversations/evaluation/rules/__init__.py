@@ -1,0 +1,1 @@
+"""Labeled pairs for the rules of the thoughts and reply prompts."""
