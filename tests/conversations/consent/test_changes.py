@@ -8,12 +8,14 @@ import pytest
 from django.test import Client
 
 from conversations.common.consents import is_withdrawn_at
+from conversations.handover.requests import request_person
 from conversations.models import ConsentChange, ConsentSource, PersonaField
 from conversations.models.persona import Strength
 from conversations.turns.services import give_fields, set_observed_field
 from tests.conftest import Tenant
 from tests.conversations.conftest import Talk, begin
 from tests.conversations.pipeline.test_facts import fact, keep, known
+from tools.services.support.escalations import offer_person
 
 NEVER, AGAIN = "Please never text me", "You may text me again"
 PHONE, DIGITS = "+39 333 123 4567", "393331234567"
@@ -126,16 +128,21 @@ def test_a_refusal_binds_the_address_in_lower_case(talk: Talk) -> None:
     assert is_refused_at(talk.tenant, "ada@example.com", "email")
 
 
-@pytest.mark.parametrize("source", ["observer", "API", "tool"])
+@pytest.mark.parametrize("source", ["observer", "API", "tool", "lead"])
 def test_a_refusal_binds_the_number_that_becomes_known_later(talk: Talk, source: str) -> None:
     says(talk, NEVER, "false")
     if source == "observer":
         says(talk, "It's +39 333 123 4567", PHONE, field="phone")
     elif source == "API":
         give(talk, phone=PHONE)
-    else:
+    elif source == "tool":
         with talk.tenant.tx():
             set_observed_field(talk.reload().persona, "phone", PHONE)
+    else:
+        with talk.tenant.tx():
+            where = {"project_id": talk.tenant.project.pk, "conversation_id": talk.conversation.pk}
+            escalation = offer_person(**where, turn_id=None, effect_id=None, reason="asked")
+            request_person(talk.conversation, escalation.pk, {"phone": PHONE})
     assert is_refused_at(talk.tenant, DIGITS)
     assert history(talk)[-1] == ("sms", False, NEVER, "customer")
 
