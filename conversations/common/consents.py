@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import get_args
 from uuid import UUID
 
@@ -29,7 +30,7 @@ def consent_fact(fact: Fact) -> Fact:
     if fact.field not in OPT_INS:
         return fact
     words = {WITHDRAWN: UNWANTED, GIVEN: WANTED}.get(fact.value, fact.value)
-    return Fact(field=CONSENT_WORDS[consent_of(fact.field)], value=words)
+    return replace(fact, field=CONSENT_WORDS[consent_of(fact.field)], value=words)
 
 
 def is_withdrawn_at(project_id: UUID, consent: Consent, recipients: Collection[str]) -> bool:

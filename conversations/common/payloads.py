@@ -108,6 +108,7 @@ class ConversationPayload(TypedDict):
     channel: Annotated[str, Channel]
     status: Annotated[str, ConversationStatus]
     persona: PersonaPayload
+    fields: Annotated[dict[str, str], "What is known in this conversation alone: fields of the scope `conversation`."]
     metadata: Annotated[dict[str, Any], "The metadata set when the conversation was created."]
     operator: Annotated[OperatorPayload | None, "The operator in charge; null while the agent answers."]
     waiting: bool

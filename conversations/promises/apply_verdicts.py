@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from conversations.context.agreed import booking_words, is_named
 from conversations.context.turn_context import TurnContext
 from conversations.followups.follow_ups import GOODBYE
 from conversations.followups.waits import open_wait
@@ -28,6 +29,7 @@ from tools.engine.verdicts import Judgement, unbacked_claims
 from tools.models import Effect
 
 UNBACKED = "claim_unbacked"
+BOOKING_KINDS = frozenset({"booking", "meeting"})
 LONGEST_CORRECTION = 300
 
 
@@ -92,9 +94,17 @@ def execute(log: ConversationLog, context: TurnContext, judgements: Sequence[Jud
     return Executed(effects=effects, waits=waits)
 
 
-def flag_unbacked_claims(log: ConversationLog, turn: Turn, judgements: Iterable[Judgement]) -> None:
-    """Flag claims of completed actions that no effect backs, and have the next reply correct all of them."""
-    claims = unbacked_claims(judgements, conversation_id=log.conversation.pk)
+def flag_unbacked_claims(log: ConversationLog, context: TurnContext, judgements: Iterable[Judgement]) -> None:
+    """Flag claims of completed actions that no effect backs, and have the next reply correct all of them.
+
+    A booking of the customer from another conversation backs the claim that names it.
+    """
+    turn, booked = context.turn, booking_words(context.agreements, context.config)
+    claims = [
+        claim
+        for claim in unbacked_claims(judgements, conversation_id=log.conversation.pk)
+        if claim.tool.kind not in BOOKING_KINDS or not is_named(claim.quote, booked)
+    ]
     if not claims:
         return
     quotes = list(dict.fromkeys(claim.quote for claim in claims))

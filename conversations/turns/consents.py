@@ -91,7 +91,7 @@ def bind_refusals(persona: Persona) -> None:
 
 
 def _known(persona: Persona) -> dict[str, str]:
-    fields = PersonaField.objects.filter(persona=persona, key__in=(*OPT_INS, *CONTACT_FIELDS))
+    fields = PersonaField.objects.filter(persona=persona, conversation=None, key__in=(*OPT_INS, *CONTACT_FIELDS))
     return dict(fields.values_list("key", "value"))
 
 

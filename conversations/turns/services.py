@@ -91,21 +91,32 @@ def _persona(project: Project, external_id: str) -> Persona:
     return persona
 
 
-def give_fields(persona: Persona, fields: Mapping[str, str], *, source: ConsentSource = ConsentSource.API) -> None:
-    """Set a customer's fields as given by staff or the API. Observations never override them, except to change a
-    consent in the customer's own words.
+def give_fields(
+    persona: Persona,
+    fields: Mapping[str, str],
+    *,
+    conversation_id: UUID | None = None,
+    source: ConsentSource = ConsentSource.API,
+) -> None:
+    """Set a customer's fields as given by staff, the API or a tool. Observations never override them, except to change
+    a consent in the customer's own words.
+
+    With `conversation_id`, they are fields of that conversation, where the customer's newer words replace them.
     """
+    strength = Strength.GIVEN if conversation_id is None else Strength.STATED
     rows = [
-        PersonaField(persona=persona, key=key, value=fields[key], strength=Strength.GIVEN) for key in sorted(fields)
+        PersonaField(persona=persona, conversation_id=conversation_id, key=key, value=fields[key], strength=strength)
+        for key in sorted(fields)
     ]
     # Sorted, so that concurrent writers of the same fields don't deadlock.
     PersonaField.objects.bulk_create(
         rows,
         update_conflicts=True,
-        unique_fields=["organization", "persona", "key"],
+        unique_fields=["organization", "persona", "key", "conversation"],
         update_fields=["value", "strength", "quote", "message_id", "turn_id", "updated_at"],
     )
-    record_given(persona, fields, source=source)
+    if conversation_id is None:
+        record_given(persona, fields, source=source)
 
 
 def set_observed_field(persona: Persona, key: str, value: str) -> bool:
@@ -114,7 +125,7 @@ def set_observed_field(persona: Persona, key: str, value: str) -> bool:
     Returns False if such a value exists and differs.
     """
     values = {"value": value, "strength": Strength.STATED, "quote": "", "message_id": None, "turn_id": None}
-    field, is_new = PersonaField.objects.get_or_create(persona=persona, key=key, defaults=values)
+    field, is_new = PersonaField.objects.get_or_create(persona=persona, conversation=None, key=key, defaults=values)
     weaker = PersonaField.objects.filter(pk=field.pk, strength__lt=Strength.GIVEN)
     if not is_new and field.value != value and weaker.update(**values, updated_at=Now()) != 1:
         return False

@@ -151,6 +151,16 @@ def test_the_history_of_consents_is_shown_with_its_quotes(owner: Client, tenant:
     assert ("set by staff" in text, "“Never text me”" in text) == (True, True)
 
 
+def test_a_fact_of_another_visit_is_not_shown(owner: Client, tenant: Tenant) -> None:
+    row, other = talk(tenant, "Hi"), talk(tenant, "Hi again")
+    with tenant.tx():
+        for conversation, day in ((row, "on Friday"), (other, "on Sunday")):
+            field = {"key": "date", "value": day, "strength": Strength.STATED, "conversation": conversation}
+            PersonaField.objects.create(persona_id=row.persona_id, **field)
+    text = owner.get(one_url(tenant, row)).content.decode()
+    assert ("on Friday" in text, "on Sunday" in text) == (True, False)
+
+
 def test_a_conversation_opens_in_the_inspector(owner: Client, tenant: Tenant) -> None:
     row = talk(tenant, "Hi")
     inspector = reverse("playground", args=[tenant.project.slug])

@@ -13,8 +13,6 @@ from tests.conftest import Tenant
 from tests.conversations.promises.conftest import PROMISE, SMS, Desk
 from tests.conversations.promises.test_promises import CHEF, due, ended, settled
 from todos.content.lifecycle import Actor
-from todos.models import Todo
-from todos.services import reject_todo
 from tools.engine.effect_decisions import confirm
 from tools.engine.promises import (
     KEPT_LATE,
@@ -162,16 +160,6 @@ def test_an_event_that_was_acknowledged_keeps_its_promise(desk: Desk) -> None:
     assert (promise.state, promise.evidence) == ("kept", Evidence.ACKNOWLEDGED)
 
 
-def test_two_promises_of_one_event_share_the_outcome_of_its_todo(desk: Desk) -> None:
-    event_promise(desk)
-    desk.reads(CREW)
-    desk.analyse(PROMISE)
-    with desk.tenant.tx():
-        [todo] = Todo.objects.all()
-        reject_todo(todo.pk, actor=LUCIA, reason="The crew is away.")
-    assert [promise.state for promise in desk.promises()] == ["withdrawn", "withdrawn"]
-
-
 @pytest.mark.parametrize("action", ["send_webhook", "send_urgent_message"])
 def test_other_actions_are_evidence_once_done(desk: Desk, action: str) -> None:
     options = {"url": "https://example.com/"} if action == "send_webhook" else {"message": "Say so."}
@@ -267,7 +255,7 @@ def test_a_custom_tool_keeps_promises_unless_it_says_otherwise(
 
 def test_a_custom_goodbye_stays_an_act(desk: Desk) -> None:
     """The built-in handler runs it."""
-    desk.tool(GOODBYE)
+    desk.tool(GOODBYE, is_heard=False)
     desk.reads(GOODBYE)
     assert desk.analyse(PROMISE)["promises"] == []
 

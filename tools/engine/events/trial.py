@@ -14,7 +14,7 @@ from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 from tools.engine.events.subscribers import Subscriber, open_subscriber, record_delivery
 from tools.engine.execution.event_delivery import STATES, UNREADABLE, EventMessage, send_message
-from tools.engine.execution.handler import ToolContext
+from tools.engine.execution.handler import Place, ToolContext
 from tools.engine.execution.outcome import Outcome
 from tools.models import DeliveryState, EventSubscription, SubscriptionTarget
 
@@ -71,11 +71,9 @@ async def send_test_event(test: TrialEvent) -> TrialDelivery:
 
 def _context(test: TrialEvent) -> ToolContext:
     effect_id = uuid4()
-    return ToolContext(
+    place = Place(
         organization_id=test.organization_id,
         project_id=test.project_id,
-        effect_id=effect_id,
-        key=f"test-{effect_id.hex}",
         conversation_id=None,
         turn_id=None,
         channel="",
@@ -83,6 +81,7 @@ def _context(test: TrialEvent) -> ToolContext:
         at=timezone.now(),
         contact=None,
     )
+    return place.context(effect_id=effect_id, key=f"test-{effect_id.hex}")
 
 
 def _delivery_of(outcome: Outcome) -> TrialDelivery:

@@ -16,7 +16,7 @@ CASCADE = django.db.models.deletion.CASCADE
 
 
 class Migration(migrations.Migration):
-    dependencies = [("conversations", "0002_test_conversations"), ("projects", "0002_organizations")]
+    dependencies = [("conversations", "0003_conversation_fields"), ("projects", "0002_organizations")]
 
     operations = [
         migrations.CreateModel(
