@@ -47,6 +47,7 @@ class Courtesies:
             (customer_words.IDENTITY, lambda: [self._say("identity")]),
             (customer_words.ABILITY, lambda: [self._say("identity"), self._say("help")]),
             (customer_words.PERSON, self._person),
+            (customer_words.STOP_WRITING, lambda: [self._say("not_wanted")]),
             (customer_words.BY_TEXT, self._text),
             (customer_words.BY_MAIL, self._mail),
             (customer_words.NEVER_MIND, self._dropped),

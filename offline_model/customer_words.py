@@ -119,6 +119,13 @@ INSULT = _any(
     r"\b(?:imbecill[ei]|stronz\w+|scem[oia]|vaffanculo|dumm\w*|arschloch|scheiß\w*|scheiss\w*|nutzlos|blöd\w*|connard|merde)\b",
     r"\b(?:stupid[eoia]|imbécile?s?|estúpid\w+|inútil\w*|mierda|gilipollas|tont[oa]s?)\b",
 )
+# A refusal of messages or calls for good, which is no request for one.
+STOP_WRITING = _any(
+    r"\b(?:never|don't|do not|stop|please no|no more|no)\b(?: ever)?(?: (?:send|want|call|write|contact)(?:ing)?)?(?: me)?"
+    r"(?: any| with)?(?: more)?\b.{0,12}\b(?:text|sms|e-?mail|newsletter|call|messag)(?:s|es|ing)?\b",
+    r"\bnon (?:mi )?(?:mandi|scriva|chiami|mandatemi)\b|\bkeine (?:sms|e-?mails?|anrufe|nachrichten)\b"
+    r"|\bplus de (?:sms|messages|mails)\b|\bno (?:me )?(?:env[ií]e|mande|llame|escriba)\b",
+)
 NEVER_MIND = _any(
     r"\bnever ?mind\b|\b(?:forget|drop|leave) (?:about )?(?:it|that|the (?:booking|table|reservation|cancellation|whole thing))\b(?! to)",
     r"\b(?:don't|do not|no longer) (?:want to )?(?:book|cancel|need|want|reserve)"

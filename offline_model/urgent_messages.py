@@ -19,8 +19,13 @@ BOOKED = re.compile(
 )
 
 
+REFUSED = re.compile(r"Not done: the customer has said that they don't want\b")
+
+
 def spoken_result(line: str, *, language: str = "en") -> str:
     """Urgent message in spoken form: without tool names and notes to the agent, JSON as a sentence; may be empty."""
+    if REFUSED.search(line):
+        return phrase("was_refused", language)
     text = re.sub(r"^\s*[\w.-]+ was not done:", "That did not work:", line)
     text = re.sub(r"^\s*[\w.-]*(?:_tool|result|Result)\b[\w ]*:\s*", "", text)
     text = without_instructions(re.sub(r" \(“[^”]*”\)", "", text))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -276,3 +277,24 @@ def test_a_result_is_told_in_the_customers_language() -> None:
         "", history=said_by("Vorrei un tavolo per due martedì alle 20", "Controllo subito."), urgent=[free]
     )
     assert answer.startswith("Martedì alle 20:00 un tavolo per 2 è libero. Liberi anche: 19:00, 19:30.")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Please never text me again.",
+        "Don't send me any texts please",
+        "No more emails!",
+        "stop calling me",
+        "Bitte keine SMS mehr",
+    ],
+)
+def test_a_refusal_of_messages_is_no_request_for_one(said: str) -> None:
+    answer = reply_to(said, history=GREETED)
+    assert detect(answer) == {}
+    assert re.search(r"won't do that any more|nicht mehr", answer)
+
+
+def test_a_refused_action_is_told_in_words() -> None:
+    told = "Not done: the customer has said that they don't want text messages. Say so, and offer another way."
+    assert "because you've asked me not to" in reply_to("", history=GREETED, urgent=[told])
