@@ -34,6 +34,7 @@ from tools.models import EffectState
 
 PROMISED = (*CUSTOM, TEXT)
 CALLED = (*CUSTOM, CALLED_TEXT)
+WEATHER = ("ok", "accepted", "bad", "busy", "broken", "dropped")
 TURN_CRASHES = (
     "turn.claimed",
     "turn.llm_done_pre_commit",
@@ -57,64 +58,88 @@ WORK_CRASHES = (
     "todo.step_committed",
     "todo.last_step_pre_final",
 )
-NO_CRASH = st.just("")
-INDEX = st.integers(0, 3)
-STEPS = 9
+INDEX = st.integers(0, 2)
+ACTS = 3
 
 
-def _crash(labels: tuple[str, ...]) -> st.SearchStrategy[str]:
-    return NO_CRASH | NO_CRASH | st.sampled_from(labels)
+def seldom(labels: tuple[str, ...]) -> st.SearchStrategy[str]:
+    return st.sampled_from(("",) * len(labels) + labels)
 
 
 def readings() -> st.SearchStrategy[Reading]:
-    words = st.just("true") | st.sampled_from(get_args(Words))
-    return st.builds(Reading, tool=st.sampled_from(PROMISED), words=words)
+    return st.builds(Reading, tool=st.sampled_from(PROMISED), words=st.sampled_from(get_args(Words)))
 
 
-def exchanges() -> st.SearchStrategy[Step]:
-    """Promises that are detected, in the main, and verdicts without words."""
-    promises = st.lists(st.sampled_from(PROMISED), max_size=3, unique=True)
-    return st.builds(
-        lambda said, detected, others, **more: Exchange(
-            says=(*said, *(one for one in more["unserved"] if one == UNSERVED)),
-            readings=(*(Reading(tool) for tool in said if detected), *others),
-            **more,
-        ),
-        said=promises,
-        detected=st.booleans() | st.just(True),
-        others=st.lists(readings(), max_size=2).map(tuple),
-        calls=st.lists(st.sampled_from(CALLED), max_size=2).map(tuple),
-        unserved=st.lists(st.sampled_from((UNSERVED, *SENTENCES.values())), max_size=2).map(tuple),
-        dies_at=_crash(TURN_CRASHES),
+@st.composite
+def exchanges(draw: st.DrawFn) -> Step:
+    """The agent's promises, most of which are detected, and verdicts that rest on nothing."""
+    said = draw(st.lists(st.sampled_from(PROMISED), min_size=1, max_size=3, unique=True))
+    unserved = draw(st.lists(st.sampled_from((UNSERVED, *SENTENCES.values())), max_size=2))
+    is_read = draw(st.sampled_from((True, True, True, False)))
+    found = [Reading(tool, draw(st.sampled_from(("true", "true", "twice")))) for tool in said if is_read]
+    return Exchange(
+        says=(*said, *(one for one in unserved if one == UNSERVED)),
+        readings=(*found, *draw(st.lists(readings(), max_size=2))),
+        calls=tuple(draw(st.lists(st.sampled_from(CALLED), max_size=2))),
+        unserved=tuple(unserved),
+        is_again=draw(st.booleans()),
+        dies_at=draw(seldom(TURN_CRASHES)),
     )
 
 
-def steps() -> st.SearchStrategy[Step]:
-    work = st.builds(Work, dies_at=_crash(WORK_CRASHES), is_hurried=st.booleans())
-    decisions = st.builds(Decide, verb=st.sampled_from(("approve", "approve", "reject", "cancel", "by_hand")), index=INDEX)
+def calls() -> st.SearchStrategy[Step]:
+    return st.builds(
+        Call, tool=st.sampled_from(CALLED), number=st.integers(1, 2), dies_at=seldom(("effect.bytes_out",))
+    )
+
+
+def rules() -> st.SearchStrategy[Step]:
+    """Changes of the rules and of the world."""
     return st.one_of(
-        exchanges(),
-        exchanges(),
-        work,
-        work,
-        st.builds(
-            Call, tool=st.sampled_from(CALLED), number=st.integers(1, 2), dies_at=_crash(("effect.bytes_out",))
-        ),
-        st.builds(Plan, tool=st.sampled_from(PROMISED)),
-        decisions,
-        decisions,
-        st.builds(Resolve, happened=st.booleans(), index=INDEX),
-        st.builds(Release, of=st.sampled_from((EffectState.HELD, EffectState.DONE)), index=INDEX),
-        st.builds(CallBack, error=st.sampled_from(("", "", "No.")), has_token=st.booleans() | st.just(True), index=INDEX),
-        st.builds(Answer, is_kept=st.booleans(), index=INDEX),
         st.builds(Switch, tool=st.sampled_from(PROMISED), is_open=st.booleans()),
         st.builds(Consent, is_given=st.booleans()),
         st.builds(RequireApproval, is_required=st.booleans()),
         st.builds(Connect),
-        st.builds(Weather, answer=st.sampled_from(("ok", "accepted", "bad", "busy", "broken", "dropped"))),
+        st.builds(Weather, answer=st.sampled_from(WEATHER)),
+    )
+
+
+def decisions() -> st.SearchStrategy[Step]:
+    """Decisions of staff, late results, and time."""
+    return st.one_of(
+        st.builds(Decide, verb=st.sampled_from(("approve", "approve", "reject", "cancel", "by_hand")), index=INDEX),
+        st.builds(Resolve, happened=st.booleans(), index=INDEX),
+        st.builds(Release, of=st.sampled_from((EffectState.HELD, EffectState.DONE)), index=INDEX),
+        st.builds(
+            CallBack, error=st.sampled_from(("", "", "No.")), has_token=st.sampled_from((True, False)), index=INDEX
+        ),
+        st.builds(Answer, is_kept=st.booleans(), index=INDEX),
         st.builds(Pass, minutes=st.sampled_from((1, 4, 30, 90, 1_500))),
     )
 
 
+def work() -> st.SearchStrategy[Step]:
+    return st.builds(Work, dies_at=seldom(WORK_CRASHES), is_hurried=st.booleans())
+
+
+@st.composite
+def acts(draw: st.DrawFn) -> Scenario:
+    """Something is started, maybe under new rules, and then worked on, maybe under others."""
+    plan = st.builds(Plan, tool=st.sampled_from(PROMISED))
+    cause = draw(st.one_of(exchanges(), exchanges(), calls(), plan))
+    approved = [Decide("approve", 0)] if isinstance(cause, Plan) and draw(st.booleans()) else []
+    before, after = (draw(st.lists(rules(), max_size=1)) for _ in range(2))
+    worked = draw(st.sampled_from((True, True, False)))
+    return [
+        *before,
+        cause,
+        *approved,
+        *after,
+        *([draw(work())] if worked else []),
+        *draw(st.lists(decisions(), max_size=2)),
+    ]
+
+
 def scenarios() -> st.SearchStrategy[Scenario]:
-    return st.lists(steps(), min_size=2, max_size=STEPS)
+    """Some acts in which much may go wrong."""
+    return st.lists(acts(), min_size=2, max_size=ACTS).map(lambda parts: [step for part in parts for step in part])

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 from uuid import UUID
 
@@ -16,10 +16,9 @@ from conversations.tool_runs.effects import resolution
 from conversations.turns.services import post_message
 from conversations.voice.tool_calls import LiveCall, handle_tool_call
 from jobs.errors import WrongState
-from jobs.model_client import model_client
 from projects.common.api_error import ApiError
 from tests.conversations.effects.target import Answers
-from tests.laws.world import CALLED_TEXT, CONDITIONS, CREW, KITCHEN, PART, PROMISED, REFUND, TEXT, WISH, World, dying
+from tests.laws.world import CALLED_TEXT, CONDITIONS, CREW, KITCHEN, PART, PROMISED, REFUND, TEXT, WISH, World
 from todos.approvals.manual_completion import complete_todo, take_todo
 from todos.content.lifecycle import Actor
 from todos.content.snapshot import content_of, hash_of
@@ -49,6 +48,8 @@ Arguments = dict[str, dict[str, Any]]
 CALLED: Arguments = {CALLED_TEXT: {"text": "Your table is booked."}, CREW: {"note": "Two highchairs"}}
 FROZEN: Arguments = {TEXT: {"text": "Your table is booked."}, CREW: {"body": {"note": "Two highchairs"}}}
 OWNER = Actor("Nello")
+# The product may refuse what staff asks for, and then nothing changes.
+refused = partial(suppress, ApiError, WrongState, Http404)
 
 
 class Step:
@@ -87,6 +88,7 @@ class Exchange(Step):
     readings: tuple[Reading, ...] = ()
     calls: tuple[str, ...] = ()
     unserved: tuple[str, ...] = ()
+    is_again: bool = False
     dies_at: str = ""
 
     def take(self, world: World) -> None:
@@ -104,18 +106,30 @@ class Exchange(Step):
         unserved = [{"quote": quote, "what": "something"} for quote in self.unserved]
         answer = " ".join([PLAIN, *(SENTENCES.get(one, one) for one in self.says)])
         world.model.reset()
-        for tool in self.calls:
-            world.model.script("reply", tool_calls=[{"name": tool, "arguments": CALLED.get(tool, {})}], text="")
-        world.model.script("reply", times=0, text=answer)
-        world.model.script(
-            "detect", times=0, match="`unserved` lists", json={"verdicts": verdicts, "unserved": unserved}
+        world.model.script_all(
+            *(
+                {"skill": "reply", "tool_calls": [{"name": tool, "arguments": CALLED.get(tool, {})}], "text": ""}
+                for tool in self.calls
+            ),
+            {"skill": "reply", "times": 0, "text": answer},
+            {
+                "skill": "detect",
+                "times": 0,
+                "match": "`unserved` lists",
+                "json": {"verdicts": verdicts, "unserved": unserved},
+            },
+            {"skill": "detect", "times": 0, "json": {"verdicts": verdicts}},
+            {
+                "skill": "arguments",
+                "times": 0,
+                "match": "did this already",
+                "json": {"quote": AGAIN, "asked_again": self.is_again},
+            },
+            *(
+                {"skill": "arguments", "times": 0, "match": f"The tool {tool} is about to", "json": arguments}
+                for tool, arguments in FROZEN.items()
+            ),
         )
-        world.model.script("detect", times=0, json={"verdicts": verdicts})
-        world.model.script(
-            "arguments", times=0, match="did this already", json={"quote": AGAIN, "asked_again": len(self.calls) != 1}
-        )
-        for tool, arguments in FROZEN.items():
-            world.model.script("arguments", times=0, match=f"The tool {tool} is about to", json=arguments)
 
 
 @dataclass(frozen=True)
@@ -129,8 +143,13 @@ class Call(Step):
     def take(self, world: World) -> None:
         talk, tenant = world.talk("phone"), world.tenant
         context = {
-            **{"channel": "phone", "callSid": "CA1", "authToken": "canary", "callerPhone": "+390655501"},
-            **{"interactionId": str(talk.pk), "callerVerified": True, "callerId": "c-1"},
+            "channel": "phone",
+            "callSid": "CA1",
+            "authToken": "canary",
+            "callerPhone": "+390655501",
+            "interactionId": str(talk.pk),
+            "callerVerified": True,
+            "callerId": "c-1",
         }
         call = LiveCall(
             organization_id=tenant.organization.pk,
@@ -142,15 +161,7 @@ class Call(Step):
             context=read_context(context, business_id=tenant.project.pk, conversation_id=talk.pk, channel="phone"),
         )
         world.journal.live.add(self.tool)
-        with dying(self.dies_at):
-            asyncio.run(_answered(call))
-
-
-async def _answered(call: LiveCall) -> None:
-    try:
-        await handle_tool_call(call)
-    finally:
-        await model_client().aclose()
+        world.run(handle_tool_call(call), dies_at=self.dies_at)
 
 
 @dataclass(frozen=True)
@@ -370,7 +381,7 @@ class Pass(Step):
 def settle(world: World) -> None:
     """Let days pass in good weather, until nothing is left to do."""
     world.weather = Answers()
-    for minutes in (5, 70, 1_500, 20_000, 1_500, 60):
+    for minutes in (5, 70, 1_500, 20_000):
         world.pass_time(minutes)
         world.make_due()
         world.work()
@@ -382,14 +393,4 @@ def _pick(world: World, state: EffectState, index: int) -> Effect | None:
     return effects[index % len(effects)] if effects else None
 
 
-@contextmanager
-def refused() -> Iterator[None]:
-    """The product may refuse what staff asks for, and then nothing changes."""
-    try:
-        yield
-    except (ApiError, WrongState, Http404):
-        pass
-
-
 Scenario = Sequence[Step]
-Choose = Callable[[], Scenario]

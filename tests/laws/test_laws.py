@@ -7,6 +7,7 @@ counted twice.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -19,7 +20,7 @@ from tests.flush import flush_tenants
 from tests.laws.checker import findings
 from tests.laws.scenarios import scenarios
 from tests.laws.steps import Scenario, settle
-from tests.laws.world import World
+from tests.laws.world import World, hang_up
 from tests.processes import ScriptedModel
 from tests.tools.messaging.twilio_server import TwilioServer
 
@@ -31,22 +32,23 @@ def run(database: None, model: ScriptedModel, settings: Any) -> Iterator[Run]:
     """Run a scenario in a world of its own, and return what was found after its steps and after its end."""
     settings.OPENAI_BASE_URL = model.base_url
     settings.OUTBOUND_ALLOW = ["127.0.0.1"]
-    with target_server() as target, TwilioServer() as twilio:
-        yield lambda scenario: _found(scenario, model, target, twilio)
+    with target_server() as target, TwilioServer() as twilio, asyncio.Runner() as loop:
+        yield lambda scenario: _found(scenario, model, target, twilio, loop)
+        loop.run(hang_up())
 
 
-def _found(scenario: Scenario, model: ScriptedModel, target: Target, twilio: TwilioServer) -> list[str]:
-    model.reset()
+def _found(
+    scenario: Scenario, model: ScriptedModel, target: Target, twilio: TwilioServer, loop: asyncio.Runner
+) -> list[str]:
     try:
-        world = World(make_tenant("Nello"), model, target, twilio)
+        world = World(make_tenant("Nello"), model, target, twilio, loop)
         for step in scenario:
             step.take(world)
             world.observe()
-            if found := findings(world):
-                return [f"after {step}: {one}" for one in found]
+        found = findings(world)
         settle(world)
         world.observe()
-        return findings(world, is_over=True)
+        return found + findings(world, is_over=True)
     finally:
         flush_tenants()
 

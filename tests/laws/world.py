@@ -7,19 +7,16 @@ be judged by the rules that held during it.
 from __future__ import annotations
 
 import asyncio
-import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, field
-from types import SimpleNamespace
+from functools import cache
 from typing import Any
-from unittest.mock import patch
 from uuid import UUID
 
 from conversations.live import tokens
 from conversations.models import Conversation, ConversationStatus, Turn
 from conversations.turns.services import give_fields, start_conversation
-from jobs import claims, failpoints
+from jobs import claims
 from jobs.lanes import ClaimedJob, Lane, lane_of
 from jobs.model_client import model_client
 from jobs.runner import attempt
@@ -32,7 +29,8 @@ from tenancy.threads import in_db
 from tests.bypass_rls import bypass_rls
 from tests.conftest import Tenant
 from tests.conversations.effects.target import Answers, Heard, Target
-from tests.laws.journal import Began, Journal, Request
+from tests.dying import dying
+from tests.laws.journal import Journal, Request
 from tests.leases import end_leases
 from tests.processes import ScriptedModel
 from tests.storms.world import REFUSES
@@ -60,17 +58,10 @@ where j.state in ('queued', 'running') and (j.lane in ('observer', 'thoughts', '
                                       and t.seq = j.ordinal and t.message_id is not null))
 """
 _TIMES = """
-select table_name, string_agg(format('%1$I = %1$I - make_interval(mins => {minutes})', column_name), ', ')
-from information_schema.columns c
-where table_schema = 'public' and data_type = 'timestamp with time zone'
-  and exists (select from information_schema.columns o where o.table_schema = 'public'
-              and o.table_name = c.table_name and o.column_name = 'organization_id')
+select table_name, array_agg(column_name::text) from information_schema.columns
+where table_schema = 'public' and data_type = 'timestamp with time zone' and table_name ~ '^(tools|todos|jobs|conversations)_'
 group by table_name
 """
-
-
-class Died(BaseException):
-    """The worker died."""
 
 
 @dataclass
@@ -81,6 +72,7 @@ class World:
     model: ScriptedModel
     target: Target
     twilio: TwilioServer
+    loop: asyncio.Runner
     journal: Journal = field(default_factory=Journal)
     weather: Answers = field(default_factory=Answers)
 
@@ -89,6 +81,7 @@ class World:
         self.target.answers_by(self._answer)
         self.twilio.script.calls.clear()
         self._talks: dict[str, UUID] = {}
+        self._is_dead = False
         with self.tenant.tx():
             self.owner = Member.objects.select_related("user").get(user=self.tenant.owner)
             for name in CUSTOM:
@@ -142,10 +135,15 @@ class World:
 
     def work(self, *lanes: str, dies_at: str = "") -> None:
         """Run all due jobs, after another worker has taken over from a dead one. This one may die on the way."""
-        end_leases()
-        sweep()
-        with dying(dies_at):
-            asyncio.run(_drain(lanes or LANES))
+        if self._is_dead or not lanes:
+            end_leases()
+            sweep()
+        self.run(_drain(lanes or LANES), dies_at=dies_at)
+
+    def run(self, work: Coroutine[Any, Any, object], *, dies_at: str = "") -> None:
+        with dying(dies_at) as deaths:
+            self.loop.run(work)
+        self._is_dead = bool(deaths)
 
     def make_due(self) -> None:
         """Make the next attempts due, except the checks for callbacks."""
@@ -155,8 +153,7 @@ class World:
 
     def pass_time(self, minutes: int) -> None:
         """Make everything older."""
-        for table, changes in bypass_rls(_TIMES.format(minutes=minutes)):
-            bypass_rls(f"update {table} set {changes}")
+        bypass_rls(_aging(), minutes)
 
     def observe(self) -> None:
         """Note what the last step started, with the rules that held during it."""
@@ -181,30 +178,28 @@ class World:
             return Turn.objects.select_related("reply").get(pk=turn_id)
 
 
-@contextmanager
-def dying(label: str) -> Iterator[None]:
-    """Let the worker die when it first passes a failpoint. Nothing that it would have done afterwards happens."""
-
-    def die(*_: int) -> None:
-        raise Died
-
-    failpoints._passed.clear()
-    system = SimpleNamespace(environ={**os.environ, "CRASH_AT": f"{label}:1"}, getpid=os.getpid, kill=die)
-    with patch.object(failpoints, "os", system), suppress(Died):
-        yield
-
-
 async def _drain(names: Sequence[str]) -> None:
     """Run one job after the other, so that an example runs the same way each time."""
     lanes = [lane_of(name) for name in names]
-    try:
-        while jobs := await in_db(_claim, lanes):
-            for job in jobs:
-                await attempt(job, lane_of(job.lane))
-    finally:
-        # Connections belong to this loop, which ends here.
-        await model_client().aclose()
-        await tokens._redis().aclose()
+    while jobs := await in_db(_claim, lanes):
+        for job in jobs:
+            await attempt(job, lane_of(job.lane))
+
+
+async def hang_up() -> None:
+    """Close the connections of the loop, which ends."""
+    await model_client().aclose()
+    await tokens._redis().aclose()
+
+
+@cache
+def _aging() -> str:
+    """The statement that makes every row older by some minutes."""
+    updates = [
+        f"{table}_aged as (update {table} set {', '.join(f'{one} = {one} - said.age' for one in columns)} from said)"
+        for table, columns in bypass_rls(_TIMES)
+    ]
+    return f"with said as (select make_interval(mins => %s) as age), {', '.join(updates)} select"
 
 
 def _claim(lanes: Sequence[Lane]) -> list[ClaimedJob]:
@@ -231,6 +226,3 @@ def _definition(name: str, url: str) -> dict[str, Any]:
         "action": action,
         "after_actions": [],
     }
-
-
-__all__ = ["CONDITIONS", "PROMISED", "Began", "Died", "World", "dying"]
