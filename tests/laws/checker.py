@@ -135,6 +135,9 @@ def without_evidence(ledger: Ledger, journal: Journal) -> Iterator[str]:
     requests: dict[str, list[Request]] = {}
     for request in journal.requests:
         requests.setdefault(request.key, []).append(request)
+    sent = [one for one in ledger.effects.values() if _is_sent_text(one) and not _has_word(one, ledger, journal)]
+    if len(sent) > journal.texts:
+        yield f"{len(sent)} texts are called sent, and {journal.texts} left"
     for effect in ledger.effects.values():
         mine = requests.get(effect.effect_key, [])
         if effect.state == "done" and not _has_happened(effect, ledger, journal, mine):
@@ -148,23 +151,27 @@ def without_evidence(ledger: Ledger, journal: Journal) -> Iterator[str]:
 
 
 def _has_happened(effect: Effect, ledger: Ledger, journal: Journal, requests: list[Request]) -> bool:
-    if effect.pk in journal.confirmed or _is_done_by_hand(ledger, journal, effect_id=effect.pk):
-        return True
-    if effect.kind == SMS:
-        return effect.adapter == "outbox" or journal.texts > 0
-    if effect.definition["action"]["type"] != "send_webhook":
+    if _has_word(effect, ledger, journal) or effect.definition["action"]["type"] != "send_webhook":
         return True
     if effect.accepted_at is not None:
         return effect.pk in journal.called_back
     return any(request.is_clear for request in requests)
 
 
+def _has_word(effect: Effect, ledger: Ledger, journal: Journal) -> bool:
+    """True if a person says that the effect happened."""
+    return effect.pk in journal.confirmed or _is_done_by_hand(ledger, journal, effect_id=effect.pk)
+
+
+def _is_sent_text(effect: Effect | None) -> bool:
+    return effect is not None and effect.kind == SMS and effect.state == "done" and effect.adapter != "outbox"
+
+
 def _is_evident(promise: Promise, ledger: Ledger, journal: Journal) -> bool:
     effect = ledger.effects.get(promise.effect_id) if promise.effect_id else None
     if promise.evidence == "effect":
         is_told = effect is not None and effect.definition["action"]["type"] != "send_event"
-        is_sent = effect is not None and effect.kind == SMS and effect.adapter != "outbox" and journal.texts > 0
-        return effect is not None and effect.state == "done" and (is_told or is_sent)
+        return effect is not None and effect.state == "done" and (is_told or _is_sent_text(effect))
     if promise.evidence == "person":
         if promise.pk in journal.marked_kept or promise.effect_id in journal.confirmed:
             return True

@@ -59,7 +59,6 @@ WORK_CRASHES = (
     "todo.last_step_pre_final",
 )
 INDEX = st.integers(0, 2)
-ACTS = 3
 
 
 def seldom(labels: tuple[str, ...]) -> st.SearchStrategy[str]:
@@ -99,7 +98,6 @@ def rules() -> st.SearchStrategy[Step]:
         st.builds(Switch, tool=st.sampled_from(PROMISED), is_open=st.booleans()),
         st.builds(Consent, is_given=st.booleans()),
         st.builds(RequireApproval, is_required=st.booleans()),
-        st.builds(Connect),
         st.builds(Weather, answer=st.sampled_from(WEATHER)),
     )
 
@@ -123,7 +121,7 @@ def work() -> st.SearchStrategy[Step]:
 
 
 @st.composite
-def acts(draw: st.DrawFn) -> Scenario:
+def an_act(draw: st.DrawFn) -> Scenario:
     """Something is started, maybe under new rules, and then worked on, maybe under others."""
     plan = st.builds(Plan, tool=st.sampled_from(PROMISED))
     cause = draw(st.one_of(exchanges(), exchanges(), calls(), plan))
@@ -140,6 +138,8 @@ def acts(draw: st.DrawFn) -> Scenario:
     ]
 
 
-def scenarios() -> st.SearchStrategy[Scenario]:
-    """Some acts in which much may go wrong."""
-    return st.lists(acts(), min_size=2, max_size=ACTS).map(lambda parts: [step for part in parts for step in part])
+@st.composite
+def scenarios(draw: st.DrawFn, *, acts: int) -> Scenario:
+    """Some acts in which much may go wrong, of a business with or without a provider for texts."""
+    connected = [Connect()] if draw(st.booleans()) else []
+    return [*connected, *(step for part in draw(st.lists(an_act(), min_size=2, max_size=acts)) for step in part)]

@@ -8,6 +8,7 @@ counted twice.
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -18,6 +19,7 @@ from tests.conftest import make_tenant
 from tests.conversations.effects.target import Target, target_server
 from tests.flush import flush_tenants
 from tests.laws.checker import findings
+from tests.laws.planted import BUGS, Bug
 from tests.laws.scenarios import scenarios
 from tests.laws.steps import Scenario, settle
 from tests.laws.world import World, hang_up
@@ -53,12 +55,32 @@ def _found(
         flush_tenants()
 
 
-ANYTHING = settings(
+# The nightly run has all examples; fewer help while changing this code.
+EXAMPLES = int(os.environ.get("LAW_EXAMPLES", "2000"))
+ORDINARY = settings(
     max_examples=25, derandomize=True, database=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
+MANY = settings(ORDINARY, max_examples=EXAMPLES, derandomize=False, print_blob=True)
 
 
-@ANYTHING
-@given(scenario=scenarios())
+@ORDINARY
+@given(scenario=scenarios(acts=3))
 def test_five_sentences_hold_whatever_happens(run: Run, scenario: Scenario) -> None:
     assert run(scenario) == []
+
+
+@pytest.mark.slow
+@MANY
+@given(scenario=scenarios(acts=5))
+def test_five_sentences_hold_in_two_thousand_scenarios(run: Run, scenario: Scenario) -> None:
+    assert run(scenario) == []
+
+
+@pytest.mark.parametrize("is_planted", [True, False])
+@pytest.mark.parametrize("bug", BUGS.values(), ids=BUGS)
+def test_a_planted_bug_is_found(run: Run, bug: Bug, is_planted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And nothing is found in the same scenario without it."""
+    if is_planted:
+        bug.plant(monkeypatch)
+    found = run(bug.scenario)
+    assert [one for one in found if one.startswith(f"{bug.breaks}:")] if is_planted else found == []

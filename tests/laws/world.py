@@ -14,7 +14,7 @@ from typing import Any
 from uuid import UUID
 
 from conversations.live import tokens
-from conversations.models import Conversation, ConversationStatus, Turn
+from conversations.models import Conversation, ConversationStatus
 from conversations.turns.services import give_fields, start_conversation
 from jobs import claims
 from jobs.lanes import ClaimedJob, Lane, lane_of
@@ -167,15 +167,13 @@ class World:
         self.journal.note_texts(len(self.twilio.script.calls))
 
     def _answer(self, heard: Heard) -> Answers:
-        answer = self.weather
+        answer, tool = self.weather, heard.path.strip("/")
+        if tool == PART and answer == Answers():
+            answer = Answers(202, body="")
         has_acted = answer.status not in {*REFUSES, 400}
         is_clear = 200 <= answer.status < 300 and not answer.cuts and not answer.drops
-        self.journal.requests.append(Request(heard.key, heard.path.strip("/"), has_acted=has_acted, is_clear=is_clear))
+        self.journal.requests.append(Request(heard.key, tool, has_acted=has_acted, is_clear=is_clear))
         return answer
-
-    def turn_of(self, turn_id: UUID) -> Turn:
-        with self.tenant.tx():
-            return Turn.objects.select_related("reply").get(pk=turn_id)
 
 
 async def _drain(names: Sequence[str]) -> None:
