@@ -14,7 +14,7 @@ from uuid import UUID
 
 from conversations.followups.proactive import say_proactively
 from conversations.live.event_log import ConversationLog, job_log, open_log
-from conversations.models.event import EventType
+from conversations.models.event import EventType, UrgentSource
 from conversations.tool_runs.effects.outcome_events import sentence_of, tell_end
 from jobs.enqueue import JobRequest, enqueue
 from jobs.errors import WrongState
@@ -86,8 +86,9 @@ def on_todo_changed(todo: Todo, what: str) -> None:
 
 def _settle_promise(todo: Todo, promise_id: UUID, status: TodoStatus) -> None:
     """Settle the promise that a todo stands in for, with all in the same words. Other statuses change nothing."""
+    is_not_sent = status is TodoStatus.NEEDS_ATTENTION and _evidence_of(todo) == Evidence.OUTBOX
     for identical_id in identical_promises(promise_id):
-        if status is TodoStatus.COMPLETED:
+        if status is TodoStatus.COMPLETED or is_not_sent:
             keep_promise(identical_id, evidence=_evidence_of(todo), reason=_reason(todo))
         elif status in PROMISE_STATES:
             close_promise(identical_id, state=PROMISE_STATES[status], reason=_reason(todo))
@@ -105,12 +106,18 @@ def _evidence_of(todo: Todo) -> Evidence:
 @contextmanager
 def hold_back(conversation_id: UUID) -> Iterator[None]:
     """Lock a todo's conversation for a transaction that may end one of its effects, so that no job is needed."""
-    with open_log(conversation_id) as log:
-        before = _held_log.set(log)
-        try:
-            yield
-        finally:
-            _held_log.reset(before)
+    with open_log(conversation_id) as log, told_to(log):
+        yield
+
+
+@contextmanager
+def told_to(log: ConversationLog) -> Iterator[None]:
+    """Write what becomes of the conversation's todos to this open log, in the same commit."""
+    before = _held_log.set(log)
+    try:
+        yield
+    finally:
+        _held_log.reset(before)
 
 
 def on_effect_changed(todo: Todo, effect: Effect) -> None:
@@ -183,7 +190,8 @@ def _tell_todo(log: ConversationLog, todo: Todo, *, what: str, status: str) -> N
         log.add_event("effect_cancelled", payload=effect_payload(todo.effect), type=EventType.EFFECT)
         _tell_end(log, todo.effect)
     elif todo.source == TodoSource.PROMISE and status in REFUSED and _ended_promise(todo):
-        say_proactively(log, PROMISE_CANCELLED.format(quote=todo.quote, reason=_reason(todo)), {"todo": str(todo.pk)})
+        text = PROMISE_CANCELLED.format(quote=todo.quote, reason=_reason(todo))
+        say_proactively(log, text, {"todo": str(todo.pk)}, source=UrgentSource.BUSINESS)
 
 
 def _ended_promise(todo: Todo) -> bool:

@@ -54,6 +54,7 @@ class EffectPayload(TypedDict):
     created_at: Stamp
     started_at: Stamp | None
     accepted_at: Annotated[Stamp | None, "When a tool that answers later took it on."]
+    acknowledged_at: Annotated[Stamp | None, "When the subscriber of its event acknowledged it."]
     finished_at: Stamp | None
     resolved_at: Stamp | None
 

@@ -38,6 +38,7 @@ def effect_payload(effect: Effect) -> EffectPayload:
         "created_at": stamp(effect.created_at),
         "started_at": stamp(effect.started_at),
         "accepted_at": stamp(effect.accepted_at),
+        "acknowledged_at": stamp(effect.acknowledged_at),
         "finished_at": stamp(effect.finished_at),
         "resolved_at": stamp(effect.resolved_at),
     }

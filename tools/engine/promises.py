@@ -32,7 +32,7 @@ TOOL_DEADLINE = timedelta(minutes=20)
 STAFF_DEADLINE = timedelta(hours=24)
 
 NO_TOOL = "No tool can do this; somebody has to."
-UNHEARD = "Nobody hears this tool's event; somebody has to do it."
+UNHEARD = "Nobody is subscribed to its tool's event; somebody has to do it."
 UNSENT = "It wasn't sent, because no provider is connected. The message is in the outbox."
 LATE = "It was due, and is not known to have happened."
 KEPT_LATE = "It happened late."
@@ -61,8 +61,8 @@ class PromiseSource:
     at: datetime
 
 
-def is_served(effect: Effect) -> bool:
-    """True if something can keep the effect's promise. An event that no handler takes reaches nobody."""
+def _is_done_by_handler(effect: Effect) -> bool:
+    """True if the effect's own end is evidence. An event without a handler counts when it was acknowledged."""
     if effect.definition.get("action", {}).get("type", ActionType.SEND_EVENT) != ActionType.SEND_EVENT:
         return True
     built_in = builtin_tools().get(effect.tool)
@@ -81,21 +81,20 @@ def evidence_of(effect: Effect) -> Evidence:
         return Evidence.PERSON
     if effect.is_in_outbox:
         return Evidence.OUTBOX
-    if getattr(effect, "acknowledged_at", None) is not None:
+    if effect.acknowledged_at is not None:
         return Evidence.ACKNOWLEDGED
-    return Evidence.EFFECT if is_served(effect) else Evidence.NONE
+    return Evidence.EFFECT if _is_done_by_handler(effect) else Evidence.NONE
 
 
 def open_promises(effects: Iterable[Effect], *, source: PromiseSource) -> list[Promise]:
-    """Open one promise per planned effect, in the transaction that plans it.
-
-    Staff owns the promise of an effect that nothing serves.
-    """
+    """Open one promise per planned effect, in the transaction that plans it."""
     return insert_rows(_build_effect_promise(source, effect) for effect in effects)
 
 
 def open_unsupported_promises(quotes: Sequence[str], *, source: PromiseSource, reason: str = NO_TOOL) -> list[Promise]:
-    """Open promises that no tool supports, or for which no tool was decided on: staff keeps or withdraws them."""
+    """Open promises that no tool supports, for which no tool was decided on, or whose event nobody is subscribed to:
+    staff keeps or withdraws them.
+    """
     return insert_rows(_build_staff_promise(source, quote, reason=reason[:300]) for quote in quotes)
 
 
@@ -162,7 +161,7 @@ def settle_promises(effect: Effect) -> None:
         _close(effect, PromiseState.KEPT, evidence)
     elif state in _FINAL_STATES:
         _close(effect, _FINAL_STATES[state], Evidence.NONE)
-    elif is_served(effect):
+    else:
         Promise.objects.filter(effect=effect, state=PromiseState.OPEN).update(owner=_owner_of(effect))
 
 
@@ -197,16 +196,13 @@ def _owner_of(effect: Effect) -> PromiseOwner:
 
 
 def _build_effect_promise(source: PromiseSource, effect: Effect) -> Promise:
-    fields = {"tool": effect.tool, "effect": effect}
-    if not is_served(effect):
-        return _build_staff_promise(source, effect.quote, reason=UNHEARD, **fields)
     due_at = source.at + TOOL_DEADLINE
-    return _build_promise(source, effect.quote, due_at=due_at, owner=PromiseOwner.TOOL, **fields)
+    return _build_promise(source, effect.quote, due_at=due_at, owner=PromiseOwner.TOOL, tool=effect.tool, effect=effect)
 
 
-def _build_staff_promise(source: PromiseSource, quote: str, *, reason: str, **fields: object) -> Promise:
-    owned = {"owner": PromiseOwner.STAFF, "reason": reason}
-    return _build_promise(source, quote, due_at=source.at + STAFF_DEADLINE, **owned, **fields)
+def _build_staff_promise(source: PromiseSource, quote: str, *, reason: str) -> Promise:
+    due_at = source.at + STAFF_DEADLINE
+    return _build_promise(source, quote, due_at=due_at, owner=PromiseOwner.STAFF, reason=reason)
 
 
 def _build_promise(source: PromiseSource, quote: str, *, due_at: datetime, **fields: object) -> Promise:

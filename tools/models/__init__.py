@@ -15,6 +15,7 @@ from tools.models.desk import (
 from tools.models.effect import AfterAction, AfterActionState, Effect, EffectOrigin, EffectState
 from tools.models.platform import PlatformDefinition
 from tools.models.promise import KEEPING, NOT_SENT, Evidence, Promise, PromiseOwner, PromiseState
+from tools.models.subscription import DeliveryState, EventSubscription, SubscriptionTarget
 from tools.models.verdict import Verdict
 from tools.models.verification import Verification, VerificationCode
 
@@ -28,11 +29,13 @@ __all__ = [
     "BookingState",
     "CustomTool",
     "CustomToolVersion",
+    "DeliveryState",
     "Effect",
     "EffectOrigin",
     "EffectState",
     "Escalation",
     "EscalationState",
+    "EventSubscription",
     "Evidence",
     "KeptCase",
     "OperatorNotice",
@@ -42,6 +45,7 @@ __all__ = [
     "PromiseState",
     "Resource",
     "ResourceKind",
+    "SubscriptionTarget",
     "Ticket",
     "TicketChange",
     "TicketPriority",

@@ -78,6 +78,7 @@ class Promise(TenantModel):
         indexes = [
             models.Index(fields=["organization", "turn_id"], name="promise_turn"),
             models.Index(fields=["organization", "effect"], name="promise_effect"),
+            models.Index(fields=["organization", "conversation_id", "-created_at"], name="promise_conversation"),
             models.Index(fields=["organization", "project_id", "state", "-created_at"], name="promise_project"),
             models.Index(fields=["due_at"], condition=models.Q(state="open"), name="promise_due"),
             models.Index(fields=["closed_at"], condition=models.Q(state="broken"), name="promise_broken"),

@@ -13,14 +13,10 @@ from tests.conftest import Tenant
 from tests.conversations.promises.conftest import PROMISE, SMS, Desk
 from tests.conversations.promises.test_promises import CHEF, due, ended, settled
 from todos.content.lifecycle import Actor
-from todos.models import Todo
-from todos.services import reject_todo
 from tools.engine.effect_decisions import confirm
 from tools.engine.promises import (
     KEPT_LATE,
     STAFF_DEADLINE,
-    TOOL_DEADLINE,
-    UNHEARD,
     UNSENT,
     break_overdue_promises,
     evidence_of,
@@ -78,7 +74,7 @@ def not_sent(desk: Desk) -> Promise:
 
 
 def event_promise(desk: Desk, **definition: Any) -> Promise:
-    """The promise of a custom tool without an action, whose event nobody hears."""
+    """The promise of a custom tool without an action, whose event is sent and not acknowledged."""
     desk.tool(CREW, **definition)
     desk.reads(CREW)
     desk.analyse(PROMISE)
@@ -149,19 +145,9 @@ def test_an_effect_that_ran_after_a_persons_answer_is_its_own_evidence(desk: Des
 # Events
 
 
-def test_an_event_that_nobody_hears_keeps_no_promise(desk: Desk) -> None:
+def test_an_event_that_was_not_acknowledged_keeps_no_promise(desk: Desk) -> None:
     promise = event_promise(desk)
     assert (promise.state, promise.evidence, promise.owner) == ("open", Evidence.NONE, PromiseOwner.STAFF)
-    assert promise.reason == UNHEARD
-    assert promise.due_at - promise.created_at > TOOL_DEADLINE
-
-
-def test_an_event_that_nobody_hears_is_a_todo_for_staff(desk: Desk) -> None:
-    promise = event_promise(desk)
-    with desk.tenant.tx():
-        [todo] = Todo.objects.all()
-    assert (todo.promise_id, todo.source, todo.quote) == (promise.pk, "promise", PROMISE)
-    assert CREW in todo.description
 
 
 def test_an_event_that_was_acknowledged_keeps_its_promise(desk: Desk) -> None:
@@ -172,16 +158,6 @@ def test_an_event_that_was_acknowledged_keeps_its_promise(desk: Desk) -> None:
         settle_promises(effect)
     [promise] = desk.promises()
     assert (promise.state, promise.evidence) == ("kept", Evidence.ACKNOWLEDGED)
-
-
-def test_two_promises_of_one_event_share_the_outcome_of_its_todo(desk: Desk) -> None:
-    event_promise(desk)
-    desk.reads(CREW)
-    desk.analyse(PROMISE)
-    with desk.tenant.tx():
-        [todo] = Todo.objects.all()
-        reject_todo(todo.pk, actor=LUCIA, reason="The crew is away.")
-    assert [promise.state for promise in desk.promises()] == ["withdrawn", "withdrawn"]
 
 
 @pytest.mark.parametrize("action", ["send_webhook", "send_urgent_message"])
@@ -279,7 +255,7 @@ def test_a_custom_tool_keeps_promises_unless_it_says_otherwise(
 
 def test_a_custom_goodbye_stays_an_act(desk: Desk) -> None:
     """The built-in handler runs it."""
-    desk.tool(GOODBYE)
+    desk.tool(GOODBYE, is_heard=False)
     desk.reads(GOODBYE)
     assert desk.analyse(PROMISE)["promises"] == []
 

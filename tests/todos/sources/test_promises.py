@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest.mock import AsyncMock
+
 import pytest
 
 from conversations.turns.services import give_fields
@@ -9,6 +11,7 @@ from tests.todos.sources.conftest import CHEF, LUCIA, SMS, TEAM, Desk, finds, jo
 from tests.todos.sources.test_requires_approval import approve
 from todos.models import Todo, TodoSource, TodoStatus
 from todos.services import cancel_todo, edit_todo, expire_todo, reject_todo
+from tools.engine.execution.outcome import Outcome
 from tools.engine.promise_answers import mark_kept, withdraw_promise
 from tools.models import PromiseState
 from tools.services.messaging import outbox
@@ -114,13 +117,17 @@ def test_a_repeated_promise_shares_the_pending_todo_and_its_outcome(desk: Desk) 
     assert [one.status for one in todos(desk)] == [TodoStatus.CANCELLED, TodoStatus.PENDING_REVIEW]
 
 
-@pytest.mark.parametrize(("adapter", "state", "evidence"), [("", "open", "outbox"), ("twilio", "kept", "effect")])
+SENT = ("twilio", "completed", "kept", "effect")
+
+
+@pytest.mark.parametrize(("adapter", "status", "state", "evidence"), [("", "needs_attention", "open", "outbox"), SENT])
 def test_a_promise_whose_todo_runs_a_tool_is_kept_by_what_the_tool_did(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch, adapter: str, state: str, evidence: str
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, adapter: str, status: str, state: str, evidence: str
 ) -> None:
     """Without a provider the text goes to the outbox."""
     if adapter:
-        monkeypatch.setattr(outbox.Outbox, "name", adapter)
+        sent = Outcome.done("The text was sent.", result={"message": {}}, adapter=adapter)
+        monkeypatch.setattr(outbox.Outbox, "send", AsyncMock(return_value=sent))
     with desk.tenant.tx():
         give_fields(desk.talk.conversation.persona, {"phone": "+393331234567"})
     todo = promised(desk)
@@ -129,5 +136,5 @@ def test_a_promise_whose_todo_runs_a_tool_is_kept_by_what_the_tool_did(
     approve(desk, todo)
     desk.run("todo", "todo_news")
     [promise] = desk.promises()
-    assert [one.status for one in todos(desk)] == [TodoStatus.COMPLETED]
+    assert [one.status for one in todos(desk)] == [status]
     assert (promise.state, promise.evidence) == (state, evidence)
