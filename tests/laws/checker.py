@@ -151,11 +151,9 @@ def without_evidence(ledger: Ledger, journal: Journal) -> Iterator[str]:
 
 
 def _has_happened(effect: Effect, ledger: Ledger, journal: Journal, requests: list[Request]) -> bool:
-    if _has_word(effect, ledger, journal) or effect.definition["action"]["type"] != "send_webhook":
-        return True
-    if effect.accepted_at is not None:
-        return effect.pk in journal.called_back
-    return any(request.is_clear for request in requests)
+    is_own = effect.tool_origin != "custom"
+    is_reported = effect.pk in journal.called_back or any(request.is_clear for request in requests)
+    return is_own or is_reported or _has_word(effect, ledger, journal)
 
 
 def _has_word(effect: Effect, ledger: Ledger, journal: Journal) -> bool:
@@ -172,6 +170,8 @@ def _is_evident(promise: Promise, ledger: Ledger, journal: Journal) -> bool:
     if promise.evidence == "effect":
         is_told = effect is not None and effect.definition["action"]["type"] != "send_event"
         return effect is not None and effect.state == "done" and (is_told or _is_sent_text(effect))
+    if promise.evidence == "acknowledged":
+        return effect is not None and effect.state == "done" and effect.definition["action"]["type"] == "send_event"
     if promise.evidence == "person":
         if promise.pk in journal.marked_kept or promise.effect_id in journal.confirmed:
             return True

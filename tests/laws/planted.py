@@ -22,6 +22,7 @@ from tests.laws.steps import (
     Plan,
     Reading,
     Scenario,
+    Subscribe,
     Switch,
     Weather,
     Work,
@@ -29,7 +30,7 @@ from tests.laws.steps import (
 from tests.laws.world import CREW, KITCHEN, REFUND, TEXT, WISH
 from tools.engine import promises, verdicts
 from tools.engine.analysis.exchange import Detections
-from tools.engine.execution import effect_run, rules
+from tools.engine.execution import effect_run, rules, run
 from tools.engine.execution.effect_run import EffectRun
 from tools.engine.execution.outcome import Ending, Outcome
 from tools.models import Effect, EffectState, Evidence
@@ -67,6 +68,21 @@ def done_is_evidence(patch: pytest.MonkeyPatch) -> None:
         return Evidence.EFFECT if effect.state == EffectState.DONE else Evidence.NONE
 
     patch.setattr(promises, "evidence_of", evidence_of)
+
+
+def accepted_is_done(patch: pytest.MonkeyPatch) -> None:
+    def end(run: EffectRun, outcome: Outcome) -> None:
+        run.end(Outcome.done("", adapter=outcome.adapter), state=EffectState.DONE)
+
+    patch.setattr(EffectRun, "_wait_for_callback", end)
+
+
+def unheard_is_done(patch: pytest.MonkeyPatch) -> None:
+    async def deliver(*_: Any) -> Outcome:
+        return Outcome.done("It was passed on.", adapter="event")
+
+    patch.setattr(apply_verdicts, "without_subscriber", lambda *_: set())
+    patch.setattr(run, "deliver_event", deliver)
 
 
 def lost_answer_is_success(patch: pytest.MonkeyPatch) -> None:
@@ -120,7 +136,10 @@ BUGS = {
     "quotes are not checked": Bug("words", quotes_unchecked, [Exchange(readings=(Reading(CREW, "invented"),))]),
     "verdicts without a quote fire": Bug("words", quotes_unchecked, [Exchange(readings=(Reading(KITCHEN, "empty"),))]),
     "the outbox keeps promises": Bug("evidence", done_is_evidence, [promised(TEXT), Work()]),
-    "an event that nobody hears keeps promises": Bug("evidence", done_is_evidence, [promised(WISH), Work()]),
+    "an event that was only accepted keeps promises": Bug(
+        "evidence", accepted_is_done, [Subscribe(), Weather("accepted"), promised(WISH), Work()]
+    ),
+    "an event without a subscriber is done": Bug("evidence", unheard_is_done, [promised(WISH), Work()]),
     "a lost answer is a success": Bug("evidence", lost_answer_is_success, [Weather("dropped"), promised(CREW), Work()]),
     "deadlines never end": Bug(
         "end", deadlines_never_end, [Weather("dropped"), promised(CREW, unserved=(UNSERVED,)), Work()]

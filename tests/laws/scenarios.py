@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from tests.laws.steps import (
     SENTENCES,
     UNSERVED,
+    Acknowledge,
     Answer,
     Call,
     CallBack,
@@ -24,6 +25,7 @@ from tests.laws.steps import (
     Resolve,
     Scenario,
     Step,
+    Subscribe,
     Switch,
     Weather,
     Words,
@@ -111,6 +113,7 @@ def decisions() -> st.SearchStrategy[Step]:
         st.builds(
             CallBack, error=st.sampled_from(("", "", "No.")), has_token=st.sampled_from((True, False)), index=INDEX
         ),
+        st.builds(Acknowledge, index=INDEX),
         st.builds(Answer, is_kept=st.booleans(), index=INDEX),
         st.builds(Pass, minutes=st.sampled_from((1, 4, 30, 90, 1_500))),
     )
@@ -140,6 +143,6 @@ def an_act(draw: st.DrawFn) -> Scenario:
 
 @st.composite
 def scenarios(draw: st.DrawFn, *, acts: int) -> Scenario:
-    """Some acts in which much may go wrong, of a business with or without a provider for texts."""
-    connected = [Connect()] if draw(st.booleans()) else []
+    """Some acts in which much may go wrong, with or without a provider for texts and a subscriber of events."""
+    connected = [step for step in (Connect(), Subscribe()) if draw(st.booleans())]
     return [*connected, *(step for part in draw(st.lists(an_act(), min_size=2, max_size=acts)) for step in part)]

@@ -13,6 +13,7 @@ from uuid import UUID
 from django.http import Http404
 
 from conversations.tool_runs.effects import resolution
+from conversations.tool_runs.effects.acknowledgment import acknowledge
 from conversations.turns.services import post_message
 from conversations.voice.tool_calls import LiveCall, handle_tool_call
 from jobs.errors import WrongState
@@ -278,6 +279,23 @@ class CallBack(Step):
 
 
 @dataclass(frozen=True)
+class Acknowledge(Step):
+    """The subscriber of an event says over the API that it has received it."""
+
+    index: int = 0
+
+    def take(self, world: World) -> None:
+        with world.tenant.tx():
+            events = list(Effect.objects.filter(tool=WISH).order_by("created_at", "id"))
+        if not events:
+            return
+        event = events[self.index % len(events)]
+        with refused(), world.tenant.tx():
+            acknowledge(world.tenant.project, event.pk)
+            world.journal.called_back.add(event.pk)
+
+
+@dataclass(frozen=True)
 class Answer(Step):
     """Staff says that a promise was kept, or takes it back."""
 
@@ -335,6 +353,14 @@ class Connect(Step):
 
     def take(self, world: World) -> None:
         world.connect()
+
+
+@dataclass(frozen=True)
+class Subscribe(Step):
+    """The business subscribes the target to its events."""
+
+    def take(self, world: World) -> None:
+        world.subscribe()
 
 
 @dataclass(frozen=True)

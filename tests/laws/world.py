@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -22,6 +23,7 @@ from jobs.model_client import model_client
 from jobs.runner import attempt
 from jobs.sweep import sweep
 from projects.agents.services import save_agent
+from projects.common.api_error import ApiError
 from projects.models import Member
 from projects.models.agent_config import AgentConfig
 from projects.records.attributes import set_attribute
@@ -39,7 +41,8 @@ from tests.tools.messaging.twilio_server import TwilioServer
 from todos.models import Todo, TodoCall
 from tools.engine.catalogue import approval_setting
 from tools.engine.custom import service as custom_tools
-from tools.models import Effect
+from tools.engine.events.service import SubscriptionEdit, add_subscription
+from tools.models import Effect, SubscriptionTarget
 
 CREW, KITCHEN, PART, REFUND, WISH = "notify_crew", "tell_kitchen", "order_part", "pay_refund", "note_wish"
 TEXT, CALLED_TEXT = "send_sms_tool", "send_sms"
@@ -48,6 +51,7 @@ CONDITIONS = {TEXT: ("agentPromised", "notRelatedToExistingBooking")}
 PROMISED = ("agentPromised",)
 # A tool that answers later has nothing to tell a model that waits, and an event is only promised.
 MOMENTS = {PART: ["commitment", "task"], WISH: ["commitment"]}
+ANSWER_LATER = (PART, WISH)
 SMS_GATE = "project_attributes_setting_sms_send_information_enabled"
 # The lanes that a worker runs here, in this order. The others write no promise and no effect.
 LANES = ("reply", "tool_caller", "effect", "todo", "todo_news", "make_good")
@@ -131,6 +135,12 @@ class World:
     def connect(self) -> None:
         connect_twilio(self.tenant, self.twilio.url)
 
+    def subscribe(self) -> None:
+        """Subscribe the target to the wishes, unless it is."""
+        edit = SubscriptionEdit(target=SubscriptionTarget.ENDPOINT, url=f"{self.target.url}/{WISH}", events=(WISH,))
+        with suppress(ApiError), self.tenant.tx():
+            add_subscription(self.tenant.project, edit)
+
     # Work
 
     def work(self, *lanes: str, dies_at: str = "") -> None:
@@ -171,7 +181,8 @@ class World:
         if tool == PART and answer == Answers():
             answer = Answers(202, body="")
         has_acted = answer.status not in {*REFUSES, 400}
-        is_clear = 200 <= answer.status < 300 and not answer.cuts and not answer.drops
+        is_put_off = answer.status == 202 and tool in ANSWER_LATER
+        is_clear = 200 <= answer.status < 300 and not answer.drops and not is_put_off
         self.journal.requests.append(Request(heard.key, tool, has_acted=has_acted, is_clear=is_clear))
         return answer
 
@@ -207,7 +218,7 @@ def _claim(lanes: Sequence[Lane]) -> list[ClaimedJob]:
 
 
 def _definition(name: str, url: str) -> dict[str, Any]:
-    """A custom tool that may run at every moment. Its webhook's path is its name; the wish is an event nobody hears."""
+    """A custom tool that may run at every moment. Its webhook's path is its name; the wish is an event."""
     note = {"type": "object", "properties": {"note": {"type": "string", "description": "What they are told"}}}
     options: dict[str, Any] = {"url": f"{url}/{name}", "timeout_seconds": 1}
     options |= {"body": note} if name == CREW else {}
