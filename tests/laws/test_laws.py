@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 
 from tests.conftest import make_tenant
 from tests.conversations.effects.target import Target, target_server
@@ -21,8 +21,8 @@ from tests.flush import flush_tenants
 from tests.laws.checker import findings
 from tests.laws.planted import BUGS, Bug
 from tests.laws.scenarios import scenarios
-from tests.laws.steps import Scenario, settle
-from tests.laws.world import World, hang_up
+from tests.laws.steps import Exchange, Scenario, Weather, Work, settle
+from tests.laws.world import KITCHEN, World, hang_up
 from tests.processes import ScriptedModel
 from tests.tools.messaging.twilio_server import TwilioServer
 
@@ -63,8 +63,13 @@ ORDINARY = settings(
 MANY = settings(ORDINARY, max_examples=EXAMPLES, derandomize=False, print_blob=True)
 
 
+# The target did it, the worker died, and the next attempt was refused.
+LOST = [Exchange(calls=(KITCHEN,), dies_at="effect.bytes_out"), Weather("busy"), Work()]
+
+
 @ORDINARY
 @given(scenario=scenarios(acts=3))
+@example(scenario=LOST)
 def test_five_sentences_hold_whatever_happens(run: Run, scenario: Scenario) -> None:
     assert run(scenario) == []
 
