@@ -52,6 +52,10 @@ class ScriptedModel:
         self.is_faulty = self.is_faulty or "fault" in step
         self._post("/script", {"skill": skill, **step})
 
+    def script_all(self, *steps: dict[str, Any]) -> None:
+        """Queue several answers at once."""
+        self._post("/script", {"steps": steps})
+
     def latency(self, *, ttft_ms: float = 0, gap_ms: float = 0) -> None:
         self._post("/latency", {"ttft_ms": ttft_ms, "gap_ms": gap_ms})
 

@@ -50,9 +50,10 @@ def no_sweep() -> None:
 
 def no_repeat_guard() -> None:
     """A second promise sends a second time."""
-    from conversations.flows import effects
+    from conversations.tool_runs.effects.conversation_run import ConversationRun
 
-    effects.find_recent_duplicate = lambda effect: None
+    assert "find_repeated" in vars(ConversationRun)
+    ConversationRun.find_repeated = lambda run: None
 
 
 def hint_instead_of_row() -> None:

@@ -13,8 +13,11 @@ from django.db.models import F
 from conversations.models import PersonaField, Turn
 from conversations.models.event import EventType
 from conversations.tool_runs.calls.orphans import end_orphans
+from jobs.sweep import sweep
 from tests.conversations.effects.target import Answers, Target, target_server
 from tests.conversations.tool_runs.turns import Turns
+from tests.dying import dying
+from tests.leases import end_leases
 from tests.todos.sources.test_requires_approval import approve
 from todos.content.lifecycle import Actor
 from todos.models import Todo
@@ -276,11 +279,34 @@ def test_a_call_also_promised_in_the_reply_is_sent_once(stock: Stock) -> None:
     assert len(stock.target.log) == 1
 
 
-def test_an_interrupted_lookup_is_left_to_nobody(stock: Stock) -> None:
-    """It changed nothing, so staff has nothing to resolve."""
-    stock.define(options={"delivery": "idempotent"})
+@pytest.mark.parametrize(
+    ("method", "state"), [("GET", EffectState.FAILED), ("POST", EffectState.UNKNOWN)], ids=["a look-up", "a change"]
+)
+def test_an_interrupted_call_is_left_to_staff_unless_it_is_a_look_up(
+    stock: Stock, method: str, state: EffectState
+) -> None:
+    """A repeatable POST may have changed something. A GET has not, so staff has nothing to resolve."""
+    schema = {"type": "object", "properties": {"article": {"type": "string"}}}
+    parts = {"body": None, "query": schema} if method == "GET" else {"body": schema}
+    stock.define(options={"method": method, "delivery": "idempotent", **parts})
     stock.target.answers(Answers(drops=True))
-    assert stock.effect(stock.ask()).state == EffectState.FAILED
+    assert stock.effect(stock.ask({"article": "Amphora"})).state == state
+
+
+def test_a_refusal_after_a_lost_attempt_is_not_reported_as_a_failure(stock: Stock) -> None:
+    """The first worker died after it had sent the request, which the endpoint took."""
+    stock.define(options={"delivery": "idempotent"})
+    stock.target.answers(Answers(503))
+    stock.turns.calls_tool(STOCK, CALLED)
+    stock.turns.says("I don't know.")
+    with dying("effect.bytes_out"):
+        stock.turns.say("Are there any amphoras left?")
+    end_leases()
+    sweep()
+    stock.turns.run()
+    assert [heard.key for heard in stock.target.log] == [stock.target.log[0].key] * 2
+    with stock.turns.tenant.tx():
+        assert Effect.objects.get().state == EffectState.UNKNOWN
 
 
 def test_a_call_that_needs_approval_becomes_a_todo_and_the_model_is_told(stock: Stock) -> None:
