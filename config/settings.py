@@ -15,8 +15,11 @@ ENCRYPTION_KEYS = environment.text(
 ).split(",")
 DATA_DIR = env.path("MAKEGOOD_DATA", default=BASE_DIR / ".data")
 BASE_URL = env.str("MAKEGOOD_BASE_URL", default="http://127.0.0.1:8000").rstrip("/")
-ALLOWED_HOSTS = env.list("MAKEGOOD_ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]", "testserver"])
-CSRF_TRUSTED_ORIGINS = [BASE_URL] if BASE_URL.startswith("https://") else []
+ALLOWED_HOSTS = env.list("MAKEGOOD_ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
+IS_HTTPS = BASE_URL.startswith("https://")
+CSRF_TRUSTED_ORIGINS = [BASE_URL] if IS_HTTPS else []
+# The proxies whose forwarded client addresses count (config.trusted_proxies).
+TRUSTED_PROXIES = environment.networks("MAKEGOOD_TRUSTED_PROXIES")
 
 INSTALLED_APPS = [
     "config.apps.MakegoodAdminConfig",
@@ -142,7 +145,11 @@ MFA_ALLOW_UNVERIFIED_EMAIL = not VERIFY_EMAIL
 
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
-SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = BASE_URL.startswith("https://")
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = IS_HTTPS
+# Sent with responses over TLS only (projects.common.middleware). A year, if the public address is one of TLS.
+HSTS_SECONDS = env.int("MAKEGOOD_HSTS_SECONDS", default=31_536_000 if IS_HTTPS else 0)
+HSTS_SUBDOMAINS = env.bool("MAKEGOOD_HSTS_SUBDOMAINS", default=False)
+HSTS_PRELOAD = env.bool("MAKEGOOD_HSTS_PRELOAD", default=False)
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
