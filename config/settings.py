@@ -53,6 +53,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
+    "projects.accounts.password_hashing.too_many_hashes",
 ]
 
 # The middleware of API requests (config.asgi).
@@ -95,7 +96,17 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 REDIS_URL = environment.redis_url()
 
 AUTH_USER_MODEL = "projects.User"
+# The few threads in which passwords are hashed, of each process.
+HASH_THREADS = env.int("MAKEGOOD_HASH_THREADS", default=max(1, (os.cpu_count() or 1) // 2))
+PASSWORD_HASHERS = [
+    "projects.accounts.password_hashing.QueuedHasher",
+    "django.contrib.auth.hashers.PBKDF2SHA1PasswordHasher",
+    "django.contrib.auth.hashers.Argon2PasswordHasher",
+    "django.contrib.auth.hashers.BCryptSHA256PasswordHasher",
+    "django.contrib.auth.hashers.ScryptPasswordHasher",
+]
 AUTHENTICATION_BACKENDS = [
+    "projects.accounts.backends.PasswordBackend",
     "django.contrib.auth.backends.ModelBackend",
     "allauth.account.auth_backends.AuthenticationBackend",
 ]
@@ -121,8 +132,11 @@ ACCOUNT_LOGIN_ON_EMAIL_CONFIRMATION = True
 ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
 ACCOUNT_EMAIL_NOTIFICATIONS = bool(EMAIL_HOST)
 ACCOUNT_SIGNUP_REDIRECT_URL = "welcome"
+# An "ip" is an address range here (projects.accounts.sign_in_limits).
 ACCOUNT_RATE_LIMITS = {
     "login": "60/m/ip",
+    "wrong_password": "30/m/ip",
+    # Wrong codes and passkeys of the second step. The key is a user whose password was right.
     "login_failed": "10/m/ip,5/300s/key",
     "invite": "30/h/user",
     "passkey_question": "300/m/ip",

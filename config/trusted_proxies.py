@@ -5,9 +5,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+from ipaddress import IPv4Network, IPv6Network
 
 from projects.api.body_limit import App, Receive, Scope, Send
+from projects.common.addresses import parse_address
 
 log = logging.getLogger(__name__)
 
@@ -42,7 +43,8 @@ class TrustedProxies:
             return
         peer = scope["client"][0] if scope.get("client") else ""
         if not self._is_trusted(peer):
-            return self._warn(peer)
+            self._warn(peer)
+            return
         if addresses:
             scope["client"] = (self._client_of(addresses, peer=peer), 0)
         if schemes and schemes[-1].lower() in SCHEMES:
@@ -74,20 +76,6 @@ class TrustedProxies:
                 " until then, all its clients share its address and its limits. This is logged once.",
                 peer or "a connection without an address",
             )
-
-
-def parse_address(text: str) -> IPv4Address | IPv6Address | None:
-    """The address in `203.0.113.9`, `203.0.113.9:5060`, `2001:db8::1` or `[2001:db8::1]:5060`; None for other text."""
-    host = text.strip()
-    if host.startswith("["):
-        host = host[1:].partition("]")[0]
-    elif host.count(":") == 1:
-        host = host.partition(":")[0]
-    try:
-        address = ip_address(host)
-    except ValueError:
-        return None
-    return getattr(address, "ipv4_mapped", None) or address
 
 
 def _values(scope: Scope, name: bytes) -> list[str]:

@@ -36,6 +36,7 @@ from conversations.widget.event_filter import for_customer, message_shown
 from projects.api.idempotency import run_once
 from projects.api.parsers import check_value
 from projects.api.throttling import seconds_to_wait
+from projects.common.addresses import client_address
 from projects.common.api_error import ApiError
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
@@ -51,7 +52,7 @@ INPUT_FIELDS = {"content", "proof", "code", "escalation"}
 @require_http_methods(["GET", "HEAD", "POST"])
 def portal(request: HttpRequest, token: str) -> HttpResponse:
     """The portal page; a POST submits a form. 404 for an invalid or expired link."""
-    if wait := seconds_to_wait(f"portal:{request.META.get('REMOTE_ADDR', '')}", per_minute=REQUESTS_PER_MINUTE):
+    if wait := seconds_to_wait(f"portal:{client_address(request)}", per_minute=REQUESTS_PER_MINUTE):
         return _slow_down(request, wait)
     try:
         place_of(token)

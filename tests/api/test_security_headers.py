@@ -17,7 +17,7 @@ HSTS = "Strict-Transport-Security"
 def settings_of(name: str, **env: str) -> str:
     """A setting as a new process reads it."""
     command = [sys.executable, "-c", f"from config import settings; print(settings.{name})"]
-    outside = {key: value for key, value in os.environ.items() if key not in ("MAKEGOOD_ALLOWED_HOSTS",)}
+    outside = {key: value for key, value in os.environ.items() if key != "MAKEGOOD_ALLOWED_HOSTS"}
     return subprocess.run(command, env=outside | env, capture_output=True, text=True, check=True).stdout.strip()
 
 
