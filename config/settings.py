@@ -218,6 +218,10 @@ DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="Makegood <makegood@l
 # config.asgi limits API bodies to 256 kB before Django reads them.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2_621_440
 
+# Limits of the API (projects.api.throttling): per key or member, and per project for all of them together.
+API_REQUESTS_PER_MINUTE = env.int("MAKEGOOD_API_REQUESTS_PER_MINUTE", default=600)
+PROJECT_REQUESTS_PER_MINUTE = env.int("MAKEGOOD_PROJECT_REQUESTS_PER_MINUTE", default=1800)
+
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "projects.api.authentication.ApiKeyAuthentication",

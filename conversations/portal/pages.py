@@ -138,7 +138,8 @@ def _submit(request: HttpRequest, token: str) -> HttpResponse:
             # stores it once.
             language = _language(request, visit)
             store = partial(_store, visit, request.POST, language)
-            answer = run_once(visit.project.pk, request, body, store, key=_key_in_form(request.POST, body))
+            caller, key = f"persona:{place.persona_id}", _key_in_form(request.POST, body)
+            answer = run_once(visit.project.pk, request, body, store, caller=caller, key=key)
     except ApiError as error:
         if wants_json:
             document = {"code": error.code, "message": error.message, "field": error.field}

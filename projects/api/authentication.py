@@ -58,9 +58,11 @@ class Caller:
         return self.user.name if self.user else f"the key {self.key.name}" if self.key else ""
 
     @property
-    def bucket(self) -> str:
-        """The id of the rate limit's bucket."""
-        return str((self.key or self.member or self.project).pk)
+    def identity(self) -> str:
+        """An id that no other caller of the project has, for the caller's limits and Idempotency-Keys."""
+        if self.key:
+            return f"key:{self.key.pk}"
+        return f"member:{self.member.pk}" if self.member else ""
 
 
 @dataclass(frozen=True)
