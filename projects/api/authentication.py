@@ -165,6 +165,13 @@ def load_key_scopes(organization_id: UUID, key_id: UUID) -> frozenset[str]:
         return frozenset(found[0].scopes) if found and found[0].is_usable else frozenset()
 
 
+def load_member_scopes(organization_id: UUID, user_id: int) -> frozenset[str]:
+    """The user's scopes as a member, or an empty set after they left or their account was deactivated."""
+    with tenant_tx(organization_id):
+        member = Member.objects.filter(user_id=user_id, user__is_active=True).first()
+        return frozenset(VERBS[member.role]) if member else frozenset()
+
+
 class UnknownKey(LookupError):
     """No API key has this digest."""
 
