@@ -53,13 +53,14 @@ class OpenStream(Listener):
     def __init__(self, admission: Admission) -> None:
         super().__init__()
         self._admission = admission
-        self._is_over = False
+        self._is_over = self._is_interrupted = False
         self._waiting: asyncio.Task[object] | None = None
 
     def put(self, entries: list[Entry]) -> None:
         if any(entry["lost"] == self._admission.name for entry in entries):
             self._is_over = True
-            if self._waiting is not None:
+            if self._waiting is not None and not self._is_interrupted:
+                self._is_interrupted = True
                 self._waiting.cancel()
 
     async def frames(self, stream: Frames) -> Frames:
@@ -71,7 +72,7 @@ class OpenStream(Listener):
 
     async def _until_over(self, stream: Frames) -> Frames:
         """The stream. A hint interrupts the wait for its next frames, and nothing else."""
-        while True:
+        while not self._is_over:
             task = self._waiting = asyncio.current_task()
             try:
                 frames = await anext(stream)
@@ -79,7 +80,7 @@ class OpenStream(Listener):
                 return
             except asyncio.CancelledError:
                 # A client that leaves at the same moment cancels, too.
-                if not self._is_over or (task is not None and task.uncancel()):
+                if not self._is_interrupted or (task is not None and task.uncancel()):
                     raise
                 return
             finally:

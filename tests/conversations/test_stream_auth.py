@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,8 @@ from django.db.models.functions import Now
 from django.test import AsyncClient
 
 from conversations.live import stream
+from conversations.live.stream import Frames
+from conversations.live.stream_auth import Admission, OpenStream, ScopeCheck, _checks
 from projects.accounts.members import remove_member, set_role
 from projects.agents.services import revoke_key
 from projects.models import ApiKey, Member, Role, User
@@ -163,3 +166,46 @@ def test_an_api_clients_stream_ends_soon_after_its_key_is_revoked(
             ApiKey.objects.filter(digest=ApiKey.digest_of(turns.tenant.key)).update(**KEY_CHANGES[change])
 
     assert goes_on(turns, apply) == is_left_open
+
+
+def test_a_hint_while_the_client_reads_ends_the_stream_before_the_next_wait(tenant: Tenant) -> None:
+    """The stream waits for its client then, and not for its next frames."""
+    admission = Admission("user:1", frozenset, frozenset())
+    open_stream, waits = OpenStream(admission), list[str]()
+    _checks[admission.name] = ScopeCheck(time.monotonic(), frozenset())
+
+    async def frames() -> Frames:
+        waits.append("first")
+        yield [stream.PINGED]
+        waits.append("second")
+        yield [stream.PINGED]
+
+    async def run() -> None:
+        async for _ in open_stream.frames(frames()):
+            open_stream.put([{"lost": "user:2"}, {"lost": "user:1"}])
+
+    asyncio.run(run())
+    assert waits == ["first"]
+
+
+def test_a_client_that_leaves_is_not_taken_for_a_hint() -> None:
+    """Its task stays canceled."""
+    open_stream = OpenStream(Admission("user:1", frozenset, frozenset()))
+
+    async def frames() -> Frames:
+        await asyncio.Event().wait()
+        yield [stream.PINGED]
+
+    async def run() -> None:
+        async def read() -> None:
+            async for _ in open_stream.frames(frames()):
+                pass
+
+        reading = asyncio.ensure_future(read())
+        await asyncio.sleep(0)
+        open_stream.put([{"lost": "user:1"}])
+        reading.cancel()
+        await asyncio.wait({reading})
+        assert reading.cancelled()
+
+    asyncio.run(run())
