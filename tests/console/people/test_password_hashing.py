@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import http.client
+import re
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from urllib.parse import urlencode
 
 import pytest
 from django.contrib.auth.hashers import make_password
@@ -14,9 +17,11 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
 
+from config.asgi import application
 from projects.accounts import password_hashing
 from projects.accounts.password_hashing import HashThreads, TooManyHashes
 from projects.models import User
+from tests.api.live import Address, serve
 from tests.conftest import PASSWORD, Tenant
 from tests.console.people.conftest import NEW_PASSWORD, browser, invite, is_signed_in, link_in, sign_in
 
@@ -174,3 +179,56 @@ def test_hashes_are_those_of_django(settings: Settings) -> None:
     user = User(password=hashed)
     check: Callable[[str], bool] = user.check_password
     assert (check(PASSWORD), check("another one")) == (True, False)
+
+
+CLIENTS = 24
+
+
+def sign_in_from(address: Address, number: int) -> int:
+    """The status of a sign-in from an address range of its own."""
+    local = (f"127.0.{number + 1}.9", 0)
+    with closing(http.client.HTTPConnection(*address, timeout=60, source_address=local)) as connection:
+        connection.request("GET", "/account/login/", headers={"Host": "localhost"})
+        answer = connection.getresponse()
+        page, cookie = answer.read().decode(), answer.headers["Set-Cookie"].split(";")[0]
+        token = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', page)
+        assert token is not None
+        form = urlencode({"login": f"n{number}@new.example", "password": PASSWORD, "csrfmiddlewaretoken": token[1]})
+        headers = {"Host": "localhost", "Cookie": cookie, "Content-Type": "application/x-www-form-urlencoded"}
+        connection.request("POST", "/account/login/", form, headers)
+        return connection.getresponse().status
+
+
+def status_of(address: Address, path: str) -> int:
+    with closing(http.client.HTTPConnection(*address, timeout=60)) as connection:
+        connection.request("GET", path, headers={"Host": "localhost"})
+        return connection.getresponse().status
+
+
+def test_other_pages_answer_while_two_dozen_clients_sign_in(
+    database: None, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No more of them are hashed than there are places, and none holds a connection."""
+    settings.PASSWORD_HASHERS = HASHERS
+    monkeypatch.setattr(password_hashing, "hash_threads", HashThreads(threads=2, most_waiting=18))
+    end, refused = threading.Event(), threading.Semaphore(0)
+
+    def pbkdf2(*_: object, **__: object) -> bytes:
+        end.wait(timeout=60)
+        return b"hash"
+
+    def sign_in(number: int) -> int:
+        status = sign_in_from(address, number)
+        refused.release()
+        return status
+
+    monkeypatch.setattr("django.contrib.auth.hashers.pbkdf2", pbkdf2)
+    with serve(application) as address, ThreadPoolExecutor(CLIENTS) as clients:
+        signing_in = [clients.submit(sign_in, number) for number in range(CLIENTS)]
+        try:
+            for _ in range(4):
+                assert refused.acquire(timeout=60)
+            assert [status_of(address, "/healthz") for _ in range(10)] == [200] * 10
+        finally:
+            end.set()
+        assert sorted(one.result() for one in signing_in) == [200] * 20 + [429] * 4
