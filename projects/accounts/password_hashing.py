@@ -8,8 +8,9 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
+from typing import Any
 
-from asgiref.sync import iscoroutinefunction
+from asgiref.sync import iscoroutinefunction, markcoroutinefunction
 from django.conf import settings
 from django.contrib.auth.hashers import PBKDF2PasswordHasher
 from django.db import connections
@@ -73,22 +74,20 @@ def release_connections() -> None:
 
 
 @sync_and_async_middleware
-def too_many_hashes(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
+def too_many_hashes(get_response: Any) -> Any:
     """Middleware that answers TooManyHashes with 429."""
 
-    def middleware(request: HttpRequest) -> HttpResponse:
+    def middleware(request: HttpRequest) -> Any:
         return get_response(request)
 
-    async def async_middleware(request: HttpRequest) -> HttpResponse:
-        return await get_response(request)  # type: ignore[misc]  # a coroutine function in this case
-
-    def process_exception(request: HttpRequest, error: Exception) -> HttpResponse | None:
-        if not isinstance(error, TooManyHashes):
-            return None
-        response = render(request, "429.html", status=429)
-        response["Retry-After"] = str(RETRY_SECONDS)
-        return response
-
-    chosen = async_middleware if iscoroutinefunction(get_response) else middleware
-    chosen.process_exception = process_exception
+    chosen: Any = markcoroutinefunction(middleware) if iscoroutinefunction(get_response) else middleware
+    chosen.process_exception = _response_to
     return chosen
+
+
+def _response_to(request: HttpRequest, error: Exception) -> HttpResponse | None:
+    if not isinstance(error, TooManyHashes):
+        return None
+    response = render(request, "429.html", status=429)
+    response["Retry-After"] = str(RETRY_SECONDS)
+    return response

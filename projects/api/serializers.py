@@ -81,7 +81,7 @@ def _type_error(field: serializers.Field[Any, Any, Any, Any], value: Any) -> Any
     if isinstance(field, (serializers.ListField, serializers.DictField)):
         if not isinstance(value, (list, dict)):
             return None
-        items = dict(enumerate(value)) if isinstance(value, list) else value
+        items: dict[Any, Any] = dict(enumerate(value)) if isinstance(value, list) else value
         return _type_errors(items, fields=dict.fromkeys(items, field.child)) or None
     for kind, json_type, code in JSON_TYPES:
         if isinstance(field, kind) and not isinstance(field, TextField):
