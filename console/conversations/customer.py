@@ -8,7 +8,10 @@ from uuid import UUID
 
 from django.conf.locale import LANG_INFO
 
-from conversations.models import Conversation, Message, PersonaField
+from console.timestamps import Timestamp, format_timestamp
+from conversations.common.consents import consent_history
+from conversations.common.queries import read_fields
+from conversations.models import ConsentSource, Conversation, Message, PersonaField
 from conversations.models.persona import Strength
 
 LABELS = {
@@ -19,8 +22,15 @@ LABELS = {
     "sms_opt_in": "Texts",
     "email_opt_in": "E-mails",
     "call_opt_in": "Calls",
+    "recording_opt_in": "Recordings",
 }
 FIRST = tuple(LABELS)
+SOURCES: Mapping[ConsentSource, str] = {
+    ConsentSource.CUSTOMER: "said by the customer",
+    ConsentSource.STAFF: "set by staff",
+    ConsentSource.API: "set through the API",
+    ConsentSource.CHANNEL: "set on the channel",
+}
 ANSWERS = {"true": "Opted in", "false": "Opted out"}
 
 
@@ -37,13 +47,39 @@ class Fact:
 
 
 def facts_of(conversation: Conversation) -> list[Fact]:
-    """All facts about the conversation's customer, common fields first."""
-    fields = list(PersonaField.objects.filter(persona_id=conversation.persona_id))
+    """All facts that hold in the conversation, common fields first."""
+    version = conversation.project.agent_version
+    fields = read_fields(conversation, version.config) if version else []
     fields.sort(key=lambda field: (FIRST.index(field.key) if field.key in FIRST else len(FIRST), field.key))
     sources = [field.message_id for field in fields if field.message_id]
     messages = Message.objects.filter(pk__in=sources, conversation=conversation)
     numbers = dict(messages.values_list("pk", "seq"))
     return [_fact(field, numbers) for field in fields]
+
+
+@dataclass(frozen=True)
+class ConsentLine:
+    """A consent that was given or withdrawn, for display."""
+
+    label: str
+    words: str
+    quote: str
+    source: str
+    at: Timestamp
+
+
+def consents_of(conversation: Conversation, *, zone: str) -> list[ConsentLine]:
+    """The history of the customer's consents, newest first."""
+    return [
+        ConsentLine(
+            label=change.get_kind_display(),
+            words="Agreed" if change.is_given else "Refused",
+            quote=change.quote,
+            source="" if change.quote else SOURCES[ConsentSource(change.source)],
+            at=format_timestamp(change.created_at, zone=zone),
+        )
+        for change in consent_history(conversation.persona_id)
+    ]
 
 
 def _fact(field: PersonaField, numbers: Mapping[UUID, int]) -> Fact:

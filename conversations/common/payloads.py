@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any, NotRequired, TypedDict
 
-from conversations.models import Channel, ConversationStatus, MessageRole, TurnStatus
+from conversations.models import Channel, ConsentKind, ConsentSource, ConversationStatus, MessageRole, TurnStatus
 from conversations.models.event import EventType
 from conversations.models.turn import Freshness, Origin
 from conversations.models.wait import WaitOutcome
@@ -72,6 +72,22 @@ class PersonaPayload(TypedDict):
     created_at: Stamp
 
 
+class ConsentPayload(TypedDict):
+    """A consent that the customer gave or withdrew. `quote` holds their words, if it comes from those."""
+
+    kind: Annotated[str, ConsentKind]
+    given: bool
+    quote: str | None
+    source: Annotated[str, ConsentSource]
+    at: Stamp
+
+
+class CustomerPayload(PersonaPayload):
+    """A customer with the history of their consents, newest first, at most 100. A withdrawal stops every tool of its kind."""
+
+    consents: list[ConsentPayload]
+
+
 class WaitPayload(TypedDict):
     waiting: bool
     reason: str
@@ -92,6 +108,7 @@ class ConversationPayload(TypedDict):
     channel: Annotated[str, Channel]
     status: Annotated[str, ConversationStatus]
     persona: PersonaPayload
+    fields: Annotated[dict[str, str], "What is known in this conversation alone: fields of the scope `conversation`."]
     metadata: Annotated[dict[str, Any], "The metadata set when the conversation was created."]
     operator: Annotated[OperatorPayload | None, "The operator in charge; null while the agent answers."]
     waiting: bool
@@ -216,10 +233,11 @@ class RepliedPayload(TypedDict):
 
 
 class SentEventPayload(TypedDict):
-    """`turn` is the turn that the event started, if any."""
+    """`turn` is the turn that the event started, `effect` the delivery to its subscriber, if any."""
 
     idn: str
     turn: TurnSummaryPayload | None
+    effect: Id | None
 
 
 class EventPayload(TypedDict):

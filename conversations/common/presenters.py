@@ -8,8 +8,11 @@ from uuid import UUID
 
 from django.db.models import Prefetch, QuerySet
 
+from conversations.common.consents import consent_history
 from conversations.common.payloads import (
+    ConsentPayload,
     ConversationPayload,
+    CustomerPayload,
     DirectivesPayload,
     MessagePayload,
     OperatorPayload,
@@ -18,7 +21,16 @@ from conversations.common.payloads import (
     WrittenPayload,
 )
 from conversations.common.queries import FIELDS, WAITS, open_waits
-from conversations.models import Conversation, Directives, Message, MessageRole, Persona, PersonaField, Wait
+from conversations.models import (
+    ConsentChange,
+    Conversation,
+    Directives,
+    Message,
+    MessageRole,
+    Persona,
+    PersonaField,
+    Wait,
+)
 from projects.common.presenters import stamp
 from tenancy.prepared_queries import PreparedQuery
 
@@ -47,13 +59,24 @@ def directives_payload(directives: Directives) -> DirectivesPayload:
     }
 
 
-def persona_payload(persona: Persona) -> PersonaPayload:
-    """The customer with every known field."""
-    return _persona_payload(persona, persona.fields.all())
+def customer_payload(persona: Persona) -> CustomerPayload:
+    """The customer with every known field and the history of consents."""
+    consents = [consent_payload(change) for change in consent_history(persona.pk)]
+    return {**_persona_payload(persona, persona.fields.all()), "consents": consents}
+
+
+def consent_payload(change: ConsentChange) -> ConsentPayload:
+    return {
+        "kind": change.kind,
+        "given": change.is_given,
+        "quote": change.quote or None,
+        "source": change.source,
+        "at": stamp(change.created_at),
+    }
 
 
 def _persona_payload(persona: Persona, known: Iterable[PersonaField]) -> PersonaPayload:
-    fields = {field.key: field.value for field in known}
+    fields = {field.key: field.value for field in known if field.conversation_id is None}
     return {
         "id": str(persona.pk),
         "external_id": persona.external_id,
@@ -102,24 +125,25 @@ CONVERSATION = PreparedQuery(
 def read_conversation(project_id: UUID, conversation_id: UUID) -> ConversationPayload:
     """The payload of one conversation, looked up by keys. Raises Conversation.DoesNotExist."""
     for conversation in CONVERSATION(project_id, conversation_id):
-        return _payload(conversation, FIELDS(conversation.persona_id), WAITS(conversation_id))
+        return _payload(conversation, FIELDS(conversation.persona_id, conversation_id), WAITS(conversation_id))
     raise Conversation.DoesNotExist
 
 
 def new_conversation_payload(conversation: Conversation) -> ConversationPayload:
     """The payload of a conversation created in the running transaction, which has no waits or directives yet."""
-    return _payload(conversation, FIELDS(conversation.persona_id), ())
+    return _payload(conversation, FIELDS(conversation.persona_id, conversation.pk), ())
 
 
 def _payload(
     conversation: Conversation, known: Iterable[PersonaField], wait_rows: Iterable[Wait]
 ) -> ConversationPayload:
-    directives, waits = conversation.directives, list(wait_rows)
+    directives, waits, fields = conversation.directives, list(wait_rows), list(known)
     return {
         "id": str(conversation.pk),
         "channel": conversation.channel,
         "status": conversation.status,
-        "persona": _persona_payload(conversation.persona, known),
+        "persona": _persona_payload(conversation.persona, fields),
+        "fields": {field.key: field.value for field in fields if field.conversation_id == conversation.pk},
         "metadata": conversation.metadata,
         "operator": operator_payload(conversation),
         "waiting": bool(waits),

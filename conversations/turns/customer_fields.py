@@ -10,24 +10,35 @@ from uuid import UUID
 
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
+from django.db.models import Q
 
+from conversations.common.consents import GIVEN, OPT_INS, WITHDRAWN
+from conversations.common.queries import fields_in_scope
 from conversations.context.transcript import TranscriptMessage
-from conversations.models import Message, MessageRole, PersonaField, Turn, TurnStatus
+from conversations.models import ConsentSource, Message, MessageRole, PersonaField, Turn, TurnStatus
 from conversations.models.persona import Strength
 from conversations.prompts.observer import Confidence, ObservedFact
+from conversations.turns.consents import (
+    CONTACT_FIELDS,
+    Consented,
+    NotConsented,
+    observed_consents,
+    read_consent,
+)
 from projects.common.phones import InvalidPhone, read_phone
 from projects.models.agent_config import AgentConfig
 from tenancy.prepared_queries import PreparedQuery
 from tenancy.write_batch import WriteBatch
 from tools.engine.quotes import contains_words
 
-OPT_INS = ("sms_opt_in", "email_opt_in", "call_opt_in")
 MAX_VALUE = 500
 CHANGED = ("value", "strength", "quote", "turn_id", "message_id", "updated_at")
 # A customer who asked for a language may use another by chance. This many turns in a row change it.
 TURNS_TO_CHANGE = 3
 LANGUAGE_REQUESTED = "The customer asked for {value}. Three messages in a row in another language change it."
 MAX_REFUSED = 80
+# Strength of a field before its first reading.
+UNREAD = 0
 MAX_REASON = 300
 # Bidirectional overrides: they display text in another order than it is stored.
 REORDERING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -38,15 +49,30 @@ class RefusedValue(ValueError):
 
 
 @dataclass(frozen=True)
+class FieldChange:
+    """A field whose known value the customer replaced."""
+
+    key: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True)
 class StoredFacts:
-    """The result of storing one observation: the fields written, and the facts refused with the reason."""
+    """The result of storing one observation: the fields written, those that had another value before, and the facts
+    refused with the reason.
+    """
 
     written: list[PersonaField]
+    changes: list[FieldChange]
     refused: list[tuple[ObservedFact, str]]
 
 
 LOCKED_FIELDS = PreparedQuery(
-    lambda persona: PersonaField.objects.select_for_update().filter(persona_id=persona), kinds=(UUID,)
+    lambda persona, conversation: PersonaField.objects.select_for_update().filter(
+        Q(conversation=None) | Q(conversation_id=conversation), persona_id=persona
+    ),
+    kinds=(UUID, UUID),
 )
 
 
@@ -61,32 +87,56 @@ def store_facts(
 ) -> StoredFacts:
     """Add valid facts to the write batch. A weaker reading never replaces a stronger one. Locks the customer's fields.
 
+    A consent changes by the customer's own words whatever was known, and is recorded in its history.
+    A field of the scope `conversation` is stored with the turn's conversation, and compared with its values alone.
     `transcript` is the text the facts were read from: the turn's exchange and the messages before it.
     """
-    current = {field.key: field for field in LOCKED_FIELDS(persona_id)} if facts else {}
+    rows = LOCKED_FIELDS(persona_id, turn.conversation_id) if facts else []
+    before = {field.key: field.value for field in fields_in_scope(rows, config)}
+    own = config.conversation_fields
+    current = {field.key: field for field in rows if (field.conversation_id is not None) == (field.key in own)}
     written: dict[str, PersonaField] = {}
     refused = []
+    consented: list[Consented] = []
     for fact in facts:
         try:
-            value = normalize(fact, config=config)
-        except RefusedValue as error:
+            value, known = normalize(fact, config=config), current.get(fact.field)
+            is_consent = fact.field in OPT_INS
+            message = read_consent(fact, known, turn=turn, transcript=transcript) if is_consent else None
+        except (RefusedValue, NotConsented) as error:
             refused.append((fact, str(error)))
             continue
-        known = current.get(fact.field)
         if known is not None and _is_other_language(known, fact, value):
             if not _was_written_recently(value, turn):
                 refused.append((fact, LANGUAGE_REQUESTED.format(value=known.value)))
                 continue
             known.strength = Strength.INFERRED
-        if field := _changed(known, persona_id, fact, value, turn=turn):
-            field.message_id = _source(fact.quote, turn, transcript)
+        field = _changed(
+            known or _new_field(persona_id, fact, turn, config), fact, value, turn=turn, is_certain=message is not None
+        )
+        if field is not None:
+            field.message_id = message.pk if message else _source(fact.quote, turn, transcript)
             current[fact.field] = written[fact.field] = field
+        if message is not None or (is_consent and field is not None and value == WITHDRAWN):
+            consented.append(_consented(fact, value, turn, message))
     new = [field for field in written.values() if field._state.adding]
     for field in written.values():
         if not field._state.adding:
             writes.update(field, CHANGED)
     writes.insert(new)
-    return StoredFacts(written=list(written.values()), refused=refused)
+    moved = not CONTACT_FIELDS.isdisjoint(written)
+    if consented or moved:
+        writes.insert(observed_consents(persona_id, current, consented, turn=turn, moved=moved))
+    return StoredFacts(list(written.values()), _changes(before, written), refused)
+
+
+def _changes(before: Mapping[str, str], written: Mapping[str, PersonaField]) -> list[FieldChange]:
+    """The fields that had another value, apart from its capitals."""
+    return [
+        FieldChange(key, before[key], field.value)
+        for key, field in written.items()
+        if key in before and before[key].casefold() != field.value.casefold()
+    ]
 
 
 def refused_fact(fact: ObservedFact, reason: str) -> dict[str, str]:
@@ -119,17 +169,41 @@ def has_control_characters(text: str) -> bool:
     return any(unicodedata.category(one) in {"Cc", "Cs", "Co"} or one in REORDERING for one in text)
 
 
+def _new_field(persona_id: UUID, fact: ObservedFact, turn: Turn, config: AgentConfig) -> PersonaField:
+    conversation_id = turn.conversation_id if fact.field in config.conversation_fields else None
+    return PersonaField(persona_id=persona_id, conversation_id=conversation_id, key=fact.field, strength=UNREAD)
+
+
 def _changed(
-    field: PersonaField | None, persona_id: UUID, fact: ObservedFact, value: str, *, turn: Turn
+    field: PersonaField, fact: ObservedFact, value: str, *, turn: Turn, is_certain: bool
 ) -> PersonaField | None:
-    """The field updated with the fact, or None if it stays the same."""
+    """The field updated with the fact, or None if it stays the same. With `is_certain`, the fact replaces any other
+    value.
+    """
     strength = Strength.STATED if fact.confidence is Confidence.STATED else Strength.INFERRED
-    if field is not None and (field.strength > strength or (field.strength == strength and field.value == value)):
+    if _stands(field, value, strength, is_certain=is_certain):
         return None
-    field = field or PersonaField(persona_id=persona_id, key=fact.field)
     field.value, field.strength, field.quote = value, strength, fact.quote[:MAX_VALUE]
     field.turn_id = turn.pk
     return field
+
+
+def _stands(field: PersonaField, value: str, strength: Strength, *, is_certain: bool) -> bool:
+    """True if a reading leaves the field as it is."""
+    if field.value == value:
+        return field.strength >= strength
+    return field.strength > strength and not is_certain
+
+
+def _consented(fact: ObservedFact, value: str, turn: Turn, message: Message | None) -> Consented:
+    return Consented(
+        fact.field,
+        value == GIVEN,
+        ConsentSource.CUSTOMER,
+        quote=fact.quote[:MAX_VALUE],
+        conversation_id=turn.conversation_id,
+        message_id=message.pk if message else turn.message_id,
+    )
 
 
 def _is_other_language(known: PersonaField, fact: ObservedFact, value: str) -> bool:

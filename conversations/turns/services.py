@@ -16,6 +16,7 @@ from conversations.common.channels import traits_of
 from conversations.live.event_log import ConversationLog, open_log
 from conversations.models import (
     Channel,
+    ConsentSource,
     Conversation,
     Event,
     Message,
@@ -28,6 +29,7 @@ from conversations.models import (
 from conversations.models.persona import Strength
 from conversations.turns.after_reply import queue_observation
 from conversations.turns.channel_signals import reopen
+from conversations.turns.consents import CONTACT_FIELDS, bind_refusals, record_given
 from jobs.enqueue import JobRequest, Superseded, enqueue
 from jobs.failpoints import failpoint
 from jobs.lanes import Mode
@@ -89,18 +91,32 @@ def _persona(project: Project, external_id: str) -> Persona:
     return persona
 
 
-def give_fields(persona: Persona, fields: Mapping[str, str]) -> None:
-    """Set a customer's fields as given by staff or the API. Observations never override them."""
+def give_fields(
+    persona: Persona,
+    fields: Mapping[str, str],
+    *,
+    conversation_id: UUID | None = None,
+    source: ConsentSource = ConsentSource.API,
+) -> None:
+    """Set a customer's fields as given by staff, the API or a tool. Observations never override them, except to change
+    a consent in the customer's own words.
+
+    With `conversation_id`, they are fields of that conversation, where the customer's newer words replace them.
+    """
+    strength = Strength.GIVEN if conversation_id is None else Strength.STATED
     rows = [
-        PersonaField(persona=persona, key=key, value=fields[key], strength=Strength.GIVEN) for key in sorted(fields)
+        PersonaField(persona=persona, conversation_id=conversation_id, key=key, value=fields[key], strength=strength)
+        for key in sorted(fields)
     ]
     # Sorted, so that concurrent writers of the same fields don't deadlock.
     PersonaField.objects.bulk_create(
         rows,
         update_conflicts=True,
-        unique_fields=["organization", "persona", "key"],
+        unique_fields=["organization", "persona", "key", "conversation"],
         update_fields=["value", "strength", "quote", "message_id", "turn_id", "updated_at"],
     )
+    if conversation_id is None:
+        record_given(persona, fields, source=source)
 
 
 def set_observed_field(persona: Persona, key: str, value: str) -> bool:
@@ -109,11 +125,13 @@ def set_observed_field(persona: Persona, key: str, value: str) -> bool:
     Returns False if such a value exists and differs.
     """
     values = {"value": value, "strength": Strength.STATED, "quote": "", "message_id": None, "turn_id": None}
-    field, is_new = PersonaField.objects.get_or_create(persona=persona, key=key, defaults=values)
-    if is_new or field.value == value:
-        return True
+    field, is_new = PersonaField.objects.get_or_create(persona=persona, conversation=None, key=key, defaults=values)
     weaker = PersonaField.objects.filter(pk=field.pk, strength__lt=Strength.GIVEN)
-    return weaker.update(**values, updated_at=Now()) == 1
+    if not is_new and field.value != value and weaker.update(**values, updated_at=Now()) != 1:
+        return False
+    if key in CONTACT_FIELDS:
+        bind_refusals(persona)
+    return True
 
 
 def post_message(conversation_id: UUID, content: str, *, project_id: UUID | None = None) -> Posted:
