@@ -1,4 +1,4 @@
-"""The ASGI application: the body limit, a fast path for the API, and Django for everything else."""
+"""The ASGI application: trusted proxies, the body limit, a fast path for the API, and Django for everything else."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from django.template.response import SimpleTemplateResponse
 from django.urls import set_script_prefix
 
 from config.memory import settle
+from config.trusted_proxies import TrustedProxies
 from projects.api.body_limit import BodyLimit
 from tenancy.threads import in_db
 
@@ -127,4 +128,5 @@ async def _serve(scope: dict[str, Any], receive: Any, send: Any) -> None:
 
 
 settle()
-application = BodyLimit(_serve)  # type: ignore[arg-type]  # ASGI's shapes are looser than their types
+_limited = BodyLimit(_serve)  # type: ignore[arg-type]  # ASGI's shapes are looser than their types
+application = TrustedProxies(_limited, networks=settings.TRUSTED_PROXIES)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from decimal import Decimal, InvalidOperation
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -77,6 +78,16 @@ def redis_url() -> str:
     if urlsplit(url).scheme not in {"redis", "rediss", "unix"}:
         raise ImproperlyConfigured("Set REDIS_URL to a redis:// or rediss:// URL.")
     return url
+
+
+def networks(name: str) -> list[IPv4Network | IPv6Network]:
+    """Addresses and CIDR ranges, separated by commas."""
+    try:
+        return [ip_network(one.strip()) for one in env.list(name, default=[]) if one.strip()]
+    except ValueError as error:
+        raise ImproperlyConfigured(
+            f"Set {name} to addresses or CIDR ranges, separated by commas, like 10.0.0.0/8: {error}."
+        ) from error
 
 
 def verified_email(mail_host: str) -> bool:

@@ -15,8 +15,11 @@ ENCRYPTION_KEYS = environment.text(
 ).split(",")
 DATA_DIR = env.path("MAKEGOOD_DATA", default=BASE_DIR / ".data")
 BASE_URL = env.str("MAKEGOOD_BASE_URL", default="http://127.0.0.1:8000").rstrip("/")
-ALLOWED_HOSTS = env.list("MAKEGOOD_ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]", "testserver"])
-CSRF_TRUSTED_ORIGINS = [BASE_URL] if BASE_URL.startswith("https://") else []
+ALLOWED_HOSTS = env.list("MAKEGOOD_ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
+IS_HTTPS = BASE_URL.startswith("https://")
+CSRF_TRUSTED_ORIGINS = [BASE_URL] if IS_HTTPS else []
+# The proxies whose forwarded client addresses count (config.trusted_proxies).
+TRUSTED_PROXIES = environment.networks("MAKEGOOD_TRUSTED_PROXIES")
 
 INSTALLED_APPS = [
     "config.apps.MakegoodAdminConfig",
@@ -50,6 +53,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
+    "projects.accounts.password_hashing.too_many_hashes",
 ]
 
 # The middleware of API requests (config.asgi).
@@ -92,7 +96,17 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 REDIS_URL = environment.redis_url()
 
 AUTH_USER_MODEL = "projects.User"
+# The few threads in which passwords are hashed, of each process.
+HASH_THREADS = env.int("MAKEGOOD_HASH_THREADS", default=max(1, (os.cpu_count() or 1) // 2))
+PASSWORD_HASHERS = [
+    "projects.accounts.password_hashing.QueuedHasher",
+    "django.contrib.auth.hashers.PBKDF2SHA1PasswordHasher",
+    "django.contrib.auth.hashers.Argon2PasswordHasher",
+    "django.contrib.auth.hashers.BCryptSHA256PasswordHasher",
+    "django.contrib.auth.hashers.ScryptPasswordHasher",
+]
 AUTHENTICATION_BACKENDS = [
+    "projects.accounts.backends.PasswordBackend",
     "django.contrib.auth.backends.ModelBackend",
     "allauth.account.auth_backends.AuthenticationBackend",
 ]
@@ -118,8 +132,11 @@ ACCOUNT_LOGIN_ON_EMAIL_CONFIRMATION = True
 ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
 ACCOUNT_EMAIL_NOTIFICATIONS = bool(EMAIL_HOST)
 ACCOUNT_SIGNUP_REDIRECT_URL = "welcome"
+# An "ip" is an address range here (projects.accounts.sign_in_limits).
 ACCOUNT_RATE_LIMITS = {
     "login": "60/m/ip",
+    "wrong_password": "30/m/ip",
+    # Wrong codes and passkeys of the second step. The key is a user whose password was right.
     "login_failed": "10/m/ip,5/300s/key",
     "invite": "30/h/user",
     "passkey_question": "300/m/ip",
@@ -142,7 +159,11 @@ MFA_ALLOW_UNVERIFIED_EMAIL = not VERIFY_EMAIL
 
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
-SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = BASE_URL.startswith("https://")
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = IS_HTTPS
+# Sent with responses over TLS only (projects.common.middleware). A year, if the public address is one of TLS.
+HSTS_SECONDS = env.int("MAKEGOOD_HSTS_SECONDS", default=31_536_000 if IS_HTTPS else 0)
+HSTS_SUBDOMAINS = env.bool("MAKEGOOD_HSTS_SUBDOMAINS", default=False)
+HSTS_PRELOAD = env.bool("MAKEGOOD_HSTS_PRELOAD", default=False)
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
@@ -196,6 +217,10 @@ DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="Makegood <makegood@l
 
 # config.asgi limits API bodies to 256 kB before Django reads them.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2_621_440
+
+# Limits of the API (projects.api.throttling): per key or member, and per project for all of them together.
+API_REQUESTS_PER_MINUTE = env.int("MAKEGOOD_API_REQUESTS_PER_MINUTE", default=600)
+PROJECT_REQUESTS_PER_MINUTE = env.int("MAKEGOOD_PROJECT_REQUESTS_PER_MINUTE", default=1800)
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [

@@ -9,9 +9,11 @@ from conversations.common.contacts import find_customer, flag_customer, read_con
 from conversations.context.todo_transcript import read_todo_transcript
 from conversations.flows.todo_events import hold_back, on_effect_changed, on_promise_answered, on_todo_changed
 from conversations.handover.operators import on_member_changed
+from conversations.live.stream_auth import end_key_streams, end_member_streams
 from conversations.prompts.prompt_budget_check import weigh_reply
 from projects.accounts.members import member_changed
 from projects.agents.prompt_size import measure_prompt
+from projects.agents.services import key_revoked
 
 
 def register() -> None:
@@ -28,3 +30,5 @@ def register() -> None:
     todos.hooks.todo_changed.connect(on_todo_changed)
     todos.hooks.effect_changed.connect(on_effect_changed)
     member_changed.connect(on_member_changed)
+    member_changed.connect(end_member_streams)
+    key_revoked.connect(end_key_streams)

@@ -80,7 +80,14 @@ def worker(queues: str, planted: str = "", mail_port: int = 0) -> None:
 
 
 def web(port: int) -> None:
-    uvicorn.run("config.asgi:application", port=port, log_level="warning", timeout_graceful_shutdown=1)
+    uvicorn.run(
+        "config.asgi:application",
+        port=port,
+        log_level="warning",
+        timeout_graceful_shutdown=1,
+        http="config.http_protocol:TimedProtocol",
+        proxy_headers=False,
+    )
 
 
 def post(organization: str, conversation: str, contents: list[str]) -> None:

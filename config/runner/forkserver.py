@@ -48,6 +48,7 @@ COMMANDS = (
     "celery.worker.pidbox",
     "config.asgi",
     "config.celery_settings",
+    "config.http_protocol",
     "config.preload",
     "config.urls",
     "django.core.cache.backends.redis",

@@ -27,8 +27,9 @@ WORK_NICENESS = 2
 
 def web(*, host: str, port: int, env: Mapping[str, str]) -> Program:
     """The web process (uvicorn)."""
-    kind = ("--loop", "uvloop", "--http", "httptools", "--ws", "none", "--no-access-log")
-    options = ("--host", host, "--port", str(port), *kind, "--timeout-graceful-shutdown", "3")
+    kind = ("--loop", "uvloop", "--http", "config.http_protocol:TimedProtocol", "--ws", "none", "--no-access-log")
+    # Forwarded headers are read by config.trusted_proxies.
+    options = ("--host", host, "--port", str(port), *kind, "--no-proxy-headers", "--timeout-graceful-shutdown", "3")
     command = ("uvicorn", "config.asgi:application", *options)
     return replace(_ours("web", *command, env=env), noise=WEB_NOISE)
 

@@ -20,6 +20,7 @@ from django.views.decorators.http import require_http_methods
 
 from console.bookings.days import days_around
 from projects.api.throttling import seconds_to_wait
+from projects.common.addresses import client_address
 from projects.models import Project
 from tenancy.scope import tenant_tx
 from tools.models import Booking, BookingKind, BookingState
@@ -93,7 +94,7 @@ class SlotQuery:
 @require_http_methods(["GET", "HEAD", "POST"])
 def own_booking(request: HttpRequest, token: str) -> HttpResponse:
     """Show the booking of a link; POST moves or cancels it. 404 for an invalid link, 410 once the booking is over."""
-    if wait := seconds_to_wait(f"own_booking:{request.META.get('REMOTE_ADDR', '')}", per_minute=VIEWS_PER_MINUTE):
+    if wait := seconds_to_wait(f"own_booking:{client_address(request)}", per_minute=VIEWS_PER_MINUTE):
         return _slow_down(request, wait)
     place = read_booking_token(token)
     if place is None:

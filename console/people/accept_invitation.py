@@ -6,6 +6,7 @@ from typing import cast
 
 from django.contrib import messages
 from django.contrib.auth import login
+from django.contrib.auth.hashers import make_password
 from django.db import IntegrityError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -71,9 +72,10 @@ def _join_as_newcomer(request: HttpRequest, offer: Offer) -> HttpResponse:
     form = JoinForm(request.POST, email=offer.email)
     if not form.is_valid():
         return _page(request, offer, step="new", form=form)
+    password_hash = make_password(form.cleaned_data["password"])
     try:
         with tenant_tx(offer.organization_id):
-            user = accept_as_newcomer(offer, name=form.cleaned_data["name"], password=form.cleaned_data["password"])
+            user = accept_as_newcomer(offer, name=form.cleaned_data["name"], password_hash=password_hash)
     except Conflict:
         return _expired(request)
     except IntegrityError:

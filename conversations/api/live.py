@@ -19,7 +19,7 @@ from conversations.common.payloads import PostedPayload, RepliedPayload
 from conversations.live.hub import hub
 from conversations.live.outcome import turn_stream, wait_for_outcome
 from conversations.live.stream import EventStream, Frame, Frames
-from conversations.live.stream_auth import while_key_valid
+from conversations.live.stream_auth import while_admitted
 from conversations.widget.event_filter import LONGEST_SECONDS
 from projects.api.async_views import Continued, continues, replaces, serve
 from projects.api.authentication import Caller
@@ -93,13 +93,12 @@ async def _joined(stream: Frames) -> AsyncIterator[bytes]:
 
 
 def _while_admitted(stream: Frames, caller: Caller) -> Frames:
-    if caller.key is None:
-        return _for_a_while(stream)
-    return while_key_valid(stream, organization_id=caller.organization_id, key_id=caller.key.pk, scopes=caller.scopes)
+    admitted = while_admitted(stream, caller)
+    return admitted if caller.key else _for_a_while(admitted)
 
 
 async def _for_a_while(stream: Frames) -> Frames:
-    """Limit a member's stream in time. The browser reconnects, and access is checked again."""
+    """Limit a member's stream in time. The browser reconnects, and its session is checked again."""
     ends_at = time.monotonic() + LONGEST_SECONDS
     async with aclosing(stream):
         async for frames in stream:

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import logging
 from collections import defaultdict
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -127,12 +127,18 @@ class Hub:
     async def subscribe(self, conversation_id: UUID) -> AsyncIterator[Listener]:
         """Subscribe before the caller's access is checked. The caller must check it, then call `poll_for`."""
         name, listener = channel_of(conversation_id), Listener()
-        self._listeners[name].add(listener)
-        self._subscriptions.subscribe(name)
-        try:
+        with self.attach(name, listener):
             # While Redis is down the stream relies on polling; the subscription is confirmed later.
             listener.is_confirmed = await self._subscriptions.is_confirmed(name, within=SUBSCRIBE_SECONDS)
             yield listener
+
+    @contextlib.contextmanager
+    def attach(self, name: str, listener: Listener) -> Iterator[None]:
+        """Put what a channel delivers into the listener."""
+        self._listeners[name].add(listener)
+        self._subscriptions.subscribe(name)
+        try:
+            yield
         finally:
             self._listeners[name].discard(listener)
             if not self._listeners[name]:

@@ -36,6 +36,7 @@ from conversations.widget.event_filter import for_customer, message_shown
 from projects.api.idempotency import run_once
 from projects.api.parsers import check_value
 from projects.api.throttling import seconds_to_wait
+from projects.common.addresses import client_address
 from projects.common.api_error import ApiError
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
@@ -51,7 +52,7 @@ INPUT_FIELDS = {"content", "proof", "code", "escalation"}
 @require_http_methods(["GET", "HEAD", "POST"])
 def portal(request: HttpRequest, token: str) -> HttpResponse:
     """The portal page; a POST submits a form. 404 for an invalid or expired link."""
-    if wait := seconds_to_wait(f"portal:{request.META.get('REMOTE_ADDR', '')}", per_minute=REQUESTS_PER_MINUTE):
+    if wait := seconds_to_wait(f"portal:{client_address(request)}", per_minute=REQUESTS_PER_MINUTE):
         return _slow_down(request, wait)
     try:
         place_of(token)
@@ -137,7 +138,8 @@ def _submit(request: HttpRequest, token: str) -> HttpResponse:
             # stores it once.
             language = _language(request, visit)
             store = partial(_store, visit, request.POST, language)
-            answer = run_once(visit.project.pk, request, body, store, key=_key_in_form(request.POST, body))
+            caller, key = f"persona:{place.persona_id}", _key_in_form(request.POST, body)
+            answer = run_once(visit.project.pk, request, body, store, caller=caller, key=key)
     except ApiError as error:
         if wants_json:
             document = {"code": error.code, "message": error.message, "field": error.field}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from hashlib import sha256
 from typing import cast
 from urllib.parse import urlsplit
 from uuid import UUID
@@ -32,6 +33,11 @@ class WidgetCaller(Caller):
 
     widget: Widget | None = None
     visitor: Visitor | None = None
+
+    @property
+    def identity(self) -> str:
+        """The visitor, hashed, because a name is a secret of its browser."""
+        return f"visitor:{sha256(self.visitor.names[0].encode()).hexdigest()}" if self.visitor else ""
 
 
 class PageAuthentication(TenantAuthentication):

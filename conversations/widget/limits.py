@@ -9,6 +9,7 @@ from django.http import HttpRequest
 from conversations.widget.errors import RateLimited
 from conversations.widget.visitors import Visitor
 from projects.api.throttling import seconds_to_wait
+from projects.common.addresses import client_address
 from projects.models import Widget
 
 
@@ -32,7 +33,7 @@ def check_limit(limit: Limit, request: HttpRequest, widget: Widget, visitor: Vis
 
     Visitors are counted per widget: shoppers of two shops may have the same id.
     """
-    counted = {f"widget:{limit.name}:address:{request.META.get('REMOTE_ADDR', '')}": limit.of_address}
+    counted = {f"widget:{limit.name}:address:{client_address(request)}": limit.of_address}
     if visitor is not None:
         counted[f"widget:{limit.name}:{widget.pk}:{visitor.names[0]}"] = limit.of_visitor
     for bucket, per_minute in counted.items():

@@ -16,6 +16,7 @@ from allauth.account.internal.flows.reauthentication import suspend_request
 from allauth.account.internal.flows.signup import prevent_enumeration
 from allauth.account.models import EmailAddress
 from allauth.account.signals import password_reset
+from allauth.account.utils import user_email
 from allauth.core import context
 from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.mfa.models import Authenticator
@@ -33,6 +34,7 @@ from django.urls import reverse
 
 from projects.accounts.email_addresses import find_unclaimed, may_confirm, release_address
 from projects.accounts.invitations import read_offer
+from projects.accounts.sign_in_limits import LimitedSignIn
 from projects.common import crypto
 from projects.common.api_error import ApiError
 from projects.common.mail import deliver, has_server
@@ -54,7 +56,7 @@ CONFIRM_LATER = (
 )
 
 
-class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth has no types
+class AccountAdapter(LimitedSignIn, DefaultAccountAdapter):  # type: ignore[misc]  # allauth has no types
     error_messages = DefaultAccountAdapter.error_messages | {
         "email_password_mismatch": "The e-mail or the password is wrong.",
         "email_taken": "This e-mail already has an account. Sign in, or set a new password.",
@@ -62,6 +64,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
         "incorrect_password": "This password is wrong.",
         "enter_current_password": "This isn’t your current password.",
         "rate_limited": "Too many attempts. Wait a minute.",
+        "too_many_at_once": "Too many attempts at once. Wait ten seconds, use a passkey, or set a new password.",
         "too_many_login_attempts": "Too many attempts. Wait five minutes, or set a new password.",
     }
 
@@ -75,6 +78,14 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
         if len(email) > longest:
             raise ValidationError(f"An e-mail address has at most {longest} characters; this has {len(email)}.")
         return email
+
+    def save_user(self, request: HttpRequest, user: User, form: SignupForm, commit: bool = True) -> User:
+        """Save a new user with the hash that the form has computed. allauth would hash inside the transaction."""
+        user_email(user, form.cleaned_data["email"])
+        user.password = form.password_hash
+        if commit:
+            user.save()
+        return user
 
     def confirm_email(self, request: HttpRequest, email_address: EmailAddress) -> bool:
         """Confirm an address if this browser knows the account's password; otherwise ask the person to sign in first."""
@@ -139,6 +150,8 @@ class SignupForm(DefaultSignupForm):  # type: ignore[misc]  # allauth has no typ
     sign-up ends in a session at once, so a taken address can't be concealed.
     """
 
+    password_hash = ""
+
     def validate_unique_email(self, value: str) -> str:
         return value if find_unclaimed(value) else str(super().validate_unique_email(value))
 
@@ -146,9 +159,8 @@ class SignupForm(DefaultSignupForm):  # type: ignore[misc]  # allauth has no typ
         """Sign up. Of two concurrent sign-ups with one address, or a double submit, the second is told that it is
         taken.
         """
-        if self.account_already_exists:
-            # Take as long as creating an account, so that the response time reveals nothing.
-            make_password(self.cleaned_data["password1"])
+        # Before the transaction. Also for a taken address, so that the response time reveals nothing.
+        self.password_hash = make_password(self.cleaned_data["password1"])
         try:
             with transaction.atomic():
                 return super().try_save(request)

@@ -142,7 +142,7 @@ def accept(invitation_id: UUID, *, user: User) -> Member:
     return member
 
 
-def accept_as_newcomer(offer: Offer, *, name: str, password: str) -> User:
+def accept_as_newcomer(offer: Offer, *, name: str, password_hash: str) -> User:
     """Create the invited person's account and membership, in the offer's transaction.
 
     The address counts as verified if our e-mail reached it. Raises InvitationOver, and IntegrityError if the address
@@ -150,7 +150,12 @@ def accept_as_newcomer(offer: Offer, *, name: str, password: str) -> User:
     """
     first_name, _, last_name = name.partition(" ")
     release_address(offer.email)
-    user = User.objects.create_user(offer.email, password, first_name=first_name, last_name=last_name)
+    user = User.objects.create(
+        email=User.objects.normalize_email(offer.email),
+        password=password_hash,
+        first_name=first_name,
+        last_name=last_name,
+    )
     EmailAddress.objects.create(user=user, email=offer.email, primary=True, verified=offer.was_emailed)
     accept(offer.invitation_id, user=user)
     return user

@@ -11,11 +11,15 @@ from django.db.models import Max
 from django.db.models.functions import Now
 
 from projects.common.api_error import Conflict
+from projects.common.hooks import Signal
 from projects.models import AgentVersion, ApiKey, AuditAction, Member, Organization, Project, Role, User
 from projects.models.agent_config import AgentConfig
 from projects.models.key import Scope
 from projects.records.audit import key_facts, record_key_change
 from tenancy.scope import tenant_tx
+
+# An API key was revoked. Sent inside the transaction of the change.
+key_revoked: Signal[[ApiKey]] = Signal()
 
 
 @dataclass(frozen=True)
@@ -106,4 +110,5 @@ def revoke_key(key: ApiKey, *, by: User | None) -> bool:
     if ApiKey.objects.filter(pk=key.pk, revoked_at=None).update(revoked_at=Now()) != 1:
         return False
     record_key_change(AuditAction.KEY_REVOKED, key, by=by, before=key_facts(key))
+    key_revoked.send(key)
     return True

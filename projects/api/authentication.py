@@ -58,9 +58,11 @@ class Caller:
         return self.user.name if self.user else f"the key {self.key.name}" if self.key else ""
 
     @property
-    def bucket(self) -> str:
-        """The id of the rate limit's bucket."""
-        return str((self.key or self.member or self.project).pk)
+    def identity(self) -> str:
+        """An id that no other caller of the project has, for the caller's limits and Idempotency-Keys."""
+        if self.key:
+            return f"key:{self.key.pk}"
+        return f"member:{self.member.pk}" if self.member else ""
 
 
 @dataclass(frozen=True)
@@ -161,6 +163,13 @@ def load_key_scopes(organization_id: UUID, key_id: UUID) -> frozenset[str]:
     with tenant_tx(organization_id):
         found = API_KEY_BY_ID(key_id)
         return frozenset(found[0].scopes) if found and found[0].is_usable else frozenset()
+
+
+def load_member_scopes(organization_id: UUID, user_id: int) -> frozenset[str]:
+    """The user's scopes as a member, or an empty set after they left or their account was deactivated."""
+    with tenant_tx(organization_id):
+        member = Member.objects.filter(user_id=user_id, user__is_active=True).first()
+        return frozenset(VERBS[member.role]) if member else frozenset()
 
 
 class UnknownKey(LookupError):

@@ -7,6 +7,7 @@ import json
 import re
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import wraps
 from typing import Any, cast
 from uuid import UUID
@@ -42,15 +43,24 @@ delete from projects_idempotentrequest r using old where r.id = old.id
 # must not apply to locks that the work itself takes.
 CLAIM = """
 with patience as (select set_config('lock_timeout', '3s', true))
-insert into projects_idempotentrequest (id, organization_id, project_id, key, body_hash, created_at)
-select %s, %s, %s, %s, %s, now() from patience
+insert into projects_idempotentrequest (id, organization_id, project_id, caller, key, body_hash, created_at)
+select %s, %s, %s, %s, %s, %s, now() from patience
 on conflict do nothing returning id, set_config('lock_timeout', '0', true)
 """
 
 
+@dataclass(frozen=True)
+class OwnKey:
+    """An Idempotency-Key of one caller. Others may send the same text, and never get its response."""
+
+    project_id: UUID
+    caller: str
+    key: str
+
+
 def idempotent(handler: Handler) -> Handler:
-    """Decorator for a TenantView's `post`. With the header, the work and its response commit together, once per key and
-    project.
+    """Decorator for a TenantView's `post`. With the header, the work and its response commit together, once per project,
+    caller and key.
 
     A repeated request gets the stored response with `Idempotent-Replayed: true`. Errors: 400 for a key that isn't 1–255
     visible ASCII characters, 422 if the key was used with another body, 409 while the first request is running. Only
@@ -62,10 +72,10 @@ def idempotent(handler: Handler) -> Handler:
         key = _key_of(request)
         if key is None:
             return handler(view, request, *args, **kwargs)
-        body_hash = _hash_of(request)
-        claimed = _claim(view.project.pk, key=key, body_hash=body_hash)
+        body_hash, own = _hash_of(request), OwnKey(view.project.pk, view.caller.identity, key)
+        claimed = _claim(own, body_hash=body_hash)
         if claimed is None:
-            stored = _load_response(view.project.pk, key=key, body_hash=body_hash)
+            stored = _load_response(own, body_hash=body_hash)
             response = view.replay(stored.answer, status=stored.status or 200)
             response[REPLAYED_HEADER] = "true"
             return response
@@ -83,10 +93,11 @@ def run_once(
     content: str,
     work: Callable[[], dict[str, Any]],
     *,
+    caller: str,
     key: str | None = None,
 ) -> dict[str, Any]:
     """Idempotency for a page, inside the running transaction: return the work's result, or the stored one for a
-    repeated key.
+    repeated key of the same caller.
 
     The key is the Idempotency-Key header, or `key` from the form if no script sent the header. `content` is what
     the key is bound to; results are stored as JSON. Raises ApiError like `idempotent`.
@@ -95,9 +106,10 @@ def run_once(
     if key is None:
         return work()
     body_hash = hashlib.sha256(f"{request.path}\n{content}".encode()).hexdigest()
-    claimed = _claim(project_id, key=key, body_hash=body_hash)
+    own = OwnKey(project_id, caller, key)
+    claimed = _claim(own, body_hash=body_hash)
     if claimed is None:
-        return cast(dict[str, Any], _load_response(project_id, key=key, body_hash=body_hash).answer)
+        return cast(dict[str, Any], _load_response(own, body_hash=body_hash).answer)
     answer = work()
     _store(claimed, answer, status=202)
     return answer
@@ -127,13 +139,13 @@ def _hash_of(request: Request) -> str:
     return hashlib.sha256(address.encode() + request._request.body).hexdigest()
 
 
-def _claim(project_id: UUID, *, key: str, body_hash: str) -> UUID | None:
+def _claim(own: OwnKey, *, body_hash: str) -> UUID | None:
     """The id of the new row, or None if the key already has a response. Raises ApiError 409 while the first request
     runs.
     """
     try:
         with connection.cursor() as cursor:
-            cursor.execute(CLAIM, [uuid7(), current_organization_id(), project_id, key, body_hash])
+            cursor.execute(CLAIM, [uuid7(), current_organization_id(), own.project_id, own.caller, own.key, body_hash])
             row = cursor.fetchone()
     except OperationalError as error:
         if isinstance(error.__cause__, LockNotAvailable):
@@ -142,9 +154,9 @@ def _claim(project_id: UUID, *, key: str, body_hash: str) -> UUID | None:
     return row[0] if row else None
 
 
-def _load_response(project_id: UUID, *, key: str, body_hash: str) -> IdempotentRequest:
+def _load_response(own: OwnKey, *, body_hash: str) -> IdempotentRequest:
     """The completed first request with this key. Raises ApiError."""
-    stored = IdempotentRequest.objects.filter(project_id=project_id, key=key).first()
+    stored = IdempotentRequest.objects.filter(project_id=own.project_id, caller=own.caller, key=own.key).first()
     if stored is None or stored.status is None:
         raise _in_progress()
     if stored.body_hash != body_hash:

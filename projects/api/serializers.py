@@ -30,13 +30,25 @@ TYPE_MESSAGES: tuple[tuple[type[serializers.Field[Any, Any, Any, Any]], str, str
 )
 
 
-class StrictSerializer(serializers.Serializer[Any]):
-    """Rejects fields it doesn't accept, each with an explanation.
+# The JSON types that a field takes, with the code of its error. DRF would convert others: 1 to true, 5 to "5".
+JSON_TYPES: tuple[tuple[type[serializers.Field[Any, Any, Any, Any]], type, str], ...] = (
+    (serializers.BooleanField, bool, "invalid"),
+    (serializers.IntegerField, int, "invalid"),
+    (serializers.UUIDField, str, "invalid"),
+    (serializers.ChoiceField, str, "invalid_choice"),
+    (serializers.CharField, str, "invalid"),
+)
 
-    `meant` maps names that no client may set to the field of this body to use instead.
+
+class StrictSerializer(serializers.Serializer[Any]):
+    """Rejects fields it doesn't accept and values of another JSON type, each with an explanation.
+
+    `meant` maps names that no client may set to the field of this body to use instead. With `is_query`, the values are
+    the texts of a query string.
     """
 
     meant: ClassVar[Mapping[str, str]] = {}
+    is_query: ClassVar[bool] = False
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
         fields = super().get_fields()
@@ -51,7 +63,48 @@ class StrictSerializer(serializers.Serializer[Any]):
                 if name not in writable:
                     refusal = _refusal(str(name), known=self.fields, writable=writable, meant=self.meant)
                     raise ValidationError({name: refusal})
+            if not self.is_query and (errors := _type_errors(data, fields=self.fields)):
+                raise ValidationError(errors)
         return super().to_internal_value(data)
+
+
+def _type_errors(
+    values: Mapping[Any, Any], *, fields: Mapping[str, serializers.Field[Any, Any, Any, Any]]
+) -> dict[Any, Any]:
+    """The errors of values of another type than their field's, by name."""
+    found = {name: _type_error(fields[name], value) for name, value in values.items() if name in fields}
+    return {name: error for name, error in found.items() if error}
+
+
+def _type_error(field: serializers.Field[Any, Any, Any, Any], value: Any) -> Any:
+    """The error of one value, in DRF's shape: a list, or errors by index or name. None if its type is right."""
+    if isinstance(field, (serializers.ListField, serializers.DictField)):
+        if not isinstance(value, (list, dict)):
+            return None
+        items: dict[Any, Any] = dict(enumerate(value)) if isinstance(value, list) else value
+        return _type_errors(items, fields=dict.fromkeys(items, field.child)) or None
+    for kind, json_type, code in JSON_TYPES:
+        if isinstance(field, kind) and not isinstance(field, TextField):
+            return None if _is_of_type(value, json_type) else _failure(field, value, code)
+    return None
+
+
+def _is_of_type(value: Any, json_type: type) -> bool:
+    if value is None:
+        return True
+    if json_type is int:
+        # JSON has one type of number: 5.0 is a whole number.
+        return not isinstance(value, bool) and (
+            isinstance(value, int) or (isinstance(value, float) and value.is_integer())
+        )
+    return isinstance(value, json_type)
+
+
+def _failure(field: serializers.Field[Any, Any, Any, Any], value: Any, code: str) -> Any:
+    try:
+        field.fail(code, input=value, value=value)
+    except ValidationError as error:
+        return error.detail
 
 
 def _set_type_messages(field: serializers.Field[Any, Any, Any, Any]) -> None:

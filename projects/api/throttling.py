@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -18,29 +19,35 @@ from projects.api.authentication import caller_of
 
 log = logging.getLogger(__name__)
 
-PER_MINUTE = 600
 TIMEOUT_SECONDS = 0.25
 # After an outage Redis is tried again after this pause; outages are logged once a minute.
 PAUSE_SECONDS, LOG_SECONDS = 2.0, 60.0
 
-# Atomic, by Redis's clock: refill the bucket, then take a token or return the milliseconds until one is available.
+# Atomic, by Redis's clock: refill the buckets, whose sizes are the arguments. Then take a token from each, or, if one is
+# empty, from none, and return the milliseconds until all have one.
 TAKE_SCRIPT = """
-local per_ms, size = tonumber(ARGV[1]), tonumber(ARGV[2])
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local bucket = redis.call('HMGET', KEYS[1], 'tokens', 'at')
-local tokens = math.min(size, (tonumber(bucket[1]) or size) + math.max(0, now - (tonumber(bucket[2]) or now)) * per_ms)
-local wait = 0
-if tokens >= 1 then tokens = tokens - 1 else wait = math.ceil((1 - tokens) / per_ms) end
-redis.call('HSET', KEYS[1], 'tokens', tostring(tokens), 'at', now)
-redis.call('PEXPIRE', KEYS[1], math.ceil(size / per_ms))
+local tokens, wait = {}, 0
+for i, key in ipairs(KEYS) do
+    local size = tonumber(ARGV[i])
+    local bucket = redis.call('HMGET', key, 'tokens', 'at')
+    local since = math.max(0, now - (tonumber(bucket[2]) or now))
+    tokens[i] = math.min(size, (tonumber(bucket[1]) or size) + since * size / 60000)
+    if tokens[i] < 1 then wait = math.max(wait, math.ceil((1 - tokens[i]) * 60000 / size)) end
+end
+for i, key in ipairs(KEYS) do
+    redis.call('HSET', key, 'tokens', tostring(wait == 0 and tokens[i] - 1 or tokens[i]), 'at', now)
+    redis.call('PEXPIRE', key, 60000)
+end
 return wait
 """
 
 
 class KeyThrottle(BaseThrottle):
-    """`settings.API_REQUESTS_PER_MINUTE` per key or member, 600 by default. During a Redis outage every request is
-    allowed.
+    """`settings.API_REQUESTS_PER_MINUTE` per key or member, and `settings.PROJECT_REQUESTS_PER_MINUTE` per project.
+
+    During a Redis outage every request is allowed.
     """
 
     _wait: float | None = None
@@ -49,7 +56,12 @@ class KeyThrottle(BaseThrottle):
         caller = caller_of(request)
         if caller is None or not caller.throttled:
             return True
-        milliseconds = _limiter.take(caller.bucket)
+        milliseconds = _limiter.take(
+            {
+                caller.identity: settings.API_REQUESTS_PER_MINUTE,
+                f"project:{caller.project.pk}": settings.PROJECT_REQUESTS_PER_MINUTE,
+            }
+        )
         self._wait = milliseconds / 1000 or None
         return self._wait is None
 
@@ -60,7 +72,7 @@ class KeyThrottle(BaseThrottle):
 
 def seconds_to_wait(bucket: str, *, per_minute: int) -> float:
     """The wait for a public page's rate limit; 0 if the request is allowed or Redis is unavailable."""
-    return _limiter.take(bucket, size=per_minute) / 1000
+    return _limiter.take({bucket: per_minute}) / 1000
 
 
 class FailOpenLimiter:
@@ -70,12 +82,12 @@ class FailOpenLimiter:
         self._ask_again_at = 0.0
         self._log_again_at = 0.0
 
-    def take(self, bucket: str, *, size: int | None = None) -> int:
-        """Milliseconds until a token is available; 0 if one was taken or Redis is unavailable."""
+    def take(self, sizes: Mapping[str, int]) -> int:
+        """Milliseconds until each bucket has a token; 0 if one was taken from each or Redis is unavailable."""
         if time.monotonic() < self._ask_again_at:
             return 0
         try:
-            return take_token(bucket, size=size)
+            return take_token(sizes)
         except RedisError as error:
             self._note(error)
             return 0
@@ -91,13 +103,13 @@ class FailOpenLimiter:
 _limiter = FailOpenLimiter()
 
 
-def take_token(bucket: str, *, size: int | None = None) -> int:
-    """Take one token from a bucket that holds `size` tokens and refills in a minute.
+def take_token(sizes: Mapping[str, int]) -> int:
+    """Take one token from each bucket. A bucket holds `size` tokens and refills in a minute.
 
-    Returns the milliseconds to wait if there is none. Raises RedisError.
+    Returns the milliseconds to wait if one has none; then all keep theirs. Raises RedisError.
     """
-    capacity = size or int(getattr(settings, "API_REQUESTS_PER_MINUTE", PER_MINUTE))
-    return int(_script()(keys=[f"makegood:bucket:{bucket}"], args=[capacity / 60_000, capacity]))
+    keys = [f"makegood:bucket:{bucket}" for bucket in sizes]
+    return int(_script()(keys=keys, args=[*sizes.values()]))
 
 
 @cache

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, cast
 
 from asgiref.sync import iscoroutinefunction, markcoroutinefunction
+from django.conf import settings
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.cache import add_never_cache_headers
@@ -19,8 +20,8 @@ API = "/api/"
 class RequestIdMiddleware:
     """Gives each request an id of our own, ignoring the client's, and returns it in a response header.
 
-    It also disables content sniffing, and disables caching for responses that depend on the user unless the view sets
-    its own policy.
+    It also disables content sniffing, sets HSTS over TLS, and disables caching for responses that depend on the user
+    unless the view sets its own policy.
     """
 
     sync_capable = True
@@ -58,9 +59,17 @@ def request_id_of(request: Any) -> str:
 def _finish(response: HttpResponseBase, request: HttpRequest) -> HttpResponseBase:
     response[HEADER] = request_id_of(request)
     response.headers.setdefault("X-Content-Type-Options", "nosniff")
+    response.headers.setdefault("Referrer-Policy", settings.SECURE_REFERRER_POLICY)
+    if settings.HSTS_SECONDS and request.is_secure():
+        response.headers.setdefault("Strict-Transport-Security", _hsts())
     if "Cache-Control" not in response.headers and _is_private(response, request):
         add_never_cache_headers(response)
     return response
+
+
+def _hsts() -> str:
+    flags = {"includeSubDomains": settings.HSTS_SUBDOMAINS, "preload": settings.HSTS_PRELOAD}
+    return "; ".join([f"max-age={settings.HSTS_SECONDS}", *(name for name, is_on in flags.items() if is_on)])
 
 
 def _is_private(response: HttpResponseBase, request: HttpRequest) -> bool:

@@ -17,9 +17,12 @@ Address = tuple[str, int]
 
 
 @contextmanager
-def serve(app: Any, *, http: str = "httptools") -> Iterator[Address]:
+def serve(app: Any, *, http: Any = "httptools") -> Iterator[Address]:
     """Serve the application on a free loopback port."""
-    server = uvicorn.Server(uvicorn.Config(app, port=0, http=http, log_level="critical", ws="none", lifespan="off"))
+    config = uvicorn.Config(
+        app, port=0, http=http, log_level="critical", ws="none", lifespan="off", proxy_headers=False
+    )
+    server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run)
     thread.start()
     while not server.started:

@@ -15,7 +15,7 @@ from django.test import Client, RequestFactory
 from projects.agents.services import create_key, create_project
 from projects.api.idempotency import delete_old_responses, run_once
 from projects.common.api_error import ApiError
-from projects.models import Attribute, IdempotentRequest
+from projects.models import ApiKey, Attribute, IdempotentRequest
 from projects.models.key import Scope
 from tests.api.conftest import error_of
 from tests.conftest import Tenant
@@ -27,6 +27,11 @@ NOTES = "/api/v1/notes"
 def post(client: Client, content: str = "ciao", *, key: str | None = "key-1", address: str = NOTES) -> Any:
     headers = {} if key is None else {"Idempotency-Key": key}
     return client.post(address, {"content": content}, content_type="application/json", headers=headers)
+
+
+def identity_of(tenant: Tenant) -> str:
+    with tenant.tx():
+        return f"key:{ApiKey.objects.get(digest=ApiKey.digest_of(tenant.key)).pk}"
 
 
 def notes_of(tenant: Tenant) -> int:
@@ -85,6 +90,27 @@ def test_two_tenants_may_use_the_same_key(api: Client, stranger: Tenant) -> None
     assert other.json()["id"] != first.json()["id"]
 
 
+def test_two_api_keys_of_a_project_may_use_the_same_key(api: Client, tenant: Tenant) -> None:
+    """The second is another program, which must not read the first one's response."""
+    with tenant.tx():
+        secret = create_key(tenant.project, name="other", scopes=list(Scope)).secret
+    other = Client(headers={"Authorization": f"Bearer {secret}"})
+    first, second = post(api), post(other)
+    assert (first.status_code, second.status_code) == (201, 201)
+    assert first.json()["id"] != second.json()["id"]
+    assert post(other).json() == second.json()
+    assert notes_of(tenant) == 2
+
+
+def test_a_member_does_not_get_an_api_keys_response(api: Client, tenant: Tenant) -> None:
+    first = post(api)
+    member = Client(headers={"X-Project": tenant.project.slug})
+    member.force_login(tenant.owner)
+    second = post(member)
+    assert second.status_code == 201, second.content
+    assert second.json()["id"] != first.json()["id"]
+
+
 def test_two_projects_may_use_the_same_key(api: Client, tenant: Tenant) -> None:
     """Each gets its own response again, including the older one."""
     with tenant.tx():
@@ -119,7 +145,9 @@ def test_a_key_still_in_progress_is_409_with_retry_after(api: Client, tenant: Te
 
     def hold() -> None:
         with tenant.tx():
-            IdempotentRequest.objects.create(project=tenant.project, key="key-1", body_hash="x")
+            IdempotentRequest.objects.create(
+                project=tenant.project, caller=identity_of(tenant), key="key-1", body_hash="x"
+            )
             held.set()
             release.wait(30)
         connections.close_all()
@@ -145,7 +173,7 @@ def test_a_request_with_a_key_waits_for_locks_like_any_other(tenant: Tenant) -> 
     request = RequestFactory().post("/", headers={"Idempotency-Key": "key-1"})
     with tenant.tx():
         usual = patience()
-        assert run_once(tenant.project.pk, request, "ciao", patience) == usual
+        assert run_once(tenant.project.pk, request, "ciao", patience, caller="persona:1") == usual
 
 
 def test_a_page_acts_once_per_key_for_script_and_form_alike(tenant: Tenant) -> None:
@@ -159,7 +187,7 @@ def test_a_page_acts_once_per_key_for_script_and_form_alike(tenant: Tenant) -> N
             done.append(words)
             return {"said": words}
 
-        return run_once(tenant.project.pk, request, words, work, key="key-1")
+        return run_once(tenant.project.pk, request, words, work, caller="persona:1", key="key-1")
 
     with tenant.tx():
         assert post_to("/a", "ciao") == post_to("/a", "ciao") == post_to("/a", "ciao", in_form=True) == {"said": "ciao"}
@@ -175,7 +203,9 @@ def test_a_waiting_repeat_runs_if_the_first_request_fails(api: Client, tenant: T
 
     def fail() -> None:
         with tenant.tx():
-            IdempotentRequest.objects.create(project=tenant.project, key="key-1", body_hash="x")
+            IdempotentRequest.objects.create(
+                project=tenant.project, caller=identity_of(tenant), key="key-1", body_hash="x"
+            )
             held.set()
             wait_until_blocked()
             transaction.set_rollback(True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from types import SimpleNamespace
 from uuid import uuid4
 
@@ -11,9 +12,12 @@ from django.test import Client
 from pytest_django import Settings
 from redis import RedisError
 
+from projects.agents.services import create_key
 from projects.api import throttling
 from projects.api.throttling import client as redis_client
+from projects.models.key import Scope
 from tests.api.conftest import ClientFor, error_of
+from tests.conftest import Tenant
 from tests.services import services
 
 pytestmark = [pytest.mark.urls("tests.api.edge"), pytest.mark.usefixtures("fresh_throttle")]
@@ -39,8 +43,32 @@ def test_each_key_has_its_own_limit(client_for: ClientFor, two_a_minute: None) -
     assert client_for(throttled=True).get(NOTES).status_code == 200
 
 
+def test_all_keys_of_a_project_share_its_limit(client_for: ClientFor, settings: Settings) -> None:
+    settings.PROJECT_REQUESTS_PER_MINUTE = 3
+    first, second = client_for(throttled=True), client_for(throttled=True)
+    assert [client.get(NOTES).status_code for client in (first, second, first, second)] == [200, 200, 200, 429]
+
+
+def test_a_refused_request_takes_nothing_from_the_project(
+    client_for: ClientFor, settings: Settings, two_a_minute: None
+) -> None:
+    """A key over its own limit leaves the project's tokens to the others."""
+    settings.PROJECT_REQUESTS_PER_MINUTE = 4
+    loud, quiet = client_for(throttled=True), client_for(throttled=True)
+    assert [loud.get(NOTES).status_code for _ in range(6)] == [200, 200, 429, 429, 429, 429]
+    assert [quiet.get(NOTES).status_code for _ in range(2)] == [200, 200]
+
+
+def test_another_projects_requests_are_not_counted(client_for: ClientFor, stranger: Tenant, settings: Settings) -> None:
+    settings.PROJECT_REQUESTS_PER_MINUTE = 1
+    with stranger.tx():
+        key = create_key(stranger.project, name="edge", scopes=list(Scope)).secret
+    assert client_for(throttled=True).get(NOTES).status_code == 200
+    assert Client(headers={"Authorization": f"Bearer {key}"}).get(NOTES).status_code == 200
+
+
 def test_tokens_come_back(client_for: ClientFor, settings: Settings) -> None:
-    settings.API_REQUESTS_PER_MINUTE = 60_000
+    settings.API_REQUESTS_PER_MINUTE = settings.PROJECT_REQUESTS_PER_MINUTE = 60_000
     client = client_for(throttled=True)
     assert {client.get(NOTES).status_code for _ in range(20)} == {200}
 
@@ -55,8 +83,9 @@ def test_an_unthrottled_key_is_never_counted(client_for: ClientFor, two_a_minute
 def test_a_bucket_is_forgotten_when_it_is_full_again(client_for: ClientFor) -> None:
     redis_client().flushdb()
     client_for(throttled=True).get(NOTES)
-    (bucket,) = redis_client().keys("makegood:bucket:*")
-    assert 0 < redis_client().pttl(bucket) <= 60_000
+    buckets = redis_client().keys("makegood:bucket:*")
+    assert len(buckets) == 2
+    assert all(0 < redis_client().pttl(bucket) <= 60_000 for bucket in buckets)
 
 
 def test_without_redis_every_request_is_allowed_and_it_is_logged_once(
@@ -75,7 +104,7 @@ def test_redis_is_retried_and_its_outage_logged_periodically(
     """Requests wait for it at most once in two seconds; the log gets one line a minute."""
     clock, asked = [0.0], list[float]()
 
-    def is_away(bucket: str, *, size: int | None) -> int:
+    def is_away(sizes: Mapping[str, int]) -> int:
         asked.append(clock[0])
         raise RedisError("away")
 

@@ -198,3 +198,13 @@ def test_after_a_takeover_nothing_of_the_agent_commits(shop: Shop, placed: Place
     shop.turns.run()
     assert shop.visitor.say("Anybody?").json()["turn"] is None
     assert "agent" not in {message["role"] for message in shop.seen()["messages"]}
+
+
+def test_a_visitor_does_not_get_the_answer_to_anothers_idempotency_key(placed: Placed) -> None:
+    """Scripts of a page may choose the same key for the same words."""
+    first, second = Visitor(placed), Visitor(placed)
+    first.open()
+    second.open()
+    answers = [visitor.say("Ciao", **{"Idempotency-Key": "1"}).json() for visitor in (first, second, first)]
+    assert answers[0] == answers[2]
+    assert answers[0]["message"]["id"] != answers[1]["message"]["id"]

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, StrictBool, ValidationError
 from pydantic.alias_generators import to_camel
 
 
@@ -34,7 +34,7 @@ class PhoneContext(Context):
     auth_token: SecretStr
     caller_phone: str = Field(max_length=40)
     interaction_id: UUID
-    caller_verified: bool
+    caller_verified: StrictBool
     caller_id: str = Field(max_length=64)
 
     @property

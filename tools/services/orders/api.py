@@ -41,6 +41,8 @@ NO_SHOP = "No shop is connected, or its sign-in was refused. Connect WooCommerce
 
 
 class OrdersQuery(StrictSerializer):
+    is_query = True
+
     persona = serializers.UUIDField(required=False)
     wp_user_id = serializers.IntegerField(required=False, min_value=1, max_value=LARGEST)
     limit = serializers.IntegerField(required=False, default=USUAL, min_value=1, max_value=MOST)
