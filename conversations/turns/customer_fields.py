@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
@@ -15,6 +14,7 @@ from conversations.context.transcript import TranscriptMessage
 from conversations.models import Message, MessageRole, PersonaField, Turn, TurnStatus
 from conversations.models.persona import Strength
 from conversations.prompts.observer import Confidence, ObservedFact
+from projects.common.characters import has_control_characters
 from projects.common.phones import InvalidPhone, read_phone
 from projects.models.agent_config import AgentConfig
 from tenancy.prepared_queries import PreparedQuery
@@ -29,8 +29,6 @@ TURNS_TO_CHANGE = 3
 LANGUAGE_REQUESTED = "The customer asked for {value}. Three messages in a row in another language change it."
 MAX_REFUSED = 80
 MAX_REASON = 300
-# Bidirectional overrides: they display text in another order than it is stored.
-REORDERING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
 class RefusedValue(ValueError):
@@ -110,13 +108,6 @@ def normalize(fact: ObservedFact, *, config: AgentConfig) -> str:
     if normalizer is None:
         raise RefusedValue(f"{fact.field} is not a field of this project.")
     return normalizer(value, config)
-
-
-def has_control_characters(text: str) -> bool:
-    """Return True if the text contains characters that could break a prompt or a page: line breaks, control characters,
-    bidirectional overrides.
-    """
-    return any(unicodedata.category(one) in {"Cc", "Cs", "Co"} or one in REORDERING for one in text)
 
 
 def _changed(

@@ -14,12 +14,13 @@ from conversations.live.event_log import ConversationLog
 from conversations.models import Persona, PromptSection, WaitOutcome
 from conversations.tool_runs.effects.argument_extraction import ExtractionTask, apply_instruction
 from conversations.tool_runs.effects.outcome_events import OUTCOMES, sentence_of
-from conversations.turns.customer_fields import MAX_VALUE, NORMALIZERS, RefusedValue, has_control_characters
+from conversations.turns.customer_fields import MAX_VALUE, NORMALIZERS, RefusedValue
 from conversations.turns.services import give_fields, set_observed_field
 from jobs.errors import GiveUp
 from jobs.fence import job_tx
 from jobs.lanes import ClaimedJob
 from llm.errors import LlmError
+from projects.common.characters import has_control_characters
 from projects.models.agent_config import AgentConfig
 from tenancy.threads import in_db
 from tools.engine.definition import (

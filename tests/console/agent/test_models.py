@@ -11,8 +11,8 @@ from django.test import Client
 from django.urls import reverse
 
 from console.agent import model_test
-from projects.agents import model_check
 from console.agent.page import live_version
+from projects.agents import model_check
 from projects.agents.model_choice import KEY_ATTRIBUTE, endpoint_of
 from projects.models import Attribute, User
 from projects.models.attribute import AttributeType

@@ -23,7 +23,9 @@ from tools.engine.validation.warnings import warnings_of
 from tools.models import CustomTool, CustomToolVersion
 
 MAX_TOOLS = 50
-DROPPED = "The address belongs to another server, so its secret headers were removed: {names}. Enter them again for this one."
+DROPPED = (
+    "The address belongs to another server, so its secret headers were removed: {names}. Enter them again for this one."
+)
 
 
 class StaleVersion(Conflict):
