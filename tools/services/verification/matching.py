@@ -65,7 +65,8 @@ def _by_match(case: Case, claimed: ClaimedContact, context: ToolContext) -> Outc
     if claimed.phone is None and claimed.email is None:
         return unverified_outcome(ASK)
     if _has_tried_too_often(context):
-        return unverified_outcome(TOO_OFTEN)
+        # Counted as well, so that of many concurrent tries none is compared.
+        return unverified_outcome(TOO_OFTEN, matched=False)
     return _verified(case) if _matches(case, claimed) else unverified_outcome(NO_MATCH, matched=False)
 
 
