@@ -16,6 +16,7 @@ from conversations.common.contacts import contact_from_fields
 from conversations.common.place import place_in
 from conversations.common.prompt_shapes import Action, Fact, Intent, Line, Procedure, Scenario, Section, Step
 from conversations.common.queries import FIELDS, WAITS, open_waits_of
+from conversations.common.unconfirmed import label_of
 from conversations.context.summaries import summary_before
 from conversations.context.transcript import TranscriptMessage, as_line, read_transcript, read_unsummarized
 from conversations.models import Conversation, Message, PersonaField, PromptSection, Turn, TurnStatus, Wait
@@ -117,7 +118,7 @@ class TurnContext:
 
     @property
     def facts(self) -> list[Fact]:
-        return [Fact(field=field.key, value=field.value) for field in self.fields]
+        return [Fact(field=label_of(field.key), value=field.value) for field in self.fields]
 
     @property
     def actions(self) -> list[Action]:

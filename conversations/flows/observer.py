@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
+from conversations.common.unconfirmed import PREFIX
 from conversations.context.turn_context import TurnContext, context_at_message
 from conversations.context.turn_context_cache import load_after_reply
 from conversations.flows.group_commit import commit
@@ -71,6 +72,7 @@ def _write(
         turn=context.turn,
         transcript=context.messages,
         writes=log.writes,
+        has_unconfirmed=any(field.key.startswith(PREFIX) for field in context.fields),
     )
     add_calls(log.writes, job, context.turn, records)
     refused = [refused_fact(fact, reason) for fact, reason in kept.refused]

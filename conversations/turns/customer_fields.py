@@ -14,6 +14,8 @@ from conversations.context.transcript import TranscriptMessage
 from conversations.models import Message, MessageRole, PersonaField, Turn, TurnStatus
 from conversations.models.persona import Strength
 from conversations.prompts.observer import Confidence, ObservedFact
+from conversations.turns.contact_changes import ASK_BACK, ask_back, confirmed_contacts, is_contact_change
+from conversations.turns.fact_evidence import own_words, why_unfounded
 from projects.common.characters import has_control_characters
 from projects.common.phones import InvalidPhone, read_phone
 from projects.models.agent_config import AgentConfig
@@ -56,21 +58,33 @@ def store_facts(
     turn: Turn,
     transcript: Sequence[TranscriptMessage],
     writes: WriteBatch,
+    has_unconfirmed: bool = False,
 ) -> StoredFacts:
     """Add valid facts to the write batch. A weaker reading never replaces a stronger one. Locks the customer's fields.
 
-    `transcript` is the text the facts were read from: the turn's exchange and the messages before it.
+    A fact needs the customer's own words (`fact_evidence`), and a new number or address their confirmation
+    (`contact_changes`). `transcript` is the text the facts were read from: the turn's exchange and the messages before
+    it. With `has_unconfirmed`, the exchange may confirm a value that no fact repeats.
     """
-    current = {field.key: field for field in LOCKED_FIELDS(persona_id)} if facts else {}
+    current = {field.key: field for field in LOCKED_FIELDS(persona_id)} if facts or has_unconfirmed else {}
+    confirmed, said = confirmed_contacts(current, transcript), own_words(turn, transcript)
+    repeated = {fact.field for fact in confirmed}
     written: dict[str, PersonaField] = {}
     refused = []
-    for fact in facts:
+    for fact in [*confirmed, *(fact for fact in facts if fact.field not in repeated)]:
         try:
             value = normalize(fact, config=config)
+            if fact not in confirmed and (reason := why_unfounded(fact, value, said)):
+                raise RefusedValue(reason)
         except RefusedValue as error:
             refused.append((fact, str(error)))
             continue
         known = current.get(fact.field)
+        if known is not None and fact not in confirmed and is_contact_change(known, fact.field, value):
+            field = ask_back(current, persona_id, fact, value, turn=turn)
+            current[field.key] = written[field.key] = field
+            refused.append((fact, ASK_BACK.format(value=known.value)))
+            continue
         if known is not None and _is_other_language(known, fact, value):
             if not _was_written_recently(value, turn):
                 refused.append((fact, LANGUAGE_REQUESTED.format(value=known.value)))

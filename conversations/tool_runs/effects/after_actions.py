@@ -152,7 +152,7 @@ def _store_attribute(persona: Persona, prepared: PreparedAction, config: AgentCo
         give_fields(persona, {options.attribute: value})
     elif not set_observed_field(persona, options.attribute, value):
         raise RefusedValue(
-            f"{options.attribute} was set by staff or the API, and what a model reads doesn't replace it."
+            f"{options.attribute} has another value, which only the customer, staff or the API replaces, not what a model reads."
         )
     return options.attribute
 

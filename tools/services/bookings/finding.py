@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from dataclasses import dataclass
 from datetime import date, datetime
 from itertools import islice
@@ -12,7 +11,7 @@ from django.db.models import Q, QuerySet
 
 from projects.common.phones import normalize_phone
 from projects.models import Project
-from tools.engine.words import normalize_words
+from tools.engine.words import plain_words
 from tools.models import Booking, BookingState
 from tools.services.bookings.codes import normal_code
 from tools.services.bookings.opening import Opening
@@ -74,24 +73,19 @@ def is_own(booking: Booking, clue: BookingLookup) -> bool:
 
 def has_surname(said: str, *, of: str) -> bool:
     """True if the words of a said name include the last word of a booking's name, without regard to accents."""
-    words = _plain_words(of)
-    return bool(words) and words[-1] in _plain_words(said)
+    words = plain_words(of)
+    return bool(words) and words[-1] in plain_words(said)
 
 
 def _may_know(booking: Booking, clue: BookingLookup) -> bool:
     if _is_made_by(booking, clue) or has_surname(clue.name, of=booking.name):
         return True
-    has_word = not clue.is_own_only or not set(_plain_words(clue.name)).isdisjoint(_plain_words(booking.name))
+    has_word = not clue.is_own_only or not set(plain_words(clue.name)).isdisjoint(plain_words(booking.name))
     return is_own(booking, clue) and has_word
 
 
 def _is_made_by(booking: Booking, clue: BookingLookup) -> bool:
     return clue.persona_id is not None and booking.persona_id == clue.persona_id
-
-
-def _plain_words(name: str) -> list[str]:
-    letters = (one for one in unicodedata.normalize("NFKD", name) if not unicodedata.combining(one))
-    return normalize_words("".join(letters)).split()
 
 
 def _own_bookings(clue: BookingLookup) -> Q:
