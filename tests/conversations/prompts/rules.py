@@ -46,7 +46,7 @@ TABLE: dict[str, dict[str, tuple[str, ...]]] = {
             "With all conditions met, `rule` is null",
         ),
         "mentioned": ("a verdict for each tool whose matter the agent mentions", "for no other"),
-        "quote": ("`quote` (the agent's exact words)",),
+        "quote": ("`quote` (the agent's exact words in its latest answer",),
         "unserved": (
             "`unserved` lists what else the agent itself commits to now",
             "no tool below or under Other tools could do",
