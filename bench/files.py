@@ -1,4 +1,4 @@
-"""Counts the files and functions of ours that one message enters, from its POST to its kept promise: `python -m
+"""Counts the files and functions of ours that one message enters, from its POST to its settled promise: `python -m
 bench.files`.
 
 Web and both workers run under a profile (`bench.profiled`), beside the offline model, PostgreSQL and Redis. A customer
@@ -80,12 +80,12 @@ def entered_files() -> dict[str, set[str]]:
             # Use the offline model's rules instead of the fixed answers of other measurements.
             product.tell_model("/reset", {})
             conversation = _begin(product, "first")
-            _await_kept(product, conversation, _post(product, conversation))
+            _await_settled(product, conversation, _post(product, conversation))
             conversation = _begin(product, "second")
             with watched.switched_on("replies", "work"):
                 with watched.switched_on("web"):
                     turn = _post(product, conversation)
-                _await_kept(product, conversation, turn)
+                _await_settled(product, conversation, turn)
         return watched.entered()
 
 
@@ -98,20 +98,21 @@ def _post(product: Product, conversation: str) -> str:
     return str(product.call(f"/conversations/{conversation}/messages", {"content": MESSAGE})["turn"]["id"])
 
 
-def _await_kept(product: Product, conversation: str, turn: str) -> None:
-    """Wait until the turn's promise is kept and its jobs are over. Raises RuntimeError."""
+def _await_settled(product: Product, conversation: str, turn: str) -> None:
+    """Wait until the turn's promise has evidence and its jobs are over. Raises RuntimeError."""
     ends_at = time.monotonic() + PATIENCE_SECONDS
-    while not _is_kept(found := product.call(f"/conversations/{conversation}/turns/{turn}")):
+    while not _is_settled(found := product.call(f"/conversations/{conversation}/turns/{turn}")):
         if time.monotonic() > ends_at:
             states = {"jobs": found["jobs"], "promises": found["promises"], "error": found["error"]}
-            raise RuntimeError(f"The promise is not kept after {PATIENCE_SECONDS:.0f} s: {states}")
+            raise RuntimeError(f"The promise has no evidence after {PATIENCE_SECONDS:.0f} s: {states}")
         time.sleep(0.1)
     time.sleep(AFTER_SECONDS)
 
 
-def _is_kept(turn: dict[str, Any]) -> bool:
-    states = [promise["state"] for promise in turn["promises"]]
-    return states == ["kept"] and all(job["state"] == "done" for job in turn["jobs"])
+def _is_settled(turn: dict[str, Any]) -> bool:
+    """Without a provider, the text is in the outbox."""
+    found = [promise["evidence"] for promise in turn["promises"]]
+    return found == ["outbox"] and all(job["state"] == "done" for job in turn["jobs"])
 
 
 def report(found: Mapping[str, set[str]]) -> Iterator[str]:

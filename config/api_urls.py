@@ -11,6 +11,7 @@ from projects.api.schema_view import schema
 from projects.knowledge import api as knowledge
 from tools import api as tools
 from tools.engine.custom import api as custom
+from tools.engine.events import api as events
 from tools.engine.validation import api as checking
 from tools.evaluation import api as evaluation
 from tools.services.orders import api as orders
@@ -31,6 +32,10 @@ urlpatterns = [
     path("custom-tools/<str:name>/restore", custom.RestoreCustomTool.as_view()),
     path("custom-tools/<str:name>/signing-secret", custom.SigningSecret.as_view()),
     path("custom-tools/<str:name>/secret-headers", custom.CustomToolSecretHeaders.as_view()),
+    path("event-subscriptions", events.EventSubscriptions.as_view()),
+    path("event-subscriptions/<uuid:subscription_id>", events.EventSubscriptionDetail.as_view()),
+    path("event-subscriptions/<uuid:subscription_id>/secret", events.RotateSubscriptionSecret.as_view()),
+    path("event-subscriptions/<uuid:subscription_id>/test", events.try_subscription),
     path("promises", tools.Promises.as_view()),
     path("promises/<uuid:promise_id>/answer", tools.AnswerPromise.as_view()),
     path("effects", tools.Effects.as_view()),

@@ -235,6 +235,8 @@ SPECTACULAR_SETTINGS = {
         "AttributeTypeEnum": "projects.models.attribute.AttributeType",
         "BookingKindEnum": "tools.models.BookingKind",
         "ChannelEnum": "conversations.models.Channel",
+        "DeliveryStateEnum": "tools.models.DeliveryState",
+        "EventTargetEnum": "tools.models.SubscriptionTarget",
         "JobStateEnum": "jobs.models.State",
         "ResourceKindEnum": "tools.models.ResourceKind",
         "RoleEnum": "projects.models.Role",

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.db.models import Count, Q, QuerySet
 
+from console.promises.figures import in_tests
 from projects.connections.integrations import needing_reauth
 from projects.models import Project
 from todos.attention import HAS_FAILED, IS_WAITING
@@ -35,7 +36,7 @@ def sidebar_badges(project: Project) -> Mapping[str, Badge]:
         "conversations": _badge(waiting_requests(project)),
         "tickets": _badge(open_tickets(project)),
         "effects": _badge(unknown_effects(project)),
-        "promises": _badge(recently_broken_promises(project)),
+        "promises": _badge(recently_broken_promises(project).exclude(in_tests(project))),
         "todos": count_todos(project),
     }
 

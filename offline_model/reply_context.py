@@ -97,7 +97,11 @@ class ReplyContext:
 
     @cached_property
     def urgent(self) -> list[str]:
-        return prompt_reader.bullets(section(self.user, "UrgentMessages"))
+        return [
+            line
+            for tag in ("FromTheBusiness", "UrgentMessages")
+            for line in prompt_reader.bullets(section(self.user, tag))
+        ]
 
     @cached_property
     def is_follow_up(self) -> bool:

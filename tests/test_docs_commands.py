@@ -88,5 +88,14 @@ def test_the_custom_tools_page_reports_the_endpoints_response(home: Path) -> Non
     assert "agent: The colleagues answered: A colleague calls within the hour." in shown
 
 
+def test_the_events_page_shows_an_acknowledged_event(home: Path) -> None:
+    port = free_port()
+    server = next(block for block in blocks(DOCS / "events.md") if "HTTPServer" in block)
+    with endpoint(server.replace(ENDPOINT_PORT, str(port)), port=port, home=home):
+        shown = run(api_commands(DOCS / "events.md").replace(ENDPOINT_PORT, str(port)), home=home)
+    assert '"state": "acknowledged"' in shown
+    assert '"acknowledged_at": "2' in shown
+
+
 def test_the_todo_page_runs_a_todo(home: Path) -> None:
     assert "only reached the outbox" in run(api_commands(DOCS / "todos.md"), home=home)

@@ -1,4 +1,4 @@
-"""Read-only admin of verdicts, effects, promises and kept cases."""
+"""Read-only admin of verdicts, effects, promises, event subscriptions and kept cases."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from django.contrib import admin
 from projects.admin.tenant_admin import TenantAdmin
 from tools.engine.custom import admin as custom_admin  # noqa: F401 - registers its pages
 from tools.engine.platform import admin as platform_admin  # noqa: F401 - registers its pages
-from tools.models import AfterAction, Effect, KeptCase, Promise, Verdict
+from tools.models import AfterAction, Effect, EventSubscription, KeptCase, Promise, Verdict
 from tools.services.bookings import admin as book_admin  # noqa: F401 - registers its pages
 from tools.services.support import admin as desk_admin  # noqa: F401 - registers its pages
 from tools.services.verification import admin as verification_admin  # noqa: F401 - registers its pages
@@ -43,6 +43,14 @@ class PromiseAdmin(TenantAdmin):
     list_filter = ("state",)
     search_fields = ("=id", "=tool", "=conversation_id", "=turn_id", "quote")
     date_hierarchy = "created_at"
+
+
+@admin.register(EventSubscription)
+class EventSubscriptionAdmin(TenantAdmin):
+    hidden = ("secrets",)
+    list_display = ("target", "url", "events", "is_enabled", "last_state", "last_error", "last_attempt_at")
+    list_filter = ("target", "is_enabled", "last_state")
+    search_fields = ("=id", "url")
 
 
 @admin.register(KeptCase)

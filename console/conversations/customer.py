@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.conf.locale import LANG_INFO
 
+from conversations.common.queries import read_fields
 from conversations.models import Conversation, Message, PersonaField
 from conversations.models.persona import Strength
 
@@ -37,8 +38,9 @@ class Fact:
 
 
 def facts_of(conversation: Conversation) -> list[Fact]:
-    """All facts about the conversation's customer, common fields first."""
-    fields = list(PersonaField.objects.filter(persona_id=conversation.persona_id))
+    """All facts that hold in the conversation, common fields first."""
+    version = conversation.project.agent_version
+    fields = read_fields(conversation, version.config) if version else []
     fields.sort(key=lambda field: (FIRST.index(field.key) if field.key in FIRST else len(FIRST), field.key))
     sources = [field.message_id for field in fields if field.message_id]
     messages = Message.objects.filter(pk__in=sources, conversation=conversation)

@@ -1,4 +1,4 @@
-"""Items that need a person: requests for one, unknown effects, todos, broken promises, failed jobs, flagged conversations."""
+"""Items that need a person: requests for one, unknown effects, todos, promises, failed jobs, flagged conversations."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from console.promises.figures import in_tests
 from console.search import customer_names
 from console.sidebar_badges import count_todos
 from conversations.models import Conversation
@@ -14,7 +15,7 @@ from jobs.models import Job, State
 from projects.models import Project
 from todos.attention import failed_todos, waiting_todos
 from todos.models import Todo, TodoStatus
-from tools.engine.attention import recently_broken_promises, unknown_effects
+from tools.engine.attention import recently_broken_promises, recently_unsent_promises, unknown_effects
 from tools.models import Effect, Escalation, Promise
 from tools.services.support.escalations import waiting_requests
 
@@ -49,7 +50,9 @@ class Attention:
 
 def what_needs_you(project: Project) -> Attention:
     """Everything waiting for staff, most urgent kinds first. Call inside the tenant's transaction."""
-    unknown, broken = unknown_effects(project), recently_broken_promises(project)
+    unknown, tests = unknown_effects(project), in_tests(project)
+    broken = recently_broken_promises(project).exclude(tests)
+    unsent = recently_unsent_promises(project).exclude(tests)
     flagged = Conversation.objects.filter(project=project).exclude(flag="").order_by("-updated_at")
     failed = Job.objects.filter(project=project, state=State.FAILED).order_by("-finished_at")
     asked, todos = waiting_requests(project), count_todos(project)
@@ -58,6 +61,7 @@ def what_needs_you(project: Project) -> Attention:
         "effects": unknown.count(),
         "todos": todos.waiting,
         "promises": broken.count(),
+        "unsent": unsent.count(),
         "failed_jobs": failed.count(),
     }
     matters = [
@@ -66,6 +70,7 @@ def what_needs_you(project: Project) -> Attention:
         *_failed_todos(failed_todos(project).first(), count=todos.failed),
         *_todos(waiting_todos(project).first(), count=todos.waiting - todos.failed),
         *_broken(broken.first(), count=counts["promises"]),
+        *_unsent(unsent.first(), count=counts["unsent"]),
         *_failed_jobs(failed.first(), count=counts["failed_jobs"]),
         *_flagged(list(flagged[:SHOWN])),
     ]
@@ -114,6 +119,14 @@ def _broken(newest: Promise | None, *, count: int) -> list[Matter]:
     words = f"Promise broken: “{newest.quote}”" if count == 1 else f"{count:,} promises broken in the last 7 days"
     at = newest.closed_at or newest.created_at
     return [Matter(words, at, "promises", tone="bad", icon="circle-x", query="?state=broken")]
+
+
+def _unsent(newest: Promise | None, *, count: int) -> list[Matter]:
+    if newest is None:
+        return []
+    words = f"Not sent: “{newest.quote}”" if count == 1 else f"{count:,} promises weren’t sent"
+    words += ". Connect a provider."
+    return [Matter(words, newest.created_at, "promises", icon="inbox", query="?state=not_sent")]
 
 
 def _failed_jobs(newest: Job | None, *, count: int) -> list[Matter]:

@@ -1,4 +1,4 @@
-"""Dashboard metrics: the last seven days against the seven before.
+"""Dashboard metrics: the last seven days against the seven before, without test conversations.
 
 Ids are ordered by creation time, so a period is a range of the index on (organization, id).
 """
@@ -14,6 +14,7 @@ from zoneinfo import ZoneInfo
 
 from django.db import connection
 
+from console.promises.metrics import PromiseCounts, promise_metrics
 from projects.models import Project
 from tenancy.ids import uuid7_floor
 
@@ -29,6 +30,7 @@ with spoken as (
     from conversations_turn t
     join conversations_conversation c on c.organization_id = t.organization_id and c.id = t.conversation_id
     where t.organization_id = %(organization)s and t.id >= %(floor)s and c.project_id = %(project)s
+        and c.metadata -> 'playground' is distinct from 'true'
 )
 select is_now, day, count(*), count(*) filter (where channel = any(%(calls)s)) as calls,
     count(*) filter (where channel = any(%(messengers)s)) as messengers,
@@ -51,28 +53,47 @@ COUNTS = {
         select case when created_at >= %(since)s then true when created_at <= %(until)s then false end as is_now,
             count(*) as value
         from conversations_conversation
-        where organization_id = %(organization)s and id >= %(floor)s and project_id = %(project)s group by 1
+        where organization_id = %(organization)s and id >= %(floor)s and project_id = %(project)s
+            and metadata -> 'playground' is distinct from 'true' group by 1
     """,
     "messages": """
         select case when m.created_at >= %(since)s then true when m.created_at <= %(until)s then false end as is_now,
             count(*) as value
         from conversations_message m
         join conversations_conversation c on c.organization_id = m.organization_id and c.id = m.conversation_id
-        where m.organization_id = %(organization)s and m.id >= %(floor)s and c.project_id = %(project)s group by 1
+        where m.organization_id = %(organization)s and m.id >= %(floor)s and c.project_id = %(project)s
+            and c.metadata -> 'playground' is distinct from 'true' group by 1
     """,
     "cost": """
+        with tests as (
+            select id from conversations_conversation
+            where organization_id = %(organization)s and project_id = %(project)s and metadata -> 'playground' = 'true'
+        )
         select case when started_at >= %(since)s then true when started_at <= %(until)s then false end as is_now,
-            sum(cost) as value
-        from jobs_modelcall
-        where organization_id = %(organization)s and project_id = %(project)s and id >= %(floor)s
-            and started_at >= %(before)s group by 1
+            sum(cost) filter (where not is_test) as value, sum(cost) filter (where is_test) as tests
+        from (
+            select m.started_at, m.cost,
+                coalesce(coalesce(t.conversation_id, m.subject_id) in (select id from tests), false) as is_test
+            from jobs_modelcall m
+            left join conversations_turn t on t.organization_id = m.organization_id and t.id = m.turn_id
+            where m.organization_id = %(organization)s and m.project_id = %(project)s and m.id >= %(floor)s
+                and m.started_at >= %(before)s
+        ) calls group by 1
     """,
     "failed_jobs": """
+        with tests as (
+            select id from conversations_conversation
+            where organization_id = %(organization)s and project_id = %(project)s and metadata -> 'playground' = 'true'
+        )
         select case when finished_at >= %(since)s then true when finished_at <= %(until)s then false end as is_now,
             count(*) as value
         from jobs_job
         where organization_id = %(organization)s and project_id = %(project)s and state = 'failed'
-            and finished_at >= %(before)s group by 1
+            and finished_at >= %(before)s and subject_id not in (select id from tests)
+            and subject_id not in (
+                select id from tools_effect
+                where organization_id = %(organization)s and conversation_id in (select id from tests)
+            ) group by 1
     """,
 }
 
@@ -125,13 +146,14 @@ class Turns:
 
 @dataclass(frozen=True)
 class Week:
-    """Totals of seven days. `cost` is in USD, or None when no model has a price."""
+    """Totals of seven days. `cost` is in USD, or None when no model has a price; `test_cost` is that of tests."""
 
     turns: Turns
     conversations: int
     messages: int
     cost: Decimal | None
     failed_jobs: int
+    test_cost: Decimal | None = None
 
 
 @dataclass(frozen=True)
@@ -140,6 +162,7 @@ class Figures:
     now: Week
     before: Week
     days: list[Turns]
+    promises: PromiseCounts
 
     @property
     def is_empty(self) -> bool:
@@ -167,7 +190,9 @@ def project_figures(project: Project, period: Period) -> Figures:
     totals = {row["is_now"]: _turns(row) for row in turns if row["day"] is None}
     counts = {name: {row["is_now"]: row for row in _rows(sql, values)} for name, sql in COUNTS.items()}
     weeks = [_week(counts, turns=totals.get(is_now, Turns()), is_now=is_now) for is_now in (True, False)]
-    return Figures(period, now=weeks[0], before=weeks[1], days=[by_day.get(day, Turns()) for day in period.days])
+    promises = promise_metrics(project, days=DAYS, now=period.now, timezone=period.timezone).now
+    days = [by_day.get(day, Turns()) for day in period.days]
+    return Figures(period, now=weeks[0], before=weeks[1], days=days, promises=promises)
 
 
 def _values(project: Project, period: Period) -> dict[str, Any]:
@@ -205,4 +230,5 @@ def _week(counts: dict[str, dict[bool, dict[str, Any]]], *, turns: Turns, is_now
         messages=found["messages"] or 0,
         cost=found["cost"],
         failed_jobs=found["failed_jobs"] or 0,
+        test_cost=counts["cost"].get(is_now, {}).get("tests"),
     )

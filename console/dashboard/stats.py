@@ -1,10 +1,11 @@
-"""The five headline metrics, each compared with the week before."""
+"""The six headline metrics, each compared with the week before where that applies."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from console.dashboard.metrics import Figures, Week
+from console.promises.metrics import PromiseCounts
 
 # Relative changes below this read as "unchanged".
 SAME = 0.005
@@ -22,18 +23,20 @@ class Stat:
     icon: str = ""
 
 
-# The fourth metric depends on the counts.
-AWAITED = [Stat(label, "") for label in ("Conversations", "First token, median", "Fresh directives", "", "Model cost")]
+# The fifth metric depends on the counts.
+LABELS = ("Conversations", "Promises kept", "First token, median", "Fresh directives", "", "Model cost")
+AWAITED = [Stat(label, "") for label in LABELS]
 
 
 def stats_of(figures: Figures | None) -> list[Stat]:
-    """Volume, speed, freshness, quality (failed jobs where nothing is scored), cost. Placeholders while counting."""
+    """Volume, kept promises, speed, freshness, quality (failed jobs where nothing is scored), cost. Placeholders while counting."""
     if figures is None:
         return AWAITED
     now, before = figures.now, figures.before
     scored = now.turns.scored or before.turns.scored
     return [
         _volume(now, before),
+        _kept(figures.promises),
         _first_token(now),
         _fresh(now, before),
         _quality(now, before) if scored else _failed(now, before),
@@ -45,6 +48,18 @@ def _volume(now: Week, before: Week) -> Stat:
     beneath = _change(now.messages, before.messages)
     words = f"{now.messages:,} {'message' if now.messages == 1 else 'messages'}"
     return Stat("Conversations", f"{now.conversations:,}", beneath=f"{words}, {beneath}" if beneath else words)
+
+
+def _kept(promises: PromiseCounts) -> Stat:
+    """The share of kept among kept and broken promises. Those not sent are in neither."""
+    parts = [f"{promises.not_sent:,} not sent"] if promises.not_sent else []
+    if promises.unowned:
+        parts.append(f"{promises.unowned:,} {'needs' if promises.unowned == 1 else 'need'} an owner")
+    rate = promises.kept_rate
+    if rate is None:
+        return Stat("Promises kept", "–", beneath=", ".join(parts) or "None kept or broken yet")
+    beneath = ", ".join(parts) or f"{promises.kept + promises.late:,} kept, {promises.broken:,} broken"
+    return Stat("Promises kept", "100" if rate == 100 else f"{min(rate, 99.9):.1f}", "%", beneath=beneath)
 
 
 def _first_token(now: Week) -> Stat:
@@ -91,6 +106,8 @@ def _cost(now: Week, before: Week) -> Stat:
     beneath = f"{cents:.1f} ¢ per conversation"
     if before.cost:
         beneath += f"; ${before.cost:,.2f} before"
+    if now.test_cost:
+        beneath += f"; ${now.test_cost:,.2f} in tests"
     return Stat("Model cost", f"${now.cost:,.2f}", beneath=beneath)
 
 

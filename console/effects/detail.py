@@ -11,7 +11,6 @@ from console.effects.labels import (
     AFTER,
     AFTER_ACTION_TITLES,
     StateLabel,
-    is_in_outbox,
     pretty,
     request_lines,
     shortened,
@@ -21,9 +20,12 @@ from console.effects.labels import (
 from console.search import customer_names
 from console.timestamps import Timestamp, format_timestamp
 from conversations.models import Conversation, Turn
+from projects.connections.integrations import find_source
 from projects.models import User
 from tools.models import AfterAction, AfterActionState, Effect, EffectState, Promise
 
+# Integration types by kind of effect.
+CARRIERS = {"sms": "twilio", "email": "smtp"}
 DELIVERY = {
     "once": "Never: it is sent once",
     "idempotent": "Safe: the receiver recognizes repeats by the key",
@@ -58,7 +60,8 @@ def detail_context(effect: Effect, *, zone: str) -> dict[str, Any]:
         "effect": effect,
         "title": title_of(effect),
         "state": state_label(effect),
-        "is_outbox": is_in_outbox(effect),
+        "is_outbox": effect.is_in_outbox,
+        "can_send": effect.is_in_outbox and has_carrier(effect),
         "is_held": effect.state == EffectState.HELD,
         "turn": turn,
         "conversation": conversation,
@@ -77,11 +80,18 @@ def detail_context(effect: Effect, *, zone: str) -> dict[str, Any]:
     }
 
 
+def has_carrier(effect: Effect) -> bool:
+    """True if a service that carries this kind of message is connected."""
+    carrier = CARRIERS.get(effect.kind)
+    source = find_source(effect.project_id, carrier) if carrier else None
+    return source is not None and not source.needs_reauth
+
+
 def _trail(effect: Effect, turn: Turn | None, *, zone: str) -> list[Point]:
     """The trail from the agent's words to the result."""
     state = state_label(effect)
     said = turn.replied_at if turn else None
-    done = effect.state == EffectState.DONE and not is_in_outbox(effect)
+    done = effect.state == EffectState.DONE and not effect.is_in_outbox
     return [
         Point("Said", _clock(format_timestamp(said, zone=zone)) if said else "By an event", "ok"),
         Point("Understood", f"{span_of(effect.created_at - said)} later" if said else _at(effect, zone), "ok"),

@@ -83,15 +83,10 @@ KINDS = {
 }
 
 
-def is_in_outbox(effect: Effect) -> bool:
-    """Return True if the effect only reached the outbox because no service is connected."""
-    return effect.is_in_outbox
-
-
 def state_label(effect: Effect) -> StateLabel:
     if effect.state == EffectState.PLANNED and effect.arranged_at is not None and needs_approval(effect):
         return AWAITS_APPROVAL
-    return IN_OUTBOX if is_in_outbox(effect) else STATE_LABELS[effect.state]
+    return IN_OUTBOX if effect.is_in_outbox else STATE_LABELS[effect.state]
 
 
 def title_of(effect: Effect) -> str:

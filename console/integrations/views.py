@@ -1,4 +1,4 @@
-"""The integrations page: connections for messages and look-ups, and the outbox of unsent messages."""
+"""The integrations page: connections for messages and look-ups, event subscriptions, and the outbox of unsent messages."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ from django.views.decorators.http import require_http_methods, require_POST
 from console.agent.form_fields import FormField
 from console.agent.nested_form_data import Node, part_of, read_entries, text_of
 from console.agent.page import page_context, tab_url
+from console.integrations.event_section import EventTrial, RefusedSubscription, event_section
+from console.people.one_time_secrets import take_once
 from projects.agents.concurrent_edits import SEEN, SavedMeanwhile, as_text, read_seen
 from projects.connections.integration_types import KINDS, SourceKind
 from projects.connections.integrations import (
@@ -43,6 +45,7 @@ from tools.services.messaging.outbox import NAME as OUTBOX
 from tools.services.messaging.send_test import CheckResult, check_connection
 
 TAB = "integrations"
+EVENT_SECRET = "event_subscription"  # noqa: S105 - the name under which a secret is kept for one page
 SHOWN = 5
 
 
@@ -123,7 +126,7 @@ def integrations_page(request: HttpRequest, project_slug: str, section: str) -> 
     """List the integrations; POST connects or changes one."""
     is_saved = request.method == "POST"
     entry = enter_project(cast(User, request.user), project_slug, verb=Scope.CONFIGURE if is_saved else Scope.READ)
-    return _connect(request, entry) if is_saved else _show(request, entry)
+    return _connect(request, entry) if is_saved else show_page(request, entry)
 
 
 @login_required
@@ -138,7 +141,7 @@ def disconnect(request: HttpRequest, project_slug: str, kind: str) -> HttpRespon
             if not disconnect_source(entry.project, known, by=cast(User, request.user), seen=seen):
                 raise Http404
     except SavedMeanwhile as conflict:
-        return _show(request, entry, typed=Typed(known, conflict.values, {}, conflict=conflict))
+        return show_page(request, entry, typed=Typed(known, conflict.values, {}, conflict=conflict))
     messages.success(request, f"{known.title} disconnected.")
     return redirect(tab_url(project_slug, TAB))
 
@@ -154,7 +157,7 @@ async def test(request: HttpRequest, project_slug: str, kind: str) -> HttpRespon
     trial = await check_connection(entry.project, known, to=text_of(read_entries(request.POST), "to"))
     if request.headers.get("Accept") == "application/json":
         return JsonResponse({"ok": trial.is_ok, "sentence": trial.sentence})
-    return await in_db(_show, request, entry, trial=(known, trial))
+    return await in_db(show_page, request, entry, trial=(known, trial))
 
 
 def _kind(name: str) -> SourceKind:
@@ -174,9 +177,9 @@ def _connect(request: HttpRequest, entry: Entry) -> HttpResponse:
             if kind.name == CALENDAR:
                 calendar_connected(entry.project)
     except SettingsRefused as refusal:
-        return _show(request, entry, typed=Typed(kind, typed, refusal.errors, seen=text_of(entries, SEEN)))
+        return show_page(request, entry, typed=Typed(kind, typed, refusal.errors, seen=text_of(entries, SEEN)))
     except SavedMeanwhile as conflict:
-        return _show(request, entry, typed=Typed(kind, conflict.values, {}, conflict=conflict))
+        return show_page(request, entry, typed=Typed(kind, conflict.values, {}, conflict=conflict))
     messages.success(request, f"{kind.title} connected. Test it to make sure it works.")
     return redirect(tab_url(entry.project.slug, TAB))
 
@@ -186,21 +189,27 @@ def _settings(kind: SourceKind, typed: Node) -> dict[str, str]:
     return {name: text for name in kind.settings.model_fields if (text := text_of(typed, name))}
 
 
-def _show(
+def show_page(
     request: HttpRequest,
     entry: Entry,
     *,
     typed: Typed | None = None,
     trial: tuple[SourceKind, CheckResult] | None = None,
+    refused: RefusedSubscription | None = None,
+    event_trial: EventTrial | None = None,
 ) -> HttpResponse:
+    """Render the page, with a refused form or the result of a test."""
     context = page_context(request, entry, tab=TAB)
     with tenant_tx(entry.project.organization.pk):
         context["cards"] = [
             _card(entry.project, kind, typed if typed and typed.kind is kind else None) for kind in KINDS.values()
         ]
+        context["events"] = event_section(entry.project, refused=refused, trial=event_trial)
         context["outbox"] = [_outbox_message(effect) for effect in _in_outbox(entry.project)[:SHOWN]]
+    context["event_secret"] = take_once(request, EVENT_SECRET, organization_id=entry.project.organization.pk)
     context["tried"], context["trial"] = trial or (None, None)
-    return render(request, "integrations/integrations.html", context, status=_status(typed))
+    status = refused.status if refused else _status(typed)
+    return render(request, "integrations/integrations.html", context, status=status)
 
 
 def _status(typed: Typed | None) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -11,8 +11,9 @@ from zoneinfo import ZoneInfo
 from django.db.models import Count, F, Q, QuerySet
 from django.db.models.functions import TruncDate
 
+from console.promises.figures import promises_of, unowned
 from projects.models import Project
-from tools.models import Promise, PromiseState
+from tools.models import NOT_SENT, Promise, PromiseState
 
 KEPT = Q(state=PromiseState.KEPT)
 LATE = Q(closed_at__gt=F("due_at"))
@@ -20,21 +21,34 @@ LATE = Q(closed_at__gt=F("due_at"))
 
 @dataclass(frozen=True)
 class PromiseCounts:
-    """Promise counts by outcome. `late` counts promises kept after they were due; `kept` doesn't include them."""
+    """Promise counts by outcome.
+
+    `late` counts promises kept after they were due; `kept` doesn't include them. `not_sent` counts those whose message is
+    in the outbox, which are neither kept nor broken. `unowned` counts the open ones, not sent or otherwise, that a person
+    has to act on and that nobody has taken on.
+    """
 
     kept: int = 0
     late: int = 0
     open: int = 0
     broken: int = 0
     withdrawn: int = 0
+    not_sent: int = 0
+    unowned: int = 0
 
     @property
     def made(self) -> int:
-        return self.kept + self.late + self.open + self.broken + self.withdrawn
+        return self.kept + self.late + self.open + self.broken + self.withdrawn + self.not_sent
 
     @property
     def kept_rate(self) -> float | None:
-        """Percentage of closed promises kept on time, not counting withdrawn ones. None if there are none."""
+        """Percentage of kept and broken promises that were kept, also late. None if there are none."""
+        over = self.kept + self.late + self.broken
+        return 100 * (self.kept + self.late) / over if over else None
+
+    @property
+    def on_time_rate(self) -> float | None:
+        """Percentage of kept and broken promises that were kept on time. None if there are none."""
         over = self.kept + self.late + self.broken
         return 100 * self.kept / over if over else None
 
@@ -49,18 +63,23 @@ class PromiseMetrics:
     before: PromiseCounts
 
 
-def promise_metrics(project: Project, *, days: int, now: datetime, timezone: str) -> PromiseMetrics:
-    """Promises made in the last `days` calendar days of a time zone, by the day they were made."""
+def promise_metrics(
+    project: Project, *, days: int, now: datetime, timezone: str, tests: bool = False
+) -> PromiseMetrics:
+    """Promises made to customers in the last `days` calendar days of a time zone, by the day they were made.
+
+    With `tests`, those of test conversations instead, which no figure includes.
+    """
     zone = ZoneInfo(timezone)
     local = now.astimezone(zone)
     midnight = local.replace(hour=0, minute=0, second=0, microsecond=0)
     since, earlier = midnight - timedelta(days=days - 1), midnight - timedelta(days=2 * days - 1)
-    rows = Promise.objects.filter(project_id=project.pk)
+    rows = promises_of(project, tests=tests)
     current = rows.filter(created_at__gte=since)
     return PromiseMetrics(
         days=[(since + timedelta(days=number)).date() for number in range(days)],
         by_day=_by_day(current, zone),
-        now=_counts(current.aggregate(**_sums())),
+        now=replace(_counts(current.aggregate(**_sums())), unowned=unowned(current).count()),
         before=_counts(rows.filter(created_at__gte=earlier, created_at__lt=since).aggregate(**_sums())),
     )
 
@@ -72,9 +91,15 @@ def _by_day(rows: QuerySet[Promise], zone: ZoneInfo) -> dict[date, PromiseCounts
 
 
 def _sums() -> dict[str, Any]:
-    others = {state.value: Count("pk", filter=Q(state=state)) for state in PromiseState if state != PromiseState.KEPT}
-    return {**others, "kept": Count("pk", filter=KEPT & ~LATE), "late": Count("pk", filter=KEPT & LATE)}
+    states = [state for state in PromiseState if state != PromiseState.KEPT]
+    others = {state.value: Count("pk", filter=Q(state=state) & ~NOT_SENT) for state in states}
+    return {
+        **others,
+        "not_sent": Count("pk", filter=NOT_SENT),
+        "kept": Count("pk", filter=KEPT & ~LATE),
+        "late": Count("pk", filter=KEPT & LATE),
+    }
 
 
 def _counts(row: Mapping[str, Any]) -> PromiseCounts:
-    return PromiseCounts(**{name: row[name] for name in ("kept", "late", "open", "broken", "withdrawn")})
+    return PromiseCounts(**{name: row[name] for name in ("kept", "late", "open", "broken", "withdrawn", "not_sent")})

@@ -9,13 +9,16 @@ from itertools import groupby
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
+from django.db.models import Q
+
 from console.durations import span_of
-from console.effects.labels import is_in_outbox
+from console.promises.figures import in_state, promises_of
 from console.search import customer_names
 from console.timestamps import Timestamp, format_timestamp
 from conversations.models import Conversation
 from projects.models import Project
-from tools.models import EffectState, Promise, PromiseState
+from todos.models import Todo, TodoStatus
+from tools.models import EffectState, Evidence, Promise, PromiseOwner, PromiseState
 
 PAGE = 40
 UNNAMED = "Unnamed customer"
@@ -27,12 +30,22 @@ STATES: Mapping[str, tuple[str, str, str]] = {
     PromiseState.WITHDRAWN: ("mute", "circle-minus", "Withdrawn"),
 }
 UNKNOWN = ("warn", "help-circle", "Unknown")
+NOT_SENT = ("warn", "inbox", "Not sent")
+# The words of the evidence of a kept promise that no tool can show.
+EVIDENCE: Mapping[str, str] = {
+    Evidence.PERSON: "a person says so",
+    Evidence.ACKNOWLEDGED: "acknowledged",
+    Evidence.DELIVERED: "delivered",
+}
 ON_ITS_WAY = frozenset({EffectState.PLANNED, EffectState.SENDING})
 
 
 @dataclass(frozen=True)
 class Row:
-    """A promise. `tone`, `icon` and `word` show its state; `time` summarizes the timing, in `time_tone`."""
+    """A promise. `tone`, `icon` and `word` show its state; `time` summarizes the timing, in `time_tone`.
+
+    `owner` names the person who took it on; `needs_owner` is true if a person has to act and nobody did.
+    """
 
     id: UUID
     quote: str
@@ -50,7 +63,9 @@ class Row:
     due: Timestamp
     time: str
     time_tone: str
-    is_in_outbox: bool
+    owner: str
+    needs_owner: bool
+    evidence: str
     can_be_kept: bool
     can_be_withdrawn: bool
 
@@ -81,12 +96,16 @@ def list_promises(
     tool: str = "",
     channel: str = "",
     before: UUID | None = None,
+    tests: bool = False,
 ) -> PromisePage:
-    """Promises made since a day, filtered by the non-empty arguments. `tool="none"` selects promises without a tool."""
+    """Promises made since a day, filtered by the non-empty arguments. `tool="none"` selects promises without a tool.
+
+    `tests` selects those of test conversations, which are left out otherwise.
+    """
     start = datetime(since.year, since.month, since.day, tzinfo=ZoneInfo(zone))
-    rows = Promise.objects.filter(project_id=project.pk, created_at__gte=start).select_related("effect")
+    rows = promises_of(project, tests=tests).filter(created_at__gte=start).select_related("effect")
     if state:
-        rows = rows.filter(state=state)
+        rows = in_state(rows, state)
     if tool:
         rows = rows.filter(tool="" if tool == "none" else tool)
     if channel:
@@ -121,17 +140,44 @@ def _rows(promises: list[Promise], *, zone: str, now: datetime) -> list[Row]:
         row.pk: row for row in Conversation.objects.filter(pk__in={promise.conversation_id for promise in promises})
     }
     names = customer_names({row.persona_id for row in conversations.values()})
-    return [_row(promise, conversations.get(promise.conversation_id), names, zone, now) for promise in promises]
+    takers = _takers(promises)
+    return [
+        _row(promise, conversations.get(promise.conversation_id), names, takers, zone=zone, now=now)
+        for promise in promises
+    ]
+
+
+def _takers(promises: Iterable[Promise]) -> Mapping[UUID, str]:
+    """Names of the people who have taken on a promise's todo, by promise or effect."""
+    staffs = [promise for promise in promises if promise.owner == PromiseOwner.STAFF]
+    subjects = Q(promise__in=[one.pk for one in staffs]) | Q(
+        effect__in=[one.effect_id for one in staffs if one.effect_id]
+    )
+    taken = Todo.objects.filter(subjects, status=TodoStatus.IN_PROGRESS).exclude(taker="") if staffs else ()
+    return {subject: todo.taker for todo in taken for subject in (todo.promise_id, todo.effect_id) if subject}
+
+
+def _state_label(promise: Promise, *, is_unknown: bool) -> tuple[str, str, str]:
+    if promise.evidence == Evidence.OUTBOX:
+        return NOT_SENT
+    return UNKNOWN if is_unknown else STATES[promise.state]
 
 
 def _row(
-    promise: Promise, conversation: Conversation | None, names: Mapping[UUID, str], zone: str, now: datetime
+    promise: Promise,
+    conversation: Conversation | None,
+    names: Mapping[UUID, str],
+    takers: Mapping[UUID, str],
+    *,
+    zone: str,
+    now: datetime,
 ) -> Row:
     effect = promise.effect
     is_open = promise.state == PromiseState.OPEN
     is_unknown = is_open and effect is not None and effect.state == EffectState.UNKNOWN
     is_undecided = effect is not None and (is_unknown or effect.state in ON_ITS_WAY)
-    tone, icon, word = UNKNOWN if is_unknown else STATES[promise.state]
+    tone, icon, word = _state_label(promise, is_unknown=is_unknown)
+    owner = takers.get(promise.pk) or (takers.get(effect.pk) if effect else "") or ""
     time, time_tone = ("needs your answer", "warn") if is_unknown else _time(promise, zone, now)
     return Row(
         id=promise.pk,
@@ -150,7 +196,9 @@ def _row(
         due=format_timestamp(promise.due_at, zone=zone, now=now),
         time=time,
         time_tone=time_tone,
-        is_in_outbox=effect is not None and is_in_outbox(effect),
+        owner=owner,
+        needs_owner=is_open and promise.owner == PromiseOwner.STAFF and not owner,
+        evidence=EVIDENCE.get(promise.evidence, ""),
         can_be_kept=promise.state in (PromiseState.OPEN, PromiseState.BROKEN) and not is_undecided,
         can_be_withdrawn=is_open and not is_undecided,
     )

@@ -20,6 +20,7 @@ from console.dashboard.charts import Chart, Series, stacked
 from console.effects.unknown_outcomes import open_questions
 from console.layout import shell_context
 from console.parameters import parse_uuid
+from console.promises.figures import NOT_SENT_STATE, STATES, UNOWNED, promises_of
 from console.promises.metrics import PromiseCounts, PromiseMetrics, promise_metrics
 from console.promises.rows import list_promises
 from conversations.models import Channel
@@ -34,6 +35,9 @@ PERIODS = (7, 30, 90)
 USUAL = 30
 # Dates that fit on the axis.
 MOST_LABELS = 6
+# Value of the parameter `of` that shows test conversations instead of customers.
+TESTS = "tests"
+TAB_LABELS = {NOT_SENT_STATE: "Not sent", UNOWNED: "Needs an owner"}
 CONFIRMATIONS = {PromiseState.KEPT: "Marked as kept.", PromiseState.WITHDRAWN: "Withdrawn."}
 
 
@@ -46,11 +50,13 @@ class ListQuery:
     tool: str
     channel: str
     before: UUID | None
+    tests: bool = False
 
     def address(self, **changes: Any) -> str:
         """Query string with changes applied; empty values are left out."""
         days = "" if self.days == USUAL else self.days
         known = {"days": days, "state": self.state, "tool": self.tool, "channel": self.channel}
+        known["of"] = TESTS if self.tests else ""
         return "?" + urlencode({name: value for name, value in (known | changes).items() if value})
 
 
@@ -94,7 +100,7 @@ def _answer(request: HttpRequest, project: Project) -> None:
 
 
 def _shown(project: Project, query: ListQuery, *, zone: str, now: datetime) -> dict[str, Any]:
-    metrics = promise_metrics(project, days=query.days, now=now, timezone=zone)
+    metrics = promise_metrics(project, days=query.days, now=now, timezone=zone, tests=query.tests)
     listed = list_promises(
         project,
         since=metrics.days[0],
@@ -104,11 +110,13 @@ def _shown(project: Project, query: ListQuery, *, zone: str, now: datetime) -> d
         tool=query.tool,
         channel=query.channel,
         before=query.before,
+        tests=query.tests,
     )
     return {
         "query": query,
         "now": metrics.now,
-        "rate": _rate(metrics.now),
+        "rate": _rate(metrics.now.kept_rate),
+        "on_time": _rate(metrics.now.on_time_rate),
         "change": change_of(metrics),
         "chart": chart_of(metrics),
         "tabs": _tabs(query, metrics.now),
@@ -118,8 +126,11 @@ def _shown(project: Project, query: ListQuery, *, zone: str, now: datetime) -> d
         "days": listed.days,
         "next": query.address(before=listed.next) if listed.next else "",
         "is_first": query.before is None,
-        "is_narrowed": bool(query.state or query.tool or query.channel),
-        "has_any": metrics.now.made > 0 or Promise.objects.filter(project_id=project.pk).exists(),
+        "is_narrowed": _is_narrowed(query),
+        "has_any": metrics.now.made > 0 or query.tests or promises_of(project).exists(),
+        "has_tests": query.tests or promises_of(project, tests=True).exists(),
+        "wider": query.address(**({"state": "", "tool": "", "channel": ""} if _is_narrowed(query) else {"days": 90})),
+        "switch": query.address(of="" if query.tests else TESTS, state="", tool="", channel=""),
         **open_questions(project, zone=zone),
     }
 
@@ -128,18 +139,23 @@ def parse_query(parameters: QueryDict) -> ListQuery:
     days, state, channel = parameters.get("days", ""), parameters.get("state", ""), parameters.get("channel", "")
     return ListQuery(
         days=int(days) if days in {str(period) for period in PERIODS} else USUAL,
-        state=state if state in PromiseState else "",
+        state=state if state in STATES else "",
         tool=parameters.get("tool", "").replace("\x00", "")[:120],
         channel=channel if channel in Channel else "",
         before=parse_uuid(parameters.get("before", "")),
+        tests=parameters.get("of") == TESTS,
     )
 
 
+def _is_narrowed(query: ListQuery) -> bool:
+    return bool(query.state or query.tool or query.channel)
+
+
 def _tabs(query: ListQuery, counts: PromiseCounts) -> list[Tab]:
-    numbers = {"": counts.made, **{state.value: getattr(counts, state.value) for state in PromiseState}}
+    numbers = {"": counts.made, **{state: getattr(counts, state) for state in STATES}}
     numbers["kept"] += counts.late
     return [
-        Tab(state.capitalize() or "All", count, query.address(state=state), state == query.state)
+        Tab(TAB_LABELS.get(state, state.capitalize() or "All"), count, query.address(state=state), state == query.state)
         for state, count in numbers.items()
     ]
 
@@ -149,9 +165,8 @@ def _tools_of(project: Project) -> list[str]:
     return list(rows.order_by("tool").values_list("tool", flat=True).distinct())
 
 
-def _rate(counts: PromiseCounts) -> str:
-    """The kept rate with one decimal; shows 100 only if no promise was broken or late."""
-    rate = counts.kept_rate
+def _rate(rate: float | None) -> str:
+    """A rate with one decimal; shows 100 only if there is no exception."""
     if rate is None:
         return "–"
     return "100" if rate == 100 else f"{min(rate, 99.9):.1f}"
@@ -174,6 +189,7 @@ def chart_of(metrics: PromiseMetrics) -> Chart:
         Series("kept", "c-okl", [day.kept + day.late for day in counts]),
         Series("open", "c-soft", [day.open for day in counts]),
         Series("broken", "c-bad", [day.broken for day in counts]),
+        Series("not sent", "c-warn", [day.not_sent for day in counts]),
         Series("withdrawn", "c-mute", [day.withdrawn for day in counts]),
     ]
     names = [f"{day.day} {day:%b}" for day in metrics.days]
@@ -192,6 +208,7 @@ def _summary(metrics: PromiseMetrics) -> str:
     if not now.made:
         return f"No promises in the last {len(metrics.days)} days."
     broke = [f"{day.day} {day:%B}" for day in metrics.days if metrics.by_day.get(day, PromiseCounts()).broken]
-    parts = f"{now.kept + now.late} kept, {now.open} open, {now.broken} broken, {now.withdrawn} withdrawn"
+    parts = f"{now.kept + now.late} kept, {now.open} open, {now.broken} broken, "
+    parts += f"{now.not_sent} not sent, {now.withdrawn} withdrawn"
     where = f" Some broke on {', '.join(broke[-5:])}." if broke else ""
     return f"Promises by day over {len(metrics.days)} days: {parts}.{where}"

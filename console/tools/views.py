@@ -40,7 +40,7 @@ from tools.engine.definition import ActionType
 from tools.models import CustomTool
 
 ACTIONS = {
-    ActionType.SEND_EVENT: "Sends the system event of the same name",
+    ActionType.SEND_EVENT: "Sends an event of the same name to its subscriber",
     ActionType.SEND_WEBHOOK: "Calls a webhook",
     ActionType.SEND_URGENT_MESSAGE: "Sends the agent a message",
 }

@@ -1,4 +1,4 @@
-"""Effects API: resolve unknown outcomes, release repeats, receive deferred tool results."""
+"""Effects API: resolve unknown outcomes, release repeats, acknowledge events, receive deferred tool results."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from conversations.api.serializers import EffectResolution
+from conversations.tool_runs.effects.acknowledgment import acknowledge
 from conversations.tool_runs.effects.resolution import release, resolve, store_callback
 from projects.api.schema import Schema
 from projects.api.typed_responses import TypedResponse
@@ -54,8 +55,20 @@ class ResolveEffect(EffectDecision):
 class ReleaseEffect(EffectDecision):
     @extend_schema(operation_id="effects_release", request=None)
     def post(self, request: Request, effect_id: UUID) -> TypedResponse[EffectPayload]:
-        """Sends an effect that was held back as a repeat."""
+        """Sends an effect that was held back as a repeat, or a message that stayed in the outbox."""
         return TypedResponse(effect_payload(release(self.project, effect_id, by=self.member_id)))
+
+
+class AcknowledgeEffect(ProjectView):
+    scopes: ClassVar = {"POST": Scope.OPERATE}
+
+    @extend_schema(operation_id="effects_acknowledge", request=None)
+    def post(self, request: Request, effect_id: UUID) -> TypedResponse[EffectPayload]:
+        """Acknowledges an event that a client of the stream has received. A repeated call changes nothing.
+
+        The effect of an event is `sending` until its subscriber acknowledges it. Any other effect gets a 409.
+        """
+        return TypedResponse(effect_payload(acknowledge(self.project, effect_id)))
 
 
 class ToolResult(APIView):

@@ -12,8 +12,9 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
 from rest_framework.response import Response
 
+from conversations.api.events import Events
 from conversations.api.serializers import OpenStream, ReplyWait, TurnStream
-from conversations.api.views import Events, Messages
+from conversations.api.views import Messages
 from conversations.common.payloads import PostedPayload, RepliedPayload
 from conversations.live.hub import hub
 from conversations.live.outcome import turn_stream, wait_for_outcome

@@ -30,7 +30,7 @@ from tools.engine.function_calling.offer import Offer, collect_agent_tools
 from tools.engine.function_calling.parse_call import MAX_ARGUMENTS_LENGTH
 
 MAX_HEARD = 2_000
-SHAPES = {"openai": lambda offer: offer.functions, "gemini": lambda offer: offer.declarations}
+SHAPES = {"openai": lambda offer: offer.realtime_functions, "gemini": lambda offer: offer.declarations}
 
 
 class LiveCallInput(StrictSerializer):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from conversations.api import effects, evaluate, live, live_tools, operators, rehearse, tickets, views, voice
+from conversations.api import effects, evaluate, events, live, live_tools, operators, rehearse, tickets, views, voice
 
 urlpatterns = [
     path("conversations", views.Conversations.as_view()),
@@ -17,7 +17,7 @@ urlpatterns = [
     path("conversations/<uuid:conversation_id>/session/reports", voice.SessionReports.as_view()),
     path("conversations/<uuid:conversation_id>/session/updates", voice.updates),
     path("conversations/<uuid:conversation_id>/tool-calls", live_tools.live_calls),
-    path("conversations/<uuid:conversation_id>/log", views.SystemEvents.as_view()),
+    path("conversations/<uuid:conversation_id>/log", events.SystemEvents.as_view()),
     path("conversations/<uuid:conversation_id>/take-over", operators.TakeOver.as_view()),
     path("conversations/<uuid:conversation_id>/operator-messages", operators.OperatorMessages.as_view()),
     path("conversations/<uuid:conversation_id>/hand-back", operators.HandBack.as_view()),
@@ -27,6 +27,7 @@ urlpatterns = [
     path("tools/rehearse", rehearse.rehearse_tools),
     path("effects/<uuid:effect_id>/resolve", effects.ResolveEffect.as_view()),
     path("effects/<uuid:effect_id>/release", effects.ReleaseEffect.as_view()),
+    path("effects/<uuid:effect_id>/acknowledge", effects.AcknowledgeEffect.as_view()),
     path("tool-results/<str:token>", effects.ToolResult.as_view()),
     path("personas/<uuid:persona_id>", views.PersonaDetail.as_view()),
 ]

@@ -14,9 +14,7 @@ from rest_framework.response import Response
 from conversations.api.known import known_fields
 from conversations.api.serializers import (
     ConversationInput,
-    EventInput,
     MessageInput,
-    OpenStream,
     PersonaPatch,
     ReplyWait,
     TurnStream,
@@ -24,12 +22,10 @@ from conversations.api.serializers import (
 )
 from conversations.common.payloads import (
     ConversationPayload,
-    EventPayload,
     MessagePayload,
     PersonaPayload,
     PostedPayload,
     RepliedPayload,
-    SentEventPayload,
     TurnPayload,
     TurnSummaryPayload,
 )
@@ -43,10 +39,8 @@ from conversations.common.presenters import (
     with_relations,
 )
 from conversations.common.turn_detail import turn_payload, turn_summary
-from conversations.followups.system_events import post_event
 from conversations.live.stream import StreamCursor
-from conversations.models import Conversation, Event, Message, Persona, Turn
-from conversations.models.event import EventType
+from conversations.models import Conversation, Message, Persona, Turn
 from conversations.turns.services import give_fields, message_event, post_message, start_conversation
 from projects.api.async_views import Continued
 from projects.api.authentication import caller_of
@@ -88,6 +82,12 @@ class ConversationView(ProjectView):
             return read_conversation(self.project.pk, conversation_id)
         except Conversation.DoesNotExist as error:
             raise Http404 from error
+
+    def require_write_access(self, conversation_id: UUID) -> None:
+        """Raise ApiError if a member would write as a real customer, Http404 if the project has no such conversation."""
+        caller = caller_of(self.request)
+        if caller and caller.member and not self.bare_conversation(conversation_id).is_test:
+            raise ApiError("not_a_test_conversation", ANSWER_AS_YOURSELF, status=403)
 
 
 class Conversations(ConversationView):
@@ -157,7 +157,7 @@ class Messages(ConversationView):
         A member's session may only write to test conversations; elsewhere it gets a 403.
         """
         data = self.valid(MessageInput)
-        self._require_write_access(conversation_id)
+        self.require_write_access(conversation_id)
         # Validated before anything is stored: clients retry after an error.
         wait_seconds(request.query_params.get("wait", ""))
         try:
@@ -192,12 +192,6 @@ class Messages(ConversationView):
             return Continued(wait, payload=answer)
         return Accepted(answer)
 
-    def _require_write_access(self, conversation_id: UUID) -> None:
-        """Raise ApiError if a member would write as a real customer, Http404 if the project has no such conversation."""
-        caller = caller_of(self.request)
-        if caller and caller.member and not self.bare_conversation(conversation_id).is_test:
-            raise ApiError("not_a_test_conversation", ANSWER_AS_YOURSELF, status=403)
-
 
 class Turns(ConversationView):
     queries: ClassVar = {"GET": PAGED}
@@ -221,47 +215,6 @@ class TurnDetail(ConversationView):
         return TypedResponse(turn_payload(turn))
 
 
-class Events(ConversationView):
-    queries: ClassVar = {
-        "GET": (
-            OpenApiParameter("after", OpenApiTypes.INT, description="like `Last-Event-ID`, which takes precedence"),
-        )
-    }
-    plans_once = frozenset({"GET"})
-
-    @extend_schema(operation_id="events_stream", responses={(200, "text/event-stream"): OpenApiTypes.STR})
-    def get(self, request: Request, conversation_id: UUID) -> Response:
-        """Streams the conversation's events as server-sent events. Reconnect with `Last-Event-ID` to resume."""
-        conversation = self.bare_conversation(conversation_id)
-        asked = request.headers.get("Last-Event-ID") or request.query_params.get("after") or "0"
-        known = asked.isascii() and asked.isdigit() and len(asked) < 10 and int(asked) <= conversation.last_event
-        after = int(asked) if known else 0
-        is_silent = after == conversation.last_event and not conversation.last_turn
-        cursor = StreamCursor(
-            self.caller.organization_id, conversation_id, after, is_reset=not known, is_silent=is_silent
-        )
-        return Continued(OpenStream(self.caller, cursor), status=200)
-
-    @extend_schema(operation_id="events_create", request=EventInput)
-    @idempotent
-    def post(self, request: Request, conversation_id: UUID) -> Accepted[SentEventPayload]:
-        """Sends a system event to the conversation."""
-        data = self.valid(EventInput)
-        conversation = self.bare_conversation(conversation_id)
-        turn = post_event(conversation, data["idn"], data["payload"])
-        return Accepted({"idn": data["idn"], "turn": turn_summary(turn) if turn else None})
-
-
-class SystemEvents(ConversationView):
-    queries: ClassVar = {"GET": PAGED}
-
-    @extend_schema(operation_id="events_list")
-    def get(self, request: Request, conversation_id: UUID) -> TypedResponse[Page[EventPayload]]:
-        """Returns every event of the conversation in order, including those that are not streamed."""
-        rows = Event.objects.filter(conversation=self.bare_conversation(conversation_id))
-        return self.page(rows, _event_payload, ordering="seq")
-
-
 class PersonaDetail(ProjectView):
     scopes: ClassVar = {"GET": Scope.READ, "PATCH": Scope.CONVERSE}
 
@@ -283,15 +236,3 @@ class PersonaDetail(ProjectView):
         if persona is None:
             raise Http404
         return persona
-
-
-def _event_payload(event: Event) -> EventPayload:
-    streamed = event.type if event.type != EventType.SYSTEM else None
-    return {
-        "seq": event.seq,
-        "idn": event.idn,
-        "connector": event.connector,
-        "type": streamed,
-        "payload": event.payload,
-        "created_at": event.created_at,
-    }

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from conversations.claim_check.claim_lexicon import HONEST, LEXICONS, ActionKind
 from conversations.claim_check.claim_parser import Opening, claimed_actions, is_assertion, read_clause
+from conversations.context.agreed import booking_words, is_named
 from conversations.context.turn_context import TurnContext
 from conversations.models import MessageRole
 from tools.models import Effect, EffectState
@@ -49,17 +50,20 @@ class Entry:
 @dataclass(frozen=True)
 class Ledger:
     """The effects of a conversation when its reply started. `by_hand`: an operator has written in it and may have
-    acted.
+    acted. `booked` are the words that name a confirmed booking of the customer, made in any conversation.
     """
 
     entries: Sequence[Entry] = ()
     language: str = "en"
     by_hand: bool = False
+    booked: Sequence[str] = ()
 
     def answer_to(self, claim: str) -> str | None:
         """None if an effect backs the claim; otherwise the honest sentence to replace it."""
         actions = claimed_actions(claim)
         if self.by_hand or not actions or not is_assertion(claim):
+            return None
+        if ActionKind.BOOKING in actions and is_named(claim, self.booked):
             return None
         states = {
             entry.state for entry in self.entries if any(_may_be_claimed(entry, action, claim) for action in actions)
@@ -182,11 +186,17 @@ def read_ledger(context: TurnContext) -> Ledger:
     """The ledger for the claims of a reply."""
     language = next((fact.value for fact in context.facts if fact.field == "language"), "en")
     by_hand = any(message.role == MessageRole.OPERATOR for message in context.messages)
-    return Ledger([_entry(effect) for effect in context.effects], language=language[:2].lower(), by_hand=by_hand)
+    return Ledger(
+        [_entry(effect) for effect in context.effects],
+        language=language[:2].lower(),
+        by_hand=by_hand,
+        booked=booking_words(context.agreements, context.config),
+    )
 
 
 def _entry(effect: Effect) -> Entry:
-    return Entry(effect.kind, EffectState(effect.state))
+    # A message in the outbox has not left yet.
+    return Entry(effect.kind, EffectState.PLANNED if effect.is_in_outbox else EffectState(effect.state))
 
 
 def _may_be_claimed(entry: Entry, action: ActionKind, claim: str) -> bool:

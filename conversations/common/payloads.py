@@ -92,6 +92,7 @@ class ConversationPayload(TypedDict):
     channel: Annotated[str, Channel]
     status: Annotated[str, ConversationStatus]
     persona: PersonaPayload
+    fields: Annotated[dict[str, str], "What is known in this conversation alone: fields of the scope `conversation`."]
     metadata: Annotated[dict[str, Any], "The metadata set when the conversation was created."]
     operator: Annotated[OperatorPayload | None, "The operator in charge; null while the agent answers."]
     waiting: bool
@@ -216,10 +217,11 @@ class RepliedPayload(TypedDict):
 
 
 class SentEventPayload(TypedDict):
-    """`turn` is the turn that the event started, if any."""
+    """`turn` is the turn that the event started, `effect` the delivery to its subscriber, if any."""
 
     idn: str
     turn: TurnSummaryPayload | None
+    effect: Id | None
 
 
 class EventPayload(TypedDict):

@@ -53,7 +53,7 @@ def persona_payload(persona: Persona) -> PersonaPayload:
 
 
 def _persona_payload(persona: Persona, known: Iterable[PersonaField]) -> PersonaPayload:
-    fields = {field.key: field.value for field in known}
+    fields = {field.key: field.value for field in known if field.conversation_id is None}
     return {
         "id": str(persona.pk),
         "external_id": persona.external_id,
@@ -102,24 +102,25 @@ CONVERSATION = PreparedQuery(
 def read_conversation(project_id: UUID, conversation_id: UUID) -> ConversationPayload:
     """The payload of one conversation, looked up by keys. Raises Conversation.DoesNotExist."""
     for conversation in CONVERSATION(project_id, conversation_id):
-        return _payload(conversation, FIELDS(conversation.persona_id), WAITS(conversation_id))
+        return _payload(conversation, FIELDS(conversation.persona_id, conversation_id), WAITS(conversation_id))
     raise Conversation.DoesNotExist
 
 
 def new_conversation_payload(conversation: Conversation) -> ConversationPayload:
     """The payload of a conversation created in the running transaction, which has no waits or directives yet."""
-    return _payload(conversation, FIELDS(conversation.persona_id), ())
+    return _payload(conversation, FIELDS(conversation.persona_id, conversation.pk), ())
 
 
 def _payload(
     conversation: Conversation, known: Iterable[PersonaField], wait_rows: Iterable[Wait]
 ) -> ConversationPayload:
-    directives, waits = conversation.directives, list(wait_rows)
+    directives, waits, fields = conversation.directives, list(wait_rows), list(known)
     return {
         "id": str(conversation.pk),
         "channel": conversation.channel,
         "status": conversation.status,
-        "persona": _persona_payload(conversation.persona, known),
+        "persona": _persona_payload(conversation.persona, fields),
+        "fields": {field.key: field.value for field in fields if field.conversation_id == conversation.pk},
         "metadata": conversation.metadata,
         "operator": operator_payload(conversation),
         "waiting": bool(waits),

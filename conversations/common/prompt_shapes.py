@@ -15,10 +15,11 @@ class Line:
 
 @dataclass(frozen=True)
 class Fact:
-    """One fact known about the customer."""
+    """One fact known about the customer. `since` is the day it was learned, if that was before the conversation."""
 
     field: str
     value: str
+    since: str = ""
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,16 @@
-"""Shared queries for flows, pages and the API: a customer's fields and open waits."""
+"""Shared queries for flows, pages and the API: the fields known in a conversation, and open waits."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
-from conversations.models import PersonaField, Wait
+from conversations.models import Conversation, PersonaField, Wait
+from conversations.models.persona import Strength
+from projects.models.agent_config import AgentConfig
 from tenancy.prepared_queries import PreparedQuery
 
 
@@ -21,5 +24,32 @@ def open_waits_of(conversation_id: UUID) -> QuerySet[Wait]:
     return open_waits().filter(conversation_id=conversation_id)
 
 
-FIELDS = PreparedQuery(lambda persona: PersonaField.objects.filter(persona_id=persona), kinds=(UUID,))
+# Every field of a customer and of one of their conversations.
+FIELDS = PreparedQuery(
+    lambda persona, conversation: PersonaField.objects.filter(
+        Q(conversation=None) | Q(conversation_id=conversation), persona_id=persona
+    ),
+    kinds=(UUID, UUID),
+)
 WAITS = PreparedQuery(lambda conversation: open_waits_of(conversation).order_by("opened_at"), kinds=(UUID,))
+
+
+def read_fields(conversation: Conversation, config: AgentConfig) -> list[PersonaField]:
+    """The fields that hold in a conversation, by key."""
+    return fields_in_scope(FIELDS(conversation.persona_id, conversation.pk), config)
+
+
+def fields_in_scope(rows: Iterable[PersonaField], config: AgentConfig) -> list[PersonaField]:
+    """One row per key, of the rows of a customer and of one conversation.
+
+    A field of the conversation has the value learned in it, or else one that staff or the API gave the customer. What
+    the observer learned in another conversation, before the field had this scope, is not part of it.
+    """
+    chosen: dict[str, PersonaField] = {}
+    for row in rows:
+        is_of_conversation, is_own = row.key in config.conversation_fields, row.conversation_id is not None
+        if is_of_conversation and not is_own and row.strength < Strength.GIVEN:
+            continue
+        if row.key not in chosen or is_own == is_of_conversation:
+            chosen[row.key] = row
+    return list(chosen.values())

@@ -4,22 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from functools import cached_property
+from typing import Any
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
-from django.db.models import Exists, OuterRef, Subquery
+from django.db.models import Exists, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from conversations.common.business_hours import WorkingStatus, working_status
 from conversations.common.contacts import contact_from_fields
 from conversations.common.place import place_in
 from conversations.common.prompt_shapes import Action, Fact, Intent, Line, Procedure, Scenario, Section, Step
-from conversations.common.queries import FIELDS, WAITS, open_waits_of
+from conversations.common.queries import WAITS, open_waits_of, read_fields
 from conversations.common.unconfirmed import label_of
+from conversations.context.agreed import Agreement, agreed_lines, read_agreements
 from conversations.context.summaries import summary_before
-from conversations.context.transcript import TranscriptMessage, as_line, read_transcript, read_unsummarized
-from conversations.models import Conversation, Message, PersonaField, PromptSection, Turn, TurnStatus, Wait
+from conversations.context.transcript import TranscriptMessage, as_line, read_transcript, read_unsummarized, size_of
+from conversations.context.urgent_messages import URGENT_EVENTS
+from conversations.models import (
+    Conversation,
+    Event,
+    Message,
+    MessageRole,
+    PersonaField,
+    PromptSection,
+    Turn,
+    TurnStatus,
+    Wait,
+)
+from conversations.models.event import URGENT
 from jobs.lanes import ClaimedJob
 from llm.types import Endpoint, ModelSpec
 from projects.agents.model_choice import endpoint_of, model_at
@@ -29,7 +45,7 @@ from tenancy.prepared_queries import PreparedQuery
 from todos.models import Todo, TodoStatus
 from tools.engine.execution.handler import Place
 from tools.engine.ledger import needs_approval
-from tools.models import Effect, EffectState
+from tools.models import Booking, BookingState, Effect, EffectOrigin, EffectState
 
 # Wording for effects in prompts. Only completed effects may be reported as done.
 STATE_WORDS = {
@@ -40,7 +56,14 @@ STATE_WORDS = {
 }
 APPROVED = (TodoStatus.APPROVED, TodoStatus.IN_PROGRESS)
 ALLOWED = "allowed already and being done, but not done yet"
+# No prompt cuts a transcript of this size.
+UNCUT_BYTES = 4_000
 AWAITED = "being looked at by a colleague, who has to approve it first"
+
+
+def _replied_before(conversation: UUID, seq: int) -> QuerySet[Turn, Any]:
+    rows = Turn.objects.filter(conversation_id=conversation, status=TurnStatus.DONE, seq__lt=seq)
+    return rows.order_by("-seq").values("seq")
 
 
 # Waits, sections and effects are rare: the query only checks that they exist, and they are loaded if they do.
@@ -57,12 +80,15 @@ TURN = PreparedQuery(
         .annotate(
             is_waiting=Exists(open_waits_of(conversation)),
             has_sections=Exists(PromptSection.objects.filter(conversation_id=conversation)),
-            has_effects=Exists(Effect.objects.filter(conversation_id=conversation)),
-            replied=Subquery(
-                Turn.objects.filter(conversation_id=conversation, status=TurnStatus.DONE, seq__lt=seq)
-                .order_by("-seq")
-                .values("seq")[:1]
+            has_urgent=Exists(Event.objects.filter(conversation_id=conversation, idn=URGENT)),
+            has_bookings=Exists(
+                Booking.objects.filter(
+                    persona_id=OuterRef("conversation__persona_id"), state=BookingState.CONFIRMED, ends_at__gt=Now()
+                )
             ),
+            has_effects=Exists(Effect.objects.filter(conversation_id=conversation)),
+            replied=Subquery(_replied_before(conversation, seq)[:1]),
+            replied_before=Subquery(_replied_before(conversation, seq)[1:2]),
         )
         .filter(conversation_id=conversation, seq=seq)
     ),
@@ -74,6 +100,8 @@ EFFECTS = PreparedQuery(
         # True if a person or a rule approved the effect's todo.
         Effect.objects.annotate(is_allowed=Exists(Todo.objects.filter(effect_id=OuterRef("pk"), status__in=APPROVED)))
         .filter(conversation_id=conversation)
+        # Events sent by programs are none of the agent's doing.
+        .exclude(origin=EffectOrigin.EVENT)
         .order_by("-created_at")[:10]
     ),
     kinds=(UUID,),
@@ -84,8 +112,9 @@ EFFECTS = PreparedQuery(
 class TurnContext:
     """Everything a flow reads about one turn at one point in time.
 
-    `messages` follow on `summary`. `replied` is the number of the last replied turn before this one. `endpoint` is the
-    project's model endpoint, `waits` are the open waits, and `sections` the prompt sections written by tools.
+    `messages` follow on `summary`. `replied` is the number of the last replied turn before this one, `replied_before` of
+    the one before that. `endpoint` is the project's model endpoint, `waits` are the open waits, and `sections` the prompt
+    sections written by tools. `urgent` are the newest urgent messages after a reply; a reply's own prompt reads them.
     """
 
     conversation: Conversation
@@ -101,6 +130,9 @@ class TurnContext:
     waits: Sequence[Wait] = ()
     sections: Sequence[PromptSection] = ()
     replied: int | None = None
+    replied_before: int | None = None
+    urgent: Sequence[Event] = ()
+    agreements: Sequence[Agreement] = ()
 
     @property
     def place(self) -> Place:
@@ -118,11 +150,23 @@ class TurnContext:
 
     @property
     def facts(self) -> list[Fact]:
-        return [Fact(field=label_of(field.key), value=field.value) for field in self.fields]
+        return [Fact(label_of(field.key), field.value, since=self._since(field)) for field in self.fields]
+
+    def _since(self, field: PersonaField) -> str:
+        """The day a field was learned, if that was before the day this conversation began; else empty."""
+        learned, began = (_local_day(at, self.config) for at in (field.updated_at, self.conversation.created_at))
+        if field.conversation_id is not None or learned >= began:
+            return ""
+        return f"{learned.day} {learned:%B}{'' if learned.year == began.year else f' {learned.year}'}"
 
     @property
     def actions(self) -> list[Action]:
         return [Action(name=effect.tool, state=_state(effect), note=_note(effect)) for effect in self.effects]
+
+    def agreed(self, *, shown: Sequence[TranscriptMessage]) -> list[str]:
+        """The agreements as lines of a prompt that shows these messages."""
+        is_cut = bool(self.summary) or _begins_late(self.messages) or _spoken(shown) < _spoken(self.messages)
+        return agreed_lines(self.agreements, self.fields, self.config, is_cut=is_cut)
 
     @property
     def awaiting(self) -> str:
@@ -197,7 +241,7 @@ def context_at_message(message_id: UUID) -> TurnContext | None:
         at=timezone.now(),
         summary=conversation.summary.as_text if conversation.summary else "",
         messages=[earlier for earlier in read_unsummarized(conversation.pk) if earlier.seq <= message.seq],
-        fields=list(PersonaField.objects.filter(persona_id=conversation.persona_id)),
+        fields=read_fields(conversation, config),
         effects=(),
         endpoint=endpoint_of(conversation.project, config),
     )
@@ -208,6 +252,8 @@ def _load(conversation_id: UUID, seq: int, *, is_replied: bool) -> TurnContext:
     conversation, project = turn.conversation, turn.conversation.project
     config = project.agent_version.config
     summary = summary_before(turn)
+    messages = read_transcript(turn, after=summary.until_seq if summary else 0, is_replied=is_replied)
+    is_long = summary is not None or _begins_late(messages) or size_of(messages) > UNCUT_BYTES
     return TurnContext(
         conversation=conversation,
         turn=turn,
@@ -215,14 +261,32 @@ def _load(conversation_id: UUID, seq: int, *, is_replied: bool) -> TurnContext:
         config=config,
         at=timezone.now(),
         summary=summary.as_text if summary else "",
-        messages=read_transcript(turn, after=summary.until_seq if summary else 0, is_replied=is_replied),
-        fields=FIELDS(conversation.persona_id),
+        messages=messages,
+        fields=read_fields(conversation, config),
         effects=EFFECTS(conversation.pk)[::-1] if vars(turn)["has_effects"] else (),
         endpoint=endpoint_of(project, config),
         waits=WAITS(conversation.pk) if vars(turn)["is_waiting"] else (),
         sections=SECTIONS(conversation.pk) if vars(turn)["has_sections"] else (),
         replied=vars(turn)["replied"],
+        replied_before=vars(turn)["replied_before"],
+        urgent=URGENT_EVENTS(conversation.pk) if is_replied and vars(turn)["has_urgent"] else (),
+        agreements=read_agreements(conversation, config, is_long=is_long)
+        if is_long or vars(turn)["has_bookings"]
+        else (),
     )
+
+
+def _spoken(messages: Sequence[TranscriptMessage]) -> int:
+    return sum(message.role != MessageRole.SYSTEM for message in messages)
+
+
+def _begins_late(messages: Sequence[TranscriptMessage]) -> bool:
+    """True if the transcript lacks the conversation's first messages."""
+    return bool(messages) and messages[0].turn > 1
+
+
+def _local_day(at: datetime, config: AgentConfig) -> date:
+    return at.astimezone(ZoneInfo(config.timezone)).date()
 
 
 def _state(effect: Effect) -> str:
@@ -236,6 +300,6 @@ def _state(effect: Effect) -> str:
 
 def _note(effect: Effect) -> str:
     """The effect's outcome, in words the agent may use."""
-    if effect.state == EffectState.FAILED:
+    if effect.state in (EffectState.FAILED, EffectState.CANCELLED):
         return effect.error
     return effect.told if effect.state in (EffectState.DONE, EffectState.HELD) else ""

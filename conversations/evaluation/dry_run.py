@@ -15,8 +15,9 @@ from django.utils import timezone
 
 from conversations.common.business_hours import working_status
 from conversations.common.contacts import contact_from_fields
+from conversations.common.queries import read_fields
 from conversations.context.evaluation_input import exchange_after, latest_turn, read_lines, written_exchange
-from conversations.models import Channel, PersonaField, Turn
+from conversations.models import Channel, Turn
 from jobs.model_client import call_rows
 from jobs.models import ModelCall
 from llm.client import Client
@@ -105,7 +106,7 @@ def load_dry_run(
     custom_tools, names = with_drafts(load_current_tools(project.pk), drafts), {draft.name for draft in drafts}
     compiled = merge_tools(read_state(project, channel=used_channel), custom_tools)
     config = cast(AgentVersion, project.agent_version).config
-    facts = _facts(turn)
+    facts = _facts(turn, config)
     return DryRun(
         organization_id=cast(UUID, project.organization_id),
         project_id=project.pk,
@@ -199,11 +200,10 @@ def _as_id(conversation: Any) -> UUID | None:
         return None
 
 
-def _facts(turn: Turn | None) -> dict[str, str]:
+def _facts(turn: Turn | None, config: AgentConfig) -> dict[str, str]:
     if turn is None:
         return {}
-    rows = PersonaField.objects.filter(persona_id=turn.conversation.persona_id).order_by("key")
-    return {field.key: field.value for field in rows}
+    return {field.key: field.value for field in read_fields(turn.conversation, config)}
 
 
 def _extraction_context(config: AgentConfig, exchange: Exchange, facts: Mapping[str, str]) -> ExtractionContext:

@@ -65,7 +65,7 @@ def _read(job: ClaimedJob) -> AfterActionContext:
 
 
 def _extraction_context(persona: Persona, config: AgentConfig) -> ExtractionContext:
-    fields = PersonaField.objects.filter(persona=persona).order_by("key")
+    fields = PersonaField.objects.filter(persona=persona, conversation=None).order_by("key")
     return ExtractionContext(
         business_name=config.business_name,
         business_context=config.business_context,

@@ -32,7 +32,7 @@ from tools.engine.execution.effect_run import Start
 from tools.engine.execution.outcome import Outcome
 from tools.engine.execution.run import definition_of, execute
 from tools.engine.execution.schemas import MalformedTool, arguments_schema
-from tools.models import Effect, EffectState
+from tools.models import Effect, EffectOrigin, EffectState
 
 OBSERVER_PATIENCE_SECONDS = 15.0
 OBSERVER_POLL_SECONDS = 0.1
@@ -159,10 +159,15 @@ def _begin(job: ClaimedJob, context: EffectContext, is_repeat_wanted: bool | Non
             _store_arguments(context, {})
         is_first = effect.attempts == 0
         start = run.begin(is_repeat_wanted=is_repeat_wanted)
-        if start is Start.READY and is_first and definition_of(effect).action.type is ActionType.SEND_EVENT:
+        if start is Start.READY and is_first and _is_own_event(effect):
             # SendSystemEvent(eventIdn = the tool's name, connectorIdn = "system"); the tool's flow handles it.
             log.add_event(effect.tool, payload={"effect": str(effect.pk), "arguments": effect.arguments})
         return start
+
+
+def _is_own_event(effect: Effect) -> bool:
+    """True if the effect's action is an event that isn't in the log yet. A posted one is."""
+    return definition_of(effect).action.type is ActionType.SEND_EVENT and effect.origin != EffectOrigin.EVENT
 
 
 def _settle(job: ClaimedJob, effect: Effect, outcome: Outcome) -> bool:

@@ -8,9 +8,10 @@ from django.utils import timezone
 
 from conversations.common.business_hours import working_status
 from conversations.common.prompt_shapes import Fact, Line
+from conversations.common.queries import read_fields
 from conversations.context.todo_transcript import read_todo_transcript
 from conversations.flows.single_call import PendingCalls, ask_once, skip
-from conversations.models import Conversation, PersonaField
+from conversations.models import Conversation
 from conversations.promises.make_good import broken_promise, day_of, is_uncertain, make_good
 from conversations.prompts.make_good import MODEL_OF, MakeGood, MakeGoodContext, build_request
 from jobs.errors import GiveUp
@@ -75,7 +76,7 @@ def _prepare(job: ClaimedJob) -> MakeGoodInput | None:
         if is_uncertain(promise):
             return MakeGoodInput(promise, conversation, None)
         config = conversation.project.agent_version.config
-        known = {field.key: field.value for field in PersonaField.objects.filter(persona_id=conversation.persona_id)}
+        known = {field.key: field.value for field in read_fields(conversation, config)}
         transcript = read_todo_transcript(conversation.pk)
         context = MakeGoodContext(
             business_name=config.business_name,

@@ -14,7 +14,7 @@ from uuid import UUID
 
 from conversations.followups.proactive import say_proactively
 from conversations.live.event_log import ConversationLog, job_log, open_log
-from conversations.models.event import EventType
+from conversations.models.event import EventType, UrgentSource
 from conversations.tool_runs.effects.outcome_events import sentence_of, tell_end
 from jobs.enqueue import JobRequest, enqueue
 from jobs.errors import WrongState
@@ -28,8 +28,16 @@ from tools.engine import ledger
 from tools.engine.definition import ActionType
 from tools.engine.execution.after_actions import tells
 from tools.engine.presenters import effect_payload
-from tools.engine.promises import break_promises, close_promise, identical_promises, note_made_good, settle_promises
-from tools.models import AfterActionState, Effect, EffectOrigin, EffectState, Promise, PromiseState
+from tools.engine.promises import (
+    break_promises,
+    close_promise,
+    evidence_of,
+    identical_promises,
+    keep_promise,
+    note_made_good,
+    settle_promises,
+)
+from tools.models import AfterActionState, Effect, EffectOrigin, EffectState, Evidence, Promise, PromiseState
 
 LANE = "todo_news"
 # Effects arranged by the agent in the conversation: promised, or called while it answered.
@@ -38,9 +46,8 @@ FINISHED = frozenset({EffectState.DONE, EffectState.FAILED, EffectState.UNKNOWN}
 REFUSED = frozenset({TodoStatus.REJECTED, TodoStatus.CANCELLED, TodoStatus.EXPIRED})
 # Todos that a person's decision on their promise still cancels; a running one continues.
 STOPPABLE = (TodoStatus.PENDING_REVIEW, TodoStatus.APPROVED)
-# Promise state by the final status of the todo that stood in for a missing tool.
+# Promise state by the status of the todo that stood in for a missing tool and was not completed.
 PROMISE_STATES = {
-    TodoStatus.COMPLETED: PromiseState.KEPT,
     TodoStatus.REJECTED: PromiseState.WITHDRAWN,
     TodoStatus.CANCELLED: PromiseState.WITHDRAWN,
     TodoStatus.EXPIRED: PromiseState.BROKEN,
@@ -69,24 +76,48 @@ def on_todo_changed(todo: Todo, what: str) -> None:
         _cancel_effect(todo.effect, reason=_reason(todo), is_late=status is TodoStatus.EXPIRED)
     elif status is TodoStatus.COMPLETED and todo.source == TodoSource.MAKE_GOOD and todo.promise_id is not None:
         note_made_good(todo.promise_id)
-    elif status in PROMISE_STATES and todo.source == TodoSource.PROMISE and todo.promise_id is not None:
-        for promise_id in identical_promises(todo.promise_id):
-            close_promise(promise_id, state=PROMISE_STATES[status], reason=_reason(todo))
+    elif todo.source == TodoSource.PROMISE and todo.promise_id is not None:
+        _settle_promise(todo, todo.promise_id, status)
     if (log := _log_if_held(todo)) is not None:
         _tell_todo(log, todo, what=what, status=status)
     else:
         _queue(todo, f"todo:{todo.pk}:{what}:{status}:{todo.version}")
 
 
+def _settle_promise(todo: Todo, promise_id: UUID, status: TodoStatus) -> None:
+    """Settle the promise that a todo stands in for, with all in the same words. Other statuses change nothing."""
+    is_not_sent = status is TodoStatus.NEEDS_ATTENTION and _evidence_of(todo) == Evidence.OUTBOX
+    for identical_id in identical_promises(promise_id):
+        if status is TodoStatus.COMPLETED or is_not_sent:
+            keep_promise(identical_id, evidence=_evidence_of(todo), reason=_reason(todo))
+        elif status in PROMISE_STATES:
+            close_promise(identical_id, state=PROMISE_STATES[status], reason=_reason(todo))
+
+
+def _evidence_of(todo: Todo) -> Evidence:
+    """The evidence of a completed todo: a message of its run in the outbox, else an effect, else the person who did it."""
+    done = Effect.objects.filter(todo_calls__step__todo=todo, state=EffectState.DONE)
+    found = [evidence_of(effect) for effect in done]
+    if todo.taker or not found:
+        return Evidence.PERSON
+    return next((one for one in (Evidence.OUTBOX, Evidence.NONE) if one in found), found[-1])
+
+
 @contextmanager
 def hold_back(conversation_id: UUID) -> Iterator[None]:
     """Lock a todo's conversation for a transaction that may end one of its effects, so that no job is needed."""
-    with open_log(conversation_id) as log:
-        before = _held_log.set(log)
-        try:
-            yield
-        finally:
-            _held_log.reset(before)
+    with open_log(conversation_id) as log, told_to(log):
+        yield
+
+
+@contextmanager
+def told_to(log: ConversationLog) -> Iterator[None]:
+    """Write what becomes of the conversation's todos to this open log, in the same commit."""
+    before = _held_log.set(log)
+    try:
+        yield
+    finally:
+        _held_log.reset(before)
 
 
 def on_effect_changed(todo: Todo, effect: Effect) -> None:
@@ -159,7 +190,8 @@ def _tell_todo(log: ConversationLog, todo: Todo, *, what: str, status: str) -> N
         log.add_event("effect_cancelled", payload=effect_payload(todo.effect), type=EventType.EFFECT)
         _tell_end(log, todo.effect)
     elif todo.source == TodoSource.PROMISE and status in REFUSED and _ended_promise(todo):
-        say_proactively(log, PROMISE_CANCELLED.format(quote=todo.quote, reason=_reason(todo)), {"todo": str(todo.pk)})
+        text = PROMISE_CANCELLED.format(quote=todo.quote, reason=_reason(todo))
+        say_proactively(log, text, {"todo": str(todo.pk)}, source=UrgentSource.BUSINESS)
 
 
 def _ended_promise(todo: Todo) -> bool:

@@ -157,7 +157,7 @@ def _write_decided(
     context = prepared.turn_context
     add_calls(log.writes, job, context.turn, records)
     executed = execute(log, context, findings.conflicts.decided)
-    flag_unbacked_claims(log, context.turn, findings.judgements)
+    flag_unbacked_claims(log, context, findings.judgements)
     unserved = findings.detections.unserved(prepared.exchange, judgements=findings.judgements)
     create_todos(log, open_unsupported_promises(unserved, source=source_of(log, context)))
     trace = [*_detection_steps(prepared, findings), steps.EXECUTE.document(effects=executed.document)]

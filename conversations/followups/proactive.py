@@ -8,24 +8,28 @@ from typing import Any
 from conversations.common.voice_session import has_live_voice
 from conversations.live.event_log import ConversationLog
 from conversations.models import ConversationStatus, Origin, Turn, TurnStatus
-from conversations.models.event import URGENT
+from conversations.models.event import URGENT, UrgentSource
 from conversations.turns.services import has_talked_enough, policy_for, queue_reply
 
 
-def say_proactively(log: ConversationLog, text: str, details: Mapping[str, Any]) -> Turn | None:
+def say_proactively(
+    log: ConversationLog, text: str, details: Mapping[str, Any], *, source: UrgentSource = UrgentSource.TOOL
+) -> Turn | None:
     """Record an urgent message for the agent and queue a turn that tells it; one reply covers all that precede it.
 
-    Returns that turn, whose `seq` is the payload's `told_by`. Returns None if the agent does not speak on its own: the
-    conversation is closed, or it has spoken three times without an answer. The next reply tells it then. While an
-    operator has the conversation, the message is only shown to them (`told_by` is 0). While a voice session holds it,
-    the voice model receives it as an update (conversations.voice.updates), and its next words become the next turn.
+    `source` says if the text may instruct the agent. Returns that turn, whose `seq` is the payload's `told_by`. Returns
+    None if the agent does not speak on its own: the conversation is closed, or it has spoken three times without an
+    answer. The next reply tells it then. While an operator has the conversation, the message is only shown to them
+    (`told_by` is 0). While a voice session holds it, the voice model receives it as an update
+    (conversations.voice.updates), and its next words become the next turn.
     """
+    said = {**details, "text": text, "source": source}
     if log.conversation.operator_id is not None:
-        log.add_event(URGENT, payload={**details, "text": text, "told_by": 0})
+        log.add_event(URGENT, payload={**said, "told_by": 0})
         return None
     teller = _telling_turn(log)
     told_by = teller.seq if teller else log.conversation.last_turn + 1
-    log.add_event(URGENT, payload={**details, "text": text, "told_by": told_by})
+    log.add_event(URGENT, payload={**said, "told_by": told_by})
     return teller
 
 

@@ -17,7 +17,7 @@ from conversations.common.queries import open_waits_of
 from conversations.followups.proactive import say_proactively
 from conversations.live.event_log import ConversationLog, open_log
 from conversations.models import Turn, TurnStatus, Wait, WaitOutcome
-from conversations.models.event import URGENT, EventType
+from conversations.models.event import URGENT, EventType, UrgentSource
 from jobs.enqueue import JobRequest, enqueue, supersede
 from jobs.failpoints import failpoint
 from jobs.sweep import sweep_tenants
@@ -80,7 +80,14 @@ def open_wait(
     return wait
 
 
-def end_wait(log: ConversationLog, effect_id: UUID, *, outcome: WaitOutcome, told: str) -> bool:
+def end_wait(
+    log: ConversationLog,
+    effect_id: UUID,
+    *,
+    outcome: WaitOutcome,
+    told: str,
+    source: UrgentSource = UrgentSource.TOOL,
+) -> bool:
     """End the wait for a finished effect and tell the agent `told`. Return False if nothing was told.
 
     Call it in the commit that ends the effect. A result after the timeout is told once as late and ends no other wait.
@@ -88,10 +95,10 @@ def end_wait(log: ConversationLog, effect_id: UUID, *, outcome: WaitOutcome, tol
     """
     waits = Wait.objects.filter(conversation=log.conversation, effect_id=effect_id)
     if (wait := waits.filter(ended_at=None).first()) is not None and _end_once(log, wait, outcome):
-        _tell_or_think(log, told, {"effect": str(effect_id)})
+        _tell_or_think(log, told, {"effect": str(effect_id)}, source=source)
         return True
     if waits.filter(outcome=WaitOutcome.TIMEOUT, late_at=None).update(late_at=log.now):
-        say_proactively(log, told, {"effect": str(effect_id), "is_late": True})
+        say_proactively(log, told, {"effect": str(effect_id), "is_late": True}, source=source)
         return True
     return False
 
@@ -109,7 +116,7 @@ def activate_waiting(log: ConversationLog, payload: Mapping[str, Any]) -> Wait:
 
 
 def end_activated_waits(log: ConversationLog, payload: Mapping[str, Any]) -> Turn | None:
-    """End the waits that an event opened, because an urgent message arrived, and let the agent tell it.
+    """End the waits that an event opened, because the business sent an urgent message, and let the agent act on it.
 
     A message without text ends the waits too, but the agent says nothing. Raises ApiError.
     """
@@ -123,7 +130,7 @@ def end_activated_waits(log: ConversationLog, payload: Mapping[str, Any]) -> Tur
             _think(log)
         return None
     say = _tell_or_think if ended else say_proactively
-    return say(log, text, details)
+    return say(log, text, details, source=UrgentSource.BUSINESS)
 
 
 def end_overdue_waits() -> None:
@@ -162,7 +169,8 @@ def _time_out(conversation_id: UUID) -> None:
         for wait in overdue.order_by("opened_at"):
             if _end_once(log, wait, WaitOutcome.TIMEOUT):
                 text = f"No result has come in time ({wait.reason}). Say that it takes longer, and promise no result."
-                _tell_or_think(log, text, {"effect": str(wait.effect_id) if wait.effect_id else None})
+                about = {"effect": str(wait.effect_id) if wait.effect_id else None}
+                _tell_or_think(log, text, about, source=UrgentSource.BUSINESS)
 
 
 def _end_once(log: ConversationLog, wait: Wait, outcome: WaitOutcome) -> bool:
@@ -176,9 +184,9 @@ def _end_once(log: ConversationLog, wait: Wait, outcome: WaitOutcome) -> bool:
     return True
 
 
-def _tell_or_think(log: ConversationLog, text: str, details: Mapping[str, Any]) -> Turn | None:
+def _tell_or_think(log: ConversationLog, text: str, details: Mapping[str, Any], *, source: UrgentSource) -> Turn | None:
     """Tell the agent about the end of a wait. If that starts no turn, queue new directives alone."""
-    turn = say_proactively(log, text, details)
+    turn = say_proactively(log, text, details, source=source)
     if turn is None and not is_waiting(log.conversation.pk):
         _think(log)
     return turn

@@ -1,7 +1,7 @@
 """Models for conversations: customers, messages, turns, events and what each turn left behind."""
 
 from conversations.models.analysis import Analysis
-from conversations.models.conversation import Channel, Conversation, ConversationStatus
+from conversations.models.conversation import IS_TEST, Channel, Conversation, ConversationStatus
 from conversations.models.directives import Directives
 from conversations.models.event import Event
 from conversations.models.follow_up import FollowUp, FollowUpState
@@ -15,6 +15,7 @@ from conversations.models.voice import VoiceSession
 from conversations.models.wait import Wait, WaitOutcome
 
 __all__ = [
+    "IS_TEST",
     "Analysis",
     "Channel",
     "Conversation",

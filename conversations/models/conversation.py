@@ -28,6 +28,10 @@ class ConversationStatus(models.TextChoices):
     TRANSFERRED = "transferred", "Transferred to a person"
 
 
+# Conversations in which staff play the customer. They are in no figure.
+IS_TEST = Q(metadata__playground=True)
+
+
 class Conversation(DenseTenantModel):
     """A conversation between one customer and the agent on one channel.
 
@@ -70,6 +74,7 @@ class Conversation(DenseTenantModel):
         indexes = [
             models.Index(fields=["organization", "project", "-updated_at"], name="conversation_recent"),
             models.Index(fields=["follow_up_at"], condition=Q(follow_up_at__isnull=False), name="conversation_timer"),
+            models.Index(fields=["organization", "project"], condition=IS_TEST, name="conversation_test"),
             # Silent conversations that have not been scanned for todos yet.
             models.Index(
                 fields=["updated_at"],

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 from django.db import models
 
 from tenancy.tenant_models import DenseTenantModel, TenantForeignKey
 
 # The system event that makes the agent speak immediately.
 URGENT = "urgent_message"
+
+
+class UrgentSource(StrEnum):
+    """The author of an urgent message. The business may instruct the agent; a tool's result is data."""
+
+    BUSINESS = "business"
+    TOOL = "tool"
 
 
 class EventType(models.TextChoices):

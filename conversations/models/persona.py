@@ -35,9 +35,15 @@ class Strength(models.IntegerChoices):
 
 
 class PersonaField(TenantModel):
-    """One field of a customer, with the message and the quote it was taken from."""
+    """One field of a customer, with the message and the quote it was taken from.
+
+    `conversation` is set for a field of one conversation, such as the day of a visit; null for one of the customer.
+    """
 
     persona = TenantForeignKey(Persona, related_name="fields")
+    conversation = TenantForeignKey(
+        "conversations.Conversation", null=True, blank=True, related_name="fields", db_index=False
+    )
     key = models.CharField(max_length=40)
     value = models.CharField(max_length=500)
     strength = models.PositiveSmallIntegerField(choices=Strength.choices)
@@ -47,8 +53,21 @@ class PersonaField(TenantModel):
     updated_at = models.DateTimeField(auto_now=True)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["organization", "persona", "key"], name="one_persona_field")]
-        indexes = [models.Index(fields=["organization", "turn_id"], name="persona_field_turn")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["organization", "persona", "key", "conversation"],
+                nulls_distinct=False,
+                name="one_field_per_scope",
+            )
+        ]
+        indexes = [
+            models.Index(fields=["organization", "turn_id"], name="persona_field_turn"),
+            models.Index(
+                fields=["organization", "conversation"],
+                condition=models.Q(conversation__isnull=False),
+                name="conversation_field",
+            ),
+        ]
         ordering = ["key"]
 
     def __str__(self) -> str:

@@ -9,23 +9,27 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from conversations.context.agreed import booking_words, is_named
 from conversations.context.turn_context import TurnContext
 from conversations.followups.follow_ups import GOODBYE
 from conversations.followups.waits import open_wait
 from conversations.live.event_log import ConversationLog
 from conversations.models import Turn, Wait
 from conversations.models.event import EventType
+from conversations.promises.unsupported_promises import create_todos
 from conversations.turns.flags import broken_claim
 from jobs.enqueue import enqueue
 from tools.engine.catalogue import wait_seconds
+from tools.engine.events.subscribers import is_delivered, without_subscriber
 from tools.engine.execution.plan import plan_commitments
 from tools.engine.ledger import job_for, store_verdicts
 from tools.engine.presenters import effect_payload
-from tools.engine.promises import PromiseSource, open_promises
+from tools.engine.promises import UNHEARD, PromiseSource, open_promises, open_unsupported_promises
 from tools.engine.verdicts import Judgement, unbacked_claims
 from tools.models import Effect
 
 UNBACKED = "claim_unbacked"
+BOOKING_KINDS = frozenset({"booking", "meeting"})
 LONGEST_CORRECTION = 300
 
 
@@ -64,15 +68,25 @@ def source_of(log: ConversationLog, context: TurnContext) -> PromiseSource:
 
 
 def execute(log: ConversationLog, context: TurnContext, judgements: Sequence[Judgement]) -> Executed:
-    """Store the verdicts. Each fired one gets an effect with its job, a promise, and a wait if the tool has one."""
+    """Store the verdicts. Each fired one gets an effect with its job, and a wait if the tool has one.
+
+    A tool that keeps promises gets one. An event that nobody is subscribed to gets no effect: its promise is left to
+    people, with a todo.
+    """
     conversation, turn = log.conversation, context.turn
     store_verdicts(judgements, conversation_id=conversation.pk, turn_id=turn.pk)
-    fired = [judgement for judgement in judgements if judgement.fired]
+    unheard = _unheard_events(log, judgements)
+    if unheard:
+        left = [one for one in judgements if one.fired and one.tool.name in unheard and one.tool.keeps_promise]
+        quotes = [one.quote for one in left]
+        create_todos(log, open_unsupported_promises(quotes, source=source_of(log, context), reason=UNHEARD))
+    fired = [one for one in judgements if one.fired and one.tool.name not in unheard]
     if not fired:
         return Executed()
     effects = plan_commitments(fired, context.place)
     log.writes.change(Turn, turn.pk, tools_called=True)
-    open_promises(effects, source=source_of(log, context))
+    promised = [effect for effect, judgement in zip(effects, fired, strict=True) if judgement.tool.keeps_promise]
+    open_promises(promised, source=source_of(log, context))
     for effect in effects:
         log.add_event("effect_planned", payload=effect_payload(effect), type=EventType.EFFECT)
     waits = _open_waits(log, turn, zip(effects, fired, strict=True))
@@ -80,9 +94,17 @@ def execute(log: ConversationLog, context: TurnContext, judgements: Sequence[Jud
     return Executed(effects=effects, waits=waits)
 
 
-def flag_unbacked_claims(log: ConversationLog, turn: Turn, judgements: Iterable[Judgement]) -> None:
-    """Flag claims of completed actions that no effect backs, and have the next reply correct all of them."""
-    claims = unbacked_claims(judgements, conversation_id=log.conversation.pk)
+def flag_unbacked_claims(log: ConversationLog, context: TurnContext, judgements: Iterable[Judgement]) -> None:
+    """Flag claims of completed actions that no effect backs, and have the next reply correct all of them.
+
+    A booking of the customer from another conversation backs the claim that names it.
+    """
+    turn, booked = context.turn, booking_words(context.agreements, context.config)
+    claims = [
+        claim
+        for claim in unbacked_claims(judgements, conversation_id=log.conversation.pk)
+        if claim.tool.kind not in BOOKING_KINDS or not is_named(claim.quote, booked)
+    ]
     if not claims:
         return
     quotes = list(dict.fromkeys(claim.quote for claim in claims))
@@ -103,6 +125,13 @@ def update_follow_up(log: ConversationLog, turn: Turn, *, fired: Iterable[str]) 
         "follow_up_at": at.isoformat() if at else None,
         "seconds": round((at - log.now).total_seconds(), 1) if at else None,
     }
+
+
+def _unheard_events(log: ConversationLog, judgements: Iterable[Judgement]) -> set[str]:
+    """The events of fired tools that nobody is subscribed to."""
+    fired = (one.tool for one in judgements if one.fired)
+    events = [tool.name for tool in fired if is_delivered(tool.name, tool.definition)]
+    return without_subscriber(log.conversation.project_id, events)
 
 
 def _open_waits(log: ConversationLog, turn: Turn, planned: Iterable[tuple[Effect, Judgement]]) -> list[Wait]:

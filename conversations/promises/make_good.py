@@ -34,10 +34,11 @@ UNCERTAIN = (
 BY_HAND = "do what was promised by hand, or tell the customer why it can't be done and what they can do instead."
 TOOL_FAILED = "{tool} did not do it; see to what was promised by hand, or say what the customer can do instead."
 
+# One that was not sent is no broken word yet: staff connects a provider (docs/decisions/024-kept-by-evidence.md).
 # A promise with a make-good todo or job is done, whatever becomes of the todo. Older ones are history.
 _BROKEN = """
 select p.organization_id, p.id from tools_promise p
-where p.state = 'broken' and p.closed_at > clock_timestamp() - interval '1 day'
+where p.state = 'broken' and p.evidence <> 'outbox' and p.closed_at > clock_timestamp() - interval '1 day'
   and not exists (select 1 from todos_todo t where t.promise_id = p.id and t.source = 'make_good')
   and not exists (select 1 from jobs_job j where j.organization_id = p.organization_id and j.key = 'make_good:' || p.id)
 order by p.closed_at limit 100

@@ -1,4 +1,4 @@
-"""Promises that are left to staff, because no tool can keep them or no tool was decided on.
+"""Promises that are left to staff: no tool can keep them, none was decided on, or nobody hears their tool's event.
 
 Each becomes a todo in the commit that finds it.
 """
@@ -14,10 +14,11 @@ from tenancy.prepared_queries import PreparedValues
 from todos.content.lifecycle import AGENT
 from todos.models import Todo, TodoSource, TodoStatus
 from todos.services import make_todo
-from tools.engine.promises import NO_TOOL
+from tools.engine.promises import NO_TOOL, UNHEARD
 from tools.models import Promise
 
 DESCRIPTION = "The agent promised: “{quote}”. No tool can do this; somebody has to."
+NOT_HEARD = "The agent promised: “{quote}”. {reason}"
 
 UNDECIDED = "The agent promised: “{quote}”. {reason} Choose the tool, or do it by hand."
 
@@ -64,6 +65,8 @@ def create_todos(log: ConversationLog, promises: Sequence[Promise]) -> None:
 
 
 def _description(promise: Promise) -> str:
+    if promise.reason == UNHEARD:
+        return NOT_HEARD.format(quote=promise.quote, reason=UNHEARD)
     if promise.reason == NO_TOOL:
         return DESCRIPTION.format(quote=promise.quote)
     return UNDECIDED.format(quote=promise.quote, reason=promise.reason)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any
-from uuid import UUID
 
 from conversations.common.channels import traits_of
 from conversations.common.prompt_shapes import (
@@ -21,14 +19,13 @@ from conversations.common.prompt_shapes import (
 )
 from conversations.context.transcript import TranscriptMessage, as_line
 from conversations.context.turn_context import TurnContext
-from conversations.models import Directives, Event, MessageRole, Origin
-from conversations.models.event import URGENT
+from conversations.context.urgent_messages import URGENT_EVENTS, UrgentMessages, urgent_messages
+from conversations.models import Directives, MessageRole, Origin
 from conversations.prompts.budget import within_budget
 from llm.prompts import neutralize, render_system
 from llm.requests import reply_request
 from llm.types import ChatRequest
 from projects.knowledge.answers import prompt_passages
-from tenancy.prepared_queries import PreparedQuery
 from tools.engine.function_calling.offer import Offer
 
 SKILL = "reply"
@@ -37,8 +34,6 @@ MAX_OUTPUT_TOKENS = 1500
 NO_OFFER = Offer()
 # Messages of either role count as an answer to the customer.
 ANSWERS = (MessageRole.AGENT, MessageRole.OPERATOR)
-# Of more urgent messages than this, only the newest are passed on.
-MAX_URGENT = 20
 
 
 @dataclass(frozen=True)
@@ -64,12 +59,15 @@ class ReplyContext:
     directives: DirectivesView | None
     awaiting: str
     customer: list[Fact]
+    agreed: list[str]
     actions: list[Action]
     sections: list[Section]
     knowledge: list[str]
     recovery: str
     correction: str
+    from_business: list[str]
     urgent: list[str]
+    taken_up: list[Line]
     is_follow_up: bool
     said_by_colleague: list[str]
     latest: list[Line]
@@ -108,7 +106,7 @@ def _request(
     latest: Sequence[TranscriptMessage],
     knowledge: list[str],
 ) -> ChatRequest:
-    shown = context_of(context, offer, latest=latest, knowledge=knowledge)
+    shown = context_of(context, offer, history=history, latest=latest, knowledge=knowledge)
     settings = (context.project.agent_version_id, context.conversation.channel, context.status.variant)
     request = reply_request(
         shown,
@@ -132,10 +130,15 @@ def _name_tools(scenarios: Sequence[Scenario]) -> bool:
 
 
 def context_of(
-    context: TurnContext, offer: Offer, *, latest: Sequence[TranscriptMessage] = (), knowledge: Sequence[str] = ()
+    context: TurnContext,
+    offer: Offer,
+    *,
+    history: Sequence[TranscriptMessage] = (),
+    latest: Sequence[TranscriptMessage] = (),
+    knowledge: Sequence[str] = (),
 ) -> ReplyContext:
     """The variables of the prompt templates. Runs in the current transaction."""
-    config, conversation = context.config, context.conversation
+    config, conversation, urgent = context.config, context.conversation, _urgent(context)
     scenarios = _without_calls(context.scenarios, offer)
     return ReplyContext(
         agent_name=config.agent_name,
@@ -156,12 +159,15 @@ def context_of(
         directives=view_of(conversation.directives, facts=context.facts),
         awaiting=context.awaiting,
         customer=context.facts,
+        agreed=context.agreed(shown=[*history, *latest]),
         actions=context.actions,
         sections=context.prompt_sections,
         knowledge=list(knowledge),
         recovery=conversation.recovery,
         correction=conversation.correction,
-        urgent=_urgent(context),
+        from_business=urgent.from_business,
+        urgent=urgent.results,
+        taken_up=urgent.taken_up,
         is_follow_up=context.turn.origin == Origin.FOLLOW_UP,
         said_by_colleague=_operator_messages(context),
         latest=[as_line(message) for message in latest],
@@ -202,23 +208,15 @@ def _earlier(context: TurnContext) -> list[TranscriptMessage]:
     return [message for message in context.messages if message.turn < context.turn.seq]
 
 
-# Read after the turn was marked as started. Urgent messages are stored under the conversation's lock, so each one is
-# either stored before the mark and read here, or leads to a later turn.
-URGENT_EVENTS = PreparedQuery(
-    lambda conversation: Event.objects.filter(conversation_id=conversation, idn=URGENT).order_by("-seq")[:MAX_URGENT],
-    kinds=(UUID,),
-)
+def _urgent(context: TurnContext) -> UrgentMessages:
+    """The urgent messages for this turn.
 
-
-def _urgent(context: TurnContext) -> list[str]:
-    """Urgent messages that no reply has passed on yet: those of this turn and of turns it superseded."""
-    replied = context.replied or 0
-    payloads = [event.payload for event in reversed(URGENT_EVENTS(context.conversation.pk))]
-    return [_line_of(payload) for payload in payloads if payload.get("text") and payload.get("told_by", 0) > replied]
-
-
-def _line_of(payload: dict[str, Any]) -> str:
-    return f"(late) {payload['text']}" if payload.get("is_late") else str(payload["text"])
+    Read after the turn was marked as started. Urgent messages are stored under the conversation's lock, so each one is
+    either stored before the mark and read here, or leads to a later turn.
+    """
+    return urgent_messages(
+        URGENT_EVENTS(context.conversation.pk), replied=context.replied, before=context.replied_before
+    )
 
 
 def _as_chat(message: TranscriptMessage) -> dict[str, str]:

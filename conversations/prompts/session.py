@@ -13,6 +13,7 @@ class SessionContext:
     """Variables of templates/prompts/session. Each update sets one of them."""
 
     directives: DirectivesView | None = None
+    from_business: str = ""
     urgent: str = ""
     correction: str = ""
 

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict
 from conversations.common.prompt_shapes import Action, DirectivesView, Fact, Intent, Line, Procedure, Scenario, Section
 from conversations.context.transcript import TranscriptMessage, as_line
 from conversations.context.turn_context import TurnContext
+from conversations.context.urgent_messages import urgent_messages
 from conversations.prompts.budget import within_budget
 from conversations.prompts.reply import view_of
 from llm.requests import structured_request
@@ -65,8 +66,11 @@ class ThoughtsContext:
     hours_status: str
     channel: str
     known: list[Fact]
+    agreed: list[str]
     actions: list[Action]
     sections: list[Section]
+    urgent: list[Line]
+    taken_up: list[Line]
     recovery: str
     previous: DirectivesView | None
     summary: str
@@ -80,6 +84,7 @@ def build_request(turn_context: TurnContext) -> ChatRequest:
 
 def _request(turn_context: TurnContext, messages: Sequence[TranscriptMessage]) -> ChatRequest:
     config = turn_context.config
+    urgent = urgent_messages(turn_context.urgent, replied=turn_context.turn.seq, before=turn_context.replied)
     context = ThoughtsContext(
         agent_name=config.agent_name,
         business_name=config.business_name,
@@ -92,8 +97,11 @@ def _request(turn_context: TurnContext, messages: Sequence[TranscriptMessage]) -
         hours_status=turn_context.status.line,
         channel=turn_context.conversation.channel,
         known=turn_context.facts,
+        agreed=turn_context.agreed(shown=messages),
         actions=turn_context.actions,
         sections=turn_context.prompt_sections,
+        urgent=urgent.untold,
+        taken_up=urgent.taken_up,
         recovery=turn_context.conversation.recovery,
         previous=view_of(turn_context.conversation.directives),
         summary=turn_context.summary,

@@ -7,7 +7,7 @@ present one after the agent has named it and the customer has agreed, or said it
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from uuid import UUID
 
 from conversations.common.unconfirmed import CONTACTS, unconfirmed_key
@@ -49,9 +49,11 @@ def ask_back(
 
 
 def confirmed_contacts(
-    current: Mapping[str, PersonaField], transcript: Sequence[TranscriptMessage]
+    current: MutableMapping[str, PersonaField], transcript: Sequence[TranscriptMessage]
 ) -> list[ObservedFact]:
-    """The unconfirmed values that the customer has confirmed in this exchange. Answered ones are deleted."""
+    """The unconfirmed values that the customer has confirmed in this exchange. Answered ones are deleted, also from
+    `current`.
+    """
     facts = []
     for name in CONTACTS:
         field = current.get(unconfirmed_key(name))
@@ -62,7 +64,7 @@ def confirmed_contacts(
         if is_yes:
             facts.append(ObservedFact(quote=answer[:500], field=name, value=field.value, confidence=Confidence.STATED))
         if is_yes or _says_no(answer):
-            PersonaField.objects.filter(pk=field.pk).delete()
+            PersonaField.objects.filter(pk=current.pop(field.key).pk).delete()
     return facts
 
 

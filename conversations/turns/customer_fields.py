@@ -9,7 +9,9 @@ from uuid import UUID
 
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
+from django.db.models import Q
 
+from conversations.common.queries import fields_in_scope
 from conversations.context.transcript import TranscriptMessage
 from conversations.models import Message, MessageRole, PersonaField, Turn, TurnStatus
 from conversations.models.persona import Strength
@@ -30,6 +32,8 @@ CHANGED = ("value", "strength", "quote", "turn_id", "message_id", "updated_at")
 TURNS_TO_CHANGE = 3
 LANGUAGE_REQUESTED = "The customer asked for {value}. Three messages in a row in another language change it."
 MAX_REFUSED = 80
+# Strength of a field before its first reading.
+UNREAD = 0
 MAX_REASON = 300
 
 
@@ -38,15 +42,30 @@ class RefusedValue(ValueError):
 
 
 @dataclass(frozen=True)
+class FieldChange:
+    """A field whose known value the customer replaced."""
+
+    key: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True)
 class StoredFacts:
-    """The result of storing one observation: the fields written, and the facts refused with the reason."""
+    """The result of storing one observation: the fields written, those that had another value before, and the facts
+    refused with the reason.
+    """
 
     written: list[PersonaField]
+    changes: list[FieldChange]
     refused: list[tuple[ObservedFact, str]]
 
 
 LOCKED_FIELDS = PreparedQuery(
-    lambda persona: PersonaField.objects.select_for_update().filter(persona_id=persona), kinds=(UUID,)
+    lambda persona, conversation: PersonaField.objects.select_for_update().filter(
+        Q(conversation=None) | Q(conversation_id=conversation), persona_id=persona
+    ),
+    kinds=(UUID, UUID),
 )
 
 
@@ -62,11 +81,15 @@ def store_facts(
 ) -> StoredFacts:
     """Add valid facts to the write batch. A weaker reading never replaces a stronger one. Locks the customer's fields.
 
-    A fact needs the customer's own words (`fact_evidence`), and a new number or address their confirmation
+    A field of the scope `conversation` is stored with the turn's conversation, and compared with its values alone. A
+    fact needs the customer's own words (`fact_evidence`), and a new number or address their confirmation
     (`contact_changes`). `transcript` is the text the facts were read from: the turn's exchange and the messages before
     it. With `has_unconfirmed`, the exchange may confirm a value that no fact repeats.
     """
-    current = {field.key: field for field in LOCKED_FIELDS(persona_id)} if facts or has_unconfirmed else {}
+    rows = LOCKED_FIELDS(persona_id, turn.conversation_id) if facts or has_unconfirmed else []
+    before = {field.key: field.value for field in fields_in_scope(rows, config)}
+    own = config.conversation_fields
+    current = {field.key: field for field in rows if (field.conversation_id is not None) == (field.key in own)}
     confirmed, said = confirmed_contacts(current, transcript), own_words(turn, transcript)
     repeated = {fact.field for fact in confirmed}
     written: dict[str, PersonaField] = {}
@@ -90,7 +113,7 @@ def store_facts(
                 refused.append((fact, LANGUAGE_REQUESTED.format(value=known.value)))
                 continue
             known.strength = Strength.INFERRED
-        if field := _changed(known, persona_id, fact, value, turn=turn):
+        if field := _changed(known or _new_field(persona_id, fact, turn, config), fact, value, turn=turn):
             field.message_id = _source(fact.quote, turn, transcript)
             current[fact.field] = written[fact.field] = field
     new = [field for field in written.values() if field._state.adding]
@@ -98,7 +121,16 @@ def store_facts(
         if not field._state.adding:
             writes.update(field, CHANGED)
     writes.insert(new)
-    return StoredFacts(written=list(written.values()), refused=refused)
+    return StoredFacts(list(written.values()), _changes(before, written), refused)
+
+
+def _changes(before: Mapping[str, str], written: Mapping[str, PersonaField]) -> list[FieldChange]:
+    """The fields that had another value, apart from its capitals."""
+    return [
+        FieldChange(key, before[key], field.value)
+        for key, field in written.items()
+        if key in before and before[key].casefold() != field.value.casefold()
+    ]
 
 
 def refused_fact(fact: ObservedFact, reason: str) -> dict[str, str]:
@@ -124,14 +156,16 @@ def normalize(fact: ObservedFact, *, config: AgentConfig) -> str:
     return normalizer(value, config)
 
 
-def _changed(
-    field: PersonaField | None, persona_id: UUID, fact: ObservedFact, value: str, *, turn: Turn
-) -> PersonaField | None:
+def _new_field(persona_id: UUID, fact: ObservedFact, turn: Turn, config: AgentConfig) -> PersonaField:
+    conversation_id = turn.conversation_id if fact.field in config.conversation_fields else None
+    return PersonaField(persona_id=persona_id, conversation_id=conversation_id, key=fact.field, strength=UNREAD)
+
+
+def _changed(field: PersonaField, fact: ObservedFact, value: str, *, turn: Turn) -> PersonaField | None:
     """The field updated with the fact, or None if it stays the same."""
     strength = Strength.STATED if fact.confidence is Confidence.STATED else Strength.INFERRED
-    if field is not None and (field.strength > strength or (field.strength == strength and field.value == value)):
+    if field.strength > strength or (field.strength == strength and field.value == value):
         return None
-    field = field or PersonaField(persona_id=persona_id, key=fact.field)
     field.value, field.strength, field.quote = value, strength, fact.quote[:MAX_VALUE]
     field.turn_id = turn.pk
     return field

@@ -88,16 +88,21 @@ def _persona(project: Project, external_id: str) -> Persona:
     return persona
 
 
-def give_fields(persona: Persona, fields: Mapping[str, str]) -> None:
-    """Set a customer's fields as given by staff or the API. Observations never override them."""
+def give_fields(persona: Persona, fields: Mapping[str, str], *, conversation_id: UUID | None = None) -> None:
+    """Set a customer's fields as given by staff, the API or a tool. Observations never override them.
+
+    With `conversation_id`, they are fields of that conversation, where the customer's newer words replace them.
+    """
+    strength = Strength.GIVEN if conversation_id is None else Strength.STATED
     rows = [
-        PersonaField(persona=persona, key=key, value=fields[key], strength=Strength.GIVEN) for key in sorted(fields)
+        PersonaField(persona=persona, conversation_id=conversation_id, key=key, value=fields[key], strength=strength)
+        for key in sorted(fields)
     ]
     # Sorted, so that concurrent writers of the same fields don't deadlock.
     PersonaField.objects.bulk_create(
         rows,
         update_conflicts=True,
-        unique_fields=["organization", "persona", "key"],
+        unique_fields=["organization", "persona", "key", "conversation"],
         update_fields=["value", "strength", "quote", "message_id", "turn_id", "updated_at"],
     )
 
@@ -108,7 +113,7 @@ def set_observed_field(persona: Persona, key: str, value: str) -> bool:
     Returns False if another value exists.
     """
     values = {"value": value, "strength": Strength.STATED, "quote": "", "message_id": None, "turn_id": None}
-    field, is_new = PersonaField.objects.get_or_create(persona=persona, key=key, defaults=values)
+    field, is_new = PersonaField.objects.get_or_create(persona=persona, conversation=None, key=key, defaults=values)
     return is_new or field.value == value
 
 

@@ -13,6 +13,7 @@ from typing import Any, cast
 from uuid import UUID
 
 from conversations.common.voice_session import is_caller_speaking
+from conversations.context.urgent_messages import is_from_business
 from conversations.live.hub import Room, hub
 from conversations.live.stream import PING_SECONDS, PINGED, RETRY, Frame, Frames
 from conversations.models import Conversation, ConversationStatus, Directives, Event, VoiceSession
@@ -127,7 +128,9 @@ def _directives(event: Event) -> dict[str, Any]:
 
 
 def _urgent(event: Event) -> dict[str, Any]:
-    return {"text": update_text(SessionContext(urgent=event.payload["text"]))}
+    text = event.payload["text"]
+    context = SessionContext(from_business=text) if is_from_business(event.payload) else SessionContext(urgent=text)
+    return {"text": update_text(context)}
 
 
 def _correction(event: Event) -> dict[str, Any]:

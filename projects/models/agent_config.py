@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from phonenumbers import SUPPORTED_REGIONS
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
 
 def opens_before_it_closes(span: tuple[str, str]) -> tuple[str, str]:
@@ -51,6 +51,10 @@ ChannelName = Literal["chat", "phone", "webcall", "telegram", "whatsapp", "sms",
 ChannelKind = Literal["text", "voice"]
 VerticalName = Literal["generic", "ecommerce", "help_center", "ecommerce_help_center", "bookings", "healthcare"]
 EscalationAction = Literal["transfer", "message"]
+# A field of a customer is known in all of their conversations, one of a conversation only in that one.
+FieldScope = Literal["customer", "conversation"]
+# Fields that the observer always extracts. They belong to the customer.
+STANDARD_FIELDS = frozenset({"name", "phone", "email", "language", "sms_opt_in", "email_opt_in", "call_opt_in"})
 # The identification required before the agent reveals or changes a customer's data.
 CallerVerification = Literal["none", "basic", "code"]
 # The effect of a new message on the reply in progress.
@@ -100,10 +104,18 @@ class Intent(Part):
 
 
 class ObserverField(Part):
-    """A custom field that the observer extracts."""
+    """A custom field that the observer extracts, for the customer or for one conversation alone."""
 
     key: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
     description: Annotated[str, Field(min_length=1, max_length=300)]
+    scope: FieldScope = "customer"
+
+    @field_validator("scope")
+    @classmethod
+    def standard_fields_are_the_customers(cls, value: FieldScope, info: ValidationInfo) -> FieldScope:
+        if value == "conversation" and (key := info.data.get("key")) in STANDARD_FIELDS:
+            raise ValueError(f"{key} always belongs to the customer. Choose the scope customer.")
+        return value
 
 
 class EscalationRule(Part):
@@ -173,6 +185,11 @@ class AgentConfig(Part):
         if twice := next((key for key in keys if keys.count(key) > 1), None):
             raise ValueError(f"{twice} appears twice. Rename or remove one.")
         return value
+
+    @property
+    def conversation_fields(self) -> frozenset[str]:
+        """The keys of the fields that belong to one conversation."""
+        return frozenset(field.key for field in self.observer_fields if field.scope == "conversation")
 
 
 @cache

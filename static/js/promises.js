@@ -8,6 +8,8 @@ const STATES = {
   broken: ["bad", "circle-x", "Broken"],
   withdrawn: ["mute", "circle-minus", "Withdrawn"],
 };
+const NOT_SENT = ["warn", "inbox", "Not sent"];
+const EVIDENCE = { acknowledged: "acknowledged", delivered: "delivered", person: "a person says so" };
 
 export class Promises {
   constructor(element, { links, showEffects }) {
@@ -30,7 +32,7 @@ export class Promises {
   }
 
   row(promise) {
-    const [tone, name, word] = STATES[promise.state];
+    const [tone, name, word] = promise.evidence === "outbox" ? NOT_SENT : STATES[promise.state];
     const tool = promise.tool
       ? h("a", { href: `${this.links.tools}/${encodeURIComponent(promise.tool)}` }, h("code", {}, promise.tool))
       : state("warn", "hand-grab", "No tool serves it");
@@ -48,6 +50,8 @@ export class Promises {
           tool,
           promise.effect &&
             h("button", { type: "button", class: "pg-turn", onclick: this.showEffects }, "What was done"),
+          promise.owner === "staff" && state("warn", "hand-grab", "Needs an owner"),
+          EVIDENCE[promise.evidence] && h("span", {}, EVIDENCE[promise.evidence]),
           h("span", { title: format.moment(promise.due_at) }, time(promise)),
           promise.reason && h("span", { class: "t2" }, promise.reason),
         ),

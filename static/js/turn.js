@@ -1,6 +1,6 @@
 // Helpers for turns.
 import { now } from "./clock.js";
-import { seconds } from "./format.js";
+import { seconds, words } from "./format.js";
 
 const OPEN_JOB = new Set(["queued", "running"]);
 const LATER_MS = 60_000;
@@ -88,6 +88,8 @@ export function reading(verdict) {
   if (verdict.rule === "lost_rerank") return { tone: "mute", icon: "arrows-split-2", word: "Outranked", ...known };
   if (["quotation", "relayed"].includes(verdict.rule)) return { tone: "mute", icon: "hand-stop", word: "Held back", ...known };
   if (known) return { tone: "warn", icon: "hand-stop", word: "Held back", ...known };
+  // A rule of a newer server.
+  if (verdict.rule) return { tone: "warn", icon: "hand-stop", word: "Held back", gloss: words(verdict.rule) };
   return { tone: "mute", icon: "circle-dotted", word: "Not fired", gloss: null };
 }
 

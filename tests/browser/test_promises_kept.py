@@ -12,13 +12,14 @@ from playwright.sync_api import Page, Route, expect
 
 from conversations.followups.waits import open_wait
 from conversations.live.event_log import open_log
+from conversations.models import Turn
 from projects.models import Member
 from tests.browser.conftest import App, Complaints, hold_back, open_page
 from tests.browser.talk import converse, say, send, turn_title
 from tests.conftest import Tenant
 from tests.console.pages.conftest import add_effect, add_promise, talk
 from tools.engine.custom import service
-from tools.models import CustomTool, Effect, EffectState, KeptCase
+from tools.models import CustomTool, Effect, EffectState, KeptCase, Verdict
 
 pytestmark = pytest.mark.browser
 
@@ -177,6 +178,29 @@ def test_an_unknown_outcome_is_answered_with_one_key(page: Page, app: App, tenan
         effect.refresh_from_db()
     assert effect.state == EffectState.DONE
     assert effect.resolved_by is not None
+
+
+def test_the_inspector_shows_what_was_not_sent_and_a_verdict_without_words(
+    page: Page, app: App, tenant: Tenant
+) -> None:
+    words = "Could you text me the details?"
+    conversation = converse(app, "Hello", words, is_test=True, name="Giulia Ferri", phone="+39 347 555 0142")
+    with tenant.tx():
+        turn = Turn.objects.filter(conversation_id=conversation).order_by("seq").last()
+        assert turn is not None
+        Verdict.objects.create(
+            conversation_id=turn.conversation_id,
+            turn_id=turn.pk,
+            tool="create_booking_tool",
+            fired=False,
+            rule="no_words",
+        )
+    open_page(page, app, f"playground?conversation={conversation}")
+    expect(page.locator("[data-verdict=create_booking_tool]")).to_contain_text("No words")
+    page.get_by_role("tab", name="Promises").click()
+    promise = page.locator("[data-promise=open]")
+    expect(promise).to_contain_text("Not sent")
+    expect(promise).to_contain_text("Needs an owner")
 
 
 @pytest.mark.requirement("T24")

@@ -53,7 +53,7 @@ def test_conversation_started_comes_before_the_first_message(talk, worker):
 
 
 @pytest.mark.requirement("T02")
-@pytest.mark.parametrize("idn", ["urgent_message", "order_changed", "convoagent_activate_waiting_mode"])
+@pytest.mark.parametrize("idn", ["urgent_message", "convoagent_activate_waiting_mode"])
 def test_any_first_event_starts_the_conversation_once(idn, talk):
     """Events from outside too."""
     with talk.tenant.tx():

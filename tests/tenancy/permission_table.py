@@ -32,7 +32,7 @@ class Operation:
     @property
     def has_row_id(self) -> bool:
         """True if the URL contains the id of a row. A PUT by name may create the row, so it doesn't count."""
-        return "<" in self.route and (self.method != "PUT" or "<slug:slug>" in self.route)
+        return "<" in self.route and (self.method != "PUT" or "<str:" not in self.route)
 
     def __str__(self) -> str:
         return f"{self.method} {self.route}"
@@ -64,6 +64,9 @@ TOOL = {
     "conditions": {"agentPromised": {"type": "boolean", "description": "The agent commits to it now."}},
     "useConversationHistory": False,
 }
+ONE_SUBSCRIPTION = f"{API}event-subscriptions/<uuid:subscription_id>"
+# An event has one subscriber.
+SUBSCRIPTION = {"url": "https://example.com/events", "events": lambda: [f"e{uuid.uuid4().hex}"]}
 ONE_TODO = f"{API}todos/<uuid:todo_id>"
 RULE = {"tool": "send_email_to_caller", "allowed": {"subject": {"anything": True}}}
 PERSON = {"channel": "api", "persona": {"external_id": "guest"}}
@@ -77,7 +80,7 @@ OPERATIONS = [
     Operation(f"{ONE}/turns", "GET", Scope.READ),
     Operation(f"{ONE}/turns/<uuid:turn_id>", "GET", Scope.READ),
     Operation(f"{ONE}/events", "GET", Scope.READ),
-    Operation(f"{ONE}/events", "POST", Scope.CONVERSE, 202, {"idn": "custom"}),
+    Operation(f"{ONE}/events", "POST", Scope.CONVERSE, 202, {"idn": "urgent_message"}),
     Operation(f"{ONE}/session", "GET", Scope.READ),
     # The channel supports neither live calls nor voice.
     Operation(f"{ONE}/session/reports", "POST", Scope.CONVERSE, 400, {"reports": [{"id": "1", "type": "ended"}]}),
@@ -116,6 +119,13 @@ OPERATIONS = [
     Operation(f"{OWN_TOOL}/restore", "POST", Scope.CONFIGURE, 200, {"version": 1}),
     Operation(f"{OWN_TOOL}/signing-secret", "POST", Scope.CONFIGURE, 201),
     Operation(f"{OWN_TOOL}/secret-headers", "PATCH", Scope.CONFIGURE, 200, {"headers": {"X-Key": "x"}}),
+    Operation(f"{API}event-subscriptions", "GET", Scope.READ),
+    Operation(f"{API}event-subscriptions", "POST", Scope.CONFIGURE, 201, SUBSCRIPTION),
+    Operation(ONE_SUBSCRIPTION, "GET", Scope.READ),
+    Operation(ONE_SUBSCRIPTION, "PUT", Scope.CONFIGURE, 200, SUBSCRIPTION),
+    Operation(ONE_SUBSCRIPTION, "DELETE", Scope.CONFIGURE, 204),
+    Operation(f"{ONE_SUBSCRIPTION}/secret", "POST", Scope.CONFIGURE, 201),
+    Operation(f"{ONE_SUBSCRIPTION}/test", "POST", Scope.CONFIGURE),
     Operation(f"{API}promises", "GET", Scope.READ),
     Operation(f"{API}promises/<uuid:promise_id>/answer", "POST", Scope.OPERATE, 200, {"answer": "kept"}),
     Operation(f"{API}tools/check", "POST", Scope.READ, 200, {"name": "my_tool", "text": "{}"}),
@@ -124,6 +134,8 @@ OPERATIONS = [
     Operation(f"{API}effects/<uuid:effect_id>", "GET", Scope.READ),
     Operation(f"{API}effects/<uuid:effect_id>/resolve", "POST", Scope.OPERATE, 200, {"happened": True}),
     Operation(f"{API}effects/<uuid:effect_id>/release", "POST", Scope.OPERATE, 409),
+    # The effect is no event.
+    Operation(f"{API}effects/<uuid:effect_id>/acknowledge", "POST", Scope.OPERATE, 409),
     Operation(f"{API}todo-types", "GET", Scope.READ),
     Operation(f"{API}todo-types", "POST", Scope.CONFIGURE, 201, {"name": lambda: uuid.uuid4().hex, "description": "x"}),
     Operation(f"{API}todo-types/<uuid:type_id>", "GET", Scope.READ),
@@ -224,6 +236,8 @@ PAGES = [
     Page("p/<slug:project_slug>/widget", Scope.READ),
 ]
 
+SUBSCRIPTION_FORM = "p/<slug:project_slug>/agent/integrations/events/<uuid:subscription_id>"
+
 # Forms that act on a row. They are posted with a nonexistent id, which is 404 for members with the scope.
 FORMS = [
     # No widget exists, so no secret can be created.
@@ -242,6 +256,12 @@ FORMS = [
     Page("p/<slug:project_slug>/bookings/<uuid:booking_id>/cancel", Scope.OPERATE, 404),
     Page("p/<slug:project_slug>/resources/<uuid:resource_id>", Scope.CONFIGURE, 404),
     Page("p/<slug:project_slug>/resources/<uuid:resource_id>/remove", Scope.CONFIGURE, 404),
+    # An empty form is refused.
+    Page("p/<slug:project_slug>/agent/integrations/events", Scope.CONFIGURE, 422),
+    Page(SUBSCRIPTION_FORM, Scope.CONFIGURE, 404),
+    Page(f"{SUBSCRIPTION_FORM}/remove", Scope.CONFIGURE, 404),
+    Page(f"{SUBSCRIPTION_FORM}/secret", Scope.CONFIGURE, 404),
+    Page(f"{SUBSCRIPTION_FORM}/test", Scope.CONFIGURE, 404),
     Page("p/<slug:project_slug>/agent/integrations/<slug:kind>/disconnect", Scope.CONFIGURE, 404),
     Page("p/<slug:project_slug>/agent/integrations/<slug:kind>/test", Scope.CONFIGURE, 404),
 ]

@@ -45,7 +45,17 @@ from tests.tenancy.routes import routes
 from tests.tenancy.rows import tenant_models
 from todos.models import StandingRule, Todo, TodoSource, TodoStatus, TodoType
 from tools.engine.custom import service
-from tools.models import Booking, BookingState, Effect, EffectState, KeptCase, Promise, PromiseState, Resource
+from tools.models import (
+    Booking,
+    BookingState,
+    Effect,
+    EffectState,
+    EventSubscription,
+    KeptCase,
+    Promise,
+    PromiseState,
+    Resource,
+)
 from tools.services.bookings.booking_request import BookingRequest
 from tools.services.bookings.opening import Opening
 from tools.services.bookings.search import config_of
@@ -105,6 +115,13 @@ def restore_resource(sample: Sample) -> None:
     Resource.objects.get_or_create(pk=sample.ids["resource_id"], defaults=canary)
 
 
+def restore_subscription(sample: Sample) -> None:
+    """The outbound guard blocks its address, so that test events fail."""
+    EventSubscription.objects.exclude(pk=sample.ids["subscription_id"]).delete()
+    canary = {"project": sample.tenant.project, "url": "http://127.0.0.1:9/canary", "events": ["canary"]}
+    EventSubscription.objects.get_or_create(pk=sample.ids["subscription_id"], defaults=canary)
+
+
 # How to restore the rows that a URL consumes, by the path segment after api/v1/. Other writes don't interfere.
 USED_UP: dict[str, Callable[[Sample], object]] = {
     "attributes": lambda sample: set_attribute(sample.tenant.project, KEY, "Buonasera"),
@@ -115,9 +132,12 @@ USED_UP: dict[str, Callable[[Sample], object]] = {
     "evaluation-cases": lambda sample: KeptCase.objects.get_or_create(
         pk=sample.ids["case_id"], defaults={"project": sample.tenant.project}
     ),
+    "event-subscriptions": restore_subscription,
     "jobs": lambda sample: Job.objects.filter(pk=sample.ids["job_id"]).update(state=State.FAILED),
     "knowledge": restore_article,
-    "promises": lambda sample: Promise.objects.filter(pk=sample.ids["promise_id"]).update(state=PromiseState.OPEN),
+    "promises": lambda sample: Promise.objects.filter(pk=sample.ids["promise_id"]).update(
+        state=PromiseState.OPEN, evidence="", owner="staff"
+    ),
     "resources": restore_resource,
     "standing-rules": lambda sample: StandingRule.objects.filter(pk__gt=sample.ids["rule_id"]).delete(),
     "todo-types": lambda sample: TodoType.objects.filter(pk=sample.ids["type_id"]).update(is_removed=False),
@@ -187,6 +207,7 @@ def sample(_schema: None) -> Iterator[Sample]:
             "resource_id": resource.pk,
             "effect_id": effect.pk,
             "promise_id": promise.pk,
+            "subscription_id": uuid.uuid4(),
             "type_id": kind.pk,
             "todo_id": todo.pk,
             "rule_id": rule.pk,
@@ -286,6 +307,7 @@ def random_ids() -> dict[str, Any]:
         "resource_id",
         "effect_id",
         "promise_id",
+        "subscription_id",
         "type_id",
         "todo_id",
         "rule_id",

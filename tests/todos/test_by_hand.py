@@ -32,7 +32,7 @@ from todos.executor.finish import fail_run
 from todos.models import Todo, TodoSource, TodoStatus
 from todos.services import TodoChanged
 from tools.engine.catalogue import CUSTOM
-from tools.models import Effect, EffectState, Promise, PromiseState
+from tools.models import Effect, EffectState, Evidence, Promise, PromiseState
 
 S = TodoStatus
 
@@ -175,7 +175,7 @@ def test_a_planned_effect_is_completed_by_hand(desk: Desk, owner: Member) -> Non
         promise.refresh_from_db()
     assert (effect.state, effect.resolved_by, effect.attempts) == ("done", owner.pk, 0)
     assert effect.told == "A colleague did it by hand. Paid in cash."
-    assert promise.state == PromiseState.KEPT
+    assert (promise.state, promise.evidence) == (PromiseState.KEPT, Evidence.PERSON)
     with desk.tenant.tx():
         assert Job.objects.filter(lane="todo_news", key__startswith=f"todo_news:effect:{effect.pk}:done").exists()
 
@@ -188,6 +188,7 @@ def test_a_failed_effect_completed_by_hand_keeps_its_promise(desk: Desk, owner: 
     with desk.tenant.tx():
         promise.refresh_from_db()
     assert (promise.state, promise.reason) == (PromiseState.KEPT, manual_completion.DONE_BY_HAND)
+    assert promise.evidence == Evidence.PERSON
 
 
 def test_failing_a_todo_by_hand_breaks_its_promise(desk: Desk, owner: Member) -> None:

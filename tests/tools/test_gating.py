@@ -42,6 +42,7 @@ def probe(**facts: Any) -> BuiltinTool:
         name="probe",
         kind="",
         delivery=RetryPolicy.IDEMPOTENT,
+        keeps_promise=False,
         definition=define("Does nothing."),
         moments=(Trigger.TURN,),
         **given,

@@ -14,6 +14,7 @@ from uuid import uuid4
 
 import pytest
 from django.test import Client
+from openai.types.realtime import RealtimeFunctionTool
 
 from conversations.handover.operators import take_over
 from conversations.live.event_log import open_log
@@ -150,9 +151,20 @@ def clock() -> Iterator[Probe]:
 def test_a_session_starts_with_its_tools(live: Live, api: Client, provider: str) -> None:
     """Definitions and addendum in one request, in the provider's format."""
     body = api.get(f"/api/v1/conversations/{live.conversation.pk}/session?provider={provider}").json()
-    names = {(tool.get("function") or tool)["name"] for tool in body["tools"]}
-    assert {"end_call", "transfer_call", "send_sms"} <= names
+    assert {"end_call", "transfer_call", "send_sms"} <= {tool["name"] for tool in body["tools"]}
     assert body["instructions"].startswith("## Available Tools\n\n### ")
+
+
+@pytest.mark.requirement("L02")
+def test_a_session_for_openai_has_the_tools_of_the_realtime_api(live: Live, api: Client) -> None:
+    """Flat, unlike those of Chat Completions: every field is one that the API's own type declares."""
+    tools = api.get(f"/api/v1/conversations/{live.conversation.pk}/session?provider=openai").json()["tools"]
+    for tool in tools:
+        parsed = RealtimeFunctionTool.model_validate(tool, strict=True)
+        assert parsed.model_extra == {}
+        assert (parsed.type, parsed.name, bool(parsed.description)) == ("function", tool["name"], True)
+        assert isinstance(parsed.parameters, dict)
+        assert parsed.parameters["type"] == "object"
 
 
 def test_an_unknown_provider_is_refused(live: Live, api: Client) -> None:

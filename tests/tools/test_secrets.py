@@ -12,7 +12,9 @@ from projects.common import crypto
 from tests.concurrent import meanwhile
 from tests.tools.conftest import Tools
 from tests.tools.examples import NAME, event, webhook
-from tools.engine.custom import secrets, service
+from tools.engine import signing_secrets
+from tools.engine.custom import secrets as custom_secrets
+from tools.engine.custom import service
 from tools.engine.custom.secrets import (
     WebhookSecrets,
     read_secrets,
@@ -53,8 +55,8 @@ def test_the_previous_secret_also_signs_for_a_day(tools: Tools, monkeypatch: pyt
     with tools.tenant.tx():
         second = rotate_signing_secret(CustomTool.objects.get())
     assert read(tools).signing == [second, first]
-    later = secrets.timezone.now() + timedelta(hours=25)
-    monkeypatch.setattr(secrets.timezone, "now", lambda: later)
+    later = signing_secrets.timezone.now() + timedelta(hours=25)
+    monkeypatch.setattr(signing_secrets.timezone, "now", lambda: later)
     assert read(tools).signing == [second]
 
 
@@ -187,7 +189,7 @@ def test_headers_stored_without_a_server_belong_to_the_saved_address(with_header
     """Rows written before headers were bound."""
     with with_header.tenant.tx():
         row = CustomTool.objects.get()
-        secrets._write(row, {"signing": [], "headers": {"X-Api-Key": "canary"}})
+        custom_secrets._write(row, {"signing": [], "headers": {"X-Api-Key": "canary"}})
     assert read(with_header).for_url("https://api.example.com/action").headers == {"X-Api-Key": "canary"}
     with_header.save(NAME, webhook(url="https://attacker.example/action"))
     assert read(with_header).headers == {}

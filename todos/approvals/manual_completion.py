@@ -24,8 +24,8 @@ from todos.content.versions import end_approvals, get_for_update, require_seen
 from todos.hooks import effect_changed
 from todos.models import Todo, TodoStatus
 from tools.engine import ledger
-from tools.engine.promises import close_promise, settle_promises
-from tools.models import Effect, EffectState, Promise, PromiseState
+from tools.engine.promises import keep_promise, settle_promises
+from tools.models import Effect, EffectState, Evidence, Promise
 
 S = TodoStatus
 TAKEABLE = (S.PENDING_REVIEW, S.APPROVED, S.NEEDS_ATTENTION)
@@ -100,7 +100,7 @@ def _end_effect(todo: Todo, effect: Effect, status: TodoStatus, *, actor: Actor,
     is_ended = ledger.complete_manually(effect, by=actor.id, is_done=is_done, said=reason)
     if is_done:
         for promise in Promise.objects.filter(effect=effect):
-            close_promise(promise.pk, state=PromiseState.KEPT, reason=DONE_BY_HAND)
+            keep_promise(promise.pk, evidence=Evidence.PERSON, reason=DONE_BY_HAND)
     if is_ended:
         settle_promises(effect)
         effect_changed.send(todo, effect)

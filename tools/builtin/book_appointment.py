@@ -14,6 +14,7 @@ TOOL = BuiltinTool(
     kind="booking",
     # Each effect makes at most one booking, so retries are safe.
     delivery=RetryPolicy.IDEMPOTENT,
+    keeps_promise=True,
     gate=needs_calendar,
     definition=define("Books a day and time that the customer has agreed to."),
     handler=Handler(

@@ -13,6 +13,7 @@ TOOL = BuiltinTool(
     name="cancel_appointment",
     kind="booking_cancel",
     delivery=RetryPolicy.IDEMPOTENT,
+    keeps_promise=True,
     gate=needs_calendar,
     definition=define("Cancels a booking of the customer's, once they have said that they want it cancelled."),
     handler=Handler(

@@ -44,6 +44,7 @@ TOOL = BuiltinTool(
     name="cancel_booking_tool",
     kind="booking_cancel",
     delivery=RetryPolicy.IDEMPOTENT,
+    keeps_promise=True,
     gate=switched_on_by("project_attributes_setting_booking_cancellation_enabled"),
     definition=define(
         "Cancels a booking that the customer has already made.",

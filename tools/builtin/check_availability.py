@@ -12,6 +12,7 @@ TOOL = BuiltinTool(
     name="check_availability",
     kind="availability",
     delivery=RetryPolicy.IDEMPOTENT,
+    keeps_promise=False,
     gate=needs_calendar,
     definition=define("Looks up whether a day and time is free, and what is free near it."),
     handler=Handler(

@@ -65,6 +65,7 @@ TOOL = BuiltinTool(
     name="check_availability_tool",
     kind="availability",
     delivery=RetryPolicy.IDEMPOTENT,
+    keeps_promise=False,
     gate=switched_on_by("project_attributes_setting_booking_check_availability_enabled"),
     definition=define(
         "Looks up in the booking book whether a table, slot or appointment is free at a day and time.",

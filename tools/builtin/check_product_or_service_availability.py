@@ -45,6 +45,7 @@ TOOL = BuiltinTool(
     name="check_product_or_service_availability",
     kind="product_availability",
     delivery=RetryPolicy.IDEMPOTENT,
+    keeps_promise=False,
     gate=switched_on_by("project_attributes_setting_products_and_services_background_check_availability_enabled"),
     definition=define(
         "Checks whether a product or service is in stock or on offer.",

@@ -13,6 +13,7 @@ TOOL = BuiltinTool(
     # verification.
     kind="",
     delivery=RetryPolicy.IDEMPOTENT,
+    keeps_promise=False,
     gate=needs_calendar,
     definition=define("Checks the one-time code that the customer says they got, to verify who they are."),
     handler=Handler(execute=check_code, arguments=CodeArguments, hidden=frozenset({"code"})),

@@ -45,6 +45,7 @@ TOOL = BuiltinTool(
     name="check_zip_code_served_tool",
     kind="zip_code",
     delivery=RetryPolicy.IDEMPOTENT,
+    keeps_promise=False,
     gate=switched_on_by("project_attributes_setting_products_and_services_background_check_location_enabled"),
     definition=define(
         "Checks whether a zip code or area is served.",

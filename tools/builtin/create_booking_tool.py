@@ -24,6 +24,7 @@ TOOL = BuiltinTool(
     name="create_booking_tool",
     kind="booking",
     delivery=RetryPolicy.IDEMPOTENT,
+    keeps_promise=True,
     gate=switched_on_by("project_attributes_setting_booking_enabled"),
     definition=define(
         "Makes a new booking or reservation in the booking book.",

@@ -37,6 +37,7 @@ TOOL = BuiltinTool(
     name="create_meeting_tool",
     kind="meeting",
     delivery=RetryPolicy.IDEMPOTENT,
+    keeps_promise=True,
     gate=google_calendar,
     definition=define(
         "Puts a meeting into the calendar.",

@@ -19,6 +19,7 @@ TOOL = BuiltinTool(
     name="end_call",
     kind="",
     delivery=RetryPolicy.IDEMPOTENT,
+    keeps_promise=False,
     gate=always,
     definition=define("Ends the running call. Say goodbye in the same answer."),
     handler=Handler(execute=execute),

@@ -20,6 +20,7 @@ TOOL = BuiltinTool(
     kind="end",
     # No request is sent: the signal takes effect in the transaction that stores the outcome, so retries are safe.
     delivery=RetryPolicy.IDEMPOTENT,
+    keeps_promise=False,
     gate=always,
     definition=define(
         "Ends the conversation after the goodbye.",

@@ -73,6 +73,7 @@ TOOL = BuiltinTool(
     kind="escalation",
     # No request is sent, and a conversation has one open escalation.
     delivery=RetryPolicy.IDEMPOTENT,
+    keeps_promise=False,
     gate=always,
     definition=define(
         "Offers the customer a person, with a button. Call it when the customer asks for a person, or when you can't help."

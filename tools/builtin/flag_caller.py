@@ -48,6 +48,7 @@ TOOL = BuiltinTool(
     kind="flag",
     # No request is sent, and a retry writes the same reason again.
     delivery=RetryPolicy.IDEMPOTENT,
+    keeps_promise=False,
     gate=always,
     definition=define(
         "Flags the caller for staff and ends the call. Only for abuse, threats or obvious nuisance calls. Say goodbye in the "

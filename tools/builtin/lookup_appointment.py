@@ -13,6 +13,7 @@ TOOL = BuiltinTool(
     name="lookup_appointment",
     kind="booking_search",
     delivery=RetryPolicy.IDEMPOTENT,
+    keeps_promise=False,
     gate=needs_calendar,
     definition=define("Finds the bookings that the customer has made."),
     handler=Handler(

@@ -11,6 +11,7 @@ TOOL = BuiltinTool(
     name="lookup_caller",
     kind="caller_lookup",
     delivery=RetryPolicy.IDEMPOTENT,
+    keeps_promise=False,
     gate=needs_source(KIND),
     definition=define("Looks up who is calling in the business's own records, by the number of the call."),
     handler=Handler(execute=look_up_caller),

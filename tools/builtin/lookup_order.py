@@ -10,6 +10,7 @@ TOOL = BuiltinTool(
     name="lookup_order",
     kind="order_lookup",
     delivery=RetryPolicy.IDEMPOTENT,
+    keeps_promise=False,
     # Offered even without a shop; then it says politely that it can't look.
     gate=always,
     definition=define(

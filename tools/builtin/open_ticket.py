@@ -63,6 +63,7 @@ TOOL = BuiltinTool(
     kind="ticket",
     # No request is sent, and the effect's id is stored on the ticket.
     delivery=RetryPolicy.IDEMPOTENT,
+    keeps_promise=True,
     gate=always,
     definition=define(
         "Opens a support ticket for what can't be settled in this conversation: a disputed charge, trouble with an "

@@ -18,6 +18,7 @@ TOOL = BuiltinTool(
     name="query_knowledge",
     kind="",
     delivery=RetryPolicy.IDEMPOTENT,
+    keeps_promise=False,
     gate=has_articles,
     definition=define("Looks a question up in the business's knowledge base, during the call."),
     handler=Handler(execute=execute, arguments=QuestionArguments),

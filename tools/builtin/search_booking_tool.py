@@ -29,6 +29,7 @@ TOOL = BuiltinTool(
     name="search_booking_tool",
     kind="booking_search",
     delivery=RetryPolicy.IDEMPOTENT,
+    keeps_promise=False,
     gate=switched_on_by("project_attributes_setting_booking_enabled"),
     definition=define(
         "Finds a booking that the customer has already made.",

@@ -36,6 +36,7 @@ TOOL = BuiltinTool(
     name="search_knowledge",
     kind="",
     delivery=RetryPolicy.IDEMPOTENT,
+    keeps_promise=False,
     gate=always,
     definition=define(
         "Looks a question up in the business's own articles. For what the business says nothing of above: how something "

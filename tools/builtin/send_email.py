@@ -38,6 +38,7 @@ TOOL = BuiltinTool(
     name="send_email",
     kind="email",
     delivery=RetryPolicy.ONCE,
+    keeps_promise=True,
     gate=always,
     definition=define(
         "Sends an e-mail to one of the recipients that were approved for the todo.",

@@ -29,6 +29,7 @@ TOOL = BuiltinTool(
     name="send_email_to_caller",
     kind="email",
     delivery=RetryPolicy.ONCE,
+    keeps_promise=True,
     gate=always,
     definition=define(
         "Sends a follow-up e-mail to the caller, at the address that is known of them.",

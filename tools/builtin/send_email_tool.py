@@ -42,6 +42,7 @@ TOOL = BuiltinTool(
     name="send_email_tool",
     kind="email",
     delivery=RetryPolicy.ONCE,
+    keeps_promise=True,
     gate=switched_on_by("project_attributes_setting_email_send_information_enabled"),
     definition=define(
         "Sends the customer an e-mail with information.",

@@ -53,6 +53,7 @@ TOOL = BuiltinTool(
     name="send_kb_article",
     kind="",
     delivery=RetryPolicy.IDEMPOTENT,
+    keeps_promise=False,
     gate=has_articles,
     definition=define("Shows the customer a card with title, excerpt and link of an article that answers them."),
     handler=Handler(execute=execute, arguments=CardArguments),

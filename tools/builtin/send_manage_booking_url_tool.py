@@ -60,6 +60,7 @@ TOOL = BuiltinTool(
     name="send_manage_booking_url_tool",
     kind="sms",
     delivery=RetryPolicy.ONCE,
+    keeps_promise=True,
     gate=switched_on_by("project_attributes_setting_booking_manage_url_enabled"),
     definition=define(
         "Sends the customer a link to view, change or cancel their existing booking.",

@@ -68,6 +68,7 @@ TOOL = BuiltinTool(
     name="send_portal_link",
     kind="sms",
     delivery=RetryPolicy.ONCE,
+    keeps_promise=True,
     gate=always,
     definition=define(
         "Texts the caller a link to their own page: what was said, their bookings, and a chat to go on in writing."

@@ -25,6 +25,7 @@ TOOL = BuiltinTool(
     name="send_sms",
     kind="sms",
     delivery=RetryPolicy.ONCE,
+    keeps_promise=True,
     gate=needs_escalation("message"),
     definition=define("Sends the customer a text message (SMS) at their own number, now."),
     handler=Handler(execute=execute, arguments=TextArguments, repeat_of=repeat_of),

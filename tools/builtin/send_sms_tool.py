@@ -36,6 +36,7 @@ TOOL = BuiltinTool(
     name="send_sms_tool",
     kind="sms",
     delivery=RetryPolicy.ONCE,
+    keeps_promise=True,
     gate=switched_on_by("project_attributes_setting_sms_send_information_enabled"),
     definition=define(
         "Sends the customer a text message (SMS) with information.",

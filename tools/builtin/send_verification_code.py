@@ -11,6 +11,7 @@ TOOL = BuiltinTool(
     name="send_verification_code",
     kind="verification_code",
     delivery=RetryPolicy.ONCE,
+    keeps_promise=False,
     gate=needs_calendar,
     definition=define(
         "Sends a one-time code to the phone number or e-mail address that is on file for the customer, to verify who they are."

@@ -57,6 +57,7 @@ TOOL = BuiltinTool(
     kind="transfer",
     # No request is sent: the signal takes effect in the transaction that sends the reply, so retries are safe.
     delivery=RetryPolicy.IDEMPOTENT,
+    keeps_promise=True,
     gate=all_of(needs_escalation("transfer"), needs_numbers),
     definition=define("Transfers the running call to a person. Say in the same answer to whom."),
     handler=Handler(execute=execute, arguments=TransferArguments, repeat_of=transfer_repeat),

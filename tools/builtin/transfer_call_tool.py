@@ -48,6 +48,7 @@ TOOL = BuiltinTool(
     kind="transfer",
     # No request is sent: the signal takes effect in the transaction that stores the outcome, so retries are safe.
     delivery=RetryPolicy.IDEMPOTENT,
+    keeps_promise=True,
     gate=transfer,
     definition=define(
         "Transfers the running call to a person.",

@@ -11,6 +11,7 @@ TOOL = BuiltinTool(
     name=NAME,
     kind="caller_verification",
     delivery=RetryPolicy.IDEMPOTENT,
+    keeps_promise=False,
     gate=needs_calendar,
     definition=define(
         "Makes sure who the customer is, before what is theirs is told or changed. Says what is needed where it isn't sure yet."

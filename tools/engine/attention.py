@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from projects.models import Project
-from tools.models import Effect, EffectState, Promise, PromiseState
+from tools.models import NOT_SENT, Effect, EffectState, Promise, PromiseState
 
 # A broken promise needs attention for this long.
 ATTENTION_WINDOW = timedelta(days=7)
@@ -20,6 +20,12 @@ def unknown_effects(project: Project) -> QuerySet[Effect]:
 
 
 def recently_broken_promises(project: Project) -> QuerySet[Promise]:
-    """Promises broken within NEWS and not closed since, newest first."""
-    rows = Promise.objects.filter(project_id=project.pk, state=PromiseState.BROKEN)
+    """Promises broken within ATTENTION_WINDOW and not closed since, newest first, without those that were not sent."""
+    rows = Promise.objects.filter(project_id=project.pk, state=PromiseState.BROKEN).exclude(NOT_SENT)
     return rows.filter(closed_at__gt=timezone.now() - ATTENTION_WINDOW).order_by("-closed_at")
+
+
+def recently_unsent_promises(project: Project) -> QuerySet[Promise]:
+    """Promises of messages that stayed in the outbox within ATTENTION_WINDOW, newest first."""
+    rows = Promise.objects.filter(NOT_SENT, project_id=project.pk)
+    return rows.filter(created_at__gt=timezone.now() - ATTENTION_WINDOW).order_by("-created_at")

@@ -42,6 +42,9 @@ class BuiltinTool:
     `kind` groups its effects in the ledger; duplicates are detected within a kind. A tool that only reads our own rows
     has an empty kind and leaves no effect.
 
+    `keeps_promise` is true if its effect keeps a promise to the customer, who relies on it: a text, a booking, a transfer. It
+    is false for an act of the conversation, such as a goodbye or a look-up, which opens no promise and is in no figure.
+
     `handler` executes it: defined in the tool's module, or taken from the service that does the work. `moments` lists
     the triggers it may run on. A tool that only a conversation can act on has no TASK trigger, and a tool with the
     COMMITMENT trigger needs conditions.
@@ -55,6 +58,7 @@ class BuiltinTool:
     name: str
     kind: str
     delivery: RetryPolicy
+    keeps_promise: bool
     gate: Gate
     definition: ToolDefinition
     handler: Handler | None = None

@@ -32,7 +32,8 @@ class CompiledTool:
     """A tool as compiled for one project on one channel. `why_not` is empty if it is offered.
 
     `overrides` is the origin of the same-named tool that it replaces. `parameters` is the JSON Schema of the arguments
-    when a model calls the tool, `section` the instructions for its use.
+    when a model calls the tool, `section` the instructions for its use. `keeps_promise` is false for an act of the
+    conversation.
     """
 
     name: str
@@ -49,6 +50,7 @@ class CompiledTool:
     category: str = ""
     section: str = ""
     parameters: Mapping[str, Any] | None = None
+    keeps_promise: bool = True
 
     @property
     def is_offered(self) -> bool:
@@ -123,6 +125,7 @@ def compile_custom(tool: CurrentTool) -> CompiledTool:
         overrides=BUILT_IN if covered else None,
         moments=tool.definition.runs_in,
         version=tool.version,
+        keeps_promise=tool.definition.keeps_promise,
     )
     if is_called_by_model(compiled):
         return _with_parameters(compiled)
@@ -130,7 +133,8 @@ def compile_custom(tool: CurrentTool) -> CompiledTool:
     if covered and tool.definition.action.type is ActionType.SEND_EVENT:
         # A custom tool that overrides one called by models keeps its own triggers and fires on commitments as well.
         moments = compiled.moments if is_called_by_model(covered) or tool.definition.moments else covered.moments
-        return replace(compiled, kind=covered.kind or compiled.kind, delivery=covered.delivery, moments=moments)
+        covering = replace(compiled, kind=covered.kind or compiled.kind, delivery=covered.delivery, moments=moments)
+        return replace(covering, keeps_promise=covered.keeps_promise and compiled.keeps_promise)
     return compiled
 
 
@@ -183,6 +187,7 @@ def compile_builtin(
         capability=tool.capability or "",
         channels=tool.channels,
         category=tool.category,
+        keeps_promise=tool.keeps_promise,
     )
     return _described(compiled, tool, state, stored) if is_called_by_model(tool) else compiled
 

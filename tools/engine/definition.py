@@ -205,6 +205,8 @@ class ToolDefinition(Part):
     moments: tuple[Trigger, ...] | None = None
     action: Action = Action()
     after_actions: list[AfterActionDefinition] = []
+    # False for an act of the conversation, which opens no promise and is in no figure.
+    keeps_promise: Annotated[bool, Field(strict=True)] = True
     # No attempt is made until a person has approved exactly these arguments.
     requires_approval: Annotated[bool, Field(strict=True)] = False
 

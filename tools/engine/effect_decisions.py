@@ -23,8 +23,16 @@ def reopen(effect: Effect) -> None:
 
 
 def release(effect: Effect, *, by: UUID | None) -> None:
-    """Release a held duplicate: it is planned again and not held a second time. Raises WrongState."""
-    _resolve(effect, by, of=EffectState.HELD, to=EffectState.PLANNED, repeats=None, told="", finished_at=None)
+    """Release a held duplicate, or a message in the outbox: it is planned again and not held a second time.
+
+    Raises WrongState.
+    """
+    again = {"repeats": None, "told": "", "finished_at": None, "deadline_at": None}
+    if effect.is_in_outbox:
+        again |= {"adapter": "", "result": None}
+        _resolve(effect, by, of=EffectState.DONE, to=EffectState.PLANNED, **again)
+    else:
+        _resolve(effect, by, of=EffectState.HELD, to=EffectState.PLANNED, **again)
 
 
 def plan_again(effect: Effect) -> None:

@@ -26,6 +26,7 @@ from tools.engine.execution.outcome import Outcome
 from tools.engine.execution.plan import identify
 from tools.engine.verdicts import Judgement
 from tools.models import Effect, EffectState, Verdict
+from tools.models.effect import EVENT_ADAPTER
 
 # Effects are retried for this long after the first attempt; a later retry would surprise the customer.
 RETRY_WINDOW = timedelta(minutes=15)
@@ -49,11 +50,15 @@ where id = %s and organization_id = %s and state in ('planned', 'sending')
 returning {", ".join(_BEGIN_COLUMNS)}
 """)  # noqa: S608 - names of our own columns
 
-_OUTCOME_COLUMNS = ("state", "result", "told", "error", "request", "http_status", "excerpt", "adapter", "finished_at")
+_OUTCOME_COLUMNS = (
+    *("state", "result", "told", "error", "request", "http_status", "excerpt", "adapter", "acknowledged_at"),
+    "finished_at",
+)
 _STORE = Prepared(f"""
 update tools_effect
 set state = %s, result = %s, told = %s, error = %s, request = coalesce(%s, request), http_status = %s, excerpt = %s,
-    adapter = coalesce(%s, adapter), finished_at = case when %s then statement_timestamp() end
+    adapter = coalesce(%s, adapter), acknowledged_at = case when %s then statement_timestamp() end,
+    finished_at = case when %s then statement_timestamp() end
 where id = %s and organization_id = %s and state in ('planned', 'sending', 'unknown')
 returning {", ".join(_OUTCOME_COLUMNS)}
 """)  # noqa: S608 - names of our own columns
@@ -146,6 +151,7 @@ def store_outcome(effect: Effect, outcome: Outcome, *, state: EffectState) -> bo
         outcome.http_status,
         outcome.excerpt,
         outcome.adapter or None,
+        state == EffectState.DONE and outcome.adapter == EVENT_ADAPTER,
         state not in OPEN,
         effect.pk,
         current_organization_id(),

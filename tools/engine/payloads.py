@@ -29,6 +29,8 @@ HeldBackBy = Annotated[
         "held",
     ],
 ]
+EvidenceName = Annotated[str, Literal["effect", "acknowledged", "delivered", "person", "outbox"]]
+OwnerName = Annotated[str, Literal["tool", "staff"]]
 ToolOrigin = Annotated[str, Literal["built-in", "custom"]]
 
 
@@ -54,6 +56,7 @@ class EffectPayload(TypedDict):
     created_at: Stamp
     started_at: Stamp | None
     accepted_at: Annotated[Stamp | None, "When a tool that answers later took it on."]
+    acknowledged_at: Annotated[Stamp | None, "When the subscriber of its event acknowledged it."]
     finished_at: Stamp | None
     resolved_at: Stamp | None
 
@@ -83,6 +86,8 @@ class PromisePayload(TypedDict):
     tool: Annotated[str | None, "Null when no tool can serve it."]
     effect: Id | None
     state: Annotated[str, PromiseState]
+    evidence: Annotated[EvidenceName | None, "The proof behind the state. `outbox`: not sent, neither kept nor broken."]
+    owner: Annotated[OwnerName | None, "The side that has to act on it. Null once it is closed."]
     reason: str | None
     conversation: Id
     turn: Id
@@ -112,6 +117,7 @@ class ToolPayload(TypedDict):
     moments: list[Annotated[str, Trigger]]
     version: int
     kind: str
+    keeps_promise: Annotated[bool, "False for an act of the conversation, such as a goodbye or a look-up."]
     capability: str | None
     channels: Annotated[list[str], "Those that it is confined to; none for all."]
     category: str | None

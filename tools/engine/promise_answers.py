@@ -9,7 +9,7 @@ from django.db.models.functions import Now
 from jobs.errors import WrongState
 from projects.models import Project
 from tools.engine.hooks import promise_answered
-from tools.models import EffectState, Promise, PromiseState
+from tools.models import EffectState, Evidence, Promise, PromiseOwner, PromiseState
 
 # An effect that isn't over decides by itself; an unknown outcome is resolved on the effect.
 UNFINISHED_STATES = frozenset({EffectState.PLANNED, EffectState.SENDING, EffectState.UNKNOWN})
@@ -53,7 +53,9 @@ def _answer(
     if promise.effect and promise.effect.state in UNFINISHED_STATES:
         raise WrongState("The promise's effect isn't finished yet and decides the outcome.")
     rows = Promise.objects.filter(pk=promise_id, state__in=states)
-    is_answered = rows.update(state=new_state, reason=reason[:MAX_REASON_LENGTH], closed_at=Now()) == 1
+    evidence = Evidence.PERSON if new_state == PromiseState.KEPT else Evidence.NONE
+    changes = {"evidence": evidence, "owner": PromiseOwner.NOBODY, "reason": reason[:MAX_REASON_LENGTH]}
+    is_answered = rows.update(state=new_state, closed_at=Now(), **changes) == 1
     promise.refresh_from_db()
     if not is_answered:
         raise WrongState(f"This promise is already {PromiseState(promise.state).value}.")

@@ -1,4 +1,8 @@
-"""The ledger of promises: the agent's commitments and their outcomes."""
+"""The ledger of promises: the agent's commitments, their outcomes, and the evidence for each.
+
+A promise is kept only by evidence, and is open only with a deadline and an owner. A message that stayed in the outbox keeps
+nothing: its promise is open until its deadline and then broken, as not sent.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +11,20 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from django.db.models import F, Value
-from django.db.models.functions import Concat, Left, Now
+from django.db.models import Case, F, QuerySet, Value, When
+from django.db.models.functions import Concat, Greatest, Left, Now
 
 from jobs.sweep import sweep_tenants
 from tenancy.postgresql.prepared import Prepared
 from tenancy.scope import current_organization_id
 from tenancy.write_batch import insert_rows
-from tools.models import Effect, EffectState, Promise, PromiseState
+from tools.engine.definition import ActionType
+from tools.engine.ledger import needs_approval
+from tools.engine.registry import builtin_tools
+from tools.models import KEEPING, NOT_SENT, Effect, EffectState, Evidence, Promise, PromiseOwner, PromiseState
+
+# Adapter of messages that were only written, because no provider is connected.
+OUTBOX = "outbox"
 
 # Effects are retried for a quarter of an hour; a promise that isn't known to be kept a while after that is overdue.
 TOOL_DEADLINE = timedelta(minutes=20)
@@ -22,17 +32,19 @@ TOOL_DEADLINE = timedelta(minutes=20)
 STAFF_DEADLINE = timedelta(hours=24)
 
 NO_TOOL = "No tool can do this; somebody has to."
+UNHEARD = "Nobody is subscribed to its tool's event; somebody has to do it."
+UNSENT = "It wasn't sent, because no provider is connected. The message is in the outbox."
 LATE = "It was due, and is not known to have happened."
 KEPT_LATE = "It happened late."
 MADE_GOOD = "It was made good."
 _FINAL_STATES = {
-    EffectState.DONE: PromiseState.KEPT,
     EffectState.FAILED: PromiseState.BROKEN,
     EffectState.CANCELLED: PromiseState.WITHDRAWN,
 }
-_SETTLE = Prepared("""
+_CLOSE = Prepared("""
 update tools_promise
-set state = %s, reason = case state when 'open' then %s else %s end, closed_at = statement_timestamp()
+set state = %s, evidence = %s, owner = '', reason = case state when 'open' then %s else %s end,
+    closed_at = statement_timestamp()
 where organization_id = %s and effect_id = %s and (state = 'open' or (%s and state = 'broken'))
 """)
 _OVERDUE = "select distinct organization_id from tools_promise where state = 'open' and due_at <= clock_timestamp()"
@@ -49,51 +61,80 @@ class PromiseSource:
     at: datetime
 
 
+def _is_done_by_handler(effect: Effect) -> bool:
+    """True if the effect's own end is evidence. An event without a handler counts when it was acknowledged."""
+    if effect.definition.get("action", {}).get("type", ActionType.SEND_EVENT) != ActionType.SEND_EVENT:
+        return True
+    built_in = builtin_tools().get(effect.tool)
+    return built_in is not None and built_in.handler is not None
+
+
+def evidence_of(effect: Effect) -> Evidence:
+    """The evidence that an effect's end gives for its promises.
+
+    An event that no handler takes proves nothing until a subscriber acknowledges it.
+    """
+    if effect.state != EffectState.DONE:
+        return Evidence.NONE
+    if effect.resolved_at is not None and effect.resolved_at == effect.finished_at:
+        # A person ended it: by answering that it happened, or by doing it.
+        return Evidence.PERSON
+    if effect.is_in_outbox:
+        return Evidence.OUTBOX
+    if effect.acknowledged_at is not None:
+        return Evidence.ACKNOWLEDGED
+    return Evidence.EFFECT if _is_done_by_handler(effect) else Evidence.NONE
+
+
 def open_promises(effects: Iterable[Effect], *, source: PromiseSource) -> list[Promise]:
     """Open one promise per planned effect, in the transaction that plans it."""
-    return insert_rows(
-        _build_promise(
-            source,
-            effect.quote,
-            tool=effect.tool,
-            effect=effect,
-            due_at=source.at + TOOL_DEADLINE,
-        )
-        for effect in effects
-    )
+    return insert_rows(_build_effect_promise(source, effect) for effect in effects)
 
 
 def open_unsupported_promises(quotes: Sequence[str], *, source: PromiseSource, reason: str = NO_TOOL) -> list[Promise]:
-    """Open promises that no tool supports, or for which no tool was decided on: staff keeps or withdraws them."""
-    return insert_rows(
-        _build_promise(source, quote, due_at=source.at + STAFF_DEADLINE, reason=reason[:300]) for quote in quotes
-    )
+    """Open promises that no tool supports, for which no tool was decided on, or whose event nobody is subscribed to:
+    staff keeps or withdraws them.
+    """
+    return insert_rows(_build_staff_promise(source, quote, reason=reason[:300]) for quote in quotes)
 
 
 def extend_deadlines(effect: Effect) -> None:
-    """Extend the effect's open promises to the deadline for people: the effect needs approval first."""
-    Promise.objects.filter(effect=effect, state=PromiseState.OPEN).update(due_at=F("created_at") + STAFF_DEADLINE)
+    """Give the effect's open promises to staff, with the deadline for people: the effect needs approval first."""
+    rows = Promise.objects.filter(effect=effect, state=PromiseState.OPEN)
+    rows.update(owner=PromiseOwner.STAFF, due_at=F("created_at") + STAFF_DEADLINE)
 
 
 def break_promises(effect: Effect, *, reason: str) -> None:
     """Break the open promises of an effect that will not be started."""
     rows = Promise.objects.filter(effect=effect, state=PromiseState.OPEN)
-    rows.update(state=PromiseState.BROKEN, reason=reason[:300], closed_at=Now())
+    rows.update(state=PromiseState.BROKEN, owner=PromiseOwner.NOBODY, reason=reason[:300], closed_at=Now())
+
+
+def keep_promise(promise_id: UUID, *, evidence: Evidence, reason: str) -> bool:
+    """Keep an open or broken promise, or note that it was not sent. Return False if nothing changed.
+
+    Other evidence than that of a thing that happened keeps nothing.
+    """
+    rows = Promise.objects.filter(pk=promise_id, state__in=(PromiseState.OPEN, PromiseState.BROKEN))
+    if evidence == Evidence.OUTBOX:
+        return _note_not_sent(rows) == 1
+    if evidence not in KEEPING:
+        return False
+    changes = {"evidence": evidence, "owner": PromiseOwner.NOBODY, "reason": reason[:300]}
+    return rows.update(state=PromiseState.KEPT, closed_at=Now(), **changes) == 1
 
 
 def close_promise(promise_id: UUID, *, state: PromiseState, reason: str) -> bool:
-    """Close an open promise; a broken one may still be kept, late. Return False if it was closed already."""
-    states = [PromiseState.OPEN, *([PromiseState.BROKEN] if state == PromiseState.KEPT else [])]
-    rows = Promise.objects.filter(pk=promise_id, state__in=states)
-    return rows.update(state=state, reason=reason[:300], closed_at=Now()) == 1
+    """Break or withdraw an open promise. Return False if it was closed already."""
+    rows = Promise.objects.filter(pk=promise_id, state=PromiseState.OPEN)
+    changes = {"evidence": Evidence.NONE, "owner": PromiseOwner.NOBODY, "reason": reason[:300]}
+    return rows.update(state=state, closed_at=Now(), **changes) == 1
 
 
 def identical_promises(promise_id: UUID) -> list[UUID]:
-    """The promise and the others of its conversation with the same quote that no effect serves."""
+    """The promise and the others of its conversation with the same quote and tool."""
     promise = Promise.objects.get(pk=promise_id)
-    identical = Promise.objects.filter(
-        conversation_id=promise.conversation_id, quote=promise.quote, effect=None, tool=promise.tool
-    )
+    identical = Promise.objects.filter(conversation_id=promise.conversation_id, quote=promise.quote, tool=promise.tool)
     return [promise.pk, *identical.exclude(pk=promise.pk).values_list("pk", flat=True)]
 
 
@@ -104,19 +145,24 @@ def note_made_good(promise_id: UUID) -> None:
 
 
 def settle_promises(effect: Effect) -> None:
-    """Update an effect's promises in the transaction that changes its state.
+    """Settle an effect's promises in the transaction that changes its state.
 
-    Done keeps them, including broken ones; failed breaks them; cancelled withdraws them. Promises of a held effect move
-    to the effect it duplicates. Any other state changes nothing: with an unknown outcome they stay open until it is
-    resolved or they are overdue.
+    Done keeps them if there is evidence, also broken ones; failed breaks them; cancelled withdraws them. Promises of a
+    held effect move to the effect it duplicates. In any other state they stay open: an effect on its way owns them, and
+    staff owns those whose outcome is unknown.
     """
     if effect.state == EffectState.HELD and effect.repeats is not None:
         Promise.objects.filter(effect=effect, state=PromiseState.OPEN).update(effect_id=effect.repeats)
         effect = Effect.objects.get(pk=effect.repeats)
-    if (end := _FINAL_STATES.get(EffectState(effect.state))) is None:
-        return
-    is_kept = end == PromiseState.KEPT
-    _SETTLE(end.value, effect.error[:300], KEPT_LATE, current_organization_id(), effect.pk, is_kept)
+    state, evidence = EffectState(effect.state), evidence_of(effect)
+    if evidence == Evidence.OUTBOX:
+        _note_not_sent(Promise.objects.filter(effect=effect, state__in=(PromiseState.OPEN, PromiseState.BROKEN)))
+    elif evidence in KEEPING:
+        _close(effect, PromiseState.KEPT, evidence)
+    elif state in _FINAL_STATES:
+        _close(effect, _FINAL_STATES[state], Evidence.NONE)
+    else:
+        Promise.objects.filter(effect=effect, state=PromiseState.OPEN).update(owner=_owner_of(effect))
 
 
 def break_overdue_promises() -> None:
@@ -126,7 +172,37 @@ def break_overdue_promises() -> None:
 
 def _break_overdue() -> None:
     overdue = Promise.objects.filter(state=PromiseState.OPEN, due_at__lte=Now())
-    overdue.update(state=PromiseState.BROKEN, reason=LATE, closed_at=Now())
+    reason = Case(When(NOT_SENT, then=Value(UNSENT)), default=Value(LATE))
+    overdue.update(state=PromiseState.BROKEN, owner=PromiseOwner.NOBODY, reason=reason, closed_at=Now())
+
+
+def _close(effect: Effect, state: PromiseState, evidence: Evidence) -> None:
+    is_kept = state == PromiseState.KEPT
+    where = current_organization_id(), effect.pk, is_kept
+    _CLOSE(state.value, evidence.value, effect.error[:300], KEPT_LATE, *where)
+
+
+def _note_not_sent(promises: QuerySet[Promise]) -> int:
+    """Record that the messages of these promises stayed in the outbox. Staff has the deadline for people to send them."""
+    owner = Case(When(state=PromiseState.OPEN, then=Value(PromiseOwner.STAFF)), default=Value(PromiseOwner.NOBODY))
+    due_at = Greatest("due_at", F("created_at") + STAFF_DEADLINE)
+    return promises.update(evidence=Evidence.OUTBOX, owner=owner, reason=UNSENT, due_at=due_at)
+
+
+def _owner_of(effect: Effect) -> PromiseOwner:
+    is_waiting = effect.state == EffectState.PLANNED and needs_approval(effect)
+    is_on_its_way = effect.state in (EffectState.PLANNED, EffectState.SENDING) and not is_waiting
+    return PromiseOwner.TOOL if is_on_its_way else PromiseOwner.STAFF
+
+
+def _build_effect_promise(source: PromiseSource, effect: Effect) -> Promise:
+    due_at = source.at + TOOL_DEADLINE
+    return _build_promise(source, effect.quote, due_at=due_at, owner=PromiseOwner.TOOL, tool=effect.tool, effect=effect)
+
+
+def _build_staff_promise(source: PromiseSource, quote: str, *, reason: str) -> Promise:
+    due_at = source.at + STAFF_DEADLINE
+    return _build_promise(source, quote, due_at=due_at, owner=PromiseOwner.STAFF, reason=reason)
 
 
 def _build_promise(source: PromiseSource, quote: str, *, due_at: datetime, **fields: object) -> Promise:

@@ -119,7 +119,7 @@ TRANSPORT_KINDS = frozenset(action.removeprefix("send_") for action in ActionTyp
 def unbacked_claims(judgements: Iterable[Judgement], *, conversation_id: UUID) -> list[Judgement]:
     """The "completed" verdicts without an effect of that kind in the conversation, done or under way.
 
-    A custom tool's claim needs an effect of that very tool.
+    A custom tool's claim needs an effect of that very tool. A message in the outbox backs no claim.
     """
     claims = [judgement for judgement in judgements if judgement.rule == Rule.COMPLETED]
     if not claims:
@@ -127,7 +127,7 @@ def unbacked_claims(judgements: Iterable[Judgement], *, conversation_id: UUID) -
     done = Effect.objects.filter(
         conversation_id=conversation_id, kind__in={claim.tool.kind for claim in claims}, state__in=BACKING_STATES
     )
-    backed = {_claim_key(kind, tool) for kind, tool in done.values_list("kind", "tool")}
+    backed = {_claim_key(effect.kind, effect.tool) for effect in done if not effect.is_in_outbox}
     return [claim for claim in claims if _claim_key(claim.tool.kind, claim.tool.name) not in backed]
 
 

@@ -14,11 +14,14 @@ from tools.models.desk import (
 )
 from tools.models.effect import AfterAction, AfterActionState, Effect, EffectOrigin, EffectState
 from tools.models.platform import PlatformDefinition
-from tools.models.promise import Promise, PromiseState
+from tools.models.promise import KEEPING, NOT_SENT, Evidence, Promise, PromiseOwner, PromiseState
+from tools.models.subscription import DeliveryState, EventSubscription, SubscriptionTarget
 from tools.models.verdict import Verdict
 from tools.models.verification import Verification, VerificationCode
 
 __all__ = [
+    "KEEPING",
+    "NOT_SENT",
     "AfterAction",
     "AfterActionState",
     "Booking",
@@ -26,18 +29,23 @@ __all__ = [
     "BookingState",
     "CustomTool",
     "CustomToolVersion",
+    "DeliveryState",
     "Effect",
     "EffectOrigin",
     "EffectState",
     "Escalation",
     "EscalationState",
+    "EventSubscription",
+    "Evidence",
     "KeptCase",
     "OperatorNotice",
     "PlatformDefinition",
     "Promise",
+    "PromiseOwner",
     "PromiseState",
     "Resource",
     "ResourceKind",
+    "SubscriptionTarget",
     "Ticket",
     "TicketChange",
     "TicketPriority",

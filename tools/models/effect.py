@@ -25,10 +25,13 @@ class EffectOrigin(models.TextChoices):
     LIVE = "live", "A call inside a live conversation"
     TODO = "todo", "A todo that staff approved"
     BOOK = "book", "A change in the booking book"
+    EVENT = "event", "An event sent to the conversation through the API"
 
 
 # The adapter of messages without a service.
 OUTBOX = "outbox"
+# The adapter that delivers events to their subscribers. Its success is the subscriber's acknowledgment.
+EVENT_ADAPTER = "event"
 
 
 class Effect(TenantModel):
@@ -70,6 +73,7 @@ class Effect(TenantModel):
     # Digest of the token with which a tool that answers later calls back.
     callback_hash = models.CharField(max_length=64, blank=True)
     accepted_at = models.DateTimeField(null=True, help_text="when the tool took it on, to answer later")
+    acknowledged_at = models.DateTimeField(null=True, help_text="when the subscriber of its event acknowledged it")
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)

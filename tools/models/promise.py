@@ -14,8 +14,38 @@ class PromiseState(models.TextChoices):
     WITHDRAWN = "withdrawn", "Withdrawn: it was taken back, or no longer wanted"
 
 
+class Evidence(models.TextChoices):
+    """The proof behind a promise's state. All but the outbox keep a promise."""
+
+    NONE = "", "None"
+    EFFECT = "effect", "Effect: a tool did it"
+    ACKNOWLEDGED = "acknowledged", "Acknowledged: a subscriber of the event took it on"
+    DELIVERED = "delivered", "Delivered: the channel sent a receipt"
+    PERSON = "person", "Person: somebody says that it happened"
+    OUTBOX = "outbox", "Outbox: the message is written and was not sent"
+
+
+# Evidence that something happened.
+KEEPING = (Evidence.EFFECT, Evidence.ACKNOWLEDGED, Evidence.DELIVERED, Evidence.PERSON)
+
+
+class PromiseOwner(models.TextChoices):
+    """The side that has to act on an open promise. A closed one has no owner."""
+
+    TOOL = "tool", "Tool: its effect is on the way"
+    STAFF = "staff", "Staff: a person has to act"
+    NOBODY = "", "Nobody: it is closed"
+
+
+# Promises whose message stayed in the outbox. They are a figure of their own, neither kept nor broken.
+NOT_SENT = models.Q(evidence=Evidence.OUTBOX)
+
+
 class Promise(TenantModel):
-    """One commitment found in a reply: its exact words, and the tool and effect that serve it, if any."""
+    """One commitment found in a reply: its exact words, and the tool and effect that serve it, if any.
+
+    The database refuses a kept promise without evidence, and an open one without an owner.
+    """
 
     project_id = models.UUIDField()
     conversation_id = models.UUIDField()
@@ -26,14 +56,29 @@ class Promise(TenantModel):
     effect = TenantForeignKey("tools.Effect", null=True, related_name="promises")
     due_at = models.DateTimeField()
     state = models.CharField(max_length=10, choices=PromiseState.choices, default=PromiseState.OPEN)
+    evidence = models.CharField(max_length=12, choices=Evidence.choices, blank=True, default=Evidence.NONE)
+    owner = models.CharField(max_length=5, choices=PromiseOwner.choices, blank=True, default=PromiseOwner.TOOL)
     reason = models.CharField(max_length=300, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     closed_at = models.DateTimeField(null=True)
 
     class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=(models.Q(state=PromiseState.KEPT) & models.Q(evidence__in=KEEPING))
+                | (~models.Q(state=PromiseState.KEPT) & models.Q(evidence__in=(Evidence.NONE, Evidence.OUTBOX))),
+                name="kept_by_evidence",
+            ),
+            models.CheckConstraint(
+                condition=(models.Q(state=PromiseState.OPEN) & ~models.Q(owner=PromiseOwner.NOBODY))
+                | (~models.Q(state=PromiseState.OPEN) & models.Q(owner=PromiseOwner.NOBODY)),
+                name="open_has_an_owner",
+            ),
+        ]
         indexes = [
             models.Index(fields=["organization", "turn_id"], name="promise_turn"),
             models.Index(fields=["organization", "effect"], name="promise_effect"),
+            models.Index(fields=["organization", "conversation_id", "-created_at"], name="promise_conversation"),
             models.Index(fields=["organization", "project_id", "state", "-created_at"], name="promise_project"),
             models.Index(fields=["due_at"], condition=models.Q(state="open"), name="promise_due"),
             models.Index(fields=["closed_at"], condition=models.Q(state="broken"), name="promise_broken"),

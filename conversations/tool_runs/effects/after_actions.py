@@ -7,11 +7,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import cast
+from uuid import UUID
 
 from conversations.followups.proactive import say_proactively
 from conversations.followups.waits import end_wait
 from conversations.live.event_log import ConversationLog
 from conversations.models import Persona, PromptSection, WaitOutcome
+from conversations.models.event import UrgentSource
 from conversations.tool_runs.effects.argument_extraction import ExtractionTask, apply_instruction
 from conversations.tool_runs.effects.outcome_events import OUTCOMES, sentence_of
 from conversations.turns.customer_fields import MAX_VALUE, NORMALIZERS, RefusedValue
@@ -130,26 +132,33 @@ def fail_after_actions(log: ConversationLog, effect: Effect, reason: str) -> Non
 
 def _send_urgent_message(log: ConversationLog, effect: Effect, prepared: PreparedAction, config: AgentConfig) -> None:
     """Tell the agent. The first message ends the wait."""
-    _tell(log, effect, prepared.value)
+    # Without a message of the business's own, it is the tool's result.
+    is_own = bool(prepared.row.options.get("message"))
+    _tell(log, effect, prepared.value, source=UrgentSource.BUSINESS if is_own else UrgentSource.TOOL)
 
 
-def _tell(log: ConversationLog, effect: Effect, text: str) -> None:
+def _tell(log: ConversationLog, effect: Effect, text: str, *, source: UrgentSource = UrgentSource.TOOL) -> None:
     outcome = OUTCOMES.get(EffectState(effect.state), WaitOutcome.FAILURE)
-    if not end_wait(log, effect.pk, outcome=outcome, told=text):
-        say_proactively(log, text, {"effect": str(effect.pk)})
+    if not end_wait(log, effect.pk, outcome=outcome, told=text, source=source):
+        say_proactively(log, text, {"effect": str(effect.pk)}, source=source)
 
 
 def _set_persona_attribute(log: ConversationLog, effect: Effect, prepared: PreparedAction, config: AgentConfig) -> None:
-    attribute = _store_attribute(log.conversation.persona, prepared, config)
+    attribute = _store_attribute(log.conversation.persona, prepared, config, conversation_id=log.conversation.pk)
     log.add_event(SET_PERSONA_ATTRIBUTE, payload={"attribute": attribute, "effect": str(effect.pk)})
 
 
-def _store_attribute(persona: Persona, prepared: PreparedAction, config: AgentConfig) -> str:
-    """Set the customer's field, and return its name. Raises RefusedValue."""
+def _store_attribute(
+    persona: Persona, prepared: PreparedAction, config: AgentConfig, *, conversation_id: UUID | None = None
+) -> str:
+    """Set the field of the customer, or of the conversation by its scope, and return its name. Raises RefusedValue."""
     options = cast(PersonaAttributeOptions, _options(prepared.row))
     value = _normalized(options.attribute, prepared.value, config)
     if options.attribute not in CONTACT_FIELDS or not _instruction_of(prepared.row):
-        give_fields(persona, {options.attribute: value})
+        is_of_conversation = options.attribute in config.conversation_fields
+        give_fields(
+            persona, {options.attribute: value}, conversation_id=conversation_id if is_of_conversation else None
+        )
     elif not set_observed_field(persona, options.attribute, value):
         raise RefusedValue(
             f"{options.attribute} has another value, which only the customer, staff or the API replaces, not what a model reads."

@@ -11,9 +11,10 @@ from django.utils import timezone
 from conversations.common.business_hours import working_status
 from conversations.common.contacts import contact_from_fields
 from conversations.common.place import place_in
+from conversations.common.queries import read_fields
 from conversations.context.summaries import summary_before
 from conversations.context.transcript import as_line, read_transcript
-from conversations.models import Conversation, Message, PersonaField, Turn
+from conversations.models import Conversation, Message, Turn
 from conversations.tool_runs.effects.outcome_events import conversation_of
 from jobs.models import LIVE, Job
 from llm.types import ModelSpec
@@ -55,7 +56,7 @@ def load_effect_context(effect_id: UUID) -> EffectContext:
     config = conversation.project.agent_version.config
     # Checked before the fields are read: an observer that finishes in between has written them.
     is_observed = not _observers(effect, conversation).exists()
-    fields = {field.key: field.value for field in PersonaField.objects.filter(persona_id=conversation.persona_id)}
+    fields = {field.key: field.value for field in read_fields(conversation, config)}
     contact = contact_from_fields(conversation.persona_id, fields)
     place = place_in(conversation, config=config, contact=contact, turn_id=effect.turn_id)
     rules = RuleInput(effect, conversation.project, conversation.channel, conversation.persona_id)

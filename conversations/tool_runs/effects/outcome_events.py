@@ -10,7 +10,7 @@ from conversations.followups.proactive import say_proactively
 from conversations.followups.waits import end_wait
 from conversations.live.event_log import ConversationLog, lock_conversation
 from conversations.models import Event, WaitOutcome
-from conversations.models.event import URGENT
+from conversations.models.event import URGENT, UrgentSource
 from tools.engine import ledger
 from tools.engine.definition import ActionType, ToolDefinition
 from tools.engine.execution.run import definition_of
@@ -32,9 +32,10 @@ OUTCOMES = {EffectState.DONE: WaitOutcome.RESULT, EffectState.HELD: WaitOutcome.
 def tell_end(log: ConversationLog, effect: Effect) -> None:
     """Tell the agent once how the effect ended: through the wait for it, or proactively if it has to be said."""
     outcome = OUTCOMES.get(EffectState(effect.state), WaitOutcome.FAILURE)
-    is_told = end_wait(log, effect.pk, outcome=outcome, told=sentence_of(effect))
+    told, source = sentence_of(effect), _source_of(effect)
+    is_told = end_wait(log, effect.pk, outcome=outcome, told=told, source=source)
     if not is_told and (_has_to_be_said(effect) or _is_revision(log, effect)):
-        say_proactively(log, sentence_of(effect), {"effect": str(effect.pk)})
+        say_proactively(log, told, {"effect": str(effect.pk)}, source=source)
 
 
 def sentence_of(effect: Effect) -> str:
@@ -44,6 +45,14 @@ def sentence_of(effect: Effect) -> str:
     if effect.state == EffectState.DONE:
         return effect.told or f"{effect.tool} was done."
     return effect.told or f"{effect.tool} was not done: {effect.error}"
+
+
+def _source_of(effect: Effect) -> UrgentSource:
+    """The business for a tool that is a fixed message of its own; the tool for every result."""
+    definition = definition_or_none(effect) if effect.state == EffectState.DONE else None
+    action = definition.action if definition is not None else None
+    is_own = action is not None and action.type is ActionType.SEND_URGENT_MESSAGE and action.urgent_message.message
+    return UrgentSource.BUSINESS if is_own else UrgentSource.TOOL
 
 
 def is_callback_job(key: str, *, attempt: int | None = None) -> bool:

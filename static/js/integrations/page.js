@@ -1,8 +1,10 @@
-// Integrations: disconnect dialog, and tests without leaving the page.
+// Integrations: dialogs, copying of a new secret, and tests without leaving the page.
 import { h, icon } from "../dom.js";
+import { bindCopying } from "../people/copying.js";
 import { bindDialogs } from "../people/dialogs.js";
 
 bindDialogs();
+bindCopying();
 for (const form of document.querySelectorAll("[data-trial]")) {
   form.addEventListener("submit", (event) => {
     event.preventDefault();

@@ -58,6 +58,7 @@ const FIELDS = [
   "moments",
   "action",
   "after_actions",
+  "keeps_promise",
   "requires_approval",
 ];
 const PARTS = [

@@ -95,6 +95,10 @@ export class DefinitionForm {
         }),
       ],
       type !== "send_event" && afterActions(fields, definition),
+      fields.check("Act of the conversation", ["keeps_promise"], {
+        hint: "Such as a goodbye or a look-up. It opens no promise and is in no figure.",
+        on: false,
+      }),
       fields.check("Require approval", ["requires_approval"], {
         hint: "Each use becomes a todo and runs once approved.",
       }),

@@ -83,7 +83,8 @@ export class Fields {
     );
   }
 
-  check(label, path, { hint } = {}) {
+  /** A checkbox that writes the value `on`, and nothing when it is cleared. */
+  check(label, path, { hint, on = true } = {}) {
     const id = this.id();
     return h(
       "div",
@@ -96,9 +97,9 @@ export class Fields {
           type: "checkbox",
           class: "form-check-input",
           "data-path": path.join("."),
-          checked: this.at(path) === true,
+          checked: this.at(path) === on,
           disabled: !this.canEdit,
-          onchange: (event) => (this.put(path, event.target.checked || undefined), this.changed(false)),
+          onchange: (event) => (this.put(path, event.target.checked ? on : undefined), this.changed(false)),
         }),
         h("span", { class: "form-check-label" }, label),
       ),

@@ -49,6 +49,12 @@ def test_entries_keep_the_order_of_the_form(owner: Settings) -> None:
     assert titles == ["Running late", "Deposits", "Asking for a person", "Allergies"]
 
 
+def test_the_scope_of_each_observed_field_can_be_chosen(owner: Settings) -> None:
+    owner.change("fields", observer_fields__0__scope="customer", observer_fields__3__scope="conversation")
+    scopes = {field["key"]: field["scope"] for field in owner.document["observer_fields"]}
+    assert (scopes["date"], scopes["time"], scopes["diet"]) == ("customer", "conversation", "conversation")
+
+
 def test_a_form_can_be_packed_into_one_field(owner: Settings) -> None:
     """Thirty scenarios exceed the number of fields allowed in a request."""
     steps = [[f"scenarios.{i}.steps.{j}.text", f"Step {j}"] for i in range(30) for j in range(20)]
@@ -87,6 +93,7 @@ def test_a_malformed_form_is_refused_without_an_error(junk: str, owner: Settings
         ("behaviour", "quiet_hours.1", "21:00", "Enter two different times"),
         ("fields", "observer_fields.0.key", "Party Size", "Use a name like party_size"),
         ("fields", "observer_fields.0.key", "time", "time appears twice"),
+        ("fields", "observer_fields.0.key", "phone", "phone always belongs to the customer"),
         ("models", "model_base_url", "http://10.0.0.1/v1", "inside a private network (10.0.0.1). Use a public URL"),
     ],
 )

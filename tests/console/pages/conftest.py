@@ -21,6 +21,10 @@ from tests.conftest import Tenant
 from tools.models import Effect, EffectState, Promise, PromiseState
 
 _numbers = count()
+# What the database asks of a promise in a state.
+PROOF = {
+    state: {"owner": "", "evidence": "effect" if state == "kept" else ""} for state in ("kept", "broken", "withdrawn")
+}
 
 
 def browser(user: User) -> Client:
@@ -66,6 +70,14 @@ def talk(
             Message.objects.filter(pk=message.pk).update(created_at=at)
         Conversation.objects.filter(pk=row.pk).update(created_at=at, updated_at=at)
         row.refresh_from_db()
+    return row
+
+
+def playground(tenant: Tenant, *words: str) -> Conversation:
+    """A conversation in which a member plays the customer."""
+    row = talk(tenant, *(words or ("Hi",)), guest="colleague")
+    with tenant.tx():
+        Conversation.objects.filter(pk=row.pk).update(metadata={"playground": True})
     return row
 
 
@@ -145,7 +157,7 @@ def add_promise(
             message_id=message.pk,
             quote=quote,
             state=state,
-            **{"due_at": at + timedelta(minutes=15)} | fields,
+            **{"due_at": at + timedelta(minutes=15)} | PROOF.get(state.value, {}) | fields,
             **{} if state is PromiseState.OPEN or "closed_at" in fields else {"closed_at": at + timedelta(seconds=2)},
         )
         Promise.objects.filter(pk=promise.pk).update(created_at=at)

@@ -19,7 +19,7 @@ from projects.models import Role, User
 from projects.models.widget import Widget
 from tenancy.scope import tenant_tx
 from tests.conftest import Tenant, member_of
-from tests.console.pages.conftest import add_effect, add_promise, browser, talk
+from tests.console.pages.conftest import add_effect, add_promise, browser, playground, talk
 from tools.models import EffectState, PromiseState
 
 
@@ -174,6 +174,24 @@ def test_unknown_effects_and_broken_promises_need_attention(owner: Client, tenan
     assert "Promise broken: “I’ll call you back.”" in text
     for page, state in (("effects", "unknown"), ("promises", "broken")):
         assert f'href="{reverse(page, args=[tenant.project.slug])}?state={state}"' in text
+
+
+def test_promises_that_were_not_sent_need_a_provider(owner: Client, tenant: Tenant) -> None:
+    row = talk(tenant, "Hi")
+    for state in (PromiseState.OPEN, PromiseState.BROKEN):
+        add_promise(tenant, row, state=state, evidence="outbox")
+    response = owner.get(url_of(tenant))
+    text = response.content.decode()
+    assert "2 promises weren’t sent. Connect a provider." in text
+    assert f'href="{reverse("promises", args=[tenant.project.slug])}?state=not_sent"' in text
+    assert response.context["matters_count"] == 2
+
+
+def test_promises_of_test_conversations_need_no_attention(owner: Client, tenant: Tenant) -> None:
+    row = playground(tenant)
+    add_promise(tenant, row, state=PromiseState.BROKEN)
+    add_promise(tenant, row, evidence="outbox")
+    assert owner.get(url_of(tenant)).context["matters_count"] == 0
 
 
 def test_promises_broken_long_ago_are_not_listed(owner: Client, tenant: Tenant) -> None:

@@ -11,6 +11,7 @@ from jobs.models import Job
 from projects.agents.services import create_project
 from tests.conftest import Tenant
 from tests.console.pages.conftest import add_effect, browser, talk
+from tests.tools.messaging.conftest import connect_twilio
 from tools.models import AfterAction, AfterActionState, Effect, EffectState
 
 OUTBOX = {"adapter": "outbox", "result": {"outbox": True}, "request": {"to": "+393475550142", "text": "See you Friday"}}
@@ -54,6 +55,18 @@ def test_an_outbox_effect_shows_as_not_sent(owner: Client, tenant: Tenant) -> No
     text = owner.get(url_of(tenant, effect)).content.decode()
     assert "Unsent request" in text
     assert "See you Friday" in text
+
+
+def test_a_message_in_the_outbox_can_be_sent_once_a_service_is_connected(owner: Client, tenant: Tenant) -> None:
+    effect = add_effect(tenant, talk(tenant, "Hi"), **OUTBOX)
+    assert "Send now" not in owner.get(url_of(tenant, effect)).content.decode()
+    connect_twilio(tenant, "https://api.twilio.com")
+    assert "Send now" in owner.get(url_of(tenant, effect)).content.decode()
+    text = owner.post(url_of(tenant, effect), {"answer": "release"}, follow=True).content.decode()
+    assert "Released. Running now." in text
+    with tenant.tx():
+        effect.refresh_from_db()
+    assert effect.state == EffectState.PLANNED
 
 
 def test_an_effect_shows_that_it_needs_approval(owner: Client, tenant: Tenant) -> None:

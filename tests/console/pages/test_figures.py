@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -13,10 +14,12 @@ from django.utils import timezone
 from console.dashboard import metrics_cache
 from console.dashboard.charts import Series, lines, nice_top, stacked
 from console.dashboard.metrics import Figures, last_days, project_figures
+from console.dashboard.stats import stats_of
 from conversations.models import Channel, Freshness, Turn
 from jobs.models import ModelCall
 from tests.conftest import Tenant
-from tests.console.pages.conftest import add_turn, talk
+from tests.console.pages.conftest import add_effect, add_promise, add_turn, playground, talk
+from tools.models import PromiseState
 
 
 def figures_of(tenant: Tenant, *, now: datetime | None = None) -> Figures:
@@ -91,6 +94,48 @@ def test_cost_is_unknown_until_a_model_has_a_price(tenant: Tenant) -> None:
     assert figures_of(tenant).now.cost is None
     call(Decimal("0.25"))
     assert figures_of(tenant).now.cost == Decimal("0.25")
+
+
+def test_metrics_exclude_test_conversations(tenant: Tenant, failed_job: Callable[..., Any]) -> None:
+    """Their turns, messages, failures and promises; their cost stands apart."""
+    row = playground(tenant, "Hi", "Still there?")
+    add_promise(tenant, row, state=PromiseState.KEPT)
+    failed_job(conversation=row)
+    with tenant.tx():
+        now = timezone.now()
+        ModelCall.objects.create(
+            project=tenant.project,
+            subject_id=row.pk,
+            skill="reply",
+            model="m",
+            messages=[],
+            started_at=now,
+            total_ms=1,
+            cost=Decimal("0.25"),
+        )
+    figures = figures_of(tenant)
+    assert figures.is_empty
+    assert (figures.now.turns.count, figures.now.conversations, figures.now.failed_jobs) == (0, 0, 0)
+    assert (figures.now.cost, figures.now.test_cost) == (None, Decimal("0.25"))
+    assert (figures.promises.made, sum(day.count for day in figures.days)) == (0, 0)
+
+
+def test_a_failed_effect_job_of_a_test_conversation_is_in_no_figure(
+    tenant: Tenant, failed_job: Callable[..., Any]
+) -> None:
+    """The subject of the job is the effect."""
+    failed_job(lane="effect", conversation=add_effect(tenant, playground(tenant)))
+    failed_job(lane="effect", conversation=add_effect(tenant, talk(tenant, "Hi")))
+    assert figures_of(tenant).now.failed_jobs == 1
+
+
+def test_the_home_page_shows_the_share_of_kept_promises_and_those_not_sent_apart(tenant: Tenant) -> None:
+    row = talk(tenant, "Hi")
+    for state in (PromiseState.KEPT, PromiseState.KEPT, PromiseState.KEPT, PromiseState.BROKEN, PromiseState.WITHDRAWN):
+        add_promise(tenant, row, state=state)
+    add_promise(tenant, row, evidence="outbox", owner="staff")
+    [kept] = [stat for stat in stats_of(figures_of(tenant)) if stat.label == "Promises kept"]
+    assert (kept.value, kept.unit, kept.beneath) == ("75.0", "%", "1 not sent, 1 needs an owner")
 
 
 def test_metrics_exclude_other_tenants(tenant: Tenant, stranger: Tenant) -> None:

@@ -140,6 +140,16 @@ def test_a_fact_from_an_earlier_conversation_says_so(owner: Client, tenant: Tena
     assert "from an earlier conversation" in owner.get(one_url(tenant, row)).content.decode()
 
 
+def test_a_fact_of_another_visit_is_not_shown(owner: Client, tenant: Tenant) -> None:
+    row, other = talk(tenant, "Hi"), talk(tenant, "Hi again")
+    with tenant.tx():
+        for conversation, day in ((row, "on Friday"), (other, "on Sunday")):
+            field = {"key": "date", "value": day, "strength": Strength.STATED, "conversation": conversation}
+            PersonaField.objects.create(persona_id=row.persona_id, **field)
+    text = owner.get(one_url(tenant, row)).content.decode()
+    assert ("on Friday" in text, "on Sunday" in text) == (True, False)
+
+
 def test_a_conversation_opens_in_the_inspector(owner: Client, tenant: Tenant) -> None:
     row = talk(tenant, "Hi")
     inspector = reverse("playground", args=[tenant.project.slug])

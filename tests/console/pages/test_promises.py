@@ -15,7 +15,8 @@ from conversations.models import Channel
 from jobs.errors import WrongState
 from tests.concurrent import meanwhile
 from tests.conftest import Tenant
-from tests.console.pages.conftest import add_effect, add_promise, browser, talk
+from tests.console.pages.conftest import add_effect, add_promise, browser, playground, talk
+from todos.models import Todo, TodoSource, TodoStatus
 from tools.engine.promise_answers import mark_kept, withdraw_promise
 from tools.models import EffectState, Promise, PromiseState
 
@@ -72,13 +73,16 @@ def test_a_promise_with_an_unknown_outcome_asks_for_an_answer(owner: Client, ten
 @pytest.mark.parametrize(
     ("query", "found"),
     [
-        ({}, {"one", "two", "three"}),
+        ({}, {"one", "two", "three", "four"}),
         ({"state": "broken"}, {"two"}),
+        ({"state": "not_sent"}, {"four"}),
+        ({"state": "open"}, {"one", "three"}),
+        ({"state": "unowned"}, {"four"}),
         ({"tool": "send_sms_tool"}, {"one"}),
         ({"channel": "phone"}, {"three"}),
         ({"state": "kept", "channel": "phone"}, set()),
-        ({"days": "7"}, {"one", "two"}),
-        ({"state": "nonsense", "days": "x", "before": "y"}, {"one", "two", "three"}),
+        ({"days": "7"}, {"one", "two", "four"}),
+        ({"state": "nonsense", "days": "x", "before": "y", "of": "z"}, {"one", "two", "three", "four"}),
     ],
 )
 def test_filters_narrow_the_list(query: dict[str, str], found: set[str], owner: Client, tenant: Tenant) -> None:
@@ -86,8 +90,9 @@ def test_filters_narrow_the_list(query: dict[str, str], found: set[str], owner: 
     add_promise(tenant, chat, "one", tool="send_sms_tool")
     add_promise(tenant, chat, "two", state=PromiseState.BROKEN)
     add_promise(tenant, phone, "three", at=timezone.now() - timedelta(days=10))
+    add_promise(tenant, chat, "four", evidence="outbox", owner="staff")
     text = page(owner, tenant, **query)
-    assert {name for name in ("one", "two", "three") if f"“{name}”" in text} == found
+    assert {name for name in ("one", "two", "three", "four") if f"“{name}”" in text} == found
 
 
 def test_the_next_page_continues_where_the_list_ended(owner: Client, tenant: Tenant) -> None:
@@ -101,7 +106,7 @@ def test_the_next_page_continues_where_the_list_ended(owner: Client, tenant: Ten
     assert "“promise 2.”" not in second
 
 
-def test_the_kept_rate_is_the_share_of_closed_promises_kept_on_time(tenant: Tenant) -> None:
+def test_the_kept_rate_is_the_share_of_kept_among_kept_and_broken(tenant: Tenant) -> None:
     row = talk(tenant, "Hi")
     for _ in range(3):
         add_promise(tenant, row, state=PromiseState.KEPT, at=NOW)
@@ -112,7 +117,73 @@ def test_the_kept_rate_is_the_share_of_closed_promises_kept_on_time(tenant: Tena
     with tenant.tx():
         figures = promise_metrics(tenant.project, days=30, now=NOW, timezone="UTC")
     assert figures.now == PromiseCounts(kept=3, late=1, open=1, broken=1, withdrawn=1)
-    assert figures.now.kept_rate == 60
+    assert (figures.now.kept_rate, figures.now.on_time_rate) == (80, 60)
+
+
+@pytest.mark.parametrize("state", [PromiseState.OPEN, PromiseState.BROKEN])
+def test_a_promise_that_was_not_sent_is_a_figure_of_its_own(tenant: Tenant, state: PromiseState) -> None:
+    """It is in neither the numerator nor the denominator of the share of kept ones."""
+    row = talk(tenant, "Hi")
+    add_promise(tenant, row, state=PromiseState.KEPT, at=NOW)
+    add_promise(tenant, row, state=state, at=NOW, evidence="outbox")
+    with tenant.tx():
+        figures = promise_metrics(tenant.project, days=30, now=NOW, timezone="UTC")
+    assert figures.now == PromiseCounts(kept=1, not_sent=1)
+    assert figures.now.kept_rate == 100
+
+
+def test_promises_in_test_conversations_are_in_no_figure(tenant: Tenant) -> None:
+    add_promise(tenant, playground(tenant), state=PromiseState.BROKEN, at=NOW)
+    with tenant.tx():
+        figures = promise_metrics(tenant.project, days=30, now=NOW, timezone="UTC")
+        tests = promise_metrics(tenant.project, days=30, now=NOW, timezone="UTC", tests=True)
+    assert (figures.now.made, figures.now.kept_rate, tests.now.broken) == (0, None, 1)
+
+
+def test_the_list_shows_promises_of_test_conversations_on_request_only(owner: Client, tenant: Tenant) -> None:
+    add_promise(tenant, talk(tenant, "Hi"), "to a customer")
+    add_promise(tenant, playground(tenant), "to a colleague")
+    real, tests = page(owner, tenant), page(owner, tenant, of="tests")
+    assert ("“to a customer”" in real, "“to a colleague”" in real) == (True, False)
+    assert ("“to a customer”" in tests, "“to a colleague”" in tests) == (False, True)
+    assert "of=tests" in real
+
+
+def test_a_page_with_test_promises_only_says_where_they_are(owner: Client, tenant: Tenant) -> None:
+    add_promise(tenant, playground(tenant))
+    text = page(owner, tenant)
+    assert "No promises yet" in text
+    assert 'href="?of=tests"' in text
+
+
+def test_a_promise_that_was_not_sent_says_what_to_do_next(owner: Client, tenant: Tenant) -> None:
+    add_promise(tenant, talk(tenant, "Hi"), evidence="outbox", owner="staff")
+    text = page(owner, tenant)
+    assert 'data-promise="Not sent"' in text
+    assert reverse("agent", kwargs={"project_slug": tenant.project.slug, "section": "integrations"}) in text
+
+
+def test_a_promise_that_a_person_has_to_act_on_needs_an_owner_until_somebody_takes_it(
+    owner: Client, tenant: Tenant
+) -> None:
+    row = talk(tenant, "Hi")
+    promise = add_promise(tenant, row, owner="staff")
+    add_promise(tenant, row, "the tool’s")
+    tabs = owner.get(url_of(tenant)).context["tabs"]
+    assert [tab.count for tab in tabs if tab.label == "Needs an owner"] == [1]
+    with tenant.tx():
+        Todo.objects.create(
+            project=tenant.project,
+            description="Do it.",
+            source=TodoSource.PROMISE,
+            status=TodoStatus.IN_PROGRESS,
+            promise=promise,
+            taker="Lucia",
+            expires_at=timezone.now(),
+        )
+    response = owner.get(url_of(tenant))
+    assert "Lucia has it" in response.content.decode()
+    assert response.context["now"].unowned == 0
 
 
 def test_days_end_at_midnight_in_the_business_time_zone(tenant: Tenant) -> None:

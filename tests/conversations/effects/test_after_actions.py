@@ -8,11 +8,13 @@ import pytest
 
 from conversations.common.contacts import read_contact
 from conversations.models import PersonaField, PromptSection
+from conversations.models.persona import Strength
 from conversations.turns.services import give_fields
 from jobs.models import Job
 from jobs.services import run_again
 from tests.conversations.effects.conftest import Bench, webhook
 from tests.conversations.effects.target import Answers, Target
+from tests.conversations.pipeline.conftest import configure
 from tests.processes import ScriptedModel
 from tools.models import Effect
 
@@ -52,6 +54,20 @@ def test_a_customer_field_is_set_from_a_path_in_the_response(bench: Bench, targe
     assert (row.state, row.raw, row.value) == ("done", "gold", "gold")
     with bench.tenant.tx():
         assert PersonaField.objects.get(key="loyalty").value == "gold"
+
+
+@pytest.mark.parametrize(("scope", "is_of_conversation"), [("customer", False), ("conversation", True)])
+def test_a_field_set_by_a_tool_follows_its_scope(
+    scope: str, is_of_conversation: bool, bench: Bench, target: Target
+) -> None:
+    """In the conversation the customer's next word replaces it."""
+    configure(bench.tenant, observer_fields=[{"key": "slot", "description": "the slot", "scope": scope}])
+    target.answers(Answers(body='{"slot": "9 am"}'))
+    notify(bench, target, {"type": "set_persona_attribute", "options": {"attribute": "slot", "path": "slot"}})
+    with bench.tenant.tx():
+        field = PersonaField.objects.get(key="slot")
+        assert field.conversation_id == (bench.conversation.pk if is_of_conversation else None)
+        assert field.strength == (Strength.STATED if is_of_conversation else Strength.GIVEN)
 
 
 @pytest.mark.requirement("N47")

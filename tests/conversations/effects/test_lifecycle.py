@@ -250,16 +250,6 @@ def give(bench: Bench, **fields: str) -> None:
         give_fields(bench.talk.reload().persona, fields)
 
 
-@pytest.mark.requirement("N44", "N49")
-def test_an_event_without_subscribers_succeeds(bench: Bench) -> None:
-    """A tenant's own tool with send_event."""
-    definition = webhook("https://example.com/")
-    bench.tool("open_case", {**definition, "action": {"type": "send_event"}})
-    effect = bench.execute("open_case")
-    assert (effect.state, effect.result) == ("done", {"event": "open_case"})
-    assert len(bench.events("open_case")) == 1
-
-
 @pytest.mark.requirement("N20", "N46")
 @pytest.mark.parametrize(
     ("options", "told"),

@@ -12,7 +12,7 @@ from django.test import Client
 from tests.conftest import Tenant
 from tests.conversations.effects.conftest import Bench, webhook
 from tests.conversations.effects.target import Answers, Target
-from tools.models import Effect, Promise, PromiseState
+from tools.models import Effect, Evidence, Promise, PromiseState
 
 
 @pytest.fixture
@@ -121,11 +121,12 @@ def test_a_promise_stays_open_while_its_effect_is_unknown(api: Client, bench: Be
     bench.tool("notify", webhook(target.url))
     [effect] = bench.plan("notify")
     bench.run()
-    assert promise_of(bench, effect) == PromiseState.OPEN
+    assert promise_of(bench, effect) == (PromiseState.OPEN, Evidence.NONE, "staff")
     resolve(api, effect, {"happened": True})
-    assert promise_of(bench, effect) == PromiseState.KEPT
+    assert promise_of(bench, effect) == (PromiseState.KEPT, Evidence.PERSON, "")
 
 
-def promise_of(bench: Bench, effect: Effect) -> str:
+def promise_of(bench: Bench, effect: Effect) -> tuple[str, str, str]:
     with bench.tenant.tx():
-        return Promise.objects.get(effect=effect).state
+        promise = Promise.objects.get(effect=effect)
+    return promise.state, promise.evidence, promise.owner

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import base64
+import hmac
+import re
 from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
 
 from tools.engine.execution.webhook import signature_headers
 
@@ -20,6 +25,18 @@ def test_the_published_test_vector_is_reproduced() -> None:
         "webhook-timestamp": "1614265330",
         "webhook-signature": SIGNATURE,
     }
+
+
+def test_the_documented_check_accepts_the_published_test_vector() -> None:
+    """And refuses another body, and another secret."""
+    page = (Path(__file__).parents[3] / "docs" / "events.md").read_text()
+    [source] = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    documented: dict[str, Any] = {"base64": base64, "hmac": hmac}
+    exec(source, documented)  # noqa: S102 - our own page
+    headers = signature_headers([SECRET], id=MESSAGE, at=AT, body=BODY)
+    other = "whsec_" + "A" * 43 + "="
+    checks = [(SECRET, BODY), (SECRET, b"{}"), (other, BODY)]
+    assert [documented["is_ours"](secret, headers, body) for secret, body in checks] == [True, False, False]
 
 
 def test_during_a_rotation_both_secrets_sign() -> None:

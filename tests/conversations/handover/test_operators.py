@@ -145,7 +145,7 @@ def test_urgent_messages_are_shown_to_the_operator_and_start_no_turn(turns: Turn
     turns.say("Hello")
     take(turns, lucia)
     with turns.tenant.tx():
-        assert post_event(turns.conversation, "urgent_message", {"text": "The courier is late."}) is None
+        assert post_event(turns.conversation, "urgent_message", {"text": "The courier is late."}).turn is None
         assert Event.objects.get(idn="urgent_message").payload["text"] == "The courier is late."
     back(turns, lucia)
     turns.says("Yes?")

@@ -95,8 +95,8 @@ def test_a_customer_is_never_refused_because_of_the_agents_own_turns(tenant) -> 
     with tenant.tx():
         own = post_event(talk.conversation, "urgent_message", {"text": "The table is free."})
     second = talk.say("Hello?")
-    assert own is not None
-    assert talk.turn(own)["superseded_by"] == str(second.pk)
+    assert own.turn is not None
+    assert talk.turn(own.turn)["superseded_by"] == str(second.pk)
 
 
 def test_an_urgent_message_waits_for_the_reply_under_queue(tenant) -> None:

@@ -23,7 +23,8 @@ from tests.conversations.conftest import Talk, begin, talk, worker
 from tests.processes import ScriptedModel
 from tools.engine.catalogue import compile_tools
 from tools.engine.custom.service import save
-from tools.models import Effect, Promise
+from tools.engine.events.service import SubscriptionEdit, add_subscription
+from tools.models import Effect, Promise, SubscriptionTarget
 
 __all__ = ["begin", "talk", "worker"]
 
@@ -46,8 +47,8 @@ class Desk:
             for gate in gates:
                 set_attribute(self.tenant.project, f"project_attributes_setting_{gate}_enabled", True)
 
-    def tool(self, name: str, **definition: Any) -> None:
-        """Add a custom tool to the project."""
+    def tool(self, name: str, *, is_heard: bool = True, **definition: Any) -> None:
+        """Add a custom tool to the project. Without an action it sends an event, which has a subscriber by default."""
         document = {
             "description": "Notifies the crew.",
             "conditions": {
@@ -58,6 +59,9 @@ class Desk:
         }
         with self.tenant.tx():
             save(self.tenant.project, name=name, document=document)
+            if is_heard:
+                edit = SubscriptionEdit(target=SubscriptionTarget.STREAM, events=(name,))
+                add_subscription(self.tenant.project, edit)
 
     def reply(self, text: str, *, hears: str = "Please do") -> Turn:
         """Add a turn with the customer's message and the agent's reply, and queue its tool caller."""

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from conversations.claim_check.claim_guard import ClaimGuard, Entry, Ledger
+from tests.conftest import Tenant
 from tests.conversations.pipeline.conftest import configure, last_prompt
 from tests.conversations.promises.conftest import Desk
-from tools.models import EffectState
+from tools.models import Effect, EffectState
 
 NOT_YET, STILL, CHECKED, FAILED = (
     "That isn't done yet.",
@@ -236,3 +237,14 @@ def test_without_the_guard_the_next_reply_takes_back_what_was_claimed(desk: Desk
 def test_a_project_can_disable_the_claim_guard(desk: Desk, worker) -> None:
     configure(desk.tenant, truthful_status=False)
     assert reply(desk, "I've sent you the SMS.") == "I've sent you the SMS."
+
+
+def test_a_message_in_the_outbox_backs_no_claim(tenant: Tenant) -> None:
+    """It was written, and nothing has left."""
+    released: list[str] = []
+    checked = ClaimGuard(released.append, Ledger())
+    with tenant.tx():
+        checked.learn([Effect(kind="sms", state=EffectState.DONE, adapter="outbox", definition={})])
+    checked.write("I've sent you the SMS with the details.")
+    checked.close()
+    assert "".join(released) == STILL

@@ -242,6 +242,7 @@ def test_a_rerank_that_chooses_the_goodbye_clears_the_follow_up_timer(desk: Desk
         GOODBYE,
         conflictPolicy={"tag": "end"},
         conditions={name: {"type": "boolean", "description": one.description} for name, one in goodbye.items()},
+        is_heard=False,
     )
     desk.reads(GOODBYE, CREW, quote="Goodbye, Ada")
     desk.ranks(**{GOODBYE: 90, CREW: 10})

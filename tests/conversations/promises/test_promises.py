@@ -207,6 +207,17 @@ def test_only_claims_of_completed_actions_are_corrected(desk: Desk, rule: str) -
     assert (desk.talk.reload().correction, desk.talk.reload().flag) == ("", "")
 
 
+def test_a_message_in_the_outbox_backs_no_claim(desk: Desk) -> None:
+    """It was written, and nothing has left."""
+    desk.reads(SMS)
+    desk.analyse(PROMISE)
+    with desk.tenant.tx():
+        Effect.objects.update(state=EffectState.DONE, adapter="outbox")
+    desk.reads(SMS, quote="I've sent you the SMS", rule="completed")
+    desk.analyse("I've sent you the SMS.")
+    assert desk.talk.reload().correction == "I've sent you the SMS"
+
+
 def event_of(desk: Desk, idn: str) -> dict[str, Any]:
     with desk.tenant.tx():
         return dict(desk.talk.conversation.events.get(idn=idn).payload)

@@ -81,7 +81,8 @@ def test_an_urgent_message_is_told_by_one_reply_only(talk) -> None:
     with talk.tenant.tx():
         talk.conversation.turns.filter(origin="urgent").update(status="done")
         Job.objects.update(state="done")
-    assert FREE not in prompt(talk)
+    assert "<TakenUp>\nWhat came in" in (said := prompt(talk))
+    assert "<UrgentMessages>" not in said
 
 
 @pytest.mark.requirement("T24")

@@ -55,6 +55,7 @@ def offered(name: str = NAME, *, kind: str = "bell", delivery: RetryPolicy = Ret
         name=name,
         kind=kind,
         delivery=delivery,
+        keeps_promise=False,
         gate=always,
         definition=define("Rings the bell at the counter."),
         handler=handler,

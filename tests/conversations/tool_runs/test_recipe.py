@@ -43,6 +43,7 @@ TOOL = BuiltinTool(
     name="count_letters",
     kind="",
     delivery=RetryPolicy.IDEMPOTENT,
+    keeps_promise=False,
     gate=always,
     definition=define("Counts the letters of a word."),
     handler=Handler(execute=execute, arguments=Word),

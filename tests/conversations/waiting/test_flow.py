@@ -279,10 +279,8 @@ def test_the_agent_tells_the_result_proactively(talk, worker, model) -> None:
         turn = talk.conversation.turns.get()
     end(talk, awaited(talk, turn))
     settle(talk.tenant)
-    assert (
-        f"<UrgentMessages>\nWhat has just come in; the customer doesn't know it yet. Tell it now, in your own words.\n- {FREE}"
-        in last_prompt(model, "reply")
-    )
+    told = last_prompt(model, "reply").partition("<UrgentMessages>\nWhat has just come in; ")[2]
+    assert f"\n- {FREE}\n</UrgentMessages>" in told
     with talk.tenant.tx():
         last = talk.conversation.turns.latest("seq")
         assert (last.origin, last.status) == ("urgent", "done")

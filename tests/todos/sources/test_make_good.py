@@ -148,6 +148,19 @@ def test_a_kept_promise_drafts_nothing(desk: Desk) -> None:
     assert make_goods(desk) == []
 
 
+def test_a_promise_that_was_not_sent_drafts_no_correction(desk: Desk) -> None:
+    """Nothing was tried. Staff sees it, and connects a provider."""
+    desk.reads(SMS)
+    desk.analyse(PROMISE)
+    with desk.tenant.tx():
+        Effect.objects.update(state=EffectState.DONE, adapter="outbox")
+        settle_promises(Effect.objects.get())
+    late(desk)
+    break_overdue_promises()
+    assert [promise.state for promise in desk.promises()] == [PromiseState.BROKEN]
+    assert make_goods(desk) == []
+
+
 def test_a_promise_broken_long_ago_is_ignored(desk: Desk) -> None:
     broke(desk)
     with desk.tenant.tx(), connection.cursor() as cursor:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from unittest.mock import AsyncMock
+
 import pytest
 
-from tests.todos.sources.conftest import CHEF, LUCIA, TEAM, Desk, finds, jobs, no_types, todos, told
+from conversations.turns.services import give_fields
+from tests.todos.sources.conftest import CHEF, LUCIA, SMS, TEAM, Desk, finds, jobs, no_types, todos, told
+from tests.todos.sources.test_requires_approval import approve
 from todos.models import Todo, TodoSource, TodoStatus
 from todos.services import cancel_todo, edit_todo, expire_todo, reject_todo
+from tools.engine.execution.outcome import Outcome
 from tools.engine.promise_answers import mark_kept, withdraw_promise
 from tools.models import PromiseState
+from tools.services.messaging import outbox
 
 
 def promised(desk: Desk) -> Todo:
@@ -109,3 +115,26 @@ def test_a_repeated_promise_shares_the_pending_todo_and_its_outcome(desk: Desk) 
     desk.reads(unserved=[CHEF])
     desk.analyse(f"{CHEF['quote']}.")
     assert [one.status for one in todos(desk)] == [TodoStatus.CANCELLED, TodoStatus.PENDING_REVIEW]
+
+
+SENT = ("twilio", "completed", "kept", "effect")
+
+
+@pytest.mark.parametrize(("adapter", "status", "state", "evidence"), [("", "needs_attention", "open", "outbox"), SENT])
+def test_a_promise_whose_todo_runs_a_tool_is_kept_by_what_the_tool_did(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, adapter: str, status: str, state: str, evidence: str
+) -> None:
+    """Without a provider the text goes to the outbox."""
+    if adapter:
+        sent = Outcome.done("The text was sent.", result={"message": {}}, adapter=adapter)
+        monkeypatch.setattr(outbox.Outbox, "send", AsyncMock(return_value=sent))
+    with desk.tenant.tx():
+        give_fields(desk.talk.conversation.persona, {"phone": "+393331234567"})
+    todo = promised(desk)
+    with desk.tenant.tx():
+        todo = edit_todo(todo.pk, {"tool": SMS, "arguments": {"text": "The ragù is fine."}}, actor=LUCIA, version=None)
+    approve(desk, todo)
+    desk.run("todo", "todo_news")
+    [promise] = desk.promises()
+    assert [one.status for one in todos(desk)] == [status]
+    assert (promise.state, promise.evidence) == (state, evidence)

@@ -18,7 +18,7 @@ from todos.services import approve_todo, cancel_todo, expire_todo, reject_todo
 from tools.engine.catalogue import approval_setting, compile_tools
 from tools.engine.promises import STAFF_DEADLINE
 from tools.engine.validation.problem import DefinitionRefused
-from tools.models import Effect, EffectState, PromiseState
+from tools.models import Effect, EffectState, Evidence, PromiseState
 
 CREW = "notify_crew_tool"
 BODY = {"type": "object", "properties": {"note": {"type": "string"}}, "required": ["note"]}
@@ -99,8 +99,8 @@ def test_its_promise_has_the_deadline_of_manual_work(desk: Desk) -> None:
     assert promise.due_at - promise.created_at == STAFF_DEADLINE
 
 
-def test_an_approved_call_runs_once_and_keeps_its_promise(desk: Desk) -> None:
-    """The outbox has one text, so the todo still needs attention."""
+def test_an_approved_call_runs_once_and_settles_its_promise(desk: Desk) -> None:
+    """The outbox has one text, so the promise is not sent and the todo still needs attention."""
     with desk.tenant.tx():
         give_fields(desk.talk.conversation.persona, {"phone": "+393331234567"})
     todo = arranged(desk)
@@ -108,7 +108,7 @@ def test_an_approved_call_runs_once_and_keeps_its_promise(desk: Desk) -> None:
     desk.run("todo", "todo_news", "effect")
     [effect] = desk.effects()
     assert (effect.state, effect.attempts) == (EffectState.DONE, 1)
-    assert [promise.state for promise in desk.promises()] == [PromiseState.KEPT]
+    assert [promise.evidence for promise in desk.promises()] == [Evidence.OUTBOX]
     assert [one.status for one in todos(desk)] == [TodoStatus.NEEDS_ATTENTION]
     assert any(payload["state"] == "done" for payload in events(desk, "effect_done"))
 
@@ -183,7 +183,7 @@ def test_a_second_promise_is_held_while_the_first_is_pending(desk: Desk) -> None
     assert "waits for a colleague" in second.told
     approve(desk, todo)
     desk.run("todo", "todo_news")
-    assert [promise.state for promise in desk.promises()] == [PromiseState.KEPT, PromiseState.KEPT]
+    assert [promise.evidence for promise in desk.promises()] == [Evidence.OUTBOX, Evidence.OUTBOX]
 
 
 def test_a_second_promise_after_approval_is_not_reported_as_pending(desk: Desk) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.test import Client
 
 from conversations.turns.services import give_fields
 from tests.conftest import Tenant
@@ -13,6 +14,7 @@ from tests.conversations.effects.conftest import Bench
 from tests.processes import ScriptedModel
 from tests.tools.messaging.conftest import connect_twilio, source_of
 from tests.tools.messaging.twilio_server import TwilioServer
+from tools.models import Promise
 
 ARGUMENTS = {"text": "Your table: Friday at 20:00."}
 
@@ -37,6 +39,27 @@ def test_a_message_in_the_outbox_is_in_the_ledger(bench: Bench, model: ScriptedM
     effect = send(bench, model)
     assert (effect.state, effect.adapter) == ("done", "outbox")
     assert effect.result == {"outbox": True, "message": {"to": "+393331234567", **ARGUMENTS}}
+
+
+def promise_of(bench: Bench, effect: Any) -> tuple[str, str]:
+    with bench.tenant.tx():
+        promise = Promise.objects.get(effect=effect)
+    return promise.state, promise.evidence
+
+
+def test_a_text_in_the_outbox_is_sent_once_staff_releases_it(
+    bench: Bench, model: ScriptedModel, twilio_api: TwilioServer, api: Client
+) -> None:
+    """Its promise is kept then, and not before."""
+    effect = send(bench, model)
+    assert promise_of(bench, effect) == ("open", "outbox")
+    connect_twilio(bench.tenant, twilio_api.url)
+    assert api.post(f"/api/v1/effects/{effect.pk}/release").json()["state"] == "planned"
+    bench.run()
+    sent = bench.effect(effect)
+    assert (sent.state, sent.adapter, len(twilio_api.script.calls)) == ("done", "twilio", 1)
+    assert promise_of(bench, effect) == ("kept", "effect")
+    assert api.post(f"/api/v1/effects/{effect.pk}/release").status_code == 409
 
 
 def test_a_text_accepted_by_twilio_is_done(bench: Bench, model: ScriptedModel, twilio_api: TwilioServer) -> None:

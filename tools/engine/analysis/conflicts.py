@@ -49,7 +49,7 @@ class Resolution:
         """The promises that an inconclusive ranking leaves to staff. Of quotes that overlap, the longest remains."""
         if self.winner is not None:
             return []
-        words = {normalize_words(one.quote): one.quote for one in self.judgements}
+        words = {normalize_words(one.quote): one.quote for one in self.judgements if one.tool.keeps_promise}
         return [quote for one, quote in words.items() if not any(one != other and one in other for other in words)]
 
 

@@ -64,6 +64,7 @@ def compiled_object(tools: Iterable[CompiledTool]) -> dict[str, Any]:
             "why_not": tool.why_not,
             "kind": tool.kind,
             "delivery": tool.delivery.value,
+            "keeps_promise": tool.keeps_promise,
             "moments": [moment.value for moment in tool.moments],
             "definition": tool.definition.model_dump(mode="json", by_alias=True),
         }
@@ -83,6 +84,7 @@ def tool_of(name: str, compiled: Mapping[str, Any]) -> CompiledTool:
         definition=ToolDefinition.model_validate(stored["definition"]),
         moments=tuple(Trigger(moment) for moment in stored.get("moments", (Trigger.COMMITMENT,))),
         version=stored["version"],
+        keeps_promise=stored.get("keeps_promise", True),
     )
 
 

@@ -6,16 +6,11 @@ server, so that whoever may change the address can't read them. A signing secret
 
 from __future__ import annotations
 
-import base64
 import json
-import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
 from typing import Any, cast
 from uuid import UUID
-
-from django.utils import timezone
 
 from outbound.errors import InvalidRequest
 from outbound.headers import check_headers
@@ -23,15 +18,12 @@ from outbound.origin import origin_of
 from projects.common import crypto
 from projects.models import Project
 from tools.engine.definition import ActionType
+from tools.engine.signing_secrets import rotated, valid_secrets
 from tools.engine.validation.options import RESERVED_HEADERS
 from tools.engine.validation.problem import DefinitionRefused, Problem
 from tools.models import CustomTool
 
-PREFIX = "whsec_"
-SECRET_BYTES = 32
 MAX_HEADERS = 20
-# After a rotation, calls are also signed with the old secret for this long.
-OVERLAP = timedelta(hours=24)
 
 
 @dataclass(frozen=True)
@@ -50,12 +42,7 @@ class WebhookSecrets:
 def read_secrets(tool: CustomTool) -> WebhookSecrets:
     """Decrypt the secrets for a call, which is never made unsigned. Raises crypto.WrongSecret."""
     stored = _open(tool)
-    now = timezone.now()
-    signing = [
-        one["secret"]
-        for one in stored["signing"]
-        if _valid_until(one) is None or cast(datetime, _valid_until(one)) > now
-    ]
+    signing = valid_secrets(stored["signing"])
     return WebhookSecrets(signing=signing, headers=stored["headers"], server=_server(tool, stored))
 
 
@@ -85,10 +72,9 @@ def rotate_signing_secret(tool: CustomTool) -> str:
     Concurrent rotations run one after the other, and both new secrets sign.
     """
     stored = _lock_and_read(tool)
-    secret = PREFIX + base64.b64encode(secrets.token_bytes(SECRET_BYTES)).decode()
-    before = [{**one, "until": (timezone.now() + OVERLAP).isoformat()} for one in stored["signing"][:1]]
-    _write(tool, {**stored, "signing": [{"secret": secret, "until": None}, *before]})
-    return secret
+    signing = rotated(stored["signing"])
+    _write(tool, {**stored, "signing": signing})
+    return signing[0]["secret"]
 
 
 def set_secret_headers(tool: CustomTool, changes: Mapping[str, str | None]) -> list[str]:
@@ -189,7 +175,3 @@ def _write(tool: CustomTool, stored: Mapping[str, Any]) -> None:
 
 def _field(tool: CustomTool) -> str:
     return f"custom_tool:{tool.pk}"
-
-
-def _valid_until(one: Mapping[str, Any]) -> datetime | None:
-    return datetime.fromisoformat(one["until"]) if one["until"] else None

@@ -19,7 +19,7 @@ from tools.engine.validation.approval import approval_problems
 from tools.engine.validation.definition import checked_definition, definition_problems
 from tools.engine.validation.names import name_problems
 from tools.engine.validation.problem import DefinitionRefused, Problem, join
-from tools.engine.validation.warnings import warnings_of
+from tools.engine.validation.warnings import warnings_for
 from tools.models import CustomTool, CustomToolVersion
 
 MAX_TOOLS = 50
@@ -155,7 +155,7 @@ def save_checked(checked: CheckedTool, *, author: Member | None = None, is_enabl
         _store(row, author=author)
         dropped = () if is_new else drop_foreign_headers(row, before=before)
     secret = first_signing_secret(row) if checked.definition.action.type is ActionType.SEND_WEBHOOK else None
-    warnings = [*_dropped_warnings(dropped), *warnings_of(checked.definition)]
+    warnings = [*_dropped_warnings(dropped), *warnings_for(project, name, checked.definition)]
     return Saved(row, is_new=is_new, signing_secret=secret, warnings=warnings, removed_headers=tuple(dropped))
 
 

@@ -10,6 +10,10 @@ from uuid import UUID
 from django.conf import settings
 from django.utils.crypto import salted_hmac
 
+from tools.engine.definition import ActionType, ToolDefinition
+from tools.engine.execution.schemas import handler_of
+from tools.models import Effect
+
 SALT = "tools.execution.callback"
 LENGTH = 43
 
@@ -23,6 +27,16 @@ def callback_token(effect_id: UUID) -> str:
 def callback_url(effect_id: UUID) -> str:
     """The URL that the tool posts its result to."""
     return f"{settings.BASE_URL}/api/v1/tool-results/{callback_token(effect_id)}"
+
+
+def callback_hash(effect: Effect, definition: ToolDefinition) -> str:
+    """The digest of the effect's token if its action may be answered later, else "". An event's subscriber always may."""
+    action = definition.action
+    if action.type is ActionType.SEND_WEBHOOK:
+        may_answer_later = action.webhook.callback
+    else:
+        may_answer_later = action.type is ActionType.SEND_EVENT and handler_of(effect.tool, definition) is None
+    return digest_of(callback_token(effect.pk)) if may_answer_later else ""
 
 
 def digest_of(token: str) -> str:

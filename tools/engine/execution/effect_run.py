@@ -17,9 +17,9 @@ from enum import Enum
 from pydantic import ValidationError
 
 from tools.engine import ledger
-from tools.engine.definition import ActionType, RetryPolicy
+from tools.engine.definition import RetryPolicy
 from tools.engine.execution.after_actions import plan_after_actions
-from tools.engine.execution.callback import callback_token, digest_of
+from tools.engine.execution.callback import callback_hash
 from tools.engine.execution.limits import why_over_limit
 from tools.engine.execution.outcome import Outcome
 from tools.engine.execution.outcome_policy import (
@@ -130,7 +130,7 @@ class EffectRun(ABC):
             return Start.OVER
         if effect.state == EffectState.PLANNED and (stopped := self._stop(is_repeat_wanted)) is not None:
             return stopped
-        is_begun = ledger.begin_sending(effect, callback_hash=_callback_hash(effect))
+        is_begun = ledger.begin_sending(effect, callback_hash=callback_hash(effect, definition_of(effect)))
         return Start.READY if is_begun else Start.OVER
 
     def refuse(self, refusal: Refusal) -> None:
@@ -229,10 +229,3 @@ class EffectRun(ABC):
         if AfterAction.objects.filter(effect=self.effect).exists():
             return ()
         return plan_after_actions(self.effect, definition)
-
-
-def _callback_hash(effect: Effect) -> str:
-    """The digest of the callback token for a tool that answers later, else ""."""
-    action = definition_of(effect).action
-    answers_later = action.type is ActionType.SEND_WEBHOOK and action.webhook.callback
-    return digest_of(callback_token(effect.pk)) if answers_later else ""

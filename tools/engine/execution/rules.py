@@ -21,7 +21,7 @@ from tools.engine.execution.limits import recipient_of
 from tools.engine.hooks import read_contact, why_unverified
 from tools.engine.policy import KindPolicy, policy_of, why_kind_closed
 from tools.engine.registry import builtin_tools
-from tools.models import CustomTool, Effect
+from tools.models import CustomTool, Effect, EffectOrigin
 
 CONSENT_WORDS = {"sms": "text messages", "email": "e-mails", "call": "calls", "recording": "recordings"}
 REFUSED = "The customer doesn't want {what}."
@@ -104,6 +104,9 @@ def _why_gone(read: RuleInput) -> str:
         if not row.is_enabled:
             return f"The tool {effect.tool} was switched off."
         closed = why_kind_closed(effect.kind, read.state) if policy_of(effect.kind).switches else ""
+    elif effect.origin == EffectOrigin.EVENT:
+        # Sent through the API, and named by no tool: it belongs to its subscriber.
+        return ""
     else:
         tool = builtin_tools().get(effect.tool)
         if tool is None:

@@ -11,6 +11,7 @@ from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 from tools.engine.custom.secrets import WebhookSecrets, secrets_of
 from tools.engine.definition import ActionType, ToolDefinition, WebhookOptions
+from tools.engine.execution.event_delivery import deliver_event
 from tools.engine.execution.handler import ToolContext
 from tools.engine.execution.outcome import Outcome
 from tools.engine.execution.schemas import handler_of
@@ -62,13 +63,10 @@ def _urgent_message(effect: Effect, definition: ToolDefinition) -> Outcome:
 
 
 async def _event(effect: Effect, definition: ToolDefinition, context: ToolContext) -> Outcome:
-    """Run the tool's handler. Without one, the event itself, which is in the conversation's log already, is the
-    outcome.
-    """
+    """Run the tool's handler. An event without one is delivered to its subscriber."""
     handler = handler_of(effect.tool, definition)
     if handler is None:
-        told = "Passed on, not confirmed yet."
-        return Outcome.done(told, result={"event": effect.tool}, adapter="event")
+        return await deliver_event(effect, context)
     try:
         return await handler.execute(effect.arguments, context)
     except ValidationError as error:

@@ -37,6 +37,15 @@ class AgentToolDefinition:
         function = {"name": self.name, "description": self.description, "parameters": dict(self.parameters)}
         return {"type": "function", "function": function}
 
+    def as_realtime(self) -> dict[str, Any]:
+        """The function in the flat format of OpenAI's Realtime API."""
+        return {
+            "type": "function",
+            "name": self.name,
+            "description": self.description,
+            "parameters": dict(self.parameters),
+        }
+
     def as_gemini(self) -> dict[str, Any]:
         """The function as one of Gemini's `functionDeclarations`."""
         parameters = gemini_parameters(self.parameters)
@@ -66,6 +75,11 @@ class Offer:
     def weight(self) -> int:
         """Size of the functions in a request, in bytes."""
         return len(to_json(self.functions)) if self.tools else 0
+
+    @cached_property
+    def realtime_functions(self) -> list[dict[str, Any]]:
+        """The functions in the format of OpenAI's Realtime API."""
+        return [one.as_realtime() for one in self.definitions]
 
     @cached_property
     def declarations(self) -> list[dict[str, Any]]:

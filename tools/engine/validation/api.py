@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, ClassVar, TypedDict
 
 from drf_spectacular.utils import extend_schema
@@ -22,7 +21,7 @@ from tools.engine.validation.approval import approval_problems
 from tools.engine.validation.definition import MAX_DEFINITION_LENGTH, definition_problems
 from tools.engine.validation.names import name_problems
 from tools.engine.validation.problem import Problem
-from tools.engine.validation.warnings import warnings_of
+from tools.engine.validation.warnings import warnings_for
 
 
 class ToolText(StrictSerializer):
@@ -54,11 +53,10 @@ class CheckedTools(ProjectView):
             return _answer(problems, [])
         found = definition_problems(document)
         problems += [*found, *approval_problems(data["name"], document)]
-        return _answer(problems, [] if found else list(_warnings(document)))
+        return _answer(problems, [] if found else self._warnings(document, name=data["name"]))
 
-
-def _warnings(document: Any) -> Iterator[Problem]:
-    yield from warnings_of(ToolDefinition.model_validate(document))
+    def _warnings(self, document: Any, *, name: str) -> list[Problem]:
+        return warnings_for(self.project, name, ToolDefinition.model_validate(document))
 
 
 def _answer(problems: list[Problem], warnings: list[Problem]) -> TypedResponse[CheckedPayload]:

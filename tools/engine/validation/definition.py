@@ -24,6 +24,7 @@ FIELDS = (
     "moments",
     "action",
     "after_actions",
+    "keeps_promise",
     "requires_approval",
 )
 MAX_DEFINITION_LENGTH = 32_000
@@ -74,6 +75,7 @@ def _problems(document: Mapping[str, Any]) -> Iterator[Problem]:
     yield from _moment_problems(document, type=_type_of(document))
     yield from _action_problems(document.get("action", {}))
     yield from after_action_problems(document.get("after_actions", []), action=_type_of(document), path="after_actions")
+    yield from boolean_problems(document.get("keeps_promise", True), path="keeps_promise")
     yield from boolean_problems(document.get("requires_approval", False), path="requires_approval")
 
 

@@ -74,7 +74,7 @@ def message_problems(options: Mapping[str, Any], path: str) -> Iterator[Problem]
 
 def _webhook_problems(options: Mapping[str, Any], path: str) -> Iterator[Problem]:
     yield from object_problems(options, path=path, known=WebhookOptions.model_fields)
-    yield from _url_problems(options.get("url"), path=join(path, "url"))
+    yield from url_problems(options.get("url"), path=join(path, "url"))
     method = options.get("method", Method.POST)
     yield from choice_problems(method, path=join(path, "method"), choices=[*Method])
     if "query" in options:
@@ -100,7 +100,8 @@ def _call_problems(options: Mapping[str, Any], path: str) -> Iterator[Problem]:
         yield from number_problems(options["wait_seconds"], path=join(path, "wait_seconds"), minimum=0, maximum=600)
 
 
-def _url_problems(url: Any, *, path: str) -> Iterator[Problem]:
+def url_problems(url: Any, *, path: str) -> Iterator[Problem]:
+    """Problems of an address that is called: no URL, one with placeholders, or one that the outbound guard blocks."""
     if not isinstance(url, str) or not url:
         yield Problem(path, f"{path} must be an address such as https://api.example.com/action, not {shown(url)}.")
     elif "{" in url or "}" in url:

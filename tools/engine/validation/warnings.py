@@ -1,4 +1,4 @@
-"""Warnings about a valid definition: plain-text secrets, addresses without TLS."""
+"""Warnings about a valid definition: plain-text secrets, addresses without TLS, events without a subscriber."""
 
 from __future__ import annotations
 
@@ -6,13 +6,25 @@ import re
 from collections.abc import Iterator, Mapping
 from urllib.parse import parse_qsl, urlsplit
 
+from projects.models import Project
 from tools.engine.definition import ActionType, ToolDefinition, WebhookOptions
+from tools.engine.events.subscribers import is_delivered, without_subscriber
 from tools.engine.validation.problem import Problem
 
 WORDS = r"api_?key|key|token|secret|pass(word|wd)?|auth\w*|sig(nature)?|credentials?|jwt"
 SECRET_NAME = re.compile(rf"(^|[_\-.])({WORDS})($|[_\-.])", re.IGNORECASE)
 SECRET_HEADERS = frozenset({"authorization", "cookie", "proxy-authorization", "x-api-key", "api-key"})
+NOBODY = (
+    "Nobody is subscribed to this event, so each promise of it becomes a todo. Add a subscription under Integrations."
+)
 WAY = "Use a secret header instead; it is encrypted and never shown."
+
+
+def warnings_for(project: Project, name: str, definition: ToolDefinition) -> list[Problem]:
+    """The warnings about a tool of the project: about its event's subscriber, and about its definition."""
+    if is_delivered(name, definition) and without_subscriber(project.pk, [name]):
+        return [Problem("action", NOBODY), *warnings_of(definition)]
+    return warnings_of(definition)
 
 
 def warnings_of(definition: ToolDefinition) -> list[Problem]:

@@ -65,8 +65,7 @@ def _by_match(case: Case, claimed: ClaimedContact, context: ToolContext) -> Outc
     if claimed.phone is None and claimed.email is None:
         return unverified_outcome(ASK)
     if _has_tried_too_often(context):
-        # Counted as well, so that of many concurrent tries none is compared.
-        return unverified_outcome(TOO_OFTEN, matched=False)
+        return unverified_outcome(TOO_OFTEN, refused=True)
     return _verified(case) if _matches(case, claimed) else unverified_outcome(NO_MATCH, matched=False)
 
 
@@ -100,9 +99,11 @@ def _same_phone(case: Case, phone: str) -> bool:
 
 
 def _has_tried_too_often(context: ToolContext) -> bool:
-    """Return True after five mismatches in this conversation within ten minutes; concurrent attempts count."""
+    """Return True after five mismatches or refused tries in this conversation within ten minutes. Concurrent tries count,
+    also when they were refused: otherwise the last of six would be free again.
+    """
     others = Effect.objects.filter(
-        Q(result__matched=False) | Q(state=EffectState.SENDING),
+        Q(result__matched=False) | Q(result__refused=True) | Q(state=EffectState.SENDING),
         conversation_id=context.conversation_id,
         tool=NAME,
         started_at__gt=Now() - WITHIN,

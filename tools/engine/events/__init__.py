@@ -1,0 +1,1 @@
+"""Event subscriptions: who receives the events that tools send."""
