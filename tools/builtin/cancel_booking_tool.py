@@ -37,7 +37,8 @@ def cancel_booking(project: Project, reference: BookingReference, context: ToolC
 
 def _cancelled(booking: Booking, project: Project, context: ToolContext) -> Outcome:
     words = booking_words(booking, project, now=context.at)
-    return Outcome.done(f"Cancelled: {words}.", result={"booking": booking_data(booking, project)}, adapter="book")
+    told = f"Cancelled: {words}."
+    return Outcome.done(told, said=told, result={"booking": booking_data(booking, project)}, adapter="book")
 
 
 TOOL = BuiltinTool(

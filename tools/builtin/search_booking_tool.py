@@ -22,7 +22,8 @@ def search_booking(project: Project, reference: BookingReference, context: ToolC
     rows = [(booking_data if proven else guarded_data)(booking, project) for booking, proven in shown]
     words = [booking_words(booking, project, now=context.at, with_code=proven) for booking, proven in shown]
     told = f"Found: {join_words(words)}." if words else search.told
-    return Outcome.done(told, result={"bookings": rows, **search.result}, adapter="book")
+    said = told if words else ""
+    return Outcome.done(told, said=said, result={"bookings": rows, **search.result}, adapter="book")
 
 
 TOOL = BuiltinTool(
