@@ -104,8 +104,8 @@ def store_facts(
             continue
         known = current.get(fact.field)
         if known is not None and fact not in confirmed and is_contact_change(known, fact.field, value):
-            field = ask_back(current, persona_id, fact, value, turn=turn)
-            current[field.key] = written[field.key] = field
+            unconfirmed = ask_back(current, persona_id, fact, value, turn=turn)
+            current[unconfirmed.key] = written[unconfirmed.key] = unconfirmed
             refused.append((fact, ASK_BACK.format(value=known.value)))
             continue
         if known is not None and _is_other_language(known, fact, value):

@@ -29,7 +29,7 @@ IMPLIED = frozenset({"language", "sms_opt_in", "email_opt_in", "call_opt_in", "r
 
 
 def own_words(turn: Turn, transcript: Sequence[TranscriptMessage]) -> list[str]:
-    """What the customer wrote in the exchange that the observer read. Long messages are clipped in the transcript."""
+    """The customer's messages in the exchange that the observer read. Long messages are clipped in the transcript."""
     said = [one.content for one in latest_exchange(transcript) if one.role == MessageRole.USER]
     return [turn.message.content, *said] if turn.message is not None else said
 

@@ -63,7 +63,7 @@ class BookingSearch:
 
     @property
     def result(self) -> dict[str, str]:
-        """What the effect records of a miss, by which later searches are limited."""
+        """The effect's record of a miss, by which later searches are limited."""
         return {} if self.missed is None else {"missed": self.missed}
 
 
