@@ -235,6 +235,8 @@ SPECTACULAR_SETTINGS = {
         "AttributeTypeEnum": "projects.models.attribute.AttributeType",
         "BookingKindEnum": "tools.models.BookingKind",
         "ChannelEnum": "conversations.models.Channel",
+        "ConsentKindEnum": "conversations.models.ConsentKind",
+        "ConsentSourceEnum": "conversations.models.ConsentSource",
         "DeliveryStateEnum": "tools.models.DeliveryState",
         "EventTargetEnum": "tools.models.SubscriptionTarget",
         "JobStateEnum": "jobs.models.State",

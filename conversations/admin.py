@@ -6,6 +6,7 @@ from django.contrib import admin
 
 from conversations.models import (
     Analysis,
+    ConsentChange,
     Conversation,
     Directives,
     Event,
@@ -38,6 +39,15 @@ class PersonaFieldAdmin(TenantAdmin):
     list_filter = ("strength",)
     list_select_related = ("persona",)
     search_fields = ("persona__external_id", "=key", "value")
+
+
+@admin.register(ConsentChange)
+class ConsentChangeAdmin(TenantAdmin):
+    list_display = ("persona", "kind", "is_given", "source", "recipient", "created_at")
+    list_filter = ("kind", "is_given", "source")
+    list_select_related = ("persona",)
+    search_fields = ("persona__external_id", "=recipient")
+    date_hierarchy = "created_at"
 
 
 @admin.register(Conversation)

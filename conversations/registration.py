@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import todos.hooks
 import tools.engine.hooks
+from conversations.common.consents import is_withdrawn_at
 from conversations.common.contacts import find_customer, flag_customer, read_contact, read_shopper
 from conversations.context.todo_transcript import read_todo_transcript
 from conversations.flows.todo_events import hold_back, on_effect_changed, on_promise_answered, on_todo_changed
@@ -17,6 +18,7 @@ def register() -> None:
     """Connect customer, conversation and transcript hooks, the prompt size check, and the receivers of change signals."""
     measure_prompt.connect(weigh_reply)
     tools.engine.hooks.read_contact.connect(read_contact)
+    tools.engine.hooks.is_withdrawn_at.connect(is_withdrawn_at)
     tools.engine.hooks.read_shopper.connect(read_shopper)
     tools.engine.hooks.flag_customer.connect(flag_customer)
     tools.engine.hooks.promise_answered.connect(on_promise_answered)

@@ -269,15 +269,11 @@ class MentionFinder:
         if self._is_managed_later(i):
             end = self.readings[self._same_sentence_after(i)[-1]].predicate.end
         for other in self.readings[i + 1 :]:
+            if other.index != this.index:
+                break
             start = other.predicate.start
             before = this.sentence.words[start - 1]
-            if (
-                other.index != this.index
-                or start > end
-                or before.is_mark
-                or before.text in BREAKS
-                or other.predicate.marker is not Marker.NONE
-            ):
+            if start > end or before.is_mark or before.text in BREAKS or other.predicate.marker is not Marker.NONE:
                 break
             end = max(end, other.predicate.end)
         return end

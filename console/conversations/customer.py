@@ -8,8 +8,10 @@ from uuid import UUID
 
 from django.conf.locale import LANG_INFO
 
+from console.timestamps import Timestamp, format_timestamp
+from conversations.common.consents import consent_history
 from conversations.common.queries import read_fields
-from conversations.models import Conversation, Message, PersonaField
+from conversations.models import ConsentSource, Conversation, Message, PersonaField
 from conversations.models.persona import Strength
 
 LABELS = {
@@ -20,8 +22,15 @@ LABELS = {
     "sms_opt_in": "Texts",
     "email_opt_in": "E-mails",
     "call_opt_in": "Calls",
+    "recording_opt_in": "Recordings",
 }
 FIRST = tuple(LABELS)
+SOURCES: Mapping[ConsentSource, str] = {
+    ConsentSource.CUSTOMER: "said by the customer",
+    ConsentSource.STAFF: "set by staff",
+    ConsentSource.API: "set through the API",
+    ConsentSource.CHANNEL: "set on the channel",
+}
 ANSWERS = {"true": "Opted in", "false": "Opted out"}
 
 
@@ -46,6 +55,31 @@ def facts_of(conversation: Conversation) -> list[Fact]:
     messages = Message.objects.filter(pk__in=sources, conversation=conversation)
     numbers = dict(messages.values_list("pk", "seq"))
     return [_fact(field, numbers) for field in fields]
+
+
+@dataclass(frozen=True)
+class ConsentLine:
+    """A consent that was given or withdrawn, for display."""
+
+    label: str
+    words: str
+    quote: str
+    source: str
+    at: Timestamp
+
+
+def consents_of(conversation: Conversation, *, zone: str) -> list[ConsentLine]:
+    """The history of the customer's consents, newest first."""
+    return [
+        ConsentLine(
+            label=change.get_kind_display(),
+            words="Agreed" if change.is_given else "Refused",
+            quote=change.quote,
+            source="" if change.quote else SOURCES[ConsentSource(change.source)],
+            at=format_timestamp(change.created_at, zone=zone),
+        )
+        for change in consent_history(conversation.persona_id)
+    ]
 
 
 def _fact(field: PersonaField, numbers: Mapping[UUID, int]) -> Fact:

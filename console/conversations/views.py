@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from console.access import enter, zone_of
 from console.conversations.attention_reasons import find_waiting
-from console.conversations.customer import facts_of
+from console.conversations.customer import consents_of, facts_of
 from console.conversations.listing import UNNAMED, initials, list_context, parse_query, taken_over
 from console.conversations.operator import act, operator_context
 from console.inbox.ticket_form import related_tickets
@@ -115,6 +115,7 @@ def _detail_context(row: Conversation, entry: Entry, *, zone: str) -> dict[str, 
         },
         "flag_reasons": flag_reasons(row),
         "facts": facts_of(row),
+        "consents": consents_of(row, zone=zone),
         "todos": related_todos(entry.project, row.pk, zone=zone),
         "tickets": related_tickets(row.pk),
         "directives": {**directives_payload(directives), "seq": directives.turn.seq} if directives else None,

@@ -32,6 +32,7 @@ FIXES: Mapping[MissingContact, SuggestedFix] = {
     MissingContact.EMAIL: SuggestedFix("Add e-mail address", "mail", "contact-email"),
     MissingContact.PHONE: SuggestedFix("Add phone number", "phone", "contact-phone"),
     MissingContact.OTHER_PHONE: SuggestedFix("Change phone number", "phone", "contact-phone"),
+    MissingContact.CONSENT: SuggestedFix("Choose another tool", "tool", "tool"),
 }
 
 

@@ -11,7 +11,7 @@ from console.agent.form_fields import FormField, FormFields
 from console.todos.contacts import name_of
 from conversations.common.contacts import read_contact
 from conversations.handover.requests import parse_lead
-from conversations.models import Persona
+from conversations.models import ConsentSource, Persona
 from conversations.turns.services import give_fields
 from projects.common.api_error import ApiError
 from projects.models import AgentVersion, Project
@@ -70,7 +70,7 @@ def save_contact(project: Project, persona_id: UUID | None, typed: Mapping[str, 
         given = parse_lead(wanted, config=_config_of(project))
     except ApiError as error:
         raise ApiError(error.code, error.message, field=(error.field or "").replace("lead.", CONTACT)) from error
-    give_fields(persona, given)
+    give_fields(persona, given, source=ConsentSource.STAFF)
     return True
 
 

@@ -1,4 +1,4 @@
-"""Warnings about customers who opted out of e-mails or texts. They don't block approval."""
+"""The words with which customers opted out of e-mails or texts, beside the warning that nothing can be sent."""
 
 from __future__ import annotations
 
@@ -13,20 +13,16 @@ from tools.engine.catalogue import CompiledTool
 # Message kind: the customer field with the preference, and the noun for the warning.
 PREFERENCES = {"email": ("email_opt_in", "e-mails"), "sms": ("sms_opt_in", "texts")}
 UNWANTED = "false"
+SAID = "They said: “{quote}” Nothing is sent unless they agree again."
 
 
 def opt_out_notes(todo: Todo, tools: Iterable[CompiledTool]) -> list[Note]:
-    """A warning for each kind of message that the tools may send and the customer has opted out of."""
+    """A note for each kind of message that the tools may send and the customer has refused in words."""
     words = dict(PREFERENCES[tool.kind] for tool in tools if needs_contact(tool))
     if todo.persona_id is None or not words:
         return []
-    said_no = PersonaField.objects.filter(persona_id=todo.persona_id, key__in=words, value=UNWANTED).order_by("key")
+    said_no = PersonaField.objects.filter(persona_id=todo.persona_id, key__in=words, value=UNWANTED)
     return [
-        Note("warn", "alert-triangle", f"The customer opted out of {words[field.key]}.", _because(field.quote))
-        for field in said_no
+        Note("warn", "alert-triangle", f"The customer opted out of {words[field.key]}.", SAID.format(quote=field.quote))
+        for field in said_no.exclude(quote="").order_by("key")
     ]
-
-
-def _because(quote: str) -> str:
-    said = f"They said: “{quote}” " if quote else ""
-    return f"{said}If you approve it, it is sent anyway."

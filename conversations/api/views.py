@@ -22,8 +22,8 @@ from conversations.api.serializers import (
 )
 from conversations.common.payloads import (
     ConversationPayload,
+    CustomerPayload,
     MessagePayload,
-    PersonaPayload,
     PostedPayload,
     RepliedPayload,
     TurnPayload,
@@ -31,10 +31,10 @@ from conversations.common.payloads import (
 )
 from conversations.common.presenters import (
     conversation_payload,
+    customer_payload,
     message_payload,
     new_conversation_payload,
     operator_payload,
-    persona_payload,
     read_conversation,
     with_relations,
 )
@@ -219,16 +219,16 @@ class PersonaDetail(ProjectView):
     scopes: ClassVar = {"GET": Scope.READ, "PATCH": Scope.CONVERSE}
 
     @extend_schema(operation_id="personas_read")
-    def get(self, request: Request, persona_id: UUID) -> TypedResponse[PersonaPayload]:
+    def get(self, request: Request, persona_id: UUID) -> TypedResponse[CustomerPayload]:
         """Retrieves a customer with every known field."""
-        return TypedResponse(persona_payload(self._persona(persona_id)))
+        return TypedResponse(customer_payload(self._persona(persona_id)))
 
     @extend_schema(operation_id="personas_update", request=PersonaPatch)
-    def patch(self, request: Request, persona_id: UUID) -> TypedResponse[PersonaPayload]:
+    def patch(self, request: Request, persona_id: UUID) -> TypedResponse[CustomerPayload]:
         """Updates a customer's fields. The agent's own observations never override them."""
         data = self.valid(PersonaPatch)
         give_fields(self._persona(persona_id), known_fields(self.project, data))
-        return TypedResponse(persona_payload(self._persona(persona_id)))
+        return TypedResponse(customer_payload(self._persona(persona_id)))
 
     def _persona(self, persona_id: UUID) -> Persona:
         personas = Persona.objects.filter(project_id=self.project.pk).prefetch_related("fields")

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, get_args
 from uuid import UUID
 
+from conversations.common.consents import OPT_IN, WITHDRAWN
 from conversations.models import Conversation, Persona
 from conversations.models.persona import Strength
 from projects.common.api_error import ApiError
@@ -34,7 +35,7 @@ def read_contact(persona_id: UUID | None) -> Contact | None:
 
 def contact_from_fields(persona_id: UUID, fields: Mapping[str, str]) -> Contact:
     """Build a contact from a persona's fields."""
-    refused = frozenset(consent for consent in get_args(Consent) if fields.get(f"{consent}_opt_in") == "false")
+    refused = frozenset(consent for consent in get_args(Consent) if fields.get(f"{consent}{OPT_IN}") == WITHDRAWN)
     return Contact(persona_id=persona_id, refused=refused, **{name: fields.get(name, "") for name in FIELDS})
 
 

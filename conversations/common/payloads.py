@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any, NotRequired, TypedDict
 
-from conversations.models import Channel, ConversationStatus, MessageRole, TurnStatus
+from conversations.models import Channel, ConsentKind, ConsentSource, ConversationStatus, MessageRole, TurnStatus
 from conversations.models.event import EventType
 from conversations.models.turn import Freshness, Origin
 from conversations.models.wait import WaitOutcome
@@ -70,6 +70,22 @@ class PersonaPayload(TypedDict):
     flag_reason: str | None
     attributes: dict[str, str]
     created_at: Stamp
+
+
+class ConsentPayload(TypedDict):
+    """A consent that the customer gave or withdrew. `quote` holds their words, if it comes from those."""
+
+    kind: Annotated[str, ConsentKind]
+    given: bool
+    quote: str | None
+    source: Annotated[str, ConsentSource]
+    at: Stamp
+
+
+class CustomerPayload(PersonaPayload):
+    """A customer with the history of their consents, newest first, at most 100. A withdrawal stops every tool of its kind."""
+
+    consents: list[ConsentPayload]
 
 
 class WaitPayload(TypedDict):

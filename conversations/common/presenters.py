@@ -8,8 +8,11 @@ from uuid import UUID
 
 from django.db.models import Prefetch, QuerySet
 
+from conversations.common.consents import consent_history
 from conversations.common.payloads import (
+    ConsentPayload,
     ConversationPayload,
+    CustomerPayload,
     DirectivesPayload,
     MessagePayload,
     OperatorPayload,
@@ -18,7 +21,16 @@ from conversations.common.payloads import (
     WrittenPayload,
 )
 from conversations.common.queries import FIELDS, WAITS, open_waits
-from conversations.models import Conversation, Directives, Message, MessageRole, Persona, PersonaField, Wait
+from conversations.models import (
+    ConsentChange,
+    Conversation,
+    Directives,
+    Message,
+    MessageRole,
+    Persona,
+    PersonaField,
+    Wait,
+)
 from projects.common.presenters import stamp
 from tenancy.prepared_queries import PreparedQuery
 
@@ -47,9 +59,20 @@ def directives_payload(directives: Directives) -> DirectivesPayload:
     }
 
 
-def persona_payload(persona: Persona) -> PersonaPayload:
-    """The customer with every known field."""
-    return _persona_payload(persona, persona.fields.all())
+def customer_payload(persona: Persona) -> CustomerPayload:
+    """The customer with every known field and the history of consents."""
+    consents = [consent_payload(change) for change in consent_history(persona.pk)]
+    return {**_persona_payload(persona, persona.fields.all()), "consents": consents}
+
+
+def consent_payload(change: ConsentChange) -> ConsentPayload:
+    return {
+        "kind": change.kind,
+        "given": change.is_given,
+        "quote": change.quote or None,
+        "source": change.source,
+        "at": stamp(change.created_at),
+    }
 
 
 def _persona_payload(persona: Persona, known: Iterable[PersonaField]) -> PersonaPayload:

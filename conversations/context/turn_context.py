@@ -15,6 +15,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from conversations.common.business_hours import WorkingStatus, working_status
+from conversations.common.consents import consent_fact
 from conversations.common.contacts import contact_from_fields
 from conversations.common.place import place_in
 from conversations.common.prompt_shapes import Action, Fact, Intent, Line, Procedure, Scenario, Section, Step
@@ -158,6 +159,11 @@ class TurnContext:
         if field.conversation_id is not None or learned >= began:
             return ""
         return f"{learned.day} {learned:%B}{'' if learned.year == began.year else f' {learned.year}'}"
+
+    @property
+    def customer_facts(self) -> list[Fact]:
+        """The facts as the agent reads them: consents in words."""
+        return [consent_fact(fact) for fact in self.facts]
 
     @property
     def actions(self) -> list[Action]:

@@ -13,12 +13,13 @@ from typing import Any
 
 from django.db.models import Q
 
+from conversations.common.consents import OPT_INS
 from conversations.context.turn_context import TurnContext
 from conversations.flows.todo_events import told_to
 from conversations.live.event_log import ConversationLog
 from conversations.models import Turn
 from conversations.tool_runs.effects.conversation_run import ConversationRun
-from conversations.turns.customer_fields import OPT_INS, FieldChange
+from conversations.turns.customer_fields import FieldChange
 from jobs.errors import WrongState
 from todos.content.lifecycle import AGENT
 from todos.content.versions import get_for_update

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from django.utils import timezone
 
 from conversations.common.business_hours import working_status
+from conversations.common.consents import consent_fact
 from conversations.common.prompt_shapes import Fact, Line
 from conversations.common.queries import read_fields
 from conversations.context.todo_transcript import read_todo_transcript
@@ -86,7 +87,7 @@ def _prepare(job: ClaimedJob) -> MakeGoodInput | None:
             day=day_of(promise, conversation),
             quote=promise.quote,
             reason=promise.reason,
-            known=[Fact(field=key, value=value) for key, value in sorted(known.items())],
+            known=[consent_fact(Fact(field=key, value=value)) for key, value in sorted(known.items())],
             summary=transcript.summary,
             messages=[Line(role=line.role, content=line.content) for line in transcript.messages],
         )

@@ -12,8 +12,9 @@ from django.core.validators import validate_email
 from conversations.common.contacts import read_contact
 from conversations.handover.notices import Notice, add_notice
 from conversations.live.event_log import ConversationLog, open_log
-from conversations.models import Conversation, PersonaField
+from conversations.models import Conversation, Persona, PersonaField
 from conversations.models.persona import Strength
+from conversations.turns.consents import bind_refusals
 from jobs.errors import WrongState
 from projects.common.api_error import ApiError
 from projects.common.phones import InvalidPhone, read_phone
@@ -44,7 +45,7 @@ def request_person(conversation: Conversation, escalation_id: UUID, lead: Mappin
             add_notice(log, Notice.ASKED)
             log.add_event("escalation_waiting", payload={"escalation": str(escalation.pk)})
             notify_operators(escalation)
-        _keep_lead(log.conversation.persona_id, details)
+        _keep_lead(log.conversation.persona, details)
         escalation.refresh_from_db()
         return escalation
 
@@ -98,14 +99,15 @@ def _check_reachable(conversation: Conversation, lead: Mapping[str, str]) -> Non
         raise _invalid("Enter an email address or a phone number.", "lead")
 
 
-def _keep_lead(persona_id: UUID, details: Mapping[str, str]) -> None:
+def _keep_lead(persona: Persona, details: Mapping[str, str]) -> None:
     """Store the details as the customer's fields; existing values win."""
     fields = [
-        PersonaField(persona_id=persona_id, key=key, value=details[key], strength=Strength.STATED)
+        PersonaField(persona=persona, key=key, value=details[key], strength=Strength.STATED)
         for key in ("email", "name", "phone")
         if details.get(key)
     ]
     PersonaField.objects.bulk_create(fields, ignore_conflicts=True)
+    bind_refusals(persona)
 
 
 def _config_of(log: ConversationLog) -> AgentConfig:

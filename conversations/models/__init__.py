@@ -1,6 +1,7 @@
 """Models for conversations: customers, messages, turns, events and what each turn left behind."""
 
 from conversations.models.analysis import Analysis
+from conversations.models.consent import ConsentChange, ConsentKind, ConsentSource
 from conversations.models.conversation import IS_TEST, Channel, Conversation, ConversationStatus
 from conversations.models.directives import Directives
 from conversations.models.event import Event
@@ -18,6 +19,9 @@ __all__ = [
     "IS_TEST",
     "Analysis",
     "Channel",
+    "ConsentChange",
+    "ConsentKind",
+    "ConsentSource",
     "Conversation",
     "ConversationStatus",
     "Directives",

@@ -96,7 +96,7 @@ def _request(turn_context: TurnContext, messages: Sequence[TranscriptMessage]) -
         now=turn_context.status.clock,
         hours_status=turn_context.status.line,
         channel=turn_context.conversation.channel,
-        known=turn_context.facts,
+        known=turn_context.customer_facts,
         agreed=turn_context.agreed(shown=messages),
         actions=turn_context.actions,
         sections=turn_context.prompt_sections,

@@ -11,11 +11,19 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db.models import Q
 
+from conversations.common.consents import GIVEN, OPT_INS, WITHDRAWN
 from conversations.common.queries import fields_in_scope
 from conversations.context.transcript import TranscriptMessage
-from conversations.models import Message, MessageRole, PersonaField, Turn, TurnStatus
+from conversations.models import ConsentSource, Message, MessageRole, PersonaField, Turn, TurnStatus
 from conversations.models.persona import Strength
 from conversations.prompts.observer import Confidence, ObservedFact
+from conversations.turns.consents import (
+    CONTACT_FIELDS,
+    Consented,
+    NotConsented,
+    observed_consents,
+    read_consent,
+)
 from conversations.turns.contact_changes import ASK_BACK, ask_back, confirmed_contacts, is_contact_change
 from conversations.turns.fact_evidence import own_words, why_unfounded
 from projects.common.characters import has_control_characters
@@ -25,7 +33,6 @@ from tenancy.prepared_queries import PreparedQuery
 from tenancy.write_batch import WriteBatch
 from tools.engine.quotes import contains_words
 
-OPT_INS = ("sms_opt_in", "email_opt_in", "call_opt_in")
 MAX_VALUE = 500
 CHANGED = ("value", "strength", "quote", "turn_id", "message_id", "updated_at")
 # A customer who asked for a language may use another by chance. This many turns in a row change it.
@@ -81,6 +88,7 @@ def store_facts(
 ) -> StoredFacts:
     """Add valid facts to the write batch. A weaker reading never replaces a stronger one. Locks the customer's fields.
 
+    A consent changes by the customer's own words whatever was known, and is recorded in its history.
     A field of the scope `conversation` is stored with the turn's conversation, and compared with its values alone. A
     fact needs the customer's own words (`fact_evidence`), and a new number or address their confirmation
     (`contact_changes`). `transcript` is the text the facts were read from: the turn's exchange and the messages before
@@ -94,34 +102,50 @@ def store_facts(
     repeated = {fact.field for fact in confirmed}
     written: dict[str, PersonaField] = {}
     refused = []
+    consented: list[Consented] = []
     for fact in [*confirmed, *(fact for fact in facts if fact.field not in repeated)]:
         try:
-            value = normalize(fact, config=config)
-            if fact not in confirmed and (reason := why_unfounded(fact, value, said)):
-                raise RefusedValue(reason)
-        except RefusedValue as error:
+            value, known = normalize(fact, config=config), current.get(fact.field)
+            is_consent = fact.field in OPT_INS
+            _check_words(fact, known, value, turn=turn, said=None if fact in confirmed else said)
+            message = read_consent(fact, known, turn=turn, transcript=transcript) if is_consent else None
+        except (RefusedValue, NotConsented) as error:
             refused.append((fact, str(error)))
             continue
-        known = current.get(fact.field)
         if known is not None and fact not in confirmed and is_contact_change(known, fact.field, value):
             unconfirmed = ask_back(current, persona_id, fact, value, turn=turn)
             current[unconfirmed.key] = written[unconfirmed.key] = unconfirmed
             refused.append((fact, ASK_BACK.format(value=known.value)))
             continue
-        if known is not None and _is_other_language(known, fact, value):
-            if not _was_written_recently(value, turn):
-                refused.append((fact, LANGUAGE_REQUESTED.format(value=known.value)))
-                continue
-            known.strength = Strength.INFERRED
-        if field := _changed(known or _new_field(persona_id, fact, turn, config), fact, value, turn=turn):
-            field.message_id = _source(fact.quote, turn, transcript)
+        field = _changed(
+            known or _new_field(persona_id, fact, turn, config), fact, value, turn=turn, is_certain=message is not None
+        )
+        if field is not None:
+            field.message_id = message.pk if message else _source(fact.quote, turn, transcript)
             current[fact.field] = written[fact.field] = field
+        if message is not None or (is_consent and field is not None and value == WITHDRAWN):
+            consented.append(_consented(fact, value, turn, message))
     new = [field for field in written.values() if field._state.adding]
     for field in written.values():
         if not field._state.adding:
             writes.update(field, CHANGED)
     writes.insert(new)
+    moved = not CONTACT_FIELDS.isdisjoint(written)
+    if consented or moved:
+        writes.insert(observed_consents(persona_id, current, consented, turn=turn, moved=moved))
     return StoredFacts(list(written.values()), _changes(before, written), refused)
+
+
+def _check_words(
+    fact: ObservedFact, known: PersonaField | None, value: str, *, turn: Turn, said: Sequence[str] | None
+) -> None:
+    """Raise RefusedValue for a fact that isn't in the words `said`, None if code read it there, or a chance language."""
+    if said is not None and (reason := why_unfounded(fact, value, said)):
+        raise RefusedValue(reason)
+    if known is not None and _is_other_language(known, fact, value):
+        if not _was_written_recently(value, turn):
+            raise RefusedValue(LANGUAGE_REQUESTED.format(value=known.value))
+        known.strength = Strength.INFERRED
 
 
 def _changes(before: Mapping[str, str], written: Mapping[str, PersonaField]) -> list[FieldChange]:
@@ -161,14 +185,36 @@ def _new_field(persona_id: UUID, fact: ObservedFact, turn: Turn, config: AgentCo
     return PersonaField(persona_id=persona_id, conversation_id=conversation_id, key=fact.field, strength=UNREAD)
 
 
-def _changed(field: PersonaField, fact: ObservedFact, value: str, *, turn: Turn) -> PersonaField | None:
-    """The field updated with the fact, or None if it stays the same."""
+def _changed(
+    field: PersonaField, fact: ObservedFact, value: str, *, turn: Turn, is_certain: bool
+) -> PersonaField | None:
+    """The field updated with the fact, or None if it stays the same. With `is_certain`, the fact replaces any other
+    value.
+    """
     strength = Strength.STATED if fact.confidence is Confidence.STATED else Strength.INFERRED
-    if field.strength > strength or (field.strength == strength and field.value == value):
+    if _stands(field, value, strength, is_certain=is_certain):
         return None
     field.value, field.strength, field.quote = value, strength, fact.quote[:MAX_VALUE]
     field.turn_id = turn.pk
     return field
+
+
+def _stands(field: PersonaField, value: str, strength: Strength, *, is_certain: bool) -> bool:
+    """True if a reading leaves the field as it is."""
+    if field.value == value:
+        return field.strength >= strength
+    return field.strength > strength and not is_certain
+
+
+def _consented(fact: ObservedFact, value: str, turn: Turn, message: Message | None) -> Consented:
+    return Consented(
+        fact.field,
+        value == GIVEN,
+        ConsentSource.CUSTOMER,
+        quote=fact.quote[:MAX_VALUE],
+        conversation_id=turn.conversation_id,
+        message_id=message.pk if message else turn.message_id,
+    )
 
 
 def _is_other_language(known: PersonaField, fact: ObservedFact, value: str) -> bool:

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 import phonenumbers
 
+from conversations.common.consents import OPT_INS, WITHDRAWN
 from conversations.context.transcript import TranscriptMessage
 from conversations.models import MessageRole, Turn
 from conversations.prompts.observer import ObservedFact, latest_exchange
@@ -25,7 +26,7 @@ NUMBER = re.compile(r"\d(?:[\s().\-/]*\d)*")
 # Digits before a national number: a country code of up to three, behind 00 or 0.
 LONGEST_PREFIX = 5
 SPOKEN = ((re.compile(r"\s*[\[(]?\bat\b[\])]?\s*"), "@"), (re.compile(r"\s+dot\s+"), "."))
-IMPLIED = frozenset({"language", "sms_opt_in", "email_opt_in", "call_opt_in", "recording_opt_in"})
+IMPLIED = frozenset({"language", *OPT_INS})
 
 
 def own_words(turn: Turn, transcript: Sequence[TranscriptMessage]) -> list[str]:
@@ -35,7 +36,12 @@ def own_words(turn: Turn, transcript: Sequence[TranscriptMessage]) -> list[str]:
 
 
 def why_unfounded(fact: ObservedFact, value: str, said: Sequence[str]) -> str:
-    """Return why the customer's words don't hold the fact, or "". `value` is normalized."""
+    """Return why the customer's words don't hold the fact, or "". `value` is normalized.
+
+    A withdrawn consent needs no evidence: taking it too seriously does no harm.
+    """
+    if fact.field in OPT_INS and value == WITHDRAWN:
+        return ""
     if not any(contains_words(fact.quote, words) for words in said):
         return NOT_SAID
     if fact.field in IMPLIED:

@@ -15,6 +15,7 @@ from conversations.common.channels import traits_of
 from conversations.live.event_log import ConversationLog, open_log
 from conversations.models import (
     Channel,
+    ConsentSource,
     Conversation,
     Event,
     Message,
@@ -27,6 +28,7 @@ from conversations.models import (
 from conversations.models.persona import Strength
 from conversations.turns.after_reply import queue_observation
 from conversations.turns.channel_signals import reopen
+from conversations.turns.consents import CONTACT_FIELDS, bind_refusals, record_given
 from jobs.enqueue import JobRequest, Superseded, enqueue
 from jobs.failpoints import failpoint
 from jobs.lanes import Mode
@@ -88,8 +90,15 @@ def _persona(project: Project, external_id: str) -> Persona:
     return persona
 
 
-def give_fields(persona: Persona, fields: Mapping[str, str], *, conversation_id: UUID | None = None) -> None:
-    """Set a customer's fields as given by staff, the API or a tool. Observations never override them.
+def give_fields(
+    persona: Persona,
+    fields: Mapping[str, str],
+    *,
+    conversation_id: UUID | None = None,
+    source: ConsentSource = ConsentSource.API,
+) -> None:
+    """Set a customer's fields as given by staff, the API or a tool. Observations never override them, except to change
+    a consent in the customer's own words.
 
     With `conversation_id`, they are fields of that conversation, where the customer's newer words replace them.
     """
@@ -105,6 +114,8 @@ def give_fields(persona: Persona, fields: Mapping[str, str], *, conversation_id:
         unique_fields=["organization", "persona", "key", "conversation"],
         update_fields=["value", "strength", "quote", "message_id", "turn_id", "updated_at"],
     )
+    if conversation_id is None:
+        record_given(persona, fields, source=source)
 
 
 def set_observed_field(persona: Persona, key: str, value: str) -> bool:
@@ -114,7 +125,11 @@ def set_observed_field(persona: Persona, key: str, value: str) -> bool:
     """
     values = {"value": value, "strength": Strength.STATED, "quote": "", "message_id": None, "turn_id": None}
     field, is_new = PersonaField.objects.get_or_create(persona=persona, conversation=None, key=key, defaults=values)
-    return is_new or field.value == value
+    if not is_new and field.value != value:
+        return False
+    if key in CONTACT_FIELDS:
+        bind_refusals(persona)
+    return True
 
 
 def post_message(conversation_id: UUID, content: str, *, project_id: UUID | None = None) -> Posted:

@@ -23,11 +23,13 @@ from offline_model.wire import ChatCall
 
 ASKS_SCORE = "- Rate how well"
 EXTRA = re.compile(r"`([^`]+)` \((.+?)\)(?=, `|\.$|\.\n)", re.MULTILINE)
-STANDARD = ("name", "phone", "email", "language", "sms_opt_in", "email_opt_in", "call_opt_in")
+STANDARD = ("name", "phone", "email", "language", "sms_opt_in", "email_opt_in", "call_opt_in", "recording_opt_in")
+RECORDING = "recording_opt_in"
 CHANNELS = {
     "sms_opt_in": r"(?:text|sms|message|whatsapp)(?:s|es|ing)?(?: messages?)?",
     "email_opt_in": r"(?:e-?mail|newsletter|mail)(?:s|ing)?",
     "call_opt_in": r"(?:call|ring|phone call)(?:s|ing)?",
+    RECORDING: r"record(?:s|ing|ings|ed)?",
 }
 REFUSAL = r"(?:don't|do not|please no|no more|no|never|stop|rather not|not want(?: any)?|without)(?: \w+){0,3}? "
 YES = re.compile(
@@ -113,6 +115,9 @@ def _last_question(text: str) -> str:
 def _opt_ins(text: str, question: str) -> list[tuple[str, Entity, bool]]:
     found = []
     for field, noun in CHANNELS.items():
+        if field != RECORDING and re.search(rf"\b{CHANNELS[RECORDING]}\b", f"{question} {text}", re.IGNORECASE):
+            # "Please don't record this call" refuses no calls.
+            continue
         said = _stated(text, noun)
         answered = None if said else _answered(text, question, noun)
         if said or answered:

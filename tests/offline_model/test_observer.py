@@ -81,6 +81,8 @@ def test_language_is_told_by_the_customers_words(said: str, code: str) -> None:
         ("No thanks", ASK_TEXT, "sms_opt_in", "false"),
         ("Please don't text me", "", "sms_opt_in", "false"),
         ("Please no e-mails", "", "email_opt_in", "false"),
+        ("Please don't record this call", "", "recording_opt_in", "false"),
+        ("Yes, that's fine", "May we record this call?", "recording_opt_in", "true"),
         ("You can call me any time", "", "call_opt_in", "true"),
         ("Sure, email is fine", "Is it okay if we email you the offers?", "email_opt_in", "true"),
     ],

@@ -12,6 +12,7 @@ import pytest
 from config.runner.embedded import EmbeddedServices
 from tests.todos.conftest import conversation as conversation
 from tests.todos.conftest import desk as desk
+from tests.todos.executor.conftest import mail as mail
 from tests.todos.executor.conftest import runs as runs
 
 

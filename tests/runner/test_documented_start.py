@@ -141,7 +141,8 @@ def test_the_worker_for_replies_answers_a_message(
 def test_beats_task_starts_an_approved_todo_whose_hint_was_lost(
     runs: Runs, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    with ready_worker(WORK, log=tmp_path / "log") as process:
+    # The project's mail server is on this machine.
+    with ready_worker(WORK, log=tmp_path / "log", MAKEGOOD_OUTBOUND_ALLOW="127.0.0.1") as process:
         with monkeypatch.context() as outage:
             outage.setattr(wakeups, "publish", lose)
             todo = runs.approved(runs.frozen())

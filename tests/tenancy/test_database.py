@@ -29,6 +29,7 @@ APPEND_ONLY = {
     "conversations_event",
     "conversations_followup",
     "conversations_summary",
+    "conversations_consentchange",
 }
 
 pytestmark = pytest.mark.usefixtures("_schema")
@@ -136,7 +137,12 @@ REFERENCES = [
     if (parent := parent_of(field)) and any(one.name == "organization" for one in parent._meta.fields)
 ]
 # The source of a value may be deleted while the value stays, so these columns have no foreign key.
-LOOSE = {"conversations_personafield.message_id", "conversations_personafield.turn_id"}
+LOOSE = {
+    "conversations_personafield.message_id",
+    "conversations_personafield.turn_id",
+    "conversations_consentchange.conversation_id",
+    "conversations_consentchange.message_id",
+}
 
 
 @pytest.mark.parametrize("field", REFERENCES, ids=lambda field: f"{field.model._meta.db_table}.{field.column}")

@@ -28,7 +28,7 @@ from todos import services
 from todos.approvals.permissions import needs_second
 from todos.approvals.standing_rules import create_rule, draft_rule
 from todos.approvals.validity import InvalidApproval
-from todos.content import deliverability, snapshot, types
+from todos.content import snapshot, types
 from todos.content.deliverability import SENTENCES, MissingContact
 from todos.content.lifecycle import Actor
 from todos.content.snapshot import content_of, hash_of
@@ -525,7 +525,7 @@ def test_a_batch_reads_the_tools_and_customer_of_each_todo_once(
     kind, persona = desk.type(name="Letter", tools=["send_sms_tool", REFUND]), conversation.persona_id
     chosen = [seen(desk, desk.refund(type=kind, tool="", arguments=None, persona_id=persona)) for _ in range(3)]
     read = list[str]()
-    for module, name in [(snapshot, "compile_tools"), (snapshot, "read_contact"), (deliverability, "read_contact")]:
+    for module, name in [(snapshot, "compile_tools"), (snapshot, "read_contact")]:
         monkeypatch.setattr(module, name, reading(read, name, getattr(module, name)))
     answers = desk.do(services.approve_many, chosen, actor=Actor("Ada"), member=owner, confirmed=False)
     assert [(answer.refused, answer.approval is None) for answer in answers] == [("", False)] * 3

@@ -127,7 +127,7 @@ def _require_same(todo: Todo, approval: Approval, context: ApprovalContext) -> N
             _why_unavailable(todo, context.tools) or f"Changed after approval: {', '.join(changed) or 'its content'}."
         )
         raise InvalidApproval(reason + _lost_contact(approval.content, content), changed=changed)
-    # Texting rules are checked when the text is sent.
+    # Texting rules and the customer's consent are checked when the message is sent.
     if stopped := _why_blocked(todo, context.tools, context.contacts):
         raise InvalidApproval(stopped, changed=["tools"])
 

@@ -8,23 +8,24 @@ from enum import StrEnum
 from uuid import UUID
 
 from todos.content.plans import names_addressee
-from todos.content.snapshot import recipients_of
+from todos.content.snapshot import contact_for, recipients_of
 from todos.models import Todo
 from tools.engine.catalogue import CompiledTool
+from tools.engine.execution.consent import CONSENT_WORDS
 from tools.engine.execution.handler import Contact
 from tools.engine.execution.limits import recipient_of
-from tools.engine.hooks import read_contact
 from tools.engine.policy import policy_of
 
 
 class MissingContact(StrEnum):
-    """Contact details that a message lacks."""
+    """The contact detail, or the consent, that a message lacks."""
 
     ADDRESSES = "addresses"
     CUSTOMER = "customer"
     EMAIL = "email"
     PHONE = "phone"
     OTHER_PHONE = "other_phone"
+    CONSENT = "consent"
 
 
 SENTENCES = {
@@ -33,6 +34,7 @@ SENTENCES = {
     MissingContact.EMAIL: "The customer has no e-mail address. Add one, or choose another tool.",
     MissingContact.PHONE: "The customer has no phone number. Add one, or choose another tool.",
     MissingContact.OTHER_PHONE: "The customer's number can't be texted.",
+    MissingContact.CONSENT: "The customer doesn't want {what}. Choose another tool.",
 }
 # The contact detail that each kind of message needs.
 CONTACT_NEEDED = {"email": MissingContact.EMAIL, "sms": MissingContact.PHONE}
@@ -51,7 +53,7 @@ class Undeliverable:
 
     @property
     def reason(self) -> str:
-        return f"{SENTENCES[self.missing]} {self.detail}".rstrip()
+        return f"{SENTENCES[self.missing].format(what=CONSENT_WORDS.get(self.kind, ''))} {self.detail}".rstrip()
 
 
 def needs_contact(tool: CompiledTool) -> bool:
@@ -68,12 +70,13 @@ def undeliverable_messages(
 ) -> list[Undeliverable]:
     """The todo's messages that would reach nobody; missing customer details come first.
 
-    `contacts` are as in `why_not_runnable`. Without a refusal function, the project's texting rules are not checked.
+    `contacts` are as in `why_not_runnable`. Without a refusal function, the project's texting rules and the customer's
+    consent are not checked; both are when the message is sent.
     """
     # A frozen tool's addressee is among its arguments, which were validated with the plan.
     is_named = bool(todo.tool or todo.effect_id or recipients_of(todo))
     own = {tool.kind: None for tool in tools if needs_contact(tool)}
-    contact = _customer_of(todo, contacts) if own else None
+    contact = _customer_of(todo, contacts, tools) if own else None
     found = [one for kind in own if (one := _check_contact(kind, contact, text_refusal))]
     if not is_named and (others := [tool.kind for tool in tools if names_addressee(tool)]):
         found.append(Undeliverable(others[0], MissingContact.ADDRESSES))
@@ -87,16 +90,18 @@ def is_only_messages(tools: Sequence[CompiledTool], unsent: Sequence[Undeliverab
     return all((tool.kind in own) if needs_contact(tool) else is_unnamed and names_addressee(tool) for tool in tools)
 
 
-def _customer_of(todo: Todo, contacts: Mapping[UUID, Contact] | None) -> Contact | None:
+def _customer_of(todo: Todo, contacts: Mapping[UUID, Contact] | None, tools: Sequence[CompiledTool]) -> Contact | None:
     """The todo's customer, from `contacts` if given."""
     if contacts is None:
-        return read_contact(todo.persona_id)
+        return contact_for(todo, tools)
     return contacts.get(todo.persona_id) if todo.persona_id is not None else None
 
 
 def _check_contact(kind: str, contact: Contact | None, text_refusal: TextRefusal | None) -> Undeliverable | None:
     if contact is None:
         return Undeliverable(kind, MissingContact.CUSTOMER)
+    if text_refusal is not None and policy_of(kind).consent in contact.refused:
+        return Undeliverable(kind, MissingContact.CONSENT)
     if not recipient_of(kind, contact):
         return Undeliverable(kind, CONTACT_NEEDED[kind])
     if kind == "sms" and text_refusal is not None and (refusal := text_refusal(contact.phone)):

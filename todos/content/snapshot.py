@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -13,8 +13,10 @@ from projects.models import Project
 from todos.models import Todo
 from todos.payloads import ContentPayload
 from tools.engine.catalogue import CompiledTool, compile_tools
+from tools.engine.execution.consent import with_refusals
 from tools.engine.execution.handler import Contact
 from tools.engine.hooks import read_contact
+from tools.engine.policy import policy_of
 from tools.models import Effect
 
 # Todos run outside of any channel, so tools that need a particular channel are never among theirs.
@@ -36,7 +38,15 @@ class ApprovalContext:
 
 def load_approval_context(todo: Todo) -> ApprovalContext:
     """Read the current tools and customer of a todo. Call it inside a transaction."""
-    return ApprovalContext(compiled_tools(todo.project, names=tools_of(todo)), read_contact(todo.persona_id))
+    tools = compiled_tools(todo.project, names=tools_of(todo))
+    return ApprovalContext(tools, contact_for(todo, tools.values()))
+
+
+def contact_for(todo: Todo, tools: Iterable[CompiledTool]) -> Contact | None:
+    """The todo's customer, with the refusals at their address that concern the tools."""
+    contact = read_contact(todo.persona_id)
+    consents = {consent for tool in tools if (consent := policy_of(tool.kind).consent)}
+    return with_refusals(contact, consents, project_id=todo.project_id) if contact else None
 
 
 def content_of(

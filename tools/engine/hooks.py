@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 from uuid import UUID
 
 from projects.common.hooks import Hook, Signal
 from projects.models import Project
-from tools.engine.execution.handler import Contact
+from tools.engine.execution.handler import Consent, Contact
 from tools.models import Promise
 
 # Return a persona's contact; None without a persona or if it no longer exists.
 read_contact: Hook[Callable[[UUID | None], Contact | None]] = Hook("read_contact")
+# Return True if the newest change of this consent at one of the recipients withdrew it, in any conversation of the project.
+is_withdrawn_at: Hook[Callable[[UUID, Consent, Collection[str]], bool]] = Hook("is_withdrawn_at")
 # Return the claims of a customer's last visit as a signed-in shopper, or an empty mapping. Raises ApiError for an
 # unknown customer.
 read_shopper: Hook[Callable[[Project, UUID], Mapping[str, Any]]] = Hook("read_shopper")

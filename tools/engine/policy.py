@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Literal
 
 from projects.models.agent_config import EscalationAction
 from projects.records.attributes import GATES, is_on
 from tools.engine.business_state import BusinessState
-from tools.engine.execution.handler import Consent
+from tools.engine.execution.handler import AddressedBy, Consent
 
 CANCELLATION_TYPE = f"{GATES}booking_cancellation_type"
 # Types of cancellation that the agent may carry out; with the others, a person does.
@@ -34,7 +33,7 @@ class KindPolicy:
     switches: tuple[str, ...] = ()
     escalation: EscalationAction | None = None
     consent: Consent | None = None
-    addressed_by: Literal["phone", "email"] | None = None
+    addressed_by: AddressedBy | None = None
     needs_verification: bool = False
     max_per_conversation: int = 30
     max_per_recipient: int = 20

@@ -9,6 +9,7 @@ from functools import partial
 from typing import cast
 from uuid import UUID
 
+from conversations.common.consents import GIVEN, OPT_INS, is_withdrawn
 from conversations.followups.proactive import say_proactively
 from conversations.followups.waits import end_wait
 from conversations.live.event_log import ConversationLog
@@ -16,6 +17,7 @@ from conversations.models import Persona, PromptSection, WaitOutcome
 from conversations.models.event import UrgentSource
 from conversations.tool_runs.effects.argument_extraction import ExtractionTask, apply_instruction
 from conversations.tool_runs.effects.outcome_events import OUTCOMES, sentence_of
+from conversations.turns.consents import NOT_OWN_WORDS
 from conversations.turns.customer_fields import MAX_VALUE, NORMALIZERS, RefusedValue
 from conversations.turns.services import give_fields, set_observed_field
 from jobs.errors import GiveUp
@@ -154,6 +156,8 @@ def _store_attribute(
     """Set the field of the customer, or of the conversation by its scope, and return its name. Raises RefusedValue."""
     options = cast(PersonaAttributeOptions, _options(prepared.row))
     value = _normalized(options.attribute, prepared.value, config)
+    if options.attribute in OPT_INS and value == GIVEN and is_withdrawn(persona.pk, options.attribute):
+        raise RefusedValue(f"{options.attribute}: {NOT_OWN_WORDS}")
     if options.attribute not in CONTACT_FIELDS or not _instruction_of(prepared.row):
         is_of_conversation = options.attribute in config.conversation_fields
         give_fields(

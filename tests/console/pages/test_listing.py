@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from console import search
 from conversations.live.event_log import open_log
-from conversations.models import Conversation, Event, PersonaField, Turn
+from conversations.models import ConsentChange, Conversation, Event, PersonaField, Turn
 from conversations.models.persona import Strength
 from conversations.prompts.observer import Quality
 from conversations.turns.flags import broken_claim, clear_flag, store_quality
@@ -138,6 +138,17 @@ def test_a_fact_from_an_earlier_conversation_says_so(owner: Client, tenant: Tena
         field = {"key": "name", "value": "Giulia", "strength": Strength.STATED}
         PersonaField.objects.create(persona_id=row.persona_id, message_id=uuid4(), **field)
     assert "from an earlier conversation" in owner.get(one_url(tenant, row)).content.decode()
+
+
+def test_the_history_of_consents_is_shown_with_its_quotes(owner: Client, tenant: Tenant) -> None:
+    row = talk(tenant, "Hi")
+    with tenant.tx():
+        same = {"project": tenant.project, "persona_id": row.persona_id, "kind": "sms"}
+        ConsentChange.objects.create(**same, is_given=False, source="customer", quote="Never text me")
+        ConsentChange.objects.create(**same, is_given=True, source="staff")
+    text = owner.get(one_url(tenant, row)).content.decode().partition('id="consents"')[2].partition("</ul>")[0]
+    assert text.index("Agreed") < text.index("Refused")
+    assert ("set by staff" in text, "“Never text me”" in text) == (True, True)
 
 
 def test_a_fact_of_another_visit_is_not_shown(owner: Client, tenant: Tenant) -> None:

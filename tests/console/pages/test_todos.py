@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from console.todos.invisible_characters import mark_hidden
 from conversations.models import Channel, Persona, PersonaField
-from conversations.turns.services import start_conversation
+from conversations.turns.services import give_fields, start_conversation
 from projects.models import Member, Role, User
 from projects.records.attributes import set_attribute
 from tests.conftest import PASSWORD, Tenant, member_of
@@ -356,6 +356,8 @@ def test_an_undeliverable_message_is_shown_next_to_the_button(owner: Client, ten
     assert "Its e-mail can’t be delivered." in text
     assert f'class="btn btn-quiet" href="{url_of(tenant, todo, "edit_todo")}#contact-email"' in text
     assert ("The customer opted out of texts." in text, "“No texts, please”" in text) == (True, True)
+    assert "The customer doesn&#x27;t want text messages." in text
+    assert "is sent anyway" not in text
     assert 'value="approve"' in text
 
 
@@ -816,6 +818,22 @@ def test_undeliverable_messages_are_shown_before_and_after_bulk_approval(
     text = response.content.decode()
     assert "2 todos approved." in text
     assert "2 approved todos have undeliverable e-mails. Their other actions run. The customer has no e-mail" in text
+
+
+@pytest.mark.parametrize("is_elsewhere", [False, True], ids=["by the customer", "by somebody with the address"])
+def test_a_refused_e_mail_cannot_be_approved_from_the_list(
+    owner: Client, tenant: Tenant, make: Make, is_elsewhere: bool
+) -> None:
+    todo = make()
+    assert choice(tenant, todo) in page(owner, tenant, query="?view=list")
+    with tenant.tx():
+        email = PersonaField.objects.get(persona_id=todo.persona_id, key="email").value
+        other = start_conversation(
+            tenant.project, channel=Channel.CHAT, external_id="eve", known={"email": email}, metadata={}
+        )
+        refusing = other.persona if is_elsewhere else Persona.objects.get(pk=todo.persona_id)
+        give_fields(refusing, {"email_opt_in": "false"})
+    assert choice(tenant, todo) not in page(owner, tenant, query="?view=list")
 
 
 def test_more_than_twenty_approvals_need_confirmation(owner: Client, tenant: Tenant, make: Make) -> None:

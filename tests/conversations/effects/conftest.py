@@ -12,7 +12,7 @@ from conversations.live.event_log import open_log
 from conversations.models import Conversation, Event, Message, MessageRole, Turn, TurnStatus
 from jobs import claims
 from jobs.enqueue import enqueue
-from jobs.lanes import lane_of
+from jobs.lanes import Lane, lane_of
 from jobs.model_client import model_client
 from jobs.models import Job, State
 from jobs.runner import attempt
@@ -107,12 +107,11 @@ class Bench:
             enqueue([job_for(effect) for effect in effects])
         return effects
 
-    def run(self, *, hurry: bool = True) -> None:
-        """Run the effects' jobs until none is due; `hurry` also runs those scheduled for later."""
-        asyncio.run(self._run(hurry=hurry))
+    def run(self, lane: str = "effect", *, hurry: bool = True) -> None:
+        """Run a lane's jobs until none is due; `hurry` also runs the effects' that are scheduled for later."""
+        asyncio.run(self._run(lane_of(lane), hurry=hurry))
 
-    async def _run(self, *, hurry: bool) -> None:
-        lane = lane_of("effect")
+    async def _run(self, lane: Lane, *, hurry: bool) -> None:
         while True:
             if hurry:
                 await in_db(self._hurry)

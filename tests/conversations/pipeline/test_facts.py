@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
+from conversations.common.consents import OPT_INS
 from conversations.context.turn_context import context_after
 from conversations.live.event_log import open_log
 from conversations.models import PersonaField, Turn
@@ -27,10 +28,11 @@ def fact(field: str, value: str, *, confidence: str = "stated", quote: str = "")
 
 
 def keep(talk: Talk, turn: Turn, *facts: ObservedFact) -> StoredFacts:
-    """Store facts like the observer's commit does after the turn. The customer has said their quotes."""
+    """Store facts like the observer's commit does after the turn. The customer has said the quotes, except of consents."""
     context = load_context(talk, turn)
     written = "\n".join(message.content for message in context.messages)
-    said = [one.quote for one in facts if not contains_words(one.quote, written)]
+    missing = [one for one in facts if one.field not in OPT_INS and not contains_words(one.quote, written)]
+    said = [one.quote for one in missing]
     assert context.turn.message
     context.turn.message.content = "\n".join([context.turn.message.content, *said])
     with talk.tenant.tx(), open_log(talk.conversation.pk) as log:
@@ -75,7 +77,7 @@ def one_field(talk: Talk, key: str) -> PersonaField:
 def test_each_field_is_stored_in_one_format(field: str, said: str, kept: str, talk: Talk) -> None:
     """The five standard fields, a number of the project's region, and a project-defined field."""
     configure(talk.tenant, observer_fields=[WISH])
-    keep(talk, talk.say("Hello"), fact(field, said))
+    keep(talk, talk.say(f"Hello, {said}"), fact(field, said))
     assert known(talk) == {field: kept}
 
 
@@ -223,9 +225,10 @@ def test_facts_carry_over_to_the_customers_next_conversation(tenant) -> None:
 def test_facts_are_readable_over_the_api(talk: Talk, api: Client) -> None:
     """From the customer and from each of their conversations."""
     learned = {"email": "giulia@example.com", "language": "it", "sms_opt_in": "true"}
-    keep(talk, talk.say("Hello"), *(fact(field, value) for field, value in learned.items()))
+    keep(talk, talk.say("Hello, true"), *(fact(field, value) for field, value in learned.items()))
     customer = api.get(f"/api/v1/personas/{talk.conversation.persona_id}").json()
     assert (customer["attributes"], customer["email"]) == (learned, "giulia@example.com")
+    assert [one["given"] for one in customer.pop("consents")] == [True]
     assert api.get(f"/api/v1/conversations/{talk.conversation.pk}").json()["persona"] == customer
 
 

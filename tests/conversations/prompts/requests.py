@@ -119,6 +119,8 @@ def _context(world: World) -> TurnContext:
     with logged(talk) as log:
         log.add_message(MessageRole.OPERATOR, "I take over.", turn=None, idn="operator_message")
         log.add_event(URGENT, payload={"text": "The terrace is closed.", "told_by": 99})
+        log.add_event(URGENT, payload={"text": "Ask for the address.", "told_by": 99, "source": "business"})
+        log.add_event(URGENT, payload={"text": "A text was sent.", "told_by": 1})
         PromptSection.objects.create(conversation=talk.conversation, name="weather", content="It rains.")
     context = load_context(talk, talk.say("Are dogs allowed?"))
     context.conversation.recovery, context.conversation.correction = "It drags on.", UNBACKED

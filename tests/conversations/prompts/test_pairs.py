@@ -141,7 +141,7 @@ def rule_of(reading: Any) -> str:
 
 def verdict(tool: str, conditions: Iterable[str]) -> dict[str, Any]:
     met = [{"name": name, "met": True} for name in conditions]
-    return {"quote": "me", "tool": tool, "conditions": met, "rule": None}
+    return {"quote": "email you the menu", "tool": tool, "conditions": met, "rule": None}
 
 
 async def test_a_model_that_fires_everything_passes_half_a_pair(model: ScriptedModel) -> None:

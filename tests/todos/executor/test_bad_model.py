@@ -100,7 +100,7 @@ def test_a_refused_call_is_logged_as_an_error(runs: Runs, caplog: pytest.LogCapt
 def test_a_failed_effect_is_logged_as_an_error(runs: Runs, target: Target, caplog: pytest.LogCaptureFixture) -> None:
     target.answers(Answers(status=400, body="no such crew"))
     runs.own_tool(target.url)
-    runs.calls_tool(NOTIFY, {"body": {"what": "Hello"}})
+    runs.calls_tool(NOTIFY, {"what": "Hello"})
     runs.says()
     runs.execute(runs.todo(runs.kind(NOTIFY)))
     assert [NOTIFY in line and "failed" in line for line in errors(caplog)] == [True]

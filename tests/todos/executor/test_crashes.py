@@ -33,7 +33,7 @@ def prepare(runs: Runs, target: Target) -> TodoType:
     target.answers(Answers(body='{"crew": "on its way"}'))
     runs.own_tool(f"{target.url}/once", name=ONCE)
     runs.own_tool(f"{target.url}/again", name=AGAIN, delivery="idempotent")
-    hello = {"body": {"what": "Hello"}}
+    hello = {"what": "Hello"}
     runs.model.script("execute", times=0, match="on its way", text="That is done.")
     runs.model.script("execute", times=0, tool_calls=[{"name": name, "arguments": hello} for name in (ONCE, AGAIN)])
     return runs.kind(ONCE, AGAIN)

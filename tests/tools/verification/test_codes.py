@@ -17,6 +17,7 @@ from django.utils import timezone
 from conversations.models import PersonaField, Turn
 from conversations.models.event import EventType
 from conversations.models.persona import Strength
+from conversations.turns.services import give_fields
 from projects.connections.integration_types import KINDS
 from projects.connections.integrations import SourceEdit, connect_source
 from projects.models import Source
@@ -27,6 +28,7 @@ from tests.tools.messaging.mail_server import MailServer
 from tests.tools.messaging.twilio_server import TwilioServer
 from tests.tools.verification.conftest import EMAIL, PHONE, VERIFIED, another, call, codes, proofs, sent_codes
 from tools.engine.catalogue import compile_tools
+from tools.engine.execution.consent import refusal_told
 from tools.models import Resource, VerificationCode
 from tools.services.messaging.sms import COUNTRIES
 from tools.services.verification import codes as codes_module
@@ -192,6 +194,28 @@ def test_the_code_uses_any_available_channel(
         assert "by e-mail, to your address on file a…@example.org" in call(talk, SEND, {"by": by})
     assert [row.sent_by for row in codes(talk)] == ["email"]
     assert texts.script.calls == []
+
+
+@pytest.mark.parametrize("is_elsewhere", [False, True], ids=["of the customer", "of somebody with the number"])
+def test_a_code_goes_by_e_mail_if_texts_are_refused(anna: Anna, texts: TwilioServer, is_elsewhere: bool) -> None:
+    talk = anna("code")
+    refusing = talk.on("telegram", external_id="elsewhere", phone=PHONE) if is_elsewhere else talk
+    with MailServer() as server:
+        mail = {"host": "127.0.0.1", "port": str(server.port), "security": "none", "from_address": "hi@nello.example"}
+        with talk.tenant.tx():
+            give_fields(refusing.conversation.persona, {"sms_opt_in": "false"})
+            connect_source(talk.tenant.project, KINDS["smtp"], SourceEdit(mail), by=talk.tenant.owner)
+        assert "by e-mail" in call(talk, SEND, {"by": "sms"})
+    assert [row.sent_by for row in codes(talk)] == ["email"]
+    assert texts.script.calls == []
+
+
+def test_a_refused_code_is_told_as_what_the_customer_refused(anna: Anna, texts: TwilioServer) -> None:
+    talk = anna("code", phone=PHONE)
+    with talk.tenant.tx():
+        give_fields(talk.conversation.persona, {"sms_opt_in": "false"})
+    assert refusal_told("sms") in call(talk, SEND)
+    assert (codes(talk), texts.script.calls) == ([], [])
 
 
 def test_a_code_is_texted_if_preferred_and_both_channels_are_available(anna: Anna, texts: TwilioServer) -> None:

@@ -16,6 +16,8 @@ from tools.engine.execution.outcome import Outcome
 
 # Permissions that a customer gives or refuses.
 Consent = Literal["sms", "email", "call", "recording"]
+# The customer's details that effects are sent to.
+AddressedBy = Literal["phone", "email"]
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,12 @@ class Contact:
     phone_on_file: str = ""
     email_on_file: str = ""
     refused: frozenset[str] = frozenset()
+
+    def address(self, by: AddressedBy) -> str:
+        """The detail that effects are addressed by, in the form in which addresses are compared; "" if unknown."""
+        if by == "phone":
+            return "".join(character for character in self.phone if character.isdigit())
+        return self.email.strip().lower()
 
 
 @dataclass(frozen=True, kw_only=True)

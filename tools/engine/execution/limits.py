@@ -27,12 +27,8 @@ _LOCK = Prepared("select 1 from pg_advisory_xact_lock(hashtextextended(%s, 0))")
 
 def recipient_of(kind: str, contact: Contact | None) -> str:
     """The recipient of an effect of this kind: the customer's number in digits, or the e-mail address."""
-    match policy_of(kind).addressed_by if contact else None, contact:
-        case "phone", Contact(phone=phone):
-            return "".join(character for character in phone if character.isdigit())
-        case "email", Contact(email=email):
-            return email.strip().lower()
-    return ""
+    by = policy_of(kind).addressed_by
+    return contact.address(by) if contact and by else ""
 
 
 def lock_recipients(effects: Iterable[Effect]) -> None:

@@ -16,16 +16,13 @@ from projects.models import Project
 from tools.engine.builtin_tool import BusinessState
 from tools.engine.business_state import read_state
 from tools.engine.catalogue import CUSTOM, needs_approval_now, why_not
+from tools.engine.execution.consent import is_refused, refusal_reason, refusal_told
 from tools.engine.execution.handler import Contact
 from tools.engine.execution.limits import recipient_of
 from tools.engine.hooks import read_contact, why_unverified
 from tools.engine.policy import KindPolicy, policy_of, why_kind_closed
 from tools.engine.registry import builtin_tools
 from tools.models import CustomTool, Effect, EffectOrigin
-
-CONSENT_WORDS = {"sms": "text messages", "email": "e-mails", "call": "calls", "recording": "recordings"}
-REFUSED = "The customer doesn't want {what}."
-REFUSED_TOLD = "Not done: the customer has said that they don't want {what}. Say so, don't promise it again, and offer another way."
 
 
 class Rule(StrEnum):
@@ -117,13 +114,23 @@ def _why_gone(read: RuleInput) -> str:
 
 def _consent(read: RuleInput) -> Refusal | None:
     consent = read.policy.consent
-    if consent is None or read.contact is None or consent not in read.contact.refused:
+    if consent is None:
         return None
-    if read.effect.recipient and read.effect.recipient != recipient_of(read.effect.kind, read.contact):
-        # It goes to somebody else, whom a person has approved.
+    effect, contact = read.effect, read.contact
+    own = recipient_of(effect.kind, contact)
+    # An addressee that was chosen and approved is bound by a refusal of theirs only.
+    is_for_other = bool(effect.recipient) and effect.recipient != own and _names_addressee(effect)
+    recipients = {effect.recipient} if is_for_other else {effect.recipient, own}
+    if not is_refused(
+        consent, project_id=read.project.pk, contact=None if is_for_other else contact, recipients=recipients
+    ):
         return None
-    what = CONSENT_WORDS[consent]
-    return Refusal(Rule.CONSENT, REFUSED.format(what=what), REFUSED_TOLD.format(what=what))
+    return Refusal(Rule.CONSENT, refusal_reason(consent), refusal_told(consent))
+
+
+def _names_addressee(effect: Effect) -> bool:
+    tool = builtin_tools().get(effect.tool)
+    return tool is not None and tool.handler is not None and bool(tool.handler.addressee)
 
 
 def _verification(read: RuleInput) -> Refusal | None:

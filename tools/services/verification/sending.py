@@ -6,7 +6,7 @@ because services echo what they were sent.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 from uuid import UUID
@@ -18,7 +18,8 @@ from projects.connections.integrations import find_source
 from projects.records.attributes import resolve_attributes
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
-from tools.engine.execution.handler import ToolContext
+from tools.engine.execution.consent import is_refused, refusal_reason, refusal_told
+from tools.engine.execution.handler import Consent, ToolContext
 from tools.engine.execution.outcome import Ending, Outcome
 from tools.services.messaging.base import Email, Sms
 from tools.services.messaging.channels import CARRIERS, deliver
@@ -77,18 +78,31 @@ def _prepare(by: str, context: ToolContext) -> PreparedCode | Outcome:
         if case.level != "code":
             return unverified_outcome(NO_CODES)
         try:
-            return _first_channel(case, by, context) or Outcome.failed(NO_WAY, told=NO_WAY)
+            return _first_channel(case, by, context) or _no_way(case)
         except TooManyCodes:
             return Outcome.failed(TOO_MANY, told=TOO_MANY)
 
 
 def _first_channel(case: Case, by: str, context: ToolContext) -> PreparedCode | None:
-    """Prepare the preferred way if it is available, else the other one. Raises TooManyCodes."""
-    ways = {"sms": _by_sms, "email": _by_email}
-    for name in sorted(ways, key=lambda name: name != by):
-        if (prepared := ways[name](case, context)) is not None:
+    """Prepare the preferred way if it is available and wanted, else the other one. Raises TooManyCodes."""
+    for name in sorted(WAYS, key=lambda name: name != by):
+        if not _is_unwanted(case, name) and (prepared := WAYS[name](case, context)) is not None:
             return prepared
     return None
+
+
+def _no_way(case: Case) -> Outcome:
+    """The refusal that closes a way, if there is one, else the reason for staff and the customer alike."""
+    for name in WAYS:
+        if _is_unwanted(case, name):
+            return Outcome.failed(refusal_reason(name), told=refusal_told(name))
+    return Outcome.failed(NO_WAY, told=NO_WAY)
+
+
+def _is_unwanted(case: Case, way: Consent) -> bool:
+    """True if the customer has refused it, or whoever has the contact on file."""
+    on_file = replace(case.contact, phone=case.contact.phone_on_file, email=case.contact.email_on_file)
+    return is_refused(way, project_id=case.project.pk, contact=on_file)
 
 
 def _by_sms(case: Case, context: ToolContext) -> PreparedCode | None:
@@ -121,6 +135,9 @@ def _by_email(case: Case, context: ToolContext) -> PreparedCode | None:
         {"to": to, "subject": subject, "body": _words(MASK, context)},
         f"by e-mail, to your address on file {to[:1]}…@{to.rpartition('@')[2]}",
     )
+
+
+WAYS: Mapping[Consent, Callable[[Case, ToolContext], PreparedCode | None]] = {"sms": _by_sms, "email": _by_email}
 
 
 def _is_connected(case: Case, message: type[Sms | Email]) -> bool:

@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("conversations", "0003_conversation_fields")]
+    dependencies = [("conversations", "0004_consent_changes")]
 
     operations = [
         migrations.AddField("turncall", "said", models.TextField(blank=True, db_default="")),
