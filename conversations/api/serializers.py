@@ -13,10 +13,10 @@ from conversations.common.payloads import MessagePayload
 from conversations.live.stream import StreamCursor
 from conversations.models import Channel
 from conversations.models.persona import PersonaField
-from conversations.turns.customer_fields import has_control_characters
 from projects.api.authentication import Caller
 from projects.api.serializers import StrictSerializer, TextField
 from projects.common.api_error import ApiError
+from projects.common.characters import has_control_characters
 
 MAX_METADATA_KEYS = MAX_ATTRIBUTES = 50
 LONGEST_KEY = PersonaField._meta.get_field("key").max_length or 0

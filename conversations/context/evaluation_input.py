@@ -10,12 +10,14 @@ from uuid import UUID
 from django.db.models import QuerySet
 from django.http import Http404
 
+from conversations.context.relayed import relayed_words
 from conversations.context.summaries import summary_before
 from conversations.context.transcript import as_line, read_transcript
 from conversations.models import Conversation, Turn, TurnStatus
 from projects.common.api_error import ApiError
 from projects.models import Project
 from tools.engine.skills.detect import Exchange, TranscriptLine
+from tools.models import Effect
 
 # Our roles, by the labels commonly used for them.
 SPEAKERS = {
@@ -36,10 +38,14 @@ def exchange_after(turn: Turn) -> Exchange:
     summary = summary_before(turn)
     messages = read_transcript(turn, after=summary.until_seq if summary else 0, is_replied=True)
     lines = [as_line(message) for message in messages]
+    effects = Effect.objects.filter(conversation_id=turn.conversation_id)
+    if turn.reply is not None:
+        effects = effects.filter(created_at__lte=turn.reply.created_at)
     return Exchange(
         answer=turn.reply.content if turn.reply else "",
         lines=[TranscriptLine(role=line.role, content=line.content) for line in lines],
         summary=summary.as_text if summary else "",
+        relayed=relayed_words(effects.order_by("created_at")),
     )
 
 

@@ -20,6 +20,7 @@ from conversations.common.contacts import contact_from_fields
 from conversations.common.place import place_in
 from conversations.common.prompt_shapes import Action, Fact, Intent, Line, Procedure, Scenario, Section, Step
 from conversations.common.queries import WAITS, open_waits_of, read_fields
+from conversations.common.unconfirmed import label_of
 from conversations.context.agreed import Agreement, agreed_lines, read_agreements
 from conversations.context.summaries import summary_before
 from conversations.context.transcript import TranscriptMessage, as_line, read_transcript, read_unsummarized, size_of
@@ -150,7 +151,7 @@ class TurnContext:
 
     @property
     def facts(self) -> list[Fact]:
-        return [Fact(field.key, field.value, since=self._since(field)) for field in self.fields]
+        return [Fact(label_of(field.key), field.value, since=self._since(field)) for field in self.fields]
 
     def _since(self, field: PersonaField) -> str:
         """The day a field was learned, if that was before the day this conversation began; else empty."""

@@ -75,5 +75,10 @@ def _told_by(payload: dict[str, Any]) -> int:
     return int(payload.get("told_by", 0))
 
 
+def text_for_agent(payload: dict[str, Any]) -> str:
+    """The message with the instruction about it, which only the agent reads."""
+    return " ".join(filter(None, (str(payload["text"]), payload.get("instruction"))))
+
+
 def _line_of(payload: dict[str, Any]) -> str:
-    return f"(late) {payload['text']}" if payload.get("is_late") else str(payload["text"])
+    return f"(late) {text_for_agent(payload)}" if payload.get("is_late") else text_for_agent(payload)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
+from conversations.common.unconfirmed import PREFIX
 from conversations.context.turn_context import TurnContext, context_at_message
 from conversations.context.turn_context_cache import load_after_reply
 from conversations.flows.changed_mind import cancel_overtaken_effects
@@ -72,6 +73,7 @@ def _write(
         turn=context.turn,
         transcript=context.messages,
         writes=log.writes,
+        has_unconfirmed=any(field.key.startswith(PREFIX) for field in context.fields),
     )
     cancel_overtaken_effects(log, context, kept.changes)
     add_calls(log.writes, job, context.turn, records)

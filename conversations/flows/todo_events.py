@@ -15,7 +15,7 @@ from uuid import UUID
 from conversations.followups.proactive import say_proactively
 from conversations.live.event_log import ConversationLog, job_log, open_log
 from conversations.models.event import EventType, UrgentSource
-from conversations.tool_runs.effects.outcome_events import sentence_of, tell_end
+from conversations.tool_runs.effects.outcome_events import instruction_about, sentence_of, tell_end
 from jobs.enqueue import JobRequest, enqueue
 from jobs.errors import WrongState
 from jobs.lanes import ClaimedJob
@@ -176,7 +176,8 @@ def _tell_end(log: ConversationLog, effect: Effect) -> None:
     For a tool the agent called itself, its last news was that an approval is pending or given: it speaks proactively.
     """
     if effect.origin == EffectOrigin.TURN:
-        say_proactively(log, sentence_of(effect), {"effect": str(effect.pk)})
+        about = {"effect": str(effect.pk)}
+        say_proactively(log, sentence_of(effect), about, instruction=instruction_about(effect))
     else:
         tell_end(log, effect)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from conversations.context.relayed import relayed_words
 from conversations.context.turn_context import TurnContext, context_after
 from conversations.context.turn_context_cache import channel_of, load_after_reply
 from conversations.flows.group_commit import commit
@@ -73,6 +74,7 @@ class AnalysisInput:
             answer=reply.content if reply else "",
             lines=[TranscriptLine(role=line.role, content=line.content) for line in self.turn_context.lines],
             summary=self.turn_context.summary,
+            relayed=relayed_words(self.turn_context.effects, self.turn_context.sections),
         )
 
 
@@ -156,7 +158,7 @@ def _write_decided(
     add_calls(log.writes, job, context.turn, records)
     executed = execute(log, context, findings.conflicts.decided)
     flag_unbacked_claims(log, context, findings.judgements)
-    unserved = findings.detections.unserved(prepared.exchange.answer, judgements=findings.judgements)
+    unserved = findings.detections.unserved(prepared.exchange, judgements=findings.judgements)
     create_todos(log, open_unsupported_promises(unserved, source=source_of(log, context)))
     trace = [*_detection_steps(prepared, findings), steps.EXECUTE.document(effects=executed.document)]
     analysis = Analysis(conversation=log.conversation, turn=context.turn, steps=trace)

@@ -13,17 +13,26 @@ from conversations.turns.services import has_talked_enough, policy_for, queue_re
 
 
 def say_proactively(
-    log: ConversationLog, text: str, details: Mapping[str, Any], *, source: UrgentSource = UrgentSource.TOOL
+    log: ConversationLog,
+    text: str,
+    details: Mapping[str, Any],
+    *,
+    source: UrgentSource = UrgentSource.TOOL,
+    instruction: str = "",
 ) -> Turn | None:
     """Record an urgent message for the agent and queue a turn that tells it; one reply covers all that precede it.
 
-    `source` says if the text may instruct the agent. Returns that turn, whose `seq` is the payload's `told_by`. Returns
+    `source` says if the text may instruct the agent. `instruction` is for the agent alone, while `text` may be shown to
+    people. Returns that turn, whose `seq` is the payload's `told_by`. Returns
     None if the agent does not speak on its own: the conversation is closed, or it has spoken three times without an
     answer. The next reply tells it then. While an operator has the conversation, the message is only shown to them
     (`told_by` is 0). While a voice session holds it, the voice model receives it as an update
     (conversations.voice.updates), and its next words become the next turn.
     """
-    said = {**details, "text": text, "source": source}
+    # A payload from outside brings no instruction of its own.
+    said = {**details, "text": text, "source": source, "instruction": instruction}
+    if not instruction:
+        del said["instruction"]
     if log.conversation.operator_id is not None:
         log.add_event(URGENT, payload={**said, "told_by": 0})
         return None

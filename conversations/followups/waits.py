@@ -32,6 +32,7 @@ SKIPPED_WAITING = "skipped_waiting"
 AFTER_WAIT = "after_wait"
 DEFAULT_SECONDS = 30.0
 MAX_SECONDS = 600.0
+TAKES_LONGER = "Say that it takes longer, and promise no result."
 ANY_TURN = 2_000_000_000
 
 _OVERDUE = """
@@ -87,18 +88,21 @@ def end_wait(
     outcome: WaitOutcome,
     told: str,
     source: UrgentSource = UrgentSource.TOOL,
+    instruction: str = "",
 ) -> bool:
-    """End the wait for a finished effect and tell the agent `told`. Return False if nothing was told.
+    """End the wait for a finished effect and tell the agent `told`, with an instruction that no customer may read.
+    Return False if nothing was told.
 
     Call it in the commit that ends the effect. A result after the timeout is told once as late and ends no other wait.
     False means that no wait was opened for this effect, or that its end was told already.
     """
     waits = Wait.objects.filter(conversation=log.conversation, effect_id=effect_id)
     if (wait := waits.filter(ended_at=None).first()) is not None and _end_once(log, wait, outcome):
-        _tell_or_think(log, told, {"effect": str(effect_id)}, source=source)
+        _tell_or_think(log, told, {"effect": str(effect_id)}, source=source, instruction=instruction)
         return True
     if waits.filter(outcome=WaitOutcome.TIMEOUT, late_at=None).update(late_at=log.now):
-        say_proactively(log, told, {"effect": str(effect_id), "is_late": True}, source=source)
+        about = {"effect": str(effect_id), "is_late": True}
+        say_proactively(log, told, about, source=source, instruction=instruction)
         return True
     return False
 
@@ -168,9 +172,9 @@ def _time_out(conversation_id: UUID) -> None:
         overdue = Wait.objects.filter(conversation=log.conversation, ended_at=None, until__lte=log.now)
         for wait in overdue.order_by("opened_at"):
             if _end_once(log, wait, WaitOutcome.TIMEOUT):
-                text = f"No result has come in time ({wait.reason}). Say that it takes longer, and promise no result."
+                text = f"No result has come in time ({wait.reason})."
                 about = {"effect": str(wait.effect_id) if wait.effect_id else None}
-                _tell_or_think(log, text, about, source=UrgentSource.BUSINESS)
+                _tell_or_think(log, text, about, source=UrgentSource.BUSINESS, instruction=TAKES_LONGER)
 
 
 def _end_once(log: ConversationLog, wait: Wait, outcome: WaitOutcome) -> bool:
@@ -184,9 +188,11 @@ def _end_once(log: ConversationLog, wait: Wait, outcome: WaitOutcome) -> bool:
     return True
 
 
-def _tell_or_think(log: ConversationLog, text: str, details: Mapping[str, Any], *, source: UrgentSource) -> Turn | None:
+def _tell_or_think(
+    log: ConversationLog, text: str, details: Mapping[str, Any], *, source: UrgentSource, instruction: str = ""
+) -> Turn | None:
     """Tell the agent about the end of a wait. If that starts no turn, queue new directives alone."""
-    turn = say_proactively(log, text, details, source=source)
+    turn = say_proactively(log, text, details, source=source, instruction=instruction)
     if turn is None and not is_waiting(log.conversation.pk):
         _think(log)
     return turn

@@ -29,7 +29,8 @@ class TurnCall(TenantModel):
     """One tool call of a step, with the result shown to the model. Every call is finished before the next step is
     requested.
 
-    `effect` is null for tools that only read our own data. `block` is rendered by the widget; `signal` is executed by
+    `effect` is null for tools that only read our own data. `result` is for the model; `said` is what the customer may read
+    of it if no model words it. `block` is rendered by the widget; `signal` is executed by
     the channel after the reply is sent.
     """
 
@@ -41,6 +42,7 @@ class TurnCall(TenantModel):
     arguments = models.JSONField(null=True)
     effect = TenantForeignKey("tools.Effect", null=True, related_name="turn_calls")
     result = models.TextField(blank=True)
+    said = models.TextField(blank=True, db_default="")
     is_error = models.BooleanField(default=False)
     block = models.JSONField(null=True)
     signal = models.CharField(max_length=10, blank=True)

@@ -23,6 +23,7 @@ from conversations.models import Channel, Conversation, Message, Persona
 from conversations.turns.channel_signals import ConversationOver
 from conversations.turns.services import Posted, post_message, start_conversation
 from projects.common.api_error import ApiError
+from projects.common.phones import normalize_phone
 from projects.models import Project
 from tenancy.scope import tenant_tx
 from tools.engine.business_state import read_state
@@ -30,6 +31,7 @@ from tools.engine.catalogue import why_not
 from tools.engine.registry import builtin_tools
 from tools.models import Escalation
 from tools.services.bookings.finding import BookingLookup, find_upcoming_bookings
+from tools.services.bookings.search import config_of
 from tools.services.bookings.translations import customer_line
 from tools.services.signed_links import PortalTarget, manage_url, read_portal_token
 from tools.services.verification.services import RECENT, Proof, last_proof, verification_level
@@ -233,7 +235,8 @@ def _clue(visit: Visit) -> BookingLookup:
     contact = read_contact(visit.persona.pk) if verification_level(visit.project) != "none" else None
     if contact is None:
         return mine
-    return replace(mine, phone=contact.phone_on_file, name=contact.name)
+    proven = normalize_phone(contact.phone_on_file, region=config_of(visit.project).region)
+    return replace(mine, name=contact.name, proven_phone=proven, is_own_only=True)
 
 
 def required_proof(visit: Visit) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated
@@ -10,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from conversations.common.channels import is_scored
 from conversations.common.prompt_shapes import ExtraField, Fact, Line
+from conversations.context.transcript import TranscriptMessage
 from conversations.context.turn_context import TurnContext
 from conversations.prompts.reply import ANSWERS
 from llm.requests import structured_request
@@ -88,7 +90,7 @@ def output_of(turn_context: TurnContext) -> type[Observation]:
 
 def build_request(turn_context: TurnContext) -> ChatRequest:
     """The request for a turn's observation, in the shape of `output_of`."""
-    lines, is_rated, latest = turn_context.lines, _is_rated(turn_context), _latest_count(turn_context)
+    lines, is_rated, latest = turn_context.lines, _is_rated(turn_context), len(latest_exchange(turn_context.messages))
     context = ObserverContext(
         business_name=turn_context.config.business_name,
         extra_fields=[
@@ -110,10 +112,10 @@ def build_request(turn_context: TurnContext) -> ChatRequest:
     )
 
 
-def _latest_count(turn_context: TurnContext) -> int:
-    """The number of messages in the latest exchange. A reply to several messages answers all since the previous one."""
-    answers = [index for index, message in enumerate(turn_context.messages[:-1]) if message.role in ANSWERS]
-    return max(MIN_LATEST, len(turn_context.messages) - 1 - answers[-1] if answers else len(turn_context.messages))
+def latest_exchange(messages: Sequence[TranscriptMessage]) -> Sequence[TranscriptMessage]:
+    """The messages of the latest exchange. A reply to several messages answers all since the previous one."""
+    answers = [index for index, message in enumerate(messages[:-1]) if message.role in ANSWERS]
+    return messages[-max(MIN_LATEST, len(messages) - 1 - answers[-1] if answers else len(messages)) :]
 
 
 def _is_rated(turn_context: TurnContext) -> bool:

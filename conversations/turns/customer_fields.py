@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
@@ -25,6 +24,9 @@ from conversations.turns.consents import (
     observed_consents,
     read_consent,
 )
+from conversations.turns.contact_changes import ASK_BACK, ask_back, confirmed_contacts, is_contact_change
+from conversations.turns.fact_evidence import own_words, why_unfounded
+from projects.common.characters import has_control_characters
 from projects.common.phones import InvalidPhone, read_phone
 from projects.models.agent_config import AgentConfig
 from tenancy.prepared_queries import PreparedQuery
@@ -40,8 +42,6 @@ MAX_REFUSED = 80
 # Strength of a field before its first reading.
 UNREAD = 0
 MAX_REASON = 300
-# Bidirectional overrides: they display text in another order than it is stored.
-REORDERING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
 class RefusedValue(ValueError):
@@ -84,33 +84,39 @@ def store_facts(
     turn: Turn,
     transcript: Sequence[TranscriptMessage],
     writes: WriteBatch,
+    has_unconfirmed: bool = False,
 ) -> StoredFacts:
     """Add valid facts to the write batch. A weaker reading never replaces a stronger one. Locks the customer's fields.
 
     A consent changes by the customer's own words whatever was known, and is recorded in its history.
-    A field of the scope `conversation` is stored with the turn's conversation, and compared with its values alone.
-    `transcript` is the text the facts were read from: the turn's exchange and the messages before it.
+    A field of the scope `conversation` is stored with the turn's conversation, and compared with its values alone. A
+    fact needs the customer's own words (`fact_evidence`), and a new number or address their confirmation
+    (`contact_changes`). `transcript` is the text the facts were read from: the turn's exchange and the messages before
+    it. With `has_unconfirmed`, the exchange may confirm a value that no fact repeats.
     """
-    rows = LOCKED_FIELDS(persona_id, turn.conversation_id) if facts else []
+    rows = LOCKED_FIELDS(persona_id, turn.conversation_id) if facts or has_unconfirmed else []
     before = {field.key: field.value for field in fields_in_scope(rows, config)}
     own = config.conversation_fields
     current = {field.key: field for field in rows if (field.conversation_id is not None) == (field.key in own)}
+    confirmed, said = confirmed_contacts(current, transcript), own_words(turn, transcript)
+    repeated = {fact.field for fact in confirmed}
     written: dict[str, PersonaField] = {}
     refused = []
     consented: list[Consented] = []
-    for fact in facts:
+    for fact in [*confirmed, *(fact for fact in facts if fact.field not in repeated)]:
         try:
             value, known = normalize(fact, config=config), current.get(fact.field)
             is_consent = fact.field in OPT_INS
+            _check_words(fact, known, value, turn=turn, said=None if fact in confirmed else said)
             message = read_consent(fact, known, turn=turn, transcript=transcript) if is_consent else None
         except (RefusedValue, NotConsented) as error:
             refused.append((fact, str(error)))
             continue
-        if known is not None and _is_other_language(known, fact, value):
-            if not _was_written_recently(value, turn):
-                refused.append((fact, LANGUAGE_REQUESTED.format(value=known.value)))
-                continue
-            known.strength = Strength.INFERRED
+        if known is not None and fact not in confirmed and is_contact_change(known, fact.field, value):
+            unconfirmed = ask_back(current, persona_id, fact, value, turn=turn)
+            current[unconfirmed.key] = written[unconfirmed.key] = unconfirmed
+            refused.append((fact, ASK_BACK.format(value=known.value)))
+            continue
         field = _changed(
             known or _new_field(persona_id, fact, turn, config), fact, value, turn=turn, is_certain=message is not None
         )
@@ -128,6 +134,18 @@ def store_facts(
     if consented or moved:
         writes.insert(observed_consents(persona_id, current, consented, turn=turn, moved=moved))
     return StoredFacts(list(written.values()), _changes(before, written), refused)
+
+
+def _check_words(
+    fact: ObservedFact, known: PersonaField | None, value: str, *, turn: Turn, said: Sequence[str] | None
+) -> None:
+    """Raise RefusedValue for a fact that isn't in the words `said`, None if code read it there, or a chance language."""
+    if said is not None and (reason := why_unfounded(fact, value, said)):
+        raise RefusedValue(reason)
+    if known is not None and _is_other_language(known, fact, value):
+        if not _was_written_recently(value, turn):
+            raise RefusedValue(LANGUAGE_REQUESTED.format(value=known.value))
+        known.strength = Strength.INFERRED
 
 
 def _changes(before: Mapping[str, str], written: Mapping[str, PersonaField]) -> list[FieldChange]:
@@ -160,13 +178,6 @@ def normalize(fact: ObservedFact, *, config: AgentConfig) -> str:
     if normalizer is None:
         raise RefusedValue(f"{fact.field} is not a field of this project.")
     return normalizer(value, config)
-
-
-def has_control_characters(text: str) -> bool:
-    """Return True if the text contains characters that could break a prompt or a page: line breaks, control characters,
-    bidirectional overrides.
-    """
-    return any(unicodedata.category(one) in {"Cc", "Cs", "Co"} or one in REORDERING for one in text)
 
 
 def _new_field(persona_id: UUID, fact: ObservedFact, turn: Turn, config: AgentConfig) -> PersonaField:

@@ -9,7 +9,6 @@ from typing import Any, cast
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models.functions import Now
 from django.utils import timezone
 
 from conversations.common.channels import traits_of
@@ -120,14 +119,13 @@ def give_fields(
 
 
 def set_observed_field(persona: Persona, key: str, value: str) -> bool:
-    """Set a field that a model read from a tool's result. It never replaces a value given by staff or the API.
+    """Set a field that a model read from a tool's result. It never replaces another value.
 
-    Returns False if such a value exists and differs.
+    Returns False if another value exists.
     """
     values = {"value": value, "strength": Strength.STATED, "quote": "", "message_id": None, "turn_id": None}
     field, is_new = PersonaField.objects.get_or_create(persona=persona, conversation=None, key=key, defaults=values)
-    weaker = PersonaField.objects.filter(pk=field.pk, strength__lt=Strength.GIVEN)
-    if not is_new and field.value != value and weaker.update(**values, updated_at=Now()) != 1:
+    if not is_new and field.value != value:
         return False
     if key in CONTACT_FIELDS:
         bind_refusals(persona)

@@ -13,7 +13,7 @@ from typing import Any, cast
 from uuid import UUID
 
 from conversations.common.voice_session import is_caller_speaking
-from conversations.context.urgent_messages import is_from_business
+from conversations.context.urgent_messages import is_from_business, text_for_agent
 from conversations.live.hub import Room, hub
 from conversations.live.stream import PING_SECONDS, PINGED, RETRY, Frame, Frames
 from conversations.models import Conversation, ConversationStatus, Directives, Event, VoiceSession
@@ -128,7 +128,7 @@ def _directives(event: Event) -> dict[str, Any]:
 
 
 def _urgent(event: Event) -> dict[str, Any]:
-    text = event.payload["text"]
+    text = text_for_agent(event.payload)
     context = SessionContext(from_business=text) if is_from_business(event.payload) else SessionContext(urgent=text)
     return {"text": update_text(context)}
 

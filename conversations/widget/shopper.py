@@ -1,4 +1,7 @@
-"""Shopper sign-in: a JWT that the shop signs with the widget's secret."""
+"""Shopper sign-in: a JWT that the shop signs with the widget's secret.
+
+The signature proves who wrote the claims, and nothing about them: each is checked like any input.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,11 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 import jwt
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from django.core.exceptions import ValidationError as InvalidEmail
+from django.core.validators import validate_email
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
+from projects.common.characters import has_control_characters
 from projects.common.crypto import WrongSecret
 from projects.models import Widget
 from projects.widget.widgets import shopper_secret
@@ -27,6 +33,22 @@ class ShopperRefused(ValueError):
         self.code = code
 
 
+def _one_line(text: str) -> str:
+    if has_control_characters(text):
+        raise ValueError("contains control characters")
+    return text
+
+
+def _one_address(text: str) -> str:
+    """A single e-mail address in lower case, or nothing."""
+    try:
+        if text:
+            validate_email(text)
+    except InvalidEmail as error:
+        raise ValueError("is not an e-mail address") from error
+    return text.lower()
+
+
 class Claims(BaseModel):
     """A shopper's claims; additional ones are ignored."""
 
@@ -36,15 +58,15 @@ class Claims(BaseModel):
         Annotated[int, Field(strict=True, gt=0, lt=2**53)]
         | Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]{0,15}$")]
     )
-    name: Annotated[str, Field(max_length=80)] = ""
-    email: Annotated[str, Field(max_length=254)] = ""
+    name: Annotated[str, Field(max_length=80), AfterValidator(_one_line)] = ""
+    email: Annotated[str, Field(max_length=254), AfterValidator(_one_address)] = ""
 
     def kept(self) -> dict[str, Any]:
         return {"wp_user_id": int(self.wp_user_id), "name": self.name, "email": self.email}
 
 
 class Token(BaseModel):
-    exp: int
+    exp: Annotated[int, Field(lt=2**53)]
     shopper: Claims
 
 

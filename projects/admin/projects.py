@@ -24,7 +24,7 @@ from projects.models import (
 from projects.models.agent_config import AgentConfig
 from projects.models.attribute import AttributeType
 from projects.models.key import Scope
-from projects.records.attributes import MODEL_KEY, fill_row
+from projects.records.attributes import fill_row
 from projects.records.audit import key_facts, record_key_change
 
 
@@ -67,13 +67,6 @@ class AttributeAdmin(TenantAdmin):
     hidden = ("value", "secret")
     shown = ("text",)
     is_deletable = True
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Return False for the project's model key: the models page removes it, and checks that no other key goes to
-        its server.
-        """
-        is_key = isinstance(obj, Attribute) and obj.key == MODEL_KEY and obj.project_id is not None
-        return not is_key and super().has_delete_permission(request, obj)
 
     @admin.display(description="value")
     def shown_value(self, row: Attribute) -> str:

@@ -11,14 +11,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from projects.agents.attribute_changes import KEY, KEY_RULE
-from projects.agents.model_key import remove_attribute
 from projects.api.serializers import StrictSerializer
 from projects.api.typed_responses import Page, TypedResponse
 from projects.api.views import ProjectView
 from projects.common.api_error import ApiError
 from projects.models.attribute import AttributeType
 from projects.models.key import Scope
-from projects.records.attributes import Origin, Resolved, every_attribute, set_attribute
+from projects.records.attributes import Origin, Resolved, every_attribute, set_attribute, unset_attribute
 
 
 class AttributeInput(StrictSerializer):
@@ -59,7 +58,7 @@ class AttributeDetail(ProjectView):
     @extend_schema(operation_id="attributes_delete", responses={204: None})
     def delete(self, request: Request, key: str) -> Response:
         """Remove the project's own value. The organization's value applies again."""
-        if not remove_attribute(self.project, key):
+        if not unset_attribute(self.project, key):
             raise Http404
         return Response(status=204)
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlsplit
-
+from outbound.origin import is_same_server
 from projects.agents.model_choice import KEY_ATTRIBUTE, UNREADABLE_KEY
-from projects.agents.services import latest_agent_version
-from projects.common.api_error import Conflict
 from projects.common.crypto import WrongSecret
 from projects.models import Project
 from projects.models.agent_errors import SettingsRefused
 from projects.models.attribute import AttributeType
-from projects.records.attributes import read_secret, resolve_attributes, set_attribute, unset_attribute
+from projects.records.attributes import Origin, read_secret, resolve_attributes, set_attribute, unset_attribute
 
 LONGEST_KEY = 500
 OTHER_SERVER = "The stored key is for another address. Enter the key for this one."
@@ -19,9 +16,9 @@ RELOAD_HINT = "Reload the page and enter the key for that address."
 
 
 def has_stored_key(project: Project) -> bool:
-    """True if the project or its organization has a stored key."""
+    """True if the project has a key of its own. Its organization's key is never sent to a project's address."""
     found = resolve_attributes(project).get(KEY_ATTRIBUTE)
-    return found is not None and found.type is AttributeType.SECRET
+    return found is not None and found.type is AttributeType.SECRET and found.origin is Origin.PROJECT
 
 
 def is_key_lost(project: Project) -> bool:
@@ -50,32 +47,9 @@ def change_key(project: Project, *, key: str, is_removed: bool, old_url: str, ne
         set_attribute(project, KEY_ATTRIBUTE, key, type=AttributeType.SECRET)
         return
     if is_removed:
-        _remove(project, url=new_url)
+        unset_attribute(project, KEY_ATTRIBUTE)
     if new_url and not is_same_server(old_url, new_url) and has_stored_key(project):
         raise SettingsRefused({"model_api_key": OTHER_SERVER})
-
-
-def remove_attribute(project: Project, key: str) -> bool:
-    """Remove the project's own value of any attribute. Returns False if it had none.
-
-    Raises ApiError for a model key if the organization's key would then be sent to the project's address.
-    """
-    if key != KEY_ATTRIBUTE:
-        return unset_attribute(project, key)
-    try:
-        return _remove(project, url=latest_agent_version(project).document.get("model_base_url", ""))
-    except SettingsRefused as error:
-        raise Conflict(error.errors["model_api_key"]) from error
-
-
-def _remove(project: Project, *, url: str) -> bool:
-    if not unset_attribute(project, KEY_ATTRIBUTE):
-        return False
-    if url and has_stored_key(project):
-        raise SettingsRefused(
-            {"model_api_key": "Your organization has a key for another address. Clear the address first."}
-        )
-    return True
 
 
 def key_for_test(project: Project, *, typed: str, url: str, saved_url: str) -> str:
@@ -91,12 +65,6 @@ def key_for_test(project: Project, *, typed: str, url: str, saved_url: str) -> s
         return read_secret(project, KEY_ATTRIBUTE) or ""
     except WrongSecret as error:
         raise SettingsRefused({"model_api_key": UNREADABLE_KEY}) from error
-
-
-def is_same_server(one: str, other: str) -> bool:
-    """True if both base URLs have the same scheme, host and port."""
-    first, second = urlsplit(one), urlsplit(other)
-    return (first.scheme, first.netloc.lower()) == (second.scheme, second.netloc.lower())
 
 
 def _check(key: str) -> None:

@@ -26,7 +26,7 @@ ENUMS: Mapping[str, tuple[str, ...]] = {
 }
 TRUE, FALSE = {"true", "1"}, {"false", "0"}
 MODEL_KEY = "model_api_key"
-# Only stored as a secret. As plain text it would be visible, and the organization's key would be used in its place.
+# Only stored as a secret. As plain text it would be visible.
 ALWAYS_SECRET = frozenset({MODEL_KEY})
 
 
@@ -164,11 +164,11 @@ def unset_attribute(project: Project, key: str) -> bool:
 
 
 def read_secret(project: Project, key: str) -> str | None:
-    """The plain text of a secret attribute, or None; the project's own overrides the organization's. Raises
-    WrongSecret.
+    """The plain text of the project's own secret attribute, or None. Raises WrongSecret.
+
+    An organization's secret is never read for a project, because the project chooses the server that it is sent to.
     """
-    rows = Attribute.objects.filter(Q(project=None) | Q(project_id=project.pk), key=key, type=AttributeType.SECRET)
-    row = max(rows, key=lambda candidate: candidate.project_id is not None, default=None)
+    row = Attribute.objects.filter(project_id=project.pk, key=key, type=AttributeType.SECRET).first()
     return (
         crypto.decrypt(row.secret, organization_id=current_organization_id(), field=key) if row and row.secret else None
     )

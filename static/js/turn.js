@@ -64,12 +64,13 @@ const RULES = {
   quotation: { gloss: "quoted", says: "The agent repeats someone’s words." },
   condition: { gloss: "a condition is not met", says: "Not every condition of the tool is met." },
   no_words: { gloss: "no words for it in this reply" },
+  relayed: { gloss: "a tool’s words", says: "A tool told these words. Passing them on is no promise of the agent." },
   lost_rerank: { gloss: "outranked" },
   held: { gloss: "a repeat", says: "The same was already done for this customer." },
 };
 
 // Decisions that don't follow from the reply's text: of the check of quotes, the ranking and the ledger.
-export const NOT_READ = new Set(["no_words", "lost_rerank", "held"]);
+export const NOT_READ = new Set(["no_words", "relayed", "lost_rerank", "held"]);
 
 /** Possible outcomes of a tool: "fired", or the rule that blocks it. */
 export const OUTCOMES = [
@@ -85,7 +86,7 @@ export function reading(verdict) {
   if (verdict.fired) return { tone: "ok", icon: "bolt", word: "Fired", gloss: null };
   if (verdict.rule === "no_words") return { tone: "mute", icon: "circle-minus", word: "No words", ...known };
   if (verdict.rule === "lost_rerank") return { tone: "mute", icon: "arrows-split-2", word: "Outranked", ...known };
-  if (verdict.rule === "quotation") return { tone: "mute", icon: "hand-stop", word: "Held back", ...known };
+  if (["quotation", "relayed"].includes(verdict.rule)) return { tone: "mute", icon: "hand-stop", word: "Held back", ...known };
   if (known) return { tone: "warn", icon: "hand-stop", word: "Held back", ...known };
   // A rule of a newer server.
   if (verdict.rule) return { tone: "warn", icon: "hand-stop", word: "Held back", gloss: words(verdict.rule) };

@@ -7,7 +7,7 @@ import { OUTCOMES, reading, replyText } from "./turn.js";
 import { heldIn, trace } from "./trace.js";
 
 // Verdicts whose text leaves nothing to correct.
-const UNCORRECTED = new Set(["lost_rerank", "no_words"]);
+const UNCORRECTED = new Set(["lost_rerank", "no_words", "relayed"]);
 const ORDER = { Fired: 0, "Held back": 1, Outranked: 2, "No words": 3, "Not fired": 4 };
 
 export class Verdicts {

@@ -104,14 +104,6 @@ def test_a_superuser_can_replace_a_secret(platform: Client, tenant: Tenant) -> N
         assert read_secret(tenant.project, "model_api_key") == "sk-new"
 
 
-def test_a_models_key_cannot_be_deleted(owner: Client, tenant: Tenant) -> None:
-    """Without it, the organization's key would be sent to the project's endpoint. The page of models prevents that."""
-    row = secret_of(tenant)
-    assert owner.post(address(Attribute, "delete", row.pk), {"post": "yes"}).status_code == 403
-    with tenant.tx():
-        assert read_secret(tenant.project, "model_api_key") == SECRET
-
-
 def test_the_digest_of_a_key_is_never_shown(owner: Client, tenant: Tenant) -> None:
     with tenant.tx():
         key = ApiKey.objects.get()

@@ -13,6 +13,7 @@ from tests.concurrent import meanwhile
 from tests.tools.conftest import Tools
 from tests.tools.examples import NAME, event, webhook
 from tools.engine import signing_secrets
+from tools.engine.custom import secrets as custom_secrets
 from tools.engine.custom import service
 from tools.engine.custom.secrets import (
     WebhookSecrets,
@@ -135,3 +136,60 @@ def test_a_new_secret_survives_a_concurrent_save(tools: Tools, is_saved: bool) -
         else:
             set_secret_headers(service.get(project, NAME), {"X-Key": "canary"})
     assert read(tools).signing[0] == rotated[0].result()
+
+
+@pytest.fixture
+def with_header(tools: Tools) -> Tools:
+    """A webhook with a secret header for its server."""
+    tools.save(NAME, webhook())
+    with tools.tenant.tx():
+        set_secret_headers(CustomTool.objects.get(), {"X-Api-Key": "canary"})
+    return tools
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://attacker.example/action",
+        "http://api.example.com/action",
+        "https://api.example.com:8443/action",
+        "https://api.example.com.attacker.example/action",
+    ],
+)
+def test_secret_headers_do_not_follow_the_address_to_another_server(with_header: Tools, url: str) -> None:
+    """Whoever may change the address could read them there. The save says which are gone."""
+    saved = with_header.save(NAME, webhook(url=url))
+    assert (saved.removed_headers, saved.warnings[0].path) == (("X-Api-Key",), "action.options.url")
+    assert read(with_header).for_url(url).headers == {}
+    assert secret_names(with_header.row(NAME)) == []
+
+
+def test_secret_headers_are_gone_after_a_detour_over_another_action(with_header: Tools) -> None:
+    with_header.save(NAME, event())
+    with_header.save(NAME, webhook(url="https://attacker.example/action"))
+    assert read(with_header).headers == {}
+
+
+def test_secret_headers_stay_while_the_server_stays(with_header: Tools) -> None:
+    saved = with_header.save(NAME, webhook(url="https://API.example.com:443/other"))
+    assert (saved.removed_headers, read(with_header).headers) == ((), {"X-Api-Key": "canary"})
+
+
+def test_headers_of_a_new_server_are_not_sent_to_the_old_one(with_header: Tools) -> None:
+    """An effect planned with the older version has the older address."""
+    with_header.save(NAME, webhook(url="https://new.example/action"))
+    with with_header.tenant.tx():
+        set_secret_headers(CustomTool.objects.get(), {"X-Api-Key": "new"})
+    secrets_now = read(with_header)
+    assert secrets_now.for_url("https://api.example.com/action").headers == {}
+    assert secrets_now.for_url("https://new.example/else").headers == {"X-Api-Key": "new"}
+
+
+def test_headers_stored_without_a_server_belong_to_the_saved_address(with_header: Tools) -> None:
+    """Rows written before headers were bound."""
+    with with_header.tenant.tx():
+        row = CustomTool.objects.get()
+        custom_secrets._write(row, {"signing": [], "headers": {"X-Api-Key": "canary"}})
+    assert read(with_header).for_url("https://api.example.com/action").headers == {"X-Api-Key": "canary"}
+    with_header.save(NAME, webhook(url="https://attacker.example/action"))
+    assert read(with_header).headers == {}

@@ -7,9 +7,9 @@ from tools.engine.builtin_tool import BuiltinTool, RetryPolicy, define, switched
 from tools.engine.execution.handler import Handler, ToolContext
 from tools.engine.execution.outcome import Outcome
 from tools.models import Booking
-from tools.services.bookings.booking_reference import NOT_FOUND, BookingReference, build_lookup
+from tools.services.bookings.booking_reference import NEEDS_PROOF, BookingReference, search_bookings
 from tools.services.bookings.date_words import join_words
-from tools.services.bookings.finding import cancelled_by_effect, find_upcoming_bookings
+from tools.services.bookings.finding import cancelled_by_effect
 from tools.services.bookings.formatting import booking_data, booking_words
 from tools.services.bookings.handler_adapter import refused, transactional_handler
 from tools.services.bookings.services import cancel
@@ -18,12 +18,17 @@ WAIT_SECONDS = 30
 
 
 def cancel_booking(project: Project, reference: BookingReference, context: ToolContext) -> Outcome:
-    """Cancel the booking, once per effect. If several match, none is guessed; the agent asks."""
+    """Cancel the booking, once per effect. If several match, none is guessed; the agent asks.
+
+    A number and a name, which others may know, cancel nothing: the booking must be proved to be the customer's.
+    """
     if done := cancelled_by_effect(project, context.effect_id):
         return _cancelled(done, project, context)
-    found = find_upcoming_bookings(project, build_lookup(reference, context, project), now=context.at)
-    if not found:
-        return refused(f"Nothing was cancelled. {NOT_FOUND}")
+    search = search_bookings(reference, context, project)
+    if not search.found:
+        return refused(f"Nothing was cancelled. {search.told}", result=search.result)
+    if not (found := search.proven):
+        return refused(f"Nothing was cancelled. {NEEDS_PROOF}")
     if len(found) > 1:
         words = join_words([booking_words(booking, project, now=context.at) for booking in found])
         return refused(f"Nothing was cancelled, because there are {len(found)}: {words}. Ask which one it is.")
@@ -32,7 +37,8 @@ def cancel_booking(project: Project, reference: BookingReference, context: ToolC
 
 def _cancelled(booking: Booking, project: Project, context: ToolContext) -> Outcome:
     words = booking_words(booking, project, now=context.at)
-    return Outcome.done(f"Cancelled: {words}.", result={"booking": booking_data(booking, project)}, adapter="book")
+    told = f"Cancelled: {words}."
+    return Outcome.done(told, said=told, result={"booking": booking_data(booking, project)}, adapter="book")
 
 
 TOOL = BuiltinTool(

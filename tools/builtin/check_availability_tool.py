@@ -58,7 +58,8 @@ def check_availability(
         "free": found.is_free,
         "near": [f"{moment:%Y-%m-%dT%H:%M}" for moment in (*found.near, *found.later)],
     }
-    return Outcome.done(describe_result(found, today=search.today), result=result, adapter="book")
+    told = describe_result(found, today=search.today)
+    return Outcome.done(told, said=told, result=result, adapter="book")
 
 
 TOOL = BuiltinTool(

@@ -38,7 +38,7 @@ def check_product(project: Project, arguments: ProductArguments, context: ToolCo
     if others:
         sentences.append(f"Available instead: {', '.join(product.name for product in others)}.")
     result = {"product": arguments.product[:200], "found": [product.model_dump() for product in found]}
-    return Outcome.done(" ".join(sentences), result=result, adapter="project")
+    return Outcome.done(" ".join(sentences), said=" ".join(sentences), result=result, adapter="project")
 
 
 TOOL = BuiltinTool(

@@ -6,21 +6,24 @@ from projects.models import Project
 from tools.engine.builtin_tool import BuiltinTool, RetryPolicy, define, switched_on_by
 from tools.engine.execution.handler import Handler, ToolContext
 from tools.engine.execution.outcome import Outcome
-from tools.services.bookings.booking_reference import NOT_FOUND, BookingReference, build_lookup
+from tools.services.bookings.booking_reference import BookingReference, search_bookings
 from tools.services.bookings.date_words import join_words
-from tools.services.bookings.finding import find_upcoming_bookings
-from tools.services.bookings.formatting import booking_data, booking_words
+from tools.services.bookings.finding import is_proven
+from tools.services.bookings.formatting import booking_data, booking_words, guarded_data
 from tools.services.bookings.handler_adapter import transactional_handler
 
 WAIT_SECONDS = 30
 
 
 def search_booking(project: Project, reference: BookingReference, context: ToolContext) -> Outcome:
-    """Return the customer's upcoming bookings."""
-    found = find_upcoming_bookings(project, build_lookup(reference, context, project), now=context.at)
-    result = {"bookings": [booking_data(booking, project) for booking in found]}
-    words = join_words([booking_words(booking, project, now=context.at) for booking in found])
-    return Outcome.done(f"Found: {words}." if found else NOT_FOUND, result=result, adapter="book")
+    """Return the customer's upcoming bookings. The code, which opens a booking, is told only to whom it is proved."""
+    search = search_bookings(reference, context, project)
+    shown = [(booking, is_proven(booking, search.clue)) for booking in search.found]
+    rows = [(booking_data if proven else guarded_data)(booking, project) for booking, proven in shown]
+    words = [booking_words(booking, project, now=context.at, with_code=proven) for booking, proven in shown]
+    told = f"Found: {join_words(words)}." if words else search.told
+    said = told if words else ""
+    return Outcome.done(told, said=said, result={"bookings": rows, **search.result}, adapter="book")
 
 
 TOOL = BuiltinTool(

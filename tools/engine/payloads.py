@@ -9,7 +9,8 @@ from tools.engine.definition import AfterActionType, RetryPolicy, ToolDefinition
 from tools.models import AfterActionState, EffectOrigin, EffectState, PromiseState
 
 Definition = Annotated[dict[str, Any], ToolDefinition]
-# Why a mentioned tool did not fire: a detection rule, a quote that is not in the reply, a lost conflict, or a held
+# Why a mentioned tool did not fire: a detection rule, a quote that is not in the reply or
+# that a tool told, a lost conflict, or a held
 # duplicate.
 HeldBackBy = Annotated[
     str,
@@ -23,6 +24,7 @@ HeldBackBy = Annotated[
         "quotation",
         "condition",
         "no_words",
+        "relayed",
         "lost_rerank",
         "held",
     ],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 
 from tools.engine.words import normalize_words
 
@@ -14,6 +15,8 @@ CLAUSE_END = re.compile(r"[.!?…,;:–—。！？、，\n]+")
 # A single word is evidence from this length on. Letters of scripts without case count double: those scripts say more
 # with each letter, and some write no spaces.
 LONG_WORD = 6
+# Words in a row that are no coincidence.
+MIN_REPEATED = 3
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,16 @@ def is_quote_of(quote: str, text: str) -> bool:
     words = normalize_words(text)
     parts = _parts(quote, words)
     return bool(parts) and _find_all(parts, words) is not None and all(_is_evidence(part, text) for part in parts)
+
+
+def repeats(quote: str, text: str) -> bool:
+    """True if the quote mostly stands in the text: whole, or with at most a third of its words added around.
+
+    Shorter than three words, a quote repeats nothing.
+    """
+    said, words = normalize_words(quote).split(), normalize_words(text).split()
+    run = SequenceMatcher(None, said, words, autojunk=False).find_longest_match().size
+    return run >= MIN_REPEATED and run * 3 >= len(said) * 2
 
 
 def contains_words(quote: str, text: str) -> bool:

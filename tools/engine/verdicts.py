@@ -8,7 +8,7 @@ from uuid import UUID
 
 from tools.engine.catalogue import CompiledTool
 from tools.engine.definition import ActionType
-from tools.engine.quotes import is_quote_of, place_of
+from tools.engine.quotes import is_quote_of, place_of, repeats
 from tools.engine.skills.detect import Detection, Exchange, Rule, ToolReading
 from tools.models import Effect, EffectState
 
@@ -26,6 +26,10 @@ REASONS: Mapping[Rule, str] = {
 # The rule of a void verdict: the model's evidence is missing or invented. No model chooses it.
 NO_WORDS = "no_words"
 WITHOUT_WORDS = "No words for it in this reply."
+# The rule of a verdict on words that a tool told and the agent repeats. No model chooses it.
+RELAYED = "relayed"
+PASSED_ON = "A tool told these words, and the agent passes them on."
+VOID_RULES = frozenset({NO_WORDS, RELAYED})
 SAID_EARLIER = "It was said in an earlier message, and judged then."
 FIRES = "The agent commits to it now, and all conditions are met."
 
@@ -46,7 +50,7 @@ def judge(detections: Iterable[Detection], *, tools: Sequence[CompiledTool], exc
     """The verdicts on one answer, in the order of their quotes, before conflicts. Unknown tools are skipped.
 
     A verdict rests on the agent's words in this answer, for tools with and without history. With a quote from an
-    earlier message it is held back; with any other quote, or none, it is void.
+    earlier message it is held back; with any other quote, or none, it is void, as with one that a tool told the agent.
     """
     by_name = {tool.name: tool for tool in tools}
     readings = (reading for detection in detections for reading in detection.verdicts if reading.tool in by_name)
@@ -71,6 +75,8 @@ def _judge_one(reading: ToolReading, tool: CompiledTool) -> Judgement:
 
 def _with_words(judgement: Judgement, *, exchange: Exchange) -> Judgement:
     """The verdict if its quote is in the answer; otherwise held back, because it was judged earlier or is void."""
+    if any(repeats(judgement.quote, told) for told in exchange.relayed):
+        return replace(judgement, fired=False, rule=RELAYED, reason=PASSED_ON)
     if is_quote_of(judgement.quote, exchange.answer):
         return judgement
     if any(is_quote_of(judgement.quote, said) for said in exchange.said_before):
@@ -95,7 +101,7 @@ def _one_per_tool(judgements: Iterable[Judgement]) -> list[Judgement]:
 
 
 def _rank(judgement: Judgement) -> tuple[bool, bool]:
-    return judgement.fired, judgement.rule != NO_WORDS
+    return judgement.fired, judgement.rule not in VOID_RULES
 
 
 def _position(quote: str, answer: str) -> int:

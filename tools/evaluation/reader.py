@@ -65,7 +65,7 @@ async def _read(case: Case, *, client: Client, model: ModelSpec, tools: Sequence
     return CaseReading(
         case=case,
         outcomes={one.tool.name: FIRED if one.fired else one.rule for one in judgements},
-        unserved=found.unserved(case.answer, judgements=judgements),
+        unserved=found.unserved(exchange, judgements=judgements),
     )
 
 

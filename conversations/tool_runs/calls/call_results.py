@@ -24,9 +24,15 @@ def end_call(
     if outcome is not None and not is_error:
         call.block = dict(outcome.block) if outcome.block else None
         call.signal = outcome.signal or ""
+        call.said = outcome.said
     call.finished_at = log.now
     TurnCall.objects.filter(pk=call.pk).update(
-        result=result, is_error=is_error, block=call.block, signal=call.signal, finished_at=Now()
+        result=result,
+        said=call.said,
+        is_error=is_error,
+        block=call.block,
+        signal=call.signal,
+        finished_at=Now(),
     )
     if call.block:
         payload = {"turn": str(call.step.turn_id), "call": str(call.pk), "block": call.block}

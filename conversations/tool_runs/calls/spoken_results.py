@@ -1,60 +1,44 @@
-"""A turn's results in plain sentences, for a model that calls tools but never answers."""
+"""A turn's results in plain sentences, for a model that calls tools but never answers.
+
+What a tool tells the model may instruct it, or hold a stranger's words, and is never read to a customer. A tool that has
+something for customers says it apart, in `Outcome.said`.
+"""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from conversations.claim_check.claim_lexicon import DONE, HONEST
 from conversations.models import TurnCall
 from tools.models import EffectState
 
-# A longer result is material for an answer, such as articles or records, and no answer.
-MAX_LENGTH = 300
 MAX_SENTENCES = 6
-SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
-# Results are written for the agent. These sentences tell it what to do, or speak about the customer.
-FOR_THE_AGENT = re.compile(
-    r"^(?:tell|say|ask|call|use|offer|go on|never|do not|don't|pass)\b|[;,] (?:ask|tell|say|use)\b|`|\bdon't mention\b"
-    r"|\bthe (?:customer|caller)\b",
-    re.IGNORECASE,
-)
-# What the business's own records say about a caller is for the agent only.
-PRIVATE_KINDS = frozenset({"caller_lookup"})
 
 
 def spoken_results(calls: Iterable[TurnCall], *, language: str) -> str:
-    """The results of the calls, each sentence once. Empty if no call came to anything."""
-    sentences = list(dict.fromkeys(sentence for call in calls for sentence in _sentences(call, language=language)))
+    """The results of the calls, each once. Empty if no call came to anything."""
+    said = list(dict.fromkeys(filter(None, (_spoken(call, language=language) for call in calls))))
     failed = HONEST.get(language, HONEST["en"])[2]
-    return "" if set(sentences) <= {failed} else " ".join(sentences[:MAX_SENTENCES])
+    return "" if set(said) <= {failed} else " ".join(said[:MAX_SENTENCES])
 
 
-def _sentences(call: TurnCall, *, language: str) -> Iterator[str]:
+def _spoken(call: TurnCall, *, language: str) -> str:
     pending, unknown, failed, _ = HONEST.get(language, HONEST["en"])
     state = call.effect.state if call.effect else None
     if state in (EffectState.PLANNED, EffectState.SENDING):
-        yield pending
-    elif state == EffectState.UNKNOWN:
-        yield unknown
-    elif call.is_error:
-        yield failed
-    elif not _is_private(call):
-        told = list(_told(call.result))
-        yield from told or ([DONE.get(language, DONE["en"])] if state == EffectState.DONE else [])
+        return pending
+    if state == EffectState.UNKNOWN:
+        return unknown
+    if call.is_error:
+        return failed
+    if call.effect is not None and (call.effect.is_in_outbox or not _is_known_to_customer(call)):
+        return ""
+    return call.said or (DONE.get(language, DONE["en"]) if state == EffectState.DONE else "")
 
 
-def _is_private(call: TurnCall) -> bool:
-    """True if the result isn't the customer's: records about them, or a message that stayed in the outbox."""
-    effect = call.effect
-    return effect is not None and (effect.kind in PRIVATE_KINDS or effect.is_in_outbox)
+def _is_known_to_customer(call: TurnCall) -> bool:
+    """False for records about the customer, which are for the agent only."""
+    return call.effect is None or call.effect.kind not in PRIVATE_KINDS
 
 
-def _told(result: str) -> Iterator[str]:
-    """The sentences of a short result that are meant for the customer too. JSON is not."""
-    text = result.strip()
-    if len(text) > MAX_LENGTH or "\n" in text or text.startswith(("{", "[")):
-        return
-    for sentence in SENTENCE_END.split(text):
-        if sentence and not FOR_THE_AGENT.search(sentence):
-            yield sentence if sentence[-1] in ".!?" else f"{sentence}."
+PRIVATE_KINDS = frozenset({"caller_lookup"})

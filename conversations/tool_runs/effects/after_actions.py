@@ -18,12 +18,13 @@ from conversations.models.event import UrgentSource
 from conversations.tool_runs.effects.argument_extraction import ExtractionTask, apply_instruction
 from conversations.tool_runs.effects.outcome_events import OUTCOMES, sentence_of
 from conversations.turns.consents import NOT_OWN_WORDS
-from conversations.turns.customer_fields import MAX_VALUE, NORMALIZERS, RefusedValue, has_control_characters
+from conversations.turns.customer_fields import MAX_VALUE, NORMALIZERS, RefusedValue
 from conversations.turns.services import give_fields, set_observed_field
 from jobs.errors import GiveUp
 from jobs.fence import job_tx
 from jobs.lanes import ClaimedJob
 from llm.errors import LlmError
+from projects.common.characters import has_control_characters
 from projects.models.agent_config import AgentConfig
 from tenancy.threads import in_db
 from tools.engine.definition import (
@@ -164,7 +165,7 @@ def _store_attribute(
         )
     elif not set_observed_field(persona, options.attribute, value):
         raise RefusedValue(
-            f"{options.attribute} was set by staff or the API, and what a model reads doesn't replace it."
+            f"{options.attribute} has another value, which only the customer, staff or the API replaces, not what a model reads."
         )
     return options.attribute
 

@@ -17,9 +17,8 @@ from tools.models import Effect
 
 APPROVED = (TodoStatus.APPROVED, TodoStatus.IN_PROGRESS)
 UNFINISHED = (TodoStatus.PENDING_REVIEW, *APPROVED)
-AWAITS_APPROVAL = (
-    "A colleague has to approve it first ({tool}: “{quote}”). Say so if it matters now, and never that it was done."
-)
+AWAITS_APPROVAL = "A colleague has to approve it first ({tool}: “{quote}”)."
+NOT_DONE = "Say so if it matters now, and never that it was done."
 
 
 def find_awaiting_approval(effect: Effect) -> Effect | None:
@@ -60,9 +59,8 @@ def ask_for_approval(log: ConversationLog, effect: Effect) -> bool:
         return False
     extend_deadlines(effect)
     log.add_event("effect_awaits_approval", payload=effect_payload(effect), type=EventType.EFFECT)
-    end_wait(
-        log, effect.pk, outcome=WaitOutcome.RESULT, told=AWAITS_APPROVAL.format(tool=effect.tool, quote=effect.quote)
-    )
+    told = AWAITS_APPROVAL.format(tool=effect.tool, quote=effect.quote)
+    end_wait(log, effect.pk, outcome=WaitOutcome.RESULT, told=told, instruction=NOT_DONE)
     return True
 
 

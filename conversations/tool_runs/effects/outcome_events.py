@@ -17,10 +17,8 @@ from tools.engine.execution.run import definition_of
 from tools.engine.execution.schemas import handler_of
 from tools.models import Effect, EffectOrigin, EffectState
 
-UNKNOWN_OUTCOME = (
-    "It is not known whether what was promised (“{quote}”) has happened; a colleague is checking it. "
-    "Say so if the customer asks, and never that it was done."
-)
+UNKNOWN_OUTCOME = "It is not known whether what was promised (“{quote}”) has happened; a colleague is checking it."
+NEVER_DONE = "Say so if the customer asks, and never that it was done."
 # Details of a fault, such as a model server's error, are for staff and never for a customer.
 FAULT = "{tool} was not done: a fault on our side kept it from being tried. Staff sees it."
 # Reason of the job that checks whether the callback came.
@@ -33,9 +31,10 @@ def tell_end(log: ConversationLog, effect: Effect) -> None:
     """Tell the agent once how the effect ended: through the wait for it, or proactively if it has to be said."""
     outcome = OUTCOMES.get(EffectState(effect.state), WaitOutcome.FAILURE)
     told, source = sentence_of(effect), _source_of(effect)
-    is_told = end_wait(log, effect.pk, outcome=outcome, told=told, source=source)
+    instruction = instruction_about(effect)
+    is_told = end_wait(log, effect.pk, outcome=outcome, told=told, source=source, instruction=instruction)
     if not is_told and (_has_to_be_said(effect) or _is_revision(log, effect)):
-        say_proactively(log, told, {"effect": str(effect.pk)}, source=source)
+        say_proactively(log, told, {"effect": str(effect.pk)}, source=source, instruction=instruction)
 
 
 def sentence_of(effect: Effect) -> str:
@@ -45,6 +44,11 @@ def sentence_of(effect: Effect) -> str:
     if effect.state == EffectState.DONE:
         return effect.told or f"{effect.tool} was done."
     return effect.told or f"{effect.tool} was not done: {effect.error}"
+
+
+def instruction_about(effect: Effect) -> str:
+    """How the agent speaks of an effect's end. It stands apart from the sentence, because no customer may read it."""
+    return NEVER_DONE if effect.state == EffectState.UNKNOWN else ""
 
 
 def _source_of(effect: Effect) -> UrgentSource:

@@ -25,6 +25,18 @@ export function ask({ title, content, buttons, isWide = false }) {
 }
 
 /** Shows a signing secret once. */
+export function sayRemoved(names) {
+  return ask({
+    title: "Secret headers removed",
+    content: h(
+      "p",
+      { class: "t2" },
+      `The new address is another server, so these secret headers were removed: ${names.join(", ")}. Set them again under Secrets.`,
+    ),
+    buttons: [["", "Close", "btn-primary"]],
+  });
+}
+
 export function showSecret(secret) {
   const field = h("input", {
     class: "form-control tl-mono",

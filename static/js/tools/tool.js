@@ -6,7 +6,7 @@ import { Tabs } from "../tabs.js";
 import { toaster } from "../toast.js";
 import { Checking, renderState, whole } from "./checking.js";
 import { resolveConflict } from "./conflict.js";
-import { ask, showSecret } from "./dialog.js";
+import { ask, sayRemoved, showSecret } from "./dialog.js";
 import { Draft, pretty } from "./draft.js";
 import { DefinitionForm } from "./form.js";
 import { JsonEditor } from "./json_editor.js";
@@ -159,6 +159,7 @@ class Tool {
   async saved(tool) {
     this.draft.wasSaved(tool);
     if (tool.signing_secret) await showSecret(tool.signing_secret);
+    if (tool.removed_headers.length) await sayRemoved(tool.removed_headers);
     this.isLeaving = true;
     if (this.isNew) location.assign(`${this.pane.dataset.address}/${encodeURIComponent(tool.name)}?saved=1`);
     else location.reload();

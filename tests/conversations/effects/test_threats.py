@@ -185,7 +185,18 @@ def test_a_response_in_a_prompt_is_truncated() -> None:
     assert len(reply_of(b"x" * 8_000).told) < MAX_TOLD_LENGTH + 20
 
 
-@pytest.mark.parametrize("body", [b"\xff\xfe\x00", b"[" * 100_000, b'{"a": "\\u0000"}', b'{"a": 1e999}', b"\\ud800"])
+@pytest.mark.parametrize(
+    "body",
+    ['{"a": "x\u202ey\u200f\x07"}', r'{"a": "x\u202Ey\u200f\u0007"}', '{"a": "x\u2066y\u061c"}'],
+)
+def test_control_characters_and_bidirectional_marks_are_removed_from_an_answer(body: str) -> None:
+    """Written as they are, or as JSON escapes. An escaped backslash is none."""
+    reply = reply_of(body.encode())
+    assert (reply.document, reply.told) == ({"a": "xy"}, '{"a": "xy"}')
+    assert reply_of(rb'{"a": "\\u202e"}').document == {"a": r"\u202e"}
+
+
+@pytest.mark.parametrize("body", [b"\xff\xfe\x00", b"[" * 100_000, b'{"a": 1e999}', b"\\ud800"])
 def test_a_response_the_database_cannot_store_is_kept_as_text(body: bytes) -> None:
     """Binary data, endless nesting, NUL characters."""
     reply = reply_of(body)

@@ -145,7 +145,7 @@ def test_a_fact_confirmed_with_another_value_loses_its_age(desk: Desk) -> None:
     exchange(desk, "I'm vegan", diet="vegan")
     known_before(desk, days=40)
     other = later(desk)
-    exchange(other, "I eat fish again", diet="no meat")
+    exchange(other, "I eat fish again, but no meat", diet="no meat")
     exchange(other, "Hello")
     assert customer(desk) == ["diet: no meat"]
 

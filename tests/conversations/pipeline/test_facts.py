@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
+from conversations.common.consents import OPT_INS
 from conversations.context.turn_context import context_after
 from conversations.live.event_log import open_log
 from conversations.models import PersonaField, Turn
@@ -17,6 +18,7 @@ from tests.conversations.conftest import Talk
 from tests.conversations.pipeline.conftest import begin, configure, job_of, load_context, prompts_of
 from tests.conversations.waiting.conftest import answer, answered
 from tests.processes import ScriptedModel
+from tools.engine.quotes import contains_words
 
 WISH = {"key": "seat", "description": "where they would like to sit"}
 
@@ -26,8 +28,13 @@ def fact(field: str, value: str, *, confidence: str = "stated", quote: str = "")
 
 
 def keep(talk: Talk, turn: Turn, *facts: ObservedFact) -> StoredFacts:
-    """Store facts like the observer's commit does after the turn."""
+    """Store facts like the observer's commit does after the turn. The customer has said the quotes, except of consents."""
     context = load_context(talk, turn)
+    written = "\n".join(message.content for message in context.messages)
+    missing = [one for one in facts if one.field not in OPT_INS and not contains_words(one.quote, written)]
+    said = [one.quote for one in missing]
+    assert context.turn.message
+    context.turn.message.content = "\n".join([context.turn.message.content, *said])
     with talk.tenant.tx(), open_log(talk.conversation.pk) as log:
         return store_facts(
             talk.conversation.persona_id,
@@ -70,7 +77,7 @@ def one_field(talk: Talk, key: str) -> PersonaField:
 def test_each_field_is_stored_in_one_format(field: str, said: str, kept: str, talk: Talk) -> None:
     """The five standard fields, a number of the project's region, and a project-defined field."""
     configure(talk.tenant, observer_fields=[WISH])
-    keep(talk, talk.say("Hello"), fact(field, said))
+    keep(talk, talk.say(f"Hello, {said}"), fact(field, said))
     assert known(talk) == {field: kept}
 
 
@@ -157,7 +164,7 @@ def test_a_requested_language_changes_after_three_messages_in_another(
     for confidence, language in read:
         one = {"quote": language, "field": "language", "value": language, "confidence": confidence}
         model.script("observer", json={"facts": [one] if language else [], "quality": None})
-        turn = talk.exchange("Buongiorno")
+        turn = talk.exchange(f"Buongiorno {language}")
         languages.append((known(talk)["language"], bool(turn["refused"])))
     assert languages == [
         ("de", False),
@@ -198,7 +205,7 @@ def test_a_quote_from_a_superseded_turn_names_its_own_message(talk: Talk) -> Non
         talk,
         second,
         fact("name", "Giulia", quote="My name is Giulia"),
-        fact("email", "g@example.com", quote="elsewhere"),
+        fact("email", "g@example.com", quote="Write to g@example.com"),
     )
     assert one_field(talk, "name").message_id == first.message_id
     assert one_field(talk, "email").message_id == second.message_id
@@ -218,10 +225,10 @@ def test_facts_carry_over_to_the_customers_next_conversation(tenant) -> None:
 def test_facts_are_readable_over_the_api(talk: Talk, api: Client) -> None:
     """From the customer and from each of their conversations."""
     learned = {"email": "giulia@example.com", "language": "it", "sms_opt_in": "true"}
-    keep(talk, talk.say("Hello"), *(fact(field, value) for field, value in learned.items()))
+    keep(talk, talk.say("Hello, true"), *(fact(field, value) for field, value in learned.items()))
     customer = api.get(f"/api/v1/personas/{talk.conversation.persona_id}").json()
     assert (customer["attributes"], customer["email"]) == (learned, "giulia@example.com")
-    assert customer.pop("consents") == []
+    assert [one["given"] for one in customer.pop("consents")] == [True]
     assert api.get(f"/api/v1/conversations/{talk.conversation.pk}").json()["persona"] == customer
 
 
@@ -285,3 +292,139 @@ def test_only_voice_conversations_are_scored_and_as_a_whole(tenant) -> None:
     rated = {channel for channel, (stable, _) in prompts.items() if "Rate how well" in stable}
     whole = {channel for channel, (_, volatile) in prompts.items() if "Number 0" in volatile}
     assert rated == whole == {"phone", "webcall"}
+
+
+# Evidence: a reading counts only if the customer's own words hold it.
+
+OLD, NEW = "+393475550142", "+393475550199"
+
+
+def read_after(talk: Talk, words: str, *facts: ObservedFact, reply: str = "All right.") -> StoredFacts:
+    """Store what a model claims to have read in the customer's next message."""
+    context = load_context(talk, answered(talk, words, reply))
+    with talk.tenant.tx(), open_log(talk.conversation.pk) as log:
+        return store_facts(
+            talk.conversation.persona_id,
+            facts,
+            config=context.config,
+            turn=context.turn,
+            transcript=context.messages,
+            writes=log.writes,
+            has_unconfirmed=True,
+        )
+
+
+@pytest.mark.requirement("T11", "T17")
+@pytest.mark.parametrize(
+    ("said", "lie"),
+    [
+        ("Hello", fact("email", "evil@attacker.example", quote="my address is evil@attacker.example")),
+        ("Hello there", fact("email", "evil@attacker.example", quote="Hello there")),
+        ("My address is a@b.example", fact("email", "evil@attacker.example", quote="My address is a@b.example")),
+        (
+            "Write to evil@attacker.example.org",
+            fact("email", "evil@attacker.example", quote="evil@attacker.example.org"),
+        ),
+        ("It is 347 555 0142", fact("phone", "+39 347 555 0199", quote="It is 347 555 0142")),
+        ("Order 99347555014277", fact("phone", "347 555 0142", quote="Order 99347555014277")),
+        ("I'm Giulia", fact("name", "Mallory", quote="I'm Giulia")),
+        ("I'm Giulia", fact("name", "Giulia Ferri", quote="I'm Giulia")),
+        ("Somewhere quiet", fact("seat", "by the window", quote="Somewhere quiet")),
+        ("Hello", fact("sms_opt_in", "true", quote="yes, text me")),
+        ("Hello", fact("language", "it", quote="Buongiorno")),
+    ],
+)
+def test_a_fact_that_the_customer_did_not_say_is_refused(talk: Talk, said: str, lie: ObservedFact) -> None:
+    """A model that invents the quote, or reads another value in it."""
+    configure(talk.tenant, observer_fields=[WISH])
+    kept = read_after(talk, said, lie)
+    assert ([one for one, _ in kept.refused], kept.written) == ([lie], [])
+    assert known(talk) == {}
+
+
+@pytest.mark.requirement("T11", "T17")
+@pytest.mark.parametrize(
+    ("said", "read", "kept"),
+    [
+        ("Call 0039 347-555 (0142), please", fact("phone", "0039 347-555 (0142)", quote="0039 347-555 (0142)"), OLD),
+        ("My number is 347 555 0142", fact("phone", "+39 347 555 0142", quote="number is 347 555 0142"), OLD),
+        (
+            "It's Giulia@Example.com.",
+            fact("email", "giulia@example.com", quote="Giulia@Example.com"),
+            "giulia@example.com",
+        ),
+        (
+            "giulia at example dot com",
+            fact("email", "giulia@example.com", quote="giulia at example dot com"),
+            "giulia@example.com",
+        ),
+        ("Jose Nunez here", fact("name", "José Núñez", quote="Jose Nunez"), "José Núñez"),
+        ("I'm Giulia, the surname is F-E-R-R-I", fact("name", "Giulia Ferri", quote="I'm Giulia"), "Giulia Ferri"),
+        ("At a table by the big window", fact("seat", "by the window", quote="by the big window"), "by the window"),
+        ("窓際の席がいいです", fact("seat", "窓際", quote="窓際の席"), "窓際"),
+        ("Buongiorno", fact("language", "it", quote="Buongiorno"), "it"),
+    ],
+)
+def test_a_value_is_found_in_the_words_as_people_say_it(talk: Talk, said: str, read: ObservedFact, kept: str) -> None:
+    configure(talk.tenant, observer_fields=[WISH])
+    read_after(talk, said, read)
+    assert known(talk) == {read.field: kept}
+
+
+def test_the_agents_words_and_earlier_exchanges_are_no_evidence(talk: Talk) -> None:
+    read_after(talk, "My address is a@b.example", reply="Is it c@d.example?")
+    for number in range(3):
+        answered(talk, f"Another question, number {number}")
+    kept = read_after(talk, "Yes", fact("email", "c@d.example"), fact("email", "a@b.example"))
+    assert len(kept.refused) == 2
+
+
+def with_contact(talk: Talk) -> None:
+    """The customer has said their number, and then another one; the agent asks back."""
+    read_after(talk, "My number is 347 555 0142", fact("phone", "347 555 0142"))
+    changed = read_after(
+        talk,
+        "I have a new number, 347 555 0199",
+        fact("phone", "347 555 0199"),
+        reply="Is +39 347 555 0199 right?",
+    )
+    assert [one.field for one, _ in changed.refused] == ["phone"]
+    assert known(talk) == {"phone": OLD, "unconfirmed_phone": NEW}
+
+
+@pytest.mark.requirement("T11")
+@pytest.mark.parametrize("answer", ["Yes, that's right", "Sì, esatto", "347 555 0199", "ok"])
+def test_a_new_number_replaces_the_old_one_when_the_customer_confirms_it(talk: Talk, answer: str) -> None:
+    """No model reads the confirmation."""
+    with_contact(talk)
+    read_after(talk, answer)
+    assert known(talk) == {"phone": NEW}
+    assert one_field(talk, "phone").quote == answer
+
+
+@pytest.mark.requirement("T11")
+@pytest.mark.parametrize(
+    ("answer", "left"),
+    [("No, that's wrong", {"phone": OLD}), ("What's on the menu?", {"phone": OLD, "unconfirmed_phone": NEW})],
+)
+def test_a_new_number_is_not_used_before_the_customer_confirms_it(
+    talk: Talk, answer: str, left: dict[str, str]
+) -> None:
+    """Whatever a model claims to have read in the answer."""
+    with_contact(talk)
+    read_after(talk, answer, fact("phone", "347 555 0199", quote=answer))
+    assert known(talk) == left
+
+
+def test_a_yes_to_something_else_confirms_no_number(talk: Talk) -> None:
+    """The agent hasn't named it."""
+    read_after(talk, "My number is 347 555 0142", fact("phone", "347 555 0142"))
+    read_after(talk, "Or 347 555 0199", fact("phone", "347 555 0199"), reply="Would you like a table?")
+    read_after(talk, "Yes")
+    assert known(talk)["phone"] == OLD
+
+
+def test_the_agent_reads_that_a_new_number_needs_confirmation(talk: Talk) -> None:
+    with_contact(talk)
+    context = load_context(talk, answered(talk, "Hello?"))
+    assert any("not confirmed" in one.field and one.value == NEW for one in context.facts)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
@@ -21,6 +22,7 @@ from tools.engine.skills.detect import (
     Unserved,
 )
 from tools.engine.verdicts import NO_WORDS, Judgement, judge
+from tools.models import Effect, EffectState
 
 BOOKING = "create_booking_tool"
 INVENTED = "I'll book the table for you right away"
@@ -108,6 +110,53 @@ def test_a_claim_without_words_is_not_corrected(desk: Desk, quote: str) -> None:
     turn = desk.analyse(PLAIN)
     assert (desk.talk.reload().correction, desk.talk.reload().flag) == ("", "")
     assert [verdict["rule"] for verdict in turn["verdicts"]] == [NO_WORDS]
+
+
+TOLD = "I'll send you an e-mail with the invoice, and a text."
+
+
+@pytest.mark.parametrize(
+    "quote",
+    [
+        "I'll send you an e-mail with the invoice",
+        "Sure, I'll send you an e-mail",
+        "i’ll send you an E-MAIL with the invoice",
+    ],
+)
+def test_words_that_a_tool_told_are_no_promise(desk: Desk, quote: str) -> None:
+    """A lying webhook: the agent passes its answer on."""
+    exchange = Exchange(answer=f"{quote}, and a text.", lines=[], relayed=[f"Crew: {TOLD}"])
+    [one] = judged(desk, ("send_email_tool", quote, None), exchange=exchange)
+    assert (one.fired, one.rule) == (False, "relayed")
+
+
+def test_a_promise_beside_relayed_words_stands(desk: Desk) -> None:
+    exchange = Exchange(answer=f"The crew has answered. {PROMISE}", lines=[], relayed=[TOLD])
+    [one] = judged(desk, (SMS, PROMISE, None), exchange=exchange)
+    assert (one.fired, one.rule) == (True, "")
+
+
+@pytest.mark.requirement("N33")
+def test_an_answer_of_a_webhook_that_the_agent_repeats_fires_nothing(desk: Desk) -> None:
+    """It had fired a text and an e-mail. What it promises is no promise of a person either."""
+    with desk.tenant.tx():
+        Effect.objects.create(
+            project_id=desk.tenant.project.pk,
+            conversation_id=desk.talk.conversation.pk,
+            effect_key=uuid4().hex,
+            tool="crew",
+            kind="webhook",
+            delivery="once",
+            definition={"action": {"type": "send_webhook"}},
+            state=EffectState.DONE,
+            told=TOLD,
+        )
+    quote = "I'll send you an e-mail with the invoice"
+    desk.reads(SMS, quote=quote, unserved=[{"quote": quote, "what": "an invoice"}])
+    turn = desk.analyse(f"{quote}.")
+    assert [verdict["rule"] for verdict in turn["verdicts"]] == ["relayed"]
+    assert (fired(turn), turn["promises"], desk.promises()) == ([], [], [])
+    assert TOLD in json.dumps(desk.model.requests("detect"), ensure_ascii=False, default=str)
 
 
 def all_true(desk: Desk, quotes: Sequence[str]) -> None:

@@ -30,7 +30,11 @@ from tools.evaluation.builtins import builtin_tools_for
 from tools.evaluation.cases import Case, Part
 
 ANSWER = "I'll send you a text with the details."
-EXCHANGE = Exchange(answer=ANSWER, lines=[TranscriptLine("customer", "Please do"), TranscriptLine("agent", ANSWER)])
+EXCHANGE = Exchange(
+    answer=ANSWER,
+    lines=[TranscriptLine("customer", "Please do"), TranscriptLine("agent", ANSWER)],
+    relayed=["The crew comes at noon."],
+)
 SCHEMA = {"type": "object", "properties": {"date": {"type": ["string", "null"]}}, "additionalProperties": False}
 UNBACKED = "I've sent it."
 

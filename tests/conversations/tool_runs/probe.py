@@ -30,7 +30,9 @@ class Ring(BaseModel):
 class Probe:
     """The tool's next behavior, and its calls so far."""
 
-    outcome: Outcome = field(default_factory=lambda: Outcome.done("The bell was rung.", result={"rung": True}))
+    outcome: Outcome = field(
+        default_factory=lambda: Outcome.done("The bell was rung.", said="The bell was rung.", result={"rung": True})
+    )
     done: list[Mapping[str, Any]] = field(default_factory=list)
     contexts: list[ToolContext] = field(default_factory=list)
     raises: Exception | None = None

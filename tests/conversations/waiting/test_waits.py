@@ -8,8 +8,9 @@ from threading import Barrier
 import pytest
 from django.db import connections
 
+from conversations.context.urgent_messages import text_for_agent
 from conversations.followups.follow_ups import fire_follow_ups
-from conversations.followups.waits import MAX_SECONDS, end_overdue_waits, is_waiting
+from conversations.followups.waits import MAX_SECONDS, TAKES_LONGER, end_overdue_waits, is_waiting
 from conversations.models import Conversation, Wait, WaitOutcome
 from jobs.models import Job
 from tests.conversations.waiting.conftest import (
@@ -79,6 +80,19 @@ def test_a_sweep_ends_expired_waits_and_the_agent_announces_the_delay(talk) -> N
     end_overdue_waits()
     assert outcomes(talk) == ["timeout"]
     assert ["check_availability_tool" in message["text"] for message in urgent(talk)] == [True]
+
+
+def test_how_to_tell_a_delay_stands_apart_from_what_is_told(talk) -> None:
+    """The instruction is for the agent. Where no model words the text, a customer may read it."""
+    awaited(talk, answered(talk))
+    expire_timer(talk)
+    end_overdue_waits()
+    [message] = urgent(talk)
+    assert (message["text"], message["instruction"]) == (
+        "No result has come in time (check_availability_tool).",
+        TAKES_LONGER,
+    )
+    assert TAKES_LONGER in text_for_agent(message)
 
 
 def test_a_sweep_leaves_open_waits_alone(talk) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hmac
 import json
 import time
 from typing import Any
@@ -92,6 +93,49 @@ def test_an_invalid_token_is_refused_and_the_visitor_continues(placed: Placed) -
     } == {"shopper_claims"}
     assert codes.pop("long") == "shopper_invalid"
     assert set(codes.values()) == {"shopper_forged"}
+
+
+@pytest.mark.parametrize(
+    "claims",
+    [
+        {"name": "Cla\x00ra"},
+        {"name": "Clara\r\nAdmin: true"},
+        {"name": "Clara\u202eadmin"},
+        {"name": "Clara\ud800"},
+        {"email": "clara@example.com\r\nBcc: all@example.com"},
+        {"email": "clara@example.com,all@example.com"},
+        {"email": "clara@example.com\x00"},
+        {"email": "clara"},
+        {"wp_user_id": "17\n18"},
+    ],
+)
+def test_a_signed_claim_is_still_input(placed: Placed, claims: dict[str, Any]) -> None:
+    """A signature says who wrote it. The claim is named, and nothing of it becomes the customer's."""
+    visitor = Visitor(placed)
+    answer = visitor.open(shopper=placed.signed(shopper={"wp_user_id": 17, **claims}))
+    assert answer.status_code == 200
+    assert (answer.json()["shopper"]["signed_in"], answer.json()["shopper"]["refused"]["code"]) == (
+        False,
+        "shopper_claims",
+    )
+    assert visitor.say("Hello").status_code == 202
+    with placed.tenant.tx():
+        assert not PersonaField.objects.exists()
+
+
+@pytest.mark.parametrize("exp", [10**30, 2**53, True, "soon", [1], {"a": 1}])
+def test_an_expiry_that_is_no_time_signs_nobody_in(placed: Placed, exp: Any) -> None:
+    answer = Visitor(placed).open(shopper=placed.signed(exp=exp))
+    assert (answer.status_code, answer.json()["shopper"]["signed_in"]) == (200, False)
+
+
+def test_a_token_nested_too_deeply_signs_nobody_in(placed: Placed) -> None:
+    body = base64.urlsafe_b64encode(b"[" * 2_900).rstrip(b"=").decode()
+    signed = f"{half({'alg': 'HS256', 'typ': 'JWT'})}.{body}"
+    digest = hmac.digest(placed.secret.encode(), signed.encode(), "sha256")
+    token = f"{signed}.{base64.urlsafe_b64encode(digest).rstrip(b'=').decode()}"
+    answer = Visitor(placed).open(shopper=token)
+    assert (answer.status_code, answer.json()["shopper"]["signed_in"]) == (200, False)
 
 
 def test_a_token_signed_by_another_shop_is_refused(placed: Placed, stranger: Tenant) -> None:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
+from uuid import UUID, uuid4
 
 import pytest
 
 from conversations.models import Channel
 from conversations.turns.services import start_conversation
 from tests.tools.bookings.conftest import ADA, NOW, Bookings, rome, stranger_contact
-from tools.engine.execution.handler import Contact
+from tools.engine.execution.handler import Contact, ToolContext
 from tools.engine.execution.outcome import Ending, Outcome
 from tools.engine.registry import builtin_tools
-from tools.models import Booking, BookingState
+from tools.models import Booking, BookingState, Effect
+from tools.services.bookings.misses import TOO_OFTEN
 from tools.services.bookings.services import cancel
 
 EVENING = rome(27, "19:00")
+NUMBER = "+39065550199"
 BOOK_TOOLS = (
     "check_availability_tool",
     "create_booking_tool",
@@ -219,7 +223,8 @@ def test_a_search_finds_upcoming_bookings_soonest_first(bookings: Bookings) -> N
     later, sooner = bookings.book(rome(28, "19:00")), bookings.book(EVENING)
     past = bookings.book(rome(21, "19:00"))
     context = bookings.tool_context(at=rome(22, "12:00"))
-    found = bookings.run("search_booking_tool", context, phone=ADA.phone, name="Lovelace").result["bookings"]
+    context = replace(context, channel="phone", call={"caller_phone": ADA.phone})
+    found = bookings.run("search_booking_tool", context).result["bookings"]
     assert [one["code"] for one in found] == [sooner.code, later.code]
     assert bookings.run("search_booking_tool", context, code=past.code).result["bookings"] == []
 
@@ -236,7 +241,7 @@ def test_an_empty_search_says_what_is_needed(bookings: Bookings) -> None:
     outcome = bookings.run("search_booking_tool", bookings.tool_context(contact=stranger_contact()), phone=ADA.phone)
     assert outcome.ending is Ending.DONE
     assert outcome.result["bookings"] == []
-    assert "by its code, or by the phone number together with the name" in outcome.told
+    assert "by its code, or by the phone number together with the surname" in outcome.told
 
 
 def test_a_cancellation_happens_once_and_is_confirmed(bookings: Bookings) -> None:
@@ -247,12 +252,92 @@ def test_a_cancellation_happens_once_and_is_confirmed(bookings: Bookings) -> Non
     assert (only(bookings).state, only(bookings).cancelled_by) == (BookingState.CANCELLED, "agent")
 
 
+def by_phone(bookings: Bookings, number: str = ADA.phone) -> ToolContext:
+    """A call from this number, as the network reports it."""
+    return replace(bookings.tool_context(), channel="phone", call={"caller_phone": number})
+
+
 def test_an_ambiguous_cancellation_cancels_nothing(bookings: Bookings) -> None:
     codes = [bookings.book(EVENING).code, bookings.book(rome(28, "19:00")).code]
-    words = failed(bookings.run("cancel_booking_tool", phone=ADA.phone, name="Ada"))
+    words = failed(bookings.run("cancel_booking_tool", by_phone(bookings)))
     assert words.startswith("Nothing was cancelled, because there are 2: ")
     assert all(code in words for code in codes)
-    assert bookings.run("cancel_booking_tool", phone=ADA.phone, name="Ada", date="2026-11-28").ending is Ending.DONE
+    assert bookings.run("cancel_booking_tool", by_phone(bookings), date="2026-11-28").ending is Ending.DONE
+
+
+def test_a_number_and_a_surname_show_no_code_and_cancel_nothing(bookings: Bookings) -> None:
+    """Others may know both. The code proves that the booking is theirs, so it isn't told to them."""
+    booking = bookings.book(EVENING)
+    known = {"phone": ADA.phone, "name": "Lovelace"}
+    seen = bookings.run("search_booking_tool", **known)
+    assert "Friday 27 November at 19:00" in seen.told
+    assert booking.code not in seen.told + str(seen.result)
+    assert NUMBER not in str(seen.result)
+    assert "only with its code" in failed(bookings.run("cancel_booking_tool", **known))
+    assert only(bookings).state == BookingState.CONFIRMED
+
+
+def on_file(bookings: Bookings, channel: str) -> ToolContext:
+    """A conversation with a customer whose number the business's API gave."""
+    with bookings.tenant.tx():
+        conversation = start_conversation(
+            bookings.project, channel=Channel.API, external_id="ada", known={"phone": NUMBER}, metadata={}
+        )
+    contact = Contact(persona_id=conversation.persona_id)
+    return replace(bookings.tool_context(contact=contact), channel=channel)
+
+
+@pytest.mark.parametrize("channel", ["chat", "webcall", "portal", "api"])
+def test_a_number_on_file_proves_nothing_on_a_channel_without_numbers(bookings: Bookings, channel: str) -> None:
+    bookings.book(EVENING)
+    context = replace(on_file(bookings, channel), call={"caller_phone": NUMBER})
+    assert "Nothing was cancelled" in failed(bookings.run("cancel_booking_tool", context))
+
+
+@pytest.mark.parametrize("channel", ["sms", "whatsapp"])
+def test_the_number_of_the_channel_is_a_proof(bookings: Bookings, channel: str) -> None:
+    bookings.book(EVENING)
+    assert bookings.run("cancel_booking_tool", on_file(bookings, channel)).ending is Ending.DONE
+
+
+def conversation(bookings: Bookings) -> UUID:
+    with bookings.tenant.tx():
+        return start_conversation(
+            bookings.project, channel=Channel.API, external_id=uuid4().hex, known={}, metadata={}
+        ).pk
+
+
+def missed(bookings: Bookings, number: int, *, conversation_id: UUID, phone: str = "") -> None:
+    """Store searches that found nothing."""
+    with bookings.tenant.tx():
+        for _ in range(number):
+            Effect.objects.filter(pk=bookings.effect()).update(
+                kind="booking_search", conversation_id=conversation_id, result={"bookings": [], "missed": phone}
+            )
+
+
+def test_guesses_end_after_five_misses_in_a_conversation(bookings: Bookings) -> None:
+    booking, here = bookings.book(EVENING), conversation(bookings)
+    missed(bookings, 4, conversation_id=here)
+    context = replace(bookings.tool_context(), conversation_id=here)
+    assert bookings.run("search_booking_tool", context, code="AAAAAA").result == {"bookings": [], "missed": ""}
+    missed(bookings, 1, conversation_id=here)
+    assert booking.code not in bookings.run("search_booking_tool", context, code=booking.code).told
+    assert failed(bookings.run("cancel_booking_tool", context, code=booking.code)).endswith(TOO_OFTEN)
+
+
+def test_guesses_about_a_number_end_in_all_conversations(bookings: Bookings) -> None:
+    bookings.book(EVENING)
+    known = {"phone": "06 555 0199", "name": "Lovelace"}
+    missed(bookings, 9, conversation_id=conversation(bookings), phone=NUMBER)
+    assert bookings.run("search_booking_tool", **known).result["bookings"]
+    missed(bookings, 1, conversation_id=conversation(bookings), phone=NUMBER)
+    assert bookings.run("search_booking_tool", **known).told == TOO_OFTEN
+
+
+def test_a_customer_without_a_booking_has_not_guessed(bookings: Bookings) -> None:
+    outcome = bookings.run("search_booking_tool", bookings.tool_context(contact=stranger_contact()))
+    assert outcome.result == {"bookings": []}
 
 
 def test_a_canceled_booking_is_not_found_again(bookings: Bookings) -> None:

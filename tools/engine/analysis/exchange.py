@@ -10,9 +10,9 @@ from llm.client import Client
 from llm.requests import Recorder
 from llm.types import ModelSpec
 from tools.engine.catalogue import CompiledTool
-from tools.engine.quotes import is_quote_of
+from tools.engine.quotes import is_quote_of, repeats
 from tools.engine.skills.detect import Detection, Exchange, detect
-from tools.engine.verdicts import NO_WORDS, Judgement
+from tools.engine.verdicts import VOID_RULES, Judgement
 from tools.engine.words import normalize_words
 
 
@@ -35,14 +35,16 @@ class Detections:
     def all(self) -> list[Detection]:
         return [one for one in (self.without_history, self.with_history) if one is not None]
 
-    def unserved(self, answer: str, *, judgements: Iterable[Judgement]) -> list[str]:
-        """Quotes of commitments that no tool serves. Quotes that aren't in the answer are ignored."""
-        served = [normalize_words(one.quote) for one in judgements if one.rule != NO_WORDS]
+    def unserved(self, exchange: Exchange, *, judgements: Iterable[Judgement]) -> list[str]:
+        """Quotes of commitments that no tool serves. Quotes that aren't in the answer, or that a tool told, are ignored."""
+        served = [normalize_words(one.quote) for one in judgements if one.rule not in VOID_RULES]
         found = {normalize_words(one.quote): one.quote for detection in self.all for one in detection.unserved}
         return [
             quote
             for words, quote in found.items()
-            if is_quote_of(quote, answer) and not any(words in other or other in words for other in served)
+            if is_quote_of(quote, exchange.answer)
+            and not any(repeats(quote, told) for told in exchange.relayed)
+            and not any(words in other or other in words for other in served)
         ]
 
 
@@ -77,6 +79,7 @@ async def detect_commitments(
             lines=exchange.lines if history else [],
             answer=exchange.answer,
             summary=exchange.summary if history else "",
+            relayed=exchange.relayed,
             record=record,
         )
 

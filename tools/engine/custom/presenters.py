@@ -40,6 +40,7 @@ class SavedToolPayload(CustomToolPayload, NewSecretPayload):
     """`signing_secret` is present only when it has just been created."""
 
     warnings: list[ProblemPayload]
+    removed_headers: Annotated[list[str], "Secret headers removed because the address belongs to another server."]
 
 
 class ToolVersionPayload(TypedDict):
@@ -70,7 +71,8 @@ def saved_payload(saved: Saved) -> SavedToolPayload:
     """A saved tool with its warnings, and the signing secret if it is new."""
     secret: NewSecretPayload = {"signing_secret": saved.signing_secret} if saved.signing_secret else {}
     warnings = [problem_payload(problem) for problem in saved.warnings]
-    return {**tool_payload(saved.tool), "warnings": warnings, **secret}
+    removed = list(saved.removed_headers)
+    return {**tool_payload(saved.tool), "warnings": warnings, "removed_headers": removed, **secret}
 
 
 def version_payload(version: CustomToolVersion) -> ToolVersionPayload:

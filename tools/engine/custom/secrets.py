@@ -1,17 +1,23 @@
-"""Webhook secrets: signing secrets and secret headers, encrypted and write-only."""
+"""Webhook secrets: signing secrets and secret headers, encrypted and write-only.
+
+Secret headers are bound to the scheme, host and port of the webhook they were entered for. They are sent to no other
+server, so that whoever may change the address can't read them. A signing secret is never sent.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 from uuid import UUID
 
 from outbound.errors import InvalidRequest
 from outbound.headers import check_headers
+from outbound.origin import origin_of
 from projects.common import crypto
 from projects.models import Project
+from tools.engine.definition import ActionType
 from tools.engine.signing_secrets import rotated, valid_secrets
 from tools.engine.validation.options import RESERVED_HEADERS
 from tools.engine.validation.problem import DefinitionRefused, Problem
@@ -26,12 +32,18 @@ class WebhookSecrets:
 
     signing: Sequence[str] = ()
     headers: Mapping[str, str] | None = None
+    server: str = ""
+
+    def for_url(self, url: str) -> WebhookSecrets:
+        """The secrets of a call to this URL: without the headers if they belong to another server."""
+        return self if origin_of(url) == self.server else replace(self, headers={})
 
 
 def read_secrets(tool: CustomTool) -> WebhookSecrets:
     """Decrypt the secrets for a call, which is never made unsigned. Raises crypto.WrongSecret."""
     stored = _open(tool)
-    return WebhookSecrets(signing=valid_secrets(stored["signing"]), headers=stored["headers"])
+    signing = valid_secrets(stored["signing"])
+    return WebhookSecrets(signing=signing, headers=stored["headers"], server=_server(tool, stored))
 
 
 def secrets_of(project_id: UUID, name: str) -> WebhookSecrets:
@@ -76,8 +88,29 @@ def set_secret_headers(tool: CustomTool, changes: Mapping[str, str | None]) -> l
     headers = {**kept, **{name: value for name, value in changes.items() if value is not None}}
     if problems := _problems_of(headers):
         raise DefinitionRefused(problems)
-    _write(tool, {**stored, "headers": headers})
+    server = _server(tool, stored) if kept else server_of(tool.definition)
+    _write(tool, {**stored, "headers": headers, "server": server})
     return sorted(headers)
+
+
+def drop_foreign_headers(tool: CustomTool, *, before: Mapping[str, Any]) -> list[str]:
+    """Remove the secret headers of a tool whose new definition calls another server. Returns the removed names.
+
+    `before` is the previous definition. Runs in the transaction that saves the new one.
+    """
+    stored = _lock_and_read(tool)
+    server = stored.get("server", server_of(before))
+    if not stored["headers"] or server == server_of(tool.definition):
+        return []
+    _write(tool, {**stored, "headers": {}, "server": ""})
+    return sorted(stored["headers"])
+
+
+def server_of(definition: Mapping[str, Any]) -> str:
+    """The server that a definition's webhook calls; empty for another action."""
+    action = definition.get("action") or {}
+    url = (action.get("options") or {}).get("url") if action.get("type") == ActionType.SEND_WEBHOOK else None
+    return origin_of(url) if isinstance(url, str) else ""
 
 
 def _problems_of(headers: Mapping[str, str]) -> list[Problem]:
@@ -99,13 +132,19 @@ def _problem_of(name: str, value: str) -> Problem | None:
     return None
 
 
+def _server(tool: CustomTool, stored: Mapping[str, Any]) -> str:
+    """The server that the headers belong to. Headers stored before they were bound belong to the saved definition's."""
+    server: str = stored.get("server", server_of(tool.definition))
+    return server
+
+
 def _lock_and_read(tool: CustomTool) -> dict[str, Any]:
-    """The stored secrets, locked until the transaction ends.
+    """The stored secrets, locked with the definition until the transaction ends.
 
     The lock is the one on all tools of the project, because saving a definition writes the whole row.
     """
     Project.objects.select_for_update(no_key=True).get(pk=tool.project_id)
-    tool.secrets = CustomTool.objects.values_list("secrets", flat=True).get(pk=tool.pk)
+    tool.secrets, tool.definition = CustomTool.objects.values_list("secrets", "definition").get(pk=tool.pk)
     return _read(tool)
 
 

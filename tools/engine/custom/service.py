@@ -13,7 +13,7 @@ from django.http import Http404
 from projects.common.api_error import Conflict
 from projects.common.differences import Change, differences
 from projects.models import Member, Project
-from tools.engine.custom.secrets import first_signing_secret
+from tools.engine.custom.secrets import drop_foreign_headers, first_signing_secret
 from tools.engine.definition import ActionType, ToolDefinition
 from tools.engine.validation.approval import approval_problems
 from tools.engine.validation.definition import checked_definition, definition_problems
@@ -23,6 +23,9 @@ from tools.engine.validation.warnings import warnings_for
 from tools.models import CustomTool, CustomToolVersion
 
 MAX_TOOLS = 50
+DROPPED = (
+    "The address belongs to another server, so its secret headers were removed: {names}. Enter them again for this one."
+)
 
 
 class StaleVersion(Conflict):
@@ -61,12 +64,16 @@ class CheckedTool:
 
 @dataclass(frozen=True)
 class Saved:
-    """A saved tool. `signing_secret` is set only when a webhook gets its first one; `warnings` don't prevent a save."""
+    """A saved tool. `signing_secret` is set only when a webhook gets its first one; `warnings` don't prevent a save.
+
+    `removed_headers` are the secret headers that were removed because the address belongs to another server.
+    """
 
     tool: CustomTool
     is_new: bool
     signing_secret: str | None
     warnings: Sequence[Problem]
+    removed_headers: Sequence[str] = ()
 
 
 def list_tools(project: Project) -> QuerySet[CustomTool]:
@@ -140,12 +147,20 @@ def save_checked(checked: CheckedTool, *, author: Member | None = None, is_enabl
     is_new = row is None or row.is_removed
     row = row or CustomTool(project=project, name=name, version=0)
     # A tool that was switched off before it was removed is on again when it is recreated.
+    dropped: Sequence[str] = ()
     wanted = (is_new or row.is_enabled) if is_enabled is None else is_enabled
     if is_new or (row.definition, row.is_enabled) != (document, wanted):
+        before = row.definition
         row.definition, row.is_enabled, row.is_removed = document, wanted, False
         _store(row, author=author)
+        dropped = () if is_new else drop_foreign_headers(row, before=before)
     secret = first_signing_secret(row) if checked.definition.action.type is ActionType.SEND_WEBHOOK else None
-    return Saved(row, is_new=is_new, signing_secret=secret, warnings=warnings_for(project, name, checked.definition))
+    warnings = [*_dropped_warnings(dropped), *warnings_for(project, name, checked.definition)]
+    return Saved(row, is_new=is_new, signing_secret=secret, warnings=warnings, removed_headers=tuple(dropped))
+
+
+def _dropped_warnings(names: Sequence[str]) -> list[Problem]:
+    return [Problem("action.options.url", DROPPED.format(names=", ".join(names)))] if names else []
 
 
 def add(project: Project, *, name: str, document: Any, author: Member | None = None) -> Saved:

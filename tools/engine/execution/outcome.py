@@ -32,14 +32,16 @@ class Signal(StrEnum):
 class Outcome:
     """The outcome of one attempt.
 
-    `result` is data for people and the API; `told` is the sentence for the agent, empty if there is nothing to say.
-    `block` is what the widget shows in place of text, by its `type`. `request` is what was sent, redacted; `excerpt` is
-    the response, cut to 8 kB. `adapter` names the implementation that executed it.
+    `result` is data for people and the API; `told` is the sentence for the agent, empty if there is nothing to say. `told`
+    may instruct the agent, or hold a stranger's words, and never reaches a customer by itself: `said` is what a customer
+    may read if no model words the result. `block` is what the widget shows in place of text, by its `type`. `request` is
+    what was sent, redacted; `excerpt` is the response, cut to 8 kB. `adapter` names the implementation that executed it.
     """
 
     ending: Ending
     result: Mapping[str, Any] = field(default_factory=dict)
     told: str = ""
+    said: str = ""
     error: str = ""
     request: Mapping[str, Any] | None = None
     excerpt: str = ""
@@ -55,6 +57,7 @@ class Outcome:
 
     @classmethod
     def done(cls, told: str, **details: Any) -> Outcome:
+        """It happened."""
         return cls(Ending.DONE, told=told, **details)
 
     @classmethod

@@ -44,15 +44,15 @@ async def execute(effect: Effect, context: ToolContext, *, within_seconds: float
 
 async def _webhook(effect: Effect, options: WebhookOptions, context: ToolContext) -> Outcome:
     try:
-        secrets = await in_db(_secrets, effect, context)
+        secrets = await in_db(_secrets, effect, options, context)
     except WrongSecret:
         return Outcome.failed("The tool's secrets can't be read any more; save them again.")
     return await call_webhook(options, effect.arguments, context, secrets=secrets)
 
 
-def _secrets(effect: Effect, context: ToolContext) -> WebhookSecrets:
+def _secrets(effect: Effect, options: WebhookOptions, context: ToolContext) -> WebhookSecrets:
     with tenant_tx(context.organization_id):
-        return secrets_of(effect.project_id, effect.tool)
+        return secrets_of(effect.project_id, effect.tool).for_url(options.url)
 
 
 def _urgent_message(effect: Effect, definition: ToolDefinition) -> Outcome:

@@ -22,6 +22,7 @@ from outbound.errors import BlockedAddress, InvalidRequest, NotSent, OutboundErr
 from outbound.guard import Guard
 from projects.api.parsers import parse_value
 from projects.common.api_error import ApiError
+from projects.common.characters import without_control_characters
 from tools.engine.custom.secrets import WebhookSecrets
 from tools.engine.definition import BODILESS, WebhookOptions
 from tools.engine.execution.callback import callback_token, callback_url
@@ -37,6 +38,10 @@ MASK = "••••"
 MIN_SECRET_LENGTH = 6
 # Basic, Bearer and the like. An endpoint may echo a credential without its scheme.
 SCHEMED = re.compile(r"[A-Za-z][\w-]* +(\S+)")
+# Control characters and bidirectional marks that JSON escapes; line breaks and tabs stay.
+ESCAPED_CONTROL = re.compile(
+    r"(?<!\\)((?:\\\\)*)\\u(?:00(?:0[0-8b-f]|1[0-9a-f]|7f|[89][0-9a-f])|061c|200[ef]|202[a-e]|206[6-9])", re.IGNORECASE
+)
 # Statuses after which the request may have been executed anyway.
 UNCERTAIN_STATUSES = frozenset({408, 409, 425})
 
@@ -140,8 +145,8 @@ def known_secrets(effect_id: UUID, secrets: WebhookSecrets) -> list[str]:
 
 
 def reply_of(body: bytes, *, hidden: Iterable[str] = ()) -> Reply:
-    """The body as data: storable in PostgreSQL, cut, and with `hidden` values masked."""
-    text = body.decode("utf-8", "replace").replace("\x00", "�").strip()
+    """The body as data: without control characters and bidirectional marks, cut, and with `hidden` values masked."""
+    text = without_control_characters(ESCAPED_CONTROL.sub(r"\1", body.decode("utf-8", "replace"))).strip()
     for form in sorted({form for secret in hidden for form in _forms(secret)}, key=len, reverse=True):
         text = text.replace(form, MASK)
     return Reply(

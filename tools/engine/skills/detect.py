@@ -22,11 +22,15 @@ class TranscriptLine:
 
 @dataclass(frozen=True)
 class Exchange:
-    """The agent's latest answer, and the conversation ending with it. `summary` covers what was said before `lines`."""
+    """The agent's latest answer, and the conversation ending with it. `summary` covers what was said before `lines`.
+
+    `relayed` are the texts that tools told the agent. What the answer repeats of them is no promise.
+    """
 
     answer: str
     lines: Sequence[TranscriptLine]
     summary: str = ""
+    relayed: Sequence[str] = ()
 
     @property
     def said_before(self) -> list[str]:
@@ -99,6 +103,8 @@ class Detection(Verdicts):
 
 
 AS_ABOVE = "as above"
+# The prompt has the newest told texts, cut. The check of quotes reads all of them whole.
+MOST_RELAYED, MAX_RELAYED = 3, 400
 
 
 @dataclass(frozen=True)
@@ -126,6 +132,7 @@ class DetectContext:
     messages: list[TranscriptLine]
     answer: str
     summary: str = ""
+    relayed: list[str] = field(default_factory=list)
     asks_unserved: bool = False
     elsewhere: list[ToolLine] = field(default_factory=list)
 
@@ -139,6 +146,7 @@ async def detect(
     answer: str,
     record: Recorder,
     summary: str = "",
+    relayed: Sequence[str] = (),
     elsewhere: Sequence[CompiledTool] | None = None,
 ) -> Detection:
     """Ask the model which of the tools the agent committed to in `answer`. Raises LlmError.
@@ -151,6 +159,7 @@ async def detect(
         messages=list(lines),
         answer=answer,
         summary=summary,
+        relayed=[text[:MAX_RELAYED] for text in relayed[-MOST_RELAYED:]],
         asks_unserved=elsewhere is not None,
         elsewhere=tool_lines(elsewhere or []),
     )

@@ -4,33 +4,38 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date, datetime
+from itertools import islice
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
 
 from projects.common.phones import normalize_phone
 from projects.models import Project
+from tools.engine.words import plain_words
 from tools.models import Booking, BookingState
 from tools.services.bookings.codes import normal_code
 from tools.services.bookings.opening import Opening
 from tools.services.bookings.search import config_of
 
 SHOWN = 5
-# Shortest word of a name that identifies a person.
-SHORTEST_NAME = 2
 
 
 @dataclass(frozen=True)
 class BookingLookup:
-    """Details that a customer gives of a booking, and the customer's identity."""
+    """Details that a customer gives of a booking, and the customer's identity.
+
+    `proven_phone` is a number that is certainly the customer's: the channel reports it, or they have been verified. With
+    `is_own_only`, no detail finds a booking of others, and of those under the number only the ones with a word of the
+    name, because families share numbers.
+    """
 
     persona_id: UUID | None = None
     code: str = ""
     phone: str = ""
     name: str = ""
     day: date | None = None
-    # The number on file if customers may see only their own bookings; None if a code or a name is enough.
-    own_phone: str | None = None
+    proven_phone: str = ""
+    is_own_only: bool = False
 
 
 def bookings_of(project: Project) -> QuerySet[Booking]:
@@ -41,28 +46,52 @@ def find_upcoming_bookings(project: Project, clue: BookingLookup, *, now: dateti
     """Return up to five upcoming bookings that a customer with these details may know, soonest first.
 
     A code finds its booking. Without one, the result is the customer's own bookings, and those under a phone number
-    together with a word of the name: many people know a number, so the number alone must not reveal bookings.
+    together with the whole surname: many people know a number, so the number alone must not reveal bookings.
     """
     rows = bookings_of(project).filter(state=BookingState.CONFIRMED, ends_at__gt=now)
-    if clue.own_phone is not None:
-        rows = rows.filter(_own_bookings(clue, project))
+    own = _own_bookings(clue)
+    if clue.is_own_only:
+        rows = rows.filter(own)
     if code := normal_code(clue.code):
         return list(rows.filter(code=code)[:1])
-    known = Q(pk__in=[])
-    if clue.persona_id:
-        known |= Q(persona_id=clue.persona_id)
-    if clue.phone and (word := _longest_word(clue.name)):
-        known |= Q(phone=normalize_phone(clue.phone, region=config_of(project).region), name__icontains=word)
     if clue.day:
         rows = on_day(rows, project, clue.day)
-    return list(rows.filter(known).order_by("starts_at")[:SHOWN])
+    phone = normalize_phone(clue.phone, region=config_of(project).region) if clue.phone and clue.name else ""
+    known = rows.filter(own | Q(phone=phone) if phone else own).order_by("starts_at")
+    return list(islice((one for one in known if _may_know(one, clue)), SHOWN))
 
 
-def _own_bookings(clue: BookingLookup, project: Project) -> Q:
-    """Filter for bookings that are certainly the customer's: made by them, or under their number on file."""
+def is_proven(booking: Booking, clue: BookingLookup) -> bool:
+    """True if the customer has proved that the booking is theirs: by its code, or because it is certainly their own."""
+    return booking.code == normal_code(clue.code) or is_own(booking, clue)
+
+
+def is_own(booking: Booking, clue: BookingLookup) -> bool:
+    """True for a booking that the customer made in our channels, or one under a number that is certainly theirs."""
+    return _is_made_by(booking, clue) or (bool(clue.proven_phone) and booking.phone == clue.proven_phone)
+
+
+def has_surname(said: str, *, of: str) -> bool:
+    """True if the words of a said name include the last word of a booking's name, without regard to accents."""
+    words = plain_words(of)
+    return bool(words) and words[-1] in plain_words(said)
+
+
+def _may_know(booking: Booking, clue: BookingLookup) -> bool:
+    if _is_made_by(booking, clue) or has_surname(clue.name, of=booking.name):
+        return True
+    has_word = not clue.is_own_only or not set(plain_words(clue.name)).isdisjoint(plain_words(booking.name))
+    return is_own(booking, clue) and has_word
+
+
+def _is_made_by(booking: Booking, clue: BookingLookup) -> bool:
+    return clue.persona_id is not None and booking.persona_id == clue.persona_id
+
+
+def _own_bookings(clue: BookingLookup) -> Q:
+    """The filter of `is_own`."""
     own = Q(persona_id=clue.persona_id) if clue.persona_id else Q(pk__in=[])
-    phone = normalize_phone(clue.own_phone, region=config_of(project).region) if clue.own_phone else ""
-    return own | Q(phone=phone) if phone else own
+    return own | Q(phone=clue.proven_phone) if clue.proven_phone else own
 
 
 def on_day(rows: QuerySet[Booking], project: Project, day: date) -> QuerySet[Booking]:
@@ -79,8 +108,3 @@ def with_phone(rows: QuerySet[Booking], project: Project, phone: str) -> QuerySe
 def cancelled_by_effect(project: Project, effect_id: UUID) -> Booking | None:
     """Return the booking that an earlier attempt at the effect canceled."""
     return bookings_of(project).filter(cancel_effect_id=effect_id).first()
-
-
-def _longest_word(name: str) -> str:
-    word = max(name.split(), key=len, default="")
-    return word if len(word) >= SHORTEST_NAME else ""

@@ -14,13 +14,14 @@ from tools.services.bookings.opening import Opening
 from tools.services.bookings.search import config_of
 
 
-def booking_words(booking: Booking, project: Project, *, now: datetime) -> str:
+def booking_words(booking: Booking, project: Project, *, now: datetime, with_code: bool = True) -> str:
     """a table for 4 on Friday 27 November at 19:00, under the name Ada, code K7M2QX"""
     opening = Opening(config_of(project))
     when = moment_words(opening.local(booking.starts_at), today=opening.local(now).date())
     request = BookingRequest(party_size=booking.party_size, kind=BookingKind(booking.kind), name=booking.resource.name)
     name = f", under the name {booking.name}" if booking.name else ""
-    return f"{with_article(describe_request(request, [booking.resource]))} on {when}{name}, code {booking.code}"
+    code = f", code {booking.code}" if with_code else ""
+    return f"{with_article(describe_request(request, [booking.resource]))} on {when}{name}{code}"
 
 
 class BookedPayload(TypedDict):
@@ -76,3 +77,8 @@ def booking_data(booking: Booking, project: Project) -> BookingPayload:
         "cancelled_at": stamp(booking.cancelled_at),
         "cancelled_by": booking.cancelled_by or None,
     }
+
+
+def guarded_data(booking: Booking, project: Project) -> BookingPayload:
+    """A booking as shown to somebody who knows its number and name: without its code and the guest's details."""
+    return {**booking_data(booking, project), "code": "", "phone": "", "email": "", "notes": ""}

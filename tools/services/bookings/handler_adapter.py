@@ -62,9 +62,9 @@ def transactional_handler(model: type[A], body: HandlerBody[A]) -> Execute:
     return execute
 
 
-def refused(sentence: str) -> Outcome:
+def refused(sentence: str, *, result: Mapping[str, Any] | None = None) -> Outcome:
     """Return a failed outcome whose sentence the agent reads."""
-    return Outcome.failed(sentence, told=sentence)
+    return Outcome.failed(sentence, told=sentence, result=result or {})
 
 
 def _first(error: ValidationError) -> str:

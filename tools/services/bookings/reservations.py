@@ -101,7 +101,8 @@ def reserve(
         busy=busy,
     )
     result = {"booking": booking_data(booking, project)}
-    return Outcome.done(_confirmation(booking, project, context), result=result, adapter="book")
+    told = _confirmation(booking, project, context)
+    return Outcome.done(told, said=told, result=result, adapter="book")
 
 
 def reservation_repeat(arguments: Mapping[str, Any], context: ToolContext) -> str | None:
