@@ -26,6 +26,7 @@ other measurements, each with a --help of its own:
   python -m bench.lists     pages with lists, of a tenant with a million messages, and its search
   python -m bench.executor  what the executor adds to a step of a todo, and how soon an approved todo starts
   python -m bench.widget    the widget's first paint, and delivery to five hundred open streams
+  python -m bench.neighbours  what a tenant's customers notice of another tenant's load
 and of the code itself:
   python -m bench.files     the files that one message enters, up to its kept promise
   python -m bench.picture   draws docs/images/architecture.svg from the imports

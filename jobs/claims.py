@@ -5,7 +5,7 @@ All times are those of the database's clock.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -19,13 +19,14 @@ from tenancy.postgresql.prepared import Prepared
 # Due jobs of the same ordinal (effects) run oldest first. Claiming two at once would violate the unique index and undo
 # the whole claim, again and again. A postponed job doesn't block the others.
 # Lanes are literals, so that the statement has no parameters and is planned only once. With array parameters, planning
-# took PostgreSQL twice as long as running.
+# took PostgreSQL twice as long as running. Only while a tenant is held back are there parameters: the array of such
+# tenants of each lane.
 _CLAIM = """
 with due as (
-    select j.id, l.lease from (values {lanes}) as l(name, lease)
+    select j.id, l.lease from (values {lanes}) as l(name, lease, held_back)
     cross join lateral (
         select q.id from jobs_job q
-        where q.lane = l.name and q.state = 'queued' and q.run_after <= clock_timestamp()
+        where q.lane = l.name and q.state = 'queued' and q.run_after <= clock_timestamp() {spared}
           and not exists (select 1 from jobs_job e where e.lane = q.lane and e.subject_id = q.subject_id
                           and e.state in ('queued', 'running') and (e.ordinal < q.ordinal or e.state = 'running'
                                or e.ordinal = q.ordinal and e.id < q.id and e.run_after <= clock_timestamp()))
@@ -69,6 +70,15 @@ where id = %(id)s and token = %(token)s and state = 'running'
 _WAITING = "select distinct lane from jobs_job where state = 'queued' and run_after <= clock_timestamp()"
 
 
+_WITH_OWN_MODEL = """
+select distinct organization_id from (
+    select distinct on (v.project_id) v.organization_id, v.document ->> 'model_base_url' as url
+    from projects_agentversion v where v.organization_id = any(%(organizations)s)
+    order by v.project_id, v.number desc) latest
+where url <> ''
+"""
+
+
 @dataclass(frozen=True)
 class HeldJob:
     """A job that this process runs, with its lane's lease in seconds."""
@@ -77,11 +87,19 @@ class HeldJob:
     lease_seconds: float
 
 
-def claim(wanted: Sequence[Lane], *, limit: int) -> list[ClaimedJob]:
-    """Claim up to `limit` due jobs of each lane, in fair order. At most one per subject, its oldest."""
-    statement = _claim_statement(tuple((lane.name, lane.lease_seconds) for lane in wanted), limit)
+def claim(
+    wanted: Sequence[Lane], *, limit: int, held_back: Mapping[str, frozenset[UUID]] | None = None
+) -> list[ClaimedJob]:
+    """Claim up to `limit` due jobs of each lane, in fair order. At most one per subject, its oldest.
+
+    Jobs of the tenants that `held_back` names for a lane stay queued.
+    """
+    held_back = held_back or {}
+    leases = tuple((lane.name, lane.lease_seconds) for lane in wanted)
+    values = [_uuid_array(held_back.get(lane.name, frozenset())) for lane in wanted] if held_back else []
+    statement = _claim_statement(leases, limit, holds_back=bool(held_back))
     try:
-        return [_claimed(row) for row in statement()]
+        return [_claimed(row) for row in statement(*values)]
     except IntegrityError:
         # Another worker claimed a job of the same subject, and the index refused this claim. The next wakeup takes the
         # rest.
@@ -89,10 +107,24 @@ def claim(wanted: Sequence[Lane], *, limit: int) -> list[ClaimedJob]:
 
 
 @cache
-def _claim_statement(wanted: tuple[tuple[str, float], ...], limit: int) -> Prepared:
+def _claim_statement(wanted: tuple[tuple[str, float], ...], limit: int, *, holds_back: bool) -> Prepared:
     """The claim statement for these lanes, given as names and leases in seconds."""
-    lanes = ", ".join(f"('{name}', {lease:f}::float8)" for name, lease in wanted)
-    return Prepared(_CLAIM.format(lanes=lanes, limit=limit), using="ops")
+    held_back = "%s::uuid[]" if holds_back else "null::uuid[]"
+    lanes = ", ".join(f"('{name}', {lease:f}::float8, {held_back})" for name, lease in wanted)
+    spared = "and q.organization_id <> all(l.held_back)" if holds_back else ""
+    return Prepared(_CLAIM.format(lanes=lanes, limit=limit, spared=spared), using="ops")
+
+
+def _uuid_array(values: frozenset[UUID]) -> str:
+    """A PostgreSQL array."""
+    return "{" + ",".join(map(str, values)) + "}"
+
+
+def with_own_model(organizations: Sequence[UUID]) -> set[UUID]:
+    """The organizations, of these, with a project that uses its own model endpoint."""
+    with connections["ops"].cursor() as cursor:
+        cursor.execute(_WITH_OWN_MODEL, {"organizations": list(organizations)})
+        return {row[0] for row in cursor.fetchall()}
 
 
 def heartbeat(held: Sequence[HeldJob]) -> set[UUID]:

@@ -11,3 +11,11 @@ class GiveUp(RuntimeError):
 
 class WrongState(Conflict):
     """The state of the row doesn't allow this."""
+
+
+class TryLater(RuntimeError):
+    """The job is queued again with this reason and runs after `delay_seconds`. The attempt doesn't count."""
+
+    def __init__(self, reason: str, *, delay_seconds: float) -> None:
+        super().__init__(reason)
+        self.delay_seconds = delay_seconds

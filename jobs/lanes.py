@@ -65,6 +65,8 @@ RerunHandler = Callable[[UUID, int], None]
 class Lane:
     """A kind of work. `lease` is the time a worker may be silent, `deadline` the time limit of one attempt.
 
+    `slots` is the number of jobs that a worker process runs at once (see `jobs.slots`).
+
     `lock` locks the subject before its job, for the changes of `on_failed` and `on_run_again`. `task` is the lane's
     Celery task, by default `run_<name>`.
     """
@@ -76,6 +78,7 @@ class Lane:
     lease: timedelta = timedelta(seconds=30)
     deadline: timedelta = timedelta(seconds=120)
     max_attempts: int = 5
+    slots: int = 128
     lock: SubjectLock | None = field(default=None, repr=False)
     on_failed: FailureHandler | None = field(default=None, repr=False)
     on_run_again: RerunHandler | None = field(default=None, repr=False)

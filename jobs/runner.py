@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -18,27 +18,29 @@ from redis import RedisError
 
 from jobs import claims, wakeups
 from jobs.claims import HeldJob
-from jobs.errors import GiveUp
+from jobs.errors import GiveUp, TryLater
 from jobs.failpoints import failpoint
 from jobs.fence import LeaseLost
-from jobs.lanes import ClaimedJob, Lane, lanes
+from jobs.lanes import ClaimedJob, Lane, lane_of, lanes
 from jobs.model_client import close_model_client, model_client
 from jobs.services import fail_job
+from jobs.slots import OwnModels, Slots
 from jobs.sweep import sweep
 from llm.errors import LlmError
 from llm.loop import ModelLoop
 from outbound.errors import OutboundError
+from outbound.tenant import on_behalf_of
 from projects.common.api_error import ApiError
-from tenancy.threads import in_db, in_ops
+from tenancy.threads import crowded_tenants, in_db, in_ops
 
 log = logging.getLogger(__name__)
 
 STOP_SECONDS = 6
 # The pause before a failed service restarts.
 RESTART_SECONDS = 1.0
-# The number of concurrent jobs per process, and the number of jobs of a lane per claim.
-MAX_CONCURRENT = 256
+# The number of jobs of a lane per claim.
 CLAIM_LIMIT = 32
+LOOK_AGAIN_SECONDS = 0.02
 
 
 class Runner:
@@ -46,6 +48,9 @@ class Runner:
 
     def __init__(self, *, queues: frozenset[str]) -> None:
         self._lanes = {lane.name: lane for lane in lanes(queues=queues)}
+        self._own_models = OwnModels()
+        self._slots: dict[str, Slots] = {}
+        self._looks_again = False
         self._work = asyncio.Event()
         self._held: dict[UUID, HeldJob] = {}
         self._tasks: dict[UUID, asyncio.Task[None]] = {}
@@ -60,7 +65,7 @@ class Runner:
 
     def wake(self, lane: str) -> bool:
         """Look for work soon. Thread-safe. Returns False if this process doesn't run the lane or is full."""
-        if lane not in self._lanes or len(self._tasks) >= MAX_CONCURRENT:
+        if lane not in self._lanes or not self._slots_of(lane).has_room:
             return False
         self._loop.call_soon_threadsafe(self._work.set)
         return True
@@ -91,29 +96,57 @@ class Runner:
                 raise
 
     async def _claim_all(self) -> None:
-        lanes_here = list(self._lanes.values())
-        while len(self._tasks) < MAX_CONCURRENT:
-            jobs = await in_ops(claims.claim, lanes_here, limit=CLAIM_LIMIT)
+        while roomy := [lane for name, lane in self._lanes.items() if self._slots_of(name).has_room]:
+            crowded = crowded_tenants()
+            waiting = {lane.name: self._slots_of(lane.name).held_back() | crowded for lane in roomy}
+            held_back = waiting if any(waiting.values()) else {}
+            if crowded:
+                self._look_again()
+            limit = min(CLAIM_LIMIT, *(self._slots_of(lane.name).most_to_claim for lane in roomy))
+            jobs = await in_ops(self._claim, roomy, limit, held_back)
             for job in jobs:
                 self._begin(job, self._lanes[job.lane])
-            if len(jobs) < CLAIM_LIMIT:
+            if len(jobs) < limit:
                 return
+
+    def _slots_of(self, lane: str) -> Slots:
+        if lane not in self._slots:
+            self._slots[lane] = Slots(lane_of(lane), self._own_models)
+        return self._slots[lane]
+
+    def _claim(self, wanted: Sequence[Lane], limit: int, held_back: Mapping[str, frozenset[UUID]]) -> list[ClaimedJob]:
+        jobs = claims.claim(wanted, limit=limit, held_back=held_back)
+        self._own_models.read({job.organization_id for job in jobs})
+        return jobs
 
     def _begin(self, job: ClaimedJob, lane: Lane) -> None:
         # After an outage, the job may still run here with an expired lease
         self._cancel({job.id})
+        self._slots_of(lane.name).take(job)
         self._held[job.id] = HeldJob(job=job, lease_seconds=lane.lease_seconds)
         task = self._tasks[job.id] = self._loop.create_task(attempt(job, lane), name=f"{lane.name} {job.id}")
         task.add_done_callback(lambda _: self._end(job))
 
     def _end(self, job: ClaimedJob) -> None:
-        was_full = len(self._tasks) >= MAX_CONCURRENT
         held = self._held.get(job.id)
         # It may have been claimed again
-        if held is not None and held.job is job:
-            del self._held[job.id], self._tasks[job.id]
-        if was_full:
-            self._work.set()
+        if held is None or held.job is not job:
+            return
+        del self._held[job.id], self._tasks[job.id]
+        slots = self._slots_of(job.lane)
+        if slots.is_short:
+            self._look_again()
+        slots.give_back(job)
+
+    def _look_again(self) -> None:
+        """Look for work that had to wait, once for all jobs that end within a moment."""
+        if not self._looks_again:
+            self._looks_again = True
+            self._loop.call_later(LOOK_AGAIN_SECONDS, self._look)
+
+    def _look(self) -> None:
+        self._looks_again = False
+        self._work.set()
 
     async def _heartbeat(self) -> None:
         shortest = min((lane.lease_seconds for lane in self._lanes.values()), default=30.0)
@@ -167,6 +200,11 @@ async def attempt(job: ClaimedJob, lane: Lane) -> None:
     The handler finishes the job in the transaction of its result. Every other outcome is handled here.
     """
     failpoint("turn.claimed" if job.lane == "reply" else "lane.claimed")
+    with on_behalf_of(job.organization_id):
+        await _attempt(job, lane)
+
+
+async def _attempt(job: ClaimedJob, lane: Lane) -> None:
     try:
         async with asyncio.timeout(lane.deadline.total_seconds()):
             await lane.handler(job)
@@ -176,9 +214,19 @@ async def attempt(job: ClaimedJob, lane: Lane) -> None:
         log.info("%s %s now belongs to another worker; nothing was written.", job.lane, job.id)
     except GiveUp as error:
         await _record_failure(job, reason=str(error), final=True)
+    except TryLater as error:
+        await _put_off(job, error)
     except Exception as error:  # the worker's boundary: a bug in a handler becomes a failure that staff can see
         log.exception("%s %s failed, attempt %d of %d.", job.lane, job.id, job.attempt, job.max_attempts)
         await _record_failure(job, reason=_reason(error), final=job.is_last_attempt)
+
+
+async def _put_off(job: ClaimedJob, error: TryLater) -> None:
+    """Queue the job again. If the database is unavailable, the lease expires and the sweep does it."""
+    try:
+        await in_db(claims.requeue, job, error=str(error), delay_seconds=error.delay_seconds, forgive=True)
+    except DatabaseError as failure:
+        log.warning("%s %s could not be put off (%s).", job.lane, job.id, type(failure).__name__)
 
 
 async def _record_failure(job: ClaimedJob, *, reason: str, final: bool) -> None:

@@ -11,8 +11,18 @@ from datetime import UTC, datetime
 from typing import Any
 
 from llm.completion_builder import CompletionBuilder, storable
-from llm.errors import BadAnswer, FirstTokenDeadline, LlmError, StreamCut, TotalDeadline, Unavailable
+from llm.errors import (
+    BadAnswer,
+    BreakerOpen,
+    FirstTokenDeadline,
+    LlmError,
+    StreamCut,
+    TooSlow,
+    TotalDeadline,
+    Unavailable,
+)
 from llm.health import EndpointHealth
+from llm.pace import Pace
 from llm.prices import Prices, cost_usd
 from llm.redaction import Redactor
 from llm.response_reader import read_answer
@@ -65,6 +75,7 @@ class Call:
         self._markup = MarkupFilter()
         self._text = ""
         self._delivered = ""
+        self._pace: Pace | None = None
         self._on_text: OnText = ignore_text
 
     @contextmanager
@@ -136,7 +147,7 @@ class Call:
         breaker = self._health.breaker
         if (refusal := breaker.refusal()) is not None:
             return refusal
-        self._answer, self._text = CompletionBuilder(), ""
+        self._answer, self._text, self._pace = CompletionBuilder(), "", None
         self._markup = MarkupFilter(wire.tool_names if self._features.tools else ())
         self._attempts += 1
         try:
@@ -185,11 +196,23 @@ class Call:
             return
         if self._first_token_ms is None and self._answer.is_begun:
             self._first_token_ms = self._elapsed_ms()
-            clock.reschedule(self._loop_time(self._request.deadlines.total_s))
-        if self._answer.finish is not None:
-            grace_ends = asyncio.get_running_loop().time() + USAGE_GRACE_S
-            clock.reschedule(min(grace_ends, self._loop_time(self._request.deadlines.total_s)))
+        if self._answer.is_begun or self._answer.finish is not None:
+            self._keep_pace(text, clock=clock)
         self._deliver(self._markup.feed(text), wire=wire)
+
+    def _keep_pace(self, text: str, *, clock: asyncio.Timeout) -> None:
+        """Move the limit of a stream that goes on: to the end of its window, or of the grace for its usage."""
+        now = asyncio.get_running_loop().time()
+        if self._answer.finish is not None:
+            ends_at = now + USAGE_GRACE_S
+        elif self._pace is None:
+            self._pace = Pace.begin(now)
+            ends_at = self._pace.ends_at
+        elif self._pace.add(text, now=now):
+            ends_at = self._pace.ends_at
+        else:
+            return
+        clock.reschedule(min(ends_at, self._loop_time(self._request.deadlines.total_s)))
 
     def _deliver(self, text: str, *, wire: WireRequest) -> None:
         """Add to the answer's text, and pass it on if the answer is streamed."""
@@ -208,6 +231,9 @@ class Call:
         """Seconds to wait before the next attempt, or None if there is none."""
         if not failure.retryable or self._delivered or self._retries >= MOST_RETRIES:
             return None
+        if isinstance(failure, BreakerOpen):
+            # Its caller may wait longer than a call
+            return None
         pause_s = failure.retry_after_s
         if pause_s is None:
             pause_s = FIRST_PAUSE_S * 2**self._retries * random.uniform(0.5, 1.0)  # noqa: S311 - jitter, not a secret
@@ -222,6 +248,8 @@ class Call:
             self._health.breaker.succeeded()
             return self._answer.find_error()
         self._health.breaker.failed()
+        if self._pace is not None and self._loop_time(self._request.deadlines.total_s) > self._pace.ends_at:
+            return TooSlow()
         is_first = wire.is_streamed and self._first_token_ms is None
         return FirstTokenDeadline() if is_first else TotalDeadline()
 

@@ -14,6 +14,7 @@ from llm.health import HealthRegistry
 from llm.structured import Mismatch, parse, parse_object, repair_messages, schema_of
 from llm.types import ChatRequest, Completion, FinishReason
 from llm.wire import OutputSchema, WireRequest
+from outbound.tenant import current_tenant
 
 if TYPE_CHECKING:
     from llm.call import Call, OnRecord, OnText
@@ -100,7 +101,7 @@ class Client:
     def _call(self, request: ChatRequest) -> Call:
         from llm.call import Call
 
-        health = self._health.of(request.model.endpoint)
+        health = self._health.of(request.model.endpoint, current_tenant())
         return Call(request, sdk=self._sdk, health=health, prices=self._prices)
 
 

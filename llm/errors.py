@@ -16,6 +16,8 @@ class LlmError(Exception):
     retryable: ClassVar[bool] = False
     # True if the endpoint answers no such request until somebody changes its settings
     permanent: ClassVar[bool] = False
+    # True if the endpoint answered nobody at that moment, so that the same request may succeed seconds later
+    outage: ClassVar[bool] = False
 
     def __init__(self, message: str = "", *, partial: str = "", retry_after_s: float | None = None) -> None:
         super().__init__(message or inspect.cleandoc(self.__doc__ or "").partition("\n")[0])
@@ -28,6 +30,7 @@ class RateLimited(LlmError):
 
     code = "rate_limited"
     retryable = True
+    outage = True
 
 
 class RateLimitedLong(LlmError):
@@ -48,6 +51,7 @@ class Unavailable(LlmError):
 
     code = "unavailable"
     retryable = True
+    outage = True
 
 
 class Rejected(LlmError):
@@ -82,6 +86,12 @@ class StreamCut(LlmError):
     retryable = True
 
 
+class TooSlow(StreamCut):
+    """The model wrote less than half a word a second, so the answer was cut."""
+
+    code = "too_slow"
+
+
 class LengthCut(LlmError):
     """The structured answer is longer than the model may write, so it was not used."""
 
@@ -108,9 +118,11 @@ class Refused(LlmError):
 
 
 class BreakerOpen(LlmError):
-    """The model endpoint failed several times in a row. Calls are paused for a few seconds."""
+    """The model endpoint failed several times in a row. Calls are paused for a second or a few."""
 
     code = "breaker_open"
+    retryable = True
+    outage = True
 
 
 class Blocked(LlmError):

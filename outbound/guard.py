@@ -6,7 +6,6 @@ import asyncio
 import socket
 import ssl
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
@@ -18,8 +17,10 @@ import httpx2
 from outbound.addresses import Address, is_public, unwrap_ipv4
 from outbound.allow import AllowList
 from outbound.errors import BlockedAddress, InvalidRequest, NotSent, OutboundError, Unknown
+from outbound.fair_threads import FairThreads
 from outbound.headers import check_headers
 from outbound.target import Target, canonical_host, literal_address, parse_target
+from outbound.tenant import current_tenant
 from outbound.transport import GuardedTransport, SendState
 
 # Takes a host and a port, returns every address of the host as text. Raises OSError if there is none.
@@ -37,7 +38,9 @@ CLOSED_PORTS = frozenset(
 )
 # A thread pool of its own, because the event loop's default pool also resolves the operator's model. Names whose
 # servers never answer would fill it.
-_resolver_threads = ThreadPoolExecutor(max_workers=32, thread_name_prefix="names")
+_resolver_threads = FairThreads(32, name="names")
+# Below every deadline of a request by default, so that a silent name is reported as such.
+RESOLVE_SECONDS = 4.0
 # Errors between connecting and the last byte. During TLS, httpx2 doesn't map the last two to its own errors.
 NETWORK_ERRORS = (httpx2.HTTPError, httpx2.InvalidURL, OSError, ssl.SSLError, anyio.EndOfStream)
 
@@ -55,7 +58,7 @@ class Response:
 async def system_resolver(host: str, port: int) -> list[str]:
     """Return every address that the system's resolver gives for the host."""
     look_up = partial(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM)
-    found = await asyncio.get_running_loop().run_in_executor(_resolver_threads, look_up)
+    found = await asyncio.wrap_future(_resolver_threads.submit(current_tenant(), look_up))
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
@@ -99,7 +102,13 @@ class Guard:
         if literal is not None:
             return [str(literal)]
         try:
-            found = [unwrap_ipv4(ip_address(text.partition("%")[0])) for text in await self._resolver(host, port)]
+            async with asyncio.timeout(RESOLVE_SECONDS):
+                texts = await self._resolver(host, port)
+            found = [unwrap_ipv4(ip_address(text.partition("%")[0])) for text in texts]
+        except TimeoutError:
+            raise NotSent(
+                f"The host name {host} was not resolved in {RESOLVE_SECONDS:g} seconds.", reason="dns"
+            ) from None
         except (OSError, UnicodeError):
             raise NotSent(f"The host name {host} can't be resolved.", reason="dns") from None
         for address in found:

@@ -1,5 +1,7 @@
 """Database access from the event loop: a few threads, each with a connection that it keeps between calls.
 
+A tenant with much work leaves threads for the others.
+
 There are as many connections as threads. A job that waits for a model or a customer holds none.
 """
 
@@ -8,18 +10,21 @@ from __future__ import annotations
 import asyncio
 import contextvars
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import ParamSpec, TypeVar
+from uuid import UUID
 
 from django.conf import settings
 from django.db import connections
 
+from outbound.fair_threads import FairThreads
+from outbound.tenant import current_tenant
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_pool = ThreadPoolExecutor(max_workers=settings.DB_THREADS, thread_name_prefix="db")
-_ops = ThreadPoolExecutor(max_workers=1, thread_name_prefix="claims")
+_pool = FairThreads(settings.DB_THREADS, name="db")
+_ops = FairThreads(1, name="claims")
 
 
 async def in_db(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
@@ -27,14 +32,19 @@ async def in_db(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> 
     return await _run_in(_pool, "default", partial(function, *args, **kwargs))
 
 
+def crowded_tenants() -> frozenset[UUID]:
+    """The tenants whose work waits for the threads, so that more of it would only wait as well."""
+    return _pool.crowded(max(1, settings.DB_THREADS // 4))
+
+
 async def in_ops(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
     """Run a function that uses the role mg_ops. Calls run one at a time, in a thread of their own."""
     return await _run_in(_ops, "ops", partial(function, *args, **kwargs))
 
 
-async def _run_in(pool: ThreadPoolExecutor, alias: str, function: Callable[[], R]) -> R:
+async def _run_in(pool: FairThreads, alias: str, function: Callable[[], R]) -> R:
     call = partial(contextvars.copy_context().run, _in_thread, alias, function)
-    return await asyncio.get_running_loop().run_in_executor(pool, call)
+    return await asyncio.wrap_future(pool.submit(current_tenant(), call))
 
 
 def _in_thread(alias: str, function: Callable[[], R]) -> R:

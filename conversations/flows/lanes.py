@@ -42,6 +42,7 @@ def register_lanes() -> None:
             mode=Mode.INTERRUPT,
             handler=run_reply,
             lease=timedelta(seconds=10),
+            slots=256,
             lock=lock_conversation,
             on_failed=apologise,
             on_run_again=reopen,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -27,7 +28,7 @@ from conversations.tool_runs.calls.tool_loop import LoopEnd, ToolLoop, run_tool_
 from conversations.turns.after_reply import add_reply_events, queue_analysis
 from conversations.turns.channel_signals import apply_signal
 from conversations.turns.flags import no_reply
-from jobs.errors import GiveUp, WrongState
+from jobs.errors import GiveUp, TryLater, WrongState
 from jobs.failpoints import failpoint
 from jobs.fence import job_tx
 from jobs.lanes import ClaimedJob
@@ -42,6 +43,10 @@ from tools.engine.execution.outcome import Signal
 from tools.engine.function_calling.offer import read_offer
 
 NO_END = "The model kept calling tools instead of answering."
+# The time that a customer waits for a model that is out, before they are told.
+PATIENCE = timedelta(seconds=30)
+FIRST_DELAY_SECONDS = 0.5
+LONGEST_DELAY_SECONDS = 4.0
 
 
 @dataclass(frozen=True)
@@ -62,12 +67,21 @@ async def run_reply(job: ClaimedJob) -> None:
         written = await _write(loop, records)
     except LlmError as error:
         await in_db(_keep_partial, loop, error.partial, records)
-        raise GiveUp(str(error)) from error
+        raise _end_of_attempt(loop, error) from error
     if written.end is LoopEnd.LIMIT:
         await in_db(_keep_partial, loop, "", records)
         raise GiveUp(NO_END)
     failpoint("turn.llm_done_pre_commit")
     await in_db(_commit, loop, written, records)
+
+
+def _end_of_attempt(loop: ToolLoop, error: LlmError) -> GiveUp | TryLater:
+    """TryLater while the endpoint is out, the customer has seen nothing and hasn't waited for too long."""
+    delay_seconds = min(FIRST_DELAY_SECONDS * 2 ** (loop.job.token - 1), LONGEST_DELAY_SECONDS)
+    waited = timezone.now() - loop.turn_context.turn.created_at
+    if not error.outage or error.partial or waited + timedelta(seconds=delay_seconds) > PATIENCE:
+        return GiveUp(str(error))
+    return TryLater(str(error), delay_seconds=delay_seconds * random.uniform(0.5, 1.0))  # noqa: S311 - jitter, not a secret
 
 
 def _read(job: ClaimedJob) -> ToolLoop:
@@ -111,6 +125,10 @@ async def _stream(loop: ToolLoop, records: list[CallRecord], *, attempt: int) ->
         text.guard.close()
     except asyncio.CancelledError:
         await asyncio.shield(in_db(_keep_partial, loop, writer.text, records))
+        raise
+    except LlmError as error:
+        # An answer before the failed one, beside calls, was shown too
+        error.partial = writer.text or error.partial
         raise
     finally:
         await writer.close()

@@ -11,6 +11,7 @@ from django.db import connections
 from django.test import Client
 
 from config.runner.embedded import EmbeddedServices
+from outbound.tenant import NOBODY
 from tenancy import threads
 from tests.api.conftest import error_of
 
@@ -35,7 +36,7 @@ def forget_connections() -> None:
         everyone.wait()
         connections.close_all()
 
-    for closed in [threads._pool.submit(close) for _ in range(settings.DB_THREADS)]:
+    for closed in [threads._pool.submit(NOBODY, close) for _ in range(settings.DB_THREADS)]:
         closed.result()
     for connection in connections.all():
         connection.close()

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from cryptography.fernet import Fernet
 from django.urls import reverse
 
+from conversations.flows import reply
 from conversations.models import Event, Message
 from jobs.models import Job
 from jobs.services import run_again
@@ -15,6 +18,7 @@ from projects.models.attribute import AttributeType
 from projects.records.attributes import fill_row, set_attribute
 from tests.console.pages.conftest import browser
 from tests.conversations.pipeline.conftest import configure
+from tests.conversations.threads import claimed, run
 from tests.crashes.invariants import settle
 
 APOLOGY = "Sorry, I can’t reply"
@@ -105,6 +109,56 @@ def test_a_busy_model_is_retried(talk, worker, model):
     turn = talk.exchange("Hello")
     assert turn["reply"]["content"] == "Good evening!"
     assert [call["attempts"] for call in turn["model_calls"] if call["skill"] == "reply"] == [2]
+
+
+def test_a_turn_waits_for_a_model_that_is_out(talk, worker, model):
+    """Five failures in a row open the breaker. A second without a model failed 13 turns of 60, 11 by the breaker."""
+    model.script("reply", times=5, fault="500")
+    model.script("reply", times=1, text="Good evening!")
+    turn = talk.exchange("Hello")
+    assert (turn["status"], turn["reply"]["content"]) == ("done", "Good evening!")
+    assert next(call["error"] for call in turn["model_calls"] if call["skill"] == "reply") == "unavailable"
+
+
+def test_analyses_wait_for_a_model_that_is_out(talk, worker, model):
+    model.script("thoughts", times=5, fault="500")
+    turn = talk.exchange("Hello")
+    assert {job["state"] for job in turn["jobs"]} == {"done"}
+
+
+@pytest.fixture
+def answered(talk, model, settings):
+    """Runs the reply's job once, as a worker does, and returns its end."""
+    settings.OPENAI_BASE_URL = model.base_url
+
+    def run_once(words="Hello"):
+        talk.say(words)
+        run(claimed("reply"))
+        with talk.tenant.tx():
+            return Job.objects.get(lane="reply"), Message.objects.filter(role="agent").count()
+
+    return run_once
+
+
+def test_a_turn_that_waits_for_a_model_keeps_its_attempts(answered, model):
+    model.script("reply", times=0, fault="500")
+    job, told = answered()
+    assert (job.state, job.attempts, told) == ("queued", 0, 0)
+
+
+def test_a_customer_who_waited_for_long_is_told(answered, model, monkeypatch):
+    monkeypatch.setattr(reply, "PATIENCE", timedelta(0))
+    model.script("reply", times=0, fault="500")
+    job, told = answered()
+    assert (job.state, told) == ("failed", 1)
+
+
+def test_a_reply_that_was_shown_in_part_is_not_put_off(answered, model):
+    """The customer would see it change."""
+    model.script("reply", times=1, fault="length", text="We open at noon. We ", after_tokens=50)
+    model.script("reply", times=0, fault="500")
+    job, told = answered()
+    assert (job.state, told) == ("failed", 1)
 
 
 def test_failed_thoughts_keep_the_earlier_directives(talk, worker, model):

@@ -162,6 +162,14 @@ def test_a_flood_of_one_tenant_does_not_delay_another(tenant, stranger, queue_la
     assert late in first
 
 
+def test_jobs_of_a_tenant_that_is_held_back_stay_queued(tenant, stranger, queue_lane, interrupt_lane):
+    mine, theirs, elsewhere = add(tenant, queue_lane), add(stranger, queue_lane), add(tenant, interrupt_lane)
+    held_back = {queue_lane.name: frozenset({tenant.organization.pk})}
+    taken = claims.claim([queue_lane, interrupt_lane], limit=10, held_back=held_back)
+    assert {job.id for job in taken} == {theirs, elsewhere}
+    assert state_of(tenant, mine) == State.QUEUED
+
+
 def test_a_flood_has_no_effect_after_it_ends(tenant, queue_lane):
     for _ in range(30):
         add(tenant, queue_lane)

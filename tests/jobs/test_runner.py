@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -12,12 +13,14 @@ from uuid import UUID, uuid4
 import pytest
 from django.db import OperationalError
 
-from jobs import runner, sweep
-from jobs.errors import GiveUp
+from jobs import lanes, runner, sweep
+from jobs.errors import GiveUp, TryLater
 from jobs.lanes import ClaimedJob, Lane
 from jobs.models import Job, State
 from jobs.runner import BROKE_OFF, FAULT, Runner, _forever, attempt
 from llm.errors import BadAnswer
+from outbound.tenant import current_tenant
+from tenancy.threads import in_db
 from tests.conftest import Tenant
 from tests.jobs.conftest import add, take
 
@@ -161,6 +164,30 @@ def test_a_job_that_gives_up_is_not_retried(tenant: Tenant, queue_lane: Lane) ->
     assert (ended.state, ended.error) == (State.FAILED, "The tool is gone.")
 
 
+def test_a_job_that_is_put_off_keeps_its_attempts(tenant: Tenant, queue_lane: Lane) -> None:
+    async def too_early(job: ClaimedJob) -> None:
+        raise TryLater("The model is out.", delay_seconds=3)
+
+    add(tenant, queue_lane)
+    [job] = take(queue_lane)
+    ended = end_of(tenant, replace(job, attempt=job.max_attempts), replace(queue_lane, handler=too_early))
+    assert (ended.state, ended.attempts, ended.error) == (State.QUEUED, 0, "The model is out.")
+    assert ended.started_at is not None
+    assert ended.run_after - ended.started_at > timedelta(seconds=2)
+
+
+def test_a_job_runs_on_behalf_of_its_tenant(tenant: Tenant, queue_lane: Lane) -> None:
+    found: list[UUID] = []
+
+    async def looks(job: ClaimedJob) -> None:
+        found.append(current_tenant())
+
+    add(tenant, queue_lane)
+    [job] = take(queue_lane)
+    asyncio.run(attempt(job, replace(queue_lane, handler=looks)))
+    assert found == [tenant.organization.pk]
+
+
 def test_retries_back_off(tenant: Tenant, queue_lane: Lane) -> None:
     async def fails(job: ClaimedJob) -> None:
         raise ValueError("again")
@@ -172,34 +199,84 @@ def test_retries_back_off(tenant: Tenant, queue_lane: Lane) -> None:
     assert ended.run_after - ended.started_at > timedelta(seconds=3)
 
 
-def test_a_worker_limits_its_concurrent_jobs(tenant: Tenant, queue_lane: Lane, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runner, "MAX_CONCURRENT", 2)
-    monkeypatch.setattr(runner, "CLAIM_LIMIT", 1)
-    begun: list[asyncio.Event] = []
+class Waiting:
+    """A runner of one lane whose jobs run until they are released."""
 
-    async def waits(job: ClaimedJob) -> None:
-        begun.append(asyncio.Event())
-        await begun[-1].wait()
+    def __init__(self, lane: Lane, *, slots: int) -> None:
+        self.lane = replace(lane, slots=slots, handler=self._wait)
+        lanes.register(self.lane)
+        self.begun: list[UUID] = []
+        self.release = asyncio.Semaphore(0)
+        self.runner = Runner(queues=frozenset())
+        self.runner._lanes = {lane.name: self.lane}
 
-    for _ in range(4):
+    async def _wait(self, job: ClaimedJob) -> None:
+        self.begun.append(job.organization_id)
+        await self.release.acquire()
+
+    @asynccontextmanager
+    async def claiming(self) -> AsyncIterator[None]:
+        pump = asyncio.create_task(self.runner._claim_loop())
+        self.look()
+        yield
+        pump.cancel()
+        for task in self.runner._tasks.values():
+            task.cancel()
+        await _until(lambda: not self.runner._tasks)
+
+    def look(self) -> None:
+        self.runner._work.set()
+
+
+def test_a_tenant_alone_never_fills_a_lane(tenant: Tenant, queue_lane: Lane) -> None:
+    for _ in range(20):
         add(tenant, queue_lane)
 
     async def run() -> None:
-        worker = Runner(queues=frozenset())
-        worker._lanes = {queue_lane.name: replace(queue_lane, handler=waits)}
-        pump = asyncio.create_task(worker._claim_loop())
-        worker._work.set()
-        await _until(lambda: len(begun) == 2)
-        assert not worker.wake(queue_lane.name)
-        begun[0].set()
-        await _until(lambda: len(begun) == 3)
-        assert len(worker._tasks) == 2
-        for event in begun:
-            event.set()
-        await _until(lambda: len(begun) == 4)
-        begun[3].set()
-        pump.cancel()
-        await _until(lambda: not worker._tasks)
+        worker = Waiting(queue_lane, slots=8)
+        async with worker.claiming():
+            await _until(lambda: len(worker.begun) == 4)
+            for ended in range(1, 10):
+                worker.release.release()
+                await _until(lambda ended=ended: len(worker.begun) > 3 + ended)
+                assert len(worker.runner._tasks) < 8
+
+    asyncio.run(run())
+
+
+def test_a_newcomer_starts_while_another_tenant_has_taken_all_it_may(
+    tenant: Tenant, stranger: Tenant, queue_lane: Lane
+) -> None:
+    """A tenant whose model answered one word every five seconds took all reply slots."""
+    for _ in range(40):
+        add(tenant, queue_lane)
+
+    async def run() -> None:
+        worker = Waiting(queue_lane, slots=32)
+        async with worker.claiming():
+            await _until(lambda: len(worker.begun) == 16)
+            await in_db(add, stranger, queue_lane)
+            worker.look()
+            await _until(lambda: stranger.organization.pk in worker.begun)
+
+    asyncio.run(run())
+
+
+def test_a_tenant_whose_calls_wait_for_the_database_gets_no_more_jobs(
+    tenant: Tenant, stranger: Tenant, queue_lane: Lane, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Until they don't wait any longer."""
+    crowded = {tenant.organization.pk}
+    monkeypatch.setattr(runner, "crowded_tenants", lambda: frozenset(crowded))
+    add(tenant, queue_lane)
+    add(stranger, queue_lane)
+
+    async def run() -> None:
+        worker = Waiting(queue_lane, slots=8)
+        async with worker.claiming():
+            await _until(lambda: worker.begun == [stranger.organization.pk])
+            crowded.clear()
+            await _until(lambda: len(worker.begun) == 2)
 
     asyncio.run(run())
 

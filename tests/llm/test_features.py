@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 from llm import errors
 from llm.client import Client
 from llm.features import ErrorReport, Features
-from llm.health import FEATURES_TTL_S, EndpointHealth
+from llm.health import FEATURES_TTL_S, EndpointFeatures
 from llm.types import CallRecord, ChatRequest
 from tests.llm.fault_server import DONE, Exchange, FaultServer, answers, chunk, error, message, streams
 
@@ -113,12 +113,12 @@ async def test_a_changed_key_starts_with_all_parameters(
 
 def test_a_parameter_stays_dropped_for_an_hour() -> None:
     now = 1000.0
-    health = EndpointHealth(clock=lambda: now)
-    health.features_of("small").tools = False
+    features = EndpointFeatures(clock=lambda: now)
+    features.of("small").tools = False
     now += FEATURES_TTL_S - 1
-    assert not health.features_of("small").tools
+    assert not features.of("small").tools
     now += 1
-    assert health.features_of("small").tools
+    assert features.of("small").tools
 
 
 async def test_an_error_that_names_no_parameter_is_final(

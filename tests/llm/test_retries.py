@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
+from uuid import uuid4
 
 import pytest
 
@@ -12,6 +13,7 @@ from llm import errors
 from llm.client import Client
 from llm.health import FAILURES_TO_OPEN, OPEN_FOR_S, RETRY_FLOOR, Breaker, RetryBudget
 from llm.types import CallRecord, ChatRequest, Deadlines, Usage
+from outbound.tenant import on_behalf_of
 from tests.llm.fault_server import FaultServer, answers, chunk, error, hang, message, streams, until
 
 Ask = Callable[..., ChatRequest]
@@ -133,6 +135,18 @@ async def test_a_failing_endpoint_is_paused_and_others_are_not(
     assert (await client.complete(ask(healthy), record=records.append)).text == "Hello"
 
 
+async def test_what_one_tenant_sends_does_not_pause_the_endpoint_for_another(
+    server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
+) -> None:
+    url = server.script("case", *[error(500, "The prompt is odd.")] * FAILURES_TO_OPEN, HELLO)
+    with on_behalf_of(uuid4()):
+        for _ in range(3):
+            with pytest.raises((errors.Unavailable, errors.BreakerOpen)):
+                await client.complete(ask(url), record=records.append)
+    with on_behalf_of(uuid4()):
+        assert (await client.complete(ask(url), record=records.append)).text == "Hello"
+
+
 def opened(clock: Clock) -> Breaker:
     breaker = Breaker(clock=clock)
     for _ in range(FAILURES_TO_OPEN):
@@ -157,6 +171,45 @@ def test_a_failed_probe_reopens_the_breaker() -> None:
     breaker = opened(clock)
     clock.now += OPEN_FOR_S
     assert breaker.refusal() is None
+    breaker.failed()
+    assert breaker.refusal() is not None
+
+
+def test_the_endpoint_is_probed_after_a_second() -> None:
+    clock = Clock()
+    breaker = opened(clock)
+    clock.now += 1.0
+    assert breaker.refusal() is None
+
+
+def test_each_failed_probe_doubles_the_pause_up_to_a_limit() -> None:
+    clock = Clock()
+    breaker = opened(clock)
+    pauses = []
+    for _ in range(5):
+        opened_at = clock.now
+        while breaker.refusal() is not None:
+            clock.now += 0.5
+        pauses.append(clock.now - opened_at)
+        breaker.failed()
+    assert pauses == [1.0, 2.0, 4.0, 8.0, 8.0]
+
+
+def test_a_call_that_began_before_the_breaker_opened_does_not_prolong_the_pause() -> None:
+    clock = Clock()
+    breaker = opened(clock)
+    clock.now += OPEN_FOR_S / 2
+    breaker.failed()
+    clock.now += OPEN_FOR_S / 2
+    assert breaker.refusal() is None
+
+
+def test_a_probe_that_times_out_reopens_the_breaker() -> None:
+    clock = Clock()
+    breaker = opened(clock)
+    clock.now += OPEN_FOR_S
+    assert breaker.refusal() is None
+    breaker.abandoned()
     breaker.failed()
     assert breaker.refusal() is not None
 

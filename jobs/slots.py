@@ -1,0 +1,108 @@
+"""The slots of a worker process: how many jobs of a lane it runs at once, and how many of them may be one tenant's.
+
+A tenant may hold as many slots as are free: alone half of them, and one of n tenants the n+1st part. So a tenant that
+nobody competes with uses much of the process, and whoever comes next finds a free slot at once. The rule needs nothing
+but the process's own jobs, so it holds for any number of processes.
+
+Tenants with a model endpoint of their own have slots of their own: however many sign up and let their model be slow,
+the slots of the others stay free.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable
+from uuid import UUID
+
+from jobs.claims import with_own_model
+from jobs.lanes import ClaimedJob, Lane
+
+KNOWN_FOR_SECONDS = 20.0
+
+
+class OwnModels:
+    """The tenants with a model endpoint of their own, as read in the last seconds."""
+
+    def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._read_at = clock()
+        self._known: dict[UUID, bool] = {}
+
+    def read(self, organizations: Iterable[UUID]) -> None:
+        """Read those that aren't known. Uses mg_ops."""
+        if self._clock() - self._read_at >= KNOWN_FOR_SECONDS:
+            self._known, self._read_at = {}, self._clock()
+        if unknown := {each for each in organizations if each not in self._known}:
+            own = with_own_model(sorted(unknown))
+            self._known |= {each: each in own for each in unknown}
+
+    def has(self, organization: UUID) -> bool:
+        return self._known.get(organization, False)
+
+    def all(self) -> frozenset[UUID]:
+        return frozenset(each for each, is_own in list(self._known.items()) if is_own)
+
+
+class Pool:
+    """Slots that tenants share."""
+
+    def __init__(self, slots: int) -> None:
+        self.free = slots
+        self._held: Counter[UUID] = Counter()
+
+    def take(self, tenant: UUID) -> None:
+        self.free -= 1
+        self._held[tenant] += 1
+
+    def give_back(self, tenant: UUID) -> None:
+        self.free += 1
+        self._held[tenant] -= 1
+        if not self._held[tenant]:
+            del self._held[tenant]
+
+    def full_tenants(self) -> frozenset[UUID]:
+        """The tenants that may not take another slot."""
+        return frozenset(tenant for tenant, held in self._held.items() if held >= self.free)
+
+
+class Slots:
+    """The slots of one lane."""
+
+    def __init__(self, lane: Lane, own_models: OwnModels) -> None:
+        self._shared = Pool(lane.slots)
+        self._own = Pool(max(1, lane.slots // 2))
+        self._own_models = own_models
+        self._taken: dict[UUID, Pool] = {}
+
+    @property
+    def has_room(self) -> bool:
+        return self._shared.free > 0
+
+    @property
+    def most_to_claim(self) -> int:
+        """A claim takes at most half of what is free, which may all be one tenant's. A power of two, so that there are
+        few different statements.
+        """
+        return 1 << max(0, (self._shared.free // 2).bit_length() - 1)
+
+    @property
+    def is_short(self) -> bool:
+        """True if a job may have to wait for the end of another."""
+        return not self.has_room or bool(self.held_back())
+
+    def held_back(self) -> frozenset[UUID]:
+        """The tenants whose jobs wait, although there is room for others."""
+        full = self._shared.full_tenants() | self._own.full_tenants()
+        return full if self._own.free > 0 else full | self._own_models.all()
+
+    def take(self, job: ClaimedJob) -> None:
+        """Count a job that begins, once."""
+        if job.id not in self._taken:
+            pool = self._own if self._own_models.has(job.organization_id) else self._shared
+            pool.take(job.organization_id)
+            self._taken[job.id] = pool
+
+    def give_back(self, job: ClaimedJob) -> None:
+        if (pool := self._taken.pop(job.id, None)) is not None:
+            pool.give_back(job.organization_id)
