@@ -10,7 +10,7 @@ LINE = re.compile(r"^(customer|agent|operator|system|user|assistant|tool): ?(.*)
 ROLES = {"user": "customer", "assistant": "agent"}
 SCENARIO = re.compile(r"^Scenario (\d+): (.+)$")
 STEP = re.compile(r"^(\d+\.\d+) (.+?)(?: \(collects: ([^)]*)\))?(?: \(may promise: [^)]*\))?$")
-FIELD = re.compile(r"^([\w .-]{1,60}?): (.*?)(?: \(known since [^()]*\))?$")
+FIELD = re.compile(r"^(new (?:phone|email), [^:]{1,90}|[\w .-]{1,60}?): (.*?)(?: \(known since [^()]*\))?$")
 ACTION = re.compile(r"^- ([\w.-]+): ([^,\n]+)(?:, (.*))?$")
 ENTRY = re.compile(r"^- ([^:\n]{1,80}): (.*)$")
 

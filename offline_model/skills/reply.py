@@ -22,6 +22,11 @@ REFUSED = re.compile(
 )
 
 
+LAST_QUESTION = re.compile(r"[^.!?]+\?\s*$")
+# Facts under these names wait for the customer's confirmation.
+NEW_CONTACT = ("new phone", "new email")
+
+
 def reply(call: ChatCall) -> Answer:
     """The next reply, or a tool call where a tool is offered that does what the customer asks."""
     use = choose_tool(call, lacks_answer=lambda: ReplyComposer(ReplyContext.read(call)).lacks_answer())
@@ -46,7 +51,14 @@ class ReplyComposer:
     def speak(self) -> str:
         parts = self._silence_prompt() or self._result_of_action() or self._courtesies() or self._answer()
         said = (self._correction(), self._recovery(), *parts)
-        return " ".join(part[:1].upper() + part[1:] for part in said if part).strip()
+        text = " ".join(part[:1].upper() + part[1:] for part in said if part).strip()
+        question = self._contact_question()
+        return f"{LAST_QUESTION.sub('', text)} {question}".strip() if question else text
+
+    def _contact_question(self) -> str:
+        """The question whether a new number or address is right, once."""
+        new = next((value for key, value in self.turn.facts.items() if key.startswith(NEW_CONTACT)), "")
+        return self.dialog.say("confirm_contact", value=new) if new and new not in self.turn.last_agent else ""
 
     def lacks_answer(self) -> bool:
         """True if the prompt doesn't answer the customer's question."""

@@ -298,3 +298,11 @@ def test_a_refusal_of_messages_is_no_request_for_one(said: str) -> None:
 def test_a_refused_action_is_told_in_words() -> None:
     told = "Not done: the customer has said that they don't want text messages. Say so, and offer another way."
     assert "because you've asked me not to" in reply_to("", history=GREETED, urgent=[told])
+
+
+def test_a_new_number_is_asked_back_once() -> None:
+    new = {"new phone, not confirmed, ask whether it is right and use the old one until then": "+39 347 555 0143"}
+    asked = reply_to("Thanks a lot!", history=GREETED, facts=new)
+    assert "+39 347 555 0143" in asked
+    again = reply_to("Thanks!", history=[*GREETED, Line("customer", "Thanks a lot!"), Line("agent", asked)], facts=new)
+    assert "+39 347 555 0143" not in again
