@@ -16,7 +16,9 @@ from tests.test_architecture import ROOT, sources
 ALLOWED = {
     # Claims and sweeps.
     "tenancy/threads.py": {"in_ops"},
-    "jobs/claims.py": {"_claim_statement", "heartbeat", "requeue", "take_expired", "waiting_lanes"},
+    "jobs/claims.py": {
+        *("_claim_statement", "heartbeat", "requeue", "take_expired", "waiting_lanes", "with_own_model"),
+    },
     "jobs/sweep.py": {"sweep", "sweep_tenants", "_take_lock"},
     "conversations/followups/follow_ups.py": {"<module>", "fire_follow_ups"},
     "conversations/tool_runs/calls/orphans.py": {"<module>", "end_orphans"},

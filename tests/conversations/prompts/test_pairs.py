@@ -37,6 +37,7 @@ EXCLUSIONS = {f"detect.{rule}" for rule in Rule}
 # Rules without a pair, with the reason.
 NOT_LABELED = {
     **{f"{skill}.task": "every other pair measures it" for skill in ("detect", "rerank", "arguments", "thoughts")},
+    "detect.relayed": "a case has no words that a tool told",
     **{rule.id: "a realtime model reads it in a voice session" for rule in RULES if rule.skill == "session"},
 }
 

@@ -28,7 +28,7 @@ OF_ALL = {"one_running_per_subject", "job_lease", "job_claim", "job_fairness"}
 STATEMENTS = {
     "hold": (fence._HOLD, OF_ALL),
     "finish": (fence._FINISH, OF_ALL),
-    "claim": (claims._claim_statement((("reply", 10.0),), 32), OF_ALL - {"job_claim"}),
+    "claim": (claims._claim_statement((("reply", 10.0),), 32, holds_back=False), OF_ALL - {"job_claim"}),
 }
 
 

@@ -400,7 +400,7 @@ def test_an_invalid_value_fails_with_an_error(runs: Runs, target: Target) -> Non
     target.answers(Answers(body='{"crew": "\\u202e"}'))
     runs.own_tool(target.url, after_actions=[SEEN])
     [(state, error)] = after(runs, runs.execute(runs.frozen(NOTIFY, HELLO, conversation_id=None)))
-    assert (state, error) == ("failed", "crew would contain control characters.")
+    assert (state, error) == ("failed", "crew would have 0 characters; 1 to 500 are kept.")
 
 
 def test_a_pending_callback_of_an_earlier_run_does_not_delay_a_later_run(runs: Runs, target: Target) -> None:
