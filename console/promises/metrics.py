@@ -9,7 +9,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from django.db.models import Count, F, Q, QuerySet
-from django.db.models.functions import TruncDate
+from django.db.models.functions import Coalesce, TruncDate
 
 from console.promises.figures import promises_of, unowned
 from projects.models import Project
@@ -92,13 +92,13 @@ def _by_day(rows: QuerySet[Promise], zone: ZoneInfo) -> dict[date, PromiseCounts
 
 def _sums() -> dict[str, Any]:
     states = [state for state in PromiseState if state != PromiseState.KEPT]
-    others = {state.value: Count("pk", filter=Q(state=state) & ~NOT_SENT) for state in states}
-    return {
-        **others,
-        "not_sent": Count("pk", filter=NOT_SENT),
-        "kept": Count("pk", filter=KEPT & ~LATE),
-        "late": Count("pk", filter=KEPT & LATE),
-    }
+    others = {state.value: _count(Q(state=state) & ~NOT_SENT) for state in states}
+    return {**others, "not_sent": _count(NOT_SENT), "kept": _count(KEPT & ~LATE), "late": _count(KEPT & LATE)}
+
+
+def _count(which: Q) -> Count:
+    """The promises, with those of one effect counted once: a repeated promise shares the effect of the first."""
+    return Count(Coalesce("effect_id", "pk"), filter=which, distinct=True)
 
 
 def _counts(row: Mapping[str, Any]) -> PromiseCounts:

@@ -132,6 +132,17 @@ def test_a_promise_that_was_not_sent_is_a_figure_of_its_own(tenant: Tenant, stat
     assert figures.now.kept_rate == 100
 
 
+def test_a_repeated_promise_is_counted_once(tenant: Tenant) -> None:
+    """The second is held, and shares the effect of the first."""
+    row = talk(tenant, "Hi")
+    effect = add_effect(tenant, row)
+    for _ in range(2):
+        add_promise(tenant, row, state=PromiseState.KEPT, at=NOW, effect=effect)
+    with tenant.tx():
+        figures = promise_metrics(tenant.project, days=30, now=NOW, timezone="UTC")
+    assert figures.now == PromiseCounts(kept=1)
+
+
 def test_promises_in_test_conversations_are_in_no_figure(tenant: Tenant) -> None:
     add_promise(tenant, playground(tenant), state=PromiseState.BROKEN, at=NOW)
     with tenant.tx():
