@@ -43,7 +43,7 @@ HEAD = (
 
 @dataclass(frozen=True)
 class Turn:
-    """What one customer waited for, in milliseconds from their message. PATIENCE_S if it never came."""
+    """The waits of one customer, in milliseconds from their message. PATIENCE_S if an answer never came."""
 
     first_token_ms: float = PATIENCE_S * 1000
     kept_ms: float = PATIENCE_S * 1000

@@ -1,4 +1,4 @@
-"""What a customer may read of a call's result, apart from what the model reads."""
+"""The part of a call's result that a customer may read, apart from the part for the model."""
 
 from django.db import migrations, models
 

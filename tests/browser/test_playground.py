@@ -167,7 +167,7 @@ def test_a_promise_is_marked_and_its_verdict_fired(page: Page, told: Told) -> No
 
 
 def test_a_verdict_without_words_marks_nothing_and_says_so(page: Page, app: App) -> None:
-    """What the model invented is named as the model's, and never shown as the agent's words."""
+    """An invented quote is named as the model's, and never shown as the agent's words."""
     invented = "I'll text you the details"
     met = [{"name": name, "met": True} for name in ("agentPromised", "notRelatedToExistingBooking")]
     found = [{"quote": invented, "tool": "send_sms_tool", "conditions": met, "rule": None}]

@@ -23,9 +23,6 @@ from tools.engine.ledger import needs_approval
 from tools.engine.registry import builtin_tools
 from tools.models import KEEPING, NOT_SENT, Effect, EffectState, Evidence, Promise, PromiseOwner, PromiseState
 
-# Adapter of messages that were only written, because no provider is connected.
-OUTBOX = "outbox"
-
 # Effects are retried for a quarter of an hour; a promise that isn't known to be kept a while after that is overdue.
 TOOL_DEADLINE = timedelta(minutes=20)
 # Promises that no tool supports are left to people.

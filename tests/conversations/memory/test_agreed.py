@@ -1,4 +1,4 @@
-"""What was agreed stands in the prompts, from rows: bookings, promises, actions and refusals."""
+"""Agreements stand in the prompts, from rows: bookings, promises, actions and refusals."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ class RuleInput:
 
 
 def find_refusal(read: RuleInput) -> Refusal | None:
-    """The first rule that refuses the effect, or None. Effects without a tool of the catalogue are not asked about."""
+    """The first rule that refuses the effect, or None."""
     return next((refusal for check in CHECKS if (refusal := check(read))), None)
 
 

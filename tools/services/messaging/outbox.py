@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from tools.engine.execution.outcome import Outcome
-from tools.engine.promises import OUTBOX
+from tools.models.effect import OUTBOX
 from tools.services.messaging.base import Email, Sms
 
 NAME = OUTBOX
