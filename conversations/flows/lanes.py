@@ -26,79 +26,78 @@ from jobs.lanes import Lane, Mode, Queue, register
 from jobs.sweep import sweeping
 from tools.engine.promises import break_overdue_promises
 
+LANES = (
+    Lane(
+        name="reply",
+        queue=Queue.REPLIES,
+        mode=Mode.INTERRUPT,
+        handler=run_reply,
+        lease=timedelta(seconds=10),
+        slots=256,
+        lock=lock_conversation,
+        on_failed=apologise,
+        on_run_again=reopen,
+    ),
+    Lane(
+        name="observer",
+        queue=Queue.WORK,
+        mode=Mode.QUEUE,
+        handler=run_observer,
+        lock=lock_conversation,
+        on_failed=report_failure,
+    ),
+    Lane(
+        name="thoughts",
+        queue=Queue.WORK,
+        mode=Mode.INTERRUPT,
+        handler=run_thoughts,
+        lock=lock_conversation,
+        on_failed=report_failure,
+    ),
+    Lane(
+        name="tool_caller",
+        queue=Queue.WORK,
+        mode=Mode.QUEUE,
+        handler=run_tool_caller,
+        lock=lock_conversation,
+        on_failed=fail_analysis,
+        on_run_again=reopen_analysis,
+    ),
+    Lane(name="extraction", queue=Queue.WORK, mode=Mode.QUEUE, handler=run_extraction),
+    Lane(
+        name=MAKE_GOOD,
+        queue=Queue.WORK,
+        mode=Mode.QUEUE,
+        handler=run_make_good,
+        on_failed=fail_make_good,
+    ),
+    Lane(name="todo_news", queue=Queue.WORK, mode=Mode.QUEUE, handler=run_todo_events),
+    Lane(name="summary", queue=Queue.WORK, mode=Mode.QUEUE, handler=run_summary),
+    Lane(
+        name="effect",
+        queue=Queue.WORK,
+        mode=Mode.QUEUE,
+        handler=run_effect,
+        lock=lock_effect,
+        on_failed=fail_effect,
+        on_run_again=reopen_effect,
+    ),
+)
+
+# Hooks of the periodic sweep, in their order.
+SWEEPS = (
+    fire_follow_ups,
+    end_overdue_waits,
+    close_silent_conversations,
+    break_overdue_promises,
+    draft_make_goods,
+    end_orphans,
+)
+
 
 def register_lanes() -> None:
     """Register the lanes with the workers, and the periodic hooks with the sweep."""
-    sweeping.connect(fire_follow_ups)
-    sweeping.connect(end_overdue_waits)
-    sweeping.connect(close_silent_conversations)
-    sweeping.connect(break_overdue_promises)
-    sweeping.connect(draft_make_goods)
-    sweeping.connect(end_orphans)
-    register(
-        Lane(
-            name="reply",
-            queue=Queue.REPLIES,
-            mode=Mode.INTERRUPT,
-            handler=run_reply,
-            lease=timedelta(seconds=10),
-            slots=256,
-            lock=lock_conversation,
-            on_failed=apologise,
-            on_run_again=reopen,
-        )
-    )
-    register(
-        Lane(
-            name="observer",
-            queue=Queue.WORK,
-            mode=Mode.QUEUE,
-            handler=run_observer,
-            lock=lock_conversation,
-            on_failed=report_failure,
-        )
-    )
-    register(
-        Lane(
-            name="thoughts",
-            queue=Queue.WORK,
-            mode=Mode.INTERRUPT,
-            handler=run_thoughts,
-            lock=lock_conversation,
-            on_failed=report_failure,
-        )
-    )
-    register(
-        Lane(
-            name="tool_caller",
-            queue=Queue.WORK,
-            mode=Mode.QUEUE,
-            handler=run_tool_caller,
-            lock=lock_conversation,
-            on_failed=fail_analysis,
-            on_run_again=reopen_analysis,
-        )
-    )
-    register(Lane(name="extraction", queue=Queue.WORK, mode=Mode.QUEUE, handler=run_extraction))
-    register(
-        Lane(
-            name=MAKE_GOOD,
-            queue=Queue.WORK,
-            mode=Mode.QUEUE,
-            handler=run_make_good,
-            on_failed=fail_make_good,
-        )
-    )
-    register(Lane(name="todo_news", queue=Queue.WORK, mode=Mode.QUEUE, handler=run_todo_events))
-    register(Lane(name="summary", queue=Queue.WORK, mode=Mode.QUEUE, handler=run_summary))
-    register(
-        Lane(
-            name="effect",
-            queue=Queue.WORK,
-            mode=Mode.QUEUE,
-            handler=run_effect,
-            lock=lock_effect,
-            on_failed=fail_effect,
-            on_run_again=reopen_effect,
-        )
-    )
+    for hook in SWEEPS:
+        sweeping.connect(hook)
+    for lane in LANES:
+        register(lane)
