@@ -410,7 +410,7 @@ def test_a_new_number_replaces_the_old_one_when_the_customer_confirms_it(talk: T
 def test_a_new_number_is_not_used_before_the_customer_confirms_it(
     talk: Talk, answer: str, left: dict[str, str]
 ) -> None:
-    """Whatever a model claims to have read in the answer."""
+    """The reading of a model counts for nothing here."""
     with_contact(talk)
     read_after(talk, answer, fact("phone", "347 555 0199", quote=answer))
     assert known(talk) == left

@@ -112,7 +112,7 @@ def test_an_answer_of_unreadable_markup_is_asked_for_again_without_tools(turns: 
 
 
 def test_a_turn_has_a_limit_of_calls(turns: Turns, bell: Probe) -> None:
-    """Those above it get a result that says so, and the next answer is in words."""
+    """Calls above it get a result that says so, and the next answer is in words."""
     for _ in range(2):
         turns.model.script("reply", tool_calls=[RING] * MAX_CALLS)
     turns.says("Enough.")
