@@ -13,7 +13,7 @@ from tests.tools.calendar.scripted import document
 from tests.tools.calendar.test_busy_times import AUTUMN, ROME, SPRING, taken
 from tools.services.bookings.opening import Span
 from tools.services.calendar.busy import UnreadableCalendar, busy_spans
-from tools.services.calendar.recurrence import Rule, read_rule
+from tools.services.calendar.recurrence import DayBudget, Rule, read_rule
 
 NINE = (f"DTSTART;{ROME}:20260903T090000", "DURATION:PT1H")
 NIGHT = (f"DTSTART;{ROME}:20261024T230000", f"DTEND;{ROME}:20261025T050000")
@@ -153,14 +153,27 @@ def test_an_interval_of_zero_counts_as_one(bookings: Bookings) -> None:
 
 def test_a_count_that_is_too_expensive_is_an_error(bookings: Bookings) -> None:
     """Daily since 2010, 9,000 times."""
-    with pytest.raises(UnreadableCalendar):
+    with pytest.raises(UnreadableCalendar, match=r"more than 2,000 days.* It starts on 1 January 2010\."):
         ours(bookings, document("DTSTART:20100101T090000Z", "DURATION:PT1H", "RRULE:FREQ=DAILY;COUNT=9000"), AUTUMN)
+
+
+@pytest.mark.parametrize(("count", "days"), [(3, 0), (99_999, 16), (-1, 0)])
+def test_counting_ends_with_the_last_occurrence(
+    bookings: Bookings, monkeypatch: pytest.MonkeyPatch, count: int, days: int
+) -> None:
+    """A series of three days in the past costs three days."""
+    asked = []
+    falls_on = Rule.falls_on
+    monkeypatch.setattr(Rule, "falls_on", lambda rule, day: asked.append(day) or falls_on(rule, day))
+    series = document("DTSTART:20260101T090000Z", "DURATION:PT1H", f"RRULE:FREQ=DAILY;COUNT={count}")
+    assert len(ours(bookings, series, AUTUMN)) == days
+    assert len(asked) == (max(count, 0) if not days else 293 + 17)
 
 
 def test_repeated_weekdays_cost_nothing() -> None:
     """A hundred hostile series may each repeat it a hundred times."""
     parts = {"FREQ": ["MONTHLY"], "BYDAY": ["5MO"] * 100}
-    assert len(read_rule(parts, first=AUTUMN.starts_at, zone=ZoneInfo("UTC")).weekdays) == 1
+    assert len(read_rule(parts, first=AUTUMN.starts_at, zone=ZoneInfo("UTC"), budget=DayBudget()).weekdays) == 1
 
 
 def test_a_rule_that_never_matches_is_evaluated_only_within_the_window(

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
+from typing import TypeVar
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from outbound.errors import OutboundError, Unreadable
+from outbound.fair_threads import FairThreads
 from outbound.guard import Guard, Response
+from outbound.tenant import current_tenant
 from projects.connections.integration_settings import CalDavSettings
 from projects.connections.integrations import Connection
 from tools.services.bookings.opening import Span
@@ -24,6 +28,8 @@ from tools.services.calendar.multistatus import (
     qualified_name,
     read_multistatus,
 )
+
+R = TypeVar("R")
 
 # Deadlines of a request, from name resolution to the last byte, and of a busy query, including parsing.
 ANSWERED_WITHIN_S, SEEN_WITHIN_S = 4.0, 5.0
@@ -49,6 +55,10 @@ EVENTS_QUERY = """<?xml version="1.0" encoding="utf-8"?>
 <C:expand start="{starts}" end="{ends}"/></C:calendar-data></D:prop>
 <C:filter><C:comp-filter name="VCALENDAR"><C:comp-filter name="VEVENT"><C:time-range start="{starts}" end="{ends}"/>
 </C:comp-filter></C:comp-filter></C:filter></C:calendar-query>"""
+
+# Reading a thousand events takes a quarter of a second, which would block the event loop. The threads are of its own, so
+# that a tenant with a large calendar delays no one's look-ups of names and no other tenant's calendar.
+_threads = FairThreads(4, name="calendar")
 
 
 class CalendarFailed(Exception):
@@ -98,8 +108,7 @@ class Calendar:
             async with asyncio.timeout(SEEN_WITHIN_S):
                 resources = await self._resources("REPORT", query, depth="1")
                 documents = [resource.texts.get(CALENDAR_DATA, "") for resource in resources]
-                # Parsing a thousand events takes a quarter of a second, which would block the event loop.
-                return await asyncio.to_thread(busy_spans, documents, window, zone=zone, project_id=project_id)
+                return await _in_thread(partial(busy_spans, documents, window, zone=zone, project_id=project_id))
         except TimeoutError:
             raise CalendarFailed("The calendar took too long to read.") from None
         except UnreadableCalendar as error:
@@ -128,7 +137,7 @@ class Calendar:
         if answer.truncated:
             raise CalendarFailed("The calendar’s response is larger than 2 MB.")
         try:
-            return await asyncio.to_thread(read_multistatus, answer.body)
+            return await _in_thread(partial(read_multistatus, answer.body))
         except InvalidMultistatus as error:
             raise CalendarFailed(f"The calendar’s response is not CalDAV: {error}") from None
 
@@ -159,6 +168,10 @@ def describe_status(status: int) -> str:
     if 200 <= status < 300:
         return "There is no calendar at this address."
     return HINTS.get(status, f"The calendar’s server responded with {status}.")
+
+
+async def _in_thread(function: Callable[[], R]) -> R:
+    return await asyncio.wrap_future(_threads.submit(current_tenant(), function))
 
 
 def _utc(moment: datetime) -> str:

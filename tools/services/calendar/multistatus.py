@@ -9,6 +9,8 @@ from xml.parsers import expat
 
 # Nesting limit, well above multistatus/response/propstat/prop and a property's content.
 DEEPEST = 24
+# A thousand events have seven thousand elements.
+MOST_ELEMENTS = 20_000
 DAV, CALDAV = "DAV:", "urn:ietf:params:xml:ns:caldav"
 
 
@@ -62,6 +64,7 @@ class _Reader:
     def __init__(self) -> None:
         self.found: list[Resource] = []
         self.is_multistatus = False
+        self._elements = 0
         self._path: list[str] = []
         self._text: list[str] = []
         self._resource = Resource()
@@ -76,6 +79,9 @@ class _Reader:
             self.is_multistatus = name == qualified_name(DAV, "multistatus")
         if len(self._path) >= DEEPEST:
             raise InvalidMultistatus("The response is nested too deeply.")
+        self._elements += 1
+        if self._elements > MOST_ELEMENTS:
+            raise InvalidMultistatus(f"The response has more than {MOST_ELEMENTS:,} elements.")
         self._path.append(name)
         self._text = []
         if name == RESPONSE:

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 from icalendar import Component
 
 from tools.services.bookings.opening import Span
-from tools.services.calendar.recurrence import RuleNotUnderstood, read_rule
+from tools.services.calendar.recurrence import DayBudget, RuleNotUnderstood, read_rule
 
 DAY = timedelta(days=1)
 LONGEST_OF_SERIES = timedelta(days=60)
@@ -35,20 +35,33 @@ def event_span(event: Component, zone: ZoneInfo) -> Span | None:
     return span if span.starts_at < span.ends_at else None
 
 
-def series_spans(event: Component, window: Span, zone: ZoneInfo, *, but: Collection[datetime]) -> Iterator[Span]:
-    """Yield the occurrences of a series around a window, without the excluded ones. Raises RuleNotUnderstood."""
+def series_spans(
+    event: Component, window: Span, zone: ZoneInfo, *, but: Collection[datetime], budget: DayBudget
+) -> Iterator[Span]:
+    """Yield the occurrences of a series around a window, without the excluded ones. The series looks at days of the
+    budget. Raises RuleNotUnderstood.
+    """
     first = _date(event["DTSTART"])
     # In the event's wall-clock time: 23:00 to 05:00 stays so every night, and a day may have 23 or 25 hours.
     length = _end(event, first) - first
     if length > LONGEST_OF_SERIES or "RDATE" in event:
         raise RuleNotUnderstood
     left_out = {*but, *_exceptions(event, zone)}
-    rule = read_rule(event["RRULE"], first=first, zone=zone)
+    rule = read_rule(event["RRULE"], first=first, zone=zone, budget=budget)
     for day in rule.days((window.starts_at - length - DAY).date(), (window.ends_at + DAY).date()):
         begins = datetime.combine(day, first.timetz()) if isinstance(first, datetime) else day
         span = Span(_moment(begins, zone), _moment(begins + length, zone))
         if span.starts_at not in left_out and span.starts_at < span.ends_at:
             yield span
+
+
+def start_day(event: Component) -> str:
+    """The day on which an event starts, as staff reads it; "" if it has none."""
+    try:
+        starts = _date(event["DTSTART"])
+    except MALFORMED:
+        return ""
+    return f"{starts.day} {starts:%B %Y}"
 
 
 def replaced_start(event: Component, zone: ZoneInfo) -> datetime | None:

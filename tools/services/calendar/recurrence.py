@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from calendar import monthrange
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
+from itertools import islice
 from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
@@ -18,6 +19,8 @@ WEEKDAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 KNOWN = frozenset({"FREQ", "INTERVAL", "COUNT", "UNTIL", "BYDAY", "BYMONTHDAY", "BYMONTH", "WKST"})
 # Most days after the first one over which occurrences of a rule with COUNT are counted.
 LONGEST_COUNT = 2_000
+# Most days that all rules of a calendar may look at, so that many rules cost no more than a few.
+MOST_DAYS = 20_000
 
 
 class RuleNotUnderstood(Exception):
@@ -25,6 +28,30 @@ class RuleNotUnderstood(Exception):
 
     def __init__(self) -> None:
         super().__init__(type(self).__doc__)
+
+
+class SeriesTooLong(RuleNotUnderstood):
+    """A recurring event of the calendar repeats over more than {days:,} days. End it on a date, not after a number of times."""
+
+    def __init__(self) -> None:
+        Exception.__init__(self, str(type(self).__doc__).format(days=LONGEST_COUNT))
+
+
+class TooManyDays(RuleNotUnderstood):
+    """The calendar has recurring events over too many days to count. End them on a date, not after a number of times."""
+
+
+@dataclass
+class DayBudget:
+    """The days that the rules of a calendar may still look at."""
+
+    left: int = MOST_DAYS
+
+    def spend(self) -> None:
+        """Count one day. Raises TooManyDays."""
+        self.left -= 1
+        if self.left < 0:
+            raise TooManyDays
 
 
 class Weekday(NamedTuple):
@@ -47,12 +74,13 @@ class Rule:
     monthdays: Collection[int]
     months: Collection[int]
     week_begins: int
+    budget: DayBudget = field(default_factory=DayBudget)
 
     def days(self, since: date, until: date) -> Iterator[date]:
         """Yield the matching days between two dates, inclusive. Raises RuleNotUnderstood."""
         last = until if self.until is None else min(until, self.until)
         day = max(since, self.first)
-        left = None if self.count is None else self.count - self._number_before(day)
+        left = None if self.count is None else self.count - self._number_before(day, most=self.count)
         while day <= last and (left is None or left > 0):
             if self.falls_on(day):
                 left = None if left is None else left - 1
@@ -60,14 +88,17 @@ class Rule:
             day += DAY
 
     def falls_on(self, day: date) -> bool:
-        """Return True if the day matches, regardless of COUNT and UNTIL. The first day always matches."""
+        """Return True if the day matches, regardless of COUNT and UNTIL. The first day always matches. Raises TooManyDays."""
+        self.budget.spend()
         return day == self.first or FREQUENCIES[self.frequency](self, day)
 
-    def _number_before(self, day: date) -> int:
+    def _number_before(self, day: date, *, most: int) -> int:
+        """The number of occurrences before a day, at most `most`."""
         days = (day - self.first).days
         if days > LONGEST_COUNT:
-            raise RuleNotUnderstood
-        return sum(self.falls_on(self.first + number * DAY) for number in range(days))
+            raise SeriesTooLong
+        matching = (one for number in range(days) if self.falls_on(one := self.first + number * DAY))
+        return sum(1 for _ in islice(matching, max(0, min(most, LONGEST_COUNT))))
 
     def daily(self, day: date) -> bool:
         on_its_turn = (day - self.first).days % self.interval == 0
@@ -115,17 +146,17 @@ FREQUENCIES: Mapping[str, Callable[[Rule, date], bool]] = {
 }
 
 
-def read_rule(parts: Any, *, first: date, zone: ZoneInfo) -> Rule:
-    """Parse the parts of an RRULE; `zone` applies if the event names none. Raises RuleNotUnderstood, also for multiple
-    rules.
+def read_rule(parts: Any, *, first: date, zone: ZoneInfo, budget: DayBudget) -> Rule:
+    """Parse the parts of an RRULE; `zone` applies if the event names none. The rule looks at days of the budget. Raises
+    RuleNotUnderstood, also for multiple rules.
     """
     try:
-        return _read({str(name).upper(): list(values) for name, values in parts.items()}, first, zone)
+        return _read({str(name).upper(): list(values) for name, values in parts.items()}, first, zone, budget)
     except (ValueError, TypeError, AttributeError, LookupError):
         raise RuleNotUnderstood from None
 
 
-def _read(parts: Mapping[str, list[Any]], first: date, zone: ZoneInfo) -> Rule:
+def _read(parts: Mapping[str, list[Any]], first: date, zone: ZoneInfo, budget: DayBudget) -> Rule:
     frequency = str(parts["FREQ"][0]).upper()
     weekdays = {_weekday(str(text)) for text in parts.get("BYDAY", ())}
     has_number = any(weekday.number for weekday in weekdays)
@@ -148,6 +179,7 @@ def _read(parts: Mapping[str, list[Any]], first: date, zone: ZoneInfo) -> Rule:
         monthdays={int(day) for day in parts.get("BYMONTHDAY", ())},
         months={int(month) for month in parts.get("BYMONTH", ())},
         week_begins=WEEKDAYS.index(str(week).upper()),
+        budget=budget,
     )
 
 
