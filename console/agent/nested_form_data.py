@@ -6,6 +6,7 @@ List items keep their order in the form, whatever their index, so a script can m
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -15,6 +16,7 @@ Node = dict[str, Any]
 # Long forms are packed into one field, because the number of fields in a request is limited.
 PACKED = "entries"
 DEEPEST = 8
+NUMBER = re.compile(r"-?[0-9]{1,9}(\.[0-9]{1,9})?")
 
 
 def read_entries(posted: QueryDict) -> Node:
@@ -51,6 +53,13 @@ def number_of(node: Node, name: str) -> int:
     """A non-negative integer; 0 if missing or invalid."""
     text = text_of(node, name)
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
+
+
+def number_or_text(text: str) -> int | float | str:
+    """A typed number, or the text itself, which the settings then refuse."""
+    if not NUMBER.fullmatch(text):
+        return text
+    return float(text) if "." in text else int(text)
 
 
 def _pairs(posted: QueryDict) -> Iterator[tuple[str, str]]:

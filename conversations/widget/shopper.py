@@ -66,7 +66,7 @@ class Claims(BaseModel):
 
 
 class Token(BaseModel):
-    exp: Annotated[int, Field(lt=2**53)]
+    exp: Annotated[int, Field(strict=True, lt=2**53)]
     shopper: Claims
 
 

@@ -13,7 +13,9 @@ from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from phonenumbers import SUPPORTED_REGIONS
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator
+
+DATE = re.compile(r"\s*[0-9]{4}-[0-9]{2}-[0-9]{2}\s*")
 
 
 def opens_before_it_closes(span: tuple[str, str]) -> tuple[str, str]:
@@ -37,6 +39,16 @@ def spans_follow_each_other(spans: list[tuple[str, str]]) -> list[tuple[str, str
     return ordered
 
 
+def written_as_date(value: Any) -> Any:
+    """Reject numbers and moments, which pydantic would convert to a date."""
+    if type(value) is date or (isinstance(value, str) and DATE.fullmatch(value)):
+        return value
+    raise ValueError("Enter a date like 2026-12-24.")
+
+
+# JSON values of another type are refused, never converted. Whole numbers are numbers.
+Flag = Annotated[bool, Field(strict=True)]
+Holiday = Annotated[date, BeforeValidator(written_as_date)]
 Day = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 TimeOfDay = Annotated[str, Field(pattern=r"^([01]\d|2[0-3]):[0-5]\d$|^24:00$")]
 Span = Annotated[tuple[TimeOfDay, TimeOfDay], AfterValidator(opens_before_it_closes)]
@@ -138,7 +150,7 @@ class AgentConfig(Part):
     procedures: Annotated[list[Procedure], Field(max_length=30)] = []
     intents: Annotated[list[Intent], Field(max_length=40)] = []
     hours: dict[Day, DayHours] = {}
-    holidays: Annotated[list[date], Field(max_length=200)] = []
+    holidays: Annotated[list[Holiday], Field(max_length=200)] = []
     observer_fields: Annotated[list[ObserverField], Field(max_length=30)] = []
     # Example messages of customers. The playground suggests the first three.
     openers: Annotated[list[Opener], Field(max_length=12)] = []
@@ -150,10 +162,10 @@ class AgentConfig(Part):
     score_quality_on: list[ChannelName] = []
     # Minutes of silence before the agent writes again, by kind of channel. 0 disables it; the channel's
     # default applies to a missing kind.
-    follow_up_minutes: dict[ChannelKind, Annotated[float, Field(ge=0, le=10_080)]] = {}
-    follow_up_limit: Annotated[int, Field(ge=0, le=10)] = 1
+    follow_up_minutes: dict[ChannelKind, Annotated[float, Field(strict=True, ge=0, le=10_080)]] = {}
+    follow_up_limit: Annotated[int, Field(strict=True, ge=0, le=10)] = 1
     # Check the agent's claims about completed actions before the customer sees them.
-    truthful_status: bool = True
+    truthful_status: Flag = True
     # No follow-ups on text channels between these times of day.
     quiet_hours: tuple[ClockTime, ClockTime] | None = ("21:00", "08:00")
     vertical: VerticalName = "generic"
@@ -162,7 +174,7 @@ class AgentConfig(Part):
     escalation_rules: Annotated[list[EscalationRule], Field(max_length=20)] = []
     caller_verification: CallerVerification = "none"
     # Include passages of articles that match the customer's message in the reply's prompt.
-    knowledge_in_prompt: bool = False
+    knowledge_in_prompt: Flag = False
 
     @field_validator("timezone")
     @classmethod

@@ -42,6 +42,7 @@ SHAPES: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"^port$"), "Enter a whole number from 1 to 65535, usually 587."),
     (re.compile(r"\.collects\b"), "Enter field names of at most 40 characters, separated by commas, like name, phone."),
 )
+NO_FLAG = "Write true or false, without quotation marks."
 EMPTY = "This field is required."
 NEEDED = {
     r"^scenarios\.\d+\.steps$": "A scenario needs at least one step. Add one, or remove the scenario.",
@@ -95,6 +96,10 @@ def _too_many(detail: ErrorDetails) -> str:
     return f"Use at most {detail['ctx']['max_length']} of these; there are {len(detail['input'])}."
 
 
+def _no_flag(detail: ErrorDetails) -> str:
+    return NO_FLAG
+
+
 def _own_words(detail: ErrorDetails) -> str:
     return str(detail["ctx"]["error"])
 
@@ -106,4 +111,5 @@ SAYINGS: dict[str, Callable[[ErrorDetails], str]] = {
     "string_too_long": _too_long,
     "too_long": _too_many,
     "value_error": _own_words,
+    "bool_type": _no_flag,
 }

@@ -87,9 +87,9 @@ class WebhookOptions(Part):
     headers: dict[str, Any] = {}
     body: dict[str, Any] = {}
     delivery: RetryPolicy | None = None
-    timeout_seconds: Annotated[float, Field(ge=1, le=30)] = 10
-    wait_seconds: Annotated[float, Field(ge=0, le=600)] | None = None
-    callback: bool = False
+    timeout_seconds: Annotated[float, Field(strict=True, ge=1, le=30)] = 10
+    wait_seconds: Annotated[float, Field(strict=True, ge=0, le=600)] | None = None
+    callback: Annotated[bool, Field(strict=True)] = False
 
     @property
     def how_often(self) -> RetryPolicy:

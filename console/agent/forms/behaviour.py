@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, get_args
 
 from console.agent.form_fields import FormFields
-from console.agent.nested_form_data import Node, part_of, text_of
+from console.agent.nested_form_data import Node, number_or_text, part_of, text_of
 from projects.models.agent_config import ChannelKind, ChannelName
 
 KINDS: tuple[ChannelKind, ...] = get_args(ChannelKind)
@@ -38,8 +38,8 @@ def read(entries: Node) -> dict[str, Any]:
         "truthful_status": "truthful_status" in entries,
         "knowledge_in_prompt": "knowledge_in_prompt" in entries,
         "score_quality_on": [name for name in SCORED_BY_CHOICE if name in scored],
-        "follow_up_minutes": {kind: text for kind in KINDS if (text := text_of(minutes, kind))},
-        "follow_up_limit": text_of(entries, "follow_up_limit"),
+        "follow_up_minutes": {kind: number_or_text(text) for kind in KINDS if (text := text_of(minutes, kind))},
+        "follow_up_limit": number_or_text(text_of(entries, "follow_up_limit")),
         "quiet_hours": span if any(span) else None,
     }
 

@@ -123,7 +123,7 @@ def test_a_signed_claim_is_still_input(placed: Placed, claims: dict[str, Any]) -
         assert not PersonaField.objects.exists()
 
 
-@pytest.mark.parametrize("exp", [10**30, 2**53, True, "soon", [1], {"a": 1}])
+@pytest.mark.parametrize("exp", [10**30, 2**53, True, "soon", "4000000000", 4000000000.0, [1], {"a": 1}])
 def test_an_expiry_that_is_no_time_signs_nobody_in(placed: Placed, exp: Any) -> None:
     answer = Visitor(placed).open(shopper=placed.signed(exp=exp))
     assert (answer.status_code, answer.json()["shopper"]["signed_in"]) == (200, False)

@@ -33,8 +33,8 @@ class Check(BaseModel):
     field: str = ""
     has: Patterns
     lacks: Patterns
-    at_least: int = 0
-    at_most: int | None = None
+    at_least: Annotated[int, Field(strict=True)] = 0
+    at_most: Annotated[int, Field(strict=True)] | None = None
 
     def holds(self, answer: Answer) -> bool:
         value = answer.get(self.field) if isinstance(answer, Mapping) else answer

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
 from tools.evaluation.cases import Case, CaseMessage, Expected, Part
 from tools.evaluation.rules.checks import CheckedPair
@@ -28,7 +28,7 @@ class DetectionCase(BaseModel):
     conversation: tuple[CaseMessage, ...] = ()
     answer: Annotated[str, Field(min_length=1)]
     expect: Expected
-    unserved: bool | None = None
+    unserved: StrictBool | None = None
 
     def as_case(self) -> Case:
         return Case(
