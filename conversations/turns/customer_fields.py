@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from uuid import UUID
 
-from django.core.exceptions import ValidationError
-from django.core.validators import validate_email
 from django.db.models import Q
 
 from conversations.common.consents import GIVEN, OPT_INS, WITHDRAWN
@@ -26,14 +24,12 @@ from conversations.turns.consents import (
 )
 from conversations.turns.contact_changes import ASK_BACK, ask_back, confirmed_contacts, is_contact_change
 from conversations.turns.fact_evidence import own_words, why_unfounded
-from projects.common.characters import has_control_characters
-from projects.common.phones import InvalidPhone, read_phone
+from conversations.turns.field_values import MAX_VALUE, RefusedValue, normalize
 from projects.models.agent_config import AgentConfig
 from tenancy.prepared_queries import PreparedQuery
 from tenancy.write_batch import WriteBatch
 from tools.engine.quotes import contains_words
 
-MAX_VALUE = 500
 CHANGED = ("value", "strength", "quote", "turn_id", "message_id", "updated_at")
 # A customer who asked for a language may use another by chance. This many turns in a row change it.
 TURNS_TO_CHANGE = 3
@@ -42,10 +38,6 @@ MAX_REFUSED = 80
 # Strength of a field before its first reading.
 UNREAD = 0
 MAX_REASON = 300
-
-
-class RefusedValue(ValueError):
-    """The observed value is invalid for its field."""
 
 
 @dataclass(frozen=True)
@@ -98,42 +90,79 @@ def store_facts(
     before = {field.key: field.value for field in fields_in_scope(rows, config)}
     own = config.conversation_fields
     current = {field.key: field for field in rows if (field.conversation_id is not None) == (field.key in own)}
-    confirmed, said = confirmed_contacts(current, transcript), own_words(turn, transcript)
+    confirmed = confirmed_contacts(current, transcript)
     repeated = {fact.field for fact in confirmed}
-    written: dict[str, PersonaField] = {}
-    refused = []
-    consented: list[Consented] = []
+    storing = _Storing(persona_id, config, turn, transcript, current=current, confirmed=confirmed)
     for fact in [*confirmed, *(fact for fact in facts if fact.field not in repeated)]:
+        storing.add(fact)
+    storing.send(writes)
+    return StoredFacts(list(storing.written.values()), _changes(before, storing.written), storing.refused)
+
+
+@dataclass
+class _Storing:
+    """The facts of one observation on their way into the customer's current fields. `confirmed` were read by code."""
+
+    persona_id: UUID
+    config: AgentConfig
+    turn: Turn
+    transcript: Sequence[TranscriptMessage]
+    current: dict[str, PersonaField] = field(kw_only=True)
+    confirmed: Sequence[ObservedFact] = field(kw_only=True)
+    written: dict[str, PersonaField] = field(default_factory=dict)
+    refused: list[tuple[ObservedFact, str]] = field(default_factory=list)
+    consented: list[Consented] = field(default_factory=list)
+
+    @cached_property
+    def said(self) -> list[str]:
+        return own_words(self.turn, self.transcript)
+
+    def add(self, fact: ObservedFact) -> None:
+        """Write the fact into its field, or refuse it with the reason."""
+        known = self.current.get(fact.field)
         try:
-            value, known = normalize(fact, config=config), current.get(fact.field)
-            is_consent = fact.field in OPT_INS
-            _check_words(fact, known, value, turn=turn, said=None if fact in confirmed else said)
-            message = read_consent(fact, known, turn=turn, transcript=transcript) if is_consent else None
+            value, message = self._checked(fact, known)
         except (RefusedValue, NotConsented) as error:
-            refused.append((fact, str(error)))
-            continue
-        if known is not None and fact not in confirmed and is_contact_change(known, fact.field, value):
-            unconfirmed = ask_back(current, persona_id, fact, value, turn=turn)
-            current[unconfirmed.key] = written[unconfirmed.key] = unconfirmed
-            refused.append((fact, ASK_BACK.format(value=known.value)))
-            continue
-        field = _changed(
-            known or _new_field(persona_id, fact, turn, config), fact, value, turn=turn, is_certain=message is not None
-        )
-        if field is not None:
-            field.message_id = message.pk if message else _source(fact.quote, turn, transcript)
-            current[fact.field] = written[fact.field] = field
-        if message is not None or (is_consent and field is not None and value == WITHDRAWN):
-            consented.append(_consented(fact, value, turn, message))
-    new = [field for field in written.values() if field._state.adding]
-    for field in written.values():
-        if not field._state.adding:
-            writes.update(field, CHANGED)
-    writes.insert(new)
-    moved = not CONTACT_FIELDS.isdisjoint(written)
-    if consented or moved:
-        writes.insert(observed_consents(persona_id, current, consented, turn=turn, moved=moved))
-    return StoredFacts(list(written.values()), _changes(before, written), refused)
+            self.refused.append((fact, str(error)))
+            return
+        if known is not None and fact not in self.confirmed and is_contact_change(known, fact.field, value):
+            self._keep(ask_back(self.current, self.persona_id, fact, value, turn=self.turn))
+            self.refused.append((fact, ASK_BACK.format(value=known.value)))
+        else:
+            self._write(fact, known, value, message=message)
+
+    def send(self, writes: WriteBatch) -> None:
+        """Add the written fields and the history of consents to the batch."""
+        for row in self.written.values():
+            if not row._state.adding:
+                writes.update(row, CHANGED)
+        writes.insert([row for row in self.written.values() if row._state.adding])
+        moved = not CONTACT_FIELDS.isdisjoint(self.written)
+        if self.consented or moved:
+            consents = observed_consents(self.persona_id, self.current, self.consented, turn=self.turn, moved=moved)
+            writes.insert(consents)
+
+    def _checked(self, fact: ObservedFact, known: PersonaField | None) -> tuple[str, Message | None]:
+        """The value to store, and the message that gives a consent. Raises RefusedValue or NotConsented."""
+        value = normalize(fact, config=self.config)
+        said = None if fact in self.confirmed else self.said
+        _check_words(fact, known, value, turn=self.turn, said=said)
+        if fact.field not in OPT_INS:
+            return value, None
+        return value, read_consent(fact, known, turn=self.turn, transcript=self.transcript)
+
+    def _write(self, fact: ObservedFact, known: PersonaField | None, value: str, *, message: Message | None) -> None:
+        current = known or _new_field(self.persona_id, fact, self.turn, self.config)
+        row = _changed(current, fact, value, turn=self.turn, is_certain=message is not None)
+        if row is not None:
+            row.message_id = message.pk if message else _source(fact.quote, self.turn, self.transcript)
+            self._keep(row)
+        is_withdrawn = row is not None and fact.field in OPT_INS and value == WITHDRAWN
+        if message is not None or is_withdrawn:
+            self.consented.append(_consented(fact, value, self.turn, message))
+
+    def _keep(self, row: PersonaField) -> None:
+        self.current[row.key] = self.written[row.key] = row
 
 
 def _check_words(
@@ -164,20 +193,6 @@ def refused_fact(fact: ObservedFact, reason: str) -> dict[str, str]:
 
 def _shown(text: str, *, longest: int = MAX_REFUSED) -> str:
     return "".join(one if one.isprintable() else "�" for one in text[:longest])
-
-
-def normalize(fact: ObservedFact, *, config: AgentConfig) -> str:
-    """The value in its stored form. Raises RefusedValue with the reason."""
-    value = fact.value.strip()
-    if not value or len(value) > MAX_VALUE:
-        raise RefusedValue(f"{fact.field} has {len(value)} characters; it must have 1 to {MAX_VALUE}.")
-    if has_control_characters(value):
-        raise RefusedValue(f"{fact.field} contains control characters.")
-    project_fields = {field.key for field in config.observer_fields}
-    normalizer = NORMALIZERS.get(fact.field) or (_text if fact.field in project_fields else None)
-    if normalizer is None:
-        raise RefusedValue(f"{fact.field} is not a field of this project.")
-    return normalizer(value, config)
 
 
 def _new_field(persona_id: UUID, fact: ObservedFact, turn: Turn, config: AgentConfig) -> PersonaField:
@@ -250,49 +265,3 @@ def _source(quote: str, turn: Turn, transcript: Sequence[TranscriptMessage]) -> 
     if found is None:
         return turn.message_id
     return Message.objects.get(conversation_id=turn.conversation_id, seq=found).pk
-
-
-def _name(value: str, config: AgentConfig) -> str:
-    if len(value) > 80 or not any(character.isalpha() for character in value):
-        raise RefusedValue("A name must contain a letter and have at most 80 characters.")
-    return value
-
-
-def _phone(value: str, config: AgentConfig) -> str:
-    try:
-        return read_phone(value, region=config.region)
-    except InvalidPhone as error:
-        raise RefusedValue(str(error)) from error
-
-
-def _email(value: str, config: AgentConfig) -> str:
-    try:
-        validate_email(value)
-    except ValidationError as error:
-        raise RefusedValue(f"{value} is not an e-mail address.") from error
-    return value.lower()
-
-
-def _language(value: str, config: AgentConfig) -> str:
-    if not re.fullmatch(r"[A-Za-z]{2,3}(-[A-Za-z0-9]+)*", value):
-        raise RefusedValue(f"{value} is not a language code such as en.")
-    return value.lower()
-
-
-def _opt_in(value: str, config: AgentConfig) -> str:
-    if value.lower() not in {"true", "false"}:
-        raise RefusedValue(f"An opt-in must be true or false, not {value}.")
-    return value.lower()
-
-
-def _text(value: str, config: AgentConfig) -> str:
-    return value
-
-
-NORMALIZERS: Mapping[str, Callable[[str, AgentConfig], str]] = {
-    "name": _name,
-    "phone": _phone,
-    "email": _email,
-    "language": _language,
-    **dict.fromkeys(OPT_INS, _opt_in),
-}

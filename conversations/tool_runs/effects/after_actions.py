@@ -18,7 +18,7 @@ from conversations.models.event import UrgentSource
 from conversations.tool_runs.effects.argument_extraction import ExtractionTask, apply_instruction
 from conversations.tool_runs.effects.outcome_events import OUTCOMES, sentence_of
 from conversations.turns.consents import NOT_OWN_WORDS
-from conversations.turns.customer_fields import MAX_VALUE, NORMALIZERS, RefusedValue
+from conversations.turns.field_values import MAX_VALUE, NORMALIZERS, RefusedValue
 from conversations.turns.services import give_fields, set_observed_field
 from jobs.errors import GiveUp
 from jobs.fence import job_tx
