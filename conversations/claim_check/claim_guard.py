@@ -182,13 +182,18 @@ def guard_for(context: TurnContext, release: Release) -> ClaimGuard | PassThroug
     return ClaimGuard(release, read_ledger(context)) if context.config.truthful_status else PassThrough(release)
 
 
+def language_of(context: TurnContext) -> str:
+    """The language code of the honest sentences."""
+    language = next((fact.value for fact in context.facts if fact.field == "language"), "en")
+    return language[:2].lower()
+
+
 def read_ledger(context: TurnContext) -> Ledger:
     """The ledger for the claims of a reply."""
-    language = next((fact.value for fact in context.facts if fact.field == "language"), "en")
     by_hand = any(message.role == MessageRole.OPERATOR for message in context.messages)
     return Ledger(
         [_entry(effect) for effect in context.effects],
-        language=language[:2].lower(),
+        language=language_of(context),
         by_hand=by_hand,
         booked=booking_words(context.agreements, context.config),
     )

@@ -13,7 +13,8 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from conversations.claim_check.claim_guard import guard_for
+from conversations.claim_check.claim_guard import guard_for, language_of
+from conversations.claim_check.instruction_filter import InstructionFilter
 from conversations.common.translations import apology_for
 from conversations.context.turn_context import TurnContext, context_before
 from conversations.followups.follow_ups import next_follow_up
@@ -118,11 +119,13 @@ async def _write(loop: ToolLoop, records: list[CallRecord]) -> WrittenReply:
 
 async def _stream(loop: ToolLoop, records: list[CallRecord], *, attempt: int) -> WrittenReply:
     writer = TokenWriter(conversation_id=loop.job.subject_id, turn_id=loop.turn_context.turn.pk, attempt=attempt)
-    text = ReplyText(guard_for(loop.turn_context, writer.write), writer)
+    filtered = InstructionFilter(writer.write, language=language_of(loop.turn_context))
+    text = ReplyText(guard_for(loop.turn_context, filtered.write), writer)
     first = len(records)
     try:
         end = await run_tool_loop(loop, text=text, records=records)
         text.guard.close()
+        filtered.close()
     except asyncio.CancelledError:
         await asyncio.shield(in_db(_keep_partial, loop, writer.text, records))
         raise

@@ -12,6 +12,7 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
+from conversations.common.instructions import TAKES_LONGER
 from conversations.common.presenters import wait_payload
 from conversations.common.queries import open_waits_of
 from conversations.followups.proactive import say_proactively
@@ -32,7 +33,6 @@ SKIPPED_WAITING = "skipped_waiting"
 AFTER_WAIT = "after_wait"
 DEFAULT_SECONDS = 30.0
 MAX_SECONDS = 600.0
-TAKES_LONGER = "Say that it takes longer, and promise no result."
 ANY_TURN = 2_000_000_000
 
 _OVERDUE = """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from conversations.common.instructions import NOT_APPROVED
 from conversations.followups.waits import end_wait
 from conversations.live.event_log import ConversationLog
 from conversations.models import WaitOutcome
@@ -18,7 +19,6 @@ from tools.models import Effect
 APPROVED = (TodoStatus.APPROVED, TodoStatus.IN_PROGRESS)
 UNFINISHED = (TodoStatus.PENDING_REVIEW, *APPROVED)
 AWAITS_APPROVAL = "A colleague has to approve it first ({tool}: “{quote}”)."
-NOT_DONE = "Say so if it matters now, and never that it was done."
 
 
 def find_awaiting_approval(effect: Effect) -> Effect | None:
@@ -60,7 +60,7 @@ def ask_for_approval(log: ConversationLog, effect: Effect) -> bool:
     extend_deadlines(effect)
     log.add_event("effect_awaits_approval", payload=effect_payload(effect), type=EventType.EFFECT)
     told = AWAITS_APPROVAL.format(tool=effect.tool, quote=effect.quote)
-    end_wait(log, effect.pk, outcome=WaitOutcome.RESULT, told=told, instruction=NOT_DONE)
+    end_wait(log, effect.pk, outcome=WaitOutcome.RESULT, told=told, instruction=NOT_APPROVED)
     return True
 
 

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from pydantic import ValidationError
 
+from conversations.common.instructions import OUTCOME_UNKNOWN
 from conversations.followups.proactive import say_proactively
 from conversations.followups.waits import end_wait
 from conversations.live.event_log import ConversationLog, lock_conversation
@@ -18,7 +19,6 @@ from tools.engine.execution.schemas import handler_of
 from tools.models import Effect, EffectOrigin, EffectState
 
 UNKNOWN_OUTCOME = "It is not known whether what was promised (“{quote}”) has happened; a colleague is checking it."
-NEVER_DONE = "Say so if the customer asks, and never that it was done."
 # Details of a fault, such as a model server's error, are for staff and never for a customer.
 FAULT = "{tool} was not done: a fault on our side kept it from being tried. Staff sees it."
 # Reason of the job that checks whether the callback came.
@@ -48,7 +48,7 @@ def sentence_of(effect: Effect) -> str:
 
 def instruction_about(effect: Effect) -> str:
     """How the agent speaks of an effect's end. It stands apart from the sentence, because no customer may read it."""
-    return NEVER_DONE if effect.state == EffectState.UNKNOWN else ""
+    return OUTCOME_UNKNOWN if effect.state == EffectState.UNKNOWN else ""
 
 
 def _source_of(effect: Effect) -> UrgentSource:

@@ -8,9 +8,10 @@ from threading import Barrier
 import pytest
 from django.db import connections
 
+from conversations.common.instructions import TAKES_LONGER
 from conversations.context.urgent_messages import text_for_agent
 from conversations.followups.follow_ups import fire_follow_ups
-from conversations.followups.waits import MAX_SECONDS, TAKES_LONGER, end_overdue_waits, is_waiting
+from conversations.followups.waits import MAX_SECONDS, end_overdue_waits, is_waiting
 from conversations.models import Conversation, Wait, WaitOutcome
 from jobs.models import Job
 from tests.conversations.waiting.conftest import (
