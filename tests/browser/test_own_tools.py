@@ -11,6 +11,7 @@ from projects.models.agent_config import AgentConfig
 from tests.browser.conftest import App, open_page
 from tests.conftest import Tenant
 from tools.engine.custom import service
+from tools.engine.custom.secrets import secret_names, set_secret_headers
 from tools.models import CustomTool, Effect
 
 pytestmark = pytest.mark.browser
@@ -65,3 +66,22 @@ def test_turning_off_a_tool_used_by_a_step_asks_first(page: Page, app: App, tena
     page.get_by_label("On", exact=True).click()
     dialog.get_by_role("button", name="Turn off").click()
     expect(page.get_by_text(f"{NAME} is off from the next turn.")).to_be_visible()
+
+
+def test_a_new_server_removes_the_secret_headers_and_says_so(page: Page, app: App, tenant: Tenant) -> None:
+    """Whoever changes the address could read them there."""
+    options = {"url": "https://kitchen.example.com/orders", "method": "POST"}
+    with tenant.tx():
+        action = {"type": "send_webhook", "options": options}
+        service.save(tenant.project, name=NAME, document={**TEMPLATE, "action": action})
+        set_secret_headers(CustomTool.objects.get(), {"X-Api-Key": "canary", "X-Restaurant-Account-Token": "canary"})
+    open_page(page, app, f"tools/{NAME}")
+    page.get_by_label("Address", exact=True).fill("https://kitchen.example.net/orders")
+    expect(page.locator("#check")).to_contain_text("Valid")
+    page.keyboard.press("Control+s")
+    dialog = page.get_by_role("dialog", name="Secret headers removed")
+    expect(dialog.get_by_role("listitem")).to_have_text(["X-Api-Key", "X-Restaurant-Account-Token"])
+    dialog.get_by_role("button", name="Close").click()
+    expect(page.get_by_text("Version 2, saved by")).to_be_visible()
+    with tenant.tx():
+        assert secret_names(CustomTool.objects.get()) == []

@@ -24,19 +24,26 @@ export function ask({ title, content, buttons, isWide = false }) {
   return new Promise((resolve) => box.addEventListener("close", () => resolve(box.returnValue), { once: true }));
 }
 
-/** Shows a signing secret once. */
+/** Names the secret headers that a save removed. */
 export function sayRemoved(names) {
   return ask({
     title: "Secret headers removed",
     content: h(
-      "p",
-      { class: "t2" },
-      `The new address is another server, so these secret headers were removed: ${names.join(", ")}. Set them again under Secrets.`,
+      "div",
+      { class: "mg-stack t2" },
+      h("p", {}, "The new address is on another server, so these secret headers were removed:"),
+      h(
+        "ul",
+        { class: "tl-headers" },
+        names.map((name) => h("li", {}, h("code", {}, name))),
+      ),
+      h("p", {}, "Set them again under Secrets if the new server needs them."),
     ),
     buttons: [["", "Close", "btn-primary"]],
   });
 }
 
+/** Shows a signing secret once. */
 export function showSecret(secret) {
   const field = h("input", {
     class: "form-control tl-mono",
