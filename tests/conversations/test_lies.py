@@ -67,12 +67,23 @@ def test_a_lying_detection_sends_nothing(customer: Desk) -> None:
     assert receivers(customer.tenant) == []
 
 
-def test_a_lying_observer_changes_no_number(customer: Desk) -> None:
-    """It quotes words that the customer didn't say. The next text goes to the customer."""
-    lie = {"quote": f"my new number is {STRANGER}", "field": "phone", "value": STRANGER, "confidence": "stated"}
-    customer.model.script("observer", times=1, json={"facts": [lie], "quality": None})
-    turn = customer.talk.exchange("When do you open?")
+def lie_about_the_number(desk: Desk) -> None:
+    """The observer quotes words that the customer didn't say."""
+    lie = {"quote": f"my number is {STRANGER}", "field": "phone", "value": STRANGER, "confidence": "stated"}
+    desk.model.script("observer", times=1, json={"facts": [lie], "quality": None})
+    turn = desk.talk.exchange("When do you open?")
     assert [refused["field"] for refused in turn["refused"]] == ["phone"]
+
+
+def test_a_lying_observer_gives_no_number(desk: Desk, worker: Any) -> None:
+    """The agent promises a text, and has no number for it."""
+    lie_about_the_number(desk)
+    promise(desk)
+    assert receivers(desk.tenant) == []
+
+
+def test_a_lying_observer_changes_no_number(customer: Desk) -> None:
+    lie_about_the_number(customer)
     promise(customer)
     assert receivers(customer.tenant) == [OWN]
 

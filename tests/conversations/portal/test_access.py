@@ -21,6 +21,7 @@ from conversations.portal.chat_start import ChatState, load_chat_state
 from conversations.portal.session import open_visit
 from conversations.turns.services import give_fields, post_message
 from tests.conftest import Tenant
+from tests.conversations.conftest import begin
 from tests.conversations.portal.test_portal import token_of
 from tests.conversations.tool_runs.test_appointments import soon
 from tests.conversations.tool_runs.turns import Turns
@@ -245,3 +246,13 @@ def test_a_verification_between_two_reads_loses_no_chat(page: Page) -> None:
         visit = open_visit(PortalTarget(page.turns.tenant.organization.pk, page.persona_id))
         assert visit.chat() is not None
     assert came
+
+
+def test_two_customers_may_send_the_same_key(tenant: Tenant, client: Client) -> None:
+    """The key belongs to the customer whose link it is, and neither reads the other's answer."""
+    headers = {"Accept": "application/json", "Idempotency-Key": "once"}
+    customers = [begin(tenant, channel="phone", external_id=name).conversation for name in ("ada", "grace")]
+    answers = [client.post(f"/c/{token_of(one)}", {"content": "Hello"}, headers=headers) for one in customers]
+    assert [answer.status_code for answer in answers] == [202, 202]
+    with tenant.tx():
+        assert Message.objects.filter(conversation__channel="portal", content="Hello").count() == 2
