@@ -69,11 +69,13 @@ def _has_phone(number: str, text: str) -> bool:
 
 
 def _has_email(address: str, text: str) -> bool:
-    plain = text.casefold()
+    # Each run of spaces becomes one, because the patterns would try every part of a long run.
+    said = " ".join(text.casefold().split())
+    plain = said
     for pattern, sign in SPOKEN:
         plain = pattern.sub(sign, plain)
     found = rf"(?<![\w.+-]){re.escape(address.casefold())}(?![\w-]|\.\w)"
-    return any(re.search(found, one) for one in (text.casefold(), plain))
+    return any(re.search(found, one) for one in (said, plain))
 
 
 def _has_words(value: str, text: str) -> bool:

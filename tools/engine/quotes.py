@@ -17,6 +17,8 @@ CLAUSE_END = re.compile(r"[.!?…,;:–—。！？、，\n]+")
 LONG_WORD = 6
 # Words in a row that are no coincidence.
 MIN_REPEATED = 3
+# Words of a quote that are compared with what it repeats. Equal words cost quadratic time.
+MAX_COMPARED = 100
 
 
 @dataclass(frozen=True)
@@ -41,9 +43,9 @@ def is_quote_of(quote: str, text: str) -> bool:
 def repeats(quote: str, text: str) -> bool:
     """True if the quote mostly stands in the text: whole, or with at most a third of its words added around.
 
-    Shorter than three words, a quote repeats nothing.
+    Shorter than three words, a quote repeats nothing. Of a long one, the first hundred words count.
     """
-    said, words = normalize_words(quote).split(), normalize_words(text).split()
+    said, words = normalize_words(quote).split()[:MAX_COMPARED], normalize_words(text).split()
     run = SequenceMatcher(None, said, words, autojunk=False).find_longest_match().size
     return run >= MIN_REPEATED and run * 3 >= len(said) * 2
 
