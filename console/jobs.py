@@ -51,11 +51,12 @@ LANES: Mapping[str, LaneLabel] = {
     "todo_news": LaneLabel("Todo update", "The agent wasn’t told how a todo ended."),
     "todo_notice": LaneLabel("Approver notification", "Approvers weren’t notified about todos to review."),
     "operator_notice": LaneLabel("Operator notification", "Operators weren’t notified about waiting customers."),
+    "limit_notice": LaneLabel("Limit notification", "Nobody was notified about a limit that is half used or reached."),
     "calendar": LaneLabel("Calendar", "The booking is valid, but the connected calendar is out of date."),
 }
 
 # The ordinal of these jobs is not a turn number.
-LANES_WITHOUT_TURN = ("effect", "todo", "operator_notice", "calendar")
+LANES_WITHOUT_TURN = ("effect", "todo", "operator_notice", "limit_notice", "calendar")
 
 
 @dataclass(frozen=True)

@@ -102,7 +102,16 @@ class ModelCall(DenseTenantModel):
     error = models.CharField(max_length=40, blank=True)
 
     class Meta:
-        indexes = [models.Index(fields=["organization", "turn_id"], name="call_turn")]
+        indexes = [
+            models.Index(fields=["organization", "turn_id"], name="call_turn"),
+            # Calls that count toward the project's daily budget; the offline model's cost nothing.
+            models.Index(
+                fields=["organization", "project", "started_at"],
+                include=["cost", "input_tokens", "output_tokens"],
+                condition=Q(cost__isnull=True) | Q(cost__gt=0),
+                name="call_budget",
+            ),
+        ]
         ordering = ["started_at"]
 
     def __str__(self) -> str:

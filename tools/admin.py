@@ -7,7 +7,7 @@ from django.contrib import admin
 from projects.admin.tenant_admin import TenantAdmin
 from tools.engine.custom import admin as custom_admin  # noqa: F401 - registers its pages
 from tools.engine.platform import admin as platform_admin  # noqa: F401 - registers its pages
-from tools.models import AfterAction, Effect, EventSubscription, KeptCase, Promise, Verdict
+from tools.models import AfterAction, Effect, EventSubscription, KeptCase, LimitAlert, LimitNotice, Promise, Verdict
 from tools.services.bookings import admin as book_admin  # noqa: F401 - registers its pages
 from tools.services.support import admin as desk_admin  # noqa: F401 - registers its pages
 from tools.services.verification import admin as verification_admin  # noqa: F401 - registers its pages
@@ -59,3 +59,20 @@ class KeptCaseAdmin(TenantAdmin):
     list_filter = ("channel",)
     search_fields = ("=id", "name", "answer")
     date_hierarchy = "created_at"
+
+
+@admin.register(LimitAlert)
+class LimitAlertAdmin(TenantAdmin):
+    list_display = ("limit", "is_reached", "used", "most", "project", "created_at", "lifted_at", "lifted_by")
+    list_filter = ("limit", "is_reached", "project")
+    list_select_related = ("project", "lifted_by")
+    search_fields = ("=id", "lifted_by__email")
+    date_hierarchy = "created_at"
+
+
+@admin.register(LimitNotice)
+class LimitNoticeAdmin(TenantAdmin):
+    list_display = ("member", "project", "sent_at")
+    list_filter = ("project",)
+    list_select_related = ("member__user", "project")
+    search_fields = ("member__user__email",)

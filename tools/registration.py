@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from projects.agents.tool_names import tool_names
 from projects.models import Project
+from projects.models.attribute_catalogue import LIMIT_SETTINGS
 from projects.models.seeds import PLANTS
 from projects.records.attributes import COMPUTED, SHAPES
 from tools.engine.custom.attribute import KEY, ToolsAttribute
 from tools.engine.custom.service import list_tools
 from tools.engine.hooks import why_unverified
+from tools.engine.limit_alerts import NOTICES
+from tools.engine.policy import check_limit
 from tools.engine.registry import builtin_tools, register_tools
 from tools.services.bookings.resources import plant_resources
 from tools.services.business_data import products, zip_codes
@@ -26,7 +31,10 @@ def register() -> None:
     PLANTS["resources"] = plant_resources
     tool_names.connect(list_tool_names)
     why_unverified.connect(verification.why_unverified)
+    for key in LIMIT_SETTINGS:
+        SHAPES[key] = partial(check_limit, key)
     OPERATORS.register()
+    NOTICES.register()
     calendar_lane.register_lane()
 
 

@@ -19,7 +19,13 @@ from projects.agents.model_choice import KEY_ATTRIBUTE
 from projects.models import Project, User
 from projects.models.agent_errors import SettingsRefused
 from projects.models.attribute import AttributeType
-from projects.models.attribute_catalogue import INTERNAL_ATTRIBUTES, KNOWN_SETTINGS, SETTING, KnownSetting
+from projects.models.attribute_catalogue import (
+    INTERNAL_ATTRIBUTES,
+    KNOWN_SETTINGS,
+    LIMIT_SETTINGS,
+    SETTING,
+    KnownSetting,
+)
 from projects.models.key import Scope
 from projects.models.permissions import Entry, enter_project
 from projects.records.attributes import ENUMS, Resolved, every_attribute, unset_attribute
@@ -40,6 +46,11 @@ class Row:
     tools: tuple[str, ...] = ()
     choices: tuple[str, ...] = ()
     error: str = ""
+
+    @property
+    def is_number(self) -> bool:
+        """True for a limit, which is entered in one line."""
+        return self.key in LIMIT_SETTINGS
 
     @property
     def short(self) -> str:
@@ -69,7 +80,8 @@ def _show(
     context = {
         **page_context(request, entry, tab="attributes"),
         "switches": [row for row in rows if row.tools],
-        "others": [row for row in rows if not row.tools],
+        "limits": [row for row in rows if row.key in LIMIT_SETTINGS],
+        "others": [row for row in rows if not row.tools and row.key not in LIMIT_SETTINGS],
         "types": AttributeType.choices,
         "new": new or {},
         "errors": errors or {},
@@ -132,7 +144,8 @@ def _placed(errors: Mapping[str, str], *, new: Node) -> dict[str, str]:
 def _rows(project: Project, *, typed: Mapping[str, str], errors: Mapping[str, str]) -> list[Row]:
     found = every_attribute(project)
     known = {setting.key: setting for setting in KNOWN_SETTINGS}
-    keys = [*known, *(key for key in sorted(found) if key not in known and key != KEY_ATTRIBUTE)]
+    named = [*known, *LIMIT_SETTINGS]
+    keys = [*named, *(key for key in sorted(found) if key not in named and key != KEY_ATTRIBUTE)]
     return [
         _row(index, key, known.get(key), found.get(key), text=typed.get(key), error=errors.get(key, ""))
         for index, key in enumerate(keys)
@@ -142,12 +155,13 @@ def _rows(project: Project, *, typed: Mapping[str, str], errors: Mapping[str, st
 def _row(
     index: int, key: str, known: KnownSetting | None, found: Resolved | None, *, text: str | None, error: str
 ) -> Row:
-    kind = found.type if found else known.type if known else AttributeType.STRING
+    new = AttributeType.JSON if key in LIMIT_SETTINGS else AttributeType.STRING
+    kind = found.type if found else known.type if known else new
     saved = text_of_value(found)
     return Row(
         index=index,
         key=key,
-        label=known.label if known else INTERNAL_ATTRIBUTES.get(key, key),
+        label=known.label if known else LIMIT_SETTINGS.get(key) or INTERNAL_ATTRIBUTES.get(key, key),
         type=kind,
         text="" if kind is AttributeType.SECRET else saved if text is None else text,
         was=saved,

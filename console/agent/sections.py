@@ -117,6 +117,7 @@ OTHER_TABS = (
     ("todos", "Todos"),
     ("integrations", "Integrations"),
     ("attributes", "Attributes"),
+    ("limits", "Limits"),
     ("history", "History"),
 )
 

@@ -6,6 +6,7 @@ from django.urls import path
 
 from console.agent.attributes import attributes_page
 from console.agent.history import history_page
+from console.agent.limits import limits_page
 from console.agent.model_test import model_test
 from console.agent.sections import BUSINESS, SECTIONS
 from console.agent.settings import settings_page
@@ -20,6 +21,7 @@ urlpatterns = [
         if section is not BUSINESS
     ),
     path(f"{AGENT}/attributes", attributes_page, {"section": "attributes"}, name="agent"),
+    path(f"{AGENT}/limits", limits_page, {"section": "limits"}, name="agent"),
     path(f"{AGENT}/history", history_page, {"section": "history"}, name="agent"),
     # Reversing `agent` without a section picks the last pattern.
     path(AGENT, settings_page, {"section": BUSINESS.slug}, name="agent"),

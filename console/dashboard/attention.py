@@ -16,7 +16,8 @@ from projects.models import Project
 from todos.attention import failed_todos, waiting_todos
 from todos.models import Todo, TodoStatus
 from tools.engine.attention import recently_broken_promises, recently_unsent_promises, unknown_effects
-from tools.models import Effect, Escalation, Promise
+from tools.engine.limit_alerts import open_alerts, sentence_of
+from tools.models import Effect, Escalation, LimitAlert, Promise
 from tools.services.support.escalations import waiting_requests
 
 SHOWN = 6
@@ -29,7 +30,9 @@ WAITS: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Matter:
-    """One item, or several of a kind grouped. `page` is a URL name, `id` the row to open, `query` the page's filter."""
+    """One item, or several of a kind grouped. `page` is a URL name, `section` its section if it has several, `id` the
+    row to open, `query` the page's filter.
+    """
 
     title: str
     at: datetime
@@ -38,6 +41,7 @@ class Matter:
     tone: str = "warn"
     icon: str = "hand-stop"
     query: str = ""
+    section: str = ""
 
 
 @dataclass(frozen=True)
@@ -55,7 +59,7 @@ def what_needs_you(project: Project) -> Attention:
     unsent = recently_unsent_promises(project).exclude(tests)
     flagged = Conversation.objects.filter(project=project).exclude(flag="").order_by("-updated_at")
     failed = Job.objects.filter(project=project, state=State.FAILED).order_by("-finished_at")
-    asked, todos = waiting_requests(project), count_todos(project)
+    asked, todos, limits = waiting_requests(project), count_todos(project), open_alerts(project)
     counts = {
         "escalations": asked.count(),
         "effects": unknown.count(),
@@ -63,9 +67,11 @@ def what_needs_you(project: Project) -> Attention:
         "promises": broken.count(),
         "unsent": unsent.count(),
         "failed_jobs": failed.count(),
+        "limits": len(limits),
     }
     matters = [
         *_asked(asked.first(), count=counts["escalations"]),
+        *_limits(limits),
         *_unknown(unknown.first(), count=counts["effects"]),
         *_failed_todos(failed_todos(project).first(), count=todos.failed),
         *_todos(waiting_todos(project).first(), count=todos.waiting - todos.failed),
@@ -87,6 +93,15 @@ def _asked(longest: Escalation | None, *, count: int) -> list[Matter]:
         ]
     words = f"Customer waiting for a person: {longest.reason}"
     return [Matter(words, at, "conversation", id=longest.conversation_id, tone="bad", icon="message-user")]
+
+
+def _limits(alerts: Sequence[LimitAlert]) -> list[Matter]:
+    if not alerts:
+        return []
+    worst = alerts[0]
+    words = sentence_of(worst) if len(alerts) == 1 else f"{len(alerts):,} limits are half used or reached"
+    tone = "bad" if worst.is_reached else "warn"
+    return [Matter(words, worst.created_at, "agent", tone=tone, icon="hand-stop", section="limits")]
 
 
 def _unknown(newest: Effect | None, *, count: int) -> list[Matter]:

@@ -160,4 +160,6 @@ def _attention(attention: Attention, entry: Entry) -> dict[str, Any]:
 
 
 def _url(matter: Matter, entry: Entry) -> str:
+    if matter.section:
+        return reverse(matter.page, kwargs={"project_slug": entry.project.slug, "section": matter.section})
     return reverse(matter.page, args=[entry.project.slug, *([matter.id] if matter.id else [])]) + matter.query

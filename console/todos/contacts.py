@@ -9,6 +9,7 @@ from uuid import UUID
 from conversations.common.consents import OPT_INS, withdrawn_at
 from conversations.common.contacts import FIELDS, contact_from_fields
 from conversations.models import Persona, PersonaField
+from conversations.models.persona import Strength
 from tools.engine.execution.consent import BOUND_TO
 from tools.engine.execution.handler import Contact
 
@@ -22,9 +23,14 @@ def contacts_of(personas: Collection[UUID | None]) -> Mapping[UUID, Contact]:
         return {}
     projects = dict(Persona.objects.filter(pk__in=wanted).values_list("pk", "project_id"))
     known: dict[UUID, dict[str, str]] = {persona: {} for persona in projects}
+    given: dict[UUID, dict[str, str]] = {persona: {} for persona in projects}
     for row in PersonaField.objects.filter(persona_id__in=known, key__in=(*FIELDS, *OPT_INS)):
         known[row.persona_id][row.key] = row.value
-    contacts = {persona: contact_from_fields(persona, fields) for persona, fields in known.items()}
+        if row.strength == Strength.GIVEN:
+            given[row.persona_id][row.key] = row.value
+    contacts = {
+        persona: contact_from_fields(persona, fields, given=given[persona]) for persona, fields in known.items()
+    }
     addresses = {one.address(by) for one in contacts.values() for by in set(BOUND_TO.values())} - {""}
     withdrawn = withdrawn_at(set(projects.values()), addresses) if addresses else set()
     return {persona: _with_refusals(contact, withdrawn) for persona, contact in contacts.items()}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, get_args
 from uuid import UUID
 
@@ -29,14 +28,16 @@ def read_contact(persona_id: UUID | None) -> Contact | None:
     if persona_id is None or not (rows := KNOWN(persona_id)):
         return None
     given = {key: value for key, value, strength in rows if strength == Strength.GIVEN}
-    contact = contact_from_fields(persona_id, {key: value for key, value, _ in rows if key is not None})
-    return replace(contact, phone_on_file=given.get("phone", ""), email_on_file=given.get("email", ""))
+    return contact_from_fields(persona_id, {key: value for key, value, _ in rows if key is not None}, given=given)
 
 
-def contact_from_fields(persona_id: UUID, fields: Mapping[str, str]) -> Contact:
-    """Build a contact from a persona's fields."""
+def contact_from_fields(
+    persona_id: UUID, fields: Mapping[str, str], *, given: Mapping[str, str] | None = None
+) -> Contact:
+    """Build a contact from a persona's fields. `given` are those that staff or the API set."""
     refused = frozenset(consent for consent in get_args(Consent) if fields.get(f"{consent}{OPT_IN}") == WITHDRAWN)
-    return Contact(persona_id=persona_id, refused=refused, **{name: fields.get(name, "") for name in FIELDS})
+    on_file = {f"{name}_on_file": (given or {}).get(name, "") for name in ("phone", "email")}
+    return Contact(persona_id=persona_id, refused=refused, **{name: fields.get(name, "") for name in FIELDS}, **on_file)
 
 
 def flag_customer(persona_id: UUID, reason: str) -> None:

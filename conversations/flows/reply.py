@@ -42,6 +42,7 @@ from tenancy.write_batch import update_row
 from tools.engine.definition import Trigger
 from tools.engine.execution.outcome import Signal
 from tools.engine.function_calling.offer import read_offer
+from tools.engine.model_budget import SPENT, find_spent_budget, is_checked
 
 NO_END = "The model kept calling tools instead of answering."
 # The time that a customer waits for a model that is out, before they are told.
@@ -63,6 +64,8 @@ class WrittenReply:
 async def run_reply(job: ClaimedJob) -> None:
     """Write the turn's reply and send it; the customer sees it stream."""
     loop = await in_db(_read, job)
+    if not is_checked(loop.turn_context.project.pk) and (reason := await in_db(_find_spent_budget, loop)):
+        raise GiveUp(reason)
     records: list[CallRecord] = []
     try:
         written = await _write(loop, records)
@@ -96,6 +99,11 @@ def _read(job: ClaimedJob) -> ToolLoop:
         turn.freshness, turn.working_hours = _freshness(context), context.status.document
         update_row(turn, ("status", "started_at", "directives_used", "freshness", "working_hours"))
         return ToolLoop(job, context, build_request(context, offer), offer, steps)
+
+
+def _find_spent_budget(loop: ToolLoop) -> str:
+    with tenant_tx(loop.job.organization_id):
+        return find_spent_budget(loop.turn_context.project)
 
 
 def _freshness(context: TurnContext) -> Freshness:
@@ -186,7 +194,8 @@ def apologise(job: ClaimedJob, reason: str) -> None:
     with open_log(job.subject_id) as log:
         turn = Turn.objects.get(conversation=log.conversation, seq=job.ordinal)
         if turn.origin != Origin.FOLLOW_UP:
-            apology = apology_for(log.conversation, is_permanent=_is_permanent(job))
+            is_permanent = reason.startswith(SPENT) or _is_permanent(job)
+            apology = apology_for(log.conversation, is_permanent=is_permanent)
             turn.reply = log.add_message(MessageRole.AGENT, apology, turn=turn, idn="agent_message")
         turn.status, turn.error, turn.finished_at = TurnStatus.FAILED, reason[:300], timezone.now()
         turn.save(update_fields=["reply", "status", "error", "finished_at"])

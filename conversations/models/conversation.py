@@ -43,6 +43,7 @@ class Conversation(DenseTenantModel):
     * `recovery`: why the conversation is going badly; empty otherwise.
     * `correction`: what the agent wrongly reported as done, until a reply corrects it.
     * `shopper`: the identity claims of a shopper signed in by the shop.
+    * `visitor`: the address range, hashed, of a widget's anonymous visitor; empty for customers the business knows.
     * `operator`: while set, the agent is silent.
     * `extracted_to`: last message that was scanned for todos.
     """
@@ -53,6 +54,7 @@ class Conversation(DenseTenantModel):
     status = models.CharField(max_length=12, choices=ConversationStatus.choices, default=ConversationStatus.OPEN)
     metadata = models.JSONField(default=dict)
     shopper = models.JSONField(null=True)
+    visitor = models.CharField(max_length=16, blank=True, default="", db_default="")
     directives = TenantForeignKey("conversations.Directives", models.PROTECT, null=True, related_name="+")
     directives_turn = models.PositiveIntegerField(default=0)
     summary = TenantForeignKey("conversations.Summary", models.PROTECT, null=True, related_name="+")

@@ -70,12 +70,23 @@ class Posted:
 
 
 def start_conversation(
-    project: Project, *, channel: Channel, external_id: str, known: Mapping[str, str], metadata: Mapping[str, Any]
+    project: Project,
+    *,
+    channel: Channel,
+    external_id: str,
+    known: Mapping[str, str],
+    metadata: Mapping[str, Any],
+    visitor: str = "",
 ) -> Conversation:
-    """Start a conversation with a new or existing customer. `known` fields are stored as given by the API or staff."""
+    """Start a conversation with a new or existing customer. `known` fields are stored as given by the API or staff.
+
+    `visitor` is the digest of an anonymous visitor's address range.
+    """
     persona = _persona(project, external_id)
     give_fields(persona, known)
-    conversation = Conversation(project=project, persona=persona, channel=channel, metadata=dict(metadata))
+    conversation = Conversation(
+        project=project, persona=persona, channel=channel, metadata=dict(metadata), visitor=visitor
+    )
     insert_rows([conversation])
     return conversation
 

@@ -34,6 +34,7 @@ from projects.api.async_views import Continued
 from projects.api.idempotency import idempotent
 from projects.api.serializers import StrictSerializer, TextField
 from projects.api.views import ProjectView
+from projects.common.addresses import client_range
 from projects.common.api_error import ApiError
 from projects.common.verticals import VERTICALS
 from projects.models import AgentVersion, Project, Widget
@@ -156,7 +157,8 @@ class Messages(WidgetView):
     def post(self, request: Request, key: str) -> Response:
         """Post a visitor's message; the first one begins the conversation."""
         self.count(MESSAGES, self.visitor)
-        posted = post_visitor_message(self.project, self.visitor, self.valid(MessageInput)["content"])
+        content, address = self.valid(MessageInput)["content"], client_range(request)
+        posted = post_visitor_message(self.project, self.visitor, content, address=address)
         turn = {"turn": str(posted.turn.pk), "status": posted.turn.status} if posted.turn else None
         message = message_shown(message_payload(posted.message))
         answer = {"conversation": str(posted.conversation.pk), "message": message, "turn": turn}

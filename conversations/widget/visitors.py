@@ -10,6 +10,7 @@ from typing import Any
 
 from django.core import signing
 from django.db.models import Q
+from django.utils.crypto import salted_hmac
 
 from conversations.models import Channel, Conversation, Persona
 from conversations.turns.channel_signals import ConversationOver
@@ -19,6 +20,7 @@ from projects.models import Project, Widget
 from tenancy.scope import current_organization_id, tenant_tx
 
 SALT = "makegood.widget.visitor"
+RANGE_SALT = "makegood.widget.range"
 DAYS = 30
 LONGEST = 4_000
 
@@ -92,15 +94,15 @@ def find_conversation(project: Project, visitor: Visitor) -> Conversation | None
 def attach_shopper(conversation: Conversation, visitor: Visitor) -> None:
     """Continue the conversation as the shopper who signed in meanwhile."""
     if visitor.shopper and conversation.shopper != visitor.shopper:
-        Conversation.objects.filter(pk=conversation.pk).update(shopper=dict(visitor.shopper))
+        Conversation.objects.filter(pk=conversation.pk).update(shopper=dict(visitor.shopper), visitor="")
 
 
-def post_visitor_message(project: Project, visitor: Visitor, content: str) -> Posted:
+def post_visitor_message(project: Project, visitor: Visitor, content: str, *, address: str) -> Posted:
     """Post a visitor's message. It begins a new conversation if there is none or the last one is closed.
 
-    Two concurrent first messages end up in the same conversation.
+    Two concurrent first messages end up in the same conversation. `address` is the range that the request came from.
     """
-    conversation = find_conversation(project, visitor) or _start_once(project, visitor)
+    conversation = find_conversation(project, visitor) or _start_once(project, visitor, address=address)
     attach_shopper(conversation, visitor)
     try:
         with tenant_tx(current_organization_id()):
@@ -108,21 +110,32 @@ def post_visitor_message(project: Project, visitor: Visitor, content: str) -> Po
     except ConversationOver:
         if conversation.operator_id is not None:
             raise
-        return post_message(_start_once(project, visitor, after=conversation).pk, content)
+        begun = _start_once(project, visitor, address=address, after=conversation)
+        return post_message(begun.pk, content)
 
 
-def _start_once(project: Project, visitor: Visitor, *, after: Conversation | None = None) -> Conversation:
+def _start_once(project: Project, visitor: Visitor, *, address: str, after: Conversation | None = None) -> Conversation:
     """Start a conversation, unless a concurrent message has started one since `after`."""
     persona, _ = Persona.objects.get_or_create(project=project, external_id=visitor.names[0])
     Persona.objects.select_for_update(no_key=True).get(pk=persona.pk)
     newest = find_conversation(project, visitor)
-    return _start(project, visitor) if newest is None or newest == after else newest
+    return _start(project, visitor, address=address) if newest is None or newest == after else newest
 
 
-def _start(project: Project, visitor: Visitor) -> Conversation:
+def _start(project: Project, visitor: Visitor, *, address: str) -> Conversation:
     known = {name: visitor.shopper[name] for name in ("name", "email") if visitor.shopper.get(name)}
     started = start_conversation(
-        project, channel=Channel.CHAT, external_id=visitor.names[0], known=known, metadata={"via": "widget"}
+        project,
+        channel=Channel.CHAT,
+        external_id=visitor.names[0],
+        known=known,
+        metadata={"via": "widget"},
+        visitor="" if visitor.shopper else _range_digest(project, address),
     )
     attach_shopper(started, visitor)
     return started
+
+
+def _range_digest(project: Project, address: str) -> str:
+    """The address range of an anonymous visitor as it is stored: its digest, which tells ranges apart and no more."""
+    return salted_hmac(RANGE_SALT, f"{project.pk}:{address}", algorithm="sha256").hexdigest()[:16]

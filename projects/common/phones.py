@@ -6,11 +6,15 @@ import re
 from collections.abc import Collection
 
 import phonenumbers
-from phonenumbers import PhoneNumber, PhoneNumberType
+from phonenumbers import PhoneMetadata, PhoneNumber, PhoneNumberType
 
 LONGEST_SHOWN = 80
 # Numbers that cost the sender extra, the classic target of toll fraud.
-PREMIUM = frozenset({PhoneNumberType.PREMIUM_RATE, PhoneNumberType.SHARED_COST})
+PREMIUM = frozenset({PhoneNumberType.PREMIUM_RATE, PhoneNumberType.SHARED_COST, PhoneNumberType.PERSONAL_NUMBER})
+# The region of satellite networks and of other numbers that belong to no country.
+NO_COUNTRY = "001"
+DEFAULT_REGION, DEFAULT_TIMEZONE = "US", "UTC"
+AMERICAN_ZONES = ("America/", "US/", "Pacific/Honolulu")
 
 
 class InvalidPhone(ValueError):
@@ -67,15 +71,54 @@ def textable_number(phone: str, *, region: str, countries: Collection[str] = ())
     number = _parsed(phone, region)
     if number is None or not phonenumbers.is_possible_number(number):
         raise NumberRefused(f"{phone[:40]} is no phone number; ask the customer for it again.")
-    country = phonenumbers.region_code_for_number(number) or ""
-    if countries and country not in countries:
+    if countries and not _is_in(number, countries):
+        country = phonenumbers.region_code_for_number(number) or f"+{number.country_code}"
         raise NumberRefused(
-            f"Texts to {country or f'+{number.country_code}'} aren't allowed here; offer another way, or ask for a number "
-            f"in {', '.join(sorted(countries))}."
+            f"Texts to {country} aren't allowed here; offer another way, or ask for a number in "
+            f"{', '.join(sorted(countries))}."
         )
-    if phonenumbers.number_type(number) in PREMIUM:
+    if _costs_more(number):
         raise NumberRefused("Texts to numbers that cost more than others aren't allowed; ask for a mobile number.")
     return in_e164(number)
+
+
+def home_countries(*, region: str, timezone: str) -> frozenset[str]:
+    """The country of a business; empty if it is unknown.
+
+    The default region may only mean that nobody has set it, so it counts if the time zone is American, too.
+    """
+    is_default = region == DEFAULT_REGION and not timezone.startswith(AMERICAN_ZONES)
+    return frozenset() if is_default else frozenset({region})
+
+
+def _is_in(number: PhoneNumber, countries: Collection[str]) -> bool:
+    """True if the number is in one of the countries. One in no known range counts by its calling code."""
+    country = phonenumbers.region_code_for_number(number)
+    if country is not None:
+        return country in countries
+    return any(phonenumbers.country_code_for_region(one) == number.country_code for one in countries)
+
+
+def _costs_more(number: PhoneNumber) -> bool:
+    """True for premium, shared-cost, personal and satellite numbers, also of a wrong length."""
+    kind = phonenumbers.number_type(number)
+    calling_code = number.country_code or 0
+    if kind in PREMIUM or phonenumbers.region_code_for_country_code(calling_code) == NO_COUNTRY:
+        return True
+    return kind == PhoneNumberType.UNKNOWN and any(
+        _begins_premium(number, region) for region in phonenumbers.region_codes_for_country_code(calling_code)
+    )
+
+
+def _begins_premium(number: PhoneNumber, region: str) -> bool:
+    """True if the digits begin like a premium number of the region, which some networks complete or cut."""
+    metadata = PhoneMetadata.metadata_for_region(region, None)
+    premium = metadata.premium_rate if metadata else None
+    if premium is None or not premium.national_number_pattern:
+        return False
+    digits = phonenumbers.national_significant_number(number)
+    lengths = (length for length in premium.possible_length if length > 0)
+    return any(re.fullmatch(premium.national_number_pattern, digits.ljust(n, "0")[:n]) for n in lengths)
 
 
 def comparable_number(phone: str) -> str:

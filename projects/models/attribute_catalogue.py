@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from projects.models.attribute import AttributeType
@@ -40,7 +41,7 @@ KNOWN_SETTINGS = (
     KnownSetting(f"{SETTING}sms_send_information_enabled", "Send texts", ("send_sms_tool",)),
     KnownSetting(
         f"{SETTING}sms_allowed_countries",
-        "Countries that texts may go to, like IT, DE (all if empty)",
+        "Countries that texts may go to, like IT, DE, or ALL (your own if empty)",
         ("send_sms_tool", "send_manage_booking_url_tool"),
         type=AttributeType.STRING,
     ),
@@ -69,3 +70,27 @@ KNOWN_SETTINGS = (
         ("check_product_or_service_availability",),
     ),
 )
+
+# Settings that replace a kind's limits, by kind and field of its policy.
+KIND_LIMITS: Mapping[tuple[str, str], str] = {
+    ("sms", "max_per_project"): f"{SETTING}sms_daily_limit",
+    ("sms", "max_per_recipient"): f"{SETTING}sms_recipient_limit",
+    ("sms", "max_from_visitors"): f"{SETTING}sms_visitor_limit",
+    ("email", "max_per_project"): f"{SETTING}email_daily_limit",
+    ("email", "max_per_recipient"): f"{SETTING}email_recipient_limit",
+    ("email", "max_from_visitors"): f"{SETTING}email_visitor_limit",
+    ("verification_code", "max_per_project"): f"{SETTING}code_daily_limit",
+}
+MODEL_COST_LIMIT, MODEL_TOKEN_LIMIT = f"{SETTING}model_daily_cost_limit", f"{SETTING}model_daily_token_limit"
+# Labels by key, as the attributes page lists them.
+LIMIT_SETTINGS: Mapping[str, str] = {
+    f"{SETTING}sms_daily_limit": "Texts per day (200 if empty)",
+    f"{SETTING}sms_recipient_limit": "Texts to one number per day (20 if empty)",
+    f"{SETTING}sms_visitor_limit": "Texts to numbers of anonymous visitors in ten minutes (10 if empty)",
+    f"{SETTING}email_daily_limit": "E-mails per day (500 if empty)",
+    f"{SETTING}email_recipient_limit": "E-mails to one address per day (20 if empty)",
+    f"{SETTING}email_visitor_limit": "E-mails to addresses of anonymous visitors in ten minutes (20 if empty)",
+    f"{SETTING}code_daily_limit": "Verification codes per day (200 if empty)",
+    MODEL_COST_LIMIT: "Model cost per day in USD (100 if empty)",
+    MODEL_TOKEN_LIMIT: "Model tokens per day, for models without a price (50 million if empty)",
+}

@@ -41,6 +41,7 @@ class AuditAction(models.TextChoices):
     ARTICLE_DELETED = "article.deleted", "deleted the article"
     WIDGET_CHANGED = "widget.changed", "changed"
     WIDGET_SECRET = "widget.secret", "made a new shopper secret for"
+    LIMIT_LIFTED = "limit.lifted", "lifted for a day"
 
 
 class AuditEntry(TenantModel):

@@ -26,6 +26,8 @@ PAGES = (
     "promises",
     "todos",
     "agent",
+    "agent/attributes",
+    "agent/limits",
     "tools",
     "tools/custom/new",
     "widget",

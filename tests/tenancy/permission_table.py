@@ -190,6 +190,7 @@ AGENT_SECTIONS = (
     "agent/todos",
     "agent/integrations",
     "agent/attributes",
+    "agent/limits",
     "agent/history",
 )
 

@@ -39,8 +39,8 @@ SENTENCES = {
 # The contact detail that each kind of message needs.
 CONTACT_NEEDED = {"email": MissingContact.EMAIL, "sms": MissingContact.PHONE}
 
-# Returns the reason why a number can't be texted, as a sentence; empty if it can.
-TextRefusal = Callable[[str], str]
+# Returns the reason why a customer's number can't be texted, as a sentence; empty if it can.
+TextRefusal = Callable[[Contact], str]
 
 
 @dataclass(frozen=True)
@@ -104,6 +104,6 @@ def _check_contact(kind: str, contact: Contact | None, text_refusal: TextRefusal
         return Undeliverable(kind, MissingContact.CONSENT)
     if not recipient_of(kind, contact):
         return Undeliverable(kind, CONTACT_NEEDED[kind])
-    if kind == "sms" and text_refusal is not None and (refusal := text_refusal(contact.phone)):
+    if kind == "sms" and text_refusal is not None and (refusal := text_refusal(contact)):
         return Undeliverable(kind, MissingContact.OTHER_PHONE, refusal)
     return None

@@ -45,7 +45,8 @@ _BEGIN_COLUMNS = ("state", "attempts", "started_at", "deadline_at", "is_uncertai
 _BEGIN = Prepared(f"""
 update tools_effect
 set state = 'sending', attempts = attempts + 1, started_at = statement_timestamp(),
-    deadline_at = coalesce(deadline_at, statement_timestamp() + %s::interval), is_uncertain = %s, callback_hash = %s
+    deadline_at = coalesce(deadline_at, statement_timestamp() + %s::interval), is_uncertain = %s, callback_hash = %s,
+    visitor = %s
 where id = %s and organization_id = %s and state in ('planned', 'sending')
 returning {", ".join(_BEGIN_COLUMNS)}
 """)  # noqa: S608 - names of our own columns
@@ -133,7 +134,7 @@ def begin_sending(effect: Effect, *, callback_hash: str = "") -> bool:
     An attempt that another worker abandoned makes the outcome uncertain.
     """
     is_uncertain = effect.is_uncertain or effect.state == EffectState.SENDING
-    rows = _BEGIN(RETRY_WINDOW, is_uncertain, callback_hash, effect.pk, current_organization_id())
+    rows = _BEGIN(RETRY_WINDOW, is_uncertain, callback_hash, effect.visitor, effect.pk, current_organization_id())
     return _apply_row(effect, _BEGIN_COLUMNS, rows)
 
 

@@ -7,11 +7,13 @@ A kind is the effect a tool has on the world: `send_sms` and `send_portal_link` 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
+from typing import Any
 
 from projects.models.agent_config import EscalationAction
-from projects.records.attributes import GATES, is_on
+from projects.models.attribute_catalogue import KIND_LIMITS
+from projects.records.attributes import GATES, Resolved, WrongValue, is_on
 from tools.engine.business_state import BusinessState
 from tools.engine.execution.handler import AddressedBy, Consent
 
@@ -26,8 +28,11 @@ class KindPolicy:
 
     `switches` are attributes that open the kind: once the business has set one, the kind is closed while none is on and
     no escalation rule has the `escalation` action. `addressed_by` is the customer's detail that the kind is sent to, and
-    `consent` the customer's permission that it needs; a customer who has not been asked counts as willing. The limits
-    count per day. A repeat within `repeat_window` is held; kinds with the same `repeats_as` repeat each other.
+    `consent` the customer's permission that it needs; a customer who has not been asked counts as willing. A repeat
+    within `repeat_window` is held; kinds with the same `repeats_as` repeat each other.
+
+    The limits count per day, and None is no limit. `max_from_visitors` counts per VISITOR_WINDOW, and only what goes to
+    addresses that anonymous visitors gave. Settings of the project replace some limits: `policy_with`.
     """
 
     switches: tuple[str, ...] = ()
@@ -37,6 +42,8 @@ class KindPolicy:
     needs_verification: bool = False
     max_per_conversation: int = 30
     max_per_recipient: int = 20
+    max_per_project: int | None = None
+    max_from_visitors: int | None = None
     repeat_window: timedelta = timedelta(minutes=10)
     repeats_as: str = ""
 
@@ -51,8 +58,13 @@ POLICIES: Mapping[str, KindPolicy] = {
         consent="sms",
         addressed_by="phone",
         max_per_conversation=10,
+        max_per_project=200,
+        max_from_visitors=10,
     ),
-    "email": KindPolicy(consent="email", addressed_by="email", max_per_conversation=10),
+    "email": KindPolicy(
+        consent="email", addressed_by="email", max_per_conversation=10, max_per_project=500, max_from_visitors=20
+    ),
+    "verification_code": KindPolicy(max_per_project=200),
     "booking": KindPolicy(switches=(_BOOKING,), repeat_window=_RESERVED),
     "meeting": KindPolicy(repeat_window=_RESERVED, repeats_as="booking"),
     "booking_cancel": KindPolicy(switches=(f"{GATES}booking_cancellation_enabled",), needs_verification=True),
@@ -60,11 +72,31 @@ POLICIES: Mapping[str, KindPolicy] = {
     "availability": KindPolicy(switches=(f"{GATES}booking_check_availability_enabled",)),
 }
 _DEFAULT = KindPolicy()
+HIGHEST_LIMIT = 10**12
+VISITOR_WINDOW = timedelta(minutes=10)
 
 
 def policy_of(kind: str) -> KindPolicy:
     """The policy of a kind; kinds without a row, such as webhooks, have the default limits and no other rule."""
     return POLICIES.get(kind, _DEFAULT)
+
+
+def policy_with(kind: str, attributes: Mapping[str, Resolved]) -> KindPolicy:
+    """The policy of a kind with the limits that the project has set."""
+    policy = policy_of(kind)
+    keys = {limit: key for (of, limit), key in KIND_LIMITS.items() if of == kind}
+    own = {limit: attributes[key].value for limit, key in keys.items() if key in attributes}
+    limits: dict[str, Any] = {
+        limit: most for limit, most in own.items() if isinstance(most, int) and not isinstance(most, bool)
+    }
+    return replace(policy, **limits) if limits else policy
+
+
+def check_limit(key: str, value: Any) -> int:
+    """Validate the setting of a limit. Raises WrongValue."""
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= HIGHEST_LIMIT:
+        raise WrongValue(f"{key} must be a whole number from 0, like 200.")
+    return value
 
 
 def why_kind_closed(kind: str, state: BusinessState) -> str:

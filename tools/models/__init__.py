@@ -13,6 +13,7 @@ from tools.models.desk import (
     TicketState,
 )
 from tools.models.effect import AfterAction, AfterActionState, Effect, EffectOrigin, EffectState
+from tools.models.limit import Limit, LimitAlert, LimitNotice
 from tools.models.platform import PlatformDefinition
 from tools.models.promise import KEEPING, NOT_SENT, Evidence, Promise, PromiseOwner, PromiseState
 from tools.models.subscription import DeliveryState, EventSubscription, SubscriptionTarget
@@ -38,6 +39,9 @@ __all__ = [
     "EventSubscription",
     "Evidence",
     "KeptCase",
+    "Limit",
+    "LimitAlert",
+    "LimitNotice",
     "OperatorNotice",
     "PlatformDefinition",
     "Promise",

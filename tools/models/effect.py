@@ -61,6 +61,8 @@ class Effect(TenantModel):
     repeat_key = models.CharField(max_length=64, blank=True)
     repeats = models.UUIDField(null=True, help_text="the effect that a held one repeats")
     recipient = models.CharField(max_length=254, blank=True, help_text="the number or address it goes to, for the caps")
+    # The anonymous visitor's address range, hashed, if the recipient is nobody that the business knows.
+    visitor = models.CharField(max_length=16, blank=True, default="", db_default="")
     adapter = models.CharField(max_length=20, blank=True)
     request = models.JSONField(null=True)
     http_status = models.PositiveSmallIntegerField(null=True)
@@ -107,6 +109,12 @@ class Effect(TenantModel):
                 fields=["organization", "project_id", "recipient", "-started_at"],
                 condition=~models.Q(recipient=""),
                 name="effect_recipient",
+            ),
+            # Messages of a project, for its daily limits.
+            models.Index(
+                fields=["organization", "project_id", "kind", "-started_at"],
+                condition=models.Q(kind__in=["sms", "email", "verification_code"]),
+                name="effect_message",
             ),
         ]
         ordering = ["created_at", "id"]

@@ -13,7 +13,7 @@ from conversations.tool_runs.calls.turn_call_run import TurnCallRun
 from projects.models import Project
 from tenancy.write_batch import WriteBatch
 from tools.engine.execution.effect_run import Start
-from tools.engine.execution.limits import lock_recipients
+from tools.engine.execution.limits import lock_limits
 from tools.engine.execution.outcome import Ending, Outcome
 from tools.engine.function_calling.redaction import redacted_arguments
 from tools.engine.function_calling.results import result_without_effect
@@ -57,7 +57,7 @@ def start_calls(
     The conversation's lock makes each of two identical calls see the other. `asked_again` is the model's answer about a
     repeat, None before it was asked.
     """
-    lock_recipients(call.effect for call in calls if call.effect is not None)
+    lock_limits(call.effect for call in calls if call.effect is not None)
     started = StartedCalls()
     for call in calls:
         match _start(log, call, project, asked_again):

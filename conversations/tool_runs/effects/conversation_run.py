@@ -39,7 +39,7 @@ class ConversationRun(EffectRun):
 
     def rule_input(self) -> RuleInput:
         conversation = self.log.conversation
-        return RuleInput(self.effect, self.project, conversation.channel, conversation.persona_id)
+        return RuleInput(self.effect, self.project, conversation.channel, conversation.persona_id, conversation.visitor)
 
     def find_repeated(self) -> Effect | None:
         return find_recent_duplicate(self.effect) or approval.find_awaiting_approval(self.effect)

@@ -16,15 +16,19 @@ from projects.agents.services import create_key, create_organization, create_pro
 from projects.demo.shop import business, connect_store, find_shop
 from projects.models import ApiKey, Project, User
 from projects.models.agent_config import AgentConfig
+from projects.models.attribute_catalogue import KIND_LIMITS
 from projects.models.key import Scope
 from projects.models.seeds import plant_seeds
-from projects.records.attributes import set_attribute
+from projects.records.attributes import resolve_attributes, set_attribute
 from projects.widget.widgets import WidgetEdit, find_widget, renew_shopper_secret, save_widget
 from tenancy.scope import tenant_tx
 from tenancy.tenant_lookup import find_organizations
 
 EMAIL = "demo@makegood.example"
 KEY_NAME = "Demo"
+# Whoever tries the demo out, or measures it, sends more in a day than a business does.
+LIMITS = tuple(KIND_LIMITS[kind, "max_per_project"] for kind in ("sms", "email", "verification_code"))
+TRIED_OUT = 10_000
 OUTSIDE_CONFIG = ("organization", "project", "attributes", "seeds", "widget", "orders")
 
 
@@ -104,6 +108,10 @@ def _project(user: User, business: Mapping[str, Any], *, existing: Project | Non
         save_agent(project, config=config, author=user, note="The demo's own settings")
     for key, value in business["attributes"].items():
         set_attribute(project, key, value)
+    own = resolve_attributes(project)
+    for key in LIMITS:
+        if key not in own:
+            set_attribute(project, key, TRIED_OUT)
     plant_seeds(project, business["seeds"])
     _widget(project, business["widget"])
     return project

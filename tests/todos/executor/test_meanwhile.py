@@ -21,7 +21,7 @@ from tests.conversations.threads import in_thread
 from tests.processes import until
 from tests.todos.executor.conftest import Runs
 from tools.engine import ledger
-from tools.engine.execution.limits import why_over_limit
+from tools.engine.execution.limits import find_limit
 from tools.engine.policy import POLICIES
 from tools.models import Effect, EffectState
 
@@ -68,12 +68,13 @@ def test_concurrent_conversations_share_a_recipients_daily_limit(
 
     def begin(effect: Effect) -> str:
         with runs.tenant.tx():
-            return why_over_limit(like(effect, conversation_id=other.pk))
+            reached = find_limit(like(effect, conversation_id=other.pk))
+            return reached.reason if reached else ""
 
     with ThreadPoolExecutor(1) as pool:
         with runs.tenant.tx():
             first = like(Effect.objects.get(pk=done.pk))
-            assert why_over_limit(first) == ""
+            assert find_limit(first) is None
             ledger.begin_sending(first)
             second = in_thread(pool, lambda: begin(done))
             until(lambda: second.done() or is_anybody_waiting(), what="the other's end, or their waiting")
@@ -94,8 +95,8 @@ def test_starting_two_effects_in_opposite_orders_does_not_deadlock(runs: Runs, d
     with ThreadPoolExecutor(1) as pool:
         with runs.tenant.tx():
             first = Effect.objects.get(pk=done.pk)
-            why_over_limit(like(first, kind="email"))
+            find_limit(like(first, kind="email"))
             second = in_thread(pool, begin_both)
             until(lambda: second.done() or is_anybody_waiting(), what="their waiting")
-            why_over_limit(like(first, kind="sms"))
+            find_limit(like(first, kind="sms"))
         second.result()

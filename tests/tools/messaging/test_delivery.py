@@ -12,7 +12,8 @@ import pytest
 from cryptography.fernet import Fernet
 from django.db import connection
 
-from projects.common.phones import NumberRefused, countries_of, textable_number
+from conversations.turns.services import give_fields
+from projects.common.phones import NumberRefused, countries_of, home_countries, textable_number
 from projects.connections.integration_types import KINDS
 from projects.connections.integrations import SourceEdit, connect_source
 from projects.records.attributes import set_attribute
@@ -198,6 +199,48 @@ def test_a_number_of_another_country_is_refused_with_a_hint(tenant: Tenant) -> N
     outcome = text(tenant)
     assert outcome.ending is Ending.FAILED
     assert "Texts to IT aren't allowed here" in outcome.told
+
+
+@pytest.mark.parametrize(
+    "phone", ["+39 899 123 4567 89", "+44 909 8790", "+44 70 1234 5678", "+881 612 345 678", "+979 123 456 78"]
+)
+def test_numbers_that_cost_more_are_refused_everywhere(phone: str) -> None:
+    """Premium numbers of an unusual length, personal numbers and satellite phones, too."""
+    with pytest.raises(NumberRefused, match="cost more than others"):
+        textable_number(phone, region="IT")
+
+
+@pytest.mark.parametrize(
+    ("region", "timezone", "home"),
+    [
+        ("IT", "UTC", {"IT"}),
+        ("US", "America/Chicago", {"US"}),
+        ("US", "UTC", set()),
+        ("US", "Europe/Rome", set()),
+    ],
+)
+def test_the_default_region_is_home_in_an_american_time_zone_only(region: str, timezone: str, home: set[str]) -> None:
+    """Elsewhere nobody may have set it."""
+    assert home_countries(region=region, timezone=timezone) == home
+
+
+def test_without_a_setting_a_number_that_a_customer_gave_must_be_in_the_businesss_country(tenant: Tenant) -> None:
+    outcome = text(tenant, "+4915112345678")
+    assert "Texts to DE aren't allowed here" in outcome.told
+
+
+def test_a_number_on_file_may_be_in_any_country(tenant: Tenant) -> None:
+    talk = begin(tenant)
+    with tenant.tx():
+        give_fields(talk.conversation.persona, {"phone": "+4915112345678"})
+    context = context_for(tenant, Contact(persona_id=talk.conversation.persona_id, phone="+4915112345678"))
+    assert run("send_sms_tool", {"text": "Hi"}, context).ending is Ending.DONE
+
+
+def test_the_setting_may_allow_every_country(tenant: Tenant) -> None:
+    with tenant.tx():
+        set_attribute(tenant.project, COUNTRIES, "all")
+    assert text(tenant, "+4915112345678").ending is Ending.DONE
 
 
 def repeat(name: str, arguments: dict[str, Any], tenant: Tenant, contact: Contact = ANNA) -> str | None:

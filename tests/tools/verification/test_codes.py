@@ -6,12 +6,14 @@ import json
 import logging
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.apps import apps
 from django.db import connection
+from django.db.models import F
 from django.utils import timezone
 
 from conversations.models import PersonaField, Turn
@@ -29,6 +31,7 @@ from tests.tools.messaging.twilio_server import TwilioServer
 from tests.tools.verification.conftest import EMAIL, PHONE, VERIFIED, another, call, codes, proofs, sent_codes
 from tools.engine.catalogue import compile_tools
 from tools.engine.execution.consent import refusal_told
+from tools.engine.policy import POLICIES
 from tools.models import Resource, VerificationCode
 from tools.services.messaging.sms import COUNTRIES
 from tools.services.verification import codes as codes_module
@@ -130,6 +133,31 @@ def test_a_fourth_code_within_ten_minutes_is_not_sent(talk: Turns, texts: Twilio
     told = [call(talk, SEND) for _ in range(4)]
     assert "three within ten minutes is the limit" in told[3]
     assert len(sent_codes(texts)) == 3
+
+
+def test_a_customer_gets_a_limited_number_of_codes_a_day(
+    talk: Turns, texts: TwilioServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(POLICIES, "verification_code", replace(POLICIES["verification_code"], max_per_recipient=1))
+    call(talk, SEND)
+    age(talk, timedelta(hours=1))
+    assert "another code today" in call(talk, SEND)
+    age(talk, timedelta(hours=24))
+    call(talk, SEND)
+    assert len(sent_codes(texts)) == 2
+
+
+def test_a_projects_codes_of_a_day_are_limited(talk: Turns, texts: TwilioServer) -> None:
+    with talk.tenant.tx():
+        set_attribute(talk.tenant.project, "project_attributes_setting_code_daily_limit", 1)
+    told = [call(talk, SEND) for _ in range(2)]
+    assert ("limit for this is reached" in told[1], len(sent_codes(texts))) == (True, 1)
+
+
+def age(talk: Turns, by: timedelta) -> None:
+    """Let the codes be older."""
+    with talk.tenant.tx():
+        VerificationCode.objects.update(created_at=F("created_at") - by)
 
 
 def test_a_code_of_another_conversation_is_rejected(talk: Turns, anna: Anna, texts: TwilioServer) -> None:

@@ -20,7 +20,7 @@ from tools.engine import ledger
 from tools.engine.definition import RetryPolicy
 from tools.engine.execution.after_actions import plan_after_actions
 from tools.engine.execution.callback import callback_hash
-from tools.engine.execution.limits import why_over_limit
+from tools.engine.execution.limits import find_limit
 from tools.engine.execution.outcome import Outcome
 from tools.engine.execution.outcome_policy import (
     MAX_ATTEMPTS,
@@ -104,9 +104,8 @@ class EffectRun(ABC):
         """Ask a person to approve the effect."""
         raise NotImplementedError
 
-    def find_refusal(self) -> Refusal | None:
+    def _find_refusal(self, read: RuleInput | None) -> Refusal | None:
         """The rule that refuses the effect now, or None."""
-        read = self.rule_input()
         if read is None:
             return None
         refusal = find_refusal(read)
@@ -125,10 +124,11 @@ class EffectRun(ABC):
         if self._is_abandoned():
             self.fail(WORKER_DIED)
             return Start.OVER
-        if refusal := self.find_refusal():
+        read = self.rule_input()
+        if refusal := self._find_refusal(read):
             self.refuse(refusal)
             return Start.OVER
-        if effect.state == EffectState.PLANNED and (stopped := self._stop(is_repeat_wanted)) is not None:
+        if effect.state == EffectState.PLANNED and (stopped := self._stop(read, is_repeat_wanted)) is not None:
             return stopped
         is_begun = ledger.begin_sending(effect, callback_hash=callback_hash(effect, definition_of(effect)))
         return Start.READY if is_begun else Start.OVER
@@ -189,7 +189,7 @@ class EffectRun(ABC):
         can_repeat = effect.delivery != RetryPolicy.ONCE and effect.attempts < MAX_ATTEMPTS
         return effect.state == EffectState.SENDING and not can_repeat
 
-    def _stop(self, is_repeat_wanted: bool | None) -> Start | None:
+    def _stop(self, read: RuleInput | None, is_repeat_wanted: bool | None) -> Start | None:
         """Hold a repeat, fail an effect over its limit, or ask for approval. Return None if nothing stops the effect."""
         effect = self.effect
         earlier = None if effect.resolved_at is not None or is_repeat_wanted else self.find_repeated()
@@ -199,8 +199,10 @@ class EffectRun(ABC):
             if ledger.hold_back(effect, earlier, is_allowed=self.is_approved(earlier)):
                 self.changed(Change.HELD)
             return Start.OVER
-        if reason := why_over_limit(effect):
-            self.end(Outcome.failed(reason), state=EffectState.FAILED)
+        if read is not None:
+            effect.visitor = read.visitor_limited
+        if reached := find_limit(effect, policy=read.limits if read is not None else None):
+            self.end(Outcome.failed(reached.reason, told=reached.told), state=EffectState.FAILED)
             return Start.OVER
         if self.needs_approval():
             self.ask_for_approval()

@@ -20,7 +20,7 @@ from tools.engine.execution.consent import is_refused, refusal_reason, refusal_t
 from tools.engine.execution.handler import Contact
 from tools.engine.execution.limits import recipient_of
 from tools.engine.hooks import read_contact, why_unverified
-from tools.engine.policy import KindPolicy, policy_of, why_kind_closed
+from tools.engine.policy import KindPolicy, policy_of, policy_with, why_kind_closed
 from tools.engine.registry import builtin_tools
 from tools.models import CustomTool, Effect, EffectOrigin
 
@@ -51,17 +51,31 @@ class Refusal:
 class RuleInput:
     """An effect and what the rules read, inside the running transaction.
 
-    `channel` is None for todos, which run outside of any channel.
+    `channel` is None for todos, which run outside of any channel. `visitor` is the address range of an anonymous
+    visitor; empty for others.
     """
 
     effect: Effect
     project: Project
     channel: str | None
     persona_id: UUID | None
+    visitor: str = ""
 
     @property
     def policy(self) -> KindPolicy:
         return policy_of(self.effect.kind)
+
+    @property
+    def limits(self) -> KindPolicy:
+        """The policy with the limits that the project has set."""
+        return policy_with(self.effect.kind, self.state.attributes)
+
+    @property
+    def visitor_limited(self) -> str:
+        """The visitor, if the effect goes to an address that only they have given; "" otherwise."""
+        if not self.visitor or self.policy.max_from_visitors is None:
+            return ""
+        return "" if self.effect.recipient in _on_file(self.contact) else self.visitor
 
     @cached_property
     def state(self) -> BusinessState:
@@ -126,6 +140,14 @@ def _consent(read: RuleInput) -> Refusal | None:
     ):
         return None
     return Refusal(Rule.CONSENT, refusal_reason(consent), refusal_told(consent))
+
+
+def _on_file(contact: Contact | None) -> set[str]:
+    """The addresses that the business knows the customer by, as effects name them."""
+    if contact is None:
+        return set()
+    known = replace(contact, phone=contact.phone_on_file, email=contact.email_on_file)
+    return {known.address("phone"), known.address("email")} - {""}
 
 
 def _names_addressee(effect: Effect) -> bool:

@@ -1,7 +1,7 @@
 """One-time codes: issue, store as a hash, compare.
 
 Six digits have a million values. Guessing is prevented by limits: a code lives ten minutes and takes five tries, and a
-customer gets three codes in ten minutes. Both are counted under a lock.
+customer gets three codes in ten minutes and a limited number a day. All are counted under a lock.
 """
 
 from __future__ import annotations
@@ -19,12 +19,15 @@ from django.db.models.functions import Now
 from django.utils.crypto import constant_time_compare, salted_hmac
 
 from projects.models import Project
+from tools.engine.policy import policy_of
 from tools.models import VerificationCode
 
 DIGITS = 6
 MOST_TRIES = 5
 VALID = timedelta(minutes=10)
 MOST_CODES, WITHIN = 3, timedelta(minutes=10)
+DAY = timedelta(days=1)
+KIND = "verification_code"
 
 _SALT = "tools.verification.code"
 _ONE_AT_A_TIME = "select pg_advisory_xact_lock(hashtextextended(%s, 0))"
@@ -32,6 +35,10 @@ _ONE_AT_A_TIME = "select pg_advisory_xact_lock(hashtextextended(%s, 0))"
 
 class TooManyCodes(Exception):
     """The customer has received three codes within ten minutes and must wait."""
+
+
+class TooManyCodesToday(TooManyCodes):
+    """The customer has received as many codes as one may get in a day."""
 
 
 class Verdict(Enum):
@@ -70,13 +77,15 @@ class NewCode:
 def issue_code(holder: CodeHolder, *, sent_by: str, effect_id: UUID) -> NewCode:
     """Issue a code in the current transaction, and expire the customer's earlier ones. `sent_by` is sms or email.
 
-    Concurrent calls for one customer are serialized. Raises TooManyCodes.
+    Concurrent calls for one customer are serialized. Raises TooManyCodes, or TooManyCodesToday.
     """
     with connection.cursor() as cursor:
         cursor.execute(_ONE_AT_A_TIME, [f"{_SALT}:{holder.persona_id}"])
     codes = VerificationCode.objects.filter(project=holder.project, persona_id=holder.persona_id)
     if codes.filter(created_at__gt=Now() - WITHIN).count() >= MOST_CODES:
         raise TooManyCodes(TooManyCodes.__doc__)
+    if codes.filter(created_at__gt=Now() - DAY).count() >= policy_of(KIND).max_per_recipient:
+        raise TooManyCodesToday(TooManyCodesToday.__doc__)
     codes.filter(expires_at__gt=Now()).update(expires_at=Now())
     digits = f"{secrets.randbelow(10**DIGITS):0{DIGITS}d}"
     row = VerificationCode(

@@ -13,9 +13,8 @@ from uuid import UUID
 
 from pydantic import BaseModel, Field
 
-from projects.common.phones import NumberRefused, countries_of, textable_number
+from projects.common.phones import NumberRefused
 from projects.connections.integrations import find_source
-from projects.records.attributes import resolve_attributes
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 from tools.engine.execution.consent import is_refused, refusal_reason, refusal_told
@@ -23,9 +22,9 @@ from tools.engine.execution.handler import Consent, ToolContext
 from tools.engine.execution.outcome import Ending, Outcome
 from tools.services.messaging.base import Email, Sms
 from tools.services.messaging.channels import CARRIERS, deliver
-from tools.services.messaging.sms import COUNTRIES
+from tools.services.messaging.sms import TextRules
 from tools.services.verification.case import Case, final_outcome, open_case, unverified_outcome
-from tools.services.verification.codes import DIGITS, NewCode, TooManyCodes, expire_code, issue_code
+from tools.services.verification.codes import DIGITS, NewCode, TooManyCodes, TooManyCodesToday, expire_code, issue_code
 
 MASK = "•" * DIGITS
 WORDS = "{code} is your code for {business}. It is valid for 10 minutes. If you didn't ask for it, ignore this message."
@@ -38,6 +37,7 @@ NO_WAY = (
     "A colleague can look into it for you."
 )
 TOO_MANY = "I can't send you another code: three within ten minutes is the limit. Please use the last one, or wait some minutes."
+TOO_MANY_TODAY = "I can't send you another code today. A colleague can look into it for you."
 NOT_SENT = "I couldn't send you the code. Shall I try again, or shall a colleague look into it?"
 SENT = "I have sent you a code of six digits {way}. Please tell me the code; it is valid for 10 minutes."
 
@@ -79,8 +79,9 @@ def _prepare(by: str, context: ToolContext) -> PreparedCode | Outcome:
             return unverified_outcome(NO_CODES)
         try:
             return _first_channel(case, by, context) or _no_way(case)
-        except TooManyCodes:
-            return Outcome.failed(TOO_MANY, told=TOO_MANY)
+        except TooManyCodes as refusal:
+            sentence = TOO_MANY_TODAY if isinstance(refusal, TooManyCodesToday) else TOO_MANY
+            return Outcome.failed(sentence, told=sentence)
 
 
 def _first_channel(case: Case, by: str, context: ToolContext) -> PreparedCode | None:
@@ -109,9 +110,8 @@ def _by_sms(case: Case, context: ToolContext) -> PreparedCode | None:
     phone = case.contact.phone_on_file
     if not phone or not _is_connected(case, Sms):
         return None
-    countries = resolve_attributes(case.project).get(COUNTRIES)
     try:
-        to = textable_number(phone, region=case.region, countries=countries_of(countries.value if countries else None))
+        to = TextRules(case.project).number(phone, on_file=phone)
     except NumberRefused:
         return None
     code = issue_code(case.holder, sent_by="sms", effect_id=context.effect_id)
