@@ -251,7 +251,7 @@ SPECTACULAR_SETTINGS = {
     "COMPONENT_SPLIT_PATCH": False,
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
-        "projects.api.schema.add_error_component",
+        "projects.api.openapi_errors.add_error_components",
         "projects.api.schema.add_created_links",
     ],
     # Names of enums that requests and responses share, or whose names collide.

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, NotRequired, TypedDict
+from typing import Annotated, Any, ClassVar, Literal, NotRequired, TypedDict
 
 from django.http import HttpRequest, HttpResponseBase, JsonResponse
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -14,17 +14,22 @@ from conversations.evaluation.dry_run import DryRun, DryRunCall, DryRunVerdict, 
 from conversations.models import Channel
 from llm.errors import LlmError
 from projects.api.async_views import Continued, continues
-from projects.api.serializers import StrictSerializer, TextField
+from projects.api.serializers import DocumentField, StrictSerializer, TextField
 from projects.api.views import ProjectView
 from projects.common.api_error import ApiError
 from projects.common.middleware import request_id_of
 from projects.models.key import Scope
 from tools.engine.definition import ActionType
-from tools.engine.payloads import VerdictPayload
+from tools.engine.payloads import ToolRegistration, VerdictPayload
 from tools.engine.preview import Preview
 from tools.engine.try_tools import read_drafts
 
 MAX_ANSWER = 8_000
+
+
+class LinePayload(TypedDict):
+    role: Annotated[str, Literal["customer", "agent", "operator"]]
+    content: str
 
 
 class EvaluateInput(StrictSerializer):
@@ -33,9 +38,9 @@ class EvaluateInput(StrictSerializer):
     """
 
     answer = TextField(longest=MAX_ANSWER, required=False)
-    conversation = serializers.JSONField(required=False)
+    conversation = DocumentField(hint=str | list[LinePayload], required=False)
     channel = serializers.ChoiceField(choices=Channel.choices, required=False)
-    tools = serializers.JSONField(required=False)
+    tools = DocumentField(hint=ToolRegistration, required=False)
     preview = serializers.BooleanField(default=False)
 
 
@@ -71,10 +76,13 @@ class EvaluationPayload(TypedDict):
     calls: NotRequired[list[TriedCallPayload]]
 
 
+ANSWERS = {200: EvaluationPayload, 502: OpenApiResponse(description="The model failed.")}
+
+
 class Evaluate(ProjectView):
     scopes: ClassVar = {"POST": Scope.CONFIGURE}
 
-    @extend_schema(operation_id="tools_evaluate", request=EvaluateInput, responses=EvaluationPayload)
+    @extend_schema(operation_id="tools_evaluate", request=EvaluateInput, responses=ANSWERS)
     def post(self, request: Request) -> Response:
         """Evaluates the project's tools on an agent's answer, or on the last answer of a conversation. Nothing is
         executed.

@@ -10,7 +10,7 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from conversations.api.serializers import EventInput, OpenStream
+from conversations.api.serializers import STREAM_EVENT, EventInput, OpenStream
 from conversations.api.views import ConversationView
 from conversations.common.payloads import EventPayload, SentEventPayload
 from conversations.common.turn_detail import turn_summary
@@ -27,12 +27,12 @@ from projects.api.typed_responses import Accepted, Page, TypedResponse
 class Events(ConversationView):
     queries: ClassVar = {
         "GET": (
-            OpenApiParameter("after", OpenApiTypes.INT, description="like `Last-Event-ID`, which takes precedence"),
+            OpenApiParameter("after", OpenApiTypes.STR, description="like `Last-Event-ID`, which takes precedence"),
         )
     }
     plans_once = frozenset({"GET"})
 
-    @extend_schema(operation_id="events_stream", responses={(200, "text/event-stream"): OpenApiTypes.STR})
+    @extend_schema(operation_id="events_stream", responses={(200, "text/event-stream"): STREAM_EVENT})
     def get(self, request: Request, conversation_id: UUID) -> Response:
         """Streams the conversation's events as server-sent events. Reconnect with `Last-Event-ID` to resume."""
         conversation = self.bare_conversation(conversation_id)

@@ -23,7 +23,7 @@ from conversations.voice.deduplication import CallAnswer
 from conversations.voice.tool_calls import LiveCall, handle_tool_call
 from projects.api.async_views import Continued, continues
 from projects.api.serializers import StrictSerializer, TextField
-from projects.common.api_error import ApiError
+from projects.common.api_error import Unprocessable
 from projects.models.key import Scope
 from tools.engine.function_calling.contexts import ContextRefused, read_context
 from tools.engine.function_calling.offer import Offer, collect_agent_tools
@@ -111,7 +111,7 @@ class LiveCalls(ConversationView):
                 channel=conversation.channel,
             )
         except ContextRefused as refusal:
-            raise ApiError("invalid_context", str(refusal), field="context") from None
+            raise Unprocessable("invalid_context", str(refusal), field="context") from None
         return Continued(
             LiveCall(
                 organization_id=cast(UUID, conversation.organization_id),

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 from uuid import UUID
 
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework.request import Request
 
 from conversations.api.serializers import MessageInput
@@ -57,7 +56,6 @@ class OperatorMessages(OperatorView):
         operation_id="operator_messages_create",
         request=MessageInput,
         responses=CONFLICT,
-        parameters=[OpenApiParameter("Idempotency-Key", OpenApiTypes.STR, OpenApiParameter.HEADER)],
     )
     @idempotent
     def post(self, request: Request, conversation_id: UUID) -> Created[MessagePayload]:

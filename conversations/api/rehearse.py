@@ -26,10 +26,11 @@ from conversations.evaluation.replay import (
     rehearse,
 )
 from projects.api.async_views import Continued, continues
-from projects.api.serializers import StrictSerializer
+from projects.api.serializers import DocumentField, StrictSerializer
 from projects.api.views import ProjectView
 from projects.common.presenters import Id, Stamp, stamp
 from projects.models.key import Scope
+from tools.engine.payloads import ToolRegistration
 from tools.engine.try_tools import read_drafts
 
 LINES = "application/x-ndjson"
@@ -37,7 +38,7 @@ STREAM_HEADERS = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
 
 
 class RehearseInput(StrictSerializer):
-    tools = serializers.JSONField()
+    tools = DocumentField(hint=ToolRegistration)
     turns = serializers.IntegerField(min_value=1, max_value=MAX_TURNS, default=20)
 
 

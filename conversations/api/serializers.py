@@ -12,15 +12,11 @@ from rest_framework import serializers
 from conversations.common.payloads import MessagePayload
 from conversations.live.stream import StreamCursor
 from conversations.models import Channel
-from conversations.models.persona import PersonaField
 from projects.api.authentication import Caller
 from projects.api.serializers import StrictSerializer, TextField
 from projects.common.api_error import ApiError
-from projects.common.characters import has_control_characters
 
 MAX_METADATA_KEYS = MAX_ATTRIBUTES = 50
-LONGEST_KEY = PersonaField._meta.get_field("key").max_length or 0
-WRONG_KEY = "has the invalid key {key}. Use 1 to {longest} printable characters without surrounding spaces."
 OWN = ("name", "phone", "email")
 PHONE = (
     "A phone number with country code, such as +39 312 345 6789. Without one, the project's region applies."
@@ -28,21 +24,22 @@ PHONE = (
 )
 
 
-class LineField(serializers.CharField):
-    """A single line of text about a customer, without characters that could break prompts or pages."""
-
-    default_error_messages = {"controls": "contains control characters. Send a single line without them."}
-
-    def to_internal_value(self, data: Any) -> str:
-        text = super().to_internal_value(data)
-        if has_control_characters(text):
-            self.fail("controls")
-        return text
+# Each event of a stream, as clients of `text/event-stream` read it.
+STREAM_EVENT = {
+    "type": "object",
+    "required": ["data"],
+    "properties": {
+        "event": {"type": "string", "description": "Its type, such as `message` or `token`."},
+        "data": {"type": "string", "description": "A JSON object, as text."},
+        "id": {"type": "string", "description": "For `Last-Event-ID`. Tokens have none."},
+        "retry": {"type": "integer"},
+    },
+}
 
 
 class PersonaInput(StrictSerializer):
     external_id = serializers.CharField(max_length=200)
-    name = LineField(max_length=80, required=False)
+    name = serializers.CharField(max_length=80, required=False)
     phone = serializers.CharField(max_length=40, required=False, help_text=PHONE)
     email = serializers.EmailField(required=False)
 
@@ -74,20 +71,15 @@ class EventInput(StrictSerializer):
 
 
 class PersonaPatch(StrictSerializer):
-    name = LineField(max_length=80, required=False)
+    name = serializers.CharField(max_length=80, required=False)
     phone = serializers.CharField(max_length=40, required=False, help_text=PHONE)
     email = serializers.EmailField(required=False)
-    attributes = serializers.DictField(child=LineField(max_length=500), required=False)
+    attributes = serializers.DictField(child=serializers.CharField(max_length=500), required=False)
 
     def validate_attributes(self, value: dict[str, str]) -> dict[str, str]:
         """Attributes that have a field of their own follow that field's rules."""
         if len(value) > MAX_ATTRIBUTES:
             raise serializers.ValidationError(f"has {len(value)} keys; the limit is {MAX_ATTRIBUTES}.")
-        for key in value:
-            if not 1 <= len(key) <= LONGEST_KEY or not key.isprintable() or key != key.strip():
-                raise serializers.ValidationError(
-                    WRONG_KEY.format(key=ascii(key[: 2 * LONGEST_KEY]), longest=LONGEST_KEY)
-                )
         own = PersonaPatch(data={name: value[name] for name in OWN if name in value})
         own.is_valid(raise_exception=True)
         return value

@@ -6,13 +6,13 @@ from typing import Any, ClassVar
 from uuid import UUID
 
 from django.http import Http404
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conversations.api.known import known_fields
 from conversations.api.serializers import (
+    STREAM_EVENT,
     ConversationInput,
     MessageInput,
     PersonaPatch,
@@ -142,7 +142,7 @@ class Messages(ConversationView):
     @extend_schema(
         operation_id="messages_create",
         request=MessageInput,
-        responses={(200, "text/event-stream"): OpenApiTypes.STR},
+        responses={(200, "text/event-stream"): STREAM_EVENT},
     )
     @idempotent
     def post(self, request: Request, conversation_id: UUID) -> Accepted[PostedPayload] | TypedResponse[RepliedPayload]:

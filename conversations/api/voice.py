@@ -5,18 +5,19 @@ For voice bridges, which connect a phone line or browser to a provider's realtim
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, TypedDict
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import serializers
-from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conversations.api.live import stream_of
+from conversations.api.serializers import STREAM_EVENT
 from conversations.api.views import ConversationView
 from conversations.common.payloads import TurnSummaryPayload
 from conversations.common.turn_detail import turn_summary
@@ -27,11 +28,16 @@ from projects.api.async_views import Continued, continues
 from projects.api.authentication import Caller
 from projects.api.serializers import StrictSerializer, TextField
 from projects.api.typed_responses import Accepted
+from projects.common.api_error import Unprocessable
 from projects.models.key import Scope
 
 MAX_TEXT = 8_000
 MAX_REPORTS = 100
-WITH_TEXT = (ReportType.CALLER_SAID, ReportType.AGENT_SAID)
+# Fields that reports of some types only have.
+BY_TYPE = (
+    ("text", (ReportType.CALLER_SAID, ReportType.AGENT_SAID), "the transcript"),
+    ("seq", (ReportType.UPDATE_APPLIED,), "the update's number"),
+)
 
 
 class ReportInput(StrictSerializer):
@@ -45,18 +51,6 @@ class ReportInput(StrictSerializer):
     type = serializers.ChoiceField(choices=ReportType.choices)
     text = TextField(longest=MAX_TEXT, required=False)
     seq = serializers.IntegerField(min_value=1, max_value=2_000_000_000, required=False)
-
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        self._check(attrs, "text", belongs=attrs["type"] in WITH_TEXT, what="the transcript")
-        self._check(attrs, "seq", belongs=attrs["type"] == ReportType.UPDATE_APPLIED, what="the update's number")
-        return attrs
-
-    @staticmethod
-    def _check(attrs: dict[str, Any], name: str, *, belongs: bool, what: str) -> None:
-        if belongs and name not in attrs:
-            raise ValidationError({name: f"is required with {attrs['type']}: {what}."})
-        if not belongs and name in attrs:
-            raise ValidationError({name: f"is not allowed with {attrs['type']}."})
 
 
 class ReportsInput(StrictSerializer):
@@ -84,20 +78,41 @@ class SessionReports(ConversationView):
         """
         self.bare_conversation(conversation_id)
         data = self.valid(ReportsInput)
+        _check_reports(data["reports"])
         reports = [Report(**{**report, "type": ReportType(report["type"])}) for report in data["reports"]]
         accepted = process_reports(conversation_id, reports, project_id=self.project.pk)
         return Accepted({"repeated": accepted.repeated, "turns": [turn_summary(turn) for turn in accepted.turns]})
+
+
+def _check_reports(reports: Sequence[Mapping[str, Any]]) -> None:
+    """Raise Unprocessable for the first report whose `text` or `seq` doesn't go with its type."""
+    for index, report in enumerate(reports):
+        kind = report["type"]
+        for name, kinds, what in BY_TYPE:
+            if kind in kinds and name not in report:
+                message = f"is required with {kind}: {what}."
+            elif kind not in kinds and name in report:
+                message = f"is not allowed with {kind}."
+            else:
+                continue
+            raise Unprocessable("invalid", f"reports.{index}.{name} {message}", field=f"reports.{index}.{name}")
 
 
 class SessionUpdates(ConversationView):
     scopes: ClassVar = {"GET": Scope.READ}
     queries: ClassVar = {
         "GET": (
-            OpenApiParameter("after", OpenApiTypes.INT, description="like `Last-Event-ID`, which takes precedence"),
+            OpenApiParameter("after", OpenApiTypes.STR, description="like `Last-Event-ID`, which takes precedence"),
         )
     }
 
-    @extend_schema(operation_id="session_updates", responses={(200, "text/event-stream"): OpenApiTypes.STR})
+    @extend_schema(
+        operation_id="session_updates",
+        responses={
+            (200, "text/event-stream"): STREAM_EVENT,
+            409: OpenApiResponse(description="The conversation is no call."),
+        },
+    )
     def get(self, request: Request, conversation_id: UUID) -> Response:
         """Streams updates for the voice's model while it speaks, as server-sent events. Reconnect with `Last-Event-ID`
         to resume.

@@ -9,7 +9,7 @@ from uuid import UUID
 from conversations.common.consents import OPT_IN, WITHDRAWN
 from conversations.models import Conversation, Persona
 from conversations.models.persona import Strength
-from projects.common.api_error import ApiError
+from projects.common.api_error import Unprocessable
 from projects.models import Project
 from tenancy.prepared_queries import PreparedValues
 from tools.engine.execution.handler import Consent, Contact
@@ -60,16 +60,18 @@ def find_customer(project: Project, *, conversation_id: UUID | None, persona_id:
     customer.
     """
     if persona_id is not None and not Persona.objects.filter(project=project, pk=persona_id).exists():
-        raise ApiError("invalid_persona", "persona: the project has no such customer.", field="persona")
+        raise Unprocessable("invalid_persona", "persona: the project has no such customer.", field="persona")
     if conversation_id is None:
         return persona_id
     owner = (
         Conversation.objects.filter(project=project, pk=conversation_id).values_list("persona_id", flat=True).first()
     )
     if owner is None:
-        raise ApiError(
+        raise Unprocessable(
             "invalid_conversation", "conversation: the project has no such conversation.", field="conversation"
         )
     if persona_id not in (None, owner):
-        raise ApiError("invalid_persona", "persona: the conversation belongs to another customer.", field="persona")
+        raise Unprocessable(
+            "invalid_persona", "persona: the conversation belongs to another customer.", field="persona"
+        )
     return owner

@@ -14,7 +14,7 @@ from conversations.context.relayed import relayed_words
 from conversations.context.summaries import summary_before
 from conversations.context.transcript import as_line, read_transcript
 from conversations.models import Conversation, Turn, TurnStatus
-from projects.common.api_error import ApiError
+from projects.common.api_error import Unprocessable
 from projects.models import Project
 from tools.engine.skills.detect import Exchange, TranscriptLine
 from tools.models import Effect
@@ -57,7 +57,7 @@ def latest_turn(project: Project, conversation_id: UUID) -> Turn:
         raise Http404
     turn = replied_turns(project).filter(conversation_id=conversation_id).order_by("-seq").first()
     if turn is None:
-        raise ApiError("no_reply", "The agent has not replied in this conversation yet.", field="conversation")
+        raise Unprocessable("no_reply", "The agent has not replied in this conversation yet.", field="conversation")
     return turn
 
 
@@ -77,7 +77,7 @@ def written_exchange(lines: Iterable[TranscriptLine], *, answer: str = "", summa
     while spoken and spoken[-1].role != "agent":
         spoken.pop()
     if not spoken:
-        raise ApiError("no_reply", "The conversation has no message from the agent.", field="conversation")
+        raise Unprocessable("no_reply", "The conversation has no message from the agent.", field="conversation")
     return Exchange(answer=spoken[-1].content, lines=spoken, summary=summary)
 
 
@@ -116,4 +116,4 @@ def _line(line: Any) -> TranscriptLine:
 
 
 def _refuse(problem: str) -> None:
-    raise ApiError("invalid", f"conversation {problem}.", field="conversation")
+    raise Unprocessable("invalid", f"conversation {problem}.", field="conversation")

@@ -24,7 +24,7 @@ from llm.client import Client
 from llm.types import CallRecord, ModelSpec
 from projects.agents.model_choice import model_for
 from projects.agents.request_client import with_model_client
-from projects.common.api_error import ApiError
+from projects.common.api_error import Unprocessable
 from projects.models import AgentVersion, Project
 from projects.models.agent_config import AgentConfig
 from tenancy.ids import uuid7
@@ -99,7 +99,7 @@ def load_dry_run(
     transaction.
     """
     if conversation is None and not answer:
-        raise ApiError("required", "Send an answer or a conversation.", field="answer")
+        raise Unprocessable("required", "Send an answer or a conversation.", field="answer")
     turn = latest_turn(project, conversation_id) if (conversation_id := _as_id(conversation)) else None
     exchange = _exchange(turn, answer=answer, conversation=conversation)
     used_channel = channel or (turn.conversation.channel if turn else Channel.CHAT)
@@ -187,7 +187,7 @@ def _is_called_only(tool: CompiledTool) -> bool:
 
 def _exchange(turn: Turn | None, *, answer: str, conversation: Any) -> Exchange:
     if turn is None:
-        return written_exchange(read_lines(conversation or []), answer=answer)
+        return written_exchange(read_lines([] if conversation is None else conversation), answer=answer)
     read = exchange_after(turn)
     return written_exchange(read.lines, answer=answer, summary=read.summary) if answer else read
 

@@ -14,7 +14,7 @@ from conversations.models.event import URGENT, EventType
 from conversations.turns.services import post_message
 from jobs.enqueue import enqueue
 from projects.api.serializers import is_empty
-from projects.common.api_error import ApiError
+from projects.common.api_error import ApiError, Unprocessable
 from tools.engine.events.posted import plan_posted_event
 from tools.engine.events.subscribers import named_events
 from tools.engine.ledger import job_for
@@ -64,7 +64,9 @@ def _message(payload: Mapping[str, Any]) -> str:
     """The text of a customer's message. Raises ApiError."""
     text = payload.get("text")
     if not isinstance(text, str) or is_empty(text) or len(text) > LONGEST_MESSAGE:
-        raise ApiError("invalid", f"text must be text of at most {LONGEST_MESSAGE:,} characters.", field="payload.text")
+        raise Unprocessable(
+            "invalid", f"text must be text of at most {LONGEST_MESSAGE:,} characters.", field="payload.text"
+        )
     return text
 
 

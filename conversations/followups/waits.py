@@ -22,7 +22,7 @@ from conversations.models.event import URGENT, EventType, UrgentSource
 from jobs.enqueue import JobRequest, enqueue, supersede
 from jobs.failpoints import failpoint
 from jobs.sweep import sweep_tenants
-from projects.common.api_error import ApiError
+from projects.common.api_error import Unprocessable
 from tenancy.prepared_queries import PreparedQuery
 from tools.engine.validation.options import MAX_MESSAGE_LENGTH
 
@@ -151,7 +151,7 @@ def _reason(payload: Mapping[str, Any]) -> str:
 def _seconds(value: Any) -> float:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if not is_number or not 0 < value <= MAX_SECONDS:
-        raise ApiError(
+        raise Unprocessable(
             "invalid", f"seconds must be a number above 0 and up to {MAX_SECONDS:.0f}.", field="payload.seconds"
         )
     return float(value)
@@ -159,7 +159,7 @@ def _seconds(value: Any) -> float:
 
 def _text(text: Any) -> str:
     if not isinstance(text, str) or len(text) > MAX_MESSAGE_LENGTH:
-        raise ApiError(
+        raise Unprocessable(
             "invalid",
             f"text must be a string of at most {MAX_MESSAGE_LENGTH:,} characters.",
             field="payload.text",

@@ -52,6 +52,8 @@ class AcceptedReports:
 
 
 class NoVoice(ApiError):
+    status = 409
+
     def __init__(self, channel: str) -> None:
         super().__init__(
             "no_voice", f"Voice reports need a phone or webcall conversation; this one's channel is {channel}."
@@ -59,6 +61,8 @@ class NoVoice(ApiError):
 
 
 class NoUpdate(ApiError):
+    status = 422
+
     def __init__(self, seq: int) -> None:
         super().__init__(
             "invalid",

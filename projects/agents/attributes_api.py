@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Annotated, Any, ClassVar, TypedDict
 
 from django.http import Http404
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from projects.agents.attribute_changes import KEY, KEY_RULE
+from projects.api.openapi_types import pattern_schema
 from projects.api.serializers import StrictSerializer
 from projects.api.typed_responses import Page, TypedResponse
 from projects.api.views import ProjectView
@@ -18,6 +19,8 @@ from projects.common.api_error import ApiError
 from projects.models.attribute import AttributeType
 from projects.models.key import Scope
 from projects.records.attributes import Origin, Resolved, every_attribute, set_attribute, unset_attribute
+
+KEYED = OpenApiParameter("key", pattern_schema(KEY), OpenApiParameter.PATH)
 
 
 class AttributeInput(StrictSerializer):
@@ -46,7 +49,7 @@ class AttributeDetail(ProjectView):
             raise Http404
         return TypedResponse(attribute_payload(found))
 
-    @extend_schema(operation_id="attributes_write", request=AttributeInput)
+    @extend_schema(operation_id="attributes_write", request=AttributeInput, parameters=[KEYED])
     def put(self, request: Request, key: str) -> TypedResponse[AttributePayload]:
         """Set the project's own value."""
         data = self.valid(AttributeInput)

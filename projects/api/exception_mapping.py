@@ -23,7 +23,7 @@ from rest_framework import exceptions as drf
 from rest_framework.exceptions import ErrorDetail
 from rest_framework.settings import api_settings
 
-from projects.common.api_error import NOTHING_HERE, ApiError
+from projects.common.api_error import NOTHING_HERE, ApiError, Unprocessable
 from projects.records.attributes import WrongValue
 
 FORBIDDEN = "You don't have permission to do this."
@@ -108,7 +108,7 @@ def _forbidden(error: Any) -> ApiError:
 
 
 def _wrong_value(error: WrongValue) -> ApiError:
-    return ApiError("invalid_value", str(error), field="value")
+    return Unprocessable("invalid_value", str(error), field="value")
 
 
 def _invalid(error: ValidationError) -> ApiError:

@@ -2,7 +2,7 @@
 
 Named components are made from a TypedDict (without its suffix `Payload`), a `Page` of one, an enum and a pydantic
 model. `Annotated[str, …]` narrows a string by a format, an enum or a Literal, and `Annotated[dict[str, Any], Model]` an
-object. A string in the annotation becomes the description.
+object. A compiled pattern is for the whole string. A string in the annotation becomes the description.
 """
 
 from __future__ import annotations
@@ -68,16 +68,17 @@ class NamedComponent(OpenApiSerializerExtension):  # type: ignore[no-untyped-cal
             return dict(resolve_type_hint(self.target))  # type: ignore[no-untyped-call]
         if _is_class(self.target, BaseModel):
             return _model(self.target, auto_schema)
-        return _typed_dict(self.target, auto_schema)
+        said = _typed_dict(self.target, auto_schema)
+        return {**said, "additionalProperties": False} if direction == "request" else said
 
 
-def schema_of(hint: Any, auto_schema: Any) -> Document:
+def schema_of(hint: Any, auto_schema: Any, *, direction: str = "response") -> Document:
     """The schema of a type, as a reference if it is a named component. Raises TypeError for an unsupported type."""
     origin, arguments = get_origin(hint), get_args(hint)
     if origin is Annotated:
         return _annotated(hint, auto_schema)
     if NamedComponent._matches(hint):
-        return dict(auto_schema.resolve_serializer(hint, "response").ref)
+        return dict(auto_schema.resolve_serializer(hint, direction).ref)
     if origin in (Union, UnionType):
         return _union(arguments, auto_schema)
     if origin in (list, Sequence):
@@ -89,7 +90,14 @@ def schema_of(hint: Any, auto_schema: Any) -> Document:
     return _basic(hint)
 
 
+def pattern_schema(pattern: re.Pattern[str]) -> Document:
+    """The schema of a string that matches the pattern as a whole."""
+    return {"type": "string", "pattern": f"^(?:{pattern.pattern})$"}
+
+
 def _basic(hint: Any) -> Document:
+    if isinstance(hint, re.Pattern):
+        return pattern_schema(hint)
     if hint in (Any, object):
         return {}
     if hint in (str, int, float, bool, datetime, UUID) or isinstance(hint, OpenApiTypes):

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from base64 import urlsafe_b64decode, urlsafe_b64encode
-from datetime import datetime
+import re
+from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from django.conf import settings
-from django.core.exceptions import ValidationError
-from django.db.models import Field, Model, Q, QuerySet
-from drf_spectacular.types import OpenApiTypes
+from django.db.models import CharField, DateTimeField, Field, IntegerField, Model, Q, QuerySet, TextField
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework.pagination import BasePagination
 from rest_framework.request import Request
@@ -23,12 +21,23 @@ from projects.common.api_error import ApiError
 MAX_PAGE_SIZE = 200
 # Ids are ordered by time (uuid7).
 NEWEST_FIRST = "-id"
+# The last row's id and, unless the list is sorted by it, its column's value in hexadecimal digits. Any such text is a
+# position in any list, so that the document can say which cursors are valid.
+CURSOR = re.compile(r"^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:\.([0-9a-f]*))?$", re.ASCII)
+LONGEST_CURSOR = 4_000
+FIRST_MOMENT = datetime(1970, 1, 1, tzinfo=UTC)
+LAST_MOMENT = datetime(9999, 12, 30, tzinfo=UTC)
+MAX_INTEGER = 2**31 - 1
 # Query parameters of every list.
 PAGED = (
     OpenApiParameter(
         "limit", {"type": "integer", "minimum": 1, "maximum": MAX_PAGE_SIZE}, description="Rows per page."
     ),
-    OpenApiParameter("cursor", OpenApiTypes.STR, description="From `next`."),
+    OpenApiParameter(
+        "cursor",
+        {"type": "string", "maxLength": LONGEST_CURSOR, "pattern": CURSOR.pattern},
+        description="From `next`.",
+    ),
 )
 
 M = TypeVar("M", bound=Model)
@@ -58,6 +67,12 @@ class Pages(BasePagination):
         return TypedResponse({"results": data, "next": self._next})
 
 
+def check_page(request: Request) -> None:
+    """Check `limit` and `cursor` for a list that is always one page. Raises ApiError."""
+    _limit(request)
+    _given_cursor(request)
+
+
 def _limit(request: Request) -> int:
     requested = request.query_params.get("limit")
     if requested is None:
@@ -70,25 +85,52 @@ def _limit(request: Request) -> int:
 
 
 def _after_cursor(queryset: QuerySet[M], request: Request, *, ordering: str) -> QuerySet[M]:
-    cursor = request.query_params.get("cursor")
-    if cursor is None:
+    given = _given_cursor(request)
+    if given is None:
         return queryset
-    column, comparison = ordering.lstrip("-"), "lt" if ordering.startswith("-") else "gt"
-    try:
-        last_id, _, text = urlsafe_b64decode(cursor).decode().partition(" ")
-        value = _field(queryset.model, column).to_python(text)
-        tie = Q(**{column: value, f"id__{comparison}": _field(queryset.model, "id").to_python(last_id)})
-    except (ValueError, ValidationError) as error:
-        raise ApiError(
-            "invalid_cursor", "cursor is not valid. Use the one from next, or leave it out.", field="cursor"
-        ) from error
+    comparison = "lt" if ordering.startswith("-") else "gt"
+    column = ordering.lstrip("-")
+    if column == "id":
+        return queryset.filter(**{f"id__{comparison}": given[1]})
+    value = _value_of(given[2] or "", field=_field(queryset.model, column))
+    tie = Q(**{column: value, f"id__{comparison}": given[1]})
     return queryset.filter(Q(**{f"{column}__{comparison}": value}) | tie)
 
 
+def _given_cursor(request: Request) -> re.Match[str] | None:
+    cursor = request.query_params.get("cursor")
+    if cursor is None:
+        return None
+    found = CURSOR.fullmatch(cursor) if len(cursor) <= LONGEST_CURSOR else None
+    if found is None:
+        message = "cursor is not valid. Use the one from next, or leave it out."
+        raise ApiError("invalid_cursor", message, field="cursor")
+    return found
+
+
+def _digits_of(value: Any) -> str:
+    """A column's value as hexadecimal digits."""
+    if isinstance(value, datetime):
+        value = (value - FIRST_MOMENT) // timedelta(microseconds=1)
+    return format(max(0, value), "x") if isinstance(value, int) else str(value).encode().hex()
+
+
+def _value_of(digits: str, *, field: Field[Any, Any]) -> Any:
+    """The inverse of `_digits_of`, for any digits: numbers and times are capped, and text is cut to valid text."""
+    if isinstance(field, CharField | TextField):
+        return bytes.fromhex(digits[: len(digits) // 2 * 2]).decode(errors="ignore").replace("\0", "")
+    number = int(digits[-16:] or "0", 16)
+    if isinstance(field, DateTimeField):
+        most = (LAST_MOMENT - FIRST_MOMENT) // timedelta(microseconds=1)
+        return FIRST_MOMENT + timedelta(microseconds=min(number, most))
+    if isinstance(field, IntegerField):
+        return min(number, MAX_INTEGER)
+    raise TypeError(f"{field} can't be the ordering of a list.")
+
+
 def _next_url(request: Request, *, last: Model, ordering: str) -> str:
-    value = getattr(last, ordering.lstrip("-"))
-    text = value.isoformat() if isinstance(value, datetime) else str(value)
-    cursor = urlsafe_b64encode(f"{last.pk} {text}".encode()).decode()
+    column = ordering.lstrip("-")
+    cursor = str(last.pk) if column == "id" else f"{last.pk}.{_digits_of(getattr(last, column))}"
     return replace_query_param(_request_url(request), "cursor", cursor)
 
 

@@ -4,43 +4,32 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from copy import copy
 from typing import Any
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import force_instance
+from drf_spectacular.utils import OpenApiParameter, PolymorphicProxySerializer
 from rest_framework import serializers
 
-from projects.api.openapi_types import schema_of
-from projects.api.serializers import StrictSerializer, TextField
+from projects.api.openapi_errors import add_errors
+from projects.api.openapi_types import pattern_schema, schema_of
+from projects.api.serializers import VISIBLE, DocumentField, StrictSerializer, TextField
 from projects.api.typed_responses import response_types
 
-ERROR = {
-    "type": "object",
-    "required": ["error"],
-    "properties": {
-        "error": {
-            "type": "object",
-            "required": ["code", "message", "field", "request_id"],
-            "properties": {
-                "code": {"type": "string", "description": "Machine-readable code."},
-                "message": {"type": "string", "description": "Human-readable: what is wrong, and where."},
-                "field": {
-                    "type": "string",
-                    "nullable": True,
-                    "description": "Dotted path in the body, or the parameter's name.",
-                },
-                "request_id": {"type": "string", "description": "The same as in the header X-Request-ID."},
-            },
-        }
-    },
-}
 IDEMPOTENCY_KEY = {
     "name": "Idempotency-Key",
     "in": "header",
     "description": "1 to 255 visible ASCII characters. For a day, the same key and body return the stored response.",
     "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": r"^[\x21-\x7e]+$"},
 }
+# An empty schema would allow null.
+NOT_NULL = [
+    {"type": "object", "additionalProperties": {}},
+    {"type": "array", "items": {}},
+    *({"type": name} for name in ("string", "number", "boolean")),
+]
 # The response field used in the created object's URL, by path parameter; `id` for all others.
 ID_FIELDS = {"name": "name", "slug": "slug"}
 
@@ -48,7 +37,7 @@ ID_FIELDS = {"name": "name", "slug": "slug"}
 class Schema(AutoSchema):
     """AutoSchema that reads response types from a handler's return annotation, beside `extend_schema`.
 
-    It adds the common error, the query parameters and the Idempotency-Key header where an operation takes one. Strict
+    It adds the errors, the query parameters and the Idempotency-Key header where an operation takes one. Strict
     serializers are marked as rejecting unknown fields.
     """
 
@@ -56,10 +45,8 @@ class Schema(AutoSchema):
         operation = super().get_operation(*args, **kwargs)
         if operation is None:
             return None
-        operation["responses"].setdefault("default", {"description": "The error."})
-        for status, answer in operation["responses"].items():
-            if not status.isdigit() or int(status) >= 400:
-                answer.setdefault("content", {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}})
+        needs_credentials = bool(self.view.get_authenticators())
+        add_errors(operation, method=self.method, needs_credentials=needs_credentials)
         if getattr(self._handler(), "is_idempotent", False):
             _add_parameter(operation, IDEMPOTENCY_KEY)
         return operation
@@ -80,6 +67,13 @@ class Schema(AutoSchema):
     def get_override_parameters(self) -> list[Any]:
         return [*super().get_override_parameters(), *self._queries()]
 
+    def _get_request_body(self, direction: Any = "request") -> Any:
+        body = super()._get_request_body(direction)  # type: ignore[no-untyped-call]
+        if body and isinstance(self.get_request_serializer(), PolymorphicProxySerializer):
+            # No field is required in every form, but a form is.
+            body["required"] = True
+        return body
+
     def _map_basic_serializer(self, serializer: Any, direction: Any) -> Any:
         kind = type(force_instance(serializer))  # type: ignore[no-untyped-call]
         said = super()._map_basic_serializer(serializer, direction)  # type: ignore[no-untyped-call]
@@ -91,24 +85,25 @@ class Schema(AutoSchema):
         return said
 
     def _map_serializer_field(self, field: Any, direction: Any, bypass_extensions: bool = False) -> Any:
+        if isinstance(field, DocumentField):
+            return schema_of(field.hint, self, direction="request")
         said = super()._map_serializer_field(field, direction, bypass_extensions)  # type: ignore[no-untyped-call]
+        if isinstance(field, serializers.JSONField) and not field.allow_null:
+            said["anyOf"] = NOT_NULL
         if isinstance(field, TextField):
             said["maxLength"] = field.longest
+            said |= pattern_schema(field.form) if field.form else {}
         if isinstance(field, serializers.CharField) and not field.allow_blank and said.get("type") == "string":
             said.setdefault("minLength", 1)
+            if "format" not in said and not isinstance(field, serializers.RegexField):
+                said.setdefault("pattern", VISIBLE)
         return said
 
     def _queries(self) -> Any:
-        return getattr(self.view, "queries", {}).get(self.method, ())
+        return [_with_empty(one) for one in getattr(self.view, "queries", {}).get(self.method, ())]
 
     def _handler(self) -> Any:
         return getattr(self.view, getattr(self.view, "action", None) or self.method.lower(), None)
-
-
-def add_error_component(result: dict[str, Any], **_: Any) -> dict[str, Any]:
-    """drf-spectacular hook: add one Error component that every operation refers to."""
-    result["components"].setdefault("schemas", {})["Error"] = ERROR
-    return result
 
 
 def add_created_links(result: dict[str, Any], **_: Any) -> dict[str, Any]:
@@ -129,6 +124,15 @@ def _links_below(path: str, paths: dict[str, Any]) -> Iterator[tuple[str, dict[s
             for operation in operations.values():
                 name = operation["operationId"]
                 yield name, {"operationId": name, "parameters": {found[1]: value}}
+
+
+def _with_empty(parameter: OpenApiParameter) -> OpenApiParameter:
+    """The parameter, with an empty value among its choices, which is ignored."""
+    if not parameter.enum:
+        return parameter
+    documented = copy(parameter)
+    documented.enum = [*parameter.enum, ""]
+    return documented
 
 
 def _add_parameter(operation: dict[str, Any], parameter: dict[str, Any]) -> None:

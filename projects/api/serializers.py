@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
@@ -15,6 +16,11 @@ from projects.records.attributes import type_name
 # Invisible characters that Unicode classifies as letters or symbols: fillers and the blank Braille pattern.
 INVISIBLE_LETTERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 INVISIBLE_CATEGORIES = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp"})
+# Text with at least one visible character, as a pattern for the OpenAPI document. Characters beyond U+FFFF count as visible.
+VISIBLE = (
+    r"[^\u0000-\u0020\u007f-\u00a0\u00ad\u0600-\u0605\u061c\u06dd\u070f\u0890-\u0891\u08e2\u115f-\u1160\u1680\u180e"
+    r"\u2000-\u200f\u2028-\u202f\u205f-\u2064\u2066-\u206f\u2800\u3000\u3164\ufeff\uffa0\ufff9-\ufffb]"
+)
 # Only the server sets these.
 FORBIDDEN = frozenset({"id", "organization", "project", "tenant"})
 # Replacements for DRF's type errors. They name the expected JSON type and mention no Python types.
@@ -130,7 +136,10 @@ def _suggestion(name: str, writable: list[str]) -> str:
 
 
 class TextField(serializers.CharField):
-    """Free text, stored exactly as sent. Rejects more than `longest` characters, and text without a visible character."""
+    """Free text, stored exactly as sent. Rejects more than `longest` characters, and text without a visible character.
+
+    `form` is the pattern that the OpenAPI document shows; the handler checks it.
+    """
 
     default_error_messages = {
         "not_text": "must be text, not {found}.",
@@ -138,8 +147,8 @@ class TextField(serializers.CharField):
         "empty": "is empty.",
     }
 
-    def __init__(self, *, longest: int, **kwargs: Any) -> None:
-        self.longest = longest
+    def __init__(self, *, longest: int, form: re.Pattern[str] | None = None, **kwargs: Any) -> None:
+        self.longest, self.form = longest, form
         super().__init__(trim_whitespace=False, **kwargs)
 
     def to_internal_value(self, data: Any) -> str:
@@ -150,6 +159,14 @@ class TextField(serializers.CharField):
         if not self.allow_blank and is_empty(data):
             self.fail("empty")
         return data
+
+
+class DocumentField(serializers.JSONField):
+    """A JSON document that the handler reads. `hint` is its type in the OpenAPI document."""
+
+    def __init__(self, *, hint: Any, **kwargs: Any) -> None:
+        self.hint = hint
+        super().__init__(**kwargs)
 
 
 def is_empty(text: str) -> bool:

@@ -43,6 +43,14 @@ class ApiError(Exception):
         }
 
 
+class Unprocessable(ApiError):
+    """The request matches the OpenAPI document, but its content is refused by a rule that the document can't express,
+    such as a reference to an object that doesn't exist.
+    """
+
+    status = 422
+
+
 class Conflict(ApiError):
     """The object's state doesn't allow this."""
 

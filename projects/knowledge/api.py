@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from projects.api.idempotency import idempotent
-from projects.api.pagination import PAGED
+from projects.api.pagination import PAGED, check_page
 from projects.api.serializers import StrictSerializer, TextField
 from projects.api.typed_responses import Created, Page, TypedResponse
 from projects.api.views import ProjectView
@@ -85,7 +85,11 @@ class Articles(KnowledgeView):
     scopes: ClassVar = {"GET": Scope.READ, "POST": Scope.CONFIGURE}
     queries: ClassVar = {
         "GET": (
-            OpenApiParameter("q", str, description="A question. Returns the articles that answer it, best first."),
+            OpenApiParameter(
+                "q",
+                {"type": "string", "maxLength": LONGEST_QUESTION},
+                description="A question. Returns the articles that answer it, best first.",
+            ),
             OpenApiParameter("published", bool, description="Only published articles (true) or only drafts (false)."),
             *PAGED,
         )
@@ -96,6 +100,7 @@ class Articles(KnowledgeView):
         """List articles by title, without their bodies. With `q`, search them and return passages."""
         state, question = self.asked_state(), request.query_params.get("q", "")
         if question.strip():
+            check_page(request)
             return TypedResponse({"results": self._found(question, state), "next": None})
         rows = Article.objects.filter(project=self.project)
         if state is not None:

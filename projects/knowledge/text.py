@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
 from projects.api.serializers import is_empty
-from projects.common.api_error import ApiError
+from projects.common.api_error import Unprocessable
 
 LONGEST_TITLE, LONGEST_EXCERPT, LONGEST_BODY = 200, 400, 50_000
 LAYOUT = "\n\t"
 
 
-class ArticleRefused(ApiError):
+class ArticleRefused(Unprocessable):
     """An invalid text; `errors` holds a sentence per field."""
 
     def __init__(self, errors: Mapping[str, str]) -> None:

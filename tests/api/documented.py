@@ -59,7 +59,9 @@ def differences(route: str, method: str, status: int, body: Any) -> list[str]:
     if operation is None:
         return []
     answers = operation["responses"]
-    answer = answers.get(str(status), answers["default"] if status >= 400 else None)
+    answer = answers.get(str(status))
+    if answer and "$ref" in answer:
+        answer = document()["components"]["responses"][answer["$ref"].rpartition("/")[2]]
     if answer is None:
         return [f"{method} {path} answered {status}, which isn't documented."]
     if "content" not in answer or body is None:

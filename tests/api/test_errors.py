@@ -30,8 +30,8 @@ def test_a_conflict_is_409_with_its_message(api: Client) -> None:
     assert (error["code"], error["message"]) == ("wrong_state", "The todo is running; wait until it ends.")
 
 
-def test_an_invalid_value_is_400(api: Client) -> None:
-    error = error_of(api.get("/api/v1/faults/wrong-value"), status=400)
+def test_an_invalid_value_is_422(api: Client) -> None:
+    error = error_of(api.get("/api/v1/faults/wrong-value"), status=422)
     assert error["message"] == "color must be True or False, not 'ture'."
 
 

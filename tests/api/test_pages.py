@@ -8,9 +8,12 @@ from uuid import UUID
 import pytest
 from django.test import Client
 
+from conversations.models import Message
+from projects.api import pagination
 from projects.models import Attribute
 from tests.api.conftest import error_of
 from tests.conftest import Tenant
+from tools.models import Booking
 
 pytestmark = pytest.mark.urls("tests.api.edge")
 
@@ -87,3 +90,21 @@ def test_a_limit_out_of_range_is_refused(api: Client, limit: str) -> None:
 )
 def test_a_foreign_cursor_is_refused(api: Client, cursor: str) -> None:
     assert error_of(api.get("/api/v1/rows", {"cursor": cursor}), status=400)["code"] == "invalid_cursor"
+
+
+@pytest.mark.parametrize("value", ["", ".", ".0", ".abc", ".ff", ".00", "." + "f" * 3_900])
+@pytest.mark.parametrize("address", ["rows", "rows-by-key"])
+def test_any_cursor_that_fits_the_document_is_a_position(
+    api: Client, five: list[str], address: str, value: str
+) -> None:
+    """Also one that no list has made."""
+    cursor = f"01a20672-d976-7c88-8c7c-9cda136e1a5a{value}"
+    assert api.get(f"/api/v1/{address}", {"cursor": cursor}).status_code == 200
+
+
+@pytest.mark.parametrize("ordering", ["seq", "starts_at"])
+@pytest.mark.parametrize("digits", ["", "0", "f" * 16, "f" * 3_900])
+def test_any_digits_are_a_number_or_a_time(ordering: str, digits: str) -> None:
+    model = {"seq": Message, "starts_at": Booking}[ordering]
+    value = pagination._value_of(digits, field=pagination._field(model, ordering))
+    assert pagination._value_of(pagination._digits_of(value), field=pagination._field(model, ordering)) == value

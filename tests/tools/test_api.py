@@ -83,7 +83,7 @@ def test_a_refusal_names_the_path_and_the_correction(api: Client) -> None:
 
 
 def test_paths_of_a_put_are_relative_to_the_definition(api: Client) -> None:
-    error = error_of(send(api, "put", ONE, event(conditions={})), status=400)
+    error = error_of(send(api, "put", ONE, event(conditions={})), status=422)
     assert (error["field"], error["message"]) == ("conditions", "A tool needs at least one condition.")
 
 
@@ -104,9 +104,20 @@ def test_a_duplicate_key_is_refused(api: Client) -> None:
     assert error_of(send(api, "put", ONE, text), status=400)["message"] == "Key 'description' appears twice."
 
 
-@pytest.mark.parametrize("name", ["Send_SMS_tool", "send quote", "x" * 200, "__proto__"])
-def test_an_invalid_name_is_refused(api: Client, name: str) -> None:
-    assert error_of(send(api, "put", f"{TOOLS}/{name}", event()), status=400)["field"] == "name"
+@pytest.mark.parametrize(
+    ("name", "status"),
+    [("Send_SMS_tool", 422), ("urgent_message", 422), ("send quote", 400), ("x" * 200, 400), ("__proto__", 400)],
+)
+def test_an_invalid_name_is_refused(api: Client, name: str, status: int) -> None:
+    assert error_of(send(api, "put", f"{TOOLS}/{name}", event()), status=status)["field"] == "name"
+
+
+def test_an_invalid_key_of_a_registration_is_422(api: Client) -> None:
+    """OpenAPI doesn't describe keys."""
+    assert (
+        error_of(send(api, "post", TOOLS, {"tools": {"send quote": event()}}), status=422)["field"]
+        == "tools.send quote"
+    )
 
 
 @pytest.mark.parametrize("body", [{}, {"name": 7, **event()}, {"tools": []}, {"tools": {"a": 1}}, {"a": {}, "b": {}}])
@@ -165,7 +176,7 @@ def test_secrets_have_their_own_endpoints(api: Client) -> None:
     assert rotated.json()["signing_secret"].startswith("whsec_")
     named = send(api, "patch", f"{ONE}/secret-headers", {"headers": {"Authorization": "Bearer x"}})
     assert named.json() == {"secret_headers": ["Authorization"]}
-    assert error_of(send(api, "patch", f"{ONE}/secret-headers", {"headers": {"Host": "x"}}), status=400)["field"] == (
+    assert error_of(send(api, "patch", f"{ONE}/secret-headers", {"headers": {"Host": "x"}}), status=422)["field"] == (
         "headers.Host"
     )
 
@@ -199,7 +210,7 @@ def test_writing_the_attribute_replaces_all_tools(api: Client) -> None:
 def test_the_attribute_is_all_or_nothing(api: Client) -> None:
     send(api, "post", TOOLS, registration())
     value = {"tools": {"good_tool": event(), "bad_tool": event(conditions={})}}
-    error = error_of(send(api, "put", ATTRIBUTE, {"value": value}), status=400)
+    error = error_of(send(api, "put", ATTRIBUTE, {"value": value}), status=422)
     assert error["field"] == "tools.bad_tool.conditions"
     assert [tool["name"] for tool in api.get(TOOLS).json()["results"]] == [NAME]
 

@@ -119,7 +119,7 @@ def test_a_draft_is_evaluated_as_if_it_were_saved(api: Client) -> None:
 
 
 def test_an_invalid_draft_is_refused(api: Client) -> None:
-    error = error_of(evaluate(api, answer="x", tools={"tools": {"bad_tool": event(conditions={})}}), status=400)
+    error = error_of(evaluate(api, answer="x", tools={"tools": {"bad_tool": event(conditions={})}}), status=422)
     assert error["field"] == "tools.bad_tool.conditions"
 
 
@@ -165,22 +165,23 @@ def test_another_tenants_conversation_is_not_found(api: Client, stranger: Tenant
 
 
 @pytest.mark.parametrize(
-    ("body", "field"),
+    ("body", "field", "status"),
     [
-        ({}, "answer"),
-        ({"answer": "x" * 8_001}, "answer"),
-        ({"answer": ""}, "answer"),
-        ({"conversation": 7}, "conversation"),
-        ({"conversation": []}, "conversation"),
-        ({"conversation": [{"role": "pope", "content": "x"}]}, "conversation"),
-        ({"conversation": "customer: hello"}, "conversation"),
-        ({"answer": "x", "channel": "fax"}, "channel"),
-        ({"answer": "x", "tools": 7}, "tools"),
-        ({"answer": "x", "tennant": 7}, "tennant"),
+        ({}, "answer", 422),
+        ({"answer": "x" * 8_001}, "answer", 400),
+        ({"answer": ""}, "answer", 400),
+        ({"conversation": 7}, "conversation", 422),
+        ({"answer": "x", "conversation": {}}, "conversation", 422),
+        ({"conversation": []}, "conversation", 422),
+        ({"conversation": [{"role": "pope", "content": "x"}]}, "conversation", 422),
+        ({"conversation": "customer: hello"}, "conversation", 422),
+        ({"answer": "x", "channel": "fax"}, "channel", 400),
+        ({"answer": "x", "tools": 7}, "tools", 400),
+        ({"answer": "x", "tennant": 7}, "tennant", 400),
     ],
 )
-def test_an_invalid_body_is_refused(api: Client, body: Any, field: str) -> None:
-    assert error_of(evaluate(api, **body), status=400)["field"] == field
+def test_an_invalid_body_is_refused(api: Client, body: Any, field: str, status: int) -> None:
+    assert error_of(evaluate(api, **body), status=status)["field"] == field
 
 
 def test_an_unavailable_model_is_reported_and_its_call_stored(

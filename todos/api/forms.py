@@ -9,8 +9,9 @@ from rest_framework import serializers
 from projects.api.serializers import StrictSerializer, TextField
 from projects.models import Role
 from todos.approvals import standing_rules
+from todos.approvals.approve import MOST_AT_ONCE
 from todos.content import types
-from todos.content.plans import LONGEST_DESCRIPTION
+from todos.content.plans import LONGEST_DESCRIPTION, MOST_RECIPIENTS
 from todos.models import SecondApprover
 
 VERSION: dict[str, Any] = {"min_value": 1, "max_value": 2**31 - 1, "required": False}
@@ -26,7 +27,8 @@ class TypeInput(StrictSerializer):
     tools = serializers.ListField(child=serializers.CharField(max_length=120), max_length=50, required=False)
     model = serializers.CharField(max_length=120, required=False, allow_blank=True)
     recipients = serializers.ListField(
-        child=serializers.CharField(max_length=254),
+        child=serializers.EmailField(max_length=254),
+        max_length=MOST_RECIPIENTS,
         required=False,
         help_text="Addresses that `send_email` may write to in todos of this type that have no recipients of their own.",
     )
@@ -49,7 +51,9 @@ class Plan(StrictSerializer):
     type = serializers.CharField(max_length=120, required=False, allow_null=True)
     tool = serializers.CharField(max_length=120, required=False, allow_null=True)
     arguments = serializers.DictField(required=False, allow_null=True)
-    recipients = serializers.ListField(child=serializers.CharField(max_length=254), required=False)
+    recipients = serializers.ListField(
+        child=serializers.EmailField(max_length=254), max_length=MOST_RECIPIENTS, required=False
+    )
     persona = serializers.UUIDField(required=False, allow_null=True)
 
 
@@ -107,7 +111,7 @@ class ChoiceInput(StrictSerializer):
 
 
 class ChoicesInput(StrictSerializer):
-    todos = ChoiceInput(many=True)
+    todos = serializers.ListField(child=ChoiceInput(), max_length=MOST_AT_ONCE)
     confirmed = serializers.BooleanField(required=False, default=False)
 
 

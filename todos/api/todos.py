@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from uuid import UUID
 
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework.request import Request
 
 from projects.api.idempotency import idempotent
@@ -35,7 +35,7 @@ class Todos(TodoView):
         )
     }
 
-    @extend_schema(operation_id="todos_list")
+    @extend_schema(operation_id="todos_list", responses={422: OpenApiResponse(description="There is no such type.")})
     def get(self, request: Request) -> TypedResponse[Page[TodoPayload]]:
         """Returns a list of the project's todos without their steps and history, newest first. With `status`, todos are
         sorted by when they reached that status, latest first.

@@ -16,7 +16,7 @@ from django.http import Http404
 from jobs.enqueue import JobRequest, enqueue
 from jobs.errors import WrongState
 from jobs.failpoints import failpoint
-from projects.common.api_error import ApiError, Conflict
+from projects.common.api_error import ApiError, Conflict, Unprocessable
 from projects.models import ApiKey, Member
 from todos.approvals.permissions import Approver, member_may_approve, needs_second, require_permission
 from todos.approvals.validity import undeliverable_of, why_not_runnable
@@ -105,7 +105,7 @@ def approve_many(
     Raises Conflict for more than 20 without `confirmed`, and ApiError for more than 200.
     """
     if len(choices) > MOST_AT_ONCE:
-        raise ApiError("too_many", f"todos: at most {MOST_AT_ONCE} can be approved at once.", field="todos")
+        raise Unprocessable("too_many", f"todos: at most {MOST_AT_ONCE} can be approved at once.", field="todos")
     if len(choices) > MOST_UNCONFIRMED and not confirmed:
         message = f"You are about to approve {len(choices)} todos. Confirm that you have reviewed each."
         raise Conflict(message, code="confirmation_needed", field="confirmed")

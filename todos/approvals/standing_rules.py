@@ -18,7 +18,7 @@ from django.db.models.functions import Now
 from django.http import Http404
 
 from projects.api.parsers import check_value
-from projects.common.api_error import ApiError
+from projects.common.api_error import Conflict, Unprocessable
 from projects.models import Project
 from todos.approvals.permissions import needs_second, rule_may_approve
 from todos.content.plans import require_tool
@@ -85,14 +85,14 @@ def draft_rule(
     """Build a rule without saving it. Raises ApiError that names the field."""
     require_tool(tool, compiled_tools(project))
     if type is not None and tool not in type.tools:
-        raise ApiError("invalid_tool", f"{tool} isn't one of the tools of {type.name}.", field="tool")
+        raise Unprocessable("invalid_tool", f"{tool} isn't one of the tools of {type.name}.", field="tool")
     check_value({"allowed": dict(allowed)})
     for name, limit in allowed.items():
         if problem := _limit_problem(limit):
-            raise ApiError("invalid_allowed", f"allowed.{name} {problem}", field=f"allowed.{name}")
+            raise Unprocessable("invalid_allowed", f"allowed.{name} {problem}", field=f"allowed.{name}")
     if not 1 <= most_per_day <= MOST_PER_DAY:
         message = f"most_per_day must be between 1 and {MOST_PER_DAY:,}."
-        raise ApiError("invalid_most_per_day", message, field="most_per_day")
+        raise Unprocessable("invalid_most_per_day", message, field="most_per_day")
     return StandingRule(
         project=project, type=type, tool=tool, allowed=dict(allowed), most_per_day=most_per_day, created_by=created_by
     )
@@ -102,7 +102,7 @@ def create_rule(rule: StandingRule) -> StandingRule:
     """Save a drafted rule, which makes it effective. Raises ApiError if the project has too many."""
     Project.objects.select_for_update(no_key=True).get(pk=rule.project_id)
     if StandingRule.objects.filter(project=rule.project_id, ended_at=None).count() >= MOST_RULES:
-        raise ApiError("too_many", f"A project can have at most {MOST_RULES} standing rules. End one first.")
+        raise Conflict(f"A project can have at most {MOST_RULES} standing rules. End one first.", code="too_many")
     rule.save(force_insert=True)
     return rule
 

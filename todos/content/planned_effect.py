@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from jobs.errors import WrongState
-from projects.common.api_error import ApiError
+from projects.common.api_error import Conflict, Unprocessable
 from tools.engine import effect_decisions
 from tools.engine.execution.plan import effect_key
 from tools.models import Effect, EffectState
@@ -37,7 +37,7 @@ def replan(effect: Effect, *, tool: str, arguments: dict[str, Any]) -> None:
     """
     if tool != effect.tool:
         message = f"tool: this todo runs {effect.tool} as the agent planned it. Reject it and create another."
-        raise ApiError("invalid_tool", message, field="tool")
+        raise Unprocessable("invalid_tool", message, field="tool")
     if arguments == effect.arguments:
         return
     changes: dict[str, Any] = {"arguments": arguments}
@@ -60,4 +60,4 @@ def plan_again(effect: Effect, *, is_wanted: bool, by: UUID | None) -> None:
         effect_decisions.release(effect, by=by)
     elif effect.state == EffectState.UNKNOWN and is_wanted:
         message = f"repeats: we don't know whether {effect.tool} went through. Confirm the outcome first."
-        raise ApiError("invalid_repeats", message, field="repeats")
+        raise Conflict(message, code="invalid_repeats", field="repeats")

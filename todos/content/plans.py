@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from llm.structured import Mismatch, parse, parse_object
 from projects.agents.tool_names import unknown_tool_error
 from projects.api.parsers import check_value
-from projects.common.api_error import ApiError
+from projects.common.api_error import ApiError, Unprocessable
 from projects.models import Project
 from todos.content.snapshot import compiled_tools, is_bound_to_channels
 from todos.models import TodoType
@@ -32,13 +32,13 @@ def checked_plan(
     """The tool and its arguments, validated and in the form they are stored. Raises ApiError that names the field."""
     if not tool:
         if arguments:
-            raise ApiError("invalid_arguments", "arguments: name their tool in `tool`.", field="arguments")
+            raise Unprocessable("invalid_arguments", "arguments: name their tool in `tool`.", field="arguments")
         return "", None
     known = compiled_tools(project)
     require_tool(tool, known)
     if type is not None and tool not in type.tools:
         message = f"{tool} isn't one of the tools of {type.name}: {', '.join(type.tools) or 'it has none'}."
-        raise ApiError("invalid_tool", message, field="tool")
+        raise Unprocessable("invalid_tool", message, field="tool")
     return tool, _checked_arguments(known[tool], dict(arguments or {}))
 
 
@@ -46,9 +46,9 @@ def require_tool(name: str, known: Mapping[str, CompiledTool]) -> None:
     """Raise ApiError unless the named tool can run in a todo. For an unknown name, the error suggests similar ones."""
     if name not in known:
         usable = [other for other, tool in known.items() if Trigger.TASK in tool.moments]
-        raise ApiError("invalid_tool", unknown_tool_error(name, known=usable), field="tool")
+        raise Unprocessable("invalid_tool", unknown_tool_error(name, known=usable), field="tool")
     if problem := tool_problem(known[name], name):
-        raise ApiError("invalid_tool", problem, field="tool")
+        raise Unprocessable("invalid_tool", problem, field="tool")
 
 
 def tool_problem(tool: CompiledTool | None, name: str, *, is_planned: bool = False) -> str:
@@ -75,7 +75,7 @@ def checked_recipients(addresses: Sequence[Any]) -> list[str]:
     """The addresses without duplicates. Raises ApiError."""
     if isinstance(addresses, str) or len(addresses) > MOST_RECIPIENTS:
         message = f"recipients must be a list of at most {MOST_RECIPIENTS} addresses."
-        raise ApiError("invalid_recipients", message, field="recipients")
+        raise Unprocessable("invalid_recipients", message, field="recipients")
     return list(dict.fromkeys(_checked_address(address) for address in addresses))
 
 
@@ -84,7 +84,7 @@ def _checked_address(address: Any) -> str:
         validate_email(address)
     except ValidationError as error:
         message = f"recipients: {json.dumps(str(address)[:100], ensure_ascii=False)} is not an e-mail address."
-        raise ApiError("invalid_recipients", message, field="recipients") from error
+        raise Unprocessable("invalid_recipients", message, field="recipients") from error
     return str(address)
 
 
@@ -94,16 +94,16 @@ def _checked_arguments(tool: CompiledTool, arguments: dict[str, Any]) -> dict[st
     text = json.dumps(arguments)
     if len(text) > LARGEST_ARGUMENTS:
         message = f"arguments have {len(text):,} characters; the limit is {LARGEST_ARGUMENTS:,}."
-        raise ApiError("invalid_arguments", message, field="arguments")
+        raise Unprocessable("invalid_arguments", message, field="arguments")
     try:
         schema = arguments_schema(tool.name, tool.definition)
         _require_fitting(schema, text, arguments)
     except MalformedTool as error:
-        raise ApiError("invalid_tool", f"{tool.name} can't run: {error}", field="tool") from error
+        raise Unprocessable("invalid_tool", f"{tool.name} can't run: {error}", field="tool") from error
     except Mismatch as error:
         path, _, problem = str(error).splitlines()[0].removeprefix("- ").partition(": ")
         where = "arguments" if path == "the answer" else f"arguments.{path}"
-        raise ApiError("invalid_arguments", f"{where}: {problem}", field=where) from error
+        raise Unprocessable("invalid_arguments", f"{where}: {problem}", field=where) from error
     _require_address(tool, arguments)
     return arguments
 
@@ -117,7 +117,7 @@ def _require_address(tool: CompiledTool, arguments: Mapping[str, Any]) -> None:
     try:
         _checked_address(str(arguments.get(handler.addressee, "")).strip())
     except ApiError as error:
-        raise ApiError("invalid_arguments", error.message.replace("recipients", where, 1), field=where) from error
+        raise Unprocessable("invalid_arguments", error.message.replace("recipients", where, 1), field=where) from error
 
 
 def _require_fitting(schema: dict[str, Any] | type[BaseModel] | None, text: str, arguments: Mapping[str, Any]) -> None:

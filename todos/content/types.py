@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 from django.http import Http404
 
 from projects.api.serializers import is_empty
-from projects.common.api_error import ApiError, Conflict
+from projects.common.api_error import ApiError, Conflict, Unprocessable
 from projects.models import Project, Role
 from todos.content.plans import checked_recipients
 from todos.content.snapshot import compiled_tools
@@ -59,7 +59,7 @@ def find_type(project: Project, wanted: str) -> TodoType:
         if wanted in (str(todo_type.pk), todo_type.name):
             return todo_type
     names = ", ".join(types_of(project).values_list("name", flat=True)) or "none yet"
-    raise ApiError("invalid_type", f"type: no such type. Available types: {names}.", field="type")
+    raise Unprocessable("invalid_type", f"type: no such type. Available types: {names}.", field="type")
 
 
 def save_type(
@@ -146,7 +146,7 @@ def _check_name(todo_type: TodoType) -> None:
     if other_types.filter(name__iexact=todo_type.name).exists():
         raise Conflict(f"A type named {todo_type.name} already exists.", code="name_taken", field="name")
     if other_types.count() >= MOST_TYPES:
-        raise ApiError("too_many", f"A project can have at most {MOST_TYPES} types. Remove one first.")
+        raise Conflict(f"A project can have at most {MOST_TYPES} types. Remove one first.", code="too_many")
 
 
 def _checked_tools(project: Project, names: Sequence[Any]) -> list[str]:
@@ -189,4 +189,4 @@ def _is_whole(value: Any) -> bool:
 
 
 def _invalid(field: str, what: str) -> ApiError:
-    return ApiError(f"invalid_{field}", f"{field} {what}", field=field)
+    return Unprocessable(f"invalid_{field}", f"{field} {what}", field=field)

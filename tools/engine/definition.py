@@ -199,10 +199,10 @@ class ToolDefinition(Part):
     """
 
     description: Annotated[str, Field(min_length=1)]
-    conditions: dict[str, Condition] = {}
+    conditions: Annotated[dict[str, Condition], Field(json_schema_extra={"maxProperties": 20})] = {}
     use_conversation_history: Annotated[bool, Field(alias="useConversationHistory", strict=True)]
     conflict_policy: Annotated[ConflictPolicy | None, Field(alias="conflictPolicy")] = None
-    moments: tuple[Trigger, ...] | None = None
+    moments: Annotated[tuple[Trigger, ...] | None, Field(json_schema_extra={"minItems": 1, "uniqueItems": True})] = None
     action: Action = Action()
     after_actions: list[AfterActionDefinition] = []
     # False for an act of the conversation, which opens no promise and is in no figure.

@@ -34,6 +34,12 @@ OwnerName = Annotated[str, Literal["tool", "staff"]]
 ToolOrigin = Annotated[str, Literal["built-in", "custom"]]
 
 
+class ToolRegistration(TypedDict):
+    """Definitions by name."""
+
+    tools: dict[str, Definition]
+
+
 class EffectPayload(TypedDict):
     id: Id
     tool: str

@@ -44,7 +44,9 @@ async def try_tools(
 def read_drafts(document: Any) -> list[CurrentTool]:
     """Parse unsaved tools, in any accepted form. Raises DefinitionRefused if they couldn't be saved."""
     if not isinstance(document, Mapping):
-        raise DefinitionRefused([Problem("tools", f"tools must be an object, not {type_name(document)}.")])
+        raise DefinitionRefused(
+            [Problem("tools", f"tools must be an object, not {type_name(document)}.", is_malformed=True)]
+        )
     drafts: list[CurrentTool] = []
     problems: list[Problem] = []
     for name, definition in read_tools(document).items():

@@ -18,7 +18,7 @@ from projects.api.pagination import PAGED
 from projects.api.serializers import StrictSerializer, TextField
 from projects.api.typed_responses import Created, Page, TypedResponse
 from projects.api.views import ProjectView
-from projects.common.api_error import ApiError
+from projects.common.api_error import Unprocessable
 from projects.models.key import Scope
 from tools.evaluation.cases import OUTCOMES
 from tools.evaluation.kept import WrongCase, delete_case, keep_case
@@ -60,7 +60,7 @@ class KeptCases(ProjectView):
         try:
             kept = keep_case(self.project, author=caller.user if caller else None, **self.valid(KeptCaseInput))
         except WrongCase as error:
-            raise ApiError("invalid", str(error), field=error.field) from error
+            raise Unprocessable("invalid", str(error), field=error.field) from error
         return Created(kept_case_payload(kept))
 
 

@@ -176,7 +176,7 @@ def test_the_api_refuses_a_consent_that_is_neither_true_nor_false(talk: Talk, ap
     """Anything else would count as a consent."""
     address = f"/api/v1/personas/{talk.conversation.persona_id}"
     refused = api.patch(address, {"attributes": {"sms_opt_in": "no"}}, content_type="application/json")
-    assert (refused.status_code, refused.json()["error"]["field"]) == (400, "attributes.sms_opt_in")
+    assert (refused.status_code, refused.json()["error"]["field"]) == (422, "attributes.sms_opt_in")
 
 
 def test_the_field_keeps_the_words_of_the_withdrawal(talk: Talk) -> None:

@@ -122,7 +122,7 @@ def test_a_posted_user_message_starts_a_turn(bench: Bench, api: Client) -> None:
 
 @pytest.mark.parametrize("payload", [{}, {"text": ""}, {"text": 7}, {"text": "x" * 8_001}], ids=str)
 def test_a_user_message_needs_a_text(payload: dict[str, Any], bench: Bench, api: Client) -> None:
-    assert error_of(post(api, bench, "user_message", **payload), status=400)["field"] == "payload.text"
+    assert error_of(post(api, bench, "user_message", **payload), status=422)["field"] == "payload.text"
 
 
 def test_a_member_posts_no_user_message_to_a_real_conversation(bench: Bench) -> None:

@@ -72,7 +72,7 @@ def test_an_invalid_start_time_is_a_bad_request(api: Client, day: str, starts_at
 @pytest.mark.parametrize("phone", ["call me", "12"])
 def test_an_invalid_phone_number_books_nothing(api: Client, bookings: Bookings, day: str, phone: str) -> None:
     """A text could not reach the customer, and the booking could not be found by the number."""
-    refusal = error(post(api, "bookings", {"starts_at": f"{day}T19:00", "party_size": 2, "phone": phone}), 400)
+    refusal = error(post(api, "bookings", {"starts_at": f"{day}T19:00", "party_size": 2, "phone": phone}), 422)
     assert (refusal["code"], refusal["field"]) == ("invalid_phone", "phone")
     assert refusal["message"] == f"phone: {phone} is not a phone number. {EXAMPLE}"
     with bookings.tenant.tx():
@@ -182,7 +182,7 @@ def test_a_resource_out_of_bounds_is_refused(api: Client, bookings: Bookings, fi
 def test_an_attribute_with_an_invalid_shape_is_refused(api: Client) -> None:
     path = "/api/v1/attributes/project_attributes_served_zip_codes"
     response = api.put(path, {"value": ["00184", 7]}, content_type="application/json")
-    assert "project_attributes_served_zip_codes.1 must be text" in error(response, 400)["message"]
+    assert "project_attributes_served_zip_codes.1 must be text" in error(response, 422)["message"]
     assert api.put(path, {"value": ["00184"]}, content_type="application/json").json()["type"] == "json"
 
 

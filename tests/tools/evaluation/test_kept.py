@@ -45,18 +45,18 @@ def test_another_tenants_case_is_not_found(api: Client, stranger: Tenant) -> Non
 
 
 @pytest.mark.parametrize(
-    ("changes", "field"),
+    ("changes", "field", "status"),
     [
-        ({"expected": {SMS: "maybe"}}, "expected.send_sms_tool"),
-        ({"expected": {"no_such_tool": "fired"}}, "expected"),
-        ({"answer": " "}, "answer"),
-        ({"conversation": [{"role": "nobody", "content": "Hi"}]}, "conversation.0.role"),
-        ({"wrong": 1}, "wrong"),
+        ({"expected": {SMS: "maybe"}}, "expected.send_sms_tool", 400),
+        ({"expected": {"no_such_tool": "fired"}}, "expected", 422),
+        ({"answer": " "}, "answer", 400),
+        ({"conversation": [{"role": "nobody", "content": "Hi"}]}, "conversation.0.role", 400),
+        ({"wrong": 1}, "wrong", 400),
     ],
 )
-def test_an_invalid_case_is_refused(api: Client, changes: dict[str, Any], field: str) -> None:
+def test_an_invalid_case_is_refused(api: Client, changes: dict[str, Any], field: str, status: int) -> None:
     refused = post(api, **changes)
-    assert refused.status_code == 400
+    assert refused.status_code == status
     assert refused.json()["error"]["field"] == field
 
 

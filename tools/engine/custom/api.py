@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, NotRequired, TypedDict, cast
+from typing import Annotated, Any, ClassVar, NotRequired, TypedDict, cast
 
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, PolymorphicProxySerializer, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from projects.api.openapi_types import pattern_schema
 from projects.api.pagination import PAGED
 from projects.api.serializers import StrictSerializer
 from projects.api.typed_responses import Created, Page, TypedResponse
@@ -26,15 +27,17 @@ from tools.engine.custom.presenters import (
 from tools.engine.custom.reading import read_definition, read_tools
 from tools.engine.custom.secrets import rotate_signing_secret, set_secret_headers
 from tools.engine.custom.service import Saved
-from tools.engine.payloads import Definition
+from tools.engine.payloads import Definition, ToolRegistration
+from tools.engine.validation.names import NAME
 
+NAMED = OpenApiParameter("name", pattern_schema(NAME), OpenApiParameter.PATH)
 VERSION = serializers.IntegerField(min_value=0, max_value=2**31 - 1, required=False, allow_null=True)
 
 
 class SaveOptions(StrictSerializer):
-    """Options that may accompany a definition."""
+    """Options that may accompany a definition. A version that never existed isn't the current one."""
 
-    expected_version = VERSION
+    expected_version = serializers.IntegerField(required=False, allow_null=True)
     enabled = serializers.BooleanField(required=False)
 
 
@@ -69,12 +72,14 @@ class WrittenTool(TypedDict):
     enabled: NotRequired[bool]
 
 
-class NewTools(TypedDict, total=False):
-    """Either a `name` and its `definition`, or `tools`: definitions by name."""
-
-    name: str
+class NewTool(TypedDict):
+    name: Annotated[str, NAME]
     definition: Definition
-    tools: dict[str, Definition]
+
+
+# drf-spectacular takes every type that has an extension, not only serializers.
+FORMS: list[Any] = [NewTool, ToolRegistration]
+NEW_TOOLS = PolymorphicProxySerializer(component_name="NewTools", serializers=FORMS, resource_type_field_name=None)
 
 
 class DocumentView(ProjectView):
@@ -95,7 +100,7 @@ class CustomTools(DocumentView):
         """List the project's own tools."""
         return self.page(service.list_tools(self.project), tool_payload, ordering="name")
 
-    @extend_schema(operation_id="custom_tools_create", request=NewTools)
+    @extend_schema(operation_id="custom_tools_create", request=NEW_TOOLS)
     def post(self, request: Request) -> Created[SavedToolPayload | Page[SavedToolPayload]]:
         """Add tools: `{"tools": {name: definition}}`, `{name: definition}`, or a definition with a `name` field.
 
@@ -128,7 +133,7 @@ class CustomToolDetail(DocumentView):
         """Retrieve one of the project's own tools, without its secrets."""
         return TypedResponse(tool_payload(service.get(self.project, name)))
 
-    @extend_schema(operation_id="custom_tools_write", request=WrittenTool)
+    @extend_schema(operation_id="custom_tools_write", request=WrittenTool, parameters=[NAMED])
     def put(self, request: Request, name: str) -> TypedResponse[SavedToolPayload]:
         """Save the definition as a new version. With `expected_version`, only if that is the current version."""
         document = read_definition(self.body, name=name)

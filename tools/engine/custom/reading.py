@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from projects.api.parsers import parse_value
@@ -42,7 +43,7 @@ def read_registration(document: Any) -> dict[str, Any]:
     if not isinstance(tools, Mapping):
         problems.append(Problem("tools", f"tools must be an object, a definition by name, not {type_name(tools)}."))
     if problems:
-        raise DefinitionRefused(problems)
+        raise _malformed(problems)
     return dict(tools)
 
 
@@ -58,7 +59,7 @@ def read_tools(document: Mapping[str, Any]) -> dict[str, Any]:
     if len(document) == 1 and isinstance(next(iter(document.values())), Mapping):
         return dict(document)
     way = 'write {"tools": {"my_tool": {…}}}, or add a "name" to the definition'
-    raise DefinitionRefused([Problem("name", f"The tool's name is missing; {way}.")])
+    raise _malformed([Problem("name", f"The tool's name is missing; {way}.")])
 
 
 def read_definition(document: Mapping[str, Any], *, name: str) -> Any:
@@ -66,7 +67,7 @@ def read_definition(document: Mapping[str, Any], *, name: str) -> Any:
     if "tools" in document or list(document) == [name]:
         tools = read_tools(document)
         if list(tools) != [name]:
-            raise DefinitionRefused([Problem("tools", f"This URL is for {name}; send only that tool.")])
+            raise _malformed([Problem("tools", f"This URL is for {name}; send only that tool.")])
         return tools[name]
     return _unwrapped(document)
 
@@ -76,8 +77,12 @@ def _unwrapped(document: Mapping[str, Any]) -> Any:
     if "definition" not in document:
         return {key: value for key, value in document.items() if key not in ENVELOPE}
     if problems := list(_strangers(document)):
-        raise DefinitionRefused(problems)
+        raise _malformed(problems)
     return document["definition"]
+
+
+def _malformed(problems: Iterable[Problem]) -> DefinitionRefused:
+    return DefinitionRefused([replace(problem, is_malformed=True) for problem in problems])
 
 
 def _strangers(document: Mapping[str, Any]) -> Iterator[Problem]:

@@ -27,9 +27,11 @@ from tools.engine.events.presenters import (
 )
 from tools.engine.events.service import SubscriptionEdit
 from tools.engine.events.trial import TrialEvent, prepare_test, send_test_event
+from tools.engine.validation.names import NAME
 from tools.models import SubscriptionTarget
 
 MAX_EVENTS = 50
+WRONG_EVENT = "is no name of an event. Use a letter, then letters, digits, _ or -, at most 64 characters."
 
 
 class SubscriptionInput(StrictSerializer):
@@ -40,7 +42,10 @@ class SubscriptionInput(StrictSerializer):
     target = serializers.ChoiceField(choices=SubscriptionTarget.choices, default=SubscriptionTarget.ENDPOINT.value)
     url = serializers.CharField(max_length=2000, required=False, allow_blank=True, default="")
     events = serializers.ListField(
-        child=serializers.CharField(max_length=120), max_length=MAX_EVENTS, required=False, default=list
+        child=serializers.RegexField(f"^{NAME.pattern}$", error_messages={"invalid": WRONG_EVENT}),
+        max_length=MAX_EVENTS,
+        required=False,
+        default=list,
     )
     enabled = serializers.BooleanField(required=False, default=True)
 

@@ -13,7 +13,7 @@ from django.db.models import QuerySet
 from django.http import Http404
 
 from projects.common import crypto
-from projects.common.api_error import ApiError, Conflict
+from projects.common.api_error import ApiError, Conflict, Unprocessable
 from projects.models import Project
 from tools.engine.events.subscribers import read_signing, secrets_field
 from tools.engine.registry import builtin_tools
@@ -77,7 +77,7 @@ def add_subscription(project: Project, edit: SubscriptionEdit) -> SavedSubscript
     """Add a subscription. Raises ApiError for invalid content, EventTaken. Concurrent saves are serialized."""
     _lock(project)
     if (count := list_subscriptions(project).count()) >= MAX_SUBSCRIPTIONS:
-        raise ApiError("too_many", f"The project has {count} subscriptions; the limit is {MAX_SUBSCRIPTIONS}.")
+        raise Conflict(f"The project has {count} subscriptions; the limit is {MAX_SUBSCRIPTIONS}.", code="too_many")
     return _save(EventSubscription(project=project), edit)
 
 
@@ -97,7 +97,7 @@ def rotate_secret(project: Project, subscription_id: UUID) -> str:
     _lock(project)
     row = get_subscription(project, subscription_id)
     if row.target != SubscriptionTarget.ENDPOINT:
-        raise ApiError("no_secret", UNSIGNED)
+        raise Conflict(UNSIGNED, code="no_secret")
     return _new_secret(row)
 
 
@@ -116,12 +116,12 @@ def _save(row: EventSubscription, edit: SubscriptionEdit) -> SavedSubscription:
 
 def _problems(edit: SubscriptionEdit) -> Iterator[ApiError]:
     if edit.target is SubscriptionTarget.ENDPOINT:
-        yield from (ApiError("invalid", one.message, field="url") for one in url_problems(edit.url, path="url"))
+        yield from (Unprocessable("invalid", one.message, field="url") for one in url_problems(edit.url, path="url"))
     elif edit.url:
-        yield ApiError("invalid", NO_URL, field="url")
+        yield Unprocessable("invalid", NO_URL, field="url")
     for event in edit.events:
         if why_not := _why_not(event):
-            yield ApiError("invalid", why_not.format(event=event[:80]), field="events")
+            yield Unprocessable("invalid", why_not.format(event=event[:80]), field="events")
 
 
 def _why_not(event: str) -> str:

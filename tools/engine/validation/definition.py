@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
+
+from pydantic import ValidationError
 
 from projects.api.parsers import check_value
 from projects.common.api_error import ApiError
@@ -52,6 +55,20 @@ def checked_definition(document: Any) -> ToolDefinition:
 
 def definition_problems(document: Any) -> list[Problem]:
     """Every problem of a definition, in the order of its fields; empty if it can be saved."""
+    problems = _found_problems(document)
+    return problems if _is_definition(document) else [replace(problem, is_malformed=True) for problem in problems]
+
+
+def _is_definition(document: Any) -> bool:
+    """True if the document has the fields and types of a definition, which the OpenAPI document describes."""
+    try:
+        ToolDefinition.model_validate(document)
+    except ValidationError:
+        return False
+    return True
+
+
+def _found_problems(document: Any) -> list[Problem]:
     try:
         check_value(document)
     except ApiError as error:

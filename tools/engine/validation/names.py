@@ -41,7 +41,7 @@ CONFUSABLE = (("0", "o"), ("1", "l"), ("i", "l"), ("rn", "m"), ("vv", "w"), ("-"
 def name_problems(name: Any, *, others: Iterable[str] = ()) -> Iterator[Problem]:
     """Problems of a name: malformed, reserved, or a look-alike of another tool. `others` are the project's tools."""
     if not isinstance(name, str):
-        yield Problem("name", f"The name must be text. {RULE}")
+        yield Problem("name", f"The name must be text. {RULE}", is_malformed=True)
         return
     if name in builtin_tools() or name in others:
         return
@@ -49,7 +49,7 @@ def name_problems(name: Any, *, others: Iterable[str] = ()) -> Iterator[Problem]
         way = "Use that exact name to replace it, or choose a different one."
         yield Problem("name", f"The name '{name[:80]}' looks like {lookalike}. {way}")
     elif not NAME.fullmatch(name):
-        yield Problem("name", f"The name '{name[:80]}' can't be used. {RULE}")
+        yield Problem("name", f"The name '{name[:80]}' can't be used. {RULE}", is_malformed=True)
     elif name in RESERVED_EVENTS:
         yield Problem("name", f"'{name}' is reserved for a system event; choose another, such as {name}_tool.")
 

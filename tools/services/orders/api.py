@@ -17,7 +17,7 @@ from projects.api.async_views import Continued, continues
 from projects.api.serializers import StrictSerializer
 from projects.api.typed_responses import Page
 from projects.api.views import PROJECT_PARAMETER, ProjectView
-from projects.common.api_error import ApiError
+from projects.common.api_error import ApiError, Unprocessable
 from projects.common.middleware import request_id_of
 from projects.models import Project
 from projects.models.key import Scope
@@ -46,7 +46,7 @@ class OrdersQuery(StrictSerializer):
     persona = serializers.UUIDField(required=False)
     wp_user_id = serializers.IntegerField(required=False, min_value=1, max_value=LARGEST)
     limit = serializers.IntegerField(required=False, default=USUAL, min_value=1, max_value=MOST)
-    status = serializers.ChoiceField(required=False, choices=get_args(Status))
+    status = serializers.ChoiceField(required=False, allow_blank=True, choices=get_args(Status))
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,9 @@ class Orders(ProjectView):
         "GET": (
             OpenApiParameter("persona", OpenApiTypes.UUID, description="a customer who has signed in to the shop"),
             OpenApiParameter(
-                "wp_user_id", {"type": "integer", "minimum": 1}, description="the customer's id in the shop"
+                "wp_user_id",
+                {"type": "integer", "minimum": 1, "maximum": LARGEST},
+                description="the customer's id in the shop",
             ),
             OpenApiParameter("limit", {"type": "integer", "minimum": 1, "maximum": MOST, "default": USUAL}),
             OpenApiParameter("status", OpenApiTypes.STR, enum=list(get_args(Status))),
@@ -77,6 +79,7 @@ class Orders(ProjectView):
         responses={
             200: Page[OrderPayload],
             409: OpenApiResponse(description="No shop is connected."),
+            422: OpenApiResponse(description="Not exactly one of `persona` and `wp_user_id`, or no such customer."),
             502: OpenApiResponse(description="The shop didn't answer with orders within five seconds."),
         },
     )
@@ -121,11 +124,11 @@ async def _fetch(lookup: OrderLookup) -> list[OrderPayload]:
 def _order_lookup(project: Project, data: dict[str, Any]) -> OrderLookup:
     """Raises ApiError."""
     if ("persona" in data) == ("wp_user_id" in data):
-        raise ApiError("invalid", WHOSE, field="persona")
+        raise Unprocessable("invalid", WHOSE, field="persona")
     customer_id = data.get("wp_user_id") or shopper_of(project, data["persona"])
     return OrderLookup(
         organization_id=project.organization.pk,
         project_id=project.pk,
         timezone=project.agent_version.config.timezone if project.agent_version else "UTC",
-        query=None if customer_id is None else OrderQuery(customer_id, data["limit"], data.get("status")),
+        query=None if customer_id is None else OrderQuery(customer_id, data["limit"], data.get("status") or None),
     )

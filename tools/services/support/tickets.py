@@ -10,7 +10,7 @@ from django.db.models import Max, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from projects.common.api_error import ApiError
+from projects.common.api_error import Unprocessable
 from projects.models import Member, Project, User
 from projects.models.key import Scope
 from projects.models.permissions import VERBS
@@ -90,7 +90,7 @@ def find_assignee(email: str | None) -> User | None:
     members = Member.objects.select_for_update(of=("self",), no_key=True).select_related("user")
     member = members.filter(user__email__iexact=email).first()
     if member is None or Scope.OPERATE not in VERBS[member.role]:
-        raise ApiError("invalid_assignee", f"assignee: {email} is not a member who can operate.", field="assignee")
+        raise Unprocessable("invalid_assignee", f"assignee: {email} is not a member who can operate.", field="assignee")
     return member.user
 
 

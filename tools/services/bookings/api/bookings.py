@@ -8,7 +8,7 @@ from uuid import UUID
 from django.http import Http404
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 
@@ -17,12 +17,12 @@ from projects.api.pagination import PAGED
 from projects.api.serializers import StrictSerializer, TextField
 from projects.api.typed_responses import Created, Page, TypedResponse
 from projects.api.views import ProjectView
-from projects.common.api_error import ApiError
+from projects.common.api_error import Unprocessable
 from projects.common.phones import InvalidPhone, read_phone
 from projects.common.presenters import Url
 from projects.models.key import Scope
 from tools.models import Booking, BookingKind, BookingState
-from tools.services.bookings.api.dates import parse_start, requested_day
+from tools.services.bookings.api.dates import DAY_SCHEMA, MOMENT, parse_start, requested_day
 from tools.services.bookings.booking_request import BookingRequest
 from tools.services.bookings.codes import normal_code
 from tools.services.bookings.finding import bookings_of, on_day, with_phone
@@ -36,7 +36,7 @@ STARTS_AT = "An ISO 8601 date and time; without an offset it is local to the pro
 
 
 class BookingInput(StrictSerializer):
-    starts_at = TextField(longest=40, help_text=STARTS_AT)
+    starts_at = TextField(longest=40, form=MOMENT, help_text=STARTS_AT)
     party_size = serializers.IntegerField(min_value=1, max_value=LARGEST)
     kind = serializers.ChoiceField(choices=BookingKind.choices, default=BookingKind.BOOKING)
     resource = serializers.UUIDField(required=False)
@@ -48,7 +48,7 @@ class BookingInput(StrictSerializer):
 
 
 class BookingChange(StrictSerializer):
-    starts_at = TextField(longest=40, required=False, help_text=STARTS_AT)
+    starts_at = TextField(longest=40, form=MOMENT, required=False, help_text=STARTS_AT)
     party_size = serializers.IntegerField(min_value=1, max_value=LARGEST, required=False)
     resource = serializers.UUIDField(required=False)
 
@@ -76,7 +76,7 @@ class Bookings(BookingView):
     scopes: ClassVar = {"GET": Scope.READ, "POST": Scope.OPERATE}
     queries: ClassVar = {
         "GET": (
-            OpenApiParameter("date", OpenApiTypes.DATE, description="bookings that start on this local day"),
+            OpenApiParameter("date", DAY_SCHEMA, description="bookings that start on this local day"),
             OpenApiParameter("phone", OpenApiTypes.STR, description="bookings under this number, in any notation"),
             OpenApiParameter("code", OpenApiTypes.STR, description="the booking with this code, in any notation"),
             OpenApiParameter("state", OpenApiTypes.STR, enum=BookingState.values),
@@ -84,7 +84,9 @@ class Bookings(BookingView):
         )
     }
 
-    @extend_schema(operation_id="bookings_list")
+    @extend_schema(
+        operation_id="bookings_list", responses={422: OpenApiResponse(description="That year has no such day.")}
+    )
     def get(self, request: Request) -> TypedResponse[Page[ShownBookingPayload]]:
         """List bookings by start time."""
         rows = bookings_of(self.project)
@@ -118,7 +120,7 @@ class Bookings(BookingView):
         try:
             return read_phone(text, region=config_of(self.project).region) if text else ""
         except InvalidPhone as refusal:
-            raise ApiError("invalid_phone", f"phone: {refusal.sentence}", field="phone") from refusal
+            raise Unprocessable("invalid_phone", f"phone: {refusal.sentence}", field="phone") from refusal
 
 
 class BookingDetail(BookingView):

@@ -6,16 +6,17 @@ from typing import ClassVar, TypedDict
 
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework.request import Request
 
+from projects.api.openapi_types import pattern_schema
 from projects.api.typed_responses import TypedResponse
 from projects.api.views import ProjectView
 from projects.common.api_error import ApiError
 from projects.common.presenters import Day
 from projects.models.key import Scope
 from tools.models import BookingKind
-from tools.services.bookings.api.dates import requested_day, requested_time
+from tools.services.bookings.api.dates import CLOCK, DAY_SCHEMA, requested_day, requested_time
 from tools.services.bookings.booking_request import BookingRequest
 from tools.services.bookings.resources import LARGEST
 from tools.services.bookings.search import describe_result, new_search
@@ -38,8 +39,8 @@ class FreeTimes(ProjectView):
     scopes: ClassVar = {"GET": Scope.READ}
     queries: ClassVar = {
         "GET": (
-            OpenApiParameter("date", OpenApiTypes.DATE, required=True, description="a local day"),
-            OpenApiParameter("time", OpenApiTypes.STR, description="a local time like 19:00"),
+            OpenApiParameter("date", DAY_SCHEMA, required=True, description="a local day"),
+            OpenApiParameter("time", pattern_schema(CLOCK), description="a local time like 19:00"),
             OpenApiParameter(
                 "party_size",
                 {"type": "integer", "minimum": 1, "maximum": LARGEST},
@@ -49,7 +50,13 @@ class FreeTimes(ProjectView):
         )
     }
 
-    @extend_schema(operation_id="bookings_free")
+    @extend_schema(
+        operation_id="bookings_free",
+        responses={
+            409: OpenApiResponse(description="The business is closed, or nothing can be booked like that."),
+            422: OpenApiResponse(description="That year has no such day."),
+        },
+    )
     def get(self, request: Request) -> TypedResponse[FreeTimesPayload]:
         """List the free start times of a day, and those near a requested time. Returns 409 if the business is closed."""
         day = requested_day(request)
