@@ -1,4 +1,4 @@
-"""The product on a host of its own, its servers on another, and a router between them that drops packets."""
+"""The product on a host of its own, each server on another, and a router between them that drops packets."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.services import services
 from tests.wires.hosts import Host, Network, NoNetworks
 from tests.wires.servers import RemotePostgres, RemoteServer, on_host
 
-HOSTS = ("product", "servers", "model")
+HOSTS = ("product", "postgres", "redis", "model")
 MOST_SECONDS = 60
 
 
@@ -109,9 +109,9 @@ def forget_connections() -> None:
 
 @pytest.fixture(scope="package")
 def remote_postgres(_network: Network, _schema: None) -> Iterator[RemoteServer]:
-    """The run's PostgreSQL, restarted on the host `servers`. This process uses the same Unix socket as before."""
+    """The run's PostgreSQL, restarted on the host `postgres`. This process uses the same Unix socket as before."""
     before = services.postgres
-    service = on_host(before.service, host=_network["servers"])
+    service = on_host(before.service, host=_network["postgres"])
     assert isinstance(service, RemotePostgres)
     service.let_hosts_in()
     forget_connections()
@@ -129,12 +129,12 @@ def remote_postgres(_network: Network, _schema: None) -> Iterator[RemoteServer]:
 
 @pytest.fixture(scope="package")
 def remote_redis(_network: Network, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RemoteServer]:
-    """A second Redis, on the host `servers`, for the product only. What this process publishes reaches no product."""
+    """A second Redis, on the host `redis`, for the product only. What this process publishes reaches no product."""
     data_dir = tmp_path_factory.mktemp("redis")
     keys = load_keys(services.data_dir)
-    with _network["servers"].entered():
+    with _network["redis"].entered():
         service = prepare_redis(data_dir, keys=keys, port=6379, durable=False)
-    server = RemoteServer(on_host(service, host=_network["servers"]), log=data_dir / "redis.log")
+    server = RemoteServer(on_host(service, host=_network["redis"]), log=data_dir / "redis.log")
     server.start()
     yield server
     server.stop()

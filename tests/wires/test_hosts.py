@@ -16,9 +16,9 @@ from tests.wires.hosts import Network, NoNetworks
 
 @contextmanager
 def wire(network: Network) -> Iterator[tuple[socket.socket, socket.socket]]:
-    """An open connection from `product` to `servers`: both ends."""
-    with network["servers"].entered():
-        listener = socket.create_server((network["servers"].address, 0))
+    """An open connection from `product` to `postgres`: both ends."""
+    with network["postgres"].entered():
+        listener = socket.create_server((network["postgres"].address, 0))
     with network["product"].entered():
         near = socket.create_connection(listener.getsockname(), timeout=5)
     far, _ = listener.accept()
@@ -30,7 +30,7 @@ def wire(network: Network) -> Iterator[tuple[socket.socket, socket.socket]]:
 
 def test_a_black_hole_loses_one_direction_and_closes_nothing(network: Network) -> None:
     with wire(network) as (near, far):
-        network.black_hole("product", "servers")
+        network.black_hole("product", "postgres")
         near.sendall(b"question")
         with pytest.raises(TimeoutError):
             far.recv(20)
@@ -43,7 +43,7 @@ def test_a_black_hole_loses_one_direction_and_closes_nothing(network: Network) -
 
 def test_a_cut_loses_both_directions_of_these_hosts_only(network: Network) -> None:
     with wire(network) as (near, far):
-        network.cut("product", "servers")
+        network.cut("product", "postgres")
         far.sendall(b"news")
         with pytest.raises(TimeoutError):
             near.recv(20)
