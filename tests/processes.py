@@ -156,7 +156,8 @@ class ForkServer:
 
     def start(self, kind: str, *, crash_at: str = "", **arguments: Any) -> Child:
         log = self._directory / f"{kind}-{len(self._children)}.log"
-        log.touch()
+        # A process of an earlier test may have written to it.
+        log.write_bytes(b"")
         order = {
             "kind": kind,
             "arguments": arguments,

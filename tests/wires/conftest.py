@@ -8,6 +8,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
+from email.message import Message
 from typing import Any
 
 import pytest
@@ -45,7 +46,7 @@ class RemoteModel(ScriptedModel):
 @dataclass(frozen=True)
 class Answer:
     status: int
-    headers: dict[str, str]
+    headers: Message
     body: Any
     seconds: float
 
@@ -72,7 +73,7 @@ class Product:
         began = time.monotonic()
         with self.host.entered(), _answered(request) as answer:
             found = json.load(answer)
-            return Answer(answer.status, dict(answer.headers), found, time.monotonic() - began)
+            return Answer(answer.status, answer.headers, found, time.monotonic() - began)
 
 
 def _answered(request: urllib.request.Request) -> Any:
