@@ -18,9 +18,6 @@ class RedisPause:
     def begin(self) -> None:
         self._ends_at = time.monotonic() + PAUSE_SECONDS
 
-    def end(self) -> None:
-        self._ends_at = 0.0
-
     def check(self) -> None:
         """Raises redis.ConnectionError during the pause."""
         if time.monotonic() < self._ends_at:
