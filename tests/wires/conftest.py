@@ -22,7 +22,7 @@ from tests.services import services
 from tests.wires.hosts import Host, Network, NoNetworks
 from tests.wires.servers import RemotePostgres, RemoteServer, on_host
 
-HOSTS = ("product", "postgres", "redis", "model")
+HOSTS = ("product", "postgres", "standby", "redis", "model")
 MOST_SECONDS = 60
 
 
@@ -160,15 +160,22 @@ def model(_remote_model: RemoteModel) -> RemoteModel:
     return _remote_model
 
 
+def postgres_urls(server: RemoteServer, *, address: str = "") -> dict[str, str]:
+    """The URLs of the three roles. `address` may name several servers, separated by commas."""
+    keys, postgres = load_keys(services.data_dir), server.service
+    assert isinstance(postgres, RemotePostgres)
+    return {
+        "DATABASE_URL": postgres.remote_url(role="mg_app", password=keys.mg_app, address=address),
+        "MIGRATE_DATABASE_URL": postgres.remote_url(role="mg_owner", password=keys.mg_owner, address=address),
+        "OPS_DATABASE_URL": postgres.remote_url(role="mg_ops", password=keys.mg_ops, address=address),
+    }
+
+
 @pytest.fixture(scope="package")
 def remote_env(remote_postgres: RemoteServer, remote_redis: RemoteServer, _remote_model: RemoteModel) -> dict[str, str]:
     """The settings of the product's processes."""
-    keys, postgres = load_keys(services.data_dir), remote_postgres.service
-    assert isinstance(postgres, RemotePostgres)
     return {
-        "DATABASE_URL": postgres.remote_url(role="mg_app", password=keys.mg_app),
-        "MIGRATE_DATABASE_URL": postgres.remote_url(role="mg_owner", password=keys.mg_owner),
-        "OPS_DATABASE_URL": postgres.remote_url(role="mg_ops", password=keys.mg_ops),
+        **postgres_urls(remote_postgres),
         "REDIS_URL": remote_redis.service.url(),
         "OPENAI_BASE_URL": _remote_model.base_url,
         "MAKEGOOD_SWEEP_SECONDS": "0.25",
