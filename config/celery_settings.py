@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from kombu import Queue
 
-from config.environment import redis_url
+from config.environment import redis_socket, redis_url
 
 broker_url = redis_url()
 broker_connection_retry_on_startup = True
@@ -16,6 +16,7 @@ broker_transport_options = {
     "socket_timeout": 5,
     "socket_connect_timeout": 2,
     "health_check_interval": 10,
+    **redis_socket(),
     "global_keyprefix": "makegood:",
 }
 imports = ("config.preload",)

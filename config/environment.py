@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 from decimal import Decimal, InvalidOperation
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
@@ -37,19 +38,72 @@ def database(name: str, *, role: str, pool: int) -> dict[str, Any]:
         "ENGINE": "tenancy.postgresql",
         "CONN_MAX_AGE": 0,
         "OPTIONS": {
+            **_connection_limits(),
             # Parameters of the URL, such as sslmode or the directory of a socket.
             **config.get("OPTIONS", {}),
             # Retry soon after an outage. By default the delay grows with the length of the outage.
-            "pool": {"min_size": 0, "max_size": pool, "timeout": 3, "reconnect_timeout": 2},
+            "pool": {
+                "min_size": 0,
+                "max_size": pool,
+                "timeout": env.float("MAKEGOOD_DB_POOL_SECONDS", default=3.0),
+                "reconnect_timeout": 2,
+            },
             "application_name": f"makegood {role}",
-            # A process that freezes during a transaction would hold its locks forever.
-            "options": f"-c idle_in_transaction_session_timeout={int(lease_seconds() * 1000)}",
             # Planning each time, with row-level security and partial indexes, cost PostgreSQL more than running the
             # statements.
             "server_side_binding": True,
             "prepare_threshold": 3,
         },
+        "SESSION": _session_settings(role),
     }
+
+
+def _connection_limits() -> dict[str, Any]:
+    """How long this side waits for a server that may be gone, in libpq's parameters."""
+    silence = db_silence_seconds()
+    return {
+        # Of a list of hosts, or of the addresses of a name, the one that is the primary
+        "target_session_attrs": "read-write",
+        "connect_timeout": env.int("MAKEGOOD_DB_CONNECT_SECONDS", default=2),
+        # What was sent and never acknowledged
+        "tcp_user_timeout": silence * 1000,
+        # What was acknowledged and never answered
+        "keepalives_idle": 1,
+        "keepalives_interval": 1,
+        "keepalives_count": silence - 1,
+    }
+
+
+def _session_settings(role: str) -> dict[str, str | int | float]:
+    """PostgreSQL's settings for each connection. They are set after connecting, since poolers refuse them before."""
+    silence = db_silence_seconds()
+    statement = 0 if role == "mg_owner" else env.float("MAKEGOOD_DB_STATEMENT_SECONDS", default=30.0)
+    return {
+        # The usual value for SSDs. With PostgreSQL's default of 4, a small table is scanned instead of searched by its
+        # key, and a connection keeps that plan while the table grows, until the next `analyze`.
+        "random_page_cost": 1.1,
+        # A process that freezes during a transaction would hold its locks forever.
+        "idle_in_transaction_session_timeout": int(lease_seconds() * 1000),
+        "statement_timeout": int(statement * 1000),
+        # The server's side of a silent wire: locks of a process that is gone
+        "tcp_user_timeout": silence * 1000,
+        "tcp_keepalives_idle": 1,
+        "tcp_keepalives_interval": 1,
+        "tcp_keepalives_count": silence - 1,
+        "client_connection_check_interval": silence * 1000,
+    }
+
+
+def db_silence_seconds() -> int:
+    """How long a connection to PostgreSQL may be silent, in both directions, before it counts as lost."""
+    return _silence_seconds("MAKEGOOD_DB_SILENCE_SECONDS", default=3)
+
+
+def _silence_seconds(name: str, *, default: int) -> int:
+    seconds = int(env.int(name, default=default))
+    if seconds < 2:
+        raise ImproperlyConfigured(f"Set {name} to at least 2 seconds: probes are sent once a second.")
+    return seconds
 
 
 def connections() -> tuple[int, int]:
@@ -78,6 +132,27 @@ def redis_url() -> str:
     if urlsplit(url).scheme not in {"redis", "rediss", "unix"}:
         raise ImproperlyConfigured("Set REDIS_URL to a redis:// or rediss:// URL.")
     return url
+
+
+def redis_silence_seconds() -> int:
+    """How long a connection to Redis may be silent before it counts as lost."""
+    return _silence_seconds("MAKEGOOD_REDIS_SILENCE_SECONDS", default=5)
+
+
+def redis_socket() -> dict[str, Any]:
+    """Arguments of Redis connections that make the system notice a silent wire. A Unix socket needs none."""
+    if urlsplit(redis_url()).scheme == "unix":
+        return {}
+    silence = redis_silence_seconds()
+    limits = {
+        "TCP_KEEPIDLE": 1,
+        "TCP_KEEPINTVL": 1,
+        "TCP_KEEPCNT": silence - 1,
+        "TCP_USER_TIMEOUT": silence * 1000,
+    }
+    # Linux has all of them, other systems some.
+    known = {getattr(socket, name): value for name, value in limits.items() if hasattr(socket, name)}
+    return {"socket_keepalive": True, "socket_keepalive_options": known}
 
 
 def networks(name: str) -> list[IPv4Network | IPv6Network]:

@@ -94,6 +94,9 @@ DATABASE_ROUTERS = ["tenancy.scope.Router"]
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 REDIS_URL = environment.redis_url()
+# Arguments of every connection to Redis, and the seconds of silence after which one is lost.
+REDIS_SOCKET = environment.redis_socket()
+REDIS_SILENCE_SECONDS = environment.redis_silence_seconds()
 
 AUTH_USER_MODEL = "projects.User"
 # The few threads in which passwords are hashed, of each process.
@@ -182,7 +185,13 @@ CONTENT_SECURITY_POLICY = {
     }
 }
 
-CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}}
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": REDIS_URL,
+        "OPTIONS": {"socket_connect_timeout": 1, "socket_timeout": 1, **REDIS_SOCKET},
+    }
+}
 
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-import redis.asyncio as aioredis
 from celery.signals import worker_ready, worker_shutting_down
 from django.conf import settings
 from django.db import Error as DatabaseError
@@ -163,11 +161,8 @@ class Runner:
 
     async def _listen(self) -> None:
         """Cancel superseded jobs when Redis announces them."""
-        client = aioredis.Redis.from_url(settings.REDIS_URL, socket_connect_timeout=2, health_check_interval=10)
-        async with client, client.pubsub(ignore_subscribe_messages=True) as channel:
-            await channel.subscribe(wakeups.CANCELLATIONS)
-            async for message in channel.listen():
-                self._cancel({UUID(job_id) for job_id in json.loads(message["data"])})
+        async for job_ids in wakeups.cancellations():
+            self._cancel(job_ids)
 
     def _cancel(self, job_ids: set[UUID]) -> None:
         for job_id in job_ids & self._tasks.keys():

@@ -5,12 +5,14 @@ from __future__ import annotations
 import base64
 import json
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from functools import cache
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import redis
+import redis.asyncio as aioredis
 from celery import current_app
+from django.conf import settings
 
 from jobs.lanes import Queue, lane_of
 from projects.common.redis_publish import publish
@@ -45,6 +47,23 @@ def cancel(job_ids: Sequence[str]) -> None:
         publish("PUBLISH", CANCELLATIONS, json.dumps(list(job_ids)))
     except (redis.RedisError, OSError) as error:
         log.warning("A cancellation was lost (%s); the heartbeat will cancel the call.", type(error).__name__)
+
+
+async def cancellations() -> AsyncIterator[set[UUID]]:
+    """The jobs that `cancel` names, as they come. Raises redis.RedisError, also if a ping is not answered."""
+    client = aioredis.Redis.from_url(settings.REDIS_URL, socket_connect_timeout=2, **settings.REDIS_SOCKET)
+    async with client, client.pubsub() as channel:
+        await channel.subscribe(CANCELLATIONS)
+        is_asked = False
+        while True:
+            message = await channel.get_message(timeout=settings.REDIS_SILENCE_SECONDS)
+            if message is None and is_asked:
+                raise redis.TimeoutError("Redis did not answer a ping.")
+            is_asked = message is None
+            if message is None:
+                await channel.ping()
+            elif message["type"] == "message":
+                yield {UUID(job_id) for job_id in json.loads(message["data"])}
 
 
 @cache

@@ -104,7 +104,7 @@ def shorten_leases(seconds: float) -> None:
     """Set the lease as MAKEGOOD_LEASE_SECONDS does when a process starts."""
     settings.LEASE_SECONDS = seconds
     for database in connections.databases.values():
-        database["OPTIONS"]["options"] = f"-c idle_in_transaction_session_timeout={int(seconds * 1000)}"
+        database["SESSION"]["idle_in_transaction_session_timeout"] = int(seconds * 1000)
 
 
 def be_child(order: dict) -> None:

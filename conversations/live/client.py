@@ -36,6 +36,7 @@ def new_client() -> aioredis.Redis:
             timeout=WAIT_SECONDS,
             socket_connect_timeout=CONNECT_SECONDS,
             socket_timeout=WAIT_SECONDS,
+            **settings.REDIS_SOCKET,
         )
     )
 
@@ -48,7 +49,11 @@ def new_connection() -> AbstractConnection:
     happens in redis-py before Python 3.12.
     """
     pool: aioredis.ConnectionPool = aioredis.ConnectionPool.from_url(
-        settings.REDIS_URL, socket_connect_timeout=CONNECT_SECONDS, socket_timeout=None, protocol=2
+        settings.REDIS_URL,
+        socket_connect_timeout=CONNECT_SECONDS,
+        socket_timeout=None,
+        protocol=2,
+        **settings.REDIS_SOCKET,
     )
     return cast(AbstractConnection, pool.make_connection())  # type: ignore[no-untyped-call]
 

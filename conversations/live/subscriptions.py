@@ -8,7 +8,9 @@ import logging
 from collections.abc import Callable
 from enum import Enum
 
+from django.conf import settings
 from redis import RedisError
+from redis import TimeoutError as RedisTimeout
 from redis.asyncio.connection import AbstractConnection
 
 from conversations.live.client import CONNECT_SECONDS, new_connection
@@ -42,6 +44,7 @@ class Subscriptions:
         self._states: dict[str, State] = {}
         self._changed: set[str] = set()
         self._change_event = asyncio.Event()
+        self._is_silent = False
         self._task: asyncio.Task[None] | None = None
 
     def subscribe(self, name: str) -> None:
@@ -82,6 +85,7 @@ class Subscriptions:
                 async with asyncio.TaskGroup() as both:
                     both.create_task(self._send_commands(connection))
                     both.create_task(self._listen(connection))
+                    both.create_task(self._require_answers(connection))
             except* (RedisError, OSError) as lost:
                 log.warning(
                     "The live stream lost Redis (%s); streams poll meanwhile.", type(lost.exceptions[0]).__name__
@@ -111,8 +115,21 @@ class Subscriptions:
 
     async def _listen(self, connection: AbstractConnection) -> None:
         while True:
-            kind, channel, data = await connection.read_response()
-            self._handle(kind, channel.decode(), data)
+            answer = await connection.read_response()
+            self._is_silent = False
+            # A ping is answered by a word, or by a list while channels are subscribed.
+            if isinstance(answer, list) and answer[0] != b"pong":
+                kind, channel, data = answer
+                self._handle(kind, channel.decode(), data)
+
+    async def _require_answers(self, connection: AbstractConnection) -> None:
+        """Ping, and give the connection up if nothing arrives. Raises redis.TimeoutError."""
+        while True:
+            self._is_silent = True
+            await connection.send_command("PING")
+            await asyncio.sleep(settings.REDIS_SILENCE_SECONDS)
+            if self._is_silent:
+                raise RedisTimeout("Redis did not answer a ping.")
 
     def _handle(self, kind: bytes, name: str, data: bytes) -> None:
         if kind == b"message":

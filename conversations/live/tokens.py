@@ -11,8 +11,10 @@ from weakref import WeakKeyDictionary
 import redis.asyncio as aioredis
 from pydantic_core import to_json
 from redis import RedisError
+from redis import TimeoutError as RedisTimeout
 
 from conversations.live.client import PARTIAL_SECONDS, channel_of, new_client, partial_of
+from projects.common.redis_pause import redis_pause
 
 log = logging.getLogger(__name__)
 
@@ -66,11 +68,14 @@ class TokenWriter:
         token = to_json([{"type": "token", "payload": {**position, "offset": self._sent, "text": text[self._sent :]}}])
         self._sent = len(text)
         try:
+            redis_pause.check()
             async with _redis().pipeline(transaction=False) as pipe:
                 pipe.set(partial_of(self._conversation_id), to_json({**position, "text": text}), ex=PARTIAL_SECONDS)
                 pipe.publish(channel_of(self._conversation_id), token)
                 await pipe.execute()
         except (RedisError, OSError) as error:
+            if isinstance(error, RedisTimeout):
+                redis_pause.begin()
             log.warning("Streaming tokens failed (%s); the finished reply will be sent.", type(error).__name__)
 
 

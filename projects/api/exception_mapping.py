@@ -18,7 +18,7 @@ from django.core.exceptions import (
 from django.db import InterfaceError, OperationalError
 from django.http import Http404
 from django.http.multipartparser import MultiPartParserError
-from psycopg.errors import DeadlockDetected, LockNotAvailable, SerializationFailure
+from psycopg.errors import DeadlockDetected, LockNotAvailable, QueryCanceled, SerializationFailure
 from rest_framework import exceptions as drf
 from rest_framework.exceptions import ErrorDetail
 from rest_framework.settings import api_settings
@@ -29,6 +29,7 @@ from projects.records.attributes import WrongValue
 FORBIDDEN = "You don't have permission to do this."
 SERVER_ERROR = "Something went wrong on our side. Try again. If the problem persists, contact us with the request_id."
 BUSY = "Someone else is changing the same data, so nothing was saved. Try again in a moment."
+TOO_SLOW = "The request took too long, so nothing was saved. Try again in a moment."
 UNAVAILABLE = "The database is unavailable. Try again in a moment."
 # Contention between transactions; the database itself is reachable.
 CONTENTION = (LockNotAvailable, DeadlockDetected, SerializationFailure)
@@ -118,6 +119,8 @@ def _invalid(error: ValidationError) -> ApiError:
 def _unavailable(error: Any) -> ApiError:
     if isinstance(error.__cause__, CONTENTION):
         return ApiError("unavailable", BUSY, status=503, headers={"Retry-After": "1"})
+    if isinstance(error.__cause__, QueryCanceled):
+        return ApiError("unavailable", TOO_SLOW, status=503, headers={"Retry-After": "2"})
     return ApiError("unavailable", UNAVAILABLE, status=503, headers={"Retry-After": "2"})
 
 

@@ -125,4 +125,5 @@ def client() -> Redis:
         socket_timeout=TIMEOUT_SECONDS,
         socket_connect_timeout=TIMEOUT_SECONDS,
         retry=Retry(NoBackoff(), 0),
+        **settings.REDIS_SOCKET,
     )

@@ -11,11 +11,27 @@ from django.conf import settings
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
+from projects.common.redis_pause import redis_pause
+
+TIMEOUT_SECONDS = 1
+
 _idle: deque[Any] = deque()
 
 
 def publish(*words: str | bytes) -> None:
-    """Send one command. Raises RedisError or OSError; there are no retries, so an outage costs at most the timeout."""
+    """Send one command. Raises RedisError or OSError.
+
+    There are no retries. A Redis that doesn't answer costs the timeout, and nothing during the pause that follows.
+    """
+    redis_pause.check()
+    try:
+        _send(*words)
+    except redis.TimeoutError:
+        redis_pause.begin()
+        raise
+
+
+def _send(*words: str | bytes) -> None:
     while True:
         try:
             connection, is_pooled = _idle.pop(), True
@@ -37,5 +53,9 @@ def publish(*words: str | bytes) -> None:
 @cache
 def _connections() -> redis.ConnectionPool:
     return redis.ConnectionPool.from_url(
-        settings.REDIS_URL, socket_timeout=1, socket_connect_timeout=1, retry=Retry(NoBackoff(), 0)
+        settings.REDIS_URL,
+        socket_timeout=TIMEOUT_SECONDS,
+        socket_connect_timeout=TIMEOUT_SECONDS,
+        retry=Retry(NoBackoff(), 0),
+        **settings.REDIS_SOCKET,
     )

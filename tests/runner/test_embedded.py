@@ -188,3 +188,15 @@ def test_tcp_is_used_if_the_socket_path_is_too_long(tmp_path: Path) -> None:
 def test_options_of_a_database_url_reach_the_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DATABASE_URL", "postgresql://mg_app:a@db/makegood?sslmode=verify-full")
     assert environment.database("DATABASE_URL", role="mg_app", pool=1)["OPTIONS"]["sslmode"] == "verify-full"
+
+
+def test_a_database_url_may_list_hosts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DATABASE_URL", "postgresql://mg_app:a@db1:5432,db2:5433/makegood")
+    config = environment.database("DATABASE_URL", role="mg_app", pool=1)
+    assert (config["HOST"], config["PORT"]) == ("db1,db2", "5432,5433")
+    assert config["OPTIONS"]["target_session_attrs"] == "read-write"
+
+
+def test_no_startup_option_is_sent_that_a_pooler_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DATABASE_URL", "postgresql://mg_app:a@db/makegood")
+    assert "options" not in environment.database("DATABASE_URL", role="mg_app", pool=1)["OPTIONS"]

@@ -92,3 +92,11 @@ def test_threads_that_would_use_every_connection_are_rejected(
 def test_a_small_pool_has_few_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MAKEGOOD_DB_POOL", "4")
     assert environment.connections() == (4, 2)
+
+
+@pytest.mark.parametrize("name", ["MAKEGOOD_DB_SILENCE_SECONDS", "MAKEGOOD_REDIS_SILENCE_SECONDS"])
+def test_a_silence_shorter_than_two_probes_is_refused(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv(name, "1")
+    read = {"MAKEGOOD_DB_SILENCE_SECONDS": environment.db_silence_seconds}
+    with pytest.raises(ImproperlyConfigured, match=f"Set {name}"):
+        read.get(name, environment.redis_silence_seconds)()
