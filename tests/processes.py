@@ -79,12 +79,13 @@ class ScriptedModel:
 
 
 @contextmanager
-def offline_model() -> Iterator[ScriptedModel]:
+def offline_model(*, host: str = "127.0.0.1") -> Iterator[ScriptedModel]:
     port = free_port()
-    process = subprocess.Popen([sys.executable, "-m", "offline_model", "--port", str(port)], cwd=ROOT)
-    model = ScriptedModel(url=f"http://127.0.0.1:{port}")
+    command = [sys.executable, "-m", "offline_model", "--host", host, "--port", str(port)]
+    process = subprocess.Popen(command, cwd=ROOT)
+    model = ScriptedModel(url=f"http://{host}:{port}")
     try:
-        until(lambda: _answers(port), what="the offline model's port")
+        until(lambda: _answers(port, host=host), what="the offline model's port")
         yield model
     finally:
         process.kill()
@@ -204,7 +205,7 @@ class ForkServer:
         self._process.communicate()
 
 
-def _answers(port: int) -> bool:
+def _answers(port: int, *, host: str = "127.0.0.1") -> bool:
     with socket.socket() as probe:
         probe.settimeout(0.5)
-        return probe.connect_ex(("127.0.0.1", port)) == 0
+        return probe.connect_ex((host, port)) == 0
