@@ -9,7 +9,7 @@ from threading import Barrier
 
 import pytest
 from django.conf import settings
-from django.db import connection, connections
+from django.db import connections
 from django.test import Client
 
 from config.runner.embedded import EmbeddedServices
@@ -62,11 +62,12 @@ def test_requests_after_the_outage_are_served(api: Client, crashed_postgres: Emb
 
 def test_a_connection_that_was_warned_of_a_crash_is_replaced(tenant: Tenant, servers: EmbeddedServices) -> None:
     """The client reads the server's last words, and only then notices that it is gone."""
-    connection.ensure_connection()
-    backend = connection.connection.info.backend_pid
+    ours = connections["default"]
+    ours.ensure_connection()
+    backend = ours.connection.info.backend_pid
     os.kill(backend, signal.SIGQUIT)
     until(lambda: not os.path.exists(f"/proc/{backend}"), what="the end of the crashed process")
     until(servers.postgres.service.is_ready, what="the recovery of PostgreSQL")
     with tenant.tx():
-        assert connection.connection.info.backend_pid != backend
+        assert ours.connection.info.backend_pid != backend
     forget_connections()
