@@ -11,6 +11,8 @@ from config.environment import redis_socket, redis_url
 
 broker_url = redis_url()
 broker_connection_retry_on_startup = True
+# A Redis that refuses writes, because its disk is full or it became a replica, would end the worker.
+broker_channel_error_retry = True
 broker_pool_limit = 16
 broker_transport_options = {
     "socket_timeout": 5,

@@ -18,7 +18,6 @@ from django.core.mail import EmailMessage
 from django.db.models import Manager
 from django.db.models.functions import Now
 from django.template.loader import render_to_string
-from django.utils import timezone
 
 from jobs.enqueue import JobRequest, enqueue
 from jobs.failpoints import failpoint
@@ -123,7 +122,8 @@ class DigestRun(Generic[Item]):
 def _note(digest: Digest[Item], job: ClaimedJob) -> DigestRun[Item]:
     """Store the notices before the e-mails are sent."""
     with job_tx(job):
-        project, now = Project.objects.get(pk=job.subject_id), timezone.now()
+        project = Project.objects.annotate(now=Now()).get(pk=job.subject_id)
+        now: datetime = vars(project)["now"]
         sent = dict(digest.notices.filter(project=project).values_list("member_id", "sent_at"))
         news = list(_news(digest, project, is_owed=job.key.startswith(_owed_key(digest, project))))
         paused = {email.member.pk: sent[email.member.pk] + PAUSE for email in news if email.member.pk in sent}

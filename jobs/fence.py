@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from functools import partial
+from typing import cast
 
 from django.db import transaction
 
@@ -32,6 +34,8 @@ where j.id = %s and j.token = %s and j.state = %s
 returning (select exists (select 1 from jobs_job n where n.lane = j.lane and n.subject_id = j.subject_id
                           and n.state in ('queued', 'running') and n.state = %s and n.run_after <= clock_timestamp()))
 """)
+
+_AGE = Prepared("select clock_timestamp() - created_at from jobs_job where id = %s and token = %s")
 
 
 class LeaseLost(RuntimeError):
@@ -62,6 +66,15 @@ def reading(job: ClaimedJob) -> Iterator[None]:
     """A read-only transaction of the job's tenant, without a check of the lease. Only writes need one."""
     with tenant_tx(job.organization_id, plans_once=True):
         yield
+
+
+def age_of(job: ClaimedJob) -> timedelta:
+    """The time since the job was queued first, by the database's clock. Raises LeaseLost."""
+    with reading(job):
+        found = _AGE(job.id, job.token)
+    if not found:
+        raise LeaseLost(LeaseLost.__doc__)
+    return cast(timedelta, found[0][0])
 
 
 def _hold(job: ClaimedJob) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from celery.signals import worker_ready, worker_shutting_down
+from celery.signals import celeryd_after_setup, worker_shutting_down
 from django.conf import settings
 from django.db import Error as DatabaseError
 from django.db import InterfaceError, OperationalError
@@ -21,6 +21,7 @@ from jobs.failpoints import failpoint
 from jobs.fence import LeaseLost
 from jobs.lanes import ClaimedJob, Lane, lane_of, lanes
 from jobs.model_client import close_model_client, model_client
+from jobs.outages import UNAVAILABLE, delay_seconds, is_outage, until_stored
 from jobs.services import fail_job
 from jobs.slots import OwnModels, Slots
 from jobs.sweep import sweep
@@ -212,26 +213,30 @@ async def _attempt(job: ClaimedJob, lane: Lane) -> None:
     except TryLater as error:
         await _put_off(job, error)
     except Exception as error:  # the worker's boundary: a bug in a handler becomes a failure that staff can see
+        if is_outage(error):
+            log.warning("%s %s is put off: %s", job.lane, job.id, error)
+            await _put_off(job, TryLater(UNAVAILABLE, delay_seconds=delay_seconds(claims=job.token)))
+            return
         log.exception("%s %s failed, attempt %d of %d.", job.lane, job.id, job.attempt, job.max_attempts)
         await _record_failure(job, reason=_reason(error), final=job.is_last_attempt)
 
 
 async def _put_off(job: ClaimedJob, error: TryLater) -> None:
-    """Queue the job again. If the database is unavailable, the lease expires and the sweep does it."""
+    """Queue the job again, as soon as the database takes it: an expired lease would count as an attempt."""
     try:
-        await in_db(claims.requeue, job, error=str(error), delay_seconds=error.delay_seconds, forgive=True)
+        await until_stored(claims.requeue, job, error=str(error), delay_seconds=error.delay_seconds, forgive=True)
     except DatabaseError as failure:
         log.warning("%s %s could not be put off (%s).", job.lane, job.id, type(failure).__name__)
 
 
 async def _record_failure(job: ClaimedJob, *, reason: str, final: bool) -> None:
-    """Fail the job or requeue it. If the database is unavailable, the lease expires and the sweep does it."""
+    """Fail the job or requeue it, as soon as the database takes it. After another error, the sweep does it."""
     try:
         if final:
-            await in_db(fail_job, job, reason=reason)
+            await until_stored(fail_job, job, reason=reason)
         else:
             delay = FIRST_DELAY_SECONDS * 2 ** (job.attempt - 1)
-            await in_db(claims.requeue, job, error=reason, delay_seconds=delay)
+            await until_stored(claims.requeue, job, error=reason, delay_seconds=delay)
     except LeaseLost:
         log.info("%s %s ended elsewhere in the meantime.", job.lane, job.id)
     except DatabaseError as error:
@@ -250,11 +255,11 @@ _loop = ModelLoop()
 _runner: Runner | None = None
 
 
-@worker_ready.connect
-def start(sender: Any, **_: Any) -> None:
-    """Start the runner for the queues that this worker consumes."""
+@celeryd_after_setup.connect
+def start(instance: Any, **_: Any) -> None:
+    """Start the runner for the queues that this worker consumes, before it connects to Redis: it works without."""
     global _runner
-    queues = frozenset(sender.app.amqp.queues.consume_from)
+    queues = frozenset(instance.app.amqp.queues.consume_from)
     _runner = _loop.submit(_started(queues)).result(timeout=10)
     wakeups.local_wake = _runner.wake
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from django.db import connections, transaction
 
 from jobs import claims, wakeups
+from jobs.clock import DatabaseClock
 from jobs.fence import LeaseLost
 from jobs.lanes import ClaimedJob
 from jobs.services import fail_job
@@ -20,6 +21,7 @@ log = logging.getLogger(__name__)
 
 _LOCK = 0x6D616B65  # "make"
 
+_clock = DatabaseClock()
 # Sent in each sweep, outside a transaction.
 sweeping: Signal[[]] = Signal()
 
@@ -32,7 +34,8 @@ def sweep() -> set[str]:
     with transaction.atomic(using="ops"):
         if not _take_lock():
             return set()
-        used_up = claims.take_expired()
+        _clock.read()
+        used_up = claims.take_expired() if _clock.leases_count else []
         waiting = claims.waiting_lanes()
     wakeups.hint(sorted(waiting))
     for job in used_up:

@@ -76,6 +76,7 @@ class Call:
         self._text = ""
         self._delivered = ""
         self._pace: Pace | None = None
+        self._outage: LlmError | None = None
         self._on_text: OnText = ignore_text
 
     @contextmanager
@@ -137,13 +138,11 @@ class Call:
             if failure is None or (pause_s := self._pause_s(failure, clock=clock)) is None:
                 return failure
             self._retries += 1
+            self._outage = failure if failure.outage else None
             await asyncio.sleep(pause_s)
 
     async def _attempt(self, wire: WireRequest, *, clock: asyncio.Timeout) -> LlmError | None:
-        """Send one request.
-
-        A failure is returned, not raised, so that the caller can raise it outside every except clause.
-        """
+        """Send one request. A failure is returned, so that the caller can raise it outside every except clause."""
         breaker = self._health.breaker
         if (refusal := breaker.refusal()) is not None:
             return refusal
@@ -229,10 +228,9 @@ class Call:
 
     def _pause_s(self, failure: LlmError, *, clock: asyncio.Timeout) -> float | None:
         """Seconds to wait before the next attempt, or None if there is none."""
-        if not failure.retryable or self._delivered or self._retries >= MOST_RETRIES:
-            return None
-        if isinstance(failure, BreakerOpen):
-            # Its caller may wait longer than a call
+        # The caller of an open breaker may wait longer than a call
+        is_over = self._delivered or self._retries >= MOST_RETRIES or isinstance(failure, BreakerOpen)
+        if is_over or not failure.retryable:
             return None
         pause_s = failure.retry_after_s
         if pause_s is None:
@@ -250,6 +248,8 @@ class Call:
         self._health.breaker.failed()
         if self._pace is not None and self._loop_time(self._request.deadlines.total_s) > self._pace.ends_at:
             return TooSlow()
+        if self._outage is not None and not self._answer.is_begun:
+            return self._outage  # not slow, but out: the deadline ended its retries
         is_first = wire.is_streamed and self._first_token_ms is None
         return FirstTokenDeadline() if is_first else TotalDeadline()
 

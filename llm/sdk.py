@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from functools import partial
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any
 
@@ -18,6 +19,7 @@ import anyio
 import httpx2
 import openai
 from openai._models import FinalRequestOptions
+from openai._vendor.httpx_aiohttp.transport import AiohttpTransport
 from pydantic_core import to_json
 
 from llm.errors import (
@@ -34,12 +36,16 @@ from llm.features import ErrorReport
 from llm.types import Endpoint
 from outbound.errors import BlockedAddress, NotSent, OutboundError
 from outbound.guard import Guard, transport_for
+from outbound.silence import end_when_silent
 
 CHAT_COMPLETIONS = "/chat/completions"
 JSON = {"Content-Type": "application/json"}
 CONNECT_TIMEOUT_S = 5.0
 LONGEST_RETRY_AFTER_S = 30.0
 MOST_CLIENTS = 256
+# Connections to the operator's endpoints, and how long one is kept for the next call.
+MOST_CONNECTIONS = 1000
+IDLE_SECONDS = 5.0
 # Every exception that sending a request or reading its response can raise. httpx2 doesn't map the last three
 FAILURES = (
     openai.OpenAIError,
@@ -176,7 +182,25 @@ def _no_cookies() -> CookieJar:
 
 
 def _trusted_pool() -> httpx2.AsyncClient:
-    return openai.DefaultAioHttpClient(follow_redirects=False, trust_env=False, cookies=_no_cookies())
+    transport = AiohttpTransport(trust_env=False)
+    transport.client = partial(_new_session, transport.ssl_context)
+    return openai.DefaultAioHttpClient(
+        transport=transport, follow_redirects=False, trust_env=False, cookies=_no_cookies()
+    )
+
+
+def _new_session(tls: ssl.SSLContext) -> aiohttp.ClientSession:
+    connector = aiohttp.TCPConnector(
+        limit=MOST_CONNECTIONS, keepalive_timeout=IDLE_SECONDS, ssl=tls, socket_factory=_new_socket
+    )
+    return aiohttp.ClientSession(connector=connector)
+
+
+def _new_socket(address: tuple[Any, ...]) -> socket.socket:
+    family, kind, protocol, *_ = address
+    made = socket.socket(family, kind, protocol)
+    end_when_silent(made)
+    return made
 
 
 def _guarded_pool(guard: Guard) -> httpx2.AsyncClient:

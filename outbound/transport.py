@@ -11,6 +11,7 @@ import httpcore2
 import httpx2
 
 from outbound.errors import BlockedAddress, NotSent, Unreadable
+from outbound.silence import SOCKET_OPTIONS
 
 # Takes a host and a port, returns the checked addresses to connect to. Raises NotSent or BlockedAddress.
 Resolve = Callable[[str, int], Awaitable[list[str]]]
@@ -91,7 +92,9 @@ class _GuardedBackend(httpcore2.AsyncNetworkBackend):
         failure: Exception | None = None
         for address in (await self._resolve(host, port))[:MOST_ADDRESSES]:
             try:
-                stream = await self._inner.connect_tcp(address, port, timeout or CONNECT_TIMEOUT_S)
+                stream = await self._inner.connect_tcp(
+                    address, port, timeout or CONNECT_TIMEOUT_S, socket_options=SOCKET_OPTIONS
+                )
             except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as exc:
                 failure = exc
             else:

@@ -24,6 +24,7 @@ from jobs.failpoints import failpoint
 from jobs.fence import job_tx, prove
 from jobs.lanes import ClaimedJob
 from jobs.models import State
+from jobs.outages import until_stored
 from tenancy.threads import in_db
 from tools.engine import effect_decisions, ledger
 from tools.engine.definition import ActionType
@@ -83,7 +84,7 @@ async def _attempt(job: ClaimedJob, context: EffectContext) -> bool:
     failpoint("effect.sending_pre_bytes")
     outcome = await execute(context.effect, context.tool_context)
     failpoint("effect.response_pre_commit")
-    return await in_db(_settle, job, context.effect, outcome)
+    return await until_stored(_settle, job, context.effect, outcome)
 
 
 async def _read_when_observed(job: ClaimedJob) -> EffectContext:

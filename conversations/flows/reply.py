@@ -31,7 +31,7 @@ from conversations.turns.channel_signals import apply_signal
 from conversations.turns.flags import no_reply
 from jobs.errors import GiveUp, TryLater, WrongState
 from jobs.failpoints import failpoint
-from jobs.fence import job_tx
+from jobs.fence import age_of, job_tx
 from jobs.lanes import ClaimedJob
 from jobs.models import ModelCall, State
 from llm.errors import PERMANENT_CODES, LlmError, StreamCut
@@ -71,7 +71,7 @@ async def run_reply(job: ClaimedJob) -> None:
         written = await _write(loop, records)
     except LlmError as error:
         await in_db(_keep_partial, loop, error.partial, records)
-        raise _end_of_attempt(loop, error) from error
+        raise _end_of_attempt(loop, error, waited=await in_db(age_of, job)) from error
     if written.end is LoopEnd.LIMIT:
         await in_db(_keep_partial, loop, "", records)
         raise GiveUp(NO_END)
@@ -79,10 +79,9 @@ async def run_reply(job: ClaimedJob) -> None:
     await in_db(_commit, loop, written, records)
 
 
-def _end_of_attempt(loop: ToolLoop, error: LlmError) -> GiveUp | TryLater:
+def _end_of_attempt(loop: ToolLoop, error: LlmError, *, waited: timedelta) -> GiveUp | TryLater:
     """TryLater while the endpoint is out, the customer has seen nothing and hasn't waited for too long."""
     delay_seconds = min(FIRST_DELAY_SECONDS * 2 ** (loop.job.token - 1), LONGEST_DELAY_SECONDS)
-    waited = timezone.now() - loop.turn_context.turn.created_at
     if not error.outage or error.partial or waited + timedelta(seconds=delay_seconds) > PATIENCE:
         return GiveUp(str(error))
     return TryLater(str(error), delay_seconds=delay_seconds * random.uniform(0.5, 1.0))  # noqa: S311 - jitter, not a secret

@@ -19,6 +19,7 @@ from django.db import InterfaceError, OperationalError
 from django.http import Http404
 from django.http.multipartparser import MultiPartParserError
 from psycopg.errors import DeadlockDetected, LockNotAvailable, QueryCanceled, SerializationFailure
+from redis import RedisError
 from rest_framework import exceptions as drf
 from rest_framework.exceptions import ErrorDetail
 from rest_framework.settings import api_settings
@@ -31,6 +32,7 @@ SERVER_ERROR = "Something went wrong on our side. Try again. If the problem pers
 BUSY = "Someone else is changing the same data, so nothing was saved. Try again in a moment."
 TOO_SLOW = "The request took too long, so nothing was saved. Try again in a moment."
 UNAVAILABLE = "The database is unavailable. Try again in a moment."
+WITHOUT_REDIS = "This can't be done while Redis is unavailable. Try again in a moment."
 # Contention between transactions; the database itself is reachable.
 CONTENTION = (LockNotAvailable, DeadlockDetected, SerializationFailure)
 # A lowercase message continues from the field's name. These replace DRF's sentences, which don't name the field.
@@ -124,6 +126,10 @@ def _unavailable(error: Any) -> ApiError:
     return ApiError("unavailable", UNAVAILABLE, status=503, headers={"Retry-After": "2"})
 
 
+def _without_redis(error: RedisError) -> ApiError:
+    return ApiError("unavailable", WITHOUT_REDIS, status=503, headers={"Retry-After": "2"})
+
+
 def _too_big(error: Any) -> ApiError:
     return ApiError("body_too_large", "Body is larger than this endpoint accepts.", status=413)
 
@@ -153,6 +159,7 @@ _CONVERTERS: list[tuple[tuple[type[BaseException], ...], Callable[[Any], ApiErro
     ((WrongValue,), _wrong_value),
     ((ValidationError,), _invalid),
     ((OperationalError, InterfaceError), _unavailable),
+    ((RedisError,), _without_redis),
     ((RequestDataTooBig,), _too_big),
     ((DisallowedHost,), _unknown_host),
     ((TooManyFieldsSent,), _too_many_fields),

@@ -17,7 +17,7 @@ from weakref import WeakKeyDictionary
 import psycopg
 from django.db import connections
 from psycopg.adapt import AdaptersMap, Transformer
-from psycopg.pq import ConnStatus, ExecStatus
+from psycopg.pq import ConnStatus, DiagnosticField, ExecStatus
 from psycopg.types.string import TextLoader
 
 # Statements that a connection keeps prepared. Few shapes occur in practice; the limit bounds unusual ones.
@@ -115,7 +115,8 @@ class _Session:
     def _checked(self, result: Any) -> Any:
         if result.status in SUCCESS:
             return result
-        if self.pgconn.status != ConnStatus.OK:
+        # An error without a state comes from the client's library, which may notice a broken connection later.
+        if self.pgconn.status != ConnStatus.OK or not result.error_field(DiagnosticField.SQLSTATE):
             raise psycopg.OperationalError(result.get_error_message())
         raise psycopg.errors.error_from_result(result)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Iterator
 from threading import Barrier
 
@@ -14,6 +16,8 @@ from config.runner.embedded import EmbeddedServices
 from outbound.tenant import NOBODY
 from tenancy import threads
 from tests.api.conftest import error_of
+from tests.conftest import Tenant
+from tests.processes import until
 
 pytestmark = pytest.mark.urls("tests.api.edge")
 
@@ -54,3 +58,16 @@ def test_requests_after_the_outage_are_served(api: Client, crashed_postgres: Emb
     crashed_postgres.postgres.start()
     connections["default"].close()
     assert api.get("/api/v1/notes").status_code == 200
+
+
+def test_a_connection_that_was_warned_of_a_crash_is_replaced(tenant: Tenant, servers: EmbeddedServices) -> None:
+    """The client reads the server's last words, and only then notices that it is gone."""
+    ours = connections["default"]
+    ours.ensure_connection()
+    backend = ours.connection.info.backend_pid
+    os.kill(backend, signal.SIGQUIT)
+    until(lambda: not os.path.exists(f"/proc/{backend}"), what="the end of the crashed process")
+    until(servers.postgres.service.is_ready, what="the recovery of PostgreSQL")
+    with tenant.tx():
+        assert ours.connection.info.backend_pid != backend
+    forget_connections()

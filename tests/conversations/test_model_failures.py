@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from cryptography.fernet import Fernet
@@ -16,6 +16,7 @@ from projects.agents.model_choice import KEY_ATTRIBUTE, UNREADABLE_KEY
 from projects.models import Attribute
 from projects.models.attribute import AttributeType
 from projects.records.attributes import fill_row, set_attribute
+from tests.bypass_rls import bypass_rls
 from tests.console.pages.conftest import browser
 from tests.conversations.pipeline.conftest import configure
 from tests.conversations.threads import claimed, run
@@ -151,6 +152,20 @@ def test_a_customer_who_waited_for_long_is_told(answered, model, monkeypatch):
     model.script("reply", times=0, fault="500")
     job, told = answered()
     assert (job.state, told) == ("failed", 1)
+
+
+@pytest.mark.parametrize(("hours", "told"), [(1, 0), (-1, 1)])
+def test_the_wait_for_a_model_is_measured_by_the_database(talk, model, settings, monkeypatch, hours, told):
+    """A worker's clock an hour ahead gave up at once; one that was late waited for an hour."""
+    settings.OPENAI_BASE_URL = model.base_url
+    model.script("reply", times=0, fault="500")
+    talk.say("Hello")
+    monkeypatch.setattr("django.utils.timezone.now", lambda: datetime.now(UTC) + timedelta(hours=hours))
+    if told:
+        bypass_rls("update jobs_job set created_at = created_at - interval '31 seconds'")
+    run(claimed("reply"))
+    with talk.tenant.tx():
+        assert Message.objects.filter(role="agent").count() == told
 
 
 def test_a_reply_that_was_shown_in_part_is_not_put_off(answered, model):

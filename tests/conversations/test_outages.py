@@ -52,6 +52,33 @@ def test_a_redis_restart_loses_nothing(tenant, processes, two_workers, servers, 
     check(tenant)
 
 
+def test_a_worker_that_starts_without_redis_works(tenant, processes, servers, model):
+    servers.redis.kill()
+    try:
+        worker = processes.worker()
+        play(tenant, model, guests=2, turns=1)
+        settle(tenant)
+    finally:
+        servers.redis.start()
+    check(tenant)
+    assert worker.is_alive
+
+
+def test_a_worker_survives_a_redis_that_refuses_writes(tenant, processes, model):
+    """As Redis does while its disk is full, and on a server that became a replica."""
+    worker = processes.worker()
+    with redis.Redis.from_url(settings.REDIS_URL) as client:
+        client.config_set("min-replicas-to-write", 1)
+        try:
+            until(lambda: "NOREPLICAS" in worker.log.read_text(), what="the refusal")
+            play(tenant, model, guests=2, turns=1)
+            settle(tenant)
+        finally:
+            client.config_set("min-replicas-to-write", 0)
+    check(tenant)
+    assert worker.is_alive
+
+
 def test_a_postgresql_crash_loses_no_accepted_message(tenant, two_workers, servers, model):
     play(tenant, model)
     servers.postgres.restart()

@@ -46,6 +46,16 @@ async def test_the_retry_after_header_is_respected(
     assert time.monotonic() - started >= 0.3
 
 
+async def test_a_deadline_that_ends_the_retries_reports_the_outage(
+    server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
+) -> None:
+    """The caller waits for an endpoint that is out, and gives up on one that is slow."""
+    url = server.script("case", error(500, "out of order", headers={"Retry-After": "0"}), hang)
+    with pytest.raises(errors.Unavailable):
+        await client.complete(ask(url, deadlines=Deadlines(0.5, 0.5)), record=records.append)
+    assert len(server.requests["case"]) == 2
+
+
 async def test_a_pause_beyond_the_deadline_fails_at_once(
     server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from jobs.failpoints import failpoint
 from jobs.lanes import ClaimedJob
+from jobs.outages import until_stored
 from tenancy.prepared_queries import PreparedQuery
 from tenancy.threads import in_db
 from todos.approvals import validity
@@ -61,7 +62,7 @@ async def execute_calls(
     attempted: AttemptedCall | None = None
     for at, call_id in enumerate(calls):
         if attempted is not None:
-            await in_db(record, job, attempted)
+            await until_stored(record, job, attempted)
             failpoint("todo.between_effects")
         started = None if at else first
         attempted = await _execute_call(job, call_id, conversation_id=conversation_id, started=started)

@@ -19,6 +19,7 @@ from jobs.failpoints import failpoint
 from jobs.fence import prove
 from jobs.lanes import ClaimedJob
 from jobs.models import State
+from jobs.outages import until_stored
 from tenancy.threads import in_db
 from todos.approvals import validity
 from todos.approvals.validity import InvalidApproval
@@ -77,7 +78,7 @@ async def _next_move(job: ClaimedJob, attempted: AttemptedCall | None) -> NextMo
         move = await in_db(decide_next_move, job, attempted)
     except Exception:
         if attempted is not None:
-            await in_db(record, job, attempted)
+            await until_stored(record, job, attempted)
         raise
     if attempted is not None:
         failpoint("todo.between_effects")

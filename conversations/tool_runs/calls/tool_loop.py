@@ -30,6 +30,7 @@ from jobs.failpoints import failpoint
 from jobs.fence import LeaseLost, reading
 from jobs.lanes import ClaimedJob
 from jobs.model_client import model_client
+from jobs.outages import until_stored
 from llm.errors import StreamCut
 from llm.types import CallRecord, ChatRequest, Completion, FinishReason
 from llm.without_tools import without_tools
@@ -236,7 +237,7 @@ async def _confirm(loop: ToolLoop, call: TurnCall) -> StartedCalls:
 async def _execute(loop: ToolLoop, call: TurnCall) -> None:
     outcome = await attempt_call(call.name, call.arguments or {}, context_of(loop.turn_context, call), call.effect)
     failpoint("hop.response_pre_commit")
-    await in_db(_settle, loop, call, _without_shown_block(loop, outcome))
+    await until_stored(_settle, loop, call, _without_shown_block(loop, outcome))
     failpoint("hop.settled_pre_next")
 
 

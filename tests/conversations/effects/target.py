@@ -128,9 +128,9 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def target_server() -> Iterator[Target]:
-    with _Server(("127.0.0.1", 0), _Handler) as server:
-        target = server.target = Target(f"http://127.0.0.1:{server.server_address[1]}")
+def target_server(host: str = "127.0.0.1") -> Iterator[Target]:
+    with _Server((host, 0), _Handler) as server:
+        target = server.target = Target(f"http://{host}:{server.server_address[1]}")
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
         thread.start()
         yield target

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pytest
 from django.db.models import F
 
 from jobs.models import Job, State
@@ -152,3 +153,16 @@ def test_a_todo_arriving_during_a_notice_is_not_lost(desk: Desk, mailbox: Mailbo
     later(desk, minutes=15)
     desk.run(LANE)
     assert "Call Ada" in mailbox.last_text()
+
+
+def test_a_worker_whose_clock_is_an_hour_ahead_forgets_no_later_todo(
+    desk: Desk, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ask(desk)
+    with monkeypatch.context() as wrong:
+        wrong.setattr("django.utils.timezone.now", lambda: datetime.now(UTC) + timedelta(hours=1))
+        desk.run(LANE)
+    later(desk, minutes=16)
+    ask(desk, "Pay Bob back")
+    desk.run(LANE)
+    assert written_to(mailbox) == [desk.tenant.owner.email] * 2

@@ -21,6 +21,7 @@ from jobs.failpoints import failpoint
 from jobs.fence import prove
 from jobs.lanes import ClaimedJob, Lane, Mode, Queue, register
 from jobs.models import State
+from jobs.outages import until_stored
 from outbound.errors import BlockedAddress, InvalidRequest, NotSent, OutboundError, Unreadable
 from outbound.guard import Response
 from projects.common.crypto import WrongSecret
@@ -115,7 +116,7 @@ async def run_calendar(job: ClaimedJob) -> None:
     failpoint("calendar.sending_pre_bytes")
     outcome = await _execute(context)
     failpoint("calendar.response_pre_commit")
-    await in_db(_settle, job, context, outcome)
+    await until_stored(_settle, job, context, outcome)
 
 
 def fail_calendar(job: ClaimedJob, reason: str) -> None:

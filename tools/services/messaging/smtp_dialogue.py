@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from django.core.mail.utils import DNS_NAME
 
+from outbound.silence import end_when_silent
 from projects.connections.integration_settings import SmtpSettings
 from tools.engine.execution.outcome import Outcome
 from tools.services.messaging.base import LONGEST_EXCERPT, refused_sign_in
@@ -162,6 +163,7 @@ class SmtpSession:
 
     def _hold(self, sock: socket.socket) -> None:
         sock.settimeout(SILENCE_TIMEOUT_S)
+        end_when_silent(sock)
         with self._lock:
             if self._is_aborted:
                 sock.close()
