@@ -9,6 +9,7 @@ FEWEST jobs at once.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import Counter
 from collections.abc import Callable
 from uuid import UUID
@@ -21,16 +22,26 @@ FEWEST = 8
 START = 32
 # Doubles the share in 0.3 seconds
 GROWTH = 1.05
+# After this time without a job of another tenant, a tenant is alone
+ALONE_SECONDS = 30.0
 
 
 class Pace:
     """A process's jobs by tenant, and the number that one tenant may have at once."""
 
-    def __init__(self, *, most: int) -> None:
+    def __init__(self, *, most: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._most = max(START, most)
         self._held: Counter[UUID] = Counter()
         self._begun: set[UUID] = set()
         self.share = float(START)
+        self._clock = clock
+        self._last_tenant: UUID | None = None
+        self._changed_at = -ALONE_SECONDS
+
+    @property
+    def is_shared(self) -> bool:
+        """True if tenants took turns in the last seconds."""
+        return self._clock() - self._changed_at < ALONE_SECONDS
 
     @property
     def heaviest(self) -> int:
@@ -40,17 +51,19 @@ class Pace:
     @property
     def is_tested(self) -> bool:
         """True while a tenant has enough jobs to make others wait."""
-        return self.heaviest >= FEWEST
+        return self.is_shared and self.heaviest >= FEWEST
 
     @property
     def most_to_claim(self) -> int:
         """The most jobs of a lane per claim, which may all be one tenant's, in several lanes. A power of two, so that
         there are few different statements.
         """
-        return 1 << (int(self.share) // 4).bit_length() - 1
+        return 1 << (int(self.share if self.is_shared else self._most) // 4).bit_length() - 1
 
     def full_tenants(self) -> frozenset[UUID]:
         """The tenants that may not begin another job."""
+        if not self.is_shared:
+            return frozenset()
         return frozenset(tenant for tenant, held in self._held.items() if held >= self.share)
 
     def take(self, job: ClaimedJob) -> None:
@@ -58,6 +71,9 @@ class Pace:
         if job.id not in self._begun:
             self._begun.add(job.id)
             self._held[job.organization_id] += 1
+            if self._last_tenant not in (None, job.organization_id):
+                self._changed_at = self._clock()
+            self._last_tenant = job.organization_id
 
     def give_back(self, job: ClaimedJob) -> None:
         if job.id in self._begun:

@@ -9,7 +9,7 @@ import pytest
 
 from jobs import pace
 from jobs.lanes import ClaimedJob, Lane
-from jobs.pace import FEWEST, LATE_SECONDS, START, Pace
+from jobs.pace import ALONE_SECONDS, FEWEST, LATE_SECONDS, START, Pace
 from tenancy.threads import in_db
 from tests.conftest import Tenant
 from tests.jobs.conftest import add
@@ -33,7 +33,10 @@ def job_of(tenant: UUID) -> ClaimedJob:
 
 
 def with_jobs(count: int, *, tenant: UUID, most: int = 256) -> Pace:
-    made = Pace(most=most)
+    """A process with these jobs of a tenant, where another has just had one."""
+    made, other = Pace(most=most), job_of(uuid4())
+    made.take(other)
+    made.give_back(other)
     for _ in range(count):
         made.take(job_of(tenant))
     return made
@@ -80,7 +83,7 @@ def test_the_share_does_not_grow_while_work_waits_for_the_database() -> None:
 
 def test_a_process_without_much_work_begins_with_a_whole_share() -> None:
     jobs = [job_of(tenant) for tenant in [uuid4()] * START]
-    paced = Pace(most=256)
+    paced = with_jobs(0, tenant=uuid4())
     for each in jobs:
         paced.take(each)
     paced.look(LATE)
@@ -88,6 +91,19 @@ def test_a_process_without_much_work_begins_with_a_whole_share() -> None:
         paced.give_back(each)
     paced.look(0.0)
     assert paced.share == START
+    assert not paced.full_tenants()
+
+
+def test_a_tenant_alone_is_not_paced() -> None:
+    now, pressing, other = 1000.0, uuid4(), job_of(uuid4())
+    paced = Pace(most=256, clock=lambda: now)
+    for _ in range(2 * START):
+        paced.take(job_of(pressing))
+    paced.look(LATE)
+    assert not paced.full_tenants()
+    paced.take(other)
+    assert paced.full_tenants() == {pressing}
+    now += ALONE_SECONDS
     assert not paced.full_tenants()
 
 
@@ -107,6 +123,7 @@ def test_a_late_worker_runs_few_jobs_of_one_tenant_and_begins_those_of_another(
     """A job that had to wait is claimed when another of its tenant ends, without a hint or a sweep."""
     monkeypatch.setattr(pace, "LATE_SECONDS", -1.0)
     waiting = 3 * START
+    add(stranger, queue_lane)
     for _ in range(waiting):
         add(tenant, queue_lane)
 
@@ -118,11 +135,11 @@ def test_a_late_worker_runs_few_jobs_of_one_tenant_and_begins_those_of_another(
             assert begun < waiting
             await in_db(add, stranger, queue_lane)
             worker.look()
-            await _until(lambda: stranger.organization.pk in worker.begun)
+            await _until(lambda: worker.begun.count(stranger.organization.pk) == 2)
             assert len(worker.begun) == begun + 1
             worker.release.release()
             for _ in range(waiting):
                 worker.release.release()
-            await _until(lambda: len(worker.begun) == waiting + 1)
+            await _until(lambda: len(worker.begun) == waiting + 2)
 
     asyncio.run(run())
