@@ -7,10 +7,10 @@ import itertools
 import json
 import re
 import sys
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from functools import partial
-from typing import Any
 
 import aiohttp
 import psycopg
@@ -25,6 +25,7 @@ PASSWORD = "a-long-enough-pass-phrase"  # noqa: S105 - of accounts that end with
 TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="([^"]+)"')
 
 _numbers = itertools.count(1)
+_pages = itertools.cycle(("/api/v1/schema/", "/account/login/", "/account/signup/", "/healthz"))
 
 Pressure = Callable[[Product], AbstractAsyncContextManager[None]]
 
@@ -105,7 +106,7 @@ async def sign_ups(product: Product) -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def anonymous_pages(product: Product) -> AsyncIterator[None]:
-    async with _clients(12, partial(_read_schema, product)):
+    async with _clients(12, partial(_read_page, product)):
         yield
 
 
@@ -157,15 +158,17 @@ def _withdraw(product: Product, organization: str) -> int:
 
 
 @asynccontextmanager
-async def _clients(count: int, visit: Callable[[aiohttp.ClientSession], Awaitable[Any]]) -> AsyncIterator[None]:
-    """Clients from several addresses that repeat a visit until the end."""
+async def _clients(count: int, visit: Callable[[aiohttp.ClientSession], Awaitable[int]]) -> AsyncIterator[None]:
+    """Clients from several address ranges that repeat a visit until the end. Prints how often each status came."""
+    statuses: Counter[int] = Counter()
 
     async def repeat(number: int) -> None:
-        connector = aiohttp.TCPConnector(local_addr=(f"127.0.0.{20 + number}", 0))
-        async with aiohttp.ClientSession(connector=connector) as session:
+        connector = aiohttp.TCPConnector(local_addr=(f"127.0.{20 + number}.1", 0))
+        # Without `unsafe`, a jar keeps no cookies of an address without a name
+        async with aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.CookieJar(unsafe=True)) as session:
             while True:
                 with suppress(aiohttp.ClientError, TimeoutError):
-                    await visit(session)
+                    statuses[await visit(session)] += 1
                 await asyncio.sleep(0)
 
     repeating = [asyncio.create_task(repeat(number)) for number in range(count)]
@@ -175,9 +178,10 @@ async def _clients(count: int, visit: Callable[[aiohttp.ClientSession], Awaitabl
         for task in repeating:
             task.cancel()
         await asyncio.gather(*repeating, return_exceptions=True)
+        print("answered:", ", ".join(f"{times} x {status}" for status, times in sorted(statuses.items())), flush=True)
 
 
-async def _sign_up(product: Product, session: aiohttp.ClientSession) -> None:
+async def _sign_up(product: Product, session: aiohttp.ClientSession) -> int:
     session.cookie_jar.clear()
     url = f"{product.base_url}/account/signup/"
     async with session.get(url) as page:
@@ -187,8 +191,10 @@ async def _sign_up(product: Product, session: aiohttp.ClientSession) -> None:
         form["csrfmiddlewaretoken"] = token[1]
     async with session.post(url, data=form, headers={"Referer": url}, allow_redirects=False) as answer:
         await answer.read()
+        return answer.status
 
 
-async def _read_schema(product: Product, session: aiohttp.ClientSession) -> None:
-    async with session.get(f"{product.base_url}/api/v1/schema/") as answer:
+async def _read_page(product: Product, session: aiohttp.ClientSession) -> int:
+    async with session.get(f"{product.base_url}{next(_pages)}") as answer:
         await answer.read()
+        return answer.status

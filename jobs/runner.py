@@ -22,6 +22,7 @@ from jobs.fence import LeaseLost
 from jobs.lanes import ClaimedJob, Lane, lane_of, lanes
 from jobs.model_client import close_model_client, model_client
 from jobs.outages import UNAVAILABLE, delay_seconds, is_outage, until_stored
+from jobs.pace import LoopWatch, Pace
 from jobs.services import fail_job
 from jobs.slots import OwnModels, Slots
 from jobs.sweep import sweep
@@ -49,12 +50,14 @@ class Runner:
         self._lanes = {lane.name: lane for lane in lanes(queues=queues)}
         self._own_models = OwnModels()
         self._slots: dict[str, Slots] = {}
+        self._pace = Pace(most=sum(lane.slots for lane in self._lanes.values()))
         self._looks_again = False
         self._work = asyncio.Event()
         self._held: dict[UUID, HeldJob] = {}
         self._tasks: dict[UUID, asyncio.Task[None]] = {}
         self._services: list[asyncio.Task[None]] = []
         self._loop = asyncio.get_running_loop()
+        self._watch = LoopWatch(self._pace, crowded=crowded_tenants, on_room=self._work.set)
 
     def start(self) -> None:
         """Start the services: claims, heartbeat, sweep and cancellations."""
@@ -97,11 +100,13 @@ class Runner:
     async def _claim_all(self) -> None:
         while roomy := [lane for name, lane in self._lanes.items() if self._slots_of(name).has_room]:
             crowded = crowded_tenants()
-            waiting = {lane.name: self._slots_of(lane.name).held_back() | crowded for lane in roomy}
-            held_back = waiting if any(waiting.values()) else {}
             if crowded:
                 self._look_again()
-            limit = min(CLAIM_LIMIT, *(self._slots_of(lane.name).most_to_claim for lane in roomy))
+            busy = crowded | self._pace.full_tenants()
+            waiting = {lane.name: self._slots_of(lane.name).held_back() | busy for lane in roomy}
+            held_back = waiting if any(waiting.values()) else {}
+            free = min(self._slots_of(lane.name).most_to_claim for lane in roomy)
+            limit = min(CLAIM_LIMIT, self._pace.most_to_claim, free)
             jobs = await in_ops(self._claim, roomy, limit, held_back)
             for job in jobs:
                 self._begin(job, self._lanes[job.lane])
@@ -122,6 +127,8 @@ class Runner:
         # After an outage, the job may still run here with an expired lease
         self._cancel({job.id})
         self._slots_of(lane.name).take(job)
+        self._pace.take(job)
+        self._watch.begin()
         self._held[job.id] = HeldJob(job=job, lease_seconds=lane.lease_seconds)
         task = self._tasks[job.id] = self._loop.create_task(attempt(job, lane), name=f"{lane.name} {job.id}")
         task.add_done_callback(lambda _: self._end(job))
@@ -133,9 +140,10 @@ class Runner:
             return
         del self._held[job.id], self._tasks[job.id]
         slots = self._slots_of(job.lane)
-        if slots.is_short:
+        if slots.is_short or self._pace.full_tenants():
             self._look_again()
         slots.give_back(job)
+        self._pace.give_back(job)
 
     def _look_again(self) -> None:
         """Look for work that had to wait, once for all jobs that end within a moment."""

@@ -18,7 +18,8 @@ from uuid import UUID
 from jobs.claims import with_own_model
 from jobs.lanes import ClaimedJob, Lane
 
-KNOWN_FOR_SECONDS = 20.0
+# A tenant that changes its endpoint takes the other slots after this time
+KNOWN_FOR_SECONDS = 2.0
 
 
 class OwnModels:
@@ -26,22 +27,22 @@ class OwnModels:
 
     def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._read_at = clock()
-        self._known: dict[UUID, bool] = {}
+        self._own: frozenset[UUID] = frozenset()
+        self._read_at: dict[UUID, float] = {}
 
     def read(self, organizations: Iterable[UUID]) -> None:
-        """Read those that aren't known. Uses mg_ops."""
-        if self._clock() - self._read_at >= KNOWN_FOR_SECONDS:
-            self._known, self._read_at = {}, self._clock()
-        if unknown := {each for each in organizations if each not in self._known}:
-            own = with_own_model(sorted(unknown))
-            self._known |= {each: each in own for each in unknown}
+        """Read those that weren't read lately, and again those with an own model. Uses mg_ops."""
+        now = self._clock()
+        recent = {each: at for each, at in self._read_at.items() if now - at < KNOWN_FOR_SECONDS}
+        if unread := {*organizations, *self._own} - recent.keys():
+            self._own = self._own - unread | with_own_model(sorted(unread))
+            self._read_at = recent | dict.fromkeys(unread, now)
 
     def has(self, organization: UUID) -> bool:
-        return self._known.get(organization, False)
+        return organization in self._own
 
     def all(self) -> frozenset[UUID]:
-        return frozenset(each for each, is_own in list(self._known.items()) if is_own)
+        return self._own
 
 
 class Pool:

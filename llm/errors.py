@@ -132,4 +132,13 @@ class Blocked(LlmError):
     permanent = True
 
 
-PERMANENT_CODES = frozenset(error.code for error in (Rejected, QuotaUsedUp, Blocked) if error.permanent)
+class NoSuchModelHost(LlmError):
+    """The model endpoint's host name has no address."""
+
+    code = "no_such_host"
+    permanent = True
+
+
+PERMANENT_CODES = frozenset(
+    error.code for error in (Rejected, QuotaUsedUp, Blocked, NoSuchModelHost) if error.permanent
+)

@@ -26,6 +26,7 @@ from llm.errors import (
     BadAnswer,
     Blocked,
     LlmError,
+    NoSuchModelHost,
     QuotaUsedUp,
     RateLimited,
     RateLimitedLong,
@@ -34,7 +35,7 @@ from llm.errors import (
 )
 from llm.features import ErrorReport
 from llm.types import Endpoint
-from outbound.errors import BlockedAddress, NotSent, OutboundError
+from outbound.errors import BlockedAddress, NoSuchHost, NotSent, OutboundError, is_no_such_host
 from outbound.guard import Guard, transport_for
 from outbound.silence import end_when_silent
 
@@ -221,10 +222,13 @@ def to_llm_error(exc: Exception) -> LlmError:
             return Blocked(str(exc))
         case httpx2.InvalidURL() | openai.APIConnectionError(__cause__=httpx2.UnsupportedProtocol()):
             return Rejected("The model endpoint's base URL is not a valid URL.")
+        case NoSuchHost():
+            return NoSuchModelHost(f"The model endpoint can't be reached. {exc}")
         case NotSent():
             return Unavailable(f"The model endpoint can't be reached. {exc}")
         case openai.APIConnectionError():
-            return Unavailable(_connection_reason(exc))
+            kind = NoSuchModelHost if any(map(is_no_such_host, _causes(exc))) else Unavailable
+            return kind(_connection_reason(exc))
         case OutboundError():
             return BadAnswer(str(exc))
         case _:
@@ -239,10 +243,15 @@ def error_report_of(exc: Exception) -> ErrorReport | None:
 
 
 def _connection_reason(exc: BaseException) -> str:
+    causes = _causes(exc)
+    return next((message for kind, message in REASONS if any(isinstance(each, kind) for each in causes)), BROKE_OFF)
+
+
+def _causes(exc: BaseException) -> list[BaseException]:
     causes = [exc]
     while (cause := causes[-1].__cause__ or causes[-1].__context__) is not None:
         causes.append(cause)
-    return next((message for kind, message in REASONS if any(isinstance(each, kind) for each in causes)), BROKE_OFF)
+    return causes
 
 
 def _message_of(exc: openai.APIStatusError) -> str:

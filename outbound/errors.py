@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import inspect
+import socket
 from enum import StrEnum
 from typing import ClassVar
+
+# Answers of a resolver that another try would repeat. Without an answer, it is EAI_AGAIN.
+NO_ADDRESS = frozenset({socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME)})
 
 
 class Outcome(StrEnum):
@@ -35,6 +39,10 @@ class NotSent(OutboundError):
     """
 
     outcome = Outcome.NOT_SENT
+
+
+class NoSuchHost(NotSent):
+    """No address exists for the host name (`dns`). Another try gets the same answer."""
 
 
 class BlockedAddress(NotSent):
@@ -71,3 +79,8 @@ class Unreadable(OutboundError):
     def __init__(self, message: str = "", *, reason: str, status: int) -> None:
         super().__init__(message, reason=reason)
         self.status = status
+
+
+def is_no_such_host(error: BaseException) -> bool:
+    """True if a name was looked up and has no address. False if no server answered, so that a later try may succeed."""
+    return isinstance(error, UnicodeError) or (isinstance(error, socket.gaierror) and error.errno in NO_ADDRESS)

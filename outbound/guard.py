@@ -16,7 +16,15 @@ import httpx2
 
 from outbound.addresses import Address, is_public, unwrap_ipv4
 from outbound.allow import AllowList
-from outbound.errors import BlockedAddress, InvalidRequest, NotSent, OutboundError, Unknown
+from outbound.errors import (
+    BlockedAddress,
+    InvalidRequest,
+    NoSuchHost,
+    NotSent,
+    OutboundError,
+    Unknown,
+    is_no_such_host,
+)
 from outbound.fair_threads import FairThreads
 from outbound.headers import check_headers
 from outbound.target import Target, canonical_host, literal_address, parse_target
@@ -95,7 +103,7 @@ class Guard:
         """Resolve the host once and check every address. One blocked address rejects the whole host.
 
         `ports` are allowed in addition to the usual ones, for a protocol other than HTTP. Raises BlockedAddress, or
-        NotSent (`dns`) if the name has no address.
+        NotSent (`dns`) if the name has no address: NoSuchHost if no later try will find one.
         """
         host = canonical_host(host)
         literal = self._check_host(host, port, ports=ports)
@@ -109,8 +117,9 @@ class Guard:
             raise NotSent(
                 f"The host name {host} was not resolved in {RESOLVE_SECONDS:g} seconds.", reason="dns"
             ) from None
-        except (OSError, UnicodeError):
-            raise NotSent(f"The host name {host} can't be resolved.", reason="dns") from None
+        except (OSError, UnicodeError) as error:
+            kind = NoSuchHost if is_no_such_host(error) else NotSent
+            raise kind(f"The host name {host} can't be resolved.", reason="dns") from None
         for address in found:
             self._check_address(address, host=host, port=port)
         return [str(address) for address in found]

@@ -22,6 +22,9 @@ from psycopg.types.string import TextLoader
 
 # Statements that a connection keeps prepared. Few shapes occur in practice; the limit bounds unusual ones.
 MOST_PREPARED = 200
+# After this many runs on a connection, and whenever they have doubled since, the server makes its plans anew. For an
+# empty table all indexes cost the same, so a first plan may read all rows of a tenant to find one by its key.
+FIRST_RENEWAL = 32
 SUCCESS = (ExecStatus.TUPLES_OK, ExecStatus.COMMAND_OK)
 
 
@@ -81,13 +84,22 @@ class _Session:
     names: OrderedDict[bytes, None] = field(default_factory=OrderedDict)
     # The loaders of the result types, looked up once per connection.
     reader: Any = field(default_factory=lambda: Transformer(_LoaderConfig()))
+    runs: int = 0
+    renew_at: int = FIRST_RENEWAL
 
     def run(self, name: bytes, text: bytes, values: Sequence[bytes | None]) -> list[tuple[Any, ...]]:
         if name not in self.names:
             self._prepare(name, text)
         self.names.move_to_end(name)
         self._require_open()
+        self._renew_plans()
         return self._rows_of(self._checked(self.pgconn.exec_prepared(name, values)))
+
+    def _renew_plans(self) -> None:
+        self.runs += 1
+        if self.runs >= self.renew_at:
+            self.command(b"discard plans")
+            self.renew_at = self.runs * 2
 
     def _rows_of(self, result: Any) -> list[tuple[Any, ...]]:
         if not result.ntuples:

@@ -88,3 +88,25 @@ def test_the_newest_settings_say_whose_model_is_used(tenant: Tenant) -> None:
     now += KNOWN_FOR_SECONDS
     own_models.read([organization])
     assert not own_models.has(organization)
+
+
+def test_a_tenant_with_its_own_model_is_not_forgotten_while_it_waits(tenant: Tenant, stranger: Tenant) -> None:
+    """It may wait for minutes for a slot, while only others are claimed."""
+    now = 1000.0
+    own_models = OwnModels(clock=lambda: now)
+    configure(tenant, model_base_url=OWN)
+    own_models.read([tenant.organization.pk])
+    now += KNOWN_FOR_SECONDS
+    own_models.read([stranger.organization.pk])
+    assert own_models.all() == {tenant.organization.pk}
+
+
+def test_a_waiting_tenant_that_returns_to_the_operators_model_gets_the_shared_slots(tenant: Tenant) -> None:
+    now = 1000.0
+    own_models = OwnModels(clock=lambda: now)
+    configure(tenant, model_base_url=OWN)
+    own_models.read([tenant.organization.pk])
+    configure(tenant, model_base_url="")
+    now += KNOWN_FOR_SECONDS
+    own_models.read([])
+    assert not own_models.all()

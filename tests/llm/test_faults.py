@@ -187,6 +187,32 @@ async def test_a_failed_connection_is_explained(
     assert str(caught.value).endswith(sentence)
 
 
+@pytest.mark.parametrize("is_trusted", [True, False])
+@pytest.mark.parametrize(
+    ("number", "kind"), [(socket.EAI_NONAME, errors.NoSuchModelHost), (socket.EAI_AGAIN, errors.Unavailable)]
+)
+async def test_only_a_name_whose_server_does_not_answer_is_an_outage(
+    number: int,
+    kind: type[errors.LlmError],
+    is_trusted: bool,
+    ask: Ask,
+    client: Client,
+    records: list[CallRecord],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A customer needn't wait for a host that doesn't exist."""
+
+    def fails(*_: object, **__: object) -> None:
+        raise socket.gaierror(number, "no address")
+
+    monkeypatch.setattr(socket, "getaddrinfo", fails)
+    with pytest.raises(errors.LlmError, match="can't be resolved") as caught:
+        await client.complete(ask("https://models.example/v1", trusted=is_trusted), record=records.append)
+    assert type(caught.value) is kind
+    assert records[0].error_code == kind.code
+    assert caught.value.outage is (number == socket.EAI_AGAIN)
+
+
 CLOSED: dict[str, Behaviour] = {
     "before the head": hang_up,
     "before the text": streams(then=hang_up),
@@ -314,12 +340,6 @@ async def test_a_refused_connection_is_retried(client: Client, ask: Ask, records
         with pytest.raises(errors.Unavailable):
             await client.stream(ask(url), on_text=ignore, record=records.append)
     assert records[0].attempts == 3
-
-
-async def test_an_unknown_host_is_unavailable(client: Client, ask: Ask, records: list[CallRecord]) -> None:
-    with pytest.raises(errors.Unavailable):
-        await client.complete(ask("http://no-such-host.invalid/v1"), record=records.append)
-    assert records[0].error_code == "unavailable"
 
 
 @pytest.mark.parametrize("key", ["sk-line\nbreak-123", "sk-ключ-12345"])

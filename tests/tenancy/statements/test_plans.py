@@ -14,6 +14,7 @@ from conversations.models import Conversation, Message, Turn
 from conversations.turns.services import start_conversation
 from jobs import claims, fence
 from tenancy.ids import uuid7
+from tenancy.postgresql import prepared
 from tenancy.postgresql.prepared import Prepared
 from tenancy.scope import tenant_tx
 from tenancy.write_batch import insert_rows
@@ -53,6 +54,25 @@ def test_a_plan_made_for_an_empty_tenant_uses_keys_for_a_large_one(tenant: Tenan
     with tenant_tx(tenant.organization.pk, plans_once=True), connection.cursor() as cursor:
         plan = execute(cursor, tenant, conversation)
         cursor.execute("deallocate found_by_keys")
+    assert max(rows_read(node) for node in nodes(plan)) < PER_TENANT / 20
+
+
+def test_a_plan_made_for_a_small_table_is_renewed_while_the_table_grows(database: None) -> None:
+    """For a few rows, reading all rows of a tenant costs less than finding one by its key."""
+    statement = Prepared("select id from growing where tenant = %s and id = %s")
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("create temporary table growing (tenant int, id int) on commit drop")
+        cursor.execute("create index on growing (tenant)")
+        cursor.execute("create unique index on growing (id)")
+        cursor.execute("set local plan_cache_mode = force_generic_plan")
+        cursor.execute("insert into growing values (1, 0)")
+        cursor.execute("analyze growing")
+        assert statement(1, 7) == []
+        cursor.execute(f"insert into growing select 1, generate_series(1, {PER_TENANT})")
+        for _ in range(2 * prepared._session_of(connection.connection).runs + prepared.FIRST_RENEWAL):
+            statement(1, 7)
+        cursor.execute(f"explain (analyze, format json) execute {statement._name.decode()} (1, 7)")
+        plan = plan_of(cursor)
     assert max(rows_read(node) for node in nodes(plan)) < PER_TENANT / 20
 
 
