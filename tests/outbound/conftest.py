@@ -21,11 +21,13 @@ def dialled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     addresses: list[str] = []
     connect = httpcore2.AnyIOBackend.connect_tcp
 
-    async def spy(self: httpcore2.AnyIOBackend, host: str, port: int, *args: object) -> httpcore2.AsyncNetworkStream:
+    async def spy(
+        self: httpcore2.AnyIOBackend, host: str, port: int, *args: object, **options: object
+    ) -> httpcore2.AsyncNetworkStream:
         addresses.append(host)
         if host not in ("127.0.0.1", "::1"):
             raise httpcore2.ConnectError("there is no outside world here")
-        return await connect(self, host, port, *args)  # type: ignore[arg-type]
+        return await connect(self, host, port, *args, **options)  # type: ignore[arg-type]
 
     monkeypatch.setattr(httpcore2.AnyIOBackend, "connect_tcp", spy)
     return addresses

@@ -19,6 +19,8 @@ ALLOWED = {
     "jobs/claims.py": {
         *("_claim_statement", "heartbeat", "requeue", "take_expired", "waiting_lanes", "with_own_model"),
     },
+    # The clock that due times and leases are measured by.
+    "jobs/clock.py": {"_now", "_repair"},
     "jobs/sweep.py": {"sweep", "sweep_tenants", "_take_lock"},
     "conversations/followups/follow_ups.py": {"<module>", "fire_follow_ups"},
     "conversations/tool_runs/calls/orphans.py": {"<module>", "end_orphans"},

@@ -72,7 +72,7 @@ def test_an_event_activates_waiting_mode_for_thirty_seconds(talk, api) -> None:
 @pytest.mark.parametrize("seconds", [0, -1, 601, "30", True, None, [1]])
 def test_an_invalid_wait_length_is_refused(talk, api, seconds) -> None:
     answer = activate(api, talk, seconds=seconds)
-    assert answer.status_code == 400
+    assert answer.status_code == 422
     assert answer.json()["error"]["field"] == "payload.seconds"
     assert "up to 600" in answer.json()["error"]["message"]
     assert not waiting(talk)
@@ -117,7 +117,7 @@ def test_an_invalid_urgent_message_is_refused(talk, api, text) -> None:
     answered(talk)
     activate(api, talk)
     answer = post(api, talk, "urgent_message", text=text)
-    assert (answer.status_code, answer.json()["error"]["field"]) == (400, "payload.text")
+    assert (answer.status_code, answer.json()["error"]["field"]) == (422, "payload.text")
     assert waiting(talk)
 
 
