@@ -15,6 +15,7 @@ from conversations.flows.todo_events import run_todo_events
 from conversations.flows.tool_caller import fail_analysis, reopen_analysis, run_tool_caller
 from conversations.followups.follow_ups import fire_follow_ups
 from conversations.followups.waits import end_overdue_waits
+from conversations.inbox.closing import return_snoozed
 from conversations.live.event_log import lock_conversation
 from conversations.promises.make_good import LANE as MAKE_GOOD
 from conversations.promises.make_good import draft_make_goods
@@ -32,6 +33,7 @@ def register_lanes() -> None:
     sweeping.connect(fire_follow_ups)
     sweeping.connect(end_overdue_waits)
     sweeping.connect(close_silent_conversations)
+    sweeping.connect(return_snoozed)
     sweeping.connect(break_overdue_promises)
     sweeping.connect(draft_make_goods)
     sweeping.connect(end_orphans)
