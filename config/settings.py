@@ -269,6 +269,7 @@ SPECTACULAR_SETTINGS = {
         "RoleEnum": "projects.models.Role",
         "SecondApproverEnum": "todos.models.SecondApprover",
         "SpeakerEnum": ["customer", "agent"],
+        "TagColorEnum": "conversations.models.TagColor",
         "TicketPriorityEnum": "tools.models.TicketPriority",
         "TicketStateEnum": "tools.models.TicketState",
         "ToolOriginEnum": ["built-in", "custom"],

@@ -69,6 +69,8 @@ ONE_SUBSCRIPTION = f"{API}event-subscriptions/<uuid:subscription_id>"
 SUBSCRIPTION = {"url": "https://example.com/events", "events": lambda: [f"e{uuid.uuid4().hex}"]}
 ONE_TODO = f"{API}todos/<uuid:todo_id>"
 RULE = {"tool": "send_email_to_caller", "allowed": {"subject": {"anything": True}}}
+IN_AN_HOUR = (datetime.now(UTC) + timedelta(hours=1)).isoformat()
+NO_SUCH = {"conversations": ["0198c0de-0000-7000-8000-000000000000"], "action": "close"}
 PERSON = {"channel": "api", "persona": {"external_id": "guest"}}
 
 OPERATIONS = [
@@ -91,6 +93,18 @@ OPERATIONS = [
     # No operator has taken it over.
     Operation(f"{ONE}/operator-messages", "POST", Scope.OPERATE, 409, {"content": "Hello"}),
     Operation(f"{ONE}/hand-back", "POST", Scope.OPERATE, 409),
+    Operation(f"{ONE}/inbox", "GET", Scope.READ),
+    Operation(f"{ONE}/assignee", "PUT", Scope.OPERATE, 200, {"assignee": None}),
+    Operation(f"{ONE}/tags", "POST", Scope.OPERATE, 200, {"add": []}),
+    Operation(f"{ONE}/snooze", "PUT", Scope.OPERATE, 200, {"until": IN_AN_HOUR}),
+    Operation(f"{ONE}/snooze", "DELETE", Scope.OPERATE, 200),
+    Operation(f"{ONE}/close", "POST", Scope.OPERATE),
+    Operation(f"{ONE}/reopen", "POST", Scope.OPERATE),
+    Operation(f"{API}conversations/bulk", "POST", Scope.OPERATE, 200, NO_SUCH),
+    Operation(f"{API}tags", "GET", Scope.READ),
+    Operation(f"{API}tags", "POST", Scope.OPERATE, 201, {"name": lambda: uuid.uuid4().hex}),
+    Operation(f"{API}tags/<uuid:tag_id>", "PATCH", Scope.OPERATE, 200, {"color": "ok"}),
+    Operation(f"{API}tags/<uuid:tag_id>", "DELETE", Scope.OPERATE, 204),
     Operation(f"{API}tickets", "GET", Scope.READ),
     Operation(f"{API}tickets", "POST", Scope.OPERATE, 201, {"subject": "x", "body": "y"}),
     Operation(f"{API}tickets/<uuid:ticket_id>", "GET", Scope.READ),
