@@ -14,8 +14,8 @@ from django.views.decorators.http import require_http_methods
 
 from console.access import enter, zone_of
 from console.layout import shell_context
-from console.search import customer_names
 from console.timestamps import Timestamp, format_timestamp
+from conversations.common.customer_names import customer_names
 from conversations.models import Conversation
 from jobs.errors import WrongState
 from jobs.lanes import UnknownLane

@@ -37,7 +37,7 @@ def playground(request: HttpRequest, project_slug: str) -> HttpResponse:
     inspects = _is_real(entry, asked["conversation_id"])
     context = {**shell_context(request, entry), **asked, "inspects": inspects}
     if inspects:
-        context["active_view"] = "conversations"
+        context["active_view"] = "inbox"
     return render(request, "playground.html", context)
 
 

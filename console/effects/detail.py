@@ -17,8 +17,8 @@ from console.effects.labels import (
     state_label,
     title_of,
 )
-from console.search import customer_names
 from console.timestamps import Timestamp, format_timestamp
+from conversations.common.customer_names import customer_names
 from conversations.models import Conversation, Turn
 from projects.connections.integrations import find_source
 from projects.models import User

@@ -60,14 +60,16 @@ def count_waiting(project: Project) -> int:
     return int(_run(_COUNT.format(waiting=waiting), [*values, MOST_COUNTED])[0][0])
 
 
-def waiting_conversations(project: Project, *, most: int, offset: int = 0, among: Sequence[UUID] = ()) -> list[UUID]:
+def waiting_conversations(
+    project: Project, *, most: int, offset: int = 0, among: QuerySet[Conversation] | None = None
+) -> list[UUID]:
     """Conversations that wait for staff: open requests first, longest wait first; then the most recent.
 
     `among` limits them to these conversations.
     """
-    waiting, values = _sql(project, narrowed="and c.id = any(%s)" if among else "")
-    narrowed = [list(among)] if among else []
-    return [row[0] for row in _run(waiting + _IN_ORDER, [*values, *narrowed, most, offset])]
+    sql, own = among.order_by().values("pk").query.sql_with_params() if among is not None else ("", ())
+    waiting, values = _sql(project, narrowed=f"and c.id in ({sql})" if sql else "")
+    return [row[0] for row in _run(waiting + _IN_ORDER, [*values, *own, most, offset])]
 
 
 def reasons_of(project: Project, conversations: Collection[UUID]) -> Mapping[UUID, list[Reason]]:

@@ -5,12 +5,19 @@ const timeZone = zoneOf(document.documentElement.dataset.zone);
 const moments = (options) => new Intl.DateTimeFormat("en-GB", { ...options, timeZone });
 const clock = moments({ hour: "2-digit", minute: "2-digit" });
 const exact = moments({ hour: "2-digit", minute: "2-digit", second: "2-digit" });
+const days = moments({ weekday: "long", day: "numeric", month: "long" });
 const full = moments({ dateStyle: "medium", timeStyle: "medium" });
 
 export const count = (value) => whole.format(value);
 export const plural = (value, one, many = `${one}s`) => `${count(value)} ${value === 1 ? one : many}`;
 export const time = (iso) => clock.format(new Date(iso));
 export const seconds = (iso) => exact.format(new Date(iso));
+/** "Today", "Yesterday", or "Monday 23 November". */
+export function day(iso) {
+  const words = days.format(new Date(iso));
+  if (words === days.format(new Date())) return "Today";
+  return words === days.format(new Date(Date.now() - 86_400_000)) ? "Yesterday" : words;
+}
 export const moment = (iso) => full.format(new Date(iso));
 
 /** Milliseconds as "312 ms", "1.18 s", "12.4 s" or "2 min 5 s". */

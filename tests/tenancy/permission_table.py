@@ -214,12 +214,10 @@ PAGES = [
     Page("p/<slug:project_slug>/playground", Scope.READ),
     *(Page(f"p/<slug:project_slug>/{section}", Scope.READ) for section in AGENT_SECTIONS),
     Page("p/<slug:project_slug>/agent/models/test", Scope.CONFIGURE, 302),
-    Page("p/<slug:project_slug>/conversations", Scope.READ),
-    Page("p/<slug:project_slug>/conversations/<uuid:conversation_id>", Scope.READ),
-    Page("p/<slug:project_slug>/escalations", Scope.READ),
-    Page("p/<slug:project_slug>/tickets", Scope.READ),
-    Page("p/<slug:project_slug>/tickets/new", Scope.OPERATE),
-    Page("p/<slug:project_slug>/tickets/<uuid:ticket_id>", Scope.READ),
+    Page("p/<slug:project_slug>/inbox", Scope.READ),
+    Page("p/<slug:project_slug>/inbox/<uuid:conversation_id>", Scope.READ),
+    Page("p/<slug:project_slug>/inbox/tickets/new", Scope.OPERATE),
+    Page("p/<slug:project_slug>/inbox/tickets/<uuid:ticket_id>", Scope.READ),
     Page("p/<slug:project_slug>/jobs/failed", Scope.READ),
     Page("p/<slug:project_slug>/promises", Scope.READ),
     Page("p/<slug:project_slug>/todos", Scope.READ),
@@ -250,6 +248,15 @@ PAGES = [
     Page("p/<slug:project_slug>/widget", Scope.READ),
 ]
 
+# Old addresses of what is in the inbox now. They redirect, and the new address checks access.
+MOVED = {
+    "p/<slug:project_slug>/conversations",
+    "p/<slug:project_slug>/conversations/<uuid:conversation_id>",
+    "p/<slug:project_slug>/escalations",
+    "p/<slug:project_slug>/tickets",
+    "p/<slug:project_slug>/tickets/<uuid:ticket_id>",
+}
+
 SUBSCRIPTION_FORM = "p/<slug:project_slug>/agent/integrations/events/<uuid:subscription_id>"
 
 # Forms that act on a row. They are posted with a nonexistent id, which is 404 for members with the scope.
@@ -261,8 +268,8 @@ FORMS = [
     Page("p/<slug:project_slug>/invitations/<uuid:invitation_id>/send", Scope.CONFIGURE, 404),
     Page("p/<slug:project_slug>/invitations/<uuid:invitation_id>/revoke", Scope.CONFIGURE, 404),
     Page("p/<slug:project_slug>/keys/<uuid:key_id>/revoke", Scope.CONFIGURE, 404),
-    Page("p/<slug:project_slug>/escalations/<uuid:escalation_id>", Scope.OPERATE, 404),
-    Page("p/<slug:project_slug>/tickets/<uuid:ticket_id>", Scope.OPERATE, 404),
+    Page("p/<slug:project_slug>/inbox/<uuid:conversation_id>", Scope.OPERATE, 404),
+    Page("p/<slug:project_slug>/inbox/tickets/<uuid:ticket_id>", Scope.OPERATE, 404),
     Page("p/<slug:project_slug>/todos/<uuid:todo_id>", Scope.OPERATE, 404),
     Page("p/<slug:project_slug>/todos/<uuid:todo_id>/edit", Scope.OPERATE, 404),
     Page("p/<slug:project_slug>/todos/<uuid:todo_id>/allow", Scope.CONFIGURE, 404),

@@ -34,6 +34,7 @@ from tests.tenancy.permission_table import (
     BY_TOKEN,
     FORMS,
     MAY,
+    MOVED,
     OPERATIONS,
     PAGES,
     PUBLIC,
@@ -344,6 +345,7 @@ def test_every_url_is_in_the_table() -> None:
         {operation.route for operation in OPERATIONS}
         | {page.route for page in (*PAGES, *FORMS)}
         | PUBLIC
+        | MOVED
         | BY_TOKEN
         | set(ACCOUNT)
     )
