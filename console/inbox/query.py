@@ -59,7 +59,8 @@ class InboxQuery:
             "test": filters.test,
             "request": filters.request,
         }
-        return "?" + urlencode({name: value for name, value in (known | changes).items() if value})
+        chosen = urlencode({name: value for name, value in (known | changes).items() if value})
+        return f"?{chosen}" if chosen else ""
 
     @property
     def here(self) -> str:

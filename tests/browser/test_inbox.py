@@ -166,8 +166,9 @@ def test_ten_waiting_conversations_are_answered_by_keyboard_alone(page: Page, ap
     expect(page.locator("#list .ib-row")).to_have_count(10)
     for number in range(10):
         page.keyboard.press("j")
+        expect(page.locator("[data-row]:focus")).to_have_count(1)
         page.keyboard.press("Enter")
-        expect(page.locator("#chat")).to_contain_text("Is the terrace open?")
+        expect(page.locator("#take")).to_contain_text("The agent is answering")
         page.keyboard.press("t")
         expect(page.locator("#say")).to_be_focused()
         page.keyboard.type(f"It is, answer {number}.")
@@ -192,6 +193,7 @@ def test_selected_conversations_are_assigned_and_closed_at_once(page: Page, app:
     for _ in range(2):
         page.keyboard.press("j")
         page.keyboard.press("x")
+    expect(page.locator(".ib-row.picked")).to_have_count(2)
     expect(page.get_by_role("toolbar", name="Selected conversations")).to_contain_text("2 conversations selected")
     page.keyboard.press("i")
     expect(page.locator("#toasts")).to_contain_text("2 conversations assigned")
@@ -260,7 +262,7 @@ def test_a_form_submitted_twice_is_sent_once(page: Page, app: App) -> None:
         # The answer waits for this.
         Project.objects.select_for_update().get(pk=app.tenant.project.pk)
         page.evaluate(PRESS_TWICE)
-    expect(page.get_by_role("status")).to_contain_text("Ticket #1 created.")
+    expect(page.locator(".ib-ticket").get_by_role("status")).to_contain_text("Ticket #1 created.")
     with app.tenant.tx():
         assert Ticket.objects.count() == 1
 
