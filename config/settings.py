@@ -270,6 +270,7 @@ SPECTACULAR_SETTINGS = {
         "SecondApproverEnum": "todos.models.SecondApprover",
         "SpeakerEnum": ["customer", "agent"],
         "TagColorEnum": "conversations.models.TagColor",
+        "TicketChannelEnum": "tools.models.TicketChannel",
         "TicketPriorityEnum": "tools.models.TicketPriority",
         "TicketStateEnum": "tools.models.TicketState",
         "ToolOriginEnum": ["built-in", "custom"],

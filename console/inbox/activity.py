@@ -8,10 +8,12 @@ from typing import Any
 
 from console.timestamps import Timestamp, format_timestamp
 from conversations.handover.assignment import ASSIGNED
+from conversations.handover.ticket_answers import ANSWERED
 from conversations.inbox.closing import CLOSED, SNOOZED
 from conversations.inbox.tags import TAGGED
 from conversations.live.event_log import INBOX_REOPENED, SNOOZE_ENDED
 from conversations.models import Conversation, Event
+from tools.models import TicketChannel
 
 SHOWN = 8
 
@@ -54,6 +56,11 @@ def _came_back(payload: Mapping[str, Any]) -> str:
     return f"{payload.get('name', '')} ended the snooze"
 
 
+def _answered(payload: Mapping[str, Any]) -> str:
+    way = " by e-mail" if payload.get("channel") == TicketChannel.EMAIL else ""
+    return f"{payload.get('name', '')} answered ticket #{payload.get('ticket', '')}{way}"
+
+
 def _reopened(payload: Mapping[str, Any]) -> str:
     return (
         "Reopened: the customer wrote" if payload.get("reason") == "message" else f"{payload.get('name')} reopened it"
@@ -71,6 +78,7 @@ WORDS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     SNOOZE_ENDED: _came_back,
     CLOSED: _by("closed it"),
     INBOX_REOPENED: _reopened,
+    ANSWERED: _answered,
     "operator_took_over": _by("took over"),
     "operator_handed_back": _by("handed back to the agent"),
     "escalation_resolved": _by("resolved the request"),

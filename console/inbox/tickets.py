@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -14,20 +14,23 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods
 
 from console.access import enter, zone_of
+from console.effects.labels import StateLabel, state_label
 from console.inbox.query import TICKETS
 from console.inbox.ticket_list import LABELS, TONES, UNNAMED
 from console.inbox.views import inbox_context, is_part, render_inbox
+from console.parameters import parse_uuid
 from console.timestamps import Timestamp, format_timestamp
 from conversations.common.customer_names import customer_names
 from conversations.handover.assignment import possible_assignees
+from conversations.handover.ticket_answers import answer_ticket, ways_to_answer
 from projects.common.api_error import ApiError
 from projects.common.differences import Change as FieldChange
 from projects.models import User
 from projects.models.key import Scope
 from projects.models.permissions import Entry
 from tenancy.scope import tenant_tx
-from tools.models import Ticket, TicketChange, TicketPriority, TicketState
-from tools.services.support.tickets import change_ticket, find_assignee
+from tools.models import Effect, Ticket, TicketChange, TicketChannel, TicketPriority, TicketState
+from tools.services.support.tickets import LONGEST_BODY, change_ticket, find_assignee
 
 PRIORITIES = dict(TicketPriority.choices)
 # Fields whose change fits one line of the history, and fields shown as a diff.
@@ -51,6 +54,18 @@ class Change:
     at: Timestamp
 
 
+@dataclass(frozen=True)
+class Answer:
+    """An answer to the customer; `state` is that of its e-mail."""
+
+    actor: str
+    content: str
+    channel: str
+    state: StateLabel | None
+    effect_id: UUID | None
+    at: Timestamp
+
+
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def ticket(request: HttpRequest, project_slug: str, ticket_id: UUID) -> HttpResponse:
@@ -62,7 +77,7 @@ def ticket(request: HttpRequest, project_slug: str, ticket_id: UUID) -> HttpResp
         if found is None:
             raise Http404
         if is_post:
-            _change(request, found)
+            _post(request, found)
         else:
             context = inbox_context(request, entry, opened=found.pk, view=TICKETS)
             if not is_part(request):
@@ -72,17 +87,30 @@ def ticket(request: HttpRequest, project_slug: str, ticket_id: UUID) -> HttpResp
     return render_inbox(request, entry, context, template="inbox/ticket.html")
 
 
+def _post(request: HttpRequest, found: Ticket) -> None:
+    try:
+        _answer(request, found) if request.POST.get("do") == "answer" else _change(request, found)
+    except ApiError as error:
+        messages.warning(request, error.message)
+
+
+def _answer(request: HttpRequest, found: Ticket) -> None:
+    """Send the answer. The form carries its key, so that sending it twice is one answer."""
+    content = request.POST.get("content", "").replace("\x00", "").replace("\r\n", "\n").strip()[:LONGEST_BODY]
+    key, channel = parse_uuid(request.POST.get("key", "")), request.POST.get("channel", "")
+    if not content or key is None or channel not in TicketChannel.values:
+        raise ApiError("empty", "Write an answer first.")
+    answer_ticket(found.pk, content, channel=channel, by=cast(User, request.user), key=key)
+    messages.success(request, "Answer sent." if channel == TicketChannel.CONVERSATION else "E-mail queued.")
+
+
 def _change(request: HttpRequest, found: Ticket) -> None:
     user, changes = cast(User, request.user), dict[str, Any]()
     for name, values in (("state", TicketState.values), ("priority", TicketPriority.values)):
         if (value := request.POST.get(name, "")) in values:
             changes[name] = value
-    try:
-        if "assignee" in request.POST:
-            changes["assignee"] = find_assignee(request.POST["assignee"].replace("\x00", ""))
-    except ApiError as error:
-        messages.warning(request, error.message)
-        return
+    if "assignee" in request.POST:
+        changes["assignee"] = find_assignee(request.POST["assignee"].replace("\x00", ""))
     change_ticket(found.pk, changes, by=user, actor=user.name)
     messages.success(request, f"Ticket #{found.number} saved.")
 
@@ -100,8 +128,27 @@ def _shown(entry: Entry, found: Ticket) -> dict[str, Any]:
         "ticket_states": LABELS.items(),
         "priorities": TicketPriority.choices,
         "assignees": _assignees(found),
+        "answers": _answers(found, zone=zone),
+        "ways": [(way.value, way.label) for way in ways_to_answer(found)],
+        "answer_key": uuid4(),
         "history": [_history_entry(change, zone=zone) for change in found.changes.order_by("-created_at", "-id")],
     }
+
+
+def _answers(found: Ticket, *, zone: str) -> list[Answer]:
+    rows = list(found.answers.all())
+    effects = {row.pk: row for row in Effect.objects.filter(pk__in=[row.effect_id for row in rows if row.effect_id])}
+    return [
+        Answer(
+            row.actor,
+            row.content,
+            TicketChannel(row.channel).label,
+            state_label(effects[row.effect_id]) if row.effect_id in effects else None,
+            row.effect_id,
+            format_timestamp(row.created_at, zone=zone),
+        )
+        for row in rows
+    ]
 
 
 def _assignees(found: Ticket) -> list[User]:

@@ -46,6 +46,7 @@ urlpatterns = [
     path("tags/<uuid:tag_id>", tags.TagDetail.as_view()),
     path("tickets", tickets.Tickets.as_view()),
     path("tickets/<uuid:ticket_id>", tickets.TicketDetail.as_view()),
+    path("tickets/<uuid:ticket_id>/answers", tickets.TicketAnswers.as_view()),
     path("tools/evaluate", evaluate.evaluate),
     path("tools/rehearse", rehearse.rehearse_tools),
     path("effects/<uuid:effect_id>/resolve", effects.ResolveEffect.as_view()),

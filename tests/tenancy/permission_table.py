@@ -109,6 +109,10 @@ OPERATIONS = [
     Operation(f"{API}tickets", "POST", Scope.OPERATE, 201, {"subject": "x", "body": "y"}),
     Operation(f"{API}tickets/<uuid:ticket_id>", "GET", Scope.READ),
     Operation(f"{API}tickets/<uuid:ticket_id>", "PATCH", Scope.OPERATE, 200, {"priority": "high"}),
+    # The ticket has no customer.
+    Operation(
+        f"{API}tickets/<uuid:ticket_id>/answers", "POST", Scope.OPERATE, 409, {"content": "x", "channel": "email"}
+    ),
     Operation(f"{API}personas/<uuid:persona_id>", "GET", Scope.READ),
     Operation(f"{API}personas/<uuid:persona_id>", "PATCH", Scope.CONVERSE, 200, {"name": "Ada"}),
     Operation(f"{API}attributes", "GET", Scope.READ),
