@@ -96,7 +96,8 @@ TODO_EVENTS = COPY.format(
     changes="select jsonb_build_object('id', uuidv7(at - now()), 'todo_id', id, 'at', at) changes from planned",
 )
 PLANNED = (
-    "create temp table planned as select i, at, uuidv7(at - now()) as id, state, (select id from talk where talk.i = 1 + (w.i %% 2000) * 50) as talk from (select i, now() - make_interval("
+    "create temp table planned as select i, at, uuidv7(at - now()) as id, state,"
+    " (select id from talk where talk.i = 1 + (w.i %% 2000) * 50) as talk from (select i, now() - make_interval("
     "secs => %(days)s * 86400 * (1 - i::float8 / %(todos)s)) as at, (%(states)s::text[])[1 + (i * 37) %% 100] as state"
     " from generate_series(1, %(todos)s) i) w order by i"
 )
