@@ -28,7 +28,7 @@ from projects.models.permissions import Entry
 from tenancy.scope import tenant_tx
 
 # Old addresses of what are tabs and filters now, with the query string that selects them.
-OLD_ADDRESSES = {"conversations": {"view": "all"}, "escalations": {"request": "open"}, "tickets": {"view": "tickets"}}
+OLD_ADDRESSES = {"conversations": {"view": "all"}, "tickets": {"view": "tickets"}}
 OLD_VIEWS = {"waiting": "", "mine": "mine"}
 OLD_REQUESTS = {"resolved": "resolved"}
 
@@ -70,10 +70,12 @@ def old_list(request: HttpRequest, project_slug: str) -> HttpResponse:
     """Redirect an address of the lists that the inbox replaced, with its query string."""
     name = str(request.resolver_match.url_name if request.resolver_match else "")
     parameters = request.GET.copy()
-    if name == "conversations" and parameters.get("view") in OLD_VIEWS:
-        parameters["view"] = OLD_VIEWS[parameters["view"]]
+    view = str(parameters.get("view", ""))
+    if name == "conversations" and view in OLD_VIEWS:
+        parameters["view"] = OLD_VIEWS[view]
     elif name == "escalations":
-        parameters["request"] = OLD_REQUESTS.get(parameters.pop("state", [""])[-1], "open")
+        parameters["request"] = OLD_REQUESTS.get(request.GET.get("state", ""), "open")
+        parameters.pop("state", None)
     else:
         parameters.update(OLD_ADDRESSES[name])
     query = parameters.urlencode()
@@ -85,7 +87,7 @@ def old_list(request: HttpRequest, project_slug: str) -> HttpResponse:
 def old_page(request: HttpRequest, project_slug: str, **ids: UUID) -> HttpResponse:
     """Redirect an old address of one conversation or ticket."""
     name = "conversation" if "conversation_id" in ids else "ticket"
-    return redirect(name, project_slug=project_slug, **ids)
+    return redirect(reverse(name, args=[project_slug, *ids.values()]))
 
 
 def inbox_context(request: HttpRequest, entry: Entry, *, opened: UUID | None = None, view: str = "") -> dict[str, Any]:

@@ -138,4 +138,5 @@ def _sql(project: Project, *, narrowed: str) -> tuple[str, list[Any]]:
 def _run(sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
     with connection.cursor() as cursor:
         cursor.execute(sql, values)
-        return cursor.fetchall()
+        rows: list[tuple[Any, ...]] = cursor.fetchall()
+    return rows
