@@ -53,9 +53,9 @@ def test_the_inspector_of_a_real_conversation_is_read_only(owner: Client, tenant
     assert page.context["inspects"]
     assert 'id="compose"' not in html
     assert html.count('aria-current="page"') == 1
-    assert f'href="/p/{tenant.project.slug}/conversations" title="Conversations" aria-current="page"' in html
+    assert f'href="/p/{tenant.project.slug}/inbox" data-page="inbox" title="Inbox" aria-current="page"' in html
     assert "data-can-write" not in html
-    assert f'href="/p/{tenant.project.slug}/conversations/{real.pk}"' in html
+    assert f'href="/p/{tenant.project.slug}/inbox/{real.pk}"' in html
 
 
 def test_a_test_conversation_keeps_its_composer(owner: Client, tenant: Tenant, real: Conversation) -> None:
