@@ -95,11 +95,12 @@ TODO_EVENTS = COPY.format(
     table="todos_todoevent",
     changes="select jsonb_build_object('id', uuidv7(at - now()), 'todo_id', id, 'at', at) changes from planned",
 )
+# The todos of 2,000 conversations.
 PLANNED = (
-    "create temp table planned as select i, at, uuidv7(at - now()) as id, state,"
-    " (select id from talk where talk.i = 1 + (w.i %% 2000) * 50) as talk from (select i, now() - make_interval("
-    "secs => %(days)s * 86400 * (1 - i::float8 / %(todos)s)) as at, (%(states)s::text[])[1 + (i * 37) %% 100] as state"
-    " from generate_series(1, %(todos)s) i) w order by i"
+    "create temp table planned as select w.i, w.at, uuidv7(w.at - now()) as id, state, talk.id as talk from (select i,"
+    " now() - make_interval(secs => %(days)s * 86400 * (1 - i::float8 / %(todos)s)) as at,"
+    " (%(states)s::text[])[1 + (i * 37) %% 100] as state from generate_series(1, %(todos)s) i) w"
+    " left join talk on talk.i = 1 + (w.i %% 2000) * 50 order by w.i"
 )
 CUSTOMERS = "create temp table customer as select i, uuidv7() as id from generate_series(0, %(customers)s - 1) i"
 TALKS = (
