@@ -14,7 +14,7 @@ from console.access import zone_of
 from conversations.handover import operators
 from conversations.handover.assignment import Anybody, assign
 from conversations.inbox import closing, tags
-from conversations.models import Conversation, Tag
+from conversations.models import Conversation, Tag, TagColor
 from conversations.turns.flags import clear_caller_flag, clear_flag
 from projects.common.api_error import ApiError
 from projects.models import User
@@ -89,15 +89,16 @@ def _tag(entry: Entry, row: Conversation, user: User, form: QueryDict) -> None:
     known = {str(tag.pk): tag for tag in Tag.objects.filter(project=entry.project)}
     added = [known[key] for key in sorted(chosen - shown) if key in known]
     if name := " ".join(form.get("new", "").replace("\x00", "").split())[:40]:
-        added.append(_named(entry, name, list(known.values())))
+        added.append(_named(entry, name, list(known.values()), color=form.get("color", "")))
     removed = [known[key] for key in sorted(shown - chosen) if key in known]
     tags.change_tags(row.pk, add=added, remove=removed, by=user)
 
 
-def _named(entry: Entry, name: str, known: list[Tag]) -> Tag:
+def _named(entry: Entry, name: str, known: list[Tag], *, color: str) -> Tag:
     """The tag of this name; a new one if there is none."""
     found = next((tag for tag in known if tag.name.casefold() == name.casefold()), None)
-    return found or tags.make_tag(entry.project, name)
+    chosen = TagColor(color) if color in TagColor else TagColor.GRAY
+    return found or tags.make_tag(entry.project, name, color=chosen)
 
 
 def _seen(form: QueryDict) -> int | None:

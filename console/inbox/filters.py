@@ -9,7 +9,7 @@ from typing import Any
 from console.inbox.query import InboxQuery
 from console.search import UNASSIGNED
 from conversations.handover.assignment import possible_assignees
-from conversations.models import Channel, ConversationStatus, Tag
+from conversations.models import Channel, ConversationStatus, Tag, TagColor
 from projects.models import User
 from projects.models.permissions import Entry
 
@@ -34,6 +34,7 @@ def filter_context(entry: Entry, query: InboxQuery) -> dict[str, Any]:
         "states": STATES,
         "requests": REQUESTS,
         "all_tags": tags,
+        "tag_colors": TagColor.choices,
         "people": people,
         "chips": list(_chips(query, tags=tags, people=people)),
     }

@@ -54,7 +54,7 @@ def conversation(request: HttpRequest, project_slug: str, conversation_id: UUID)
         if is_post:
             act(request, entry, row)
         else:
-            context = inbox_context(request, entry, opened=row.pk)
+            context = {**inbox_context(request, entry, opened=row.pk), "last_event": row.last_event}
             if not is_part(request):
                 context |= conversation_context(entry, row)
     if is_post:

@@ -13,6 +13,9 @@ export class List {
   constructor({ part, bulk }) {
     Object.assign(this, { part, bulk });
     this.picked = new Set();
+    this.lastEvent = part.querySelector("[data-last-event]").dataset.lastEvent;
+    /** Called when something was written to the log of the opened conversation. */
+    this.onOpenedChanged = () => {};
     this.page = new Newest();
     part.addEventListener("change", ({ target }) => target.matches("[data-pick]") && this.pick(target.value, target.checked));
     this.keepPlace();
@@ -85,7 +88,10 @@ export class List {
   }
 
   swap(fresh) {
-    this.count(fresh.querySelector("[data-side-count]").dataset.sideCount);
+    const { sideCount, lastEvent } = fresh.querySelector("[data-side-count]").dataset;
+    this.count(sideCount);
+    if (lastEvent !== this.lastEvent) this.onOpenedChanged();
+    this.lastEvent = lastEvent;
     if (isSame(fresh, this.part)) return;
     const held = this.part.contains(document.activeElement) ? document.activeElement : null;
     const address = held?.getAttribute("href");

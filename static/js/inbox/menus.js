@@ -68,7 +68,7 @@ export class Menus {
     const name = form.get("new").trim();
     if (name && !add.includes(name)) {
       // A tag of this name may exist already.
-      await this.api.post("/tags", { name }).catch(() => null);
+      await this.api.post("/tags", { name, color: form.get("color") }).catch(() => null);
       add.push(name);
     }
     if (add.length) return this.apply({ action: "tag", add });

@@ -19,7 +19,10 @@ offerKeys(
   ["/", "Search", { "/": () => document.getElementById("q").select() }],
   ["esc", "Leave the field; end the selection; close the conversation", { escape: back }],
 );
-if (conversation) new Pane({ main, api, onNews: () => list.refreshSoon() });
+if (conversation) {
+  const pane = new Pane({ main, api, onNews: () => list.refreshSoon() });
+  list.onOpenedChanged = () => pane.refreshSoon();
+}
 if (list.bulk) {
   const menus = new Menus({ api, list, me, toast, isOpen: Boolean(conversation) });
   offerKeys(

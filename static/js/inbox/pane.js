@@ -29,6 +29,7 @@ export class Pane {
       select: (turn, { show }) => show && location.assign(inspector),
     });
     const aside = new Aside(PARTS.map(at).filter(Boolean));
+    this.aside = aside;
     new Live({
       address: () => at("todos").dataset.news,
       stamp: () => at("todos").querySelector("[data-stamp]").dataset.stamp,
@@ -47,6 +48,11 @@ export class Pane {
     this.store.listen(() => this.render());
     document.addEventListener("click", (event) => this.show(event.target.closest("[data-message]")?.dataset.message));
     this.open(conversation);
+  }
+
+  /** Reads the parts beside the transcript again. */
+  refreshSoon() {
+    this.aside.refreshSoon();
   }
 
   async open(id) {

@@ -186,8 +186,9 @@ def test_tags_that_another_added_stay_when_a_form_is_applied(turns: Turns, lucia
     with turns.tenant.tx():
         vip = tags.make_tag(turns.tenant.project, "VIP")
         tags.change_tags(turns.conversation.pk, add=[vip], remove=[], by=lucia)
-    page.post(one, {"do": "tag", "new": "Wedding"})
-    assert [tag.name for tag in page.get(one).context["inbox"]["tags"]] == ["VIP", "Wedding"]
+    page.post(one, {"do": "tag", "new": "Wedding", "color": "warn"})
+    shown = page.get(one).context["inbox"]["tags"]
+    assert [(tag.name, tag.color) for tag in shown] == [("VIP", "mute"), ("Wedding", "warn")]
 
 
 @pytest.mark.parametrize(
