@@ -89,12 +89,11 @@ class Browser:
 
     def page_after(self, url: str, *, pages: int) -> str:
         """The URL this many pages further on."""
-        path = url.partition("?")[0]
         for _ in range(pages):
             link = NEXT.search(self.read(url))
             if link is None:
                 raise RuntimeError(f"{url} has no next page; use more messages.")
-            url = path + html.unescape(link[1])
+            url = html.unescape(link[1])
         return url
 
 
@@ -103,7 +102,7 @@ def main() -> None:
     with EmbeddedServices(options.data, durable=True) as services:
         prepare(services)
         tenant = _tenant(services, options)
-        client = Client()
+        client = Client(SERVER_NAME="localhost")
         client.force_login(tenant.owner)
         browser = Browser(client, tenant.project.slug)
         figures = list(_figures(browser, tenant, options))

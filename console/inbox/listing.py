@@ -18,7 +18,6 @@ from console.inbox.snippets import excerpt
 from console.search import (
     PAGE,
     Filters,
-    MessageMatches,
     find_by_customer,
     find_by_words,
     last_words,
@@ -28,7 +27,7 @@ from console.timestamps import Timestamp, format_timestamp
 from conversations.common.channels import traits_of
 from conversations.common.customer_names import conversation_names
 from conversations.inbox.tags import tags_of
-from conversations.inbox.waiting import count_waiting, is_mine, reasons_of, waiting_conversations
+from conversations.inbox.waiting import Waiting, is_mine
 from conversations.models import Conversation, ConversationStatus, Message, MessageRole, Tag
 from projects.knowledge.passages import Piece
 from projects.models import Project
@@ -76,39 +75,42 @@ class RowContext:
     zone: str
 
 
-def count_tabs(entry: Entry) -> dict[str, str]:
+def count_tabs(entry: Entry, waiting: Waiting) -> dict[str, str]:
     """The counts of the tabs, as shown. The first is the number beside “Inbox” in the sidebar."""
     own = Conversation.objects.filter(project=entry.project)
     every = own.order_by()[: MOST_COUNTED + 1].count()
     return {
-        WAITING: f"{count_waiting(entry.project):,}",
+        WAITING: f"{waiting.count:,}",
         MINE: f"{own.filter(is_mine(entry.member.user)).count():,}",
         ALL: f"{every:,}" if every <= MOST_COUNTED else f"{MOST_COUNTED:,}+",
         TICKETS: f"{open_tickets(entry.project).count():,}",
     }
 
 
-def list_context(entry: Entry, query: InboxQuery) -> dict[str, Any]:
+def list_context(entry: Entry, query: InboxQuery, waiting: Waiting) -> dict[str, Any]:
     """The rows of the chosen tab or of the search, and the address of the next page."""
     if query.text:
-        return _search(entry, query)
+        return _search(entry, query, waiting)
     if query.view == WAITING:
-        return _waiting(entry, query)
+        return _waiting(entry, query, waiting)
     if query.view == MINE:
-        return _mine(entry, query)
-    return _page(entry, query)
+        return _mine(entry, query, waiting)
+    return _page(entry, query, waiting)
 
 
-def _waiting(entry: Entry, query: InboxQuery) -> dict[str, Any]:
-    among = _narrowed(entry.project, query.filters) if query.is_narrowed else None
-    ids = waiting_conversations(entry.project, most=PAGE + 1, offset=(query.page - 1) * PAGE, among=among)
-    rows = _chosen(ids[:PAGE])
+def _waiting(entry: Entry, query: InboxQuery, waiting: Waiting) -> dict[str, Any]:
+    ids, start = waiting.ids, (query.page - 1) * PAGE
+    if query.is_narrowed:
+        left = set(_narrowed(entry.project, query.filters).filter(pk__in=ids).values_list("pk", flat=True))
+        ids = [id for id in ids if id in left]
     is_whole = query.is_first and len(ids) <= PAGE and not query.is_narrowed
+    rows = _chosen(ids[start : start + PAGE])
     answered = _answered(entry.project, waiting=ids) if is_whole else []
+    shown = _rows(entry, [*rows, *answered], waiting)
     return {
-        "rows": _rows(entry, rows),
-        "answered": _rows(entry, answered),
-        "next": query.address(page=str(query.page + 1)) if len(ids) > PAGE else "",
+        "rows": shown[: len(rows)],
+        "answered": shown[len(rows) :],
+        "next": query.address(page=str(query.page + 1)) if len(ids) > start + PAGE else "",
     }
 
 
@@ -125,32 +127,35 @@ def _answered(project: Project, *, waiting: Iterable[UUID]) -> list[Conversation
     return list(found.order_by("-updated_at", "-id")[:MOST_ANSWERED])
 
 
-def _mine(entry: Entry, query: InboxQuery) -> dict[str, Any]:
+def _mine(entry: Entry, query: InboxQuery, waiting: Waiting) -> dict[str, Any]:
     rows = _narrowed(entry.project, query.filters).filter(is_mine(entry.member.user))
     start = (query.page - 1) * PAGE
     found = list(
         rows.select_related("persona", "operator", "assignee").order_by("-updated_at", "-id")[start : start + PAGE + 1]
     )
     next = query.address(page=str(query.page + 1)) if len(found) > PAGE else ""
-    return {"rows": _rows(entry, found[:PAGE]), "next": next}
+    return {"rows": _rows(entry, found[:PAGE], waiting), "next": next}
 
 
-def _page(entry: Entry, query: InboxQuery) -> dict[str, Any]:
+def _page(entry: Entry, query: InboxQuery, waiting: Waiting) -> dict[str, Any]:
     page = list_conversations(entry.project, query.filters, after=query.after)
     return {
-        "rows": _rows(entry, page.conversations),
+        "rows": _rows(entry, page.conversations, waiting),
         "next": query.address(after=encode_cursor(page.next)) if page.next else "",
     }
 
 
-def _search(entry: Entry, query: InboxQuery) -> dict[str, Any]:
+def _search(entry: Entry, query: InboxQuery, waiting: Waiting) -> dict[str, Any]:
     """Matching customers on the first page, and matching messages on every page."""
     zone = zone_of(entry)
     people = [] if query.before else find_by_customer(entry.project, query.text, query.filters)
     said = find_by_words(entry.project, query.text, query.filters, before=query.before)
+    context = _row_context(entry, [*people, *(message.conversation for message in said.messages)], waiting)
+    found = last_words(people)
+    words = query.text.split()
     return {
-        "people_found": _rows(entry, people),
-        "rows": _match_rows(entry, said, words=query.text.split()),
+        "people_found": [_row(row, context, message=found.get(row.pk), words=()) for row in people],
+        "rows": [_row(one.conversation, context, message=one, words=words) for one in said.messages],
         "back_to": format_timestamp(said.back_to, zone=zone) if said.back_to else None,
         "next": query.address(before=str(said.next)) if said.next else "",
     }
@@ -167,19 +172,14 @@ def _chosen(ids: list[UUID]) -> list[Conversation]:
     return [found[id] for id in ids if id in found]
 
 
-def _rows(entry: Entry, found: list[Conversation]) -> list[Row]:
-    said, context = last_words(found), _row_context(entry, found)
+def _rows(entry: Entry, found: list[Conversation], waiting: Waiting) -> list[Row]:
+    said, context = last_words(found), _row_context(entry, found, waiting)
     return [_row(row, context, message=said.get(row.pk), words=()) for row in found]
 
 
-def _match_rows(entry: Entry, said: MessageMatches, *, words: list[str]) -> list[Row]:
-    context = _row_context(entry, [message.conversation for message in said.messages])
-    return [_row(message.conversation, context, message=message, words=words) for message in said.messages]
-
-
-def _row_context(entry: Entry, found: list[Conversation]) -> RowContext:
+def _row_context(entry: Entry, found: list[Conversation], waiting: Waiting) -> RowContext:
     ids = [row.pk for row in found]
-    reasons = reasons_of(entry.project, ids)
+    reasons = waiting.reasons_of(ids)
     return RowContext(
         names=conversation_names(found),
         reasons={id: [LABELS[reason] for reason in some] for id, some in reasons.items()},

@@ -22,6 +22,7 @@ from console.inbox.query import TICKETS, parse_query
 from console.inbox.ticket_list import ticket_list_context
 from console.layout import shell_context
 from console.search import PAGE
+from conversations.inbox.waiting import Waiting
 from conversations.models import Conversation
 from projects.models.key import Scope
 from projects.models.permissions import Entry
@@ -94,12 +95,14 @@ def inbox_context(request: HttpRequest, entry: Entry, *, opened: UUID | None = N
     """Context of the list, with the row of what is opened. Call inside the tenant's transaction."""
     query = parse_query(request.GET)
     query = replace(query, view=view) if view else query
+    waiting = Waiting(entry.project)
     return {
-        **(ticket_list_context(entry, query) if query.view == TICKETS else list_context(entry, query)),
+        **(ticket_list_context(entry, query) if query.view == TICKETS else list_context(entry, query, waiting)),
         **filter_context(entry, query),
         "query": query,
         "opened": opened,
-        "tabs": count_tabs(entry),
+        "tabs": count_tabs(entry, waiting),
+        "waiting_count": waiting.count,
         "page_length": PAGE,
         "snoozes": snooze_choices(timezone.now(), zone=zone_of(entry)),
         "has_any": Conversation.objects.filter(project=entry.project).exists(),
@@ -109,7 +112,8 @@ def inbox_context(request: HttpRequest, entry: Entry, *, opened: UUID | None = N
 def render_inbox(request: HttpRequest, entry: Entry, context: dict[str, Any], *, template: str) -> HttpResponse:
     """The page, or only its list."""
     chosen = "inbox/_list.html" if is_part(request) else template
-    return render(request, chosen, {**shell_context(request, entry), **context})
+    shell = shell_context(request, entry, waiting=context["waiting_count"])
+    return render(request, chosen, {**shell, **context})
 
 
 def is_part(request: HttpRequest) -> bool:

@@ -1,14 +1,16 @@
 """Conversations that wait for staff, and why.
 
 A conversation waits while there is a reason for a person to look at it, unless it is snoozed or was closed after that
-reason came up. The sidebar, the inbox and the dashboard count with `count_waiting`.
+reason came up. The sidebar and the inbox count with `Waiting.count`.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from typing import Any
 from uuid import UUID
 
@@ -39,49 +41,63 @@ class Reason(StrEnum):
     FLAGGED = "flagged"
 
 
+_PART = "select {reason} as reason, conversation_id, since, {asked_at} as asked_at from ({sql}) one (conversation_id, since)"
 # A request is listed before everything else, the longest wait first; the rest follows by latest activity.
 _WAITING = """
 select c.id from (
-    select conversation_id, max(since) as since, min(asked_at) as asked_at
-    from ({sources}) reason (conversation_id, since, asked_at) group by conversation_id
+    select conversation_id, max(since) as since, min(asked_at) as asked_at from ({sources}) reason group by conversation_id
 ) r
 join conversations_conversation c on c.organization_id = %s and c.id = r.conversation_id
 where c.project_id = %s and (c.closed_at is null or c.closed_at < r.since)
-    and (c.snoozed_until is null or c.snoozed_until <= now()) {narrowed}
+    and (c.snoozed_until is null or c.snoozed_until <= now())
+order by r.asked_at, c.updated_at desc, c.id limit %s
 """
-_PART = "select conversation_id, since, {asked_at} from ({sql}) reason (conversation_id, since)"
-_IN_ORDER = " order by r.asked_at, c.updated_at desc, c.id limit %s offset %s"
-_COUNT = "select count(*) from ({waiting} limit %s) counted"
+_REASONS = """
+select conversation_id, min(reason) from ({sources}) reason where conversation_id = any(%s)
+group by conversation_id, reason order by reason
+"""
 
 
-def count_waiting(project: Project) -> int:
-    """The number of conversations that wait for staff, at most MOST_COUNTED. Call inside the tenant's transaction."""
-    waiting, values = _sql(project, narrowed="")
-    return int(_run(_COUNT.format(waiting=waiting), [*values, MOST_COUNTED])[0][0])
+@dataclass(frozen=True)
+class Waiting:
+    """What waits for staff in a project. Read inside the tenant's transaction, and once per request."""
+
+    project: Project
+
+    @property
+    def count(self) -> int:
+        """The number of conversations that wait, at most MOST_COUNTED."""
+        return len(self.ids)
+
+    @cached_property
+    def ids(self) -> list[UUID]:
+        """The conversations that wait: open requests first, longest wait first; then the most recent."""
+        sources, values = self._sources
+        own = [self.project.organization_id, self.project.pk, MOST_COUNTED]
+        return [row[0] for row in _run(_WAITING.format(sources=sources), [*values, *own])]
+
+    def reasons_of(self, conversations: Collection[UUID]) -> Mapping[UUID, list[Reason]]:
+        """Reasons by conversation, most urgent first; conversations without any are left out."""
+        sources, values = self._sources
+        reasons: dict[UUID, list[Reason]] = defaultdict(list)
+        for conversation_id, place in _run(_REASONS.format(sources=sources), [*values, list(conversations)]):
+            reasons[conversation_id].append(ORDER[place])
+        return reasons
+
+    @cached_property
+    def _sources(self) -> tuple[str, list[Any]]:
+        """One statement for the rows of all reasons, and its values."""
+        parts, values = list[str](), list[Any]()
+        for reason, rows in _sources(self.project):
+            column = "pk" if rows.model is Conversation else "conversation_id"
+            sql, own = rows.order_by().values_list(column, _SINCE[reason]).query.sql_with_params()
+            asked_at = "since" if reason is Reason.ASKED else "null::timestamptz"
+            parts.append(_PART.format(reason=ORDER.index(reason), sql=sql, asked_at=asked_at))
+            values += own
+        return " union all ".join(parts), values
 
 
-def waiting_conversations(
-    project: Project, *, most: int, offset: int = 0, among: QuerySet[Conversation] | None = None
-) -> list[UUID]:
-    """Conversations that wait for staff: open requests first, longest wait first; then the most recent.
-
-    `among` limits them to these conversations.
-    """
-    sql, own = among.order_by().values("pk").query.sql_with_params() if among is not None else ("", ())
-    waiting, values = _sql(project, narrowed=f"and c.id in ({sql})" if sql else "")
-    return [row[0] for row in _run(waiting + _IN_ORDER, [*values, *own, most, offset])]
-
-
-def reasons_of(project: Project, conversations: Collection[UUID]) -> Mapping[UUID, list[Reason]]:
-    """Reasons by conversation, most urgent first; conversations without any are left out."""
-    reasons: dict[UUID, list[Reason]] = defaultdict(list)
-    for reason, rows in _sources(project):
-        column = "pk" if rows.model is Conversation else "conversation_id"
-        found = rows.order_by().filter(**{f"{column}__in": conversations}).values_list(column, flat=True)
-        for conversation_id in found.distinct():
-            if reason not in reasons[conversation_id]:
-                reasons[conversation_id].append(reason)
-    return reasons
+ORDER = tuple(Reason)
 
 
 def is_mine(user: User) -> Q:
@@ -120,19 +136,6 @@ _SINCE: Mapping[Reason, Any] = {
     Reason.RETURNED: Coalesce("returned_at", "snoozed_until"),
     Reason.FLAGGED: F("updated_at"),
 }
-
-
-def _sql(project: Project, *, narrowed: str) -> tuple[str, list[Any]]:
-    parts, values = list[str](), list[Any]()
-    for reason, rows in _sources(project):
-        column = "pk" if rows.model is Conversation else "conversation_id"
-        found = rows.order_by().values_list(column, _SINCE[reason])
-        sql, own = found.query.sql_with_params()
-        asked_at = "since" if reason is Reason.ASKED else "null::timestamptz"
-        parts.append(_PART.format(sql=sql, asked_at=asked_at))
-        values += own
-    sources = " union all ".join(parts)
-    return _WAITING.format(sources=sources, narrowed=narrowed), [*values, project.organization_id, project.pk]
 
 
 def _run(sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:

@@ -13,7 +13,7 @@ from django.utils import timezone
 from conversations.handover import operators
 from conversations.handover.assignment import assign
 from conversations.inbox import closing, tags
-from conversations.inbox.waiting import Reason, count_waiting, reasons_of, waiting_conversations
+from conversations.inbox.waiting import Reason, Waiting
 from conversations.models import Conversation, Event, Tag
 from conversations.turns.services import post_message
 from jobs.errors import WrongState
@@ -37,9 +37,7 @@ SOON = timedelta(hours=3)
 
 def waiting(tenant: Tenant) -> list[Any]:
     with tenant.tx():
-        ids = waiting_conversations(tenant.project, most=50)
-        assert count_waiting(tenant.project) == len(ids)
-        return ids
+        return Waiting(tenant.project).ids
 
 
 def events(tenant: Tenant, row: Conversation, idn: str) -> list[dict[str, Any]]:
@@ -142,7 +140,7 @@ def test_a_snoozed_conversation_waits_again_when_its_time_has_come(tenant: Tenan
         Conversation.objects.update(flag="", snoozed_until=Now() - timedelta(seconds=1))
     assert waiting(tenant) == [row.pk]
     with tenant.tx():
-        assert reasons_of(tenant.project, [row.pk]) == {row.pk: [Reason.RETURNED]}
+        assert Waiting(tenant.project).reasons_of([row.pk]) == {row.pk: [Reason.RETURNED]}
 
 
 def test_the_sweep_logs_a_snooze_that_ended_once(tenant: Tenant, operator: User) -> None:
@@ -239,7 +237,7 @@ def test_an_unanswered_message_to_an_operator_waits_until_the_answer(tenant: Ten
     row = talk(tenant, "Hi")
     with tenant.tx():
         operators.take_over(row.pk, by=operator)
-        assert reasons_of(tenant.project, [row.pk]) == {row.pk: [Reason.UNANSWERED]}
+        assert Waiting(tenant.project).reasons_of([row.pk]) == {row.pk: [Reason.UNANSWERED]}
     assert waiting(tenant) == [row.pk]
     with tenant.tx():
         operators.answer(row.pk, "Good evening", by=operator)
