@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
@@ -30,6 +33,11 @@ class ConversationStatus(models.TextChoices):
 
 # Conversations in which staff play the customer. They are in no figure.
 IS_TEST = Q(metadata__playground=True)
+
+
+def is_test(metadata: Mapping[str, Any]) -> bool:
+    """True for the metadata of a conversation in which staff play the customer."""
+    return metadata.get("playground") is True
 
 
 class Conversation(DenseTenantModel):
@@ -89,4 +97,4 @@ class Conversation(DenseTenantModel):
     @property
     def is_test(self) -> bool:
         """True if the conversation was opened in the playground, where staff play the customer."""
-        return self.metadata.get("playground") is True
+        return is_test(self.metadata)
