@@ -15,13 +15,14 @@ const at = (id) => document.getElementById(id);
 
 class Conversation {
   constructor(main) {
-    const { api: base, project, conversation, after, inspector } = main.dataset;
+    const { api: base, project, conversation, after, inspector, todos } = main.dataset;
     this.store = new Store();
     this.announcer = new Announcer(at("announcer"));
     this.chat = new Chat({
       log: at("chat"),
       scroll: at("chat-scroll"),
       latest: at("latest"),
+      todos,
       // A turn's title links to the inspector.
       select: (turn, { show }) => show && location.assign(inspector),
     });
@@ -29,7 +30,10 @@ class Conversation {
     new Live({
       address: () => at("todos").dataset.news,
       stamp: () => at("todos").querySelector("[data-stamp]").dataset.stamp,
-      refresh: () => aside.refresh(),
+      refresh: () => {
+        aside.refresh();
+        this.session.refreshOwners();
+      },
     });
     const api = new Api({ base, project, csrf: document.querySelector("meta[name=csrf-token]").content });
     this.session = new Watching({ api, store: this.store, after, onNews: () => aside.refreshSoon() });
