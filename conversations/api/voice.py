@@ -81,8 +81,11 @@ class SessionReports(ConversationView):
 
         Each agent utterance creates a turn, which is analyzed like a regular reply. From the first report until
         `ended`, or until ten minutes without a report, the agent speaks in this conversation only through the voice.
+
+        A member's session may only report to test conversations; elsewhere it gets a 403.
         """
         self.bare_conversation(conversation_id)
+        self.require_write_access(conversation_id)
         data = self.valid(ReportsInput)
         reports = [Report(**{**report, "type": ReportType(report["type"])}) for report in data["reports"]]
         accepted = process_reports(conversation_id, reports, project_id=self.project.pk)

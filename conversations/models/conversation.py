@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
@@ -46,6 +49,11 @@ INBOX_INDEXES = (
     _inbox_index("conversation_returned", "returned_at", "returned_at"),
     _inbox_index("conversation_closed", "closed_at", "-closed_at"),
 )
+
+
+def is_test(metadata: Mapping[str, Any]) -> bool:
+    """True for the metadata of a conversation in which staff play the customer."""
+    return metadata.get("playground") is True
 
 
 class Conversation(DenseTenantModel):
@@ -116,4 +124,4 @@ class Conversation(DenseTenantModel):
     @property
     def is_test(self) -> bool:
         """True if the conversation was opened in the playground, where staff play the customer."""
-        return self.metadata.get("playground") is True
+        return is_test(self.metadata)

@@ -33,7 +33,10 @@ export class Pane {
     new Live({
       address: () => at("todos").dataset.news,
       stamp: () => at("todos").querySelector("[data-stamp]").dataset.stamp,
-      refresh: () => aside.refresh(),
+      refresh: () => {
+        aside.refresh();
+        this.session.refreshOwners();
+      },
     });
     this.session = new Watching({ api, store: this.store, after, onNews: () => (aside.refreshSoon(), onNews()) });
     new Operator({
