@@ -254,4 +254,4 @@ def test_a_customers_conversation_can_be_inspected_and_not_continued(page: Page,
     expect(page.locator("main :is(textarea, #compose, #new, #persona-open, #channels)")).to_have_count(0)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     page.get_by_role("navigation", name="Breadcrumb").get_by_role("link", name="Paolo Conti").click()
-    expect(page).to_have_url(re.compile(rf"/conversations/{conversation}$"))
+    expect(page).to_have_url(re.compile(rf"/inbox/{conversation}$"))
