@@ -153,7 +153,7 @@ def _figures(browser: Browser, tenant: Any, options: argparse.Namespace) -> Iter
     yield from _first_visits(browser)
     for name, url in _inbox_pages(browser, tenant):
         yield _figure(name, partial(browser.read, url), goal_ms=INBOX_MS)
-    for name, url in _pages(browser):
+    for name, url in _pages(browser, tenant):
         yield _figure(name, partial(browser.read, url), goal_ms=PAGE_MS)
     for name, url in _todo_pages(browser, tenant.todo):
         yield _figure(name, partial(browser.read, url), goal_ms=BOARD_MS)
@@ -191,7 +191,6 @@ def _inbox_pages(browser: Browser, tenant: Any) -> Iterator[tuple[str, str]]:
     yield "inbox: all", f"{base}?view=all"
     yield "inbox: all, page 20", browser.page_after(f"{base}?view=all", pages=19)
     yield "inbox: the list read again", f"{base}?part=list"
-    yield "inbox: one conversation", f"{base}/{tenant.conversation}"
     for name, query in NARROWED.items():
         yield f"inbox: {name}", f"{base}?view=all&{query.format(**tenant.tags)}"
     for name, text in SEARCHES.items():
@@ -200,9 +199,10 @@ def _inbox_pages(browser: Browser, tenant: Any) -> Iterator[tuple[str, str]]:
     yield "inbox search: further back", browser.page_after(f"{base}?{urlencode({'q': 'zeppelin'})}", pages=3)
 
 
-def _pages(browser: Browser) -> Iterator[tuple[str, str]]:
+def _pages(browser: Browser, tenant: Any) -> Iterator[tuple[str, str]]:
     """The other pages by name, with their URLs."""
     yield "dashboard: later visits", f"/p/{browser.slug}/"
+    yield "inbox: with a conversation opened", f"/p/{browser.slug}/inbox/{tenant.conversation}"
     yield "failed jobs", f"/p/{browser.slug}/jobs/failed"
     yield "api: conversations", "/api/v1/conversations"
 

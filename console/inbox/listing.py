@@ -37,6 +37,8 @@ from tools.services.support.tickets import open_tickets
 UNNAMED = "Unnamed customer"
 # "All" is counted up to here.
 MOST_COUNTED = 10_000
+# Conversations of matching customers that a search lists before the messages.
+MOST_PEOPLE = 10
 # Below the waiting ones: conversations that the agent answers by itself, and how long they are listed.
 MOST_ANSWERED, ANSWERED_FOR = 8, timedelta(hours=12)
 
@@ -150,10 +152,12 @@ def _search(entry: Entry, query: InboxQuery, waiting: Waiting) -> dict[str, Any]
     zone = zone_of(entry)
     people = [] if query.before else find_by_customer(entry.project, query.text, query.filters)
     said = find_by_words(entry.project, query.text, query.filters, before=query.before)
+    is_cut, people = len(people) > MOST_PEOPLE, people[:MOST_PEOPLE]
     context = _row_context(entry, [*people, *(message.conversation for message in said.messages)], waiting)
     found = last_words(people)
     words = query.text.split()
     return {
+        "more_people": is_cut,
         "people_found": [_row(row, context, message=found.get(row.pk), words=()) for row in people],
         "rows": [_row(one.conversation, context, message=one, words=words) for one in said.messages],
         "back_to": format_timestamp(said.back_to, zone=zone) if said.back_to else None,

@@ -60,7 +60,7 @@ group by conversation_id, reason order by reason
 
 @dataclass(frozen=True)
 class Waiting:
-    """What waits for staff in a project. Read inside the tenant's transaction, and once per request."""
+    """The conversations of a project that wait for staff. Read inside the tenant's transaction, and once per request."""
 
     project: Project
 
