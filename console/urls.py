@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from console import jobs, playground
+from console import jobs, playground, undo
 from console.conversations import views as conversations
 from console.dashboard import views as dashboard
 from console.effects import views as effects
@@ -16,6 +16,7 @@ from console.tools.history import tool_history
 urlpatterns = [
     path("", playground.home, name="home"),
     path("p/<slug:project_slug>/", dashboard.dashboard, name="dashboard"),
+    path("p/<slug:project_slug>/undo", undo.undo, name="undo"),
     path("p/<slug:project_slug>/playground", playground.playground, name="playground"),
     path("p/<slug:project_slug>/conversations", conversations.conversations, name="conversations"),
     path("p/<slug:project_slug>/conversations/<uuid:conversation_id>", conversations.conversation, name="conversation"),

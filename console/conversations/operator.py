@@ -10,6 +10,7 @@ from django.http import Http404, HttpRequest
 
 from console.access import zone_of
 from console.timestamps import format_timestamp
+from console.undo import announce_undoable
 from conversations.common.channels import traits_of
 from conversations.handover import operators
 from conversations.models import Conversation, ConversationStatus, Event
@@ -23,6 +24,7 @@ from tools.models import EscalationState
 from tools.services.support.escalations import open_request
 
 MOST_RESULTS = 10
+RESOLVED = "Request resolved."
 
 
 def operator_context(entry: Entry, row: Conversation) -> dict[str, Any]:
@@ -57,10 +59,14 @@ def act(request: HttpRequest, entry: Entry, row: Conversation) -> None:
     action = ACTIONS.get(request.POST.get("do", ""))
     if action is None:
         raise Http404
+    # Read first: a resolved request is no longer the open one.
+    asked = open_request(row.pk) if request.POST["do"] == "resolve" else None
     try:
         action(entry, row, cast(User, request.user))
+        if asked is not None:
+            announce_undoable(request, entry, RESOLVED, kind="request", escalation=str(asked.pk))
     except WrongState as error:
-        messages.warning(request, error.message)
+        messages.error(request, error.message)
 
 
 def _results(row: Conversation) -> list[str]:

@@ -25,6 +25,7 @@ from console.search import (
 )
 from console.timestamps import format_timestamp
 from console.todos.related import related_todos
+from console.undo import announce_undoable
 from conversations.common.presenters import directives_payload
 from conversations.models import Channel, Conversation, ConversationStatus
 from conversations.turns.flags import clear_flag, flag_reasons
@@ -70,7 +71,7 @@ def conversation(request: HttpRequest, project_slug: str, conversation_id: UUID)
         if is_post and "do" in request.POST:
             act(request, entry, row)
         elif is_post:
-            _clear_flag(request, row)
+            _clear_flag(request, entry, row)
         else:
             shown = {**_detail_context(row, entry, zone=zone_of(entry)), **operator_context(entry, row)}
     if is_post:
@@ -78,13 +79,13 @@ def conversation(request: HttpRequest, project_slug: str, conversation_id: UUID)
     return render(request, "conversations/one.html", {**shell_context(request, entry), **shown})
 
 
-def _clear_flag(request: HttpRequest, row: Conversation) -> None:
+def _clear_flag(request: HttpRequest, entry: Entry, row: Conversation) -> None:
     try:
-        clear_flag(row.pk, by=cast(User, request.user))
+        reason = clear_flag(row.pk, by=cast(User, request.user))
     except WrongState as error:
-        messages.warning(request, str(error))
+        messages.error(request, str(error))
     else:
-        messages.success(request, "Flag cleared.")
+        announce_undoable(request, entry, "Flag cleared.", kind="flag", conversation=str(row.pk), reason=reason)
 
 
 def _find(entry: Entry, conversation_id: UUID) -> Conversation:

@@ -14,10 +14,12 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from console.access import enter, zone_of
+from console.conversations.operator import RESOLVED
 from console.inbox.tabs import tabs_of
 from console.layout import shell_context
 from console.search import customer_names
 from console.timestamps import Timestamp, format_timestamp
+from console.undo import announce_undoable
 from conversations.common.channels import traits_of
 from conversations.handover import operators
 from conversations.models import Conversation
@@ -90,8 +92,10 @@ def escalation(request: HttpRequest, project_slug: str, escalation_id: UUID) -> 
         action = operators.claim_request if is_claim else operators.resolve_request
         try:
             action(found.conversation_id, by=cast(User, request.user))
+            if not is_claim:
+                announce_undoable(request, entry, RESOLVED, kind="request", escalation=str(found.pk))
         except WrongState as error:
-            messages.warning(request, error.message)
+            messages.error(request, error.message)
             is_claim = False
     if is_claim:
         return redirect("conversation", project_slug=project_slug, conversation_id=found.conversation_id)

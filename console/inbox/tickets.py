@@ -19,6 +19,7 @@ from console.inbox.tabs import tabs_of
 from console.layout import shell_context
 from console.search import customer_names
 from console.timestamps import Timestamp, format_timestamp
+from console.undo import announce_undoable, ticket_fields
 from projects.common.api_error import ApiError
 from projects.common.differences import Change as FieldChange
 from projects.models import Member, User
@@ -105,7 +106,7 @@ def ticket(request: HttpRequest, project_slug: str, ticket_id: UUID) -> HttpResp
         if found is None:
             raise Http404
         if is_post:
-            _change(request, found)
+            _change(request, entry, found)
         else:
             shown = _shown(entry, found)
     if is_post:
@@ -113,8 +114,8 @@ def ticket(request: HttpRequest, project_slug: str, ticket_id: UUID) -> HttpResp
     return render(request, "desk/ticket.html", {**shell_context(request, entry), **shown})
 
 
-def _change(request: HttpRequest, found: Ticket) -> None:
-    user, changes = cast(User, request.user), dict[str, Any]()
+def _change(request: HttpRequest, entry: Entry, found: Ticket) -> None:
+    user, changes, before = cast(User, request.user), dict[str, Any](), ticket_fields(found)
     for name, values in (("state", TicketState.values), ("priority", TicketPriority.values)):
         if (value := request.POST.get(name, "")) in values:
             changes[name] = value
@@ -122,10 +123,15 @@ def _change(request: HttpRequest, found: Ticket) -> None:
         if "assignee" in request.POST:
             changes["assignee"] = find_assignee(request.POST["assignee"].replace("\x00", ""))
     except ApiError as error:
-        messages.warning(request, error.message)
+        messages.error(request, error.message)
         return
-    change_ticket(found.pk, changes, by=user, actor=user.name)
-    messages.success(request, f"Ticket #{found.number} saved.")
+    after = ticket_fields(change_ticket(found.pk, changes, by=user, actor=user.name))
+    fields = {name: (before[name], after[name]) for name in before if before[name] != after[name]}
+    words = f"Ticket #{found.number} {'closed' if after['state'] == TicketState.CLOSED else 'saved'}."
+    if fields:
+        announce_undoable(request, entry, words, kind="ticket", ticket=str(found.pk), fields=fields)
+    else:
+        messages.success(request, words)
 
 
 def _shown(entry: Entry, found: Ticket) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import urllib.request
 from uuid import UUID
 
@@ -151,6 +152,21 @@ def test_a_new_request_appears_live_and_is_claimed_on_a_phone(phone_page: Page, 
             return Message.objects.filter(role=MessageRole.OPERATOR).exists()
 
     until(has_come, what="the operator's message")
+
+
+def test_a_resolved_request_can_be_undone_after_the_list_was_refreshed(page: Page, app: App) -> None:
+    conversation_id = ask_for_a_person(app)
+    open_page(page, app, "escalations")
+    page.get_by_role("button", name="Resolve Jonas Weber").click()
+    undo = page.get_by_role("button", name="Undo")
+    expect(undo).to_be_visible()
+    with page.expect_response("**/escalations"):
+        pass
+    with page.expect_response("**/escalations"):
+        pass
+    undo.click()
+    expect(page).to_have_url(re.compile(conversation_id))
+    expect(page.locator("#take")).to_contain_text("asked for a person")
 
 
 def test_a_form_submitted_twice_is_sent_once(page: Page, app: App) -> None:

@@ -13,7 +13,7 @@ from conversations.models import Channel
 from conversations.turns.services import start_conversation
 from projects.connections.integration_types import KINDS
 from projects.connections.integrations import SourceEdit, connect_source
-from tests.browser.conftest import App, open_page, settle
+from tests.browser.conftest import App, Complaints, open_page, settle
 from tests.browser.talk import converse
 from tests.tools.messaging.mail_server import MailServer
 from todos.content.lifecycle import Actor
@@ -113,6 +113,29 @@ def test_a_person_takes_a_todo_and_marks_it_as_done(page: Page, app: App) -> Non
     expect(panel).to_contain_text("She picked it up herself.")
     expect(page.locator("#toasts")).to_contain_text("Marked as done.")
     expect(page.locator("#toasts")).not_to_contain_text("can’t be reached")
+
+
+def test_a_rejection_is_undone_in_its_notice(page: Page, app: App) -> None:
+    todo = make(app)
+    open_page(page, app, f"todos/{todo.pk}")
+    page.keyboard.press("r")
+    page.get_by_role("button", name="Reject", exact=True).last.click()
+    notice = page.locator("#toasts .sh-toast")
+    expect(notice).to_contain_text("Rejected.")
+    notice.get_by_role("button", name="Undo").click()
+    expect(page.locator("#panel header .mg-st")).to_have_text("To review")
+
+
+def test_a_failure_looks_like_one_and_can_be_dismissed(page: Page, app: App, complaints: Complaints) -> None:
+    complaints.provoke("ERR_FAILED")
+    todo = make(app)
+    open_page(page, app, f"todos/{todo.pk}")
+    page.route(f"**/todos/{todo.pk}", lambda route: route.abort())
+    page.keyboard.press("a")
+    failure = page.get_by_role("alert").filter(has_text="The server can’t be reached.")
+    expect(failure).to_have_attribute("data-s", "bad")
+    failure.get_by_role("button", name="Dismiss").click()
+    expect(failure).to_have_count(0)
 
 
 def test_the_list_updates_live_and_keeps_the_selection(page: Page, app: App) -> None:

@@ -1,6 +1,6 @@
 // Server-rendered parts next to the transcript, refreshed by fetching the page again.
 import { whenReleased } from "../dom.js";
-import { isSame } from "../desk/fresh.js";
+import { isSame, keepUndo } from "../desk/fresh.js";
 import { Newest } from "../newest.js";
 
 const PAUSE_MS = 400;
@@ -31,5 +31,7 @@ async function read(url) {
 }
 
 function replace(part, fresh) {
-  if (fresh && !isSame(fresh, part)) part.replaceChildren(...fresh.childNodes);
+  if (!fresh) return;
+  keepUndo(part, fresh);
+  if (!isSame(fresh, part)) part.replaceChildren(...fresh.childNodes);
 }

@@ -8,6 +8,12 @@ const TOKEN = /name="csrfmiddlewaretoken" value="[^"]*"/g;
 /** True if two parts are equal, ignoring CSRF tokens, which differ each time. */
 export const isSame = (one, other) => one.innerHTML.replace(TOKEN, "") === other.innerHTML.replace(TOKEN, "");
 
+/** Copies the notices with an Undo of a part into its replacement: the server renders a notice once. */
+export function keepUndo(part, fresh) {
+  const offers = [...part.querySelectorAll(".mg-note:has([data-undo])")];
+  fresh.prepend(...offers.map((offer) => offer.cloneNode(true)));
+}
+
 export class Fresh {
   /** `part` is the element to keep current; the sidebar's counts are updated with it. */
   constructor(part) {
@@ -27,7 +33,9 @@ export class Fresh {
 
 /** Replaces a part unless the user has a control inside it focused. */
 function swap(part, fresh) {
-  if (!part || !fresh || isSame(fresh, part)) return;
+  if (!part || !fresh) return;
+  keepUndo(part, fresh);
+  if (isSame(fresh, part)) return;
   const held = part.contains(document.activeElement) ? document.activeElement : null;
   if (held?.matches("input, select, textarea, button")) return;
   const address = held?.getAttribute("href");
