@@ -98,7 +98,7 @@ def _run_again(request: HttpRequest, project: Project) -> None:
     except (ValueError, Job.DoesNotExist) as error:
         raise Http404 from error
     except WrongState as error:
-        messages.warning(request, str(error))
+        messages.error(request, str(error))
     except UnknownLane as error:
         messages.error(request, error.args[0])
     else:

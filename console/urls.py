@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from console import jobs, playground
+from console import jobs, playground, undo
 from console.dashboard import views as dashboard
 from console.effects import views as effects
 from console.inbox import ticket_form, tickets
@@ -16,6 +16,7 @@ from console.tools.history import tool_history
 urlpatterns = [
     path("", playground.home, name="home"),
     path("p/<slug:project_slug>/", dashboard.dashboard, name="dashboard"),
+    path("p/<slug:project_slug>/undo", undo.undo, name="undo"),
     path("p/<slug:project_slug>/playground", playground.playground, name="playground"),
     path("p/<slug:project_slug>/inbox", inbox.inbox, name="inbox"),
     path("p/<slug:project_slug>/inbox/<uuid:conversation_id>", inbox.conversation, name="conversation"),

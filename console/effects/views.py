@@ -141,7 +141,7 @@ def _answer(request: HttpRequest, entry: Entry, row: Effect) -> None:
             resolve(entry.project, row.pk, happened=answer == "happened", by=who)
         messages.success(request, NOT_SENT_AGAIN if answer == "not" and is_over else CONFIRMATIONS[answer])
     except WrongState as error:
-        messages.warning(request, str(error))
+        messages.error(request, str(error))
 
 
 def _return_url(request: HttpRequest) -> str:

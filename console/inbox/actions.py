@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import cast
 from zoneinfo import ZoneInfo
@@ -11,6 +12,7 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, QueryDict
 
 from console.access import zone_of
+from console.undo import announce_undoable
 from conversations.handover import operators
 from conversations.handover.assignment import Anybody, assign
 from conversations.inbox import closing, tags
@@ -20,6 +22,7 @@ from projects.common.api_error import ApiError
 from projects.models import User
 from projects.models.key import Scope
 from projects.models.permissions import Entry
+from tools.services.support.escalations import open_request
 from tools.services.support.tickets import find_assignee
 
 
@@ -29,12 +32,24 @@ def act(request: HttpRequest, entry: Entry, row: Conversation) -> None:
     if action is None:
         raise Http404
     try:
-        action(entry, row, cast(User, request.user), request.POST)
+        done = action(entry, row, cast(User, request.user), request.POST)
     except ApiError as error:
-        messages.warning(request, error.message)
+        messages.error(request, error.message)
+        return
+    if done is not None:
+        announce_undoable(request, entry, done.words, kind=done.kind, **done.details)
 
 
-Action = Callable[[Entry, Conversation, User, QueryDict], None]
+@dataclass(frozen=True)
+class Undoable:
+    """A finished action that its notice offers to undo."""
+
+    words: str
+    kind: str
+    details: Mapping[str, str]
+
+
+Action = Callable[[Entry, Conversation, User, QueryDict], Undoable | None]
 
 
 def _take_over(entry: Entry, row: Conversation, user: User, form: QueryDict) -> None:
@@ -49,12 +64,16 @@ def _claim(entry: Entry, row: Conversation, user: User, form: QueryDict) -> None
     operators.claim_request(row.pk, by=user)
 
 
-def _resolve(entry: Entry, row: Conversation, user: User, form: QueryDict) -> None:
+def _resolve(entry: Entry, row: Conversation, user: User, form: QueryDict) -> Undoable | None:
+    # Read first: a resolved request is no longer the open one.
+    asked = open_request(row.pk)
     operators.resolve_request(row.pk, by=user)
+    return Undoable("Request resolved.", "request", {"escalation": str(asked.pk)}) if asked else None
 
 
-def _unflag(entry: Entry, row: Conversation, user: User, form: QueryDict) -> None:
-    clear_flag(row.pk, by=user)
+def _unflag(entry: Entry, row: Conversation, user: User, form: QueryDict) -> Undoable:
+    reason = clear_flag(row.pk, by=user)
+    return Undoable("Flag cleared.", "flag", {"conversation": str(row.pk), "reason": reason})
 
 
 def _unflag_caller(entry: Entry, row: Conversation, user: User, form: QueryDict) -> None:

@@ -82,5 +82,7 @@ WORDS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "operator_took_over": _by("took over"),
     "operator_handed_back": _by("handed back to the agent"),
     "escalation_resolved": _by("resolved the request"),
+    "escalation_reopened": _by("reopened the request"),
     "flag_cleared": lambda payload: f"{payload.get('by', '')} cleared the flag",
+    "flag_restored": lambda payload: f"{payload.get('by', '')} flagged it again",
 }

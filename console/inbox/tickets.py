@@ -20,6 +20,7 @@ from console.inbox.ticket_list import LABELS, TONES, UNNAMED
 from console.inbox.views import inbox_context, is_part, render_inbox
 from console.parameters import parse_uuid
 from console.timestamps import Timestamp, format_timestamp
+from console.undo import announce_undoable, ticket_fields
 from conversations.common.customer_names import customer_names
 from conversations.handover.assignment import possible_assignees
 from conversations.handover.ticket_answers import answer_ticket, ways_to_answer
@@ -77,7 +78,7 @@ def ticket(request: HttpRequest, project_slug: str, ticket_id: UUID) -> HttpResp
         if found is None:
             raise Http404
         if is_post:
-            _post(request, found)
+            _post(request, entry, found)
         else:
             context = inbox_context(request, entry, opened=found.pk, view=TICKETS)
             if not is_part(request):
@@ -87,11 +88,11 @@ def ticket(request: HttpRequest, project_slug: str, ticket_id: UUID) -> HttpResp
     return render_inbox(request, entry, context, template="inbox/ticket.html")
 
 
-def _post(request: HttpRequest, found: Ticket) -> None:
+def _post(request: HttpRequest, entry: Entry, found: Ticket) -> None:
     try:
-        _answer(request, found) if request.POST.get("do") == "answer" else _change(request, found)
+        _answer(request, found) if request.POST.get("do") == "answer" else _change(request, entry, found)
     except ApiError as error:
-        messages.warning(request, error.message)
+        messages.error(request, error.message)
 
 
 def _answer(request: HttpRequest, found: Ticket) -> None:
@@ -104,15 +105,20 @@ def _answer(request: HttpRequest, found: Ticket) -> None:
     messages.success(request, "Answer sent." if channel == TicketChannel.CONVERSATION else "E-mail queued.")
 
 
-def _change(request: HttpRequest, found: Ticket) -> None:
-    user, changes = cast(User, request.user), dict[str, Any]()
+def _change(request: HttpRequest, entry: Entry, found: Ticket) -> None:
+    user, changes, before = cast(User, request.user), dict[str, Any](), ticket_fields(found)
     for name, values in (("state", TicketState.values), ("priority", TicketPriority.values)):
         if (value := request.POST.get(name, "")) in values:
             changes[name] = value
     if "assignee" in request.POST:
         changes["assignee"] = find_assignee(request.POST["assignee"].replace("\x00", ""))
-    change_ticket(found.pk, changes, by=user, actor=user.name)
-    messages.success(request, f"Ticket #{found.number} saved.")
+    after = ticket_fields(change_ticket(found.pk, changes, by=user, actor=user.name))
+    fields = {name: (before[name], after[name]) for name in before if before[name] != after[name]}
+    words = f"Ticket #{found.number} {'closed' if after['state'] == TicketState.CLOSED else 'saved'}."
+    if fields:
+        announce_undoable(request, entry, words, kind="ticket", ticket=str(found.pk), fields=fields)
+    else:
+        messages.success(request, words)
 
 
 def _shown(entry: Entry, found: Ticket) -> dict[str, Any]:

@@ -116,6 +116,14 @@ def resolve_request(conversation_id: UUID, *, by: User) -> None:
         log.add_event("escalation_resolved", payload={"operator": by.pk, "name": by.name})
 
 
+def reopen_request(conversation_id: UUID, escalation_id: UUID, *, by: User) -> None:
+    """Undo the resolution of a request for a person. Raises WrongState, Conversation.DoesNotExist."""
+    with open_log(conversation_id) as log:
+        if not escalations.reopen_request(conversation_id, escalation_id):
+            raise WrongState("This request is open again, or the customer has asked anew.")
+        log.add_event("escalation_reopened", payload={"operator": by.pk, "name": by.name})
+
+
 def on_member_changed(user: User, organization_id: UUID, role: Role | None) -> None:
     """Release the conversations, assignments, requests and tickets of a member who left or may no longer operate.
 

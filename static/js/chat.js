@@ -18,7 +18,7 @@ const CHANNELS = {
 
 const agentFace = () => h("span", { class: "mg-av agent", "aria-hidden": "true" }, icon("feather"));
 const said = ({ created_at }) =>
-  h("time", { datetime: created_at, title: format.moment(created_at) }, format.time(created_at));
+  h("time", { datetime: created_at, title: format.moment(created_at) }, format.said(created_at));
 const meta = (...children) => h("div", { class: "meta" }, ...children);
 
 const promisesOf = (message, turn) => turn.promises.filter((promise) => promise.message === message.id);
@@ -91,7 +91,7 @@ export class Chat {
       h(
         "div",
         { class: "mg-sys", title: format.moment(conversation.created_at) },
-        `Conversation started ${format.time(conversation.created_at)}, ${channel}`,
+        `Conversation started ${format.said(conversation.created_at)}, ${channel}`,
       );
     return { key: "opening", signature: conversation.id, build };
   }

@@ -153,7 +153,7 @@ class Playground {
       await this.session.runAgain(job, turn);
       this.toast("Running again.");
     } catch (error) {
-      this.toast(error.message);
+      this.toast.error(error.message);
     }
   }
 

@@ -50,7 +50,7 @@ export class Promises {
             h("button", { type: "button", class: "pg-turn", onclick: this.showEffects }, "What was done"),
           held && owned(promise, held, this.links),
           EVIDENCE[promise.evidence] && h("span", {}, EVIDENCE[promise.evidence]),
-          h("span", { title: format.moment(promise.due_at) }, time(promise)),
+          h("span", { title: `Due ${format.moment(promise.due_at)}` }, time(promise)),
           promise.reason && h("span", { class: "t2" }, promise.reason),
         ),
       ),
@@ -66,7 +66,7 @@ function owned(promise, held, links) {
 }
 
 function time({ state: standing, created_at: made, due_at: due, closed_at: closed }) {
-  if (standing === "open" || !closed) return `due ${format.moment(due)}`;
+  if (standing === "open" || !closed) return `due ${format.ago(due)}`;
   if (standing === "kept") return `in ${format.duration(format.between(made, closed))}`;
-  return format.moment(closed);
+  return format.ago(closed);
 }

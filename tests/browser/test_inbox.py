@@ -253,6 +253,21 @@ def test_the_second_operator_sees_what_the_first_did(page: Page, app: App) -> No
     expect(page.locator("#activity")).to_contain_text(f"{colleague.name} took it")
 
 
+def test_a_resolved_request_can_be_undone_after_the_page_was_refreshed(page: Page, app: App) -> None:
+    conversation_id = ask_for_a_person(app)
+    open_page(page, app, f"inbox/{conversation_id}")
+    page.locator("#take").get_by_role("button", name="Resolve").click()
+    undo = page.get_by_role("button", name="Undo")
+    expect(undo).to_be_visible()
+    with page.expect_response(re.compile(rf"/inbox/{conversation_id}$")):
+        app.call(f"/conversations/{conversation_id}/messages", {"content": "Is the 12th free?"})
+    expect(page.locator("#chat")).to_contain_text("Is the 12th free?")
+    settle()
+    undo.click()
+    expect(page.locator("#flag")).to_contain_text("The request is open again.")
+    expect(page.locator("#take")).to_contain_text("asked for a person")
+
+
 def test_a_form_submitted_twice_is_sent_once(page: Page, app: App) -> None:
     """A second click before the response opens no second ticket."""
     open_page(page, app, "inbox/tickets/new")

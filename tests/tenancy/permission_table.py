@@ -267,6 +267,7 @@ SUBSCRIPTION_FORM = "p/<slug:project_slug>/agent/integrations/events/<uuid:subsc
 FORMS = [
     # No widget exists, so no secret can be created.
     Page("p/<slug:project_slug>/widget/secret", Scope.CONFIGURE, 404),
+    Page("p/<slug:project_slug>/undo", Scope.OPERATE, 404),
     Page("p/<slug:project_slug>/members/<uuid:member_id>/role", Scope.CONFIGURE, 404),
     Page("p/<slug:project_slug>/members/<uuid:member_id>/remove", Scope.CONFIGURE, 404),
     Page("p/<slug:project_slug>/invitations/<uuid:invitation_id>/send", Scope.CONFIGURE, 404),

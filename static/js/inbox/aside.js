@@ -1,6 +1,6 @@
 // Server-rendered parts next to the transcript, refreshed by fetching the page again.
 import { whenReleased } from "../dom.js";
-import { isSame } from "./same.js";
+import { isSame, keepUndo } from "./same.js";
 import { Newest } from "../newest.js";
 
 const PAUSE_MS = 400;
@@ -32,6 +32,7 @@ async function read(url) {
 
 function replace(part, fresh) {
   // Somebody is choosing in an open menu.
-  if (part.matches(":popover-open")) return;
-  if (fresh && !isSame(fresh, part)) part.replaceChildren(...fresh.childNodes);
+  if (!fresh || part.matches(":popover-open")) return;
+  keepUndo(part, fresh);
+  if (!isSame(fresh, part)) part.replaceChildren(...fresh.childNodes);
 }

@@ -80,10 +80,11 @@ export class Menus {
       const { changed, unchanged, refused } = await this.api.post("/conversations/bulk", { conversations, ...change });
       const left = refused.length ? `, ${refused.length} not: ${refused[0].message}` : "";
       const same = unchanged ? `, ${unchanged} already were` : "";
-      this.toast(`${plural(changed, "conversation")} ${DONE[change.action]}${same}${left}`);
+      const show = refused.length ? this.toast.error : this.toast;
+      show(`${plural(changed, "conversation")} ${DONE[change.action]}${same}${left}`);
       this.list.clear();
     } catch (error) {
-      this.toast(error.message);
+      this.toast.error(error.message);
     }
     this.list.refresh();
   }
