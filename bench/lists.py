@@ -30,7 +30,7 @@ from config.runner.embedded import EmbeddedServices
 from config.runner.postgres import DATABASE, Postgres
 
 RUNS = 9
-PAGE_MS, BOARD_MS, SEARCH_MS = 200, 300, 50
+PAGE_MS, INBOX_MS, BOARD_MS, SEARCH_MS = 200, 100, 300, 50
 NEXT = re.compile(r'href="([^"]+)" (?:rel="next"|data-further)')
 NARROWED = {
     "one channel": "channel=phone",
@@ -38,6 +38,13 @@ NARROWED = {
     "open ones": "status=open",
     "open ones on one channel": "status=open&channel=sms",
     "flagged": "flagged=1",
+    "unassigned": "assignee=none",
+    "snoozed": "state=snoozed",
+    "closed": "state=closed",
+    "with a tag": "tag={tag}",
+    "with a tag that few have": "tag={rare_tag}",
+    "test conversations": "test=1",
+    "requests for a person": "request=open",
 }
 SEARCHES = {
     "search: a name": "Giulia Ferri",
@@ -82,12 +89,11 @@ class Browser:
 
     def page_after(self, url: str, *, pages: int) -> str:
         """The URL this many pages further on."""
-        path = url.partition("?")[0]
         for _ in range(pages):
             link = NEXT.search(self.read(url))
             if link is None:
                 raise RuntimeError(f"{url} has no next page; use more messages.")
-            url = path + html.unescape(link[1])
+            url = html.unescape(link[1])
         return url
 
 
@@ -96,7 +102,7 @@ def main() -> None:
     with EmbeddedServices(options.data, durable=True) as services:
         prepare(services)
         tenant = _tenant(services, options)
-        client = Client()
+        client = Client(SERVER_NAME="localhost")
         client.force_login(tenant.owner)
         browser = Browser(client, tenant.project.slug)
         figures = list(_figures(browser, tenant, options))
@@ -145,7 +151,9 @@ def _tenant(services: EmbeddedServices, options: argparse.Namespace) -> Any:
 
 def _figures(browser: Browser, tenant: Any, options: argparse.Namespace) -> Iterator[Figure]:
     yield from _first_visits(browser)
-    for name, url in _pages(browser):
+    for name, url in _inbox_pages(browser, tenant):
+        yield _figure(name, partial(browser.read, url), goal_ms=INBOX_MS)
+    for name, url in _pages(browser, tenant):
         yield _figure(name, partial(browser.read, url), goal_ms=PAGE_MS)
     for name, url in _todo_pages(browser, tenant.todo):
         yield _figure(name, partial(browser.read, url), goal_ms=BOARD_MS)
@@ -173,17 +181,28 @@ def _first_visits(browser: Browser) -> Iterator[Figure]:
     yield _spread("dashboard: until its figures are there", counted, goal_ms=None)
 
 
-def _pages(browser: Browser) -> Iterator[tuple[str, str]]:
-    """The pages by name, with their URLs."""
-    base = f"/p/{browser.slug}/conversations"
-    yield "dashboard: later visits", f"/p/{browser.slug}/"
-    yield "conversations: first page", base
-    yield "conversations: page 20", browser.page_after(base, pages=19)
+def _inbox_pages(browser: Browser, tenant: Any) -> Iterator[tuple[str, str]]:
+    """The inbox by tab, filter and search, with their URLs."""
+    base = f"/p/{browser.slug}/inbox"
+    yield "inbox: waiting for us", base
+    yield "inbox: waiting for us, page 3", f"{base}?page=3"
+    yield "inbox: waiting and unassigned", f"{base}?assignee=none"
+    yield "inbox: mine", f"{base}?view=mine"
+    yield "inbox: all", f"{base}?view=all"
+    yield "inbox: all, page 20", browser.page_after(f"{base}?view=all", pages=19)
+    yield "inbox: the list read again", f"{base}?part=list"
     for name, query in NARROWED.items():
-        yield f"conversations: {name}", f"{base}?{query}"
+        yield f"inbox: {name}", f"{base}?view=all&{query.format(**tenant.tags)}"
     for name, text in SEARCHES.items():
-        yield name, f"{base}?{urlencode({'q': text})}"
-    yield "search: further back", browser.page_after(f"{base}?{urlencode({'q': 'zeppelin'})}", pages=3)
+        yield f"inbox {name}", f"{base}?{urlencode({'q': text})}"
+    yield "inbox search: within a tag", f"{base}?{urlencode({'q': 'terrace', 'tag': tenant.tags['tag']})}"
+    yield "inbox search: further back", browser.page_after(f"{base}?{urlencode({'q': 'zeppelin'})}", pages=3)
+
+
+def _pages(browser: Browser, tenant: Any) -> Iterator[tuple[str, str]]:
+    """The other pages by name, with their URLs."""
+    yield "dashboard: later visits", f"/p/{browser.slug}/"
+    yield "inbox: with a conversation opened", f"/p/{browser.slug}/inbox/{tenant.conversation}"
     yield "failed jobs", f"/p/{browser.slug}/jobs/failed"
     yield "api: conversations", "/api/v1/conversations"
 

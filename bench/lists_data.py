@@ -35,7 +35,11 @@ CONVERSATIONS = COPY.format(
     " at + interval '9 minutes', 'last_message', %(each)s, 'last_turn', %(each)s / 2, 'directives_id', null,"
     " 'channel', (array['chat','chat','chat','phone','whatsapp','sms'])[1 + i %% 6],"
     " 'status', case when i %% 10 < 7 then 'ended' else 'open' end,"
-    " 'flag', case when i %% 5000 = 0 then 'asked for a person' else '' end) changes from talk",
+    " 'flag', case when i %% 5000 = 0 then 'asked for a person' else '' end,"
+    " 'assignee_id', case when i %% 50 = 0 then %(owner)s::int end,"
+    " 'operator_id', case when i %% 2500 = 7 then %(owner)s::int end,"
+    " 'snoozed_until', case when i %% 1000 = 3 then now() + interval '2 days' end,"
+    " 'closed_at', case when i %% 20 = 1 then at + interval '1 hour' end) changes from talk",
 )
 TURNS = COPY.format(
     table="conversations_turn",
@@ -64,6 +68,13 @@ FIELDS = (
     " ('name', (%(first)s::text[])[1 + i %% 16] || ' ' || (%(last)s::text[])[1 + i / 16 %% 16] || i / 256),"
     " ('phone', '+39347' || lpad(i::text, 7, '0')), ('email', 'guest' || i || '@mail.example')) field (key, value)"
 )
+# A tag that a third of the conversations have, and one that few have.
+TAGGED = (
+    "insert into conversations_conversationtag (id, organization_id, conversation_id, tag_id, created_at)"
+    " select uuidv7(), %(organization)s, talk.id, tag.id, now() from talk"
+    " join conversations_tag tag on tag.organization_id = %(organization)s"
+    " where talk.i %% (case when tag.name = 'VIP' then 3 else 5000 end) = 0"
+)
 STATES = {
     "pending_review": 20,
     "approved": 2,
@@ -78,16 +89,18 @@ STATES = {
 TODOS = COPY.format(
     table="todos_todo",
     changes="select jsonb_build_object('id', id, 'description', 'Send guest ' || i || ' what was promised', 'status', state,"
-    " 'created_at', at, 'status_at', at + interval '9 minutes') changes from planned",
+    " 'conversation_id', talk, 'created_at', at, 'status_at', at + interval '9 minutes') changes from planned",
 )
 TODO_EVENTS = COPY.format(
     table="todos_todoevent",
     changes="select jsonb_build_object('id', uuidv7(at - now()), 'todo_id', id, 'at', at) changes from planned",
 )
+# The todos of 2,000 conversations.
 PLANNED = (
-    "create temp table planned as select i, at, uuidv7(at - now()) as id, state from (select i, now() - make_interval("
-    "secs => %(days)s * 86400 * (1 - i::float8 / %(todos)s)) as at, (%(states)s::text[])[1 + (i * 37) %% 100] as state"
-    " from generate_series(1, %(todos)s) i) w order by i"
+    "create temp table planned as select w.i, w.at, uuidv7(w.at - now()) as id, state, talk.id as talk from (select i,"
+    " now() - make_interval(secs => %(days)s * 86400 * (1 - i::float8 / %(todos)s)) as at,"
+    " (%(states)s::text[])[1 + (i * 37) %% 100] as state from generate_series(1, %(todos)s) i) w"
+    " left join talk on talk.i = 1 + (w.i %% 2000) * 50 order by w.i"
 )
 CUSTOMERS = "create temp table customer as select i, uuidv7() as id from generate_series(0, %(customers)s - 1) i"
 TALKS = (
@@ -107,6 +120,7 @@ class Samples:
     """A row of each table to copy, all of one tenant's project."""
 
     organization: UUID
+    owner: int
     persona: UUID
     conversation: UUID
     turn: UUID
@@ -121,6 +135,7 @@ def load(admin_url: str, samples: Samples, *, messages: int, todos: int) -> None
     conversations = messages // MESSAGES_EACH
     values = {
         "organization": samples.organization,
+        "owner": samples.owner,
         "conversations": conversations,
         "customers": conversations * 4 // 5,
         "todos": todos,
@@ -148,5 +163,6 @@ def load(admin_url: str, samples: Samples, *, messages: int, todos: int) -> None
             connection.execute(statement.encode(), values)
         for statement, sample in copies.items():
             connection.execute((statement + SAMPLE).encode(), {**values, "sample": sample})
+        connection.execute(TAGGED.encode(), values)
     with psycopg.connect(admin_url, autocommit=True) as connection:
         connection.execute("vacuum analyze")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
 from django.utils import timezone
 
 from bench.lists_data import Samples
-from conversations.models import Channel, Conversation
+from conversations.inbox.tags import make_tag
+from conversations.models import Channel, Conversation, Tag
 from conversations.turns.services import post_message, start_conversation
 from jobs.models import ModelCall
 from projects.agents.services import create_organization, create_project
@@ -22,16 +24,19 @@ from todos.models import Todo, TodoEvent, TodoSource
 from todos.services import make_todo
 
 OWNER = "owner@bench.example"
+TAGS = {"tag": "VIP", "rare_tag": "Wedding"}
 KNOWN = {"name": "Marta Riva", "email": "marta@bench.example"}
 
 
 @dataclass(frozen=True)
 class Tenant:
-    """The owner, the project, and its first todo."""
+    """The owner, the project, its first todo, a conversation, and its tags by how many have them."""
 
     owner: User
     project: Project
     todo: UUID
+    conversation: UUID
+    tags: Mapping[str, UUID]
 
 
 def find_tenant() -> Tenant | None:
@@ -41,7 +46,7 @@ def find_tenant() -> Tenant | None:
         return None
     with tenant_tx(find_organizations(user_id=owner.pk)[0]):
         first = Todo.objects.select_related("project").order_by("created_at", "id")[0]
-        return Tenant(owner, first.project, first.pk)
+        return _tenant(owner, first)
 
 
 def make_tenant() -> tuple[Tenant, Samples]:
@@ -61,8 +66,12 @@ def make_tenant() -> tuple[Tenant, Samples]:
         )
         todo = _make_todo(project, conversation)
         event = TodoEvent.objects.get(todo=todo)
+        for name in TAGS.values():
+            make_tag(project, name)
+        tenant = _tenant(owner, todo)
     samples = Samples(
         organization=organization.pk,
+        owner=owner.pk,
         persona=conversation.persona_id,
         conversation=conversation.pk,
         turn=posted.turn.pk,
@@ -71,7 +80,13 @@ def make_tenant() -> tuple[Tenant, Samples]:
         todo=todo.pk,
         todo_event=event.pk,
     )
-    return Tenant(owner, project, todo.pk), samples
+    return tenant, samples
+
+
+def _tenant(owner: User, todo: Todo) -> Tenant:
+    tags = dict(Tag.objects.filter(project=todo.project).values_list("name", "pk"))
+    conversation = Conversation.objects.order_by("created_at", "id").values_list("pk", flat=True)[0]
+    return Tenant(owner, todo.project, todo.pk, conversation, {key: tags[name] for key, name in TAGS.items()})
 
 
 def _make_todo(project: Project, conversation: Conversation) -> Todo:

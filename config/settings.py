@@ -278,6 +278,8 @@ SPECTACULAR_SETTINGS = {
         "RoleEnum": "projects.models.Role",
         "SecondApproverEnum": "todos.models.SecondApprover",
         "SpeakerEnum": ["customer", "agent"],
+        "TagColorEnum": "conversations.models.TagColor",
+        "TicketChannelEnum": "tools.models.TicketChannel",
         "TicketPriorityEnum": "tools.models.TicketPriority",
         "TicketStateEnum": "tools.models.TicketState",
         "ToolOriginEnum": ["built-in", "custom"],

@@ -14,8 +14,8 @@ from django.views.decorators.http import require_http_methods
 
 from console.access import enter, zone_of
 from console.layout import shell_context
-from console.search import customer_names
 from console.timestamps import Timestamp, format_timestamp
+from conversations.common.customer_names import customer_names
 from conversations.models import Conversation
 from jobs.errors import WrongState
 from jobs.lanes import UnknownLane
@@ -99,7 +99,7 @@ def _run_again(request: HttpRequest, project: Project) -> None:
     except (ValueError, Job.DoesNotExist) as error:
         raise Http404 from error
     except WrongState as error:
-        messages.warning(request, str(error))
+        messages.error(request, str(error))
     except UnknownLane as error:
         messages.error(request, error.args[0])
     else:

@@ -16,11 +16,14 @@ from tenancy.scope import tenant_tx
 from tenancy.tenant_lookup import find_organizations
 
 
-def shell_context(request: HttpRequest, entry: Entry) -> dict[str, Any]:
-    """Context of `app.html`: the project, the member with their permissions, and the project switcher."""
+def shell_context(request: HttpRequest, entry: Entry, *, waiting: int | None = None) -> dict[str, Any]:
+    """Context of `app.html`: the project, the member with their permissions, and the project switcher.
+
+    `waiting` is the inbox's count if the page has read it.
+    """
     user = cast(User, request.user)
     with tenant_tx(entry.project.organization.pk):
-        badges = sidebar_badges(entry.project)
+        badges = sidebar_badges(entry.project, waiting=waiting)
         version = entry.project.agent_version
     return {
         "counts": badges,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import cast
 from uuid import UUID
 
@@ -11,12 +13,21 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
+from console.inbox.listing import UNNAMED
 from console.layout import projects_of, shell_context
-from conversations.models import Conversation
+from conversations.common.customer_names import conversation_names
+from conversations.models import Channel, Conversation
 from projects.models import User
 from projects.models.key import Scope
 from projects.models.permissions import Entry, enter_project
 from tenancy.scope import tenant_tx
+
+CHANNEL_ICONS: Mapping[Channel, str] = {
+    Channel.PHONE: "phone",
+    Channel.WEBCALL: "phone",
+    Channel.SMS: "device-mobile-message",
+    Channel.API: "code",
+}
 
 
 @login_required
@@ -34,20 +45,33 @@ def playground(request: HttpRequest, project_slug: str) -> HttpResponse:
     """Chat with the agent and inspect each turn. Real conversations are read-only."""
     entry = enter_project(cast(User, request.user), project_slug, verb=Scope.READ)
     asked = {f"{name}_id": _uuid_or_empty(request.GET.get(name, "")) for name in ("conversation", "turn")}
-    inspects = _is_real(entry, asked["conversation_id"])
+    inspects = _inspected(entry, asked["conversation_id"])
     context = {**shell_context(request, entry), **asked, "inspects": inspects}
     if inspects:
-        context["active_view"] = "conversations"
+        context["active_view"] = "inbox"
     return render(request, "playground.html", context)
 
 
-def _is_real(entry: Entry, conversation_id: str) -> bool:
-    """True for a customer's conversation; False for a test or a missing one."""
+@dataclass(frozen=True)
+class Inspected:
+    """A customer's conversation, as the inspector's title names it."""
+
+    name: str
+    channel: str
+    icon: str
+
+
+def _inspected(entry: Entry, conversation_id: str) -> Inspected | None:
+    """A customer's conversation; None for a test or a missing one."""
     if not conversation_id:
-        return False
+        return None
     with tenant_tx(entry.project.organization.pk):
         found = Conversation.objects.filter(project=entry.project, pk=conversation_id).first()
-    return found is not None and not found.is_test
+        if found is None or found.is_test:
+            return None
+        name = conversation_names([found]).get(found.pk, UNNAMED)
+    icon = CHANNEL_ICONS.get(Channel(found.channel), "message-circle")
+    return Inspected(name=name, channel=found.get_channel_display(), icon=icon)
 
 
 def _uuid_or_empty(text: str) -> str:

@@ -9,13 +9,12 @@ from typing import Any
 from django.db.models import Count, Q, QuerySet
 
 from console.promises.figures import in_tests
+from conversations.inbox.waiting import Waiting
 from projects.connections.integrations import needing_reauth
 from projects.models import Project
 from todos.attention import HAS_FAILED, IS_WAITING
 from todos.models import Todo, TodoStatus
 from tools.engine.attention import recently_broken_promises, unknown_effects
-from tools.services.support.escalations import waiting_requests
-from tools.services.support.tickets import open_tickets
 
 # Counts are capped here.
 MOST_COUNTED = 999
@@ -29,12 +28,11 @@ class Badge:
     failed: int = 0
 
 
-def sidebar_badges(project: Project) -> Mapping[str, Badge]:
-    """Badges by page name. Call inside the tenant's transaction."""
+def sidebar_badges(project: Project, *, waiting: int | None = None) -> Mapping[str, Badge]:
+    """Badges by page name. `waiting` is the inbox's count if the page has read it. Call inside the tenant's transaction."""
     return {
         "agent": _badge(needing_reauth(project)),
-        "conversations": _badge(waiting_requests(project)),
-        "tickets": _badge(open_tickets(project)),
+        "inbox": Badge(Waiting(project).count if waiting is None else waiting),
         "effects": _badge(unknown_effects(project)),
         "promises": _badge(recently_broken_promises(project).exclude(in_tests(project))),
         "todos": count_todos(project),

@@ -8,6 +8,7 @@ from conversations.models import (
     Analysis,
     ConsentChange,
     Conversation,
+    ConversationTag,
     Directives,
     Event,
     FollowUp,
@@ -16,6 +17,7 @@ from conversations.models import (
     PersonaField,
     PromptSection,
     Summary,
+    Tag,
     Turn,
     TurnCall,
     TurnStep,
@@ -57,6 +59,22 @@ class ConversationAdmin(TenantAdmin):
     list_select_related = ("persona", "project", "operator")
     search_fields = ("=id", "persona__external_id", "flag")
     date_hierarchy = "created_at"
+
+
+@admin.register(Tag)
+class TagAdmin(TenantAdmin):
+    list_display = ("name", "color", "project", "created_at")
+    list_filter = ("color", "project")
+    list_select_related = ("project",)
+    search_fields = ("name",)
+
+
+@admin.register(ConversationTag)
+class ConversationTagAdmin(TenantAdmin):
+    list_display = ("conversation", "tag", "created_at")
+    list_filter = ("tag",)
+    list_select_related = ("conversation", "tag")
+    search_fields = ("=conversation__id",)
 
 
 @admin.register(Turn)

@@ -66,6 +66,7 @@ ROOMS = {
             "evaluation",
             "followups",
             "handover",
+            "inbox",
             "claim_check",
             "tool_runs",
         ),

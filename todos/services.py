@@ -21,7 +21,7 @@ from todos.approvals.approve import ApprovalResult, Choice, approval_period, app
 from todos.approvals.permissions import Approver
 from todos.approvals.standing_rules import find_rule
 from todos.approvals.validity import why_not_runnable
-from todos.content.lifecycle import CLOCK, Actor, add_event, transition
+from todos.content.lifecycle import CLOCK, REJECTED, Actor, add_event, transition
 from todos.content.planned_effect import plan_again, replan
 from todos.content.plans import LONGEST_DESCRIPTION, checked_plan, checked_recipients
 from todos.content.snapshot import ApprovalContext, content_of, load_approval_context
@@ -158,7 +158,7 @@ def reject_todo(todo_id: UUID, *, actor: Actor, reason: str = "", version: int |
     todo = get_for_update(todo_id)
     if todo.status == S.PENDING_REVIEW:
         require_seen(todo, content_of(todo), version=version, content_hash=None)
-    return _end(todo, S.REJECTED, what="rejected", actor=actor, reason=reason)
+    return _end(todo, S.REJECTED, what=REJECTED, actor=actor, reason=reason)
 
 
 def cancel_todo(todo_id: UUID, *, actor: Actor, reason: str = "") -> Todo:

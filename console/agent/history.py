@@ -10,6 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
+from console.access import zone_of
 from console.agent.page import page_context, tab_url, version_facts
 from console.agent.sections import complete
 from projects.agents.agent_versions import restore_agent_version
@@ -54,21 +55,23 @@ def _restore(request: HttpRequest, entry: Entry) -> HttpResponse:
 def _show(request: HttpRequest, entry: Entry, *, problem: str = "", status: int = 200) -> HttpResponse:
     context = page_context(request, entry, tab="history")
     with tenant_tx(entry.project.organization.pk):
-        context.update(_versions(entry.project, before=_number(request.GET, "before")))
-        context["comparison"] = _comparison(entry.project, request.GET, newest=context["started_from"])
+        context.update(_versions(entry.project, before=_number(request.GET, "before"), zone=zone_of(entry)))
+        context["comparison"] = _comparison(
+            entry.project, request.GET, newest=context["started_from"], zone=zone_of(entry)
+        )
     return render(request, "agent/history.html", {**context, "problem": problem}, status=status)
 
 
-def _versions(project: Project, *, before: int) -> dict[str, Any]:
+def _versions(project: Project, *, before: int, zone: str) -> dict[str, Any]:
     rows = AgentVersion.objects.filter(project=project).select_related("author").defer("document").order_by("-number")
     if before:
         rows = rows.filter(number__lt=before)
-    found = [version_facts(row) for row in rows[: SHOWN + 1]]
+    found = [version_facts(row, zone=zone) for row in rows[: SHOWN + 1]]
     shown = found[:SHOWN]
     return {"versions": shown, "older": shown[-1]["number"] if len(found) > SHOWN else 0}
 
 
-def _comparison(project: Project, asked: QueryDict, *, newest: int) -> dict[str, Any] | None:
+def _comparison(project: Project, asked: QueryDict, *, newest: int, zone: str) -> dict[str, Any] | None:
     """The diff of the requested versions, by default the newest two; None if either doesn't exist."""
     new = _number(asked, "to") or newest
     old = _number(asked, "from") or new - 1
@@ -77,7 +80,8 @@ def _comparison(project: Project, asked: QueryDict, *, newest: int) -> dict[str,
     if old == new or len(found) < 2:
         return None
     changes = differences(complete(found[old].document), complete(found[new].document))
-    return {"old": version_facts(found[old]), "new": version_facts(found[new]), "changes": changes}
+    old_facts, new_facts = (version_facts(found[number], zone=zone) for number in (old, new))
+    return {"old": old_facts, "new": new_facts, "changes": changes}
 
 
 def _number(asked: QueryDict, name: str) -> int:

@@ -35,7 +35,7 @@ def page_context(request: HttpRequest, entry: Entry, *, tab: str) -> dict[str, A
     return {
         **shell_context(request, entry),
         "tabs": [{"title": title, "url": tab_url(slug, name), "is_open": name == tab} for name, title in tabs],
-        "live": version_facts(live),
+        "live": version_facts(live, zone=live.config.timezone),
         "started_from": live.number,
         "document": complete(live.document),
     }
@@ -81,20 +81,22 @@ def live_version(project: Project) -> AgentVersion:
     return AgentVersion.objects.select_related("author").filter(project=project).latest("number")
 
 
-def version_facts(version: AgentVersion) -> dict[str, Any]:
-    """A version's metadata for a template."""
+def version_facts(version: AgentVersion, *, zone: str) -> dict[str, Any]:
+    """A version's metadata for a template, with times in the business's zone."""
     return {
         "number": version.number,
         "author": version.author.name if version.author else "Makegood",
         "note": version.note,
-        "created_at": version.created_at,
-        "saved": format_timestamp(version.created_at),
+        "saved": format_timestamp(version.created_at, zone=zone),
     }
 
 
 def _conflict(conflict: ChangedMeanwhile) -> dict[str, Any]:
     saved = {name: complete(conflict.latest.document)[name] for name in conflict.values}
-    return {**version_facts(conflict.latest), "changes": differences(saved, conflict.values)}
+    return {
+        **version_facts(conflict.latest, zone=conflict.latest.config.timezone),
+        "changes": differences(saved, conflict.values),
+    }
 
 
 def _budget(entry: Entry, document: Mapping[str, Any]) -> PromptBudget | None:

@@ -8,8 +8,8 @@ from datetime import datetime
 from uuid import UUID
 
 from console.promises.figures import in_tests
-from console.search import customer_names
 from console.sidebar_badges import count_todos
+from conversations.common.customer_names import customer_names
 from conversations.models import Conversation
 from jobs.models import Job, State
 from projects.models import Project

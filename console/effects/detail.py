@@ -17,8 +17,8 @@ from console.effects.labels import (
     state_label,
     title_of,
 )
-from console.search import customer_names
 from console.timestamps import Timestamp, format_timestamp
+from conversations.common.customer_names import customer_names
 from conversations.models import Conversation, Turn
 from projects.connections.integrations import find_source
 from projects.models import User
@@ -76,6 +76,7 @@ def detail_context(effect: Effect, *, zone: str) -> dict[str, Any]:
         "after_actions": [_after(action) for action in AfterAction.objects.filter(effect=effect)],
         "promises": list(Promise.objects.filter(effect=effect)),
         "resolved": _resolved(effect, zone=zone),
+        "acknowledged": format_timestamp(effect.acknowledged_at, zone=zone) if effect.acknowledged_at else None,
         "deadline": format_timestamp(effect.deadline_at, zone=zone) if effect.deadline_at else None,
     }
 

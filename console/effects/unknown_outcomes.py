@@ -7,8 +7,8 @@ from typing import Any
 from uuid import UUID
 
 from console.effects.labels import title_of
-from console.search import customer_names
 from console.timestamps import Timestamp, format_timestamp
+from conversations.common.customer_names import customer_names
 from conversations.models import Conversation
 from projects.models import Project
 from todos.executor.resume import why_not_repeatable

@@ -22,8 +22,8 @@ from console.effects.labels import StateLabel, state_label, title_of
 from console.effects.unknown_outcomes import open_questions, questions_for
 from console.layout import shell_context
 from console.parameters import parse_uuid
-from console.search import customer_names
 from console.timestamps import Timestamp, format_timestamp
+from conversations.common.customer_names import customer_names
 from conversations.models import Conversation
 from conversations.tool_runs.effects.resolution import release, resolve
 from jobs.errors import WrongState
@@ -141,7 +141,7 @@ def _answer(request: HttpRequest, entry: Entry, row: Effect) -> None:
             resolve(entry.project, row.pk, happened=answer == "happened", by=who)
         messages.success(request, NOT_SENT_AGAIN if answer == "not" and is_over else CONFIRMATIONS[answer])
     except WrongState as error:
-        messages.warning(request, str(error))
+        messages.error(request, str(error))
 
 
 def _return_url(request: HttpRequest) -> str:

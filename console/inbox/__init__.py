@@ -1,1 +1,1 @@
-"""Pages for requests for a person and for tickets."""
+"""The inbox: conversations, requests for a person and tickets."""

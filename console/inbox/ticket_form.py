@@ -14,10 +14,10 @@ from rest_framework.exceptions import ErrorDetail
 
 from console.access import enter
 from console.agent.form_fields import FormFields
-from console.inbox.tickets import LABELS, UNNAMED
+from console.inbox.ticket_list import LABELS, UNNAMED
 from console.layout import shell_context
-from console.search import customer_names
 from conversations.api.tickets import TicketInput
+from conversations.common.customer_names import customer_names
 from conversations.models import Conversation
 from projects.models import User
 from projects.models.key import Scope
@@ -44,7 +44,7 @@ def new_ticket(request: HttpRequest, project_slug: str) -> HttpResponse:
             return redirect("ticket", project_slug=project_slug, ticket_id=opened.pk)
         shown = _shown(form, errors, about=about)
     context = {**shell_context(request, entry), **shown}
-    return render(request, "desk/new_ticket.html", context, status=422 if errors else 200)
+    return render(request, "inbox/new_ticket.html", context, status=422 if errors else 200)
 
 
 def related_tickets(conversation_id: UUID) -> dict[str, Any]:

@@ -1,37 +1,38 @@
-"""Views for the list of tickets and for one ticket."""
+"""The view of one ticket, beside the list of tickets."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.db.models import Count
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods, require_safe
+from django.shortcuts import redirect
+from django.views.decorators.http import require_http_methods
 
 from console.access import enter, zone_of
-from console.inbox.tabs import tabs_of
-from console.layout import shell_context
-from console.search import customer_names
+from console.effects.labels import StateLabel, state_label
+from console.inbox.query import TICKETS
+from console.inbox.ticket_list import LABELS, TONES, UNNAMED
+from console.inbox.views import inbox_context, is_part, render_inbox
+from console.parameters import parse_uuid
 from console.timestamps import Timestamp, format_timestamp
+from console.undo import announce_undoable, ticket_fields
+from conversations.common.customer_names import customer_names
+from conversations.handover.assignment import possible_assignees
+from conversations.handover.ticket_answers import answer_ticket, ways_to_answer
 from projects.common.api_error import ApiError
 from projects.common.differences import Change as FieldChange
-from projects.models import Member, User
+from projects.models import User
 from projects.models.key import Scope
-from projects.models.permissions import VERBS, Entry
+from projects.models.permissions import Entry
 from tenancy.scope import tenant_tx
-from tools.models import Ticket, TicketChange, TicketPriority, TicketState
-from tools.services.support.tickets import change_ticket, find_assignee
+from tools.models import Effect, Ticket, TicketChange, TicketChannel, TicketPriority, TicketState
+from tools.services.support.tickets import LONGEST_BODY, change_ticket, find_assignee
 
-PAGE = 50
-UNNAMED = "Unnamed customer"
-LABELS = {TicketState.OPEN.value: "Open", TicketState.PENDING.value: "Pending", TicketState.CLOSED.value: "Closed"}
-TONES = {"urgent": ("bad", "alert-triangle"), "high": ("warn", "chevron-up")}
 PRIORITIES = dict(TicketPriority.choices)
 # Fields whose change fits one line of the history, and fields shown as a diff.
 WORDS, TEXTS = ("state", "priority", "assignee"), ("subject", "body")
@@ -45,21 +46,6 @@ FIELDS = {
 
 
 @dataclass(frozen=True)
-class Row:
-    """A ticket in the list. `tone` and `icon` are empty for normal and low priority."""
-
-    id: UUID
-    number: int
-    subject: str
-    priority: str
-    tone: str
-    icon: str
-    customer: str
-    assignee: str
-    at: Timestamp
-
-
-@dataclass(frozen=True)
 class Change:
     """A history entry. `words` describes changed fields; `texts` holds diffs of longer ones."""
 
@@ -69,29 +55,16 @@ class Change:
     at: Timestamp
 
 
-@login_required
-@require_safe
-def tickets(request: HttpRequest, project_slug: str) -> HttpResponse:
-    """Tickets in one state, most recently updated first."""
-    entry = enter(request, project_slug, verb=Scope.READ)
-    asked, page = request.GET.get("state", ""), _page(request.GET.get("page", ""))
-    state = asked if asked in LABELS else TicketState.OPEN.value
-    with tenant_tx(entry.project.organization.pk):
-        own = Ticket.objects.filter(project=entry.project)
-        counts = dict(own.order_by().values_list("state").annotate(Count("pk")))
-        found = own.filter(state=state).select_related("assignee").order_by("-updated_at", "-number")
-        shown = list(found[(page - 1) * PAGE : page * PAGE + 1])
-        rows = _rows(entry, shown[:PAGE])
-    context = {
-        **shell_context(request, entry),
-        "state": state,
-        "tabs": tabs_of(LABELS, counts, chosen=state),
-        "rows": rows,
-        "has_any": bool(counts),
-        "earlier": page + 1 if len(shown) > PAGE else 0,
-        "is_first": page == 1,
-    }
-    return render(request, "desk/tickets.html", context)
+@dataclass(frozen=True)
+class Answer:
+    """An answer to the customer; `state` is that of its e-mail."""
+
+    actor: str
+    content: str
+    channel: str
+    state: StateLabel | None
+    effect_id: UUID | None
+    at: Timestamp
 
 
 @login_required
@@ -105,27 +78,47 @@ def ticket(request: HttpRequest, project_slug: str, ticket_id: UUID) -> HttpResp
         if found is None:
             raise Http404
         if is_post:
-            _change(request, found)
+            _post(request, entry, found)
         else:
-            shown = _shown(entry, found)
+            context = inbox_context(request, entry, opened=found.pk, view=TICKETS)
+            if not is_part(request):
+                context |= _shown(entry, found)
     if is_post:
         return redirect("ticket", project_slug=project_slug, ticket_id=ticket_id)
-    return render(request, "desk/ticket.html", {**shell_context(request, entry), **shown})
+    return render_inbox(request, entry, context, template="inbox/ticket.html")
 
 
-def _change(request: HttpRequest, found: Ticket) -> None:
-    user, changes = cast(User, request.user), dict[str, Any]()
+def _post(request: HttpRequest, entry: Entry, found: Ticket) -> None:
+    try:
+        _answer(request, found) if request.POST.get("do") == "answer" else _change(request, entry, found)
+    except ApiError as error:
+        messages.error(request, error.message)
+
+
+def _answer(request: HttpRequest, found: Ticket) -> None:
+    """Send the answer. The form carries its key, so that sending it twice is one answer."""
+    content = request.POST.get("content", "").replace("\x00", "").replace("\r\n", "\n").strip()[:LONGEST_BODY]
+    key, channel = parse_uuid(request.POST.get("key", "")), request.POST.get("channel", "")
+    if not content or key is None or channel not in TicketChannel.values:
+        raise ApiError("empty", "Write an answer first.")
+    answer_ticket(found.pk, content, channel=channel, by=cast(User, request.user), key=key)
+    messages.success(request, "Answer sent." if channel == TicketChannel.CONVERSATION else "E-mail queued.")
+
+
+def _change(request: HttpRequest, entry: Entry, found: Ticket) -> None:
+    user, changes, before = cast(User, request.user), dict[str, Any](), ticket_fields(found)
     for name, values in (("state", TicketState.values), ("priority", TicketPriority.values)):
         if (value := request.POST.get(name, "")) in values:
             changes[name] = value
-    try:
-        if "assignee" in request.POST:
-            changes["assignee"] = find_assignee(request.POST["assignee"].replace("\x00", ""))
-    except ApiError as error:
-        messages.warning(request, error.message)
-        return
-    change_ticket(found.pk, changes, by=user, actor=user.name)
-    messages.success(request, f"Ticket #{found.number} saved.")
+    if "assignee" in request.POST:
+        changes["assignee"] = find_assignee(request.POST["assignee"].replace("\x00", ""))
+    after = ticket_fields(change_ticket(found.pk, changes, by=user, actor=user.name))
+    fields = {name: (before[name], after[name]) for name in before if before[name] != after[name]}
+    words = f"Ticket #{found.number} {'closed' if after['state'] == TicketState.CLOSED else 'saved'}."
+    if fields:
+        announce_undoable(request, entry, words, kind="ticket", ticket=str(found.pk), fields=fields)
+    else:
+        messages.success(request, words)
 
 
 def _shown(entry: Entry, found: Ticket) -> dict[str, Any]:
@@ -138,18 +131,35 @@ def _shown(entry: Entry, found: Ticket) -> dict[str, Any]:
         "icon": icon,
         "customer": names.get(found.persona_id, UNNAMED) if found.persona_id else "",
         "opened": format_timestamp(found.created_at, zone=zone),
-        "states": LABELS.items(),
+        "ticket_states": LABELS.items(),
         "priorities": TicketPriority.choices,
         "assignees": _assignees(found),
+        "answers": _answers(found, zone=zone),
+        "ways": [(way.value, way.label) for way in ways_to_answer(found)],
+        "answer_key": uuid4(),
         "history": [_history_entry(change, zone=zone) for change in found.changes.order_by("-created_at", "-id")],
     }
 
 
+def _answers(found: Ticket, *, zone: str) -> list[Answer]:
+    rows = list(found.answers.all())
+    effects = {row.pk: row for row in Effect.objects.filter(pk__in=[row.effect_id for row in rows if row.effect_id])}
+    return [
+        Answer(
+            row.actor,
+            row.content,
+            TicketChannel(row.channel).label,
+            state_label(effects[row.effect_id]) if row.effect_id in effects else None,
+            row.effect_id,
+            format_timestamp(row.created_at, zone=zone),
+        )
+        for row in rows
+    ]
+
+
 def _assignees(found: Ticket) -> list[User]:
     """Members who can be assigned, plus the current assignee."""
-    able = [role for role, verbs in VERBS.items() if Scope.OPERATE in verbs]
-    members = Member.objects.filter(role__in=able, user__is_active=True).select_related("user")
-    people = sorted((member.user for member in members), key=lambda user: user.name.casefold())
+    people = possible_assignees()
     gone = [found.assignee] if found.assignee and found.assignee not in people else []
     return [*people, *gone]
 
@@ -169,26 +179,3 @@ def _history_entry(change: TicketChange, *, zone: str) -> Change:
 
 def _word(name: str, value: str) -> str:
     return {"state": LABELS, "priority": PRIORITIES}.get(name, {}).get(value, value) or "Unassigned"
-
-
-def _rows(entry: Entry, found: list[Ticket]) -> list[Row]:
-    names = customer_names([row.persona_id for row in found if row.persona_id])
-    return [
-        Row(
-            id=row.pk,
-            number=row.number,
-            subject=row.subject,
-            priority=row.get_priority_display(),
-            tone=TONES.get(row.priority, ("", ""))[0],
-            icon=TONES.get(row.priority, ("", ""))[1],
-            customer=names.get(row.persona_id, UNNAMED) if row.persona_id else "",
-            assignee=row.assignee.name if row.assignee else "",
-            at=format_timestamp(row.updated_at, zone=zone_of(entry)),
-        )
-        for row in found
-    ]
-
-
-def _page(text: str) -> int:
-    is_number = text.isascii() and text.isdigit() and 0 < len(text) < 5
-    return max(1, int(text)) if is_number else 1

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from console.agent.form_fields import FormField
+from console.timestamps import Timestamp, format_timestamp
 from projects.models import Project
 from tools.engine.events.service import SubscriptionEdit, list_subscriptions
 from tools.engine.events.subscribers import event_tools, without_subscriber
@@ -59,6 +60,7 @@ class SubscriptionRow:
     subscription: EventSubscription
     form: SubscriptionForm
     trial: EventTrial | None
+    tried: Timestamp | None
 
     @property
     def is_stream(self) -> bool:
@@ -77,7 +79,7 @@ class EventSection:
 
 
 def event_section(
-    project: Project, *, refused: RefusedSubscription | None = None, trial: EventTrial | None = None
+    project: Project, *, zone: str, refused: RefusedSubscription | None = None, trial: EventTrial | None = None
 ) -> EventSection:
     """Read the section, in the running transaction."""
     known = sorted(event_tools(project.pk))
@@ -86,6 +88,7 @@ def event_section(
             row,
             _form(str(row.pk), _edit_of(row), refused if refused and refused.subscription_id == row.pk else None),
             trial if trial and trial.subscription_id == row.pk else None,
+            format_timestamp(row.last_attempt_at, zone=zone) if row.last_attempt_at else None,
         )
         for row in list_subscriptions(project)
     ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, cast, get_args
 
 from django.contrib import messages
@@ -15,11 +14,13 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
+from console.access import zone_of
 from console.agent.form_fields import FormField
 from console.agent.nested_form_data import Node, part_of, read_entries, text_of
 from console.agent.page import page_context, tab_url
 from console.integrations.event_section import EventTrial, RefusedSubscription, event_section
 from console.people.one_time_secrets import take_once
+from console.timestamps import Timestamp, format_timestamp
 from projects.agents.concurrent_edits import SEEN, SavedMeanwhile, as_text, read_seen
 from projects.connections.integration_types import KINDS, SourceKind
 from projects.connections.integrations import (
@@ -99,7 +100,7 @@ class OutboxMessage:
     """A message in the outbox."""
 
     tool: str
-    at: datetime
+    at: Timestamp
     to: str
     subject: str
     words: str
@@ -204,8 +205,10 @@ def show_page(
         context["cards"] = [
             _card(entry.project, kind, typed if typed and typed.kind is kind else None) for kind in KINDS.values()
         ]
-        context["events"] = event_section(entry.project, refused=refused, trial=event_trial)
-        context["outbox"] = [_outbox_message(effect) for effect in _in_outbox(entry.project)[:SHOWN]]
+        context["events"] = event_section(entry.project, zone=zone_of(entry), refused=refused, trial=event_trial)
+        context["outbox"] = [
+            _outbox_message(effect, zone=zone_of(entry)) for effect in _in_outbox(entry.project)[:SHOWN]
+        ]
     context["event_secret"] = take_once(request, EVENT_SECRET, organization_id=entry.project.organization.pk)
     context["tried"], context["trial"] = trial or (None, None)
     status = refused.status if refused else _status(typed)
@@ -222,11 +225,11 @@ def _in_outbox(project: Project) -> QuerySet[Effect]:
     return Effect.objects.filter(project_id=project.pk, adapter=OUTBOX).order_by("-created_at")
 
 
-def _outbox_message(effect: Effect) -> OutboxMessage:
+def _outbox_message(effect: Effect, *, zone: str) -> OutboxMessage:
     message = (effect.result or {}).get("message") or {}
     return OutboxMessage(
         tool=effect.tool,
-        at=effect.created_at,
+        at=format_timestamp(effect.created_at, zone=zone),
         to=message.get("to", ""),
         subject=message.get("subject", ""),
         words=message.get("text") or message.get("body", ""),

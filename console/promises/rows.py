@@ -9,12 +9,12 @@ from itertools import groupby
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from django.db.models import Q
+from django.db.models import Case, Q, When
 
 from console.durations import span_of
 from console.promises.figures import in_state, promises_of
-from console.search import customer_names
 from console.timestamps import Timestamp, format_timestamp
+from conversations.common.customer_names import customer_names
 from conversations.models import Conversation
 from projects.models import Project
 from todos.models import Todo, TodoStatus
@@ -118,6 +118,16 @@ def list_promises(
         days=_by_day(_rows(found[:PAGE], zone=zone, now=now), found[:PAGE], zone=zone, now=now),
         next=found[PAGE - 1].pk if len(found) > PAGE else None,
     )
+
+
+def promises_to(persona_id: UUID, *, zone: str, now: datetime, most: int = 6) -> list[Row]:
+    """The newest promises to one customer, open ones first."""
+    spoken = list(
+        Conversation.objects.filter(persona_id=persona_id).order_by("-updated_at").values_list("pk", flat=True)[:20]
+    )
+    rows = Promise.objects.filter(conversation_id__in=spoken).select_related("effect")
+    is_open = Case(When(state=PromiseState.OPEN, then=0), default=1)
+    return _rows(list(rows.order_by(is_open, "-created_at", "-id")[:most]), zone=zone, now=now)
 
 
 def _by_day(rows: Iterable[Row], promises: list[Promise], *, zone: str, now: datetime) -> list[Day]:

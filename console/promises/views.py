@@ -94,7 +94,7 @@ def _answer(request: HttpRequest, project: Project) -> None:
     except (ValueError, Promise.DoesNotExist) as error:
         raise Http404 from error
     except WrongState as error:
-        messages.warning(request, str(error))
+        messages.error(request, str(error))
     else:
         messages.success(request, CONFIRMATIONS[answer])
 

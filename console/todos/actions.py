@@ -12,6 +12,7 @@ from django.http import Http404, HttpRequest, QueryDict
 
 from console.parameters import parse_uuid
 from console.todos.labels import approved_undeliverable, with_tool_titles
+from console.undo import announce_undoable
 from projects.common.api_error import ApiError
 from projects.models.key import Scope
 from projects.models.permissions import Entry
@@ -53,10 +54,15 @@ def act(request: HttpRequest, entry: Entry, todo: Todo) -> bool:
         raise Http404
     try:
         with transaction.atomic():
-            messages.success(request, verb(todo, entry, request.POST))
+            words = verb(todo, entry, request.POST)
     except (ApiError, PermissionDenied) as error:
-        messages.warning(request, with_tool_titles(str(error), tools_of(todo)))
+        messages.error(request, with_tool_titles(str(error), tools_of(todo)))
         return False
+    # An effect that a rejection cancels is not planned again.
+    if action == "reject" and todo.effect_id is None:
+        announce_undoable(request, entry, words, kind="todo", todo=str(todo.pk))
+    else:
+        messages.success(request, words)
     return action in DECISIONS
 
 
@@ -74,7 +80,7 @@ def approve_chosen(request: HttpRequest, entry: Entry, choices: list[Choice]) ->
     if approved:
         messages.success(request, f"{approved} todo{'s' if approved > 1 else ''} approved.")
     for sentence, number in Counter(answer.refused for answer in refused).items():
-        messages.warning(request, f"{number} not approved: {sentence}")
+        messages.error(request, f"{number} not approved: {sentence}")
     unsent = Counter(one for answer in answers for one in answer.unsent)
     for one, number in unsent.items():
         messages.warning(request, f"{approved_undeliverable(one.kind, number)} {one.reason}")

@@ -19,7 +19,6 @@ from console.access import enter
 from console.agent.form_fields import FormFields
 from console.layout import shell_context
 from console.parameters import parse_uuid
-from console.search import customer_names
 from console.todos.actions import actor_of
 from console.todos.contact_form import ContactField, contact_fields, save_contact
 from console.todos.contacts import UNNAMED
@@ -36,6 +35,7 @@ from console.todos.form import (
     stored_form,
 )
 from console.todos.labels import title_of_tool, with_tool_titles
+from conversations.common.customer_names import customer_names
 from conversations.models import Persona
 from projects.common.api_error import ApiError
 from projects.models.key import Scope

@@ -16,6 +16,7 @@ WORDS = {
     "approved": "Approved",
     "approval_void": "Approval ended",
     "rejected": "Rejected",
+    "rejection_undone": "Rejection undone",
     "cancelled": "Canceled",
     "expired": "Expired",
     "started": "Started",

@@ -11,7 +11,6 @@ from django.db.models import Q
 
 from console.effects.labels import StateLabel, shortened, state_label, title_of
 from console.effects.unknown_outcomes import questions_for
-from console.search import customer_names
 from console.timestamps import Timestamp, format_timestamp
 from console.todos.allowed_actions import allowed_actions
 from console.todos.cards import LONGEST_TITLE
@@ -22,6 +21,7 @@ from console.todos.opt_outs import opt_out_notes
 from console.todos.plan import Content, Plan, plan_of
 from console.todos.run_log import runs_of
 from console.todos.warnings import notes_of
+from conversations.common.customer_names import customer_names
 from conversations.models import Conversation, Turn
 from projects.models.permissions import Entry
 from todos.approvals.permissions import needs_second, required_role

@@ -109,7 +109,7 @@ def _approve_chosen(request: HttpRequest, entry: Entry) -> HttpResponse:
     except ApiError as error:
         if error.code == "confirmation_needed":
             return _ask_to_confirm(request, entry, choices)
-        messages.warning(request, str(error))
+        messages.error(request, str(error))
     return redirect(reverse("todos", args=[entry.project.slug]) + f"?view={LIST}&state={TodoStatus.PENDING_REVIEW}")
 
 

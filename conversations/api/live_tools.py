@@ -100,8 +100,11 @@ class LiveCalls(ConversationView):
         If `transferred` or `ended` is present, the agent's part is over: stop the model. Repeating a `call_id` returns
         the earlier result without running the call again. A different call for an action that is already done is held
         back, unless `heard` shows that the caller asks for it again.
+
+        A member's session may only call tools in test conversations; elsewhere it gets a 403.
         """
         data = self.valid(LiveCallInput)
+        self.require_write_access(conversation_id)
         conversation = self.bare_conversation(conversation_id)
         try:
             context = read_context(

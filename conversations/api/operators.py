@@ -15,6 +15,7 @@ from conversations.common.presenters import message_payload
 from conversations.common.turn_detail import turn_summary
 from conversations.handover import operators
 from jobs.errors import WrongState
+from projects.api.authentication import Caller
 from projects.api.idempotency import idempotent
 from projects.api.typed_responses import Created, TypedResponse
 from projects.models import Member, Role, User
@@ -32,15 +33,20 @@ class OperatorView(ConversationView):
 
     @property
     def operator(self) -> User:
-        if self.caller.user is not None:
-            return self.caller.user
-        members = Member.objects.select_related("user")
-        maker = self.caller.key.created_by_id if self.caller.key else None
-        member = members.filter(user_id=maker).first() if maker else None
-        member = member or members.filter(role=Role.OWNER).order_by("created_at").first()
-        if member is None:
-            raise WrongState("The organization has no owner who could answer.")
-        return member.user
+        return operator_of(self.caller)
+
+
+def operator_of(caller: Caller) -> User:
+    """The member for whom the caller acts. Raises WrongState."""
+    if caller.user is not None:
+        return caller.user
+    members = Member.objects.select_related("user")
+    maker = caller.key.created_by_id if caller.key else None
+    member = members.filter(user_id=maker).first() if maker else None
+    member = member or members.filter(role=Role.OWNER).order_by("created_at").first()
+    if member is None:
+        raise WrongState("The organization has no owner who could answer.")
+    return member.user
 
 
 class TakeOver(OperatorView):

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar, TypedDict
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from django.db.models import QuerySet
 from django.http import Http404
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 
+from conversations.api.operators import operator_of
 from conversations.common.contacts import find_customer
+from conversations.handover.ticket_answers import answer_ticket
 from projects.api.idempotency import idempotent
 from projects.api.pagination import PAGED
 from projects.api.serializers import StrictSerializer, TextField
@@ -21,8 +23,10 @@ from projects.api.views import ProjectView
 from projects.common.api_error import ApiError
 from projects.common.presenters import Id, Stamp, stamp
 from projects.models.key import Scope
-from tools.models import Ticket, TicketChange, TicketPriority, TicketState
+from tools.models import Ticket, TicketAnswer, TicketChange, TicketChannel, TicketPriority, TicketState
 from tools.services.support.tickets import LONGEST_BODY, LONGEST_SUBJECT, change_ticket, find_assignee, open_ticket
+
+UNREACHABLE = {409: OpenApiResponse(description="The customer can't be reached this way.")}
 
 
 class TicketInput(StrictSerializer):
@@ -41,6 +45,11 @@ class TicketPatch(StrictSerializer):
     assignee = serializers.EmailField(
         required=False, allow_null=True, help_text="e-mail address of a member with the operate scope; null to unassign"
     )
+
+
+class TicketAnswerInput(StrictSerializer):
+    content = TextField(longest=LONGEST_BODY)
+    channel = serializers.ChoiceField(choices=TicketChannel.choices)
 
 
 class TicketView(ProjectView):
@@ -103,7 +112,7 @@ class TicketDetail(TicketView):
 
     @extend_schema(operation_id="tickets_read")
     def get(self, request: Request, ticket_id: UUID) -> TypedResponse[TicketDetailPayload]:
-        """Retrieves a ticket with its history."""
+        """Retrieves a ticket with its history and its answers."""
         return TypedResponse(ticket_detail(self.ticket(ticket_id)))
 
     @extend_schema(operation_id="tickets_change", request=TicketPatch)
@@ -114,6 +123,21 @@ class TicketDetail(TicketView):
             changes["assignee"] = find_assignee(changes["assignee"])
         change_ticket(self.ticket(ticket_id).pk, changes, by=self.caller.user, actor=self.caller.name)
         return TypedResponse(ticket_detail(self.ticket(ticket_id)))
+
+
+class TicketAnswers(TicketView):
+    scopes: ClassVar = {"POST": Scope.OPERATE}
+
+    @extend_schema(operation_id="tickets_answer", request=TicketAnswerInput, responses=UNREACHABLE)
+    @idempotent
+    def post(self, request: Request, ticket_id: UUID) -> Created[TicketAnswerPayload]:
+        """Answers the ticket's customer in the conversation or by e-mail. An open ticket is then pending.
+
+        An e-mail is an effect: its `state` follows under `GET /effects/{id}`.
+        """
+        data, ticket = self.valid(TicketAnswerInput), self.ticket(ticket_id)
+        answer = answer_ticket(ticket.pk, **data, by=operator_of(self.caller), key=uuid4())
+        return Created(answer_payload(answer))
 
 
 class AssigneePayload(TypedDict):
@@ -149,8 +173,20 @@ class TicketChangePayload(TypedDict):
     at: Stamp
 
 
+class TicketAnswerPayload(TypedDict):
+    """An answer of staff: `message` of the conversation, or `effect` of the e-mail."""
+
+    by: str
+    content: str
+    channel: Annotated[str, TicketChannel]
+    message: Id | None
+    effect: Id | None
+    at: Stamp
+
+
 class TicketDetailPayload(TicketPayload):
     history: list[TicketChangePayload]
+    answers: list[TicketAnswerPayload]
 
 
 def ticket_payload(ticket: Ticket) -> TicketPayload:
@@ -174,8 +210,23 @@ def ticket_payload(ticket: Ticket) -> TicketPayload:
 
 
 def ticket_detail(ticket: Ticket) -> TicketDetailPayload:
-    """A ticket with its history."""
-    return {**ticket_payload(ticket), "history": [_change(change) for change in ticket.changes.all()]}
+    """A ticket with its history and its answers."""
+    return {
+        **ticket_payload(ticket),
+        "history": [_change(change) for change in ticket.changes.all()],
+        "answers": [answer_payload(answer) for answer in ticket.answers.all()],
+    }
+
+
+def answer_payload(answer: TicketAnswer) -> TicketAnswerPayload:
+    return {
+        "by": answer.actor,
+        "content": answer.content,
+        "channel": answer.channel,
+        "message": str(answer.message_id) if answer.message_id else None,
+        "effect": str(answer.effect_id) if answer.effect_id else None,
+        "at": stamp(answer.created_at),
+    }
 
 
 def _change(change: TicketChange) -> TicketChangePayload:

@@ -4,10 +4,25 @@ from __future__ import annotations
 
 from django.urls import path
 
-from conversations.api import effects, evaluate, events, live, live_tools, operators, rehearse, tickets, views, voice
+from conversations.api import (
+    effects,
+    evaluate,
+    events,
+    inbox,
+    inbox_bulk,
+    live,
+    live_tools,
+    operators,
+    rehearse,
+    tags,
+    tickets,
+    views,
+    voice,
+)
 
 urlpatterns = [
     path("conversations", views.Conversations.as_view()),
+    path("conversations/bulk", inbox_bulk.bulk),
     path("conversations/<uuid:conversation_id>", views.ConversationDetail.as_view()),
     path("conversations/<uuid:conversation_id>/messages", live.messages),
     path("conversations/<uuid:conversation_id>/turns", views.Turns.as_view()),
@@ -21,8 +36,17 @@ urlpatterns = [
     path("conversations/<uuid:conversation_id>/take-over", operators.TakeOver.as_view()),
     path("conversations/<uuid:conversation_id>/operator-messages", operators.OperatorMessages.as_view()),
     path("conversations/<uuid:conversation_id>/hand-back", operators.HandBack.as_view()),
+    path("conversations/<uuid:conversation_id>/inbox", inbox.Inbox.as_view()),
+    path("conversations/<uuid:conversation_id>/assignee", inbox.Assignee.as_view()),
+    path("conversations/<uuid:conversation_id>/tags", inbox.ConversationTags.as_view()),
+    path("conversations/<uuid:conversation_id>/snooze", inbox.Snooze.as_view()),
+    path("conversations/<uuid:conversation_id>/close", inbox.Close.as_view()),
+    path("conversations/<uuid:conversation_id>/reopen", inbox.Reopen.as_view()),
+    path("tags", tags.Tags.as_view()),
+    path("tags/<uuid:tag_id>", tags.TagDetail.as_view()),
     path("tickets", tickets.Tickets.as_view()),
     path("tickets/<uuid:ticket_id>", tickets.TicketDetail.as_view()),
+    path("tickets/<uuid:ticket_id>/answers", tickets.TicketAnswers.as_view()),
     path("tools/evaluate", evaluate.evaluate),
     path("tools/rehearse", rehearse.rehearse_tools),
     path("effects/<uuid:effect_id>/resolve", effects.ResolveEffect.as_view()),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 from uuid import UUID
 
@@ -40,7 +41,8 @@ from conversations.common.presenters import (
 )
 from conversations.common.turn_detail import turn_payload, turn_summary
 from conversations.live.stream import StreamCursor
-from conversations.models import Conversation, Message, Persona, Turn
+from conversations.models import ConsentSource, Conversation, Message, Persona, Turn
+from conversations.models.conversation import is_test
 from conversations.turns.services import give_fields, message_event, post_message, start_conversation
 from projects.api.async_views import Continued
 from projects.api.authentication import caller_of
@@ -57,6 +59,9 @@ READ_CONVERSE = {"GET": Scope.READ, "POST": Scope.CONVERSE}
 ANSWER_AS_YOURSELF = (
     "Members can't write as the customer. To answer as yourself, take the conversation over"
     " (POST …/take-over), then use POST …/operator-messages."
+)
+NOT_A_TEST_CUSTOMER = (
+    "This customer has real conversations, so members can't play them in a test. Use another persona.external_id."
 )
 
 BARE = PreparedQuery(
@@ -105,6 +110,7 @@ class Conversations(ConversationView):
     def post(self, request: Request) -> Created[ConversationPayload]:
         """Creates a conversation with a customer. An unknown `external_id` creates the customer, too."""
         data = self.valid(ConversationInput)
+        self._refuse_impersonation(data["persona"]["external_id"], data["metadata"])
         conversation = start_conversation(
             self.project,
             channel=data["channel"],
@@ -113,6 +119,15 @@ class Conversations(ConversationView):
             metadata=data["metadata"],
         )
         return Created(new_conversation_payload(conversation))
+
+    def _refuse_impersonation(self, external_id: str, metadata: Mapping[str, Any]) -> None:
+        """Raise ApiError if a member would open a test conversation as a customer who has real ones."""
+        if not self.caller.member or not is_test(metadata):
+            return
+        known = Conversation.objects.filter(project_id=self.project.pk, persona__external_id=external_id)
+        # By containment: a key that is missing would make a comparison unknown.
+        if known.exclude(metadata__contains={"playground": True}).exists():
+            raise ApiError("not_a_test_customer", NOT_A_TEST_CUSTOMER, status=403, field="persona.external_id")
 
 
 class ConversationDetail(ConversationView):
@@ -227,7 +242,8 @@ class PersonaDetail(ProjectView):
     def patch(self, request: Request, persona_id: UUID) -> TypedResponse[CustomerPayload]:
         """Updates a customer's fields. The agent's own observations never override them."""
         data = self.valid(PersonaPatch)
-        give_fields(self._persona(persona_id), known_fields(self.project, data))
+        source = ConsentSource.STAFF if self.caller.member else ConsentSource.API
+        give_fields(self._persona(persona_id), known_fields(self.project, data), source=source)
         return TypedResponse(customer_payload(self._persona(persona_id)))
 
     def _persona(self, persona_id: UUID) -> Persona:

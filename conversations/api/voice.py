@@ -75,8 +75,11 @@ class SessionReports(ConversationView):
 
         Each agent utterance creates a turn, which is analyzed like a regular reply. From the first report until
         `ended`, or until ten minutes without a report, the agent speaks in this conversation only through the voice.
+
+        A member's session may only report to test conversations; elsewhere it gets a 403.
         """
         self.bare_conversation(conversation_id)
+        self.require_write_access(conversation_id)
         data = self.valid(ReportsInput)
         _check_reports(data["reports"])
         reports = [Report(**{**report, "type": ReportType(report["type"])}) for report in data["reports"]]

@@ -201,6 +201,13 @@ class ObservedPayload(TypedDict):
     quote: str
 
 
+class TurnPromisePayload(PromisePayload):
+    """A promise of a turn. `todo` and `taker` are set while a person has to keep it."""
+
+    todo: Annotated[Id | None, "The todo in which a person keeps it."]
+    taker: Annotated[str | None, "The person who has taken it on. Null if nobody has it yet."]
+
+
 class TurnPayload(TurnSummaryPayload):
     steps: list[TurnStepPayload]
     jobs: list[JobPayload]
@@ -208,7 +215,7 @@ class TurnPayload(TurnSummaryPayload):
     effects: list[EffectPayload]
     directives_used: DirectivesPayload | None
     directives_written: DirectivesPayload | None
-    promises: list[PromisePayload]
+    promises: list[TurnPromisePayload]
     waits: list[WaitPayload]
     analysis: list[AnalysisStepPayload] | None
     observed: list[ObservedPayload]

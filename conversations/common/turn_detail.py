@@ -8,15 +8,18 @@ from conversations.common.payloads import (
     ObservedPayload,
     QualityPayload,
     TurnPayload,
+    TurnPromisePayload,
     TurnStepPayload,
     TurnSummaryPayload,
 )
 from conversations.common.presenters import directives_payload, message_payload, wait_payload
+from conversations.common.promise_todos import find_todos
 from conversations.models import Analysis, PersonaField, Turn, TurnStep, Wait
 from conversations.models.directives import Directives
 from jobs.models import Job, ModelCall
 from jobs.presenters import call_payload, job_payload
 from projects.common.presenters import stamp
+from todos.models import Todo
 from tools.engine.function_calling.redaction import redacted_arguments
 from tools.engine.presenters import effect_payload, promise_payload, verdict_payload
 from tools.models import Effect, Promise, Verdict
@@ -60,12 +63,23 @@ def turn_payload(turn: Turn) -> TurnPayload:
         "effects": [effect_payload(effect) for effect in effects],
         "directives_used": directives_payload(turn.directives_used) if turn.directives_used else None,
         "directives_written": directives_payload(written) if written else None,
-        "promises": [promise_payload(promise) for promise in Promise.objects.filter(turn_id=turn.pk)],
+        "promises": _promises(turn),
         "waits": [wait_payload(wait) for wait in Wait.objects.filter(turn=turn).order_by("opened_at")],
         "analysis": next((analysis.steps for analysis in Analysis.objects.filter(turn=turn)), None),
         "observed": [_observed(field) for field in PersonaField.objects.filter(turn_id=turn.pk)],
         "model_calls": [call_payload(call) for call in ModelCall.objects.filter(turn_id=turn.pk).defer("messages")],
     }
+
+
+def _promises(turn: Turn) -> list[TurnPromisePayload]:
+    promises = list(Promise.objects.filter(turn_id=turn.pk))
+    todos = find_todos(promises)
+    return [_promise(one, todos.get(one.pk)) for one in promises]
+
+
+def _promise(promise: Promise, todo: Todo | None) -> TurnPromisePayload:
+    todo_id, taker = (str(todo.pk), todo.taker or None) if todo else (None, None)
+    return {**promise_payload(promise), "todo": todo_id, "taker": taker}
 
 
 def step_payload(step: TurnStep) -> TurnStepPayload:

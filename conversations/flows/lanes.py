@@ -15,6 +15,7 @@ from conversations.flows.todo_events import run_todo_events
 from conversations.flows.tool_caller import fail_analysis, reopen_analysis, run_tool_caller
 from conversations.followups.follow_ups import fire_follow_ups
 from conversations.followups.waits import end_overdue_waits
+from conversations.inbox.closing import return_snoozed
 from conversations.live.event_log import lock_conversation
 from conversations.promises.make_good import LANE as MAKE_GOOD
 from conversations.promises.make_good import draft_make_goods
@@ -89,6 +90,7 @@ SWEEPS = (
     fire_follow_ups,
     end_overdue_waits,
     close_silent_conversations,
+    return_snoozed,
     break_overdue_promises,
     draft_make_goods,
     end_orphans,

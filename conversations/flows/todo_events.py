@@ -10,7 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from datetime import timedelta
 from uuid import UUID
+
+from django.utils import timezone
 
 from conversations.followups.proactive import say_proactively
 from conversations.live.event_log import ConversationLog, job_log, open_log
@@ -21,7 +24,8 @@ from jobs.errors import WrongState
 from jobs.lanes import ClaimedJob
 from jobs.models import State
 from tenancy.threads import in_db
-from todos.content.lifecycle import CLOCK
+from todos.approvals.undo_rejection import UNDO_PERIOD, UNDONE
+from todos.content.lifecycle import CLOCK, REJECTED
 from todos.models import Todo, TodoSource, TodoStatus
 from todos.services import cancel_todo
 from tools.engine import ledger
@@ -35,6 +39,7 @@ from tools.engine.promises import (
     identical_promises,
     keep_promise,
     note_made_good,
+    reopen_promise,
     settle_promises,
 )
 from tools.models import AfterActionState, Effect, EffectOrigin, EffectState, Evidence, Promise, PromiseState
@@ -77,14 +82,16 @@ def on_todo_changed(todo: Todo, what: str) -> None:
     elif status is TodoStatus.COMPLETED and todo.source == TodoSource.MAKE_GOOD and todo.promise_id is not None:
         note_made_good(todo.promise_id)
     elif todo.source == TodoSource.PROMISE and todo.promise_id is not None:
-        _settle_promise(todo, todo.promise_id, status)
+        _settle_promise(todo, todo.promise_id, status, what=what)
     if (log := _log_if_held(todo)) is not None:
         _tell_todo(log, todo, what=what, status=status)
     else:
-        _queue(todo, f"todo:{todo.pk}:{what}:{status}:{todo.version}")
+        is_undoable = what == REJECTED and todo.effect is None
+        delay = UNDO_PERIOD if is_undoable else timedelta()
+        _queue(todo, f"todo:{todo.pk}:{what}:{status}:{todo.version}", delay=delay)
 
 
-def _settle_promise(todo: Todo, promise_id: UUID, status: TodoStatus) -> None:
+def _settle_promise(todo: Todo, promise_id: UUID, status: TodoStatus, *, what: str) -> None:
     """Settle the promise that a todo stands in for, with all in the same words. Other statuses change nothing."""
     is_not_sent = status is TodoStatus.NEEDS_ATTENTION and _evidence_of(todo) == Evidence.OUTBOX
     for identical_id in identical_promises(promise_id):
@@ -92,6 +99,8 @@ def _settle_promise(todo: Todo, promise_id: UUID, status: TodoStatus) -> None:
             keep_promise(identical_id, evidence=_evidence_of(todo), reason=_reason(todo))
         elif status in PROMISE_STATES:
             close_promise(identical_id, state=PROMISE_STATES[status], reason=_reason(todo))
+        elif what == UNDONE:
+            reopen_promise(identical_id, withdrawn_because=STATUS_REASONS[TodoStatus.REJECTED])
 
 
 def _evidence_of(todo: Todo) -> Evidence:
@@ -226,13 +235,18 @@ def _log_if_held(todo: Todo) -> ConversationLog | None:
     return log if log is not None and log.conversation.pk == todo.conversation_id else None
 
 
-def _queue(todo: Todo, change: str) -> None:
+def _queue(todo: Todo, change: str, *, delay: timedelta = timedelta()) -> None:
     if todo.conversation_id is not None:
-        _enqueue(todo, todo.conversation_id, change)
+        _enqueue(todo, todo.conversation_id, change, delay=delay)
 
 
-def _enqueue(about: Todo | Promise, conversation_id: UUID, change: str) -> None:
+def _enqueue(about: Todo | Promise, conversation_id: UUID, change: str, *, delay: timedelta = timedelta()) -> None:
     request = JobRequest(
-        lane=LANE, project_id=about.project_id, subject_id=conversation_id, ordinal=0, key=f"{LANE}:{change}"
+        lane=LANE,
+        project_id=about.project_id,
+        subject_id=conversation_id,
+        ordinal=0,
+        key=f"{LANE}:{change}",
+        run_after=timezone.now() + delay if delay else None,
     )
     enqueue([request])

@@ -9,7 +9,10 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from uuid import UUID
 
+from django.db.models import Q
+
 from conversations.common.channels import traits_of
+from conversations.handover.assignment import set_assignee
 from conversations.handover.notices import Notice, add_notice
 from conversations.live.event_log import ConversationLog, open_log
 from conversations.models import Conversation, ConversationStatus, Message, MessageRole, Turn, TurnStatus
@@ -32,7 +35,8 @@ NOT_YOURS = "Take over the conversation before you reply."
 
 
 def take_over(conversation_id: UUID, *, by: User) -> Conversation:
-    """Make a member the conversation's operator. Uncommitted replies end and no timer fires.
+    """Make a member the conversation's operator, and its assignee if it has none. Uncommitted replies end and no timer
+    fires.
 
     Of two concurrent calls one wins, and the other's error names the winner. Raises WrongState,
     Conversation.DoesNotExist.
@@ -44,13 +48,16 @@ def take_over(conversation_id: UUID, *, by: User) -> Conversation:
             return conversation
         _check_free(conversation)
         conversation.operator, conversation.operator_since = by, log.now
-        conversation.follow_up_at = None
+        conversation.follow_up_at = conversation.snoozed_until = None
+        conversation.returned_at = conversation.closed_at = None
         if conversation.status != ConversationStatus.OPEN:
             conversation.status = ConversationStatus.OPEN
             log.add_event("conversation_reopened", payload={})
         fail_replies(log, reason=TAKEN_OVER)
         escalations.claim_request(conversation_id, by=by)
         log.add_event("operator_took_over", payload={"operator": by.pk, "name": by.name})
+        if conversation.assignee_id is None:
+            set_assignee(log, by, by=by)
         add_notice(log, Notice.JOINED, who=_name_of(by))
     failpoint("operator.pre_commit")
     return conversation
@@ -61,7 +68,8 @@ def answer(conversation_id: UUID, content: str, *, by: User) -> Message:
     with open_log(conversation_id) as log:
         if log.conversation.operator_id is None:
             raise WrongState(NOT_YOURS)
-        _check_own(log.conversation, by)
+        check_own(log.conversation, by)
+        log.conversation.returned_at = None
         return log.add_message(MessageRole.OPERATOR, content, turn=None, idn="operator_message", author=shown_name(by))
 
 
@@ -75,8 +83,9 @@ def hand_back(conversation_id: UUID, *, by: User, is_forced: bool = False) -> Tu
         if log.conversation.operator_id is None:
             raise WrongState(NOBODY)
         if not is_forced:
-            _check_own(log.conversation, by)
+            check_own(log.conversation, by)
         escalations.resolve_request(conversation_id)
+        log.conversation.returned_at = None
         log.add_event("operator_handed_back", payload={"operator": by.pk, "name": by.name})
         return _resume_agent(log)
 
@@ -107,15 +116,24 @@ def resolve_request(conversation_id: UUID, *, by: User) -> None:
         log.add_event("escalation_resolved", payload={"operator": by.pk, "name": by.name})
 
 
+def reopen_request(conversation_id: UUID, escalation_id: UUID, *, by: User) -> None:
+    """Undo the resolution of a request for a person. Raises WrongState, Conversation.DoesNotExist."""
+    with open_log(conversation_id) as log:
+        if not escalations.reopen_request(conversation_id, escalation_id):
+            raise WrongState("This request is open again, or the customer has asked anew.")
+        log.add_event("escalation_reopened", payload={"operator": by.pk, "name": by.name})
+
+
 def on_member_changed(user: User, organization_id: UUID, role: Role | None) -> None:
-    """Release the conversations, requests and tickets of a member who left or may no longer operate.
+    """Release the conversations, assignments, requests and tickets of a member who left or may no longer operate.
 
     The agent takes over again, and the claimed requests wait again.
     """
     if role is not None and Scope.OPERATE in VERBS[role]:
         return
     with tenant_tx(organization_id):
-        own = Conversation.objects.filter(operator=user).values_list("pk", flat=True)
+        mine = Q(operator=user) | Q(assignee=user)
+        own = Conversation.objects.filter(mine).values_list("pk", flat=True)
         claimed = [escalation.conversation_id for escalation in escalations.claimed_by(user)]
         for conversation_id in sorted({*own, *claimed}):
             _release(conversation_id, user)
@@ -135,6 +153,8 @@ def _release(conversation_id: UUID, user: User) -> None:
     with open_log(conversation_id) as log:
         if (waiting := escalations.release_request(conversation_id)) is not None:
             notify_operators_again(waiting)
+        if log.conversation.assignee_id == user.pk:
+            set_assignee(log, None, by=None)
         if log.conversation.operator_id == user.pk:
             log.add_event("operator_gone", payload={"operator": user.pk, "name": user.name})
             _resume_agent(log)
@@ -143,9 +163,7 @@ def _release(conversation_id: UUID, user: User) -> None:
 def _resume_agent(log: ConversationLog) -> Turn | None:
     """Clear the operator. If the customer awaits an answer, queue the agent's turn and return it."""
     conversation = log.conversation
-    name = _name_of(conversation.operator) if conversation.operator else ""
-    conversation.operator, conversation.operator_since = None, None
-    add_notice(log, Notice.LEFT, who=name)
+    release(log)
     unanswered = _unanswered(conversation)
     if not unanswered or conversation.status != ConversationStatus.OPEN:
         return None
@@ -159,6 +177,14 @@ def _resume_agent(log: ConversationLog) -> Turn | None:
     aborted.exclude(pk=turn.pk).update(superseded_by=turn)
     queue_reply(log, turn, policy=policy_for(log))
     return turn
+
+
+def release(log: ConversationLog) -> None:
+    """Clear the operator and tell the customer. The agent answers the next message."""
+    conversation = log.conversation
+    name = _name_of(conversation.operator) if conversation.operator else ""
+    conversation.operator, conversation.operator_since = None, None
+    add_notice(log, Notice.LEFT, who=name)
 
 
 def _unanswered(conversation: Conversation) -> list[Message]:
@@ -186,7 +212,8 @@ def _check_free(conversation: Conversation) -> None:
         raise WrongState(_who_has(conversation.operator, conversation.operator_since))
 
 
-def _check_own(conversation: Conversation, by: User) -> None:
+def check_own(conversation: Conversation, by: User) -> None:
+    """Raise WrongState if another operator has the conversation."""
     if conversation.operator is not None and conversation.operator_id != by.pk:
         raise WrongState(_who_has(conversation.operator, conversation.operator_since))
 

@@ -25,6 +25,8 @@ from tenancy.scope import tenant_tx
 from tenancy.write_batch import WriteBatch
 
 STARTED = "conversation_started"
+# What ends a snooze or a closing: staff, the time that was set, or a message of the customer.
+SNOOZE_ENDED, INBOX_REOPENED = "snooze_ended", "inbox_reopened"
 
 
 class OperatorSpeaks(RuntimeError):
@@ -47,10 +49,19 @@ LOCKED_COLUMNS = (
     "correction",
     "operator",
     "operator_since",
+    "assignee",
+    "snoozed_until",
+    "returned_at",
+    "closed_at",
     "updated_at",
 )
 # Changes to these alone don't count as activity: `updated_at` and the order of lists stay as they are.
-PASSIVE_COLUMNS = frozenset({"last_event", "directives", "directives_turn", "updated_at"})
+PASSIVE_COLUMNS = frozenset(
+    {
+        *("last_event", "directives", "directives_turn", "updated_at"),
+        *("assignee", "snoozed_until", "returned_at", "closed_at"),
+    }
+)
 ACTIVITY_COLUMNS = tuple(
     field.attname for field in Conversation._meta.concrete_fields if field.name in set(LOCKED_COLUMNS) - PASSIVE_COLUMNS
 )
@@ -103,6 +114,8 @@ class ConversationLog:
         """Append one message and its event. Raises OperatorSpeaks."""
         if role == MessageRole.AGENT and self.conversation.operator_id is not None:
             raise OperatorSpeaks(OperatorSpeaks.__doc__)
+        if role == MessageRole.USER:
+            self._return_to_inbox()
         self.conversation.last_message += 1
         self.conversation.follow_up_at = None
         # Set by key: turn and reply would otherwise form a reference cycle.
@@ -141,6 +154,16 @@ class ConversationLog:
             **details,
         }
         return self.add_event("turn_changed", payload=payload, type=EventType.TURN)
+
+    def _return_to_inbox(self) -> None:
+        """End a snooze, and reopen what staff closed: the customer writes."""
+        conversation = self.conversation
+        if conversation.snoozed_until is not None:
+            conversation.snoozed_until, conversation.returned_at = None, self.now
+            self.add_event(SNOOZE_ENDED, payload={"by": "", "reason": "message"})
+        if conversation.closed_at is not None:
+            conversation.closed_at = None
+            self.add_event(INBOX_REOPENED, payload={"by": "", "reason": "message"})
 
     def close(self) -> None:
         """Write everything, and notify the live stream when the transaction commits."""

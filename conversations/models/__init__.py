@@ -11,6 +11,7 @@ from conversations.models.persona import Persona, PersonaField
 from conversations.models.section import PromptSection
 from conversations.models.step import TurnCall, TurnStep
 from conversations.models.summary import Summary
+from conversations.models.tag import ConversationTag, Tag, TagColor
 from conversations.models.turn import Freshness, Origin, Turn, TurnStatus
 from conversations.models.voice import VoiceSession
 from conversations.models.wait import Wait, WaitOutcome
@@ -24,6 +25,7 @@ __all__ = [
     "ConsentSource",
     "Conversation",
     "ConversationStatus",
+    "ConversationTag",
     "Directives",
     "Event",
     "FollowUp",
@@ -36,6 +38,8 @@ __all__ = [
     "PersonaField",
     "PromptSection",
     "Summary",
+    "Tag",
+    "TagColor",
     "Turn",
     "TurnCall",
     "TurnStatus",

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
@@ -32,6 +35,27 @@ class ConversationStatus(models.TextChoices):
 IS_TEST = Q(metadata__playground=True)
 
 
+def _inbox_index(name: str, column: str, *fields: str) -> models.Index:
+    """An index of the few conversations in which `column` is set."""
+    return models.Index(
+        fields=["organization", "project", *fields], condition=Q(**{f"{column}__isnull": False}), name=name
+    )
+
+
+INBOX_INDEXES = (
+    _inbox_index("conversation_assigned", "assignee", "assignee", "-updated_at"),
+    _inbox_index("conversation_operated", "operator", "operator", "-updated_at"),
+    _inbox_index("conversation_snoozed", "snoozed_until", "snoozed_until"),
+    _inbox_index("conversation_returned", "returned_at", "returned_at"),
+    _inbox_index("conversation_closed", "closed_at", "-closed_at"),
+)
+
+
+def is_test(metadata: Mapping[str, Any]) -> bool:
+    """True for the metadata of a conversation in which staff play the customer."""
+    return metadata.get("playground") is True
+
+
 class Conversation(DenseTenantModel):
     """A conversation between one customer and the agent on one channel.
 
@@ -45,6 +69,10 @@ class Conversation(DenseTenantModel):
     * `shopper`: the identity claims of a shopper signed in by the shop.
     * `visitor`: the address range, hashed, of a widget's anonymous visitor; empty for customers the business knows.
     * `operator`: while set, the agent is silent.
+    * `assignee`: the member who looks after it in the inbox, whether or not they have taken it over.
+    * `snoozed_until`: out of the inbox until then. Once it has passed, the conversation counts as returned.
+    * `returned_at`: when it came back from a snooze, until somebody deals with it.
+    * `closed_at`: when staff closed it. A new message of the customer reopens it.
     * `extracted_to`: last message that was scanned for todos.
     """
 
@@ -69,6 +97,12 @@ class Conversation(DenseTenantModel):
     flag = models.CharField(max_length=300, blank=True, help_text="why staff should look")
     operator = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     operator_since = models.DateTimeField(null=True)
+    assignee = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+", db_index=False
+    )
+    snoozed_until = models.DateTimeField(null=True)
+    returned_at = models.DateTimeField(null=True)
+    closed_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
@@ -77,6 +111,7 @@ class Conversation(DenseTenantModel):
             models.Index(fields=["organization", "project", "-updated_at"], name="conversation_recent"),
             models.Index(fields=["follow_up_at"], condition=Q(follow_up_at__isnull=False), name="conversation_timer"),
             models.Index(fields=["organization", "project"], condition=IS_TEST, name="conversation_test"),
+            *INBOX_INDEXES,
             # Silent conversations that have not been scanned for todos yet.
             models.Index(
                 fields=["updated_at"],
@@ -91,4 +126,4 @@ class Conversation(DenseTenantModel):
     @property
     def is_test(self) -> bool:
         """True if the conversation was opened in the playground, where staff play the customer."""
-        return self.metadata.get("playground") is True
+        return is_test(self.metadata)

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from uuid import UUID
 
+from conversations.common.promise_todos import OPEN_STATUSES
 from conversations.live.event_log import ConversationLog
 from conversations.turns.conversation_end import queue_type_choice
 from tenancy.prepared_queries import PreparedValues
 from todos.content.lifecycle import AGENT
-from todos.models import Todo, TodoSource, TodoStatus
+from todos.models import Todo, TodoSource
 from todos.services import make_todo
 from tools.engine.promises import NO_TOOL, UNHEARD
 from tools.models import Promise
@@ -21,13 +22,6 @@ DESCRIPTION = "The agent promised: “{quote}”. No tool can do this; somebody 
 NOT_HEARD = "The agent promised: “{quote}”. {reason}"
 
 UNDECIDED = "The agent promised: “{quote}”. {reason} Choose the tool, or do it by hand."
-
-OPEN_STATUSES = (
-    TodoStatus.PENDING_REVIEW,
-    TodoStatus.APPROVED,
-    TodoStatus.IN_PROGRESS,
-    TodoStatus.NEEDS_ATTENTION,
-)
 
 OPEN_QUOTES = PreparedValues(
     lambda conversation: Todo.objects.filter(

@@ -102,6 +102,15 @@ def clear_flag(conversation_id: UUID, *, by: User) -> str:
     return reason
 
 
+def restore_flag(conversation_id: UUID, reason: str, *, by: User) -> None:
+    """Undo the clearing of a flag. Raises WrongState if the conversation has a new one, Conversation.DoesNotExist."""
+    with open_log(conversation_id) as log:
+        if log.conversation.flag:
+            raise WrongState("The conversation has been flagged again.")
+        log.conversation.flag = reason
+        log.add_event("flag_restored", payload={"reason": reason, "by": by.name})
+
+
 def clear_caller_flag(conversation_id: UUID, *, by: User) -> None:
     """Clear the flag of the conversation's customer and log its reason and who cleared it. Raises WrongState if there
     is none.

@@ -2,7 +2,8 @@
 import { cards } from "./blocks.js";
 import { h, icon, linked, note, state } from "./dom.js";
 import * as format from "./format.js";
-import { mark, marked, placeVerdicts } from "./marks.js";
+import { mark, marked, place } from "./marks.js";
+import { holder, promiseState } from "./promise_state.js";
 import { isReplying, openCall, reading } from "./turn.js";
 
 const NEAR_PX = 80;
@@ -17,12 +18,15 @@ const CHANNELS = {
 
 const agentFace = () => h("span", { class: "mg-av agent", "aria-hidden": "true" }, icon("feather"));
 const said = ({ created_at }) =>
-  h("time", { datetime: created_at, title: format.moment(created_at) }, format.time(created_at));
+  h("time", { datetime: created_at, title: format.moment(created_at) }, format.said(created_at));
 const meta = (...children) => h("div", { class: "meta" }, ...children);
 
+const promisesOf = (message, turn) => turn.promises.filter((promise) => promise.message === message.id);
+
 export class Chat {
-  constructor({ log, scroll, latest, select, retry, edit }) {
-    Object.assign(this, { log, scroll, latest, select, retry, edit });
+  /** `todos` is the address of todos. `inspects`: replies also show their verdicts. */
+  constructor({ log, scroll, latest, todos, select, retry, edit, inspects = false }) {
+    Object.assign(this, { log, scroll, latest, todos, select, retry, edit, inspects });
     this.rows = new Map();
     this.stuck = true;
     scroll.addEventListener("scroll", () => this.scrolled(), { passive: true });
@@ -87,7 +91,7 @@ export class Chat {
       h(
         "div",
         { class: "mg-sys", title: format.moment(conversation.created_at) },
-        `Conversation started ${format.time(conversation.created_at)}, ${channel}`,
+        `Conversation started ${format.said(conversation.created_at)}, ${channel}`,
       );
     return { key: "opening", signature: conversation.id, build };
   }
@@ -108,7 +112,8 @@ export class Chat {
       message,
       selected,
       isReply,
-      turn && [turn.status, turn.verdicts, turn.freshness, turn.replied_at],
+      turn && [turn.status, turn.freshness, turn.replied_at, this.inspects && turn.verdicts],
+      turn && promisesOf(message, turn).map((promise) => [promise, promiseState(promise, turn)]),
     ]);
     return { key, signature, build: () => this.fromAgent(message, { turn, selected, isReply }) };
   }
@@ -123,9 +128,9 @@ export class Chat {
   }
 
   fromAgent(message, { turn, selected, isReply }) {
-    const spans = isReply ? placeVerdicts(message.content, turn.verdicts, reading) : [];
+    const spans = turn ? place(message.content, promisesOf(message, turn)) : [];
     const words = marked(message.content, spans, (span, text, after) => [
-      mark({ tone: reading(span.rows[0]).tone, number: selected && span.number, words: text }),
+      mark({ tone: promiseState(span.rows[0], turn)[0], number: span.number, words: text }),
       after,
     ]);
     const face =
@@ -139,9 +144,36 @@ export class Chat {
       },
       face,
       message.content && h("p", { dir: "auto" }, words),
+      spans.length > 0 && this.promised(spans, turn),
       cards(message.blocks),
       meta(...(isReply ? this.facts(turn) : this.otherFacts(message, turn)), said(message)),
     );
+  }
+
+  /** The promises of a message, each with its mark's number, its state, and who has it if only a person can keep it. */
+  promised(spans, turn) {
+    const rows = spans.flatMap((span) => span.rows.map((promise) => ({ number: span.number, promise })));
+    return h(
+      "ul",
+      { class: "pg-made", "aria-label": "Promises" },
+      rows.map(({ number, promise }) =>
+        h(
+          "li",
+          { "data-promise": promise.state, title: promise.reason },
+          h("span", { class: "mg-n" }, String(number)),
+          state(...promiseState(promise, turn)),
+          this.held(promise),
+        ),
+      ),
+    );
+  }
+
+  held(promise) {
+    const words = holder(promise);
+    if (!words) return null;
+    return promise.todo
+      ? h("a", { href: `${this.todos}/${promise.todo}` }, words)
+      : h("span", { class: "t2" }, words);
   }
 
   /** A message of a turn other than its reply: sent before a rerun, or reporting a result. */
@@ -161,8 +193,8 @@ export class Chat {
       this.turnLink(turn, `Turn ${turn.seq}`),
       took && h("span", { title: "From the customer’s message to the whole reply" }, format.roughly(took)),
       isSpoken && h("span", { title: "Said by the voice of the call" }, "spoken"),
-      fired > 0 && state("ok", "bolt", `${fired} fired`),
-      held > 0 && state("warn", "hand-stop", `${held} held back`),
+      this.inspects && fired > 0 && state("ok", "bolt", `${fired} fired`),
+      this.inspects && held > 0 && state("mute", "hand-stop", `${held} held back`),
       turn.status === "failed" && state("bad", "alert-triangle", "an apology, the reply failed"),
       turn.freshness === "waiting" && state("warn", "clock-pause", "while waiting"),
     ];

@@ -113,7 +113,7 @@ export class Effects {
       this.refresh(turn.id);
     } catch (error) {
       button.disabled = false;
-      this.toast(error.message);
+      this.toast.error(error.message);
     }
   }
 }

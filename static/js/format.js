@@ -1,17 +1,50 @@
 // Formatting of numbers, durations and times: a space before the unit, precision by size.
+import { now } from "./clock.js";
+
 const whole = new Intl.NumberFormat("en");
 // Times are in the business's zone, as on server-rendered pages.
 const timeZone = zoneOf(document.documentElement.dataset.zone);
 const moments = (options) => new Intl.DateTimeFormat("en-GB", { ...options, timeZone });
 const clock = moments({ hour: "2-digit", minute: "2-digit" });
 const exact = moments({ hour: "2-digit", minute: "2-digit", second: "2-digit" });
+const days = moments({ weekday: "long", day: "numeric", month: "long" });
 const full = moments({ dateStyle: "medium", timeStyle: "medium" });
+const weekday = moments({ weekday: "long" });
+const shortWeekday = moments({ weekday: "short" });
+const date = moments({ day: "numeric", month: "short", year: "numeric" });
+const [MINUTE_MS, HOUR_MS, DAY_MS, WEEK_MS] = [60_000, 3_600_000, 86_400_000, 604_800_000];
 
 export const count = (value) => whole.format(value);
 export const plural = (value, one, many = `${one}s`) => `${count(value)} ${value === 1 ? one : many}`;
 export const time = (iso) => clock.format(new Date(iso));
 export const seconds = (iso) => exact.format(new Date(iso));
+/** "Today", "Yesterday", or "Monday 23 November". */
+export function day(iso) {
+  const words = days.format(new Date(iso));
+  if (words === days.format(now())) return "Today";
+  return words === days.format(now() - DAY_MS) ? "Yesterday" : words;
+}
 export const moment = (iso) => full.format(new Date(iso));
+
+/** A past or future time, as server-rendered pages show it: "5 min ago", "in 3 h", then the weekday, then the date. */
+export function ago(iso) {
+  const at = new Date(iso);
+  const age = now() - at;
+  const size = Math.abs(age);
+  if (size < MINUTE_MS) return "just now";
+  if (size < DAY_MS) return age > 0 ? `${amount(size)} ago` : `in ${amount(size)}`;
+  if (age < 0 && size <= WEEK_MS) return size < 2 * DAY_MS ? "in 1 day" : `in ${Math.floor(size / DAY_MS)} days`;
+  return (age > 0 && size < WEEK_MS ? weekday : date).format(at);
+}
+
+const amount = (ms) => (ms < HOUR_MS ? `${Math.floor(ms / MINUTE_MS)} min` : `${Math.floor(ms / HOUR_MS)} h`);
+
+/** The time of a message in a transcript: the clock within a day, then with the weekday, then with the date. */
+export function said(iso) {
+  const age = now() - new Date(iso);
+  if (age < DAY_MS) return time(iso);
+  return `${(age < WEEK_MS ? shortWeekday : date).format(new Date(iso))}, ${time(iso)}`;
+}
 
 /** Milliseconds as "312 ms", "1.18 s", "12.4 s" or "2 min 5 s". */
 export function duration(ms) {

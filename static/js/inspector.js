@@ -4,13 +4,13 @@ import { Directives } from "./directives.js";
 import { h, note, refill, state } from "./dom.js";
 import { Effects } from "./effects.js";
 import * as format from "./format.js";
-import { numbersOf, placeVerdicts } from "./marks.js";
+import { numbersOf, placeReply } from "./marks.js";
 import { Promises } from "./promises.js";
 import { Reading } from "./reading.js";
 import { Score } from "./score.js";
 import { countCalls, Steps } from "./steps.js";
 import { Tabs } from "./tabs.js";
-import { failedJobs, isReplying, isRunning, openJobs, reading, replyText, tookOf } from "./turn.js";
+import { failedJobs, isReplying, isRunning, openJobs, reading, tookOf } from "./turn.js";
 import { Verdicts } from "./verdicts.js";
 
 const at = (id) => document.getElementById(id);
@@ -116,7 +116,7 @@ export class Inspector {
 
 /** Tool → mark number, for the effect lanes. */
 function numberByTool(turn) {
-  const numbers = numbersOf(placeVerdicts(replyText(turn), turn.verdicts, reading));
+  const numbers = numbersOf(placeReply(turn, reading));
   const fired = new Map(
     [...numbers].filter(([verdict]) => verdict.fired).map(([verdict, number]) => [verdict.tool, number]),
   );

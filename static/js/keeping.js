@@ -25,7 +25,7 @@ export function keepButton({ api, toast, content, label = "Keep as a test case" 
       toast("Kept. Every evaluation of this project asks for it from now on.");
     } catch (error) {
       button.disabled = false;
-      toast(error.message);
+      toast.error(error.message);
     }
   };
   return h(

@@ -61,13 +61,32 @@ export function place(text, rows) {
 
 const RANK = { ok: 0, warn: 1, mute: 2 };
 
-/** The marks of a reply's verdicts. `read` maps a verdict to its tone. A void verdict has no words to mark. */
-export function placeVerdicts(text, verdicts, read) {
-  const ranked = verdicts.filter(({ rule }) => rule !== "no_words").sort((a, b) => RANK[read(a).tone] - RANK[read(b).tone]);
-  return place(text, ranked);
+/** The marks of a reply's verdicts. `read` maps a verdict to its tone. */
+export const placeVerdicts = (text, verdicts, read) => place(text, ranked(verdicts, read));
+
+/** Verdicts by importance. A void verdict has no words to mark. */
+const ranked = (verdicts, read) =>
+  verdicts.filter(({ rule }) => rule !== "no_words").sort((a, b) => RANK[read(a).tone] - RANK[read(b).tone]);
+
+/**
+ * The spans of a turn's reply: its promises, numbered as in the transcript, then verdicts that belong to no promise. A verdict about
+ * a promise's words shares its span.
+ */
+export function placeReply(turn, read) {
+  const text = turn.reply?.content ?? "";
+  const promises = turn.promises.filter(({ message }) => message === turn.reply?.id);
+  const spans = place(text, [...promises, ...ranked(turn.verdicts, read)]);
+  const isPromised = (span) => span.rows.some(isPromise);
+  [...spans.filter(isPromised), ...spans.filter((span) => !isPromised(span))].forEach(
+    (span, index) => (span.number = index + 1),
+  );
+  return spans;
 }
 
-/** verdict → mark number, for quotes that were found. */
+/** True for a promise among the rows of a span; verdicts have no state. */
+export const isPromise = (row) => "state" in row;
+
+/** Verdict or promise → mark number, for quotes that were found. */
 export const numbersOf = (spans) => new Map(spans.flatMap((span) => span.rows.map((row) => [row, span.number])));
 
 /** The text as nodes; `mark(span, words, after)` builds each mark, and `after` is punctuation to keep on the same line. */

@@ -47,11 +47,17 @@ class Playground {
       links: this.links,
     });
     this.announcer = new Announcer(at("announcer"));
-    this.todos = new Beside(at("todos"), { api: this.api, page: this.links.todos });
+    this.todos = new Beside(at("todos"), {
+      api: this.api,
+      page: this.links.todos,
+      onNews: () => this.session.refreshOwners(),
+    });
     this.chat = new Chat({
       log: at("chat"),
       scroll: at("chat-scroll"),
       latest: at("latest"),
+      todos: this.links.todos,
+      inspects: true,
       select: (turn, { show }) => this.select(turn, show),
       retry: (item) => this.session.deliver(item, { start: () => this.start() }),
       edit: (item) => (this.session.discard(item), this.composer.restore(item.content)),
@@ -147,7 +153,7 @@ class Playground {
       await this.session.runAgain(job, turn);
       this.toast("Running again.");
     } catch (error) {
-      this.toast(error.message);
+      this.toast.error(error.message);
     }
   }
 

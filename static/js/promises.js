@@ -1,14 +1,10 @@
 // The promises of a turn and their outcomes.
 import { h, refill, state } from "./dom.js";
 import * as format from "./format.js";
+import { numbersOf, placeReply } from "./marks.js";
+import { holder, promiseState } from "./promise_state.js";
+import { reading } from "./turn.js";
 
-const STATES = {
-  open: ["act", "circle-dashed", "Open"],
-  kept: ["ok", "circle-check", "Kept"],
-  broken: ["bad", "circle-x", "Broken"],
-  withdrawn: ["mute", "circle-minus", "Withdrawn"],
-};
-const NOT_SENT = ["warn", "inbox", "Not sent"];
 const EVIDENCE = { acknowledged: "acknowledged", delivered: "delivered", person: "a person says so" };
 
 export class Promises {
@@ -18,28 +14,30 @@ export class Promises {
   }
 
   render(turn) {
-    refill(this.element, JSON.stringify([turn.id, turn.promises, turn.reply?.id]), () => this.build(turn));
+    refill(this.element, JSON.stringify([turn.id, turn.promises, turn.effects, turn.reply?.id]), () => this.build(turn));
   }
 
-  build({ promises, reply }) {
+  build(turn) {
+    const { promises, reply } = turn;
     if (!promises.length)
       return h("p", { class: "pg-none" }, reply ? "This reply promises nothing." : "Promises are found in a reply.");
+    const numbers = numbersOf(placeReply(turn, reading));
     return h(
       "ul",
       { class: "mg-rows first pg-promises" },
-      promises.map((promise) => this.row(promise)),
+      promises.map((promise) => this.row(promise, { turn, number: numbers.get(promise) })),
     );
   }
 
-  row(promise) {
-    const [tone, name, word] = promise.evidence === "outbox" ? NOT_SENT : STATES[promise.state];
+  row(promise, { turn, number }) {
+    const held = holder(promise);
     const tool = promise.tool
       ? h("a", { href: `${this.links.tools}/${encodeURIComponent(promise.tool)}` }, h("code", {}, promise.tool))
-      : state("warn", "hand-grab", "No tool serves it");
+      : h("span", {}, "No tool serves it");
     return h(
       "li",
-      { "data-promise": promise.state },
-      state(tone, name, word),
+      { "data-promise": promise.state, "data-w": number },
+      state(...promiseState(promise, turn)),
       h(
         "span",
         { class: "pg-promise" },
@@ -50,18 +48,25 @@ export class Promises {
           tool,
           promise.effect &&
             h("button", { type: "button", class: "pg-turn", onclick: this.showEffects }, "What was done"),
-          promise.owner === "staff" && state("warn", "hand-grab", "Needs an owner"),
+          held && owned(promise, held, this.links),
           EVIDENCE[promise.evidence] && h("span", {}, EVIDENCE[promise.evidence]),
-          h("span", { title: format.moment(promise.due_at) }, time(promise)),
+          h("span", { title: `Due ${format.moment(promise.due_at)}` }, time(promise)),
           promise.reason && h("span", { class: "t2" }, promise.reason),
         ),
       ),
+      h("span", { class: "mg-n ml" }, number ? String(number) : ""),
     );
   }
 }
 
+/** Who has the promise, linked to its todo. */
+function owned(promise, held, links) {
+  const words = state("warn", "hand-grab", held);
+  return promise.todo ? h("a", { href: `${links.todos}/${promise.todo}` }, words) : words;
+}
+
 function time({ state: standing, created_at: made, due_at: due, closed_at: closed }) {
-  if (standing === "open" || !closed) return `due ${format.moment(due)}`;
+  if (standing === "open" || !closed) return `due ${format.ago(due)}`;
   if (standing === "kept") return `in ${format.duration(format.between(made, closed))}`;
-  return format.moment(closed);
+  return format.ago(closed);
 }

@@ -80,7 +80,7 @@ export class Prompt {
       await navigator.clipboard.writeText(text);
       this.toast("The whole prompt is on the clipboard.");
     } catch {
-      this.toast("The browser doesn’t allow copying here. Select the text and copy it by hand.");
+      this.toast.error("The browser doesn’t allow copying here. Select the text and copy it by hand.");
     }
   }
 }

@@ -1,6 +1,7 @@
 // The exchange of a turn, with quoted evidence marked in place.
 import { h, icon, linked, refill, state } from "./dom.js";
-import { mark, marked, place, placeVerdicts } from "./marks.js";
+import { isPromise, mark, marked, place, placeReply } from "./marks.js";
+import { holder, promiseState } from "./promise_state.js";
 import { isReplying, reading, replyText } from "./turn.js";
 
 const gloss = (tone, name, text) => h("small", { "data-s": tone }, icon(name), text);
@@ -16,8 +17,8 @@ export class Reading {
     const asked = store.messages.get(turn.message) ?? null;
     refill(this.said, JSON.stringify([turn.id, asked, turn.observed]), () => customer(asked, turn.observed));
     const draft = store.drafts.get(turn.id)?.text ?? "";
-    const { status, partial, verdicts } = turn;
-    refill(this.answer, JSON.stringify([turn.id, status, partial, replyText(turn), verdicts, draft]), () =>
+    const { status, partial, verdicts, promises } = turn;
+    refill(this.answer, JSON.stringify([turn.id, status, partial, replyText(turn), verdicts, promises, draft]), () =>
       answer(turn, draft),
     );
   }
@@ -83,15 +84,17 @@ function apology({ reply }) {
 }
 
 function glossed(turn) {
-  const spans = placeVerdicts(turn.reply.content, turn.verdicts, reading);
-  return marked(turn.reply.content, spans, (span, text, after) => {
-    const tone = reading(span.rows[0]).tone;
+  return marked(turn.reply.content, placeReply(turn, reading), (span, text, after) => {
+    const verdicts = span.rows.filter((row) => !isPromise(row));
+    const unserved = span.rows.filter((row) => isPromise(row) && !row.tool);
+    const tone = verdicts.length ? reading(verdicts[0]).tone : promiseState(span.rows[0], turn)[0];
     return h(
       "span",
       { class: "mg-gl" },
       mark({ tone, number: span.number, words: text }),
       after,
-      span.rows.slice(0, 3).map(verdictGloss),
+      verdicts.slice(0, 3).map(verdictGloss),
+      unserved.map((promise) => promiseGloss(promise, turn)),
     );
   });
 }
@@ -99,4 +102,10 @@ function glossed(turn) {
 function verdictGloss(verdict) {
   const { tone, icon: name, gloss: words } = reading(verdict);
   return gloss(tone, name, words ? `${verdict.tool}, ${words}` : verdict.tool);
+}
+
+/** The gloss of a promise that no tool serves. */
+function promiseGloss(promise, turn) {
+  const [tone, name, word] = promiseState(promise, turn);
+  return gloss(tone, name, holder(promise) ?? word);
 }

@@ -1,6 +1,7 @@
 // A conversation session: start, reopen, send, and refresh turns on events.
 import { learn } from "./clock.js";
 import { Newest } from "./newest.js";
+import { needsPerson } from "./promise_state.js";
 import { Stream } from "./stream.js";
 import { isRunning, isSettling } from "./turn.js";
 
@@ -205,6 +206,11 @@ export class Session {
     this.stale.add(turnId);
     const { visit } = this;
     setTimeout(() => visit === this.visit && this.fetchTurn(turnId), COALESCE_MS);
+  }
+
+  /** Fetches the turns whose promises a person has to keep: a todo of theirs changed. */
+  refreshOwners() {
+    for (const turn of this.store.turns.values()) if (turn.promises.some(needsPerson)) this.refresh(turn.id);
   }
 
   async fetchTurn(turnId) {

@@ -72,6 +72,9 @@ const RULES = {
 // Decisions that don't follow from the reply's text: of the check of quotes, the ranking and the ledger.
 export const NOT_READ = new Set(["no_words", "relayed", "lost_rerank", "held"]);
 
+// Words that are no promise of the agent.
+const NO_PROMISE = new Set(["quotation", "relayed", "negation", "subject"]);
+
 /** Possible outcomes of a tool: "fired", or the rule that blocks it. */
 export const OUTCOMES = [
   ["fired", "Fires"],
@@ -86,7 +89,7 @@ export function reading(verdict) {
   if (verdict.fired) return { tone: "ok", icon: "bolt", word: "Fired", gloss: null };
   if (verdict.rule === "no_words") return { tone: "mute", icon: "circle-minus", word: "No words", ...known };
   if (verdict.rule === "lost_rerank") return { tone: "mute", icon: "arrows-split-2", word: "Outranked", ...known };
-  if (["quotation", "relayed"].includes(verdict.rule)) return { tone: "mute", icon: "hand-stop", word: "Held back", ...known };
+  if (NO_PROMISE.has(verdict.rule)) return { tone: "mute", icon: "hand-stop", word: "Held back", ...known };
   if (known) return { tone: "warn", icon: "hand-stop", word: "Held back", ...known };
   // A rule of a newer server.
   if (verdict.rule) return { tone: "warn", icon: "hand-stop", word: "Held back", gloss: words(verdict.rule) };

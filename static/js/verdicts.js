@@ -2,7 +2,7 @@
 import { h, icon, refill, state } from "./dom.js";
 import { plural } from "./format.js";
 import { expectedOf, keepButton } from "./keeping.js";
-import { numbersOf, placeVerdicts } from "./marks.js";
+import { numbersOf, placeReply } from "./marks.js";
 import { OUTCOMES, reading, replyText } from "./turn.js";
 import { heldIn, trace } from "./trace.js";
 
@@ -25,6 +25,7 @@ export class Verdicts {
       JSON.stringify([
         turn.id,
         turn.verdicts,
+        turn.promises.map(({ quote }) => quote),
         turn.effects.map(({ id, state: now }) => [id, now]),
         turn.status,
         turn.jobs.map((job) => job.state),
@@ -36,7 +37,7 @@ export class Verdicts {
 
   build(turn, store) {
     if (!turn.verdicts.length && !turn.analysis) return h("p", { class: "pg-none" }, nothing(turn));
-    const numbers = numbersOf(placeVerdicts(replyText(turn), turn.verdicts, reading));
+    const numbers = numbersOf(placeReply(turn, reading));
     const isSilent = (verdict) => !verdict.fired && !verdict.rule && !verdict.quote;
     const spoken = turn.verdicts
       .filter((verdict) => !isSilent(verdict))

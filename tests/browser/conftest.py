@@ -19,7 +19,17 @@ import pytest
 from django.conf import settings
 from django.db import connections
 from django.test import Client
-from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Playwright, Route, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    ConsoleMessage,
+    Error,
+    Page,
+    Playwright,
+    Route,
+    ViewportSize,
+    expect,
+    sync_playwright,
+)
 
 from tests.bypass_rls import bypass_rls
 from tests.conftest import Tenant, empty_database, make_tenant
@@ -33,8 +43,8 @@ PATIENCE_MS = 60_000
 expect.set_options(timeout=PATIENCE_MS)
 
 NOTHING = "/static/img/favicon.svg"
-DESK = {"width": 1440, "height": 900}
-PHONE = {"width": 390, "height": 844}
+DESK: ViewportSize = {"width": 1440, "height": 900}
+PHONE: ViewportSize = {"width": 390, "height": 844}
 FLAGS = (
     "--no-sandbox",
     "--disable-gpu",

@@ -19,10 +19,10 @@ __all__ = ["placed", "shop"]
 PAGES = (
     "",
     "playground",
-    "conversations",
-    "escalations",
-    "tickets",
-    "tickets/new",
+    "inbox",
+    "inbox?view=all",
+    "inbox?view=tickets",
+    "inbox/tickets/new",
     "promises",
     "todos",
     "agent",
@@ -61,7 +61,7 @@ def test_the_console_is_accessible(page: Page, app: App) -> None:
     """With a conversation in which something was promised and done."""
     conversation = converse(app, "Could you text me the details?", name="Giulia", phone="+39 347 555 0142")
     found: list[str] = []
-    for address in (*PAGES, f"conversations/{conversation}", f"playground?conversation={conversation}"):
+    for address in (*PAGES, f"inbox/{conversation}", f"playground?conversation={conversation}"):
         open_page(page, app, address)
         found += [f"/{address}: {line}" for line in findings(page)]
     assert found == []

@@ -178,9 +178,9 @@ def test_a_mail_server_is_connected_tested_and_disconnected(page: Page, app: App
 def test_staff_follow_a_conversation_live(page: Page, app: App) -> None:
     """The page shows each learned fact with a link to its source message."""
     begun = app.call("/conversations", {"channel": "chat", "persona": {"external_id": "guest"}})
-    open_page(page, app, "conversations")
+    open_page(page, app, "inbox")
     page.get_by_role("link", name=re.compile("Unnamed customer")).click()
-    expect(page.get_by_text("No messages yet")).to_be_visible()
+    expect(page.locator("#chat-empty")).to_be_visible()
     said = {"content": "Hi, my name is Giulia Ferri. Do you have a table for four?"}
     app.call(f"/conversations/{begun['id']}/messages", said)
     settle()

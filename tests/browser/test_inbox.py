@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import urllib.request
 from uuid import UUID
 
 import pytest
 from playwright.sync_api import Page, Route, expect
 
+from conversations.handover.assignment import assign
 from conversations.handover.operators import take_over
 from conversations.handover.requests import request_person
 from conversations.models import Conversation, Message, MessageRole
@@ -17,6 +19,7 @@ from tests.browser.axe import findings
 from tests.browser.conftest import App, Complaints, open_page, settle
 from tests.browser.talk import converse
 from tests.conftest import member_of
+from tests.console.pages.conftest import talk
 from tests.processes import until
 from tools.models import Escalation, Ticket
 
@@ -59,10 +62,10 @@ def messages(app: App, conversation_id: str) -> list[str]:
 def test_keyboard_shortcuts_are_listed_and_can_be_turned_off(page: Page, app: App) -> None:
     """WCAG 2.1.4: on every page that has some, and by the menu where “?” is switched off with the others."""
     ask_for_a_person(app)
-    for path in ("tickets", "escalations", "todos", "tools", "playground", "knowledge/new", "agent/hours"):
+    for path in ("inbox?view=tickets", "todos", "tools", "playground", "knowledge/new", "agent/hours"):
         open_page(page, app, path)
         expect(page.locator("[data-keys-open]:not([hidden])")).to_have_count(1)
-    open_page(page, app, "conversations")
+    open_page(page, app, "inbox")
     page.keyboard.press("?")
     keys = page.get_by_role("dialog", name="Keyboard shortcuts")
     expect(keys).to_contain_text("Search")
@@ -84,7 +87,7 @@ def test_keyboard_shortcuts_are_listed_and_can_be_turned_off(page: Page, app: Ap
 def test_an_operator_takes_over_answers_and_hands_back(page: Page, app: App) -> None:
     """All of it by keyboard, without leaving the page, while the customer writes."""
     conversation_id = ask_for_a_person(app)
-    open_page(page, app, "conversations?view=waiting")
+    open_page(page, app, "inbox")
     row = page.locator("[data-row]")
     expect(row).to_contain_text("Asked for a person")
     page.keyboard.press("j")
@@ -120,7 +123,7 @@ def test_an_operator_takes_over_answers_and_hands_back(page: Page, app: App) -> 
 def test_a_second_takeover_shows_who_has_the_conversation(page: Page, app: App, complaints: Complaints) -> None:
     """The page was open before another took over."""
     conversation_id = ask_for_a_person(app)
-    open_page(page, app, f"conversations/{conversation_id}")
+    open_page(page, app, f"inbox/{conversation_id}")
     take = page.locator("#take")
     expect(take).to_contain_text("asked for a person")
     with app.tenant.tx():
@@ -136,10 +139,11 @@ def test_a_second_takeover_shows_who_has_the_conversation(page: Page, app: App, 
 def test_a_new_request_appears_live_and_is_claimed_on_a_phone(phone_page: Page, app: App) -> None:
     """The list updates by itself, also at 390 px."""
     page = phone_page
-    open_page(page, app, "escalations")
-    expect(page.locator("#live")).to_contain_text("No requests yet")
+    open_page(page, app, "inbox")
+    expect(page.locator("#list")).to_contain_text("No conversations yet")
     ask_for_a_person(app)
-    page.get_by_role("button", name="Claim Jonas Weber").click()
+    page.get_by_role("link", name="Jonas Weber").click()
+    page.get_by_role("button", name="Take over").click()
     expect(page.locator("#take")).to_contain_text("You’re talking to Jonas Weber")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert findings(page) == []
@@ -153,16 +157,127 @@ def test_a_new_request_appears_live_and_is_claimed_on_a_phone(phone_page: Page, 
     until(has_come, what="the operator's message")
 
 
+@pytest.mark.requirement("W03")
+def test_ten_waiting_conversations_are_answered_by_keyboard_alone(page: Page, app: App) -> None:
+    """The next one is reached from each answer, and in the end nobody waits."""
+    for number in range(10):
+        talk(app.tenant, "Is the terrace open?", guest=f"guest-{number}", name=f"Guest {number}", flag="look")
+    open_page(page, app, "inbox")
+    expect(page.locator("#list .ib-row")).to_have_count(10)
+    for number in range(10):
+        page.keyboard.press("j")
+        expect(page.locator("[data-row]:focus")).to_have_count(1)
+        page.keyboard.press("Enter")
+        expect(page.locator("#take")).to_contain_text("The agent is answering")
+        page.keyboard.press("t")
+        expect(page.locator("#say")).to_be_focused()
+        page.keyboard.type(f"It is, answer {number}.")
+        page.keyboard.press("Enter")
+        expect(page.locator("#chat")).to_contain_text(f"answer {number}.")
+        page.keyboard.press("Escape")
+        expect(page.locator("#say")).not_to_be_focused()
+        page.keyboard.press("e")
+        expect(page.locator("#state")).to_contain_text("Closed")
+    expect(page.locator("#list")).to_contain_text("No one is waiting")
+    expect(page.get_by_role("link", name="Waiting for us 0")).to_be_visible()
+    with app.tenant.tx():
+        assert Message.objects.filter(role=MessageRole.OPERATOR).values("conversation").distinct().count() == 10
+        assert not Conversation.objects.filter(closed_at=None).exists()
+
+
+def test_selected_conversations_are_assigned_and_closed_at_once(page: Page, app: App) -> None:
+    """By keyboard; the list and its counts follow without a reload."""
+    for number in range(3):
+        talk(app.tenant, "Hi", guest=f"guest-{number}", name=f"Guest {number}", flag="look")
+    open_page(page, app, "inbox")
+    for _ in range(2):
+        page.keyboard.press("j")
+        page.keyboard.press("x")
+    expect(page.locator(".ib-row.picked")).to_have_count(2)
+    expect(page.get_by_role("toolbar", name="Selected conversations")).to_contain_text("2 conversations selected")
+    page.keyboard.press("i")
+    expect(page.locator("#toasts")).to_contain_text("2 conversations assigned")
+    expect(page.get_by_role("link", name="Mine 2")).to_be_visible()
+    page.keyboard.press("j")
+    page.keyboard.press("x")
+    page.keyboard.press("e")
+    expect(page.locator("#toasts")).to_contain_text("1 conversation closed")
+    expect(page.locator("#list .ib-row")).to_have_count(2)
+    expect(page.locator(".mg-nav a[data-page=inbox] .mg-n")).to_have_text(re.compile("^2"))
+
+
+def test_an_answer_being_typed_survives_a_reload(page: Page, app: App) -> None:
+    row = talk(app.tenant, "Hi", name="Guest", flag="look")
+    with app.tenant.tx():
+        take_over(row.pk, by=app.tenant.owner)
+    open_page(page, app, f"inbox/{row.pk}")
+    page.locator("#say").fill("Good evening, it is")
+    page.reload()
+    expect(page.locator("#say")).to_have_value("Good evening, it is")
+    page.locator("#say").press("Enter")
+    expect(page.locator("#chat")).to_contain_text("Good evening, it is")
+    page.reload()
+    expect(page.locator("#say")).to_have_value("")
+
+
+def test_an_answer_is_sent_once_if_its_page_was_left_before_the_response(
+    page: Page, app: App, complaints: Complaints
+) -> None:
+    """The server has stored the message; the same words after the reload are the same request."""
+    complaints.provoke("ERR_FAILED")
+    row = talk(app.tenant, "Hi", name="Guest", flag="look")
+    with app.tenant.tx():
+        take_over(row.pk, by=app.tenant.owner)
+    open_page(page, app, f"inbox/{row.pk}")
+    page.route("**/operator-messages", lambda route: (route.fetch(), route.abort()))
+    page.locator("#say").fill("Good evening")
+    page.locator("#say").press("Enter")
+    expect(page.get_by_text("The server can’t be reached.")).to_be_visible()
+    page.unroute("**/operator-messages")
+    page.reload()
+    expect(page.locator("#say")).to_have_value("Good evening")
+    page.locator("#say").press("Enter")
+    expect(page.locator("#say")).to_have_value("")
+    with app.tenant.tx():
+        assert Message.objects.filter(role=MessageRole.OPERATOR).count() == 1
+
+
+def test_the_second_operator_sees_what_the_first_did(page: Page, app: App) -> None:
+    """Without a reload."""
+    row = talk(app.tenant, "Hi", name="Guest", flag="look")
+    open_page(page, app, f"inbox/{row.pk}")
+    with app.tenant.tx():
+        colleague = member_of(app.tenant, Role.OPERATOR)
+        assign(row.pk, colleague, by=colleague)
+    expect(page.locator("#state")).to_contain_text(colleague.name)
+    expect(page.locator("#activity")).to_contain_text(f"{colleague.name} took it")
+
+
+def test_a_resolved_request_can_be_undone_after_the_page_was_refreshed(page: Page, app: App) -> None:
+    conversation_id = ask_for_a_person(app)
+    open_page(page, app, f"inbox/{conversation_id}")
+    page.locator("#take").get_by_role("button", name="Resolve").click()
+    undo = page.get_by_role("button", name="Undo")
+    expect(undo).to_be_visible()
+    with page.expect_response(re.compile(rf"/inbox/{conversation_id}$")):
+        app.call(f"/conversations/{conversation_id}/messages", {"content": "Is the 12th free?"})
+    expect(page.locator("#chat")).to_contain_text("Is the 12th free?")
+    settle()
+    undo.click()
+    expect(page.locator("#flag")).to_contain_text("The request is open again.")
+    expect(page.locator("#take")).to_contain_text("asked for a person")
+
+
 def test_a_form_submitted_twice_is_sent_once(page: Page, app: App) -> None:
     """A second click before the response opens no second ticket."""
-    open_page(page, app, "tickets/new")
+    open_page(page, app, "inbox/tickets/new")
     page.get_by_label("Subject").fill("Charged twice for order 727")
     page.get_by_label("Description").fill("The card shows 31.70 two times.")
     with app.tenant.tx():
         # The answer waits for this.
         Project.objects.select_for_update().get(pk=app.tenant.project.pk)
         page.evaluate(PRESS_TWICE)
-    expect(page.get_by_role("status")).to_contain_text("Ticket #1 created.")
+    expect(page.locator(".ib-ticket").get_by_role("status")).to_contain_text("Ticket #1 created.")
     with app.tenant.tx():
         assert Ticket.objects.count() == 1
 
@@ -176,7 +291,7 @@ def test_an_operator_message_is_not_duplicated_after_a_lost_response(
     conversation_id = converse(app, "Is Friday free?", **JONAS)
     with app.tenant.tx():
         take_over(UUID(conversation_id), by=app.tenant.owner)
-    open_page(page, app, f"conversations/{conversation_id}")
+    open_page(page, app, f"inbox/{conversation_id}")
 
     def lose_the_answer(route: Route) -> None:
         route.fetch()

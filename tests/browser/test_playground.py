@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, Page, Route, expect
+from playwright.sync_api import Locator, Page, Route, ViewportSize, expect
 
 from conversations.models import Conversation, PersonaField, Turn, TurnStatus
-from tests.browser.conftest import App, Complaints, hold_back, open_page
+from tests.browser.conftest import DESK, PHONE, App, Complaints, hold_back, open_page
 from tests.browser.talk import SAID, composer, converse, send, turn_title
 from tests.conftest import make_tenant
 from tests.processes import ScriptedModel
@@ -242,11 +242,16 @@ def test_a_phone_shows_chat_and_turn_as_two_views(phone_page: Page, told: Told) 
     assert phone_page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-def test_a_customers_conversation_can_be_inspected_and_not_continued(page: Page, app: App) -> None:
-    conversation = converse(app, "Hello")
+@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
+def test_a_customers_conversation_can_be_inspected_and_not_continued(page: Page, app: App, size: ViewportSize) -> None:
+    page.set_viewport_size(size)
+    conversation = converse(app, "Hello", name="Paolo Conti")
     open_page(page, app, f"playground?conversation={conversation}")
-    expect(page.get_by_role("heading", name="Inspector")).to_be_visible()
+    expect(page).to_have_title(re.compile("^Turns of Paolo Conti"))
+    expect(page.locator(".mg-top .mg-tag").first).to_have_text("Chat")
+    expect(page.get_by_text("Test conversation")).to_have_count(0)
     expect(turn_title(page)).to_contain_text("Turn 1")
-    expect(composer(page)).to_have_count(0)
-    page.get_by_role("link", name="Back to the conversation").click()
-    expect(page).to_have_url(re.compile(rf"/conversations/{conversation}$"))
+    expect(page.locator("main :is(textarea, #compose, #new, #persona-open, #channels)")).to_have_count(0)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.get_by_role("navigation", name="Breadcrumb").get_by_role("link", name="Paolo Conti").click()
+    expect(page).to_have_url(re.compile(rf"/inbox/{conversation}$"))

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
 import pytest
+from django.utils import timezone
 from playwright.sync_api import Page, Route, expect
 
 from conversations.followups.waits import open_wait
@@ -18,8 +20,11 @@ from tests.browser.conftest import App, Complaints, hold_back, open_page
 from tests.browser.talk import converse, say, send, turn_title
 from tests.conftest import Tenant
 from tests.console.pages.conftest import add_effect, add_promise, talk
+from todos.content.lifecycle import AGENT
+from todos.models import Todo, TodoSource, TodoStatus
+from todos.services import make_todo
 from tools.engine.custom import service
-from tools.models import CustomTool, Effect, EffectState, KeptCase, Verdict
+from tools.models import CustomTool, Effect, EffectState, KeptCase, Promise, Verdict
 
 pytestmark = pytest.mark.browser
 
@@ -198,9 +203,56 @@ def test_the_inspector_shows_what_was_not_sent_and_a_verdict_without_words(
     open_page(page, app, f"playground?conversation={conversation}")
     expect(page.locator("[data-verdict=create_booking_tool]")).to_contain_text("No words")
     page.get_by_role("tab", name="Promises").click()
-    promise = page.locator("[data-promise=open]")
+    promise = page.locator("#promises [data-promise=open]")
     expect(promise).to_contain_text("Not sent")
-    expect(promise).to_contain_text("Needs an owner")
+    expect(promise).to_contain_text("Nobody has it yet")
+
+
+def test_the_transcript_marks_each_promise_with_its_number_state_and_owner(
+    page: Page, app: App, tenant: Tenant
+) -> None:
+    """A promise that only a person can keep is amber, and names who has it. What is no promise is not marked."""
+    kept, left = "I’ll text you the address.", "I’ll ask the chef about the nuts."
+    app.model.script("reply", text=f"You said “please call me”. {kept} {left}")
+    app.model.script("detect", times=0, json={"verdicts": [], "unserved": []})
+    conversation = converse(app, "Hello")
+    with tenant.tx():
+        turn = Turn.objects.get(conversation_id=conversation)
+        given = {
+            "project_id": tenant.project.pk,
+            "conversation_id": turn.conversation_id,
+            "due_at": timezone.now() + timedelta(hours=1),
+        }
+        said = {**given, "turn_id": turn.pk, "message_id": turn.reply_id}
+        Verdict.objects.create(
+            conversation_id=turn.conversation_id,
+            turn_id=turn.pk,
+            tool="schedule_callback",
+            fired=False,
+            rule="quotation",
+            quote="please call me",
+        )
+        Promise.objects.create(**said, quote=kept, tool="send_sms_tool", state="kept", evidence="effect", owner="")
+        asked = Promise.objects.create(**said, quote=left, owner="staff")
+        todo = make_todo(
+            tenant.project,
+            description="Ask the chef.",
+            source=TodoSource.PROMISE,
+            actor=AGENT,
+            promise=asked,
+            conversation_id=turn.conversation_id,
+        )
+    open_page(page, app, f"conversations/{conversation}")
+    marks, rows = page.locator("#chat mark"), page.locator(".pg-made > li")
+    expect(marks).to_have_count(2)
+    expect(marks.first).to_have_text(re.compile("I’ll text you the address.*1$"))
+    expect(marks.first).to_have_attribute("data-s", "ok")
+    expect(marks.last).to_have_attribute("data-s", "warn")
+    expect(rows.first).to_have_text(re.compile(r"^1\s*Kept$"))
+    expect(rows.last).to_have_text(re.compile(r"^2\s*Open\s*Nobody has it yet$"))
+    with tenant.tx():
+        Todo.objects.filter(pk=todo.pk).update(taker="Lucia", status=TodoStatus.IN_PROGRESS, status_at=timezone.now())
+    expect(rows.last.get_by_role("link", name="Lucia has it")).to_have_attribute("href", re.compile(f"{todo.pk}$"))
 
 
 @pytest.mark.requirement("T24")

@@ -115,6 +115,29 @@ def test_a_person_takes_a_todo_and_marks_it_as_done(page: Page, app: App) -> Non
     expect(page.locator("#toasts")).not_to_contain_text("can’t be reached")
 
 
+def test_a_rejection_is_undone_in_its_notice(page: Page, app: App) -> None:
+    todo = make(app)
+    open_page(page, app, f"todos/{todo.pk}")
+    page.keyboard.press("r")
+    page.get_by_role("button", name="Reject", exact=True).last.click()
+    notice = page.locator("#toasts .sh-toast")
+    expect(notice).to_contain_text("Rejected.")
+    notice.get_by_role("button", name="Undo").click()
+    expect(page.locator("#panel header .mg-st")).to_have_text("To review")
+
+
+def test_a_failure_looks_like_one_and_can_be_dismissed(page: Page, app: App) -> None:
+    todo = make(app)
+    open_page(page, app, f"todos/{todo.pk}")
+    expect(page.locator("#todos[data-ready]")).to_be_visible()
+    page.evaluate("() => { window.fetch = () => Promise.reject(new TypeError('Failed to fetch')); }")
+    page.keyboard.press("a")
+    failure = page.get_by_role("alert").filter(has_text="The server can’t be reached.")
+    expect(failure).to_have_attribute("data-s", "bad")
+    failure.get_by_role("button", name="Dismiss").click()
+    expect(failure).to_have_count(0)
+
+
 def test_the_list_updates_live_and_keeps_the_selection(page: Page, app: App) -> None:
     """A tick is for what was seen; what changed has to be ticked again."""
     letter = {"tool": TOOL, "arguments": {"subject": "The menu", "body": "Dear Marta."}}

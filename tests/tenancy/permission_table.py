@@ -69,6 +69,8 @@ ONE_SUBSCRIPTION = f"{API}event-subscriptions/<uuid:subscription_id>"
 SUBSCRIPTION = {"url": "https://example.com/events", "events": lambda: [f"e{uuid.uuid4().hex}"]}
 ONE_TODO = f"{API}todos/<uuid:todo_id>"
 RULE = {"tool": "send_email_to_caller", "allowed": {"subject": {"anything": True}}}
+IN_AN_HOUR = (datetime.now(UTC) + timedelta(hours=1)).isoformat()
+NO_SUCH = {"conversations": ["0198c0de-0000-7000-8000-000000000000"], "action": "close"}
 PERSON = {"channel": "api", "persona": {"external_id": "guest"}}
 
 OPERATIONS = [
@@ -91,10 +93,26 @@ OPERATIONS = [
     # No operator has taken it over.
     Operation(f"{ONE}/operator-messages", "POST", Scope.OPERATE, 409, {"content": "Hello"}),
     Operation(f"{ONE}/hand-back", "POST", Scope.OPERATE, 409),
+    Operation(f"{ONE}/inbox", "GET", Scope.READ),
+    Operation(f"{ONE}/assignee", "PUT", Scope.OPERATE, 200, {"assignee": None}),
+    Operation(f"{ONE}/tags", "POST", Scope.OPERATE, 200, {"add": []}),
+    Operation(f"{ONE}/snooze", "PUT", Scope.OPERATE, 200, {"until": IN_AN_HOUR}),
+    Operation(f"{ONE}/snooze", "DELETE", Scope.OPERATE, 200),
+    Operation(f"{ONE}/close", "POST", Scope.OPERATE),
+    Operation(f"{ONE}/reopen", "POST", Scope.OPERATE),
+    Operation(f"{API}conversations/bulk", "POST", Scope.OPERATE, 200, NO_SUCH),
+    Operation(f"{API}tags", "GET", Scope.READ),
+    Operation(f"{API}tags", "POST", Scope.OPERATE, 201, {"name": lambda: uuid.uuid4().hex}),
+    Operation(f"{API}tags/<uuid:tag_id>", "PATCH", Scope.OPERATE, 200, {"color": "ok"}),
+    Operation(f"{API}tags/<uuid:tag_id>", "DELETE", Scope.OPERATE, 204),
     Operation(f"{API}tickets", "GET", Scope.READ),
     Operation(f"{API}tickets", "POST", Scope.OPERATE, 201, {"subject": "x", "body": "y"}),
     Operation(f"{API}tickets/<uuid:ticket_id>", "GET", Scope.READ),
     Operation(f"{API}tickets/<uuid:ticket_id>", "PATCH", Scope.OPERATE, 200, {"priority": "high"}),
+    # The ticket has no customer.
+    Operation(
+        f"{API}tickets/<uuid:ticket_id>/answers", "POST", Scope.OPERATE, 409, {"content": "x", "channel": "email"}
+    ),
     Operation(f"{API}personas/<uuid:persona_id>", "GET", Scope.READ),
     Operation(f"{API}personas/<uuid:persona_id>", "PATCH", Scope.CONVERSE, 200, {"name": "Ada"}),
     Operation(f"{API}attributes", "GET", Scope.READ),
@@ -201,12 +219,10 @@ PAGES = [
     Page("p/<slug:project_slug>/playground", Scope.READ),
     *(Page(f"p/<slug:project_slug>/{section}", Scope.READ) for section in AGENT_SECTIONS),
     Page("p/<slug:project_slug>/agent/models/test", Scope.CONFIGURE, 302),
-    Page("p/<slug:project_slug>/conversations", Scope.READ),
-    Page("p/<slug:project_slug>/conversations/<uuid:conversation_id>", Scope.READ),
-    Page("p/<slug:project_slug>/escalations", Scope.READ),
-    Page("p/<slug:project_slug>/tickets", Scope.READ),
-    Page("p/<slug:project_slug>/tickets/new", Scope.OPERATE),
-    Page("p/<slug:project_slug>/tickets/<uuid:ticket_id>", Scope.READ),
+    Page("p/<slug:project_slug>/inbox", Scope.READ),
+    Page("p/<slug:project_slug>/inbox/<uuid:conversation_id>", Scope.READ),
+    Page("p/<slug:project_slug>/inbox/tickets/new", Scope.OPERATE),
+    Page("p/<slug:project_slug>/inbox/tickets/<uuid:ticket_id>", Scope.READ),
     Page("p/<slug:project_slug>/jobs/failed", Scope.READ),
     Page("p/<slug:project_slug>/promises", Scope.READ),
     Page("p/<slug:project_slug>/todos", Scope.READ),
@@ -237,19 +253,29 @@ PAGES = [
     Page("p/<slug:project_slug>/widget", Scope.READ),
 ]
 
+# Old addresses of what is in the inbox now. They redirect, and the new address checks access.
+MOVED = {
+    "p/<slug:project_slug>/conversations",
+    "p/<slug:project_slug>/conversations/<uuid:conversation_id>",
+    "p/<slug:project_slug>/escalations",
+    "p/<slug:project_slug>/tickets",
+    "p/<slug:project_slug>/tickets/<uuid:ticket_id>",
+}
+
 SUBSCRIPTION_FORM = "p/<slug:project_slug>/agent/integrations/events/<uuid:subscription_id>"
 
 # Forms that act on a row. They are posted with a nonexistent id, which is 404 for members with the scope.
 FORMS = [
     # No widget exists, so no secret can be created.
     Page("p/<slug:project_slug>/widget/secret", Scope.CONFIGURE, 404),
+    Page("p/<slug:project_slug>/undo", Scope.OPERATE, 404),
     Page("p/<slug:project_slug>/members/<uuid:member_id>/role", Scope.CONFIGURE, 404),
     Page("p/<slug:project_slug>/members/<uuid:member_id>/remove", Scope.CONFIGURE, 404),
     Page("p/<slug:project_slug>/invitations/<uuid:invitation_id>/send", Scope.CONFIGURE, 404),
     Page("p/<slug:project_slug>/invitations/<uuid:invitation_id>/revoke", Scope.CONFIGURE, 404),
     Page("p/<slug:project_slug>/keys/<uuid:key_id>/revoke", Scope.CONFIGURE, 404),
-    Page("p/<slug:project_slug>/escalations/<uuid:escalation_id>", Scope.OPERATE, 404),
-    Page("p/<slug:project_slug>/tickets/<uuid:ticket_id>", Scope.OPERATE, 404),
+    Page("p/<slug:project_slug>/inbox/<uuid:conversation_id>", Scope.OPERATE, 404),
+    Page("p/<slug:project_slug>/inbox/tickets/<uuid:ticket_id>", Scope.OPERATE, 404),
     Page("p/<slug:project_slug>/todos/<uuid:todo_id>", Scope.OPERATE, 404),
     Page("p/<slug:project_slug>/todos/<uuid:todo_id>/edit", Scope.OPERATE, 404),
     Page("p/<slug:project_slug>/todos/<uuid:todo_id>/allow", Scope.CONFIGURE, 404),

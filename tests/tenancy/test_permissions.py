@@ -16,7 +16,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from conversations.models import Channel, Conversation, PersonaField
+from conversations.models import Channel, Conversation, PersonaField, Tag
 from conversations.turns.services import post_message, start_conversation
 from jobs.models import Job, ModelCall, State
 from projects.agents.services import create_key, create_project
@@ -34,6 +34,7 @@ from tests.tenancy.permission_table import (
     BY_TOKEN,
     FORMS,
     MAY,
+    MOVED,
     OPERATIONS,
     PAGES,
     PUBLIC,
@@ -140,6 +141,9 @@ USED_UP: dict[str, Callable[[Sample], object]] = {
     ),
     "resources": restore_resource,
     "standing-rules": lambda sample: StandingRule.objects.filter(pk__gt=sample.ids["rule_id"]).delete(),
+    "tags": lambda sample: Tag.objects.get_or_create(
+        pk=sample.ids["tag_id"], defaults={"project": sample.tenant.project, "name": "canary"}
+    ),
     "todo-types": lambda sample: TodoType.objects.filter(pk=sample.ids["type_id"]).update(is_removed=False),
 }
 
@@ -212,6 +216,7 @@ def sample(_schema: None) -> Iterator[Sample]:
             "todo_id": todo.pk,
             "rule_id": rule.pk,
             "ticket_id": ticket.pk,
+            "tag_id": uuid.uuid4(),
             "job_id": job.pk,
             "call_id": call.pk,
             "key": KEY,
@@ -312,6 +317,7 @@ def random_ids() -> dict[str, Any]:
         "todo_id",
         "rule_id",
         "ticket_id",
+        "tag_id",
         "escalation_id",
         "conversation_id",
         "turn_id",
@@ -339,6 +345,7 @@ def test_every_url_is_in_the_table() -> None:
         {operation.route for operation in OPERATIONS}
         | {page.route for page in (*PAGES, *FORMS)}
         | PUBLIC
+        | MOVED
         | BY_TOKEN
         | set(ACCOUNT)
     )

@@ -72,7 +72,8 @@ def heard() -> Iterator[list[str]]:
 def test_allowed_transitions_succeed() -> None:
     assert all(wanted <= TRANSITIONS[status] for status, wanted in DECIDED.items())
     assert TRANSITIONS[S.IN_PROGRESS] - DECIDED[S.IN_PROGRESS] == {S.PENDING_REVIEW}
-    assert not any(TRANSITIONS[end] for end in (S.COMPLETED, S.REJECTED, S.EXPIRED, S.CANCELLED))
+    assert TRANSITIONS[S.REJECTED] == {S.PENDING_REVIEW}
+    assert not any(TRANSITIONS[end] for end in (S.COMPLETED, S.EXPIRED, S.CANCELLED))
 
 
 def test_all_other_transitions_are_refused(desk: Desk) -> None:

@@ -4,6 +4,7 @@
     approved → in_progress, pending_review (edited), expired, cancelled
     in_progress → completed, failed, needs_attention, cancelled, pending_review (its content changed)
     failed, needs_attention → pending_review (reviewed again)
+    rejected → pending_review (undone at once by whoever rejected it)
     needs_attention → in_progress (staff releases or repeats an effect), completed (an unknown effect happened)
 
 A person can take on an approved todo or one that needs attention (todos.approvals.manual_completion); it is then
@@ -32,7 +33,7 @@ TRANSITIONS: Mapping[TodoStatus, frozenset[TodoStatus]] = {
     S.NEEDS_ATTENTION: frozenset({S.PENDING_REVIEW, S.IN_PROGRESS, S.COMPLETED, S.CANCELLED}),
     S.FAILED: frozenset({S.PENDING_REVIEW}),
     S.COMPLETED: frozenset(),
-    S.REJECTED: frozenset(),
+    S.REJECTED: frozenset({S.PENDING_REVIEW}),
     S.EXPIRED: frozenset(),
     S.CANCELLED: frozenset(),
 }
@@ -54,6 +55,8 @@ class Actor:
 
 AGENT = Actor("the agent")
 CLOCK = Actor("the clock")
+# A rejection's `what` in the history.
+REJECTED = "rejected"
 
 
 def transition(todo: Todo, to: TodoStatus, *, what: str, actor: Actor, reason: str = "", **detail: Any) -> None:

@@ -128,6 +128,12 @@ def close_promise(promise_id: UUID, *, state: PromiseState, reason: str) -> bool
     return rows.update(state=state, closed_at=Now(), **changes) == 1
 
 
+def reopen_promise(promise_id: UUID, *, withdrawn_because: str) -> bool:
+    """Open a promise again that a person has withdrawn for this reason. Staff owns it. Return False for any other."""
+    rows = Promise.objects.filter(pk=promise_id, state=PromiseState.WITHDRAWN, reason__startswith=withdrawn_because)
+    return rows.update(state=PromiseState.OPEN, owner=PromiseOwner.STAFF, reason=NO_TOOL, closed_at=None) == 1
+
+
 def identical_promises(promise_id: UUID) -> list[UUID]:
     """The promise and the others of its conversation with the same quote and tool."""
     promise = Promise.objects.get(pk=promise_id)

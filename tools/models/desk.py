@@ -123,6 +123,36 @@ class TicketChange(TenantModel):
         return f"{self.actor}: {', '.join(self.after)}"
 
 
+class TicketChannel(models.TextChoices):
+    """Where an answer to a ticket goes."""
+
+    CONVERSATION = "conversation", "In the conversation"
+    EMAIL = "email", "By e-mail"
+
+
+class TicketAnswer(TenantModel):
+    """An answer of staff to a ticket's customer, kept for good. `message_id` is the message of the conversation, or
+    `effect_id` the e-mail. A repeated `key` is the same answer.
+    """
+
+    ticket = TenantForeignKey(Ticket, related_name="answers")
+    key = models.UUIDField()
+    actor = models.CharField(max_length=200)
+    actor_id = models.BigIntegerField()
+    content = models.TextField()
+    channel = models.CharField(max_length=12, choices=TicketChannel.choices)
+    message_id = models.UUIDField(null=True)
+    effect_id = models.UUIDField(null=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["organization", "ticket", "key"], name="one_answer_per_key")]
+        ordering = ["created_at", "id"]
+
+    def __str__(self) -> str:
+        return f"{self.actor}: {self.content[:40]}"
+
+
 class OperatorNotice(TenantModel):
     """The last e-mail to an operator about waiting customers. `is_delivered` is cleared to notify them again."""
 

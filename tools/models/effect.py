@@ -26,6 +26,7 @@ class EffectOrigin(models.TextChoices):
     TODO = "todo", "A todo that staff approved"
     BOOK = "book", "A change in the booking book"
     EVENT = "event", "An event sent to the conversation through the API"
+    STAFF = "staff", "A message that staff wrote"
 
 
 # The adapter of messages without a service.

@@ -16,9 +16,9 @@ const STATES = {
 };
 
 export class Beside {
-  /** `page` is the base URL of the todo pages; `show(id)` selects the conversation. */
-  constructor(element, { api, page }) {
-    Object.assign(this, { element, api, page, id: null, stamp: "" });
+  /** `page` is the base URL of the todo pages; `show(id)` selects the conversation; `onNews()` is called after a change. */
+  constructor(element, { api, page, onNews }) {
+    Object.assign(this, { element, api, page, onNews, id: null, stamp: "" });
     new Live({
       address: () => this.id && `${page}/news?conversation=${this.id}`,
       stamp: () => this.stamp,
@@ -40,6 +40,7 @@ export class Beside {
     if (id !== this.id) return;
     this.stamp = stamp;
     this.render(results);
+    this.onNews();
   }
 
   render(todos) {

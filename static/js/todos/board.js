@@ -27,7 +27,7 @@ async function visit(url, { body, how = "pushState" } = {}) {
     tellBriefly();
     if (body) find(".sel")?.focus({ preventScroll: true });
   } catch {
-    toast("The server can’t be reached. Check your connection and try again.");
+    toast.error("The server can’t be reached. Check your connection and try again.");
   } finally {
     root.removeAttribute("aria-busy");
   }
@@ -36,7 +36,7 @@ async function visit(url, { body, how = "pushState" } = {}) {
 /** Shows success messages as toasts. Errors stay on the page until the next action. */
 function tellBriefly() {
   for (const note of root.querySelectorAll("#panel-told > .mg-note[role][data-s=ok], .td-told > .mg-note[data-s=ok]")) {
-    toast(note.textContent.trim());
+    toast(note.querySelector("span").textContent, { undo: note.querySelector("form") });
     note.remove();
   }
 }
@@ -72,7 +72,7 @@ function offerVersion(page) {
 }
 
 function swapKeepingRefusals(page) {
-  const refused = [...root.querySelectorAll("#panel-told > .mg-note[role][data-s=warn]:not(.td-news)")];
+  const refused = [...root.querySelectorAll("#panel-told > .mg-note[role]:is([data-s=warn], [data-s=bad]):not(.td-news)")];
   const status = panel()?.dataset.status;
   swap(root, page);
   if (panel()?.dataset.status === status) find("#panel-told")?.prepend(...refused);

@@ -43,7 +43,7 @@ function replace(page) {
   focused()?.focus({ preventScroll: true });
   count();
   const lost = ticked.length - kept.length;
-  if (lost) toast(lost === 1 ? "A selected todo changed. Review it again." : `${lost} selected todos changed. Review them again.`);
+  if (lost) toast.error(lost === 1 ? "A selected todo changed. Review it again." : `${lost} selected todos changed. Review them again.`);
 }
 
 /** Returns a function that finds the focused control again after its row was replaced. */

@@ -1,6 +1,6 @@
 // Selects a past conversation and one of the agent's replies in it.
 import { h } from "../dom.js";
-import { moment } from "../format.js";
+import { ago } from "../format.js";
 
 const ROLES = { user: "customer", agent: "agent", operator: "operator" };
 const LONGEST = 70;
@@ -64,5 +64,5 @@ export class PastAnswers {
 }
 
 const titleOf = ({ persona, channel, created_at: since }) =>
-  `${persona?.name ?? "Unnamed customer"}, ${channel}, ${moment(since)}`;
+  `${persona?.name ?? "Unnamed customer"}, ${channel}, ${ago(since)}`;
 const shorten = (text) => (text.length > LONGEST ? `${text.slice(0, LONGEST).replace(/\s+\S*$/, "")}…` : text);

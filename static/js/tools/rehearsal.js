@@ -117,8 +117,8 @@ export class Rehearsal {
       h("p", { class: "mg-reading", dir: "auto" }, words),
       h(
         "a",
-        { class: "ts nw", href: `${this.links.playground}?conversation=${conversation}&turn=${turn}` },
-        `Turn ${seq}, ${format.moment(replied)}`,
+        { class: "ts nw", title: format.moment(replied), href: `${this.links.playground}?conversation=${conversation}&turn=${turn}` },
+        `Turn ${seq}, ${format.ago(replied)}`,
       ),
       h("div", { class: "tl-from mg-stack" }, rows.map(difference)),
     );

@@ -33,7 +33,7 @@ export class Secrets {
       at("signing-state").replaceChildren(icon("lock"), "Set");
       await showSecret(secret);
     } catch (error) {
-      this.toast(error.message);
+      this.toast.error(error.message);
     }
   }
 

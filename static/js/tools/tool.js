@@ -99,7 +99,7 @@ class Tool {
 
   tidy() {
     if (this.draft.document) this.draft.write(pretty(this.draft.document), null);
-    else this.toast("This isn’t valid JSON, so it can’t be formatted.");
+    else this.toast.error("This isn’t valid JSON, so it can’t be formatted.");
   }
 
   changed() {
@@ -150,7 +150,7 @@ class Tool {
   }
 
   refuse() {
-    this.toast(this.draft.mistakes[0].message);
+    this.toast.error(this.draft.mistakes[0].message);
     const wrong = at("json").hidden && document.querySelector("#form [aria-invalid]");
     if (wrong) wrong.focus();
     else if (!at("json").hidden) this.editor.goTo(this.editor.problems[0] ?? { line: 1, column: 1 });

@@ -26,7 +26,7 @@ def test_times_are_in_the_business_time_zone(owner: Settings) -> None:
     owner.change("hours", timezone="Pacific/Kiritimati")
     page = owner.page("history")
     for version in owner.versions:
-        assert f"{version.created_at.astimezone(ZoneInfo('Pacific/Kiritimati')):%H:%M}</time>" in page
+        assert f'{version.created_at.astimezone(ZoneInfo("Pacific/Kiritimati")):%H:%M:%S}"' in page
 
 
 def test_any_two_versions_can_be_compared(owner: Settings) -> None:

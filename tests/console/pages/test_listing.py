@@ -23,9 +23,12 @@ from conversations.turns.flags import broken_claim, clear_flag, store_quality
 from tests.conftest import Tenant
 from tests.console.pages.conftest import browser, talk
 
+ALL = {"view": "all"}
+UNFLAG = {"do": "unflag"}
+
 
 def list_url(tenant: Tenant) -> str:
-    return reverse("conversations", args=[tenant.project.slug])
+    return reverse("inbox", args=[tenant.project.slug])
 
 
 def one_url(tenant: Tenant, row: Conversation) -> str:
@@ -36,9 +39,9 @@ def test_an_empty_list_suggests_the_next_step(owner: Client, tenant: Tenant) -> 
     assert "No conversations yet" in owner.get(list_url(tenant)).content.decode()
 
 
-def test_a_row_shows_the_last_message_and_its_speaker(owner: Client, tenant: Tenant) -> None:
+def test_a_row_shows_the_customers_last_words(owner: Client, tenant: Tenant) -> None:
     talk(tenant, "First", "And the last words", name="Giulia Ferri")
-    (row,) = owner.get(list_url(tenant)).context["rows"]
+    (row,) = owner.get(list_url(tenant), ALL).context["rows"]
     assert (row.name, row.initials, row.speaker) == ("Giulia Ferri", "GF", "")
     assert [piece.text for piece in row.pieces] == ["And the last words"]
 
@@ -46,7 +49,7 @@ def test_a_row_shows_the_last_message_and_its_speaker(owner: Client, tenant: Ten
 def test_the_number_of_queries_does_not_grow_with_the_rows(owner: Client, tenant: Tenant) -> None:
     def count() -> int:
         with CaptureQueriesContext(connection) as queries:
-            owner.get(list_url(tenant))
+            owner.get(list_url(tenant), ALL)
         return len(queries)
 
     talk(tenant, "Hi", name="Giulia")
@@ -63,7 +66,7 @@ def test_the_next_page_continues_where_this_one_ends(
     now = timezone.now()
     for number in range(3):
         talk(tenant, f"words {number}", at=now - timedelta(minutes=number), guest=str(number))
-    first = owner.get(list_url(tenant))
+    first = owner.get(list_url(tenant), ALL)
     second = owner.get(list_url(tenant) + first.context["next"])
     shown = [row.pieces[0].text for page in (first, second) for row in page.context["rows"]]
     assert shown == ["words 0", "words 1", "words 2"]
@@ -75,14 +78,14 @@ def test_the_next_page_continues_where_this_one_ends(
 )
 def test_an_invalid_query_string_shows_the_list(query: str, owner: Client, tenant: Tenant) -> None:
     talk(tenant, "Hi")
-    response = owner.get(f"{list_url(tenant)}?{query}")
+    response = owner.get(f"{list_url(tenant)}?view=all&{query}")
     assert (response.status_code, len(response.context["rows"])) == (200, 1)
 
 
 def test_a_search_shows_the_customer_and_marks_the_words(owner: Client, tenant: Tenant) -> None:
     talk(tenant, "A table for two", name="Table Mountain")
     response = owner.get(list_url(tenant), {"q": "table"})
-    assert [row.name for row in response.context["people"]] == ["Table Mountain"]
+    assert [row.name for row in response.context["people_found"]] == ["Table Mountain"]
     (hit,) = response.context["rows"]
     assert [(piece.text, piece.is_marked) for piece in hit.pieces] == [
         ("A ", False),
@@ -93,7 +96,7 @@ def test_a_search_shows_the_customer_and_marks_the_words(owner: Client, tenant: 
 
 def test_customer_messages_are_escaped(owner: Client, tenant: Tenant) -> None:
     talk(tenant, "<script>alert(1)</script> table", name="<b>Bob</b>")
-    for query in ("", "?q=table", "?q=script"):
+    for query in ("?view=all", "?q=table", "?q=script"):
         text = owner.get(list_url(tenant) + query).content.decode()
         assert "<script>alert" not in text
         assert "<b>Bob" not in text
@@ -169,7 +172,7 @@ def test_a_conversation_opens_in_the_inspector(owner: Client, tenant: Tenant) ->
 
 def test_clearing_a_flag_is_logged(owner: Client, tenant: Tenant) -> None:
     row = talk(tenant, "Hi", flag="asked for a person")
-    owner.post(one_url(tenant, row))
+    owner.post(one_url(tenant, row), UNFLAG)
     with tenant.tx():
         assert Conversation.objects.get(pk=row.pk).flag == ""
         event = Event.objects.get(conversation=row, idn="flag_cleared")
@@ -202,8 +205,8 @@ def test_a_low_score_and_a_broken_claim_of_one_turn_are_both_shown(owner: Client
 
 def test_clearing_a_flag_twice_shows_a_message(owner: Client, tenant: Tenant) -> None:
     row = talk(tenant, "Hi", flag="asked for a person")
-    owner.post(one_url(tenant, row))
-    text = owner.post(one_url(tenant, row), follow=True).content.decode()
+    owner.post(one_url(tenant, row), UNFLAG)
+    text = owner.post(one_url(tenant, row), UNFLAG, follow=True).content.decode()
     assert "The flag has already been cleared." in text
 
 
@@ -212,8 +215,8 @@ def test_an_operator_can_clear_a_flag_and_a_viewer_cannot(operator: Any, viewer:
     seen = browser(viewer).get(one_url(tenant, row)).content.decode()
     assert "asked for a person" in seen
     assert "Take the flag down" not in seen
-    assert browser(viewer).post(one_url(tenant, row)).status_code == 403
-    assert browser(operator).post(one_url(tenant, row)).status_code == 302
+    assert browser(viewer).post(one_url(tenant, row), UNFLAG).status_code == 403
+    assert browser(operator).post(one_url(tenant, row), UNFLAG).status_code == 302
 
 
 def test_another_tenants_conversation_is_not_found(owner: Client, tenant: Tenant, stranger: Tenant) -> None:

@@ -23,14 +23,17 @@ def test_a_customer_reaches_a_person_and_comes_back(turns: Turns, lucia: User) -
     asked = offer(turns)["escalation"]
     with tenant.tx():
         request_person(conversation, asked, {"name": "Jonas", "phone": "+39 347 123 4567", "note": "After six"})
-        assert sidebar_badges(tenant.project)["conversations"].waiting == 1
+        assert sidebar_badges(tenant.project)["inbox"].waiting == 1
     with tenant.tx():
         operators.claim_request(conversation.pk, by=lucia)
-        assert sidebar_badges(tenant.project)["conversations"].waiting == 0
+        # She has it, and has said nothing yet.
+        assert sidebar_badges(tenant.project)["inbox"].waiting == 1
     with tenant.tx():
         assert post_message(conversation.pk, "Is the 12th of June free?").turn is None
     with tenant.tx():
         operators.answer(conversation.pk, SECRET, by=lucia)
+    with tenant.tx():
+        assert sidebar_badges(tenant.project)["inbox"].waiting == 0
     with tenant.tx():
         assert operators.hand_back(conversation.pk, by=lucia) is None
         escalation = Escalation.objects.get()

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from conversations.handover import operators
-from conversations.models import Conversation, Persona
+from conversations.handover.assignment import assign
+from conversations.inbox import closing, tags
+from conversations.models import Channel, Conversation, Persona
 from conversations.turns.services import post_message
 from projects.models import User
 from tests.conftest import Tenant
@@ -32,24 +36,52 @@ def test_the_inbox_lists_requests_first_and_gives_every_reason(turns: Turns) -> 
     unsure = talk(turns.tenant, "Did it come?", guest="unsure")
     add_effect(turns.tenant, unsure, state=EffectState.UNKNOWN)
     talk(turns.tenant, "Thank you!", guest="content")
-    page = browser(turns.tenant.owner).get(url(turns, "conversations"), {"view": "waiting"})
+    page = browser(turns.tenant.owner).get(url(turns, "inbox"))
     rows = page.context["rows"]
     assert [row.id for row in rows] == [turns.conversation.pk, unsure.pk]
-    assert [[reason.words for reason in row.reasons] for row in rows] == [["Asked for a person"], ["Unknown outcome"]]
-    assert page.context["numbers"] == {"waiting": 2, "mine": 0}
+    assert [[reason.words for reason in row.reasons] for row in rows] == [["Asked for a person"], ["Did it happen?"]]
+    assert page.context["tabs"] == {"waiting": "2", "mine": "0", "all": "3", "tickets": "0"}
 
 
-def test_a_conversation_list_shows_messages_but_no_notes(turns: Turns) -> None:
+def test_the_sidebar_and_the_tab_show_one_count(turns: Turns) -> None:
+    """On every page."""
+    talk(turns.tenant, "Hi", flag="look", guest="one")
+    talk(turns.tenant, "Hi", flag="look", guest="two")
+    owner = browser(turns.tenant.owner)
+    for page in ("inbox", "dashboard", "todos"):
+        assert owner.get(url(turns, page)).context["counts"]["inbox"].waiting == 2
+    assert owner.get(url(turns, "inbox")).context["tabs"]["waiting"] == "2"
+
+
+def test_conversations_that_the_agent_answers_follow_the_waiting_ones(turns: Turns) -> None:
+    flagged = talk(turns.tenant, "Hi", flag="look", guest="flagged")
+    answered = talk(turns.tenant, "Thank you!", guest="content")
+    context = browser(turns.tenant.owner).get(url(turns, "inbox")).context
+    assert [row.id for row in context["rows"]] == [flagged.pk]
+    assert {row.id for row in context["answered"]} == {answered.pk, turns.conversation.pk}
+
+
+def test_a_row_shows_the_customers_last_words_and_no_notes(turns: Turns) -> None:
     ask(turns, offer(turns)["escalation"], email="a@b.example")
-    (row,) = browser(turns.tenant.owner).get(url(turns, "conversations")).context["rows"]
-    assert (row.speaker, row.pieces[0].text) == ("Agent", "There is a button below.")
+    (row,) = browser(turns.tenant.owner).get(url(turns, "inbox")).context["rows"]
+    assert (row.speaker, row.pieces[0].text) == ("", "I would like to talk to a person.")
+
+
+def test_a_shopper_who_signed_in_has_her_name(turns: Turns) -> None:
+    """In the list and above the conversation."""
+    row = talk(turns.tenant, "Hi", guest="shopper")
+    with turns.tenant.tx():
+        Conversation.objects.filter(pk=row.pk).update(shopper={"wp_user_id": 7, "name": "Ada Byron", "email": ""})
+    page = browser(turns.tenant.owner)
+    assert "Ada Byron" in [one.name for one in page.get(url(turns, "inbox"), {"view": "all"}).context["rows"]]
+    assert page.get(url(turns, "conversation", row.pk)).context["conversation"]["name"] == "Ada Byron"
 
 
 def test_mine_lists_the_conversations_i_have_taken_over(turns: Turns, lucia: User) -> None:
     with turns.tenant.tx():
         operators.take_over(turns.conversation.pk, by=lucia)
     for user, expected in ((lucia, [turns.conversation.pk]), (turns.tenant.owner, [])):
-        rows = browser(user).get(url(turns, "conversations"), {"view": "mine"}).context["rows"]
+        rows = browser(user).get(url(turns, "inbox"), {"view": "mine"}).context["rows"]
         assert [row.id for row in rows] == expected
 
 
@@ -80,19 +112,105 @@ def test_messages_that_arrive_meanwhile_are_on_the_operators_page(turns: Turns, 
 
 
 @pytest.mark.requirement("W03")
-def test_requests_are_claimed_and_resolved_from_the_list(turns: Turns, lucia: User) -> None:
-    """Claiming opens the conversation."""
+def test_requests_for_a_person_are_a_filter_of_the_inbox(turns: Turns, lucia: User) -> None:
+    """They are claimed and resolved on the conversation's page."""
     ask(turns, offer(turns)["escalation"], name="Jonas", phone="+393471234567")
-    page = browser(lucia)
-    (row,) = page.get(url(turns, "escalations")).context["rows"]
-    assert (row.customer, row.lead["phone"]) == ("Jonas", "+393471234567")
-    claimed = page.post(url(turns, "escalation", row.id), {"do": "claim"})
-    assert claimed.headers["Location"] == url(turns, "conversation", turns.conversation.pk)
-    (row,) = page.get(url(turns, "escalations"), {"state": "claimed"}).context["rows"]
-    assert row.colleague == "Lucia Marchetti"
-    page.post(url(turns, "escalation", row.id), {"do": "resolve"})
+    talk(turns.tenant, "Hi", flag="look", guest="other")
+    page, one = browser(lucia), url(turns, "conversation", turns.conversation.pk)
+    (row,) = page.get(url(turns, "inbox"), {"request": "open"}).context["rows"]
+    assert row.name == "Jonas"
+    assert "+393471234567" in page.get(one).content.decode()
+    page.post(one, {"do": "claim"})
+    (row,) = page.get(url(turns, "inbox"), {"request": "open"}).context["rows"]
+    assert row.operator == "Lucia Marchetti"
+    page.post(one, {"do": "resolve"})
     with turns.tenant.tx():
         assert Escalation.objects.get().state == EscalationState.RESOLVED
+    (row,) = page.get(url(turns, "inbox"), {"request": "resolved"}).context["rows"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("conversations", "inbox?view=all"),
+        ("conversations?view=waiting", "inbox?"),
+        ("conversations?view=mine", "inbox?view=mine"),
+        ("conversations?q=table&channel=chat", "inbox?view=all&q=table&channel=chat"),
+        ("escalations", "inbox?request=open"),
+        ("escalations?state=resolved", "inbox?request=resolved"),
+        ("tickets", "inbox?view=tickets"),
+        ("tickets?state=closed", "inbox?view=tickets&state=closed"),
+    ],
+)
+def test_old_addresses_lead_to_the_filters_of_the_inbox(turns: Turns, old: str, new: str) -> None:
+    base = url(turns, "inbox").removesuffix("inbox")
+    moved = browser(turns.tenant.owner).get(base + old)
+    path, _, query = moved.headers["Location"].partition("?")
+    assert (moved.status_code, path) == (302, base + "inbox")
+    wanted = {pair for pair in new.partition("?")[2].split("&") if pair}
+    assert {pair for pair in query.split("&") if not pair.endswith("=")} == wanted
+
+
+def test_an_old_address_of_a_conversation_leads_to_it(turns: Turns) -> None:
+    one = url(turns, "conversation", turns.conversation.pk)
+    assert browser(turns.tenant.owner).get(one.replace("/inbox/", "/conversations/")).headers["Location"] == one
+
+
+@pytest.mark.parametrize("do", ["close", "snooze", "assign", "tag"])
+def test_the_inboxs_actions_work_without_javascript(turns: Turns, lucia: User, do: str) -> None:
+    page, one = browser(lucia), url(turns, "conversation", turns.conversation.pk)
+    until = (timezone.now() + timedelta(hours=3)).isoformat()
+    page.post(one, {"do": do, "until": until, "assignee": lucia.email, "instead_of": "", "new": "VIP"})
+    state = page.get(one).context["inbox"]
+    changed = {"close": state["closed"], "snooze": state["snoozed"], "assign": state["assignee"], "tag": state["tags"]}
+    assert [name for name, value in changed.items() if value] == [do]
+    assert page.get(one).context["activity"][0].words.startswith("Lucia Marchetti")
+
+
+def test_a_stale_page_is_told_what_a_colleague_did(turns: Turns, lucia: User) -> None:
+    """And changes nothing."""
+    page, one = browser(lucia), url(turns, "conversation", turns.conversation.pk)
+    owner = turns.tenant.owner
+    browser(owner).post(one, {"do": "assign", "assignee": owner.email, "instead_of": ""})
+    stale = page.post(one, {"do": "assign", "assignee": lucia.email, "instead_of": ""}, follow=True)
+    assert f"assigned to {owner.name}" in stale.content.decode()
+    with turns.tenant.tx():
+        assert Conversation.objects.get(pk=turns.conversation.pk).assignee_id == owner.pk
+        post_message(turns.conversation.pk, "Wait!")
+    page.post(one, {"do": "close", "seen": "0"})
+    assert page.get(one).context["inbox"]["closed"] is None
+
+
+def test_tags_that_another_added_stay_when_a_form_is_applied(turns: Turns, lucia: User) -> None:
+    page, one = browser(lucia), url(turns, "conversation", turns.conversation.pk)
+    with turns.tenant.tx():
+        vip = tags.make_tag(turns.tenant.project, "VIP")
+        tags.change_tags(turns.conversation.pk, add=[vip], remove=[], by=lucia)
+    page.post(one, {"do": "tag", "new": "Wedding", "color": "warn"})
+    shown = page.get(one).context["inbox"]["tags"]
+    assert [(tag.name, tag.color) for tag in shown] == [("VIP", "mute"), ("Wedding", "warn")]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [{"assignee": "none"}, {"channel": "api"}, {"state": "snoozed"}, {"state": "closed"}, {"test": "1"}, {"tag": "x"}],
+)
+def test_filters_find_the_conversation_that_they_name(turns: Turns, lucia: User, query: dict[str, str]) -> None:
+    row = talk(turns.tenant, "Hi", guest="wanted", channel=Channel.API)
+    with turns.tenant.tx():
+        for other in Conversation.objects.all():
+            assign(other.pk, None if other.pk == row.pk else lucia, by=lucia)
+        tag = tags.make_tag(turns.tenant.project, "VIP")
+        tags.change_tags(row.pk, add=[tag], remove=[], by=lucia)
+        if query.get("state") == "closed":
+            closing.close(row.pk, by=lucia)
+        if query.get("state") == "snoozed":
+            closing.snooze(row.pk, timezone.now() + timedelta(hours=3), by=lucia)
+        Conversation.objects.exclude(channel=Channel.API).update(channel=Channel.SMS)
+        Conversation.objects.filter(pk=row.pk).update(metadata={"playground": True})
+    wanted = {"tag": str(tag.pk)} if "tag" in query else query
+    rows = browser(lucia).get(url(turns, "inbox"), {"view": "all", **wanted}).context["rows"]
+    assert [one.id for one in rows] == [row.pk]
 
 
 def test_a_ticket_is_changed_on_its_page(turns: Turns, lucia: User, viewer: User) -> None:
@@ -125,7 +243,7 @@ def test_an_edited_text_is_one_line_of_the_history(turns: Turns, lucia: User, vi
     assert change.words == []
     assert "<summary>Description changed</summary>" in page
     assert "<ins>Once by &lt;b&gt;.</ins>" in page
-    assert page.count(subject.strip()) == 2
+    assert page.count(subject.strip()) == 3
 
 
 def test_staff_opens_a_ticket_about_a_conversation(turns: Turns, lucia: User) -> None:
@@ -180,7 +298,7 @@ def test_no_ticket_is_opened_about_another_tenants_conversation(turns: Turns, lu
 def test_a_viewer_cannot_open_a_ticket(turns: Turns, viewer: User) -> None:
     page = browser(viewer)
     assert page.get(url(turns, "new_ticket")).status_code == 403
-    assert url(turns, "new_ticket") not in page.get(url(turns, "tickets")).content.decode()
+    assert url(turns, "new_ticket") not in page.get(url(turns, "inbox"), {"view": "tickets"}).content.decode()
 
 
 @pytest.mark.requirement("F19")
@@ -189,12 +307,12 @@ def test_a_callers_flag_is_shown_and_can_be_removed(turns: Turns, lucia: User) -
         Persona.objects.update(flagged=True, flag_reason="Threatened the waiter.")
     page, one = browser(lucia), url(turns, "conversation", turns.conversation.pk)
     assert "Threatened the waiter." in page.get(one).content.decode()
-    page.post(one, {"do": "unflag"})
+    page.post(one, {"do": "unflag-caller"})
     assert "Threatened the waiter." not in page.get(one).content.decode()
 
 
-@pytest.mark.parametrize("page", ["escalations", "tickets"])
-@pytest.mark.parametrize("query", ["state=lost", "state=%00", "page=x", "page=-1"])
-def test_invalid_query_parameters_show_the_default_list(tenant: Tenant, page: str, query: str) -> None:
-    address = reverse(page, args=[tenant.project.slug])
+@pytest.mark.parametrize("view", ["waiting", "tickets", "all"])
+@pytest.mark.parametrize("query", ["state=lost", "state=%00", "page=x", "page=-1", "assignee=x", "request=x"])
+def test_invalid_query_parameters_show_the_default_list(tenant: Tenant, view: str, query: str) -> None:
+    address, query = reverse("inbox", args=[tenant.project.slug]), f"view={view}&{query}"
     assert browser(tenant.owner).get(f"{address}?{query}").status_code == 200

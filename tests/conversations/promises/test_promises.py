@@ -8,7 +8,10 @@ from typing import Any
 import pytest
 from django.db import connection
 
+from conversations.common.turn_detail import turn_payload
+from conversations.models import Turn
 from tests.conversations.promises.conftest import ASKS_UNSERVED, PROMISE, SMS, Desk, begin
+from todos.models import Todo, TodoStatus
 from tools.engine.promises import KEPT_LATE, LATE, NO_TOOL, break_overdue_promises, settle_promises
 from tools.models import Effect, EffectState, Promise
 
@@ -122,6 +125,25 @@ def test_a_promise_no_tool_serves_is_recorded(desk: Desk) -> None:
     assert (promise["quote"], promise["tool"], promise["state"]) == (CHEF["quote"], None, "open")
     assert promise["reason"] == NO_TOOL
     assert turn["effects"] == []
+
+
+def test_a_turn_names_who_has_a_promise_that_only_a_person_can_keep(desk: Desk) -> None:
+    desk.reads(unserved=[CHEF])
+    [promise] = desk.analyse(CHEF["quote"])["promises"]
+    with desk.tenant.tx():
+        todo = Todo.objects.get()
+        assert (promise["todo"], promise["taker"]) == (str(todo.pk), None)
+        Todo.objects.update(status=TodoStatus.IN_PROGRESS, taker="Lucia")
+        [promise] = turn_payload(Turn.objects.get())["promises"]
+    assert promise["taker"] == "Lucia"
+
+
+def test_a_promise_in_the_same_words_shares_the_todo(desk: Desk) -> None:
+    for _ in range(2):
+        desk.reads(unserved=[CHEF])
+        [promise] = desk.analyse(CHEF["quote"])["promises"]
+    with desk.tenant.tx():
+        assert promise["todo"] == str(Todo.objects.get().pk)
 
 
 @pytest.mark.parametrize(

@@ -5,15 +5,18 @@ from __future__ import annotations
 from unittest.mock import AsyncMock
 
 import pytest
+from django.utils import timezone
 
 from conversations.turns.services import give_fields
+from jobs.models import Job
 from tests.todos.sources.conftest import CHEF, LUCIA, SMS, TEAM, Desk, finds, jobs, no_types, todos, told
 from tests.todos.sources.test_requires_approval import approve
+from todos.approvals.undo_rejection import undo_rejection
 from todos.models import Todo, TodoSource, TodoStatus
 from todos.services import cancel_todo, edit_todo, expire_todo, reject_todo
 from tools.engine.execution.outcome import Outcome
 from tools.engine.promise_answers import mark_kept, withdraw_promise
-from tools.models import PromiseState
+from tools.models import PromiseOwner, PromiseState
 from tools.services.messaging import outbox
 
 
@@ -23,6 +26,32 @@ def promised(desk: Desk) -> Todo:
     desk.analyse(f"{CHEF['quote']}.")
     [todo] = todos(desk)
     return todo
+
+
+def undo_period_is_over(desk: Desk) -> None:
+    with desk.tenant.tx():
+        Job.objects.filter(lane="todo_news").update(run_after=timezone.now())
+
+
+def test_a_rejection_is_not_told_while_it_can_be_undone(desk: Desk) -> None:
+    todo = promised(desk)
+    with desk.tenant.tx():
+        reject_todo(todo.pk, actor=LUCIA)
+    desk.run("todo_news")
+    assert told(desk) == []
+
+
+def test_an_undone_rejection_opens_the_promise_again_and_tells_nobody(desk: Desk) -> None:
+    todo = promised(desk)
+    with desk.tenant.tx():
+        reject_todo(todo.pk, actor=LUCIA)
+        undo_rejection(todo.pk, actor=LUCIA)
+    [promise] = desk.promises()
+    assert (promise.state, promise.owner, promise.closed_at) == (PromiseState.OPEN, PromiseOwner.STAFF, None)
+    undo_period_is_over(desk)
+    desk.run("todo_news")
+    assert todos(desk)[0].status == TodoStatus.PENDING_REVIEW
+    assert told(desk) == []
 
 
 def test_a_promise_without_a_tool_creates_a_todo_in_the_same_commit(desk: Desk) -> None:
@@ -78,6 +107,7 @@ def test_ending_a_todo_withdraws_its_promise_and_tells_the_agent(desk: Desk, ver
     [promise] = desk.promises()
     assert promise.state == becomes
     assert "The chef is away." in promise.reason
+    undo_period_is_over(desk)
     desk.run("todo_news")
     [text] = told(desk)
     assert CHEF["quote"] in text

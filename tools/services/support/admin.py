@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.contrib import admin
 
 from projects.admin.tenant_admin import TenantAdmin
-from tools.models import Escalation, OperatorNotice, Ticket, TicketChange
+from tools.models import Escalation, OperatorNotice, Ticket, TicketAnswer, TicketChange
 
 
 @admin.register(Escalation)
@@ -29,6 +29,15 @@ class TicketAdmin(TenantAdmin):
 @admin.register(TicketChange)
 class TicketChangeAdmin(TenantAdmin):
     list_display = ("ticket", "actor", "before", "after", "created_at")
+    list_select_related = ("ticket",)
+    search_fields = ("=ticket__id", "actor")
+    date_hierarchy = "created_at"
+
+
+@admin.register(TicketAnswer)
+class TicketAnswerAdmin(TenantAdmin):
+    list_display = ("ticket", "actor", "channel", "content", "created_at")
+    list_filter = ("channel",)
     list_select_related = ("ticket",)
     search_fields = ("=ticket__id", "actor")
     date_hierarchy = "created_at"

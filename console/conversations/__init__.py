@@ -1,1 +1,0 @@
-"""Pages for conversations: list, search, one conversation and its customer."""

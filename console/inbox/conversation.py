@@ -1,0 +1,95 @@
+"""The opened conversation: its head, the operator bar, and the person."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from django.utils import timezone
+
+from console.access import zone_of
+from console.inbox.activity import activity_of
+from console.inbox.facts import consents_of, facts_of
+from console.inbox.listing import UNNAMED, initials
+from console.inbox.operator import operator_context
+from console.inbox.ticket_form import related_tickets
+from console.promises.rows import promises_to
+from console.timestamps import format_timestamp
+from console.todos.related import related_todos
+from conversations.common.customer_names import conversation_names
+from conversations.common.presenters import directives_payload
+from conversations.inbox.tags import tags_of
+from conversations.models import Conversation, ConversationStatus
+from conversations.turns.flags import flag_reasons
+from projects.models.permissions import Entry
+
+MORNING = 9
+
+
+def conversation_context(entry: Entry, row: Conversation) -> dict[str, Any]:
+    """Context of a conversation's pane and of the person's. Call inside the tenant's transaction."""
+    zone = zone_of(entry)
+    return {
+        "conversation": _head(row, zone=zone),
+        "inbox": _inbox_state(row, zone=zone),
+        "flag_reasons": flag_reasons(row),
+        "activity": activity_of(row, zone=zone),
+        **_person(entry, row, zone=zone),
+        **operator_context(entry, row),
+    }
+
+
+def snooze_choices(now: datetime, *, zone: str) -> list[dict[str, Any]]:
+    """Times to snooze until: in a few hours, and mornings of the business."""
+    local = now.astimezone(ZoneInfo(zone))
+    tomorrow = (local + timedelta(days=1)).replace(hour=MORNING, minute=0, second=0, microsecond=0)
+    monday = tomorrow + timedelta(days=(7 - tomorrow.weekday()) % 7)
+    later = (now + timedelta(hours=3)).replace(second=0, microsecond=0)
+    named = (("In 3 hours", later), ("Tomorrow", tomorrow), ("Monday", monday), ("In a week", tomorrow + timedelta(6)))
+    return [
+        {"words": words, "iso": at.isoformat(), "at": at.astimezone(ZoneInfo(zone)).strftime("%a %H:%M")}
+        for words, at in named
+    ]
+
+
+def _head(row: Conversation, *, zone: str) -> dict[str, Any]:
+    name = conversation_names([row]).get(row.pk, UNNAMED)
+    return {
+        "id": str(row.pk),
+        "name": name,
+        "initials": initials(name),
+        "external_id": row.persona.external_id,
+        "channel": row.get_channel_display(),
+        "is_ended": row.status == ConversationStatus.ENDED,
+        "is_test": row.is_test,
+        "flag": row.flag,
+        "caller_flag": (row.persona.flag_reason or "No reason given.") if row.persona.flagged else "",
+        "last_event": row.last_event,
+        "last_message": row.last_message,
+        "started": format_timestamp(row.created_at, zone=zone),
+    }
+
+
+def _inbox_state(row: Conversation, *, zone: str) -> dict[str, Any]:
+    until = row.snoozed_until if row.snoozed_until and row.snoozed_until > timezone.now() else None
+    return {
+        "assignee": row.assignee,
+        "tags": tags_of([row.pk]).get(row.pk, []),
+        "snoozed": format_timestamp(until, zone=zone) if until else None,
+        "closed": format_timestamp(row.closed_at, zone=zone) if row.closed_at else None,
+    }
+
+
+def _person(entry: Entry, row: Conversation, *, zone: str) -> dict[str, Any]:
+    directives, own = row.directives, Conversation.objects.filter(persona_id=row.persona_id)
+    first = own.order_by("created_at").values_list("created_at", flat=True)[0]
+    return {
+        "person": {"count": own.count(), "first": format_timestamp(first, zone=zone)},
+        "facts": facts_of(row),
+        "consents": consents_of(row, zone=zone),
+        "promised": promises_to(row.persona_id, zone=zone, now=timezone.now()),
+        "todos": related_todos(entry.project, row.pk, zone=zone),
+        "tickets": related_tickets(row.pk),
+        "directives": {**directives_payload(directives), "seq": directives.turn.seq} if directives else None,
+    }

@@ -1,0 +1,121 @@
+"""The inbox's query string: the tab, the filters, the search, and the place in the list."""
+
+from __future__ import annotations
+
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.http import QueryDict
+
+from console.parameters import parse_uuid
+from console.search import REQUESTS, UNASSIGNED, Cursor, Filters
+from conversations.models import Channel, ConversationStatus
+from tools.models import TicketState
+
+LONGEST_SEARCH = 200
+WAITING, MINE, ALL, TICKETS = "waiting", "mine", "all", "tickets"
+VIEWS = (WAITING, MINE, ALL, TICKETS)
+STATES = ("snoozed", "closed")
+
+
+@dataclass(frozen=True)
+class InboxQuery:
+    """A parsed query string. A search and any filter but the assignee look through all conversations.
+
+    `after` continues the list by activity, `before` a search, and `page` lists without a cursor.
+    """
+
+    view: str = WAITING
+    text: str = ""
+    filters: Filters = field(default_factory=Filters)
+    ticket_state: str = TicketState.OPEN.value
+    after: Cursor | None = None
+    before: UUID | None = None
+    page: int = 1
+
+    @property
+    def is_narrowed(self) -> bool:
+        return self.filters != Filters()
+
+    @property
+    def is_first(self) -> bool:
+        return self.after is None and self.before is None and self.page == 1
+
+    def address(self, **changes: str) -> str:
+        """Query string of the first page with changes applied; empty values are left out."""
+        filters = self.filters
+        known = {
+            "view": "" if self.view == WAITING else self.view,
+            "q": self.text,
+            "channel": filters.channel,
+            "status": filters.status,
+            "flagged": "1" if filters.flagged else "",
+            "assignee": filters.assignee,
+            "state": self.ticket_state if self.view == TICKETS else filters.state,
+            "tag": str(filters.tag or ""),
+            "test": filters.test,
+            "request": filters.request,
+        }
+        chosen = urlencode({name: value for name, value in (known | changes).items() if value})
+        return f"?{chosen}" if chosen else ""
+
+    @property
+    def here(self) -> str:
+        return self.address()
+
+
+def parse_query(parameters: QueryDict) -> InboxQuery:
+    """The query, with invalid values ignored."""
+    asked = InboxQuery(
+        view=_one_of(parameters, "view", VIEWS) or WAITING,
+        text=parameters.get("q", "").replace("\x00", "").strip()[:LONGEST_SEARCH],
+        filters=_filters(parameters),
+        ticket_state=_one_of(parameters, "state", TicketState.values) or TicketState.OPEN.value,
+        after=_decode_cursor(parameters.get("after", "")),
+        before=parse_uuid(parameters.get("before", "")),
+        page=_page(parameters.get("page", "")),
+    )
+    looks_through_all = asked.text or asked.filters.state or asked.filters.request or asked.filters.status
+    return replace(asked, view=ALL) if looks_through_all and asked.view == WAITING else asked
+
+
+def encode_cursor(place: Cursor) -> str:
+    return urlsafe_b64encode(f"{place.id} {place.updated_at.isoformat()}".encode()).decode()
+
+
+def _filters(parameters: QueryDict) -> Filters:
+    assignee = parameters.get("assignee", "")
+    is_key = assignee.isascii() and assignee.isdigit() and len(assignee) < 10
+    return Filters(
+        channel=_one_of(parameters, "channel", Channel.values),
+        status=_one_of(parameters, "status", ConversationStatus.values),
+        flagged=parameters.get("flagged") == "1",
+        assignee=assignee if is_key or assignee == UNASSIGNED else "",
+        state=_one_of(parameters, "state", STATES),
+        tag=parse_uuid(parameters.get("tag", "")),
+        test="1" if parameters.get("test") == "1" else "",
+        request=_one_of(parameters, "request", tuple(REQUESTS)),
+    )
+
+
+def _one_of(parameters: QueryDict, name: str, values: tuple[str, ...] | list[str]) -> str:
+    value = parameters.get(name, "")
+    return value if value in values else ""
+
+
+def _page(text: str) -> int:
+    is_number = text.isascii() and text.isdigit() and 0 < len(text) < 5
+    return max(1, int(text)) if is_number else 1
+
+
+def _decode_cursor(text: str) -> Cursor | None:
+    """The decoded cursor, or None if it is invalid, which starts the list from the top."""
+    try:
+        id, _, updated_at = urlsafe_b64decode(text).decode().partition(" ")
+        place = Cursor(updated_at=datetime.fromisoformat(updated_at), id=UUID(id))
+    except ValueError:
+        return None
+    return place if place.updated_at.tzinfo else None

@@ -1,0 +1,29 @@
+"""Customers' names, as pages of staff show them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from uuid import UUID
+
+from conversations.models import Conversation, PersonaField
+
+
+def customer_names(personas: Collection[UUID]) -> Mapping[UUID, str]:
+    """Display names by persona id: the name, else the phone number, else the address. Unknown customers are missing."""
+    rows = PersonaField.objects.filter(persona_id__in=personas, key__in=("name", "phone", "email"))
+    known: dict[UUID, dict[str, str]] = {}
+    for row in rows:
+        known.setdefault(row.persona_id, {})[row.key] = row.value
+    return {persona: fields.get("name") or fields.get("phone") or fields["email"] for persona, fields in known.items()}
+
+
+def conversation_names(conversations: Iterable[Conversation]) -> Mapping[UUID, str]:
+    """Display names by conversation. A shopper who signed in has the name that the shop gave, whatever was said."""
+    rows = list(conversations)
+    names = customer_names({row.persona_id for row in rows})
+    found = {row.pk: _claim(row, "name") or names.get(row.persona_id) or _claim(row, "email") for row in rows}
+    return {id: name for id, name in found.items() if name}
+
+
+def _claim(row: Conversation, name: str) -> str:
+    return str((row.shopper or {}).get(name) or "").strip()

@@ -1,0 +1,69 @@
+"""Assignment: the member who looks after a conversation."""
+
+from __future__ import annotations
+
+from enum import Enum
+from uuid import UUID
+
+from conversations.live.event_log import ConversationLog, open_log
+from jobs.errors import WrongState
+from projects.models import Member, User
+from projects.models.key import Scope
+from projects.models.permissions import VERBS
+
+ASSIGNED = "conversation_assigned"
+
+
+class Anybody(Enum):
+    """Passed as `instead_of`, it replaces whoever is assigned."""
+
+    ANYBODY = "anybody"
+
+
+def assign(
+    conversation_id: UUID,
+    assignee: User | None,
+    *,
+    by: User,
+    instead_of: int | Anybody | None = Anybody.ANYBODY,
+) -> bool:
+    """Assign the conversation to a member who may operate, or to nobody. Returns False if nothing changed.
+
+    `instead_of` is the assignee's key that the caller saw, so that of two concurrent calls the second is told about the
+    first. Lock the assignee's membership first (`find_assignee`). Raises WrongState, Conversation.DoesNotExist.
+    """
+    with open_log(conversation_id) as log:
+        current = log.conversation.assignee
+        if current == assignee:
+            return False
+        if not isinstance(instead_of, Anybody) and instead_of != log.conversation.assignee_id:
+            raise WrongState(_who_has(current))
+        set_assignee(log, assignee, by=by)
+        return True
+
+
+def set_assignee(log: ConversationLog, assignee: User | None, *, by: User | None) -> None:
+    """Write the assignee and the event, inside an open log. Without `by`, a member has left."""
+    log.conversation.assignee = assignee
+    log.add_event(
+        ASSIGNED,
+        payload={
+            "assignee": assignee.pk if assignee else None,
+            "to": assignee.name if assignee else "",
+            "operator": by.pk if by else None,
+            "name": by.name if by else "",
+        },
+    )
+
+
+def possible_assignees() -> list[User]:
+    """Members of the organization who may operate, by name."""
+    able = [role for role, verbs in VERBS.items() if Scope.OPERATE in verbs]
+    members = Member.objects.filter(role__in=able, user__is_active=True).select_related("user")
+    return sorted((member.user for member in members), key=lambda user: user.name.casefold())
+
+
+def _who_has(assignee: User | None) -> str:
+    if assignee is None:
+        return "Meanwhile a colleague unassigned this conversation. Look at it, then assign it again."
+    return f"Meanwhile this conversation was assigned to {assignee.name}. Look at it, then assign it again."

@@ -1,0 +1,1 @@
+"""The inbox: tags, snoozing and closing of conversations, and what waits for staff."""

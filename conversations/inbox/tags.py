@@ -1,0 +1,80 @@
+"""The project's tags, and the tags on conversations."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+
+from conversations.live.event_log import open_log
+from conversations.models import ConversationTag, Tag, TagColor
+from projects.common.api_error import ApiError, Conflict
+from projects.models import Project, User
+
+MAX_TAGS = 200
+TAGGED = "tags_changed"
+
+
+def make_tag(project: Project, name: str, *, color: str = TagColor.GRAY) -> Tag:
+    """Add a tag to the project's list. Raises Conflict for a name in use, ApiError at the limit."""
+    if Tag.objects.filter(project=project).count() >= MAX_TAGS:
+        raise ApiError("too_many_tags", f"A project has at most {MAX_TAGS} tags. Delete one first.")
+    return _save(Tag(project=project, name=name, color=color))
+
+
+def change_tag(tag: Tag, changes: Mapping[str, str]) -> Tag:
+    """Rename or recolor a tag, on every conversation that has it. Raises Conflict for a name in use."""
+    for name, value in changes.items():
+        setattr(tag, name, value)
+    return _save(tag)
+
+
+def delete_tag(tag: Tag) -> None:
+    """Delete a tag, and take it off every conversation."""
+    tag.delete()
+
+
+def change_tags(conversation_id: UUID, *, add: Collection[Tag], remove: Collection[Tag], by: User) -> bool:
+    """Put tags on a conversation and take others off. Returns False if nothing changed.
+
+    Concurrent calls are serialized, and none undoes another's change. Raises Conversation.DoesNotExist.
+    """
+    with open_log(conversation_id) as log:
+        own = set(ConversationTag.objects.filter(conversation=log.conversation).values_list("tag_id", flat=True))
+        added = [tag for tag in add if tag.pk not in own]
+        removed = [tag for tag in remove if tag.pk in own]
+        if not added and not removed:
+            return False
+        ConversationTag.objects.bulk_create([ConversationTag(conversation=log.conversation, tag=tag) for tag in added])
+        ConversationTag.objects.filter(conversation=log.conversation, tag__in=removed).delete()
+        names = {"added": [tag.name for tag in added], "removed": [tag.name for tag in removed]}
+        log.add_event(TAGGED, payload={**names, "operator": by.pk, "name": by.name})
+        return True
+
+
+def tags_of(conversations: Collection[UUID]) -> dict[UUID, list[Tag]]:
+    """Tags by conversation, each list by name; conversations without tags are left out."""
+    found: dict[UUID, list[Tag]] = {}
+    rows = ConversationTag.objects.filter(conversation_id__in=conversations).select_related("tag")
+    for row in rows.order_by("tag__name"):
+        found.setdefault(row.conversation_id, []).append(row.tag)
+    return found
+
+
+def find_tags(project: Project, names: Collection[str], *, field: str) -> list[Tag]:
+    """The project's tags with these names, in any case. Raises ApiError for one that doesn't exist."""
+    known = {tag.name.casefold(): tag for tag in Tag.objects.filter(project=project)}
+    for name in names:
+        if name.casefold() not in known:
+            raise ApiError("unknown_tag", f"{field}: the project has no tag '{name[:40]}'.", field=field)
+    return [known[name.casefold()] for name in names]
+
+
+def _save(tag: Tag) -> Tag:
+    try:
+        with transaction.atomic():
+            tag.save()
+    except IntegrityError as error:
+        raise Conflict(f"The project has a tag '{tag.name}' already.", code="tag_exists", field="name") from error
+    return tag

@@ -1,0 +1,145 @@
+"""Conversations that wait for staff, and why.
+
+A conversation waits while there is a reason for a person to look at it, unless it is snoozed or was closed after that
+reason came up. The sidebar and the inbox count with `Waiting.count`.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+from django.db.models import F, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce, Now
+
+from conversations.models import IS_TEST, Conversation, Message, MessageRole
+from projects.models import Project, User
+from todos.attention import failed_todos, waiting_todos
+from tools.engine.attention import recently_broken_promises, unknown_effects
+from tools.services.support.escalations import waiting_requests
+
+# Counts stop here.
+MOST_COUNTED = 999
+
+
+class Reason(StrEnum):
+    """Reasons to look at a conversation, most urgent first."""
+
+    ASKED = "asked"
+    UNANSWERED = "unanswered"
+    UNKNOWN = "unknown"
+    TO_REVIEW = "to_review"
+    TODO_FAILED = "todo_failed"
+    BROKEN = "broken"
+    RETURNED = "returned"
+    FLAGGED = "flagged"
+
+
+_PART = "select {reason} as reason, conversation_id, since, {asked_at} as asked_at from ({sql}) one (conversation_id, since)"
+# A request is listed before everything else, the longest wait first; the rest follows by latest activity.
+_WAITING = """
+select c.id from (
+    select conversation_id, max(since) as since, min(asked_at) as asked_at from ({sources}) reason group by conversation_id
+) r
+join conversations_conversation c on c.organization_id = %s and c.id = r.conversation_id
+where c.project_id = %s and (c.closed_at is null or c.closed_at < r.since)
+    and (c.snoozed_until is null or c.snoozed_until <= now())
+order by r.asked_at, c.updated_at desc, c.id limit %s
+"""
+_REASONS = """
+select conversation_id, min(reason) from ({sources}) reason where conversation_id = any(%s)
+group by conversation_id, reason order by reason
+"""
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """The conversations of a project that wait for staff. Read inside the tenant's transaction, and once per request."""
+
+    project: Project
+
+    @property
+    def count(self) -> int:
+        """The number of conversations that wait, at most MOST_COUNTED."""
+        return len(self.ids)
+
+    @cached_property
+    def ids(self) -> list[UUID]:
+        """The conversations that wait: open requests first, longest wait first; then the most recent."""
+        sources, values = self._sources
+        own = [self.project.organization_id, self.project.pk, MOST_COUNTED]
+        return [row[0] for row in _run(_WAITING.format(sources=sources), [*values, *own])]
+
+    def reasons_of(self, conversations: Collection[UUID]) -> Mapping[UUID, list[Reason]]:
+        """Reasons by conversation, most urgent first; conversations without any are left out."""
+        sources, values = self._sources
+        reasons: dict[UUID, list[Reason]] = defaultdict(list)
+        for conversation_id, place in _run(_REASONS.format(sources=sources), [*values, list(conversations)]):
+            reasons[conversation_id].append(ORDER[place])
+        return reasons
+
+    @cached_property
+    def _sources(self) -> tuple[str, list[Any]]:
+        """One statement for the rows of all reasons, and its values."""
+        parts, values = list[str](), list[Any]()
+        for reason, rows in _sources(self.project):
+            column = "pk" if rows.model is Conversation else "conversation_id"
+            sql, own = rows.order_by().values_list(column, _SINCE[reason]).query.sql_with_params()
+            asked_at = "since" if reason is Reason.ASKED else "null::timestamptz"
+            parts.append(_PART.format(reason=ORDER.index(reason), sql=sql, asked_at=asked_at))
+            values += own
+        return " union all ".join(parts), values
+
+
+ORDER = tuple(Reason)
+
+
+def is_mine(user: User) -> Q:
+    """Conversations that the member looks after or has taken over, neither closed nor snoozed."""
+    return (Q(assignee=user) | Q(operator=user)) & IS_AT_HAND
+
+
+IS_SNOOZED = Q(snoozed_until__gt=Now())
+IS_AT_HAND = Q(closed_at=None) & (Q(snoozed_until=None) | Q(snoozed_until__lte=Now()))
+
+
+def _sources(project: Project) -> Iterator[tuple[Reason, QuerySet[Any]]]:
+    """The rows of each reason: conversations, or rows with a `conversation_id`."""
+    own = Conversation.objects.filter(project=project)
+    tests = own.filter(IS_TEST).values("pk")
+    said = Message.objects.filter(conversation=OuterRef("pk"), role__in=(MessageRole.USER, MessageRole.OPERATOR))
+    last_role = Subquery(said.order_by("-seq").values("role")[:1])
+    yield Reason.ASKED, waiting_requests(project)
+    yield Reason.UNANSWERED, own.filter(operator__isnull=False).annotate(last=last_role).filter(last=MessageRole.USER)
+    yield Reason.UNKNOWN, unknown_effects(project)
+    yield Reason.TO_REVIEW, waiting_todos(project)
+    yield Reason.TODO_FAILED, failed_todos(project)
+    yield Reason.BROKEN, recently_broken_promises(project).exclude(conversation_id__in=tests)
+    yield Reason.RETURNED, own.filter(Q(returned_at__isnull=False) | Q(snoozed_until__lte=Now()))
+    yield Reason.FLAGGED, own.exclude(flag="")
+
+
+# When each reason came up, to compare with the closing.
+_SINCE: Mapping[Reason, Any] = {
+    Reason.ASKED: F("requested_at"),
+    Reason.UNANSWERED: F("updated_at"),
+    Reason.UNKNOWN: Coalesce("deadline_at", "started_at", "created_at"),
+    Reason.TO_REVIEW: F("status_at"),
+    Reason.TODO_FAILED: F("status_at"),
+    Reason.BROKEN: F("closed_at"),
+    Reason.RETURNED: Coalesce("returned_at", "snoozed_until"),
+    Reason.FLAGGED: F("updated_at"),
+}
+
+
+def _run(sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
+    with connection.cursor() as cursor:
+        cursor.execute(sql, values)
+        rows: list[tuple[Any, ...]] = cursor.fetchall()
+    return rows

@@ -1,0 +1,119 @@
+// The list: moving through it, selecting rows, and keeping it current.
+import { isSame } from "./same.js";
+import { whenReleased } from "../dom.js";
+import { plural } from "../format.js";
+import { Newest } from "../newest.js";
+
+const EVERY_MS = 4_000;
+const PAUSE_MS = 300;
+const SCROLLED = "mg-inbox-scroll";
+
+export class List {
+  /** `part` is replaced when it changes; `bulk` is the bar for the selected rows, if the member may change anything. */
+  constructor({ part, bulk }) {
+    Object.assign(this, { part, bulk });
+    this.picked = new Set();
+    this.lastEvent = part.querySelector("[data-last-event]").dataset.lastEvent;
+    /** Called when something was written to the log of the opened conversation. */
+    this.onOpenedChanged = () => {};
+    this.page = new Newest();
+    part.addEventListener("change", ({ target }) => target.matches("[data-pick]") && this.pick(target.value, target.checked));
+    this.keepPlace();
+    document.addEventListener("visibilitychange", () => document.hidden || this.refresh());
+    setInterval(() => document.hidden || this.refresh(), EVERY_MS);
+  }
+
+  get rows() {
+    return [...this.part.querySelectorAll("[data-row]")];
+  }
+
+  step(by) {
+    const rows = this.rows;
+    const focused = rows.indexOf(document.activeElement);
+    const at = focused < 0 ? rows.findIndex((row) => row.ariaCurrent === "true") : focused;
+    rows[Math.max(0, Math.min(rows.length - 1, at < 0 ? 0 : at + by))]?.focus();
+  }
+
+  /** Selects the focused row, or else the opened conversation's. */
+  pickFocused() {
+    const row = document.activeElement.closest?.(".ib-row") ?? this.part.querySelector(".ib-row.sel");
+    const box = row?.querySelector("[data-pick]");
+    if (box) this.pick(box.value, !box.checked);
+  }
+
+  pick(id, isPicked) {
+    this.picked[isPicked ? "add" : "delete"](id);
+    this.showPicked();
+  }
+
+  clear() {
+    this.picked.clear();
+    this.showPicked();
+  }
+
+  showPicked() {
+    for (const box of this.part.querySelectorAll("[data-pick]")) {
+      box.checked = this.picked.has(box.value);
+      box.closest(".ib-row").classList.toggle("picked", box.checked);
+    }
+    if (!this.bulk) return;
+    this.bulk.hidden = this.picked.size === 0;
+    this.part.parentElement.classList.toggle("picking", !this.bulk.hidden);
+    this.bulk.querySelector("[data-count]").textContent = `${plural(this.picked.size, "conversation")} selected`;
+  }
+
+  /** Debounced, because one message causes several events. */
+  refreshSoon() {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.refresh(), PAUSE_MS);
+  }
+
+  async refresh() {
+    const text = await this.page.of(this.read());
+    if (text === null) return;
+    const fresh = new DOMParser().parseFromString(`<div>${text}</div>`, "text/html").body.firstElementChild;
+    whenReleased(() => this.swap(fresh));
+  }
+
+  async read() {
+    const url = new URL(location.href);
+    // A search is not repeated.
+    if (url.searchParams.has("q")) return null;
+    url.searchParams.set("part", "list");
+    const response = await fetch(url, { credentials: "same-origin" });
+    // A redirect means that the session has ended.
+    const stale = document.getElementById("stale");
+    if (stale && response.redirected) stale.hidden = false;
+    return response.ok && !response.redirected ? response.text() : null;
+  }
+
+  swap(fresh) {
+    const { sideCount, lastEvent } = fresh.querySelector("[data-side-count]").dataset;
+    this.count(sideCount);
+    if (lastEvent !== this.lastEvent) this.onOpenedChanged();
+    this.lastEvent = lastEvent;
+    if (isSame(fresh, this.part)) return;
+    const held = this.part.contains(document.activeElement) ? document.activeElement : null;
+    const address = held?.getAttribute("href");
+    const picked = held?.matches("[data-pick]") && held.value;
+    this.part.replaceChildren(...fresh.childNodes);
+    if (address) this.part.querySelector(`[href="${CSS.escape(address)}"]`)?.focus({ preventScroll: true });
+    if (picked) this.part.querySelector(`[data-pick][value="${picked}"]`)?.focus({ preventScroll: true });
+    this.showPicked();
+  }
+
+  /** The number beside “Inbox” in the sidebar. */
+  count(number) {
+    const link = document.querySelector(".mg-nav a[data-page=inbox]");
+    const badge = link?.querySelector(".mg-n");
+    if (badge?.firstChild) badge.firstChild.data = number;
+    if (badge) badge.hidden = number === "0";
+  }
+
+  /** The scroll position survives opening a row. */
+  keepPlace() {
+    this.part.scrollTop = Number(sessionStorage.getItem(SCROLLED) ?? 0);
+    this.part.querySelector(".sel")?.scrollIntoView({ block: "nearest" });
+    addEventListener("pagehide", () => sessionStorage.setItem(SCROLLED, this.part.scrollTop));
+  }
+}

@@ -1,0 +1,102 @@
+// Assign, tag, snooze and close: for the selected rows through the API, else for the opened conversation by its forms.
+import { plural } from "../format.js";
+
+const DONE = { assign: "assigned", tag: "tagged", snooze: "snoozed", close: "closed" };
+const at = (id) => document.getElementById(id);
+
+export class Menus {
+  /** `isOpen`: a conversation is opened, and the forms of the page are about it. */
+  constructor({ api, list, me, toast, isOpen }) {
+    Object.assign(this, { api, list, me, toast, isOpen });
+    for (const menu of document.querySelectorAll("[data-menu]")) {
+      menu.addEventListener("submit", (event) => this.submitted(event));
+      menu.addEventListener("toggle", ({ newState }) => newState === "open" && this.opened(menu));
+      menu.addEventListener("keydown", (event) => moved(menu, event));
+    }
+    list.bulk.addEventListener("click", ({ target }) => this.pressed(target.closest("[data-bulk]")?.dataset.bulk));
+  }
+
+  get isBulk() {
+    return this.list.picked.size > 0;
+  }
+
+  open(name) {
+    if (this.isBulk || this.isOpen) at(`${name}-menu`).showPopover();
+  }
+
+  opened(menu) {
+    // What is chosen for many starts empty: it is added to what each has.
+    if (this.isBulk) for (const box of menu.querySelectorAll("[type=checkbox]")) box.checked = false;
+    menu.querySelector("button, [type=checkbox]")?.focus();
+  }
+
+  assignToMe() {
+    if (this.isBulk) this.apply({ action: "assign", assignee: this.me });
+    else if (this.isOpen) at("assign-menu").querySelector(`[value="${CSS.escape(this.me)}"]`)?.click();
+  }
+
+  close() {
+    if (this.isBulk) this.apply({ action: "close" });
+    else document.querySelector("#close-form [value=close]")?.click();
+  }
+
+  pressed(what) {
+    if (what === "me") this.assignToMe();
+    else if (what === "close") this.close();
+    else if (what === "clear") this.list.clear();
+  }
+
+  submitted(event) {
+    if (!this.isBulk) return;
+    event.preventDefault();
+    const menu = event.target;
+    menu.hidePopover();
+    this[menu.dataset.menu](new FormData(menu, event.submitter), menu);
+  }
+
+  assign(form) {
+    return this.apply({ action: "assign", assignee: form.get("assignee") || null });
+  }
+
+  snooze(form) {
+    const until = form.get("until") ?? (form.get("at") && new Date(form.get("at")).toISOString());
+    if (until) return this.apply({ action: "snooze", until });
+  }
+
+  async tag(form, menu) {
+    const add = [...menu.querySelectorAll("[name=tag]:checked")].map((box) => box.dataset.name);
+    const name = form.get("new").trim();
+    if (name && !add.includes(name)) {
+      // A tag of this name may exist already.
+      await this.api.post("/tags", { name, color: form.get("color") }).catch(() => null);
+      add.push(name);
+    }
+    if (add.length) return this.apply({ action: "tag", add });
+  }
+
+  async apply(change) {
+    const conversations = [...this.list.picked];
+    try {
+      const { changed, unchanged, refused } = await this.api.post("/conversations/bulk", { conversations, ...change });
+      const left = refused.length ? `, ${refused.length} not: ${refused[0].message}` : "";
+      const same = unchanged ? `, ${unchanged} already were` : "";
+      const show = refused.length ? this.toast.error : this.toast;
+      show(`${plural(changed, "conversation")} ${DONE[change.action]}${same}${left}`);
+      this.list.clear();
+    } catch (error) {
+      this.toast.error(error.message);
+    }
+    this.list.refresh();
+  }
+}
+
+/** Arrow keys move through a menu. */
+function moved(menu, event) {
+  const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (!by) return;
+  const items = [...menu.querySelectorAll("button, [type=checkbox], input:not([type=hidden])")];
+  const next = items[items.indexOf(document.activeElement) + by];
+  if (!next) return;
+  event.preventDefault();
+  next.focus();
+}

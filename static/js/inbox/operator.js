@@ -1,0 +1,92 @@
+// The operator bar: takeover, handback and messages to the customer.
+import { Composer } from "../composer.js";
+import { offerKeys } from "../keys.js";
+import { Unsent } from "./unsent.js";
+
+// Polled, because tool results for the operator send no event.
+const EVERY_MS = 5_000;
+
+export class Operator {
+  /** `take` is the server-rendered bar; `refresh()` reloads it. */
+  constructor({ api, conversation, take, form, refused, refresh, onMessage }) {
+    Object.assign(this, { api, conversation, take, form, refused, refresh, onMessage });
+    take.addEventListener("submit", (event) => this.pressed(event));
+    if (form) this.begin();
+    setInterval(() => this.isMine && !document.hidden && this.refresh(), EVERY_MS);
+    new MutationObserver(() => this.fit()).observe(take, { childList: true });
+  }
+
+  begin() {
+    this.composer = new Composer({ form: this.form, onSend: (content) => this.send(content) });
+    this.unsent = new Unsent(this.conversation);
+    const { field } = this.composer;
+    field.value = this.unsent.content;
+    this.composer.fit();
+    field.addEventListener("input", () => this.unsent.type(field.value));
+    offerKeys(
+      ["T", "Take over, or claim the request of a call; write the answer", { t: () => this.takeOver() }],
+      ["H", "Hand back to the agent", { h: () => this.press("h") }],
+      ["⇧ ↵", "New line"],
+    );
+  }
+
+  takeOver() {
+    if (this.isMine) this.composer.field.focus();
+    else this.press("t");
+  }
+
+  get isMine() {
+    return this.take.querySelector("[data-has]")?.dataset.has === "me";
+  }
+
+  /** Shows the composer to the operator who has the conversation. */
+  fit() {
+    if (!this.form || this.form.hidden === !this.isMine) return;
+    this.form.hidden = !this.isMine;
+    if (this.isMine && !document.querySelector(":popover-open")) this.composer.field.focus();
+  }
+
+  press(key) {
+    this.take.querySelector(`[data-key="${key}"]`)?.click();
+  }
+
+  /** Sends API actions without leaving the page; other forms are submitted as usual. */
+  async pressed(event) {
+    const verb = event.target.dataset.do;
+    if (!verb) return;
+    event.preventDefault();
+    if (this.isBusy) return;
+    this.isBusy = true;
+    await this.attempt(() => this.api.post(`/conversations/${this.conversation}/${verb}`));
+    await this.refresh();
+    this.isBusy = false;
+  }
+
+  /** Retries reuse the idempotency key, because only the response to an earlier attempt may have been lost. */
+  async send(content) {
+    const key = this.unsent.begin(content);
+    const said = await this.attempt(() =>
+      this.api.post(`/conversations/${this.conversation}/operator-messages`, { content }, { "Idempotency-Key": key }),
+    );
+    if (!said) return this.composer.restore(content);
+    this.unsent.done(this.composer.field.value);
+    this.onMessage(said);
+  }
+
+  /** Returns the result, or shows the error and returns null. */
+  async attempt(deed) {
+    this.say("");
+    try {
+      return await deed();
+    } catch (error) {
+      this.say(error.message);
+      await this.refresh();
+      return null;
+    }
+  }
+
+  say(words) {
+    this.refused.hidden = !words;
+    this.refused.querySelector("span").textContent = words;
+  }
+}

@@ -1,0 +1,49 @@
+// An answer that isn't sent yet, kept in this browser until it is: {content, sent, key}. `key` is the idempotency key of the attempt
+// to send `sent`, so that a repeated attempt is no second message, even after a reload.
+const PREFIX = "mg-answer:";
+
+export class Unsent {
+  constructor(conversation) {
+    this.name = PREFIX + conversation;
+    this.value = this.read();
+  }
+
+  get content() {
+    return this.value?.content ?? "";
+  }
+
+  /** Keeps what was typed. */
+  type(content) {
+    this.write(content || this.value?.sent ? { ...this.value, content } : null);
+  }
+
+  /** Keeps what is being sent. Returns the idempotency key, which stays the same for the same words. */
+  begin(content) {
+    const key = this.value?.sent === content ? this.value.key : crypto.randomUUID();
+    this.write({ content, sent: content, key });
+    return key;
+  }
+
+  /** Forgets what was sent; `rest` was typed since. */
+  done(rest) {
+    this.write(rest ? { content: rest } : null);
+  }
+
+  read() {
+    try {
+      return JSON.parse(localStorage.getItem(this.name));
+    } catch {
+      return null;
+    }
+  }
+
+  write(value) {
+    this.value = value;
+    try {
+      if (value) localStorage.setItem(this.name, JSON.stringify(value));
+      else localStorage.removeItem(this.name);
+    } catch {
+      // Without storage it lasts until the page is left.
+    }
+  }
+}

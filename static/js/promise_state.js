@@ -1,0 +1,27 @@
+// A promise's state for display: tone, icon, words, and who has it.
+const STATES = {
+  open: ["act", "circle-dashed", "Open"],
+  kept: ["ok", "circle-check", "Kept"],
+  broken: ["bad", "circle-x", "Broken"],
+  withdrawn: ["mute", "circle-minus", "Withdrawn"],
+};
+const NOT_SENT = ["warn", "inbox", "Not sent"];
+const UNKNOWN = ["warn", "help-circle", "Unknown"];
+
+/** [tone, icon, word] */
+export function promiseState(promise, turn) {
+  if (promise.evidence === "outbox") return NOT_SENT;
+  const effect = promise.state === "open" && turn.effects.find(({ id }) => id === promise.effect);
+  if (effect && effect.state === "unknown") return UNKNOWN;
+  if (needsPerson(promise)) return ["warn", "hand-grab", "Open"];
+  return STATES[promise.state] ?? ["mute", "circle-dotted", promise.state];
+}
+
+/** Only a person can keep it. */
+export const needsPerson = ({ state, owner }) => state === "open" && owner === "staff";
+
+/** Who has a promise that only a person can keep; null for others. */
+export function holder(promise) {
+  if (!needsPerson(promise)) return null;
+  return promise.taker ? `${promise.taker} has it` : "Nobody has it yet";
+}
