@@ -118,5 +118,5 @@ def bulk_payload(result: BulkResult) -> BulkPayload:
 
 def _required(data: dict[str, Any], name: str) -> Any:
     if name not in data:
-        raise ApiError("required", f"{name} is required for this action.", field=name)
+        raise ApiError("required", f"{name} is required for this action.", field=name, status=422)
     return data[name]

@@ -67,7 +67,7 @@ def snooze(conversation_id: UUID, until: datetime, *, by: User, seen: int | None
     with open_log(conversation_id) as log:
         conversation = log.conversation
         if not log.now < until <= log.now + LONGEST_SNOOZE:
-            raise ApiError("invalid_until", "until must be a time within the next year.", field="until")
+            raise ApiError("invalid_until", "until must be a time within the next year.", field="until", status=422)
         if conversation.snoozed_until == until:
             return False
         _check_seen(conversation, seen)

@@ -19,7 +19,7 @@ TAGGED = "tags_changed"
 def make_tag(project: Project, name: str, *, color: str = TagColor.GRAY) -> Tag:
     """Add a tag to the project's list. Raises Conflict for a name in use, ApiError at the limit."""
     if Tag.objects.filter(project=project).count() >= MAX_TAGS:
-        raise ApiError("too_many_tags", f"A project has at most {MAX_TAGS} tags. Delete one first.")
+        raise ApiError("too_many_tags", f"A project has at most {MAX_TAGS} tags. Delete one first.", status=409)
     return _save(Tag(project=project, name=name, color=color))
 
 
@@ -67,7 +67,7 @@ def find_tags(project: Project, names: Collection[str], *, field: str) -> list[T
     known = {tag.name.casefold(): tag for tag in Tag.objects.filter(project=project)}
     for name in names:
         if name.casefold() not in known:
-            raise ApiError("unknown_tag", f"{field}: the project has no tag '{name[:40]}'.", field=field)
+            raise ApiError("unknown_tag", f"{field}: the project has no tag '{name[:40]}'.", field=field, status=422)
     return [known[name.casefold()] for name in names]
 
 

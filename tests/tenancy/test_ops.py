@@ -26,6 +26,7 @@ ALLOWED = {
     "conversations/tool_runs/calls/orphans.py": {"<module>", "end_orphans"},
     "conversations/turns/conversation_end.py": {"<module>", "close_silent_conversations"},
     "conversations/promises/make_good.py": {"<module>", "draft_make_goods"},
+    "conversations/inbox/closing.py": {"<module>", "return_snoozed"},
     "conversations/followups/waits.py": {"<module>", "end_overdue_waits"},
     "tools/engine/promises.py": {"<module>", "break_overdue_promises"},
     "todos/expiry.py": {"<module>", "expire_overdue_todos"},

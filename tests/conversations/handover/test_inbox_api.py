@@ -38,7 +38,7 @@ def test_a_conversation_is_assigned_by_address(tenant: Tenant, api: Client, oper
 
 def test_a_viewer_is_assigned_nothing(tenant: Tenant, api: Client, viewer: User) -> None:
     refused = api.put(url(talk(tenant, "Hi"), "assignee"), {"assignee": viewer.email}, **JSON)
-    assert (refused.status_code, refused.json()["error"]["code"]) == (400, "invalid_assignee")
+    assert (refused.status_code, refused.json()["error"]["code"]) == (422, "invalid_assignee")
 
 
 def test_tags_of_the_projects_list_are_put_on_and_taken_off(tenant: Tenant, api: Client) -> None:
@@ -49,7 +49,7 @@ def test_tags_of_the_projects_list_are_put_on_and_taken_off(tenant: Tenant, api:
     left = api.post(url(row, "tags"), {"remove": ["Late"]}, **JSON).json()
     assert left["tags"] == [vip]
     unknown = api.post(url(row, "tags"), {"add": ["Nobody"]}, **JSON)
-    assert (unknown.status_code, unknown.json()["error"]["field"]) == (400, "add")
+    assert (unknown.status_code, unknown.json()["error"]["field"]) == (422, "add")
 
 
 def test_a_tag_is_renamed_and_deleted_everywhere(tenant: Tenant, api: Client) -> None:
@@ -72,7 +72,7 @@ def test_a_snooze_is_set_and_ended(tenant: Tenant, api: Client) -> None:
     assert api.put(url(row, "snooze"), {"until": until.isoformat(), "seen": 1}, **JSON).json()["snoozed_until"]
     assert api.delete(url(row, "snooze")).json()["snoozed_until"] is None
     past = api.put(url(row, "snooze"), {"until": "2020-01-01T00:00:00Z"}, **JSON)
-    assert (past.status_code, past.json()["error"]["field"]) == (400, "until")
+    assert (past.status_code, past.json()["error"]["field"]) == (422, "until")
 
 
 def test_closing_over_an_unseen_message_is_a_conflict(tenant: Tenant, api: Client) -> None:
@@ -126,4 +126,4 @@ def test_more_than_two_hundred_at_once_are_refused(tenant: Tenant, api: Client) 
 
 def test_an_action_needs_its_field(tenant: Tenant, api: Client) -> None:
     refused = api.post(BULK, {"conversations": [str(talk(tenant, "Hi").pk)], "action": "snooze"}, **JSON)
-    assert (refused.status_code, refused.json()["error"]["field"]) == (400, "until")
+    assert (refused.status_code, refused.json()["error"]["field"]) == (422, "until")
