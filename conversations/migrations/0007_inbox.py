@@ -6,7 +6,7 @@ from django.db import migrations, models
 from django.db.models.functions import Lower
 
 from tenancy.baseline import ID, ORGANIZATION
-from tenancy.rls import tenant_table
+from tenancy.rls import foreign_key, tenant_table
 from tenancy.tenant_models import TenantForeignKey
 
 CASCADE = django.db.models.deletion.CASCADE
@@ -30,6 +30,7 @@ class Migration(migrations.Migration):
         ("conversations", "0006_anonymous_visitors"),
         ("projects", "0003_idempotency_callers"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
+        ("tools", "0006_ticket_answers"),
     ]
 
     operations = [
@@ -98,4 +99,5 @@ class Migration(migrations.Migration):
             parents={"conversation_id": "conversations_conversation", "tag_id": "conversations_tag"},
             referenced=False,
         ),
+        foreign_key("tools_ticketanswer", "message_id", "conversations_message", cascade=True),
     ]

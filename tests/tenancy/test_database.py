@@ -23,6 +23,7 @@ APPEND_ONLY = {
     "projects_auditentry",
     "tools_verdict",
     "tools_customtoolversion",
+    "tools_ticketanswer",
     "tools_ticketchange",
     "todos_todoevent",
     "conversations_directives",

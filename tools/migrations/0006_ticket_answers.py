@@ -53,5 +53,10 @@ class Migration(migrations.Migration):
                 ],
             },
         ),
-        tenant_table("tools_ticketanswer", parents={"ticket_id": "tools_ticket"}, append_only=True, referenced=False),
+        tenant_table(
+            "tools_ticketanswer",
+            parents={"ticket_id": "tools_ticket", "effect_id": "tools_effect"},
+            append_only=True,
+            referenced=False,
+        ),
     ]

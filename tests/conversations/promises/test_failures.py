@@ -60,10 +60,10 @@ def test_a_reply_that_was_not_analyzed_flags_the_conversation(desk: Desk) -> Non
     assert (events(desk)[-1]["lane"], events(desk)[-1]["state"]) == ("tool_caller", "failed")
 
 
-def test_the_dashboard_and_the_conversations_list_the_reply_that_was_not_analyzed(desk: Desk) -> None:
+def test_the_dashboard_and_the_inbox_list_the_reply_that_was_not_analyzed(desk: Desk) -> None:
     turn = fails(desk)
     page = browser(desk.tenant.owner)
-    for name in ("dashboard", "conversations"):
+    for name in ("dashboard", "inbox"):
         answer = page.get(reverse(name, kwargs={"project_slug": desk.tenant.project.slug}))
         assert f"The reply of turn {turn.seq} was not checked" in answer.content.decode()
 
