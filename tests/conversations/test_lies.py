@@ -53,7 +53,7 @@ def promise(desk: Desk) -> dict[str, Any]:
 
 
 def test_an_honest_promise_writes_to_the_customer(customer: Desk) -> None:
-    """What the tests below would see if a lie worked."""
+    """A control: with honest input the same steps send a message, so the tests below would see a lie that worked."""
     assert fired(promise(customer)) == [SMS]
     assert receivers(customer.tenant) == [OWN]
 

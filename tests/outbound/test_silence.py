@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(not hasattr(socket, "TCP_USER_TIMEOUT"), reason=
 
 
 def limits_of(wire: socket.socket) -> tuple[bool, int, int]:
-    """Whether an idle connection is probed, after how long, and the milliseconds of silence that end it."""
+    """The keepalive flag, the idle seconds before the first probe, and the milliseconds of silence that end it."""
     is_probed = bool(wire.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE))
     idle = wire.getsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE)
     return is_probed, idle, wire.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT)

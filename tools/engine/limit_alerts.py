@@ -85,14 +85,10 @@ def sentence_of(alert: LimitAlert) -> str:
     return f"{alert.used:,} of at most {alert.most:,} {UNITS[alert.limit]}."
 
 
-def _waiting(project: Project) -> Sequence[LimitAlert]:
-    return open_alerts(project)
-
-
 NOTICES = Digest(
     lane=LANE,
     notices=LimitNotice.objects,
-    waiting=_waiting,
+    waiting=open_alerts,
     is_for=lambda alert, role: Scope.OPERATE in VERBS[role],
     since=lambda alert: alert.created_at,
     text=sentence_of,

@@ -1,4 +1,4 @@
-"""What a project sends in a day, and what anonymous visitors set off, is limited."""
+"""Limits of the messages that a project sends in a day, and of those that anonymous visitors set off."""
 
 from __future__ import annotations
 

@@ -216,7 +216,7 @@ def test_another_operators_conversation_is_not_closed(tenant: Tenant, operator: 
 
 
 def test_what_happens_after_the_closing_waits_again(tenant: Tenant, operator: User) -> None:
-    """What was there before does not."""
+    """An older reason does not bring it back."""
     row = talk(tenant, "Hi")
     add_effect(tenant, row, state=EffectState.UNKNOWN)
     with tenant.tx():
