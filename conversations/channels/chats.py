@@ -1,0 +1,181 @@
+"""Chats: the conversation of each, its customer, and the messages that arrive in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db.models.functions import Now
+
+from conversations.channels.items import IncomingMessage, Sender
+from conversations.channels.keywords import Keyword, answer_to, keyword_of
+from conversations.channels.outgoing import KEYWORD
+from conversations.channels.provider import Provider
+from conversations.customers.search import customers_with
+from conversations.live.event_log import open_log
+from conversations.models import (
+    Channel,
+    Chat,
+    ConsentSource,
+    Conversation,
+    ConversationStatus,
+    Delivery,
+    DeliveryResult,
+    Message,
+    MessageRole,
+    Persona,
+)
+from conversations.turns.admission import admit_turn
+from conversations.turns.services import give_fields, post_message, set_observed_field, start_conversation
+from projects.models import Project
+from tenancy.write_batch import insert_if_absent
+
+LATE = "A message came more than a day late and wasn’t answered."
+OPTED_OUT = "The customer has opted out, so nothing is answered until they write START."
+NO_CHANGE = "It adds no word to what is known already."
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """A message that arrived at an account of a project. One that is stale isn't answered."""
+
+    project: Project
+    provider: Provider
+    account: str
+    item: IncomingMessage
+    is_stale: bool
+
+    @property
+    def channel(self) -> Channel:
+        return self.item.channel or self.provider.channel
+
+
+@dataclass(frozen=True)
+class StoredArrival:
+    """The result of an arrival."""
+
+    conversation_id: UUID
+    message_id: UUID | None
+    result: DeliveryResult
+    detail: str = ""
+
+
+def post_to_chat(arrival: Arrival) -> StoredArrival:
+    """Store a message in its chat's conversation, in the running transaction, with its turn and jobs.
+
+    Concurrent first messages of a chat make one conversation. Raises ApiError over a limit.
+    """
+    chat, item = _lock_chat(arrival), arrival.item
+    conversation = _conversation_of(chat, arrival)
+    if item.sent_at is not None and (chat.heard_at is None or item.sent_at > chat.heard_at):
+        Chat.objects.filter(pk=chat.pk).update(heard_at=item.sent_at)
+    keyword = keyword_of(item.text, channel=arrival.channel)
+    if keyword is Keyword.START and chat.opted_out_at is None:
+        # Telegram's button for the first message. Nothing is to be undone, so the agent greets.
+        keyword = None
+    if keyword is not None:
+        return _obey(keyword, chat, conversation, arrival)
+    content = _content(conversation, item)
+    if content is None:
+        return StoredArrival(conversation.pk, None, DeliveryResult.IGNORED, NO_CHANGE)
+    return _post(content, chat, conversation, arrival)
+
+
+def _lock_chat(arrival: Arrival) -> Chat:
+    key = {
+        "project": arrival.project,
+        "kind": arrival.provider.kind,
+        "account": arrival.account,
+        "external_id": arrival.item.chat_id[:200],
+    }
+    insert_if_absent(Chat(**key))
+    return Chat.objects.select_for_update(no_key=True).get(**key)
+
+
+def _conversation_of(chat: Chat, arrival: Arrival) -> Conversation:
+    """The chat's conversation, or a new one: the first, or after one that was handed to somebody else."""
+    known = Conversation.objects.filter(pk=chat.conversation_id).first() if chat.conversation_id else None
+    if known is not None and known.status != ConversationStatus.TRANSFERRED:
+        return known
+    conversation = _start(chat, arrival)
+    Chat.objects.filter(pk=chat.pk).update(conversation=conversation)
+    return conversation
+
+
+def _start(chat: Chat, arrival: Arrival) -> Conversation:
+    sender, project = arrival.item.sender, arrival.project
+    conversation = start_conversation(
+        project,
+        channel=arrival.channel,
+        external_id=_external_id(sender, arrival),
+        known={},
+        metadata={"chat": {"kind": chat.kind, "account": chat.account, "id": chat.external_id}},
+    )
+    persona = Persona.objects.get(pk=conversation.persona_id)
+    observed = {"name": sender.name, "language": sender.language, "phone": sender.phone, "email": sender.email}
+    for key, value in observed.items():
+        if value:
+            # Observed, never given: what a stranger's account says proves nothing about them.
+            set_observed_field(persona, key, value[:500])
+    return conversation
+
+
+def _external_id(sender: Sender, arrival: Arrival) -> str:
+    """The customer who has the sender's number or address, or the sender's own identifier."""
+    contact = {"phone": sender.phone or None, "email": sender.email or None}
+    if any(contact.values()):
+        found = list(customers_with(arrival.project, **contact)[:2])
+        if len(found) == 1:
+            return str(found[0].external_id)
+    return f"{arrival.provider.kind}:{sender.external_id}"[:200]
+
+
+def _obey(keyword: Keyword, chat: Chat, conversation: Conversation, arrival: Arrival) -> StoredArrival:
+    """Obey a keyword and confirm it. No model reads it."""
+    if keyword is not Keyword.HELP:
+        is_stop = keyword is Keyword.STOP
+        Chat.objects.filter(pk=chat.pk).update(opted_out_at=Now() if is_stop else None)
+        _record_consent(conversation, arrival, is_given=not is_stop)
+    posted = post_message(conversation.pk, arrival.item.text, is_answered=False, may_refuse=False)
+    with open_log(conversation.pk) as log:
+        text = answer_to(keyword, log.conversation)
+        block = {"type": KEYWORD, "keyword": keyword.value}
+        log.add_message(MessageRole.SYSTEM, text, turn=None, idn="keyword_answered", blocks=[block])
+    return StoredArrival(conversation.pk, posted.message.pk, DeliveryResult.KEYWORD, keyword.value.upper())
+
+
+def _record_consent(conversation: Conversation, arrival: Arrival, *, is_given: bool) -> None:
+    """STOP and START to a number are the customer's consent to its texts."""
+    if arrival.channel is Channel.SMS:
+        persona = Persona.objects.get(pk=conversation.persona_id)
+        value = "true" if is_given else "false"
+        give_fields(persona, {"sms_opt_in": value}, source=ConsentSource.CUSTOMER)
+
+
+def _post(content: str, chat: Chat, conversation: Conversation, arrival: Arrival) -> StoredArrival:
+    is_answered = chat.opted_out_at is None and not arrival.is_stale
+    if is_answered:
+        admit_turn(arrival.project)
+    posted = post_message(conversation.pk, content, is_answered=is_answered, may_refuse=False)
+    if is_answered:
+        return StoredArrival(conversation.pk, posted.message.pk, DeliveryResult.ANSWERED)
+    reason = LATE if arrival.is_stale else OPTED_OUT
+    if arrival.is_stale:
+        with open_log(conversation.pk) as log:
+            log.conversation.flag = LATE
+    return StoredArrival(conversation.pk, posted.message.pk, DeliveryResult.STORED, reason)
+
+
+def _content(conversation: Conversation, item: IncomingMessage) -> str | None:
+    """The words of the message; None for one that adds no word to what is known. An edit says that it is one."""
+    text = item.text or "\n".join(f"[File: {file.name}]" for file in item.files)
+    earlier = Delivery.objects.filter(conversation=conversation, message_ref=item.message_ref, message__isnull=False)
+    before = Message.objects.filter(pk__in=earlier.values("message_id")).order_by("-seq").first()
+    if before is None:
+        return text
+    if not item.edits:
+        # Its correction came first.
+        return None
+    if before.content.split() == text.split():
+        return None
+    return f"[The customer corrected an earlier message:] {text}"

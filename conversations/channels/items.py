@@ -1,0 +1,91 @@
+"""The items of a provider's webhook."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from conversations.models import Channel, ReceiptState
+
+LONGEST_TEXT = 8_000
+
+
+@dataclass(frozen=True)
+class Sender:
+    """A customer as the provider knows them. `phone` is in E.164, and only set if the provider vouches for it."""
+
+    external_id: str
+    name: str = ""
+    language: str = ""
+    phone: str = ""
+    email: str = ""
+
+
+@dataclass(frozen=True)
+class RemoteFile:
+    """A file that is fetched after the webhook was answered. `ref` is what the provider gives it out for."""
+
+    ref: str
+    name: str
+
+
+@dataclass(frozen=True)
+class IncomingMessage:
+    """A customer's message. `external_id` identifies the delivery, `message_ref` the message.
+
+    A message that `edits` corrects an earlier one with the same `message_ref`, and may come before it. `channel`
+    is the conversation's, if it isn't the provider's own.
+    """
+
+    external_id: str
+    message_ref: str
+    chat_id: str
+    sender: Sender
+    text: str
+    sent_at: datetime | None
+    files: Sequence[RemoteFile] = ()
+    edits: bool = False
+    channel: Channel | None = None
+    body: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True)
+class ReceiptUpdate:
+    """The provider's word on how far a message of ours came. `message_ref` is the provider's id of that message."""
+
+    external_id: str
+    message_ref: str
+    state: ReceiptState
+    reason: str = ""
+    at: datetime | None = None
+
+
+@dataclass(frozen=True)
+class ChatClosed:
+    """The customer blocked the business, or came back: `is_open`."""
+
+    external_id: str
+    chat_id: str
+    is_open: bool
+
+
+@dataclass(frozen=True)
+class IgnoredItem:
+    """An item that no conversation is made of, with the reason."""
+
+    external_id: str
+    reason: str
+    is_malformed: bool = False
+
+
+Item = IncomingMessage | ReceiptUpdate | ChatClosed | IgnoredItem
+
+
+def clean_text(text: object) -> str:
+    """The text as it can be stored, cut to the longest message; empty if it is none."""
+    if not isinstance(text, str):
+        return ""
+    storable = text.replace("\x00", "").encode("utf-8", "replace").decode("utf-8")
+    return storable.strip()[:LONGEST_TEXT]

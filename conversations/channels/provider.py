@@ -1,0 +1,99 @@
+"""The protocol of a messenger's provider. One module implements it: `telegram.py` is an example."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Protocol
+
+from conversations.channels.items import Item
+from conversations.models import Channel
+from projects.connections.integrations import Connection
+from tools.engine.execution.outcome import Outcome
+
+
+class MalformedWebhook(ValueError):
+    """The webhook is genuine, but it can't be read."""
+
+
+@dataclass(frozen=True)
+class WebhookRequest:
+    """A webhook as it arrived. `url` is the address that was called, and `public_url` the same at our
+    public address: some signatures cover it."""
+
+    body: bytes
+    headers: Mapping[str, str]
+    url: str
+    public_url: str = ""
+
+
+@dataclass(frozen=True)
+class OutgoingPart:
+    """One message of the provider's, at most `longest_part` characters. `buttons` are the labels of choices."""
+
+    chat_id: str
+    text: str
+    key: str
+    buttons: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class LinkResult:
+    """The provider's word about our webhook. `problem` is empty if it is set; `name` is the account's own name.
+
+    `is_refused` is true if the provider rejects the credentials.
+    """
+
+    name: str = ""
+    problem: str = ""
+    is_refused: bool = False
+    pending: int = 0
+
+
+class Provider(Protocol):
+    """A provider of one kind of channel. Only `send`, `link`, `unlink` and `inspect` use the network."""
+
+    kind: str
+    channel: Channel
+    longest_part: int
+    # The time after a customer's message within which they may be written to; None without a limit.
+    window: timedelta | None
+    # The body of a 200, with its content type.
+    receipt: tuple[bytes, str]
+
+    def account_of(self, connection: Connection) -> str:
+        """The provider's id of the business's own side, the same for every connection of the same account."""
+        ...
+
+    def read_secret(self, document: Any) -> str:
+        """The secret of a request, as the connection stores it. Raises ValueError with the form that is right."""
+        ...
+
+    def webhook_of(self, connection: Connection) -> str:
+        """The address that the provider posts to."""
+        ...
+
+    def is_genuine(self, connection: Connection, request: WebhookRequest) -> bool:
+        """True if the connection's secret signed the raw bytes. Compares in constant time."""
+        ...
+
+    def parse(self, connection: Connection, request: WebhookRequest) -> Sequence[Item]:
+        """The items of a webhook, oldest first. One that can't be read is an IgnoredItem. Raises MalformedWebhook."""
+        ...
+
+    async def send(self, connection: Connection, part: OutgoingPart) -> Outcome:
+        """Send one part once. A success has the provider's id as `message_ref` in its result."""
+        ...
+
+    async def link(self, connection: Connection, *, webhook: str) -> LinkResult:
+        """Tell the provider our webhook, where it has an API for that."""
+        ...
+
+    async def unlink(self, connection: Connection) -> None:
+        """Withdraw our webhook. Errors are ignored."""
+        ...
+
+    async def inspect(self, connection: Connection, *, webhook: str) -> LinkResult:
+        """Ask the provider about our webhook."""
+        ...

@@ -1,0 +1,199 @@
+"""Twilio's messages: texts, and WhatsApp over a Twilio number, with their status callbacks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any, cast
+from urllib.parse import parse_qsl
+
+from django.conf import settings as django_settings
+
+from conversations.channels.items import (
+    IgnoredItem,
+    IncomingMessage,
+    Item,
+    ReceiptUpdate,
+    RemoteFile,
+    Sender,
+    clean_text,
+)
+from conversations.channels.provider import LinkResult, MalformedWebhook, OutgoingPart, WebhookRequest
+from conversations.models import Channel, ReceiptState
+from outbound.guard import Guard
+from projects.common.phones import InvalidPhone, read_phone
+from projects.connections.integration_settings import TwilioSettings
+from projects.connections.integrations import Connection
+from projects.connections.twilio import KIND, SIGNATURE, is_signed
+from tools.engine.execution.outcome import Outcome
+from tools.services.messaging.base import Sms
+from tools.services.messaging.twilio import MEANINGS, WHATSAPP, Twilio
+
+MESSAGES, STATUS = "/hooks/twilio/messages", "/hooks/twilio/status"
+MOST_MEDIA = 10
+STATES: Mapping[str, ReceiptState] = {
+    "accepted": ReceiptState.ACCEPTED,
+    "queued": ReceiptState.ACCEPTED,
+    "sending": ReceiptState.ACCEPTED,
+    "sent": ReceiptState.SENT,
+    "delivered": ReceiptState.DELIVERED,
+    "read": ReceiptState.READ,
+    "undelivered": ReceiptState.FAILED,
+    "failed": ReceiptState.FAILED,
+    "canceled": ReceiptState.FAILED,
+}
+# Errors that only a status callback names.
+LATE_MEANINGS: Mapping[int, str] = {
+    30003: "The customer's phone is switched off or out of reach.",
+    30004: "The customer's carrier blocks texts from this number.",
+    30005: "The customer's number doesn't exist any more.",
+    30006: "The customer's number is a landline, which can't be texted.",
+    30007: "The carrier filtered the text as spam.",
+    30008: "The carrier gave no reason.",
+    30034: "The sender's number isn't registered for texts to the United States (A2P 10DLC).",
+}
+
+
+class TwilioMessages:
+    """Twilio as a provider. Its webhooks have shared addresses: the account and the number decide."""
+
+    kind = KIND
+    channel = Channel.SMS
+    longest_part = 1_600
+    window: timedelta | None = None
+    receipt = b"<?xml version='1.0' encoding='UTF-8'?><Response/>", "text/xml"
+
+    def account_of(self, connection: Connection) -> str:
+        return _settings(connection).account_sid
+
+    def read_secret(self, document: Any) -> str:
+        """The auth token, as a string or as `{"auth_token"}`. Raises ValueError."""
+        token = document.get("auth_token") if isinstance(document, dict) and len(document) == 1 else document
+        if not isinstance(token, str) or not token:
+            raise ValueError('Send the auth token as a string, or as {"auth_token": …}.')
+        return token
+
+    def webhook_of(self, connection: Connection) -> str:
+        return f"{django_settings.BASE_URL}{MESSAGES}"
+
+    def is_genuine(self, connection: Connection, request: WebhookRequest) -> bool:
+        fields, given = _fields(request.body), request.headers.get(SIGNATURE.lower(), "")
+        settings = _settings(connection)
+        if not given or fields.get("AccountSid") != settings.account_sid or not _is_ours(fields, settings):
+            return False
+        # A proxy may change the scheme or host of the address, which the provider called by its public form.
+        form = {name: [value] for name, value in fields.items()}
+        return any(is_signed(given, url, form, token=connection.secret) for url in {request.url, request.public_url})
+
+    def parse(self, connection: Connection, request: WebhookRequest) -> Sequence[Item]:
+        fields = _fields(request.body)
+        sid = fields.get("MessageSid") or fields.get("SmsSid")
+        if not sid:
+            raise MalformedWebhook("The webhook has no MessageSid.")
+        status = fields.get("MessageStatus")
+        if status and "Body" not in fields:
+            return [_status(sid, status, fields)]
+        return [_message(sid, fields)]
+
+    async def send(self, connection: Connection, part: OutgoingPart) -> Outcome:
+        twilio = Twilio(
+            _settings(connection),
+            token=connection.secret,
+            guard=Guard(allow=django_settings.OUTBOUND_ALLOW),
+            status_callback=f"{django_settings.BASE_URL}{STATUS}",
+        )
+        outcome = await twilio.send(Sms(to=part.chat_id, text=part.text), key=part.key)
+        sid = outcome.result.get("sid")
+        return replace(outcome, told="", result={**outcome.result, "message_ref": str(sid or "")})
+
+    async def link(self, connection: Connection, *, webhook: str) -> LinkResult:
+        """The webhooks are entered in Twilio's console, since a number may belong to a messaging service."""
+        return LinkResult(name=_settings(connection).texts_from)
+
+    async def unlink(self, connection: Connection) -> None:
+        """Nothing to withdraw."""
+
+    async def inspect(self, connection: Connection, *, webhook: str) -> LinkResult:
+        twilio = Twilio(
+            _settings(connection), token=connection.secret, guard=Guard(allow=django_settings.OUTBOUND_ALLOW)
+        )
+        outcome = await twilio.check_account()
+        is_refused = outcome.result.get("needs_reauth") is True
+        return LinkResult(name=_settings(connection).texts_from, problem=outcome.error, is_refused=is_refused)
+
+
+def account_sid_of(body: bytes) -> str:
+    """The account that a webhook names, before it is verified."""
+    return _fields(body).get("AccountSid", "")
+
+
+def _message(sid: str, fields: Mapping[str, str]) -> Item:
+    chat_id, text = fields.get("From", ""), clean_text(fields.get("Body"))
+    files = _files(sid, fields)
+    if not chat_id or not (text or files):
+        return IgnoredItem(sid, "The message is empty.")
+    address = chat_id.removeprefix(WHATSAPP)
+    return IncomingMessage(
+        external_id=sid,
+        message_ref=sid,
+        chat_id=chat_id[:200],
+        sender=Sender(
+            external_id=address[:150], name=clean_text(fields.get("ProfileName"))[:200], phone=_phone(address)
+        ),
+        text=text,
+        sent_at=None,
+        files=files,
+        body=dict(fields),
+        channel=Channel.WHATSAPP if chat_id.startswith(WHATSAPP) else None,
+    )
+
+
+def _files(sid: str, fields: Mapping[str, str]) -> list[RemoteFile]:
+    count = fields.get("NumMedia", "0")
+    number = min(int(count), MOST_MEDIA) if count.isdecimal() else 0
+    return [
+        RemoteFile(fields[f"MediaUrl{index}"], f"file {index + 1}")
+        for index in range(number)
+        if f"MediaUrl{index}" in fields
+    ]
+
+
+def _status(sid: str, status: str, fields: Mapping[str, str]) -> Item:
+    state = STATES.get(status)
+    if state is None:
+        return IgnoredItem(f"{sid}:{status}", f"The status {clean_text(status)[:40]} isn't known.")
+    return ReceiptUpdate(f"{sid}:{status}", sid, state, _reason(fields) if state is ReceiptState.FAILED else "")
+
+
+def _reason(fields: Mapping[str, str]) -> str:
+    code = fields.get("ErrorCode", "")
+    number = int(code) if code.isdecimal() else 0
+    meaning = MEANINGS.get(number) or LATE_MEANINGS.get(number) or clean_text(fields.get("ErrorMessage"))
+    return f"{meaning or 'Twilio gave no reason.'}{f' (Twilio {number})' if number else ''}"
+
+
+def _is_ours(fields: Mapping[str, str], settings: TwilioSettings) -> bool:
+    """True if the number of the message is the connection's. A messaging service has numbers of its own."""
+    if "MessageStatus" in fields and "Body" not in fields:
+        return True
+    to, service = fields.get("To", "").removeprefix(WHATSAPP), fields.get("MessagingServiceSid")
+    return to in (settings.number, settings.sender) or service == settings.sender
+
+
+def _phone(address: str) -> str:
+    try:
+        return read_phone(address, region="US") if address.startswith("+") else ""
+    except InvalidPhone:
+        return ""
+
+
+def _fields(body: bytes) -> dict[str, str]:
+    try:
+        return dict(parse_qsl(body.decode("utf-8"), keep_blank_values=True, max_num_fields=200))
+    except (UnicodeDecodeError, ValueError):
+        return {}
+
+
+def _settings(connection: Connection) -> TwilioSettings:
+    return cast(TwilioSettings, connection.settings)

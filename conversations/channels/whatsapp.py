@@ -1,0 +1,250 @@
+"""WhatsApp over Meta's Cloud API: batches of messages and statuses, and the messages of a number."""
+
+from __future__ import annotations
+
+import hmac
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from typing import Any, cast
+
+from django.conf import settings as django_settings
+
+from conversations.channels.items import (
+    IgnoredItem,
+    IncomingMessage,
+    Item,
+    ReceiptUpdate,
+    RemoteFile,
+    Sender,
+    clean_text,
+)
+from conversations.channels.provider import LinkResult, MalformedWebhook, OutgoingPart, WebhookRequest
+from conversations.channels.whatsapp_api import GraphApi, meaning_of, read_outcome
+from conversations.models import Channel, ReceiptState
+from outbound.guard import Guard
+from projects.connections.integration_settings import WhatsAppSettings
+from projects.connections.integrations import Connection
+from tools.engine.execution.outcome import Outcome
+
+KIND = "whatsapp"
+SIGNATURE = "x-hub-signature-256"
+MOST_ITEMS = 1_000
+SECRETS = frozenset({"access_token", "app_secret", "verify_token"})
+FORM = 'Send {"access_token": …, "app_secret": …}, and "verify_token" if you chose one.'
+STATES: Mapping[str, ReceiptState] = {
+    "sent": ReceiptState.SENT,
+    "delivered": ReceiptState.DELIVERED,
+    "read": ReceiptState.READ,
+    "failed": ReceiptState.FAILED,
+}
+FILES = ("image", "document", "audio", "video", "sticker")
+MOST_BUTTONS, LONGEST_BUTTON = 3, 20
+
+
+class WhatsApp:
+    """WhatsApp as a provider."""
+
+    kind = KIND
+    channel = Channel.WHATSAPP
+    longest_part = 4_096
+    # Free text only reaches a customer who wrote within this time.
+    window: timedelta | None = timedelta(hours=24)
+    receipt = b'{"ok": true}', "application/json"
+
+    def account_of(self, connection: Connection) -> str:
+        return _settings(connection).phone_number_id
+
+    def read_secret(self, document: Any) -> str:
+        """The three secrets as one text. Raises ValueError."""
+        if not isinstance(document, dict) or not {"access_token", "app_secret"} <= set(document) <= SECRETS:
+            raise ValueError(FORM)
+        if not all(isinstance(value, str) and value.isprintable() for value in document.values()):
+            raise ValueError(FORM)
+        return json.dumps(document, sort_keys=True)
+
+    def webhook_of(self, connection: Connection) -> str:
+        return f"{django_settings.BASE_URL}/hooks/{KIND}/{connection.source_id}"
+
+    def is_genuine(self, connection: Connection, request: WebhookRequest) -> bool:
+        given, secret = request.headers.get(SIGNATURE, ""), read_secrets(connection)["app_secret"]
+        expected = f"sha256={hmac.new(secret.encode(), request.body, sha256).hexdigest()}"
+        return bool(secret) and hmac.compare_digest(given.encode(), expected.encode())
+
+    def parse(self, connection: Connection, request: WebhookRequest) -> Sequence[Item]:
+        try:
+            document = json.loads(request.body)
+        except (ValueError, RecursionError):
+            raise MalformedWebhook("The webhook is not JSON.") from None
+        if not isinstance(document, dict) or document.get("object") != "whatsapp_business_account":
+            raise MalformedWebhook("The webhook is of no WhatsApp business account.")
+        items = [item for change in _changes(document) for item in _items(change, self.account_of(connection))]
+        # Oldest first, whatever the order of the batch.
+        return sorted(items[:MOST_ITEMS], key=_moment_of)
+
+    async def send(self, connection: Connection, part: OutgoingPart) -> Outcome:
+        body: dict[str, Any] = {"messaging_product": "whatsapp", "recipient_type": "individual", "to": part.chat_id}
+        body |= _buttons(part) if part.buttons else {"type": "text", "text": {"body": part.text, "preview_url": False}}
+        path = f"{_settings(connection).phone_number_id}/messages"
+        return read_outcome(await _api(connection).call("POST", path, body), body)
+
+    async def link(self, connection: Connection, *, webhook: str) -> LinkResult:
+        """The webhook is entered in Meta's app dashboard, which verifies it at once."""
+        return LinkResult()
+
+    async def unlink(self, connection: Connection) -> None:
+        """Nothing to withdraw."""
+
+    async def inspect(self, connection: Connection, *, webhook: str) -> LinkResult:
+        path = f"{_settings(connection).phone_number_id}?fields=display_phone_number,verified_name"
+        answer = await _api(connection).call("GET", path)
+        name = clean_text(answer.document.get("display_phone_number"))
+        return LinkResult(name=name[:100], problem=answer.problem, is_refused=answer.is_refused)
+
+
+def verify_token(connection: Connection) -> str:
+    """The token that Meta repeats when the webhook is entered: the chosen one, or one that follows from the secret."""
+    secrets = read_secrets(connection)
+    derived = hmac.new(secrets["app_secret"].encode(), f"verify {connection.source_id}".encode(), sha256)
+    return secrets.get("verify_token") or derived.hexdigest()[:40]
+
+
+def is_challenge_genuine(connection: Connection, token: str) -> bool:
+    """True if Meta asks with the connection's token."""
+    return bool(token) and hmac.compare_digest(token.encode(), verify_token(connection).encode())
+
+
+def read_secrets(connection: Connection) -> dict[str, str]:
+    return cast(dict[str, str], json.loads(connection.secret))
+
+
+def _changes(document: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """The changes of all entries that can be read."""
+    for entry in _list(document.get("entry")):
+        for change in _list(entry.get("changes")) if isinstance(entry, dict) else []:
+            if isinstance(change, dict) and isinstance(change.get("value"), dict):
+                yield change["value"]
+
+
+def _items(value: Mapping[str, Any], number_id: str) -> Iterator[Item]:
+    """The items of a change, each parsed by itself, so that a malformed one loses no other."""
+    metadata = value.get("metadata")
+    is_ours = isinstance(metadata, dict) and metadata.get("phone_number_id") == number_id
+    names = {
+        one.get("wa_id"): one.get("profile", {}).get("name") for one in _list(value.get("contacts")) if _is_contact(one)
+    }
+    for parse, name in ((_message, "messages"), (_status, "statuses")):
+        for raw in _list(value.get(name)):
+            id = _id_of(raw, name)
+            if not is_ours:
+                yield IgnoredItem(id, "The message belongs to another number of the account.")
+                continue
+            try:
+                yield parse(id, raw, names)
+            except (KeyError, TypeError, ValueError, AttributeError, OverflowError, OSError):
+                yield IgnoredItem(id, "The item is malformed.", is_malformed=True)
+
+
+def _id_of(raw: Any, name: str) -> str:
+    """The provider's id, or a digest of an item without one."""
+    id = raw.get("id") if isinstance(raw, dict) else None
+    if not isinstance(id, str) or not id:
+        return sha256(json.dumps(raw, sort_keys=True).encode()).hexdigest()
+    return f"{id}:{raw.get('status')}"[:200] if name == "statuses" else id[:200]
+
+
+def _message(id: str, raw: Mapping[str, Any], names: Mapping[Any, Any]) -> Item:
+    kind, sender = raw["type"], str(raw["from"])
+    if kind == "reaction":
+        return IgnoredItem(id, f"The customer reacted with {clean_text(raw['reaction'].get('emoji'))}.")
+    text, files = _content(kind, raw)
+    if not text and not files:
+        return IgnoredItem(id, f"Messages of the type {clean_text(kind)[:40]} aren't understood.")
+    phone = f"+{sender}" if sender.isdecimal() else ""
+    return IncomingMessage(
+        external_id=id,
+        message_ref=id,
+        chat_id=sender,
+        sender=Sender(external_id=sender, name=clean_text(names.get(sender))[:200], phone=phone),
+        text=text,
+        sent_at=datetime.fromtimestamp(int(raw["timestamp"]), UTC),
+        files=files,
+        body=raw,
+    )
+
+
+def _content(kind: str, raw: Mapping[str, Any]) -> tuple[str, list[RemoteFile]]:
+    content = raw.get(kind) if isinstance(raw.get(kind), dict) else {}
+    assert isinstance(content, dict)
+    if kind == "text":
+        return clean_text(content.get("body")), []
+    if kind == "button":
+        return clean_text(content.get("text")), []
+    if kind == "interactive":
+        chosen = content.get(str(content.get("type")), {})
+        return clean_text(chosen.get("title")), []
+    if kind == "location":
+        point = f"{float(content['latitude']):.5f}, {float(content['longitude']):.5f}"
+        name = clean_text(content.get("name"))
+        return (f"[Location: {name} ({point})]" if name else f"[Location: {point}]"), []
+    if kind == "contacts":
+        people = [_contact(one) for one in _list(raw.get("contacts"))]
+        return "\n".join(f"[Contact: {person}]" for person in people), []
+    if kind in FILES:
+        return _file(kind, content)
+    return f"[The customer sent a message of the type {clean_text(kind)[:40]}, which can't be read here.]", []
+
+
+def _file(kind: str, content: Mapping[str, Any]) -> tuple[str, list[RemoteFile]]:
+    caption = clean_text(content.get("caption"))
+    if kind in ("audio", "video", "sticker"):
+        said = f"[The customer sent {'an' if kind == 'audio' else 'a'} {kind}, which can't be read here.]"
+        return "\n".join(part for part in (caption, said) if part), []
+    return caption, [RemoteFile(str(content["id"]), clean_text(content.get("filename")) or f"{kind}.jpg")]
+
+
+def _contact(one: Mapping[str, Any]) -> str:
+    phones = [clean_text(phone.get("phone")) for phone in _list(one.get("phones"))]
+    return ", ".join(filter(None, (clean_text(one["name"].get("formatted_name")), *phones)))
+
+
+def _status(id: str, raw: Mapping[str, Any], names: Mapping[Any, Any]) -> Item:
+    state = STATES.get(raw["status"])
+    if state is None:
+        return IgnoredItem(id, f"The status {clean_text(raw['status'])[:40]} isn't known.")
+    error: Any = next(iter(_list(raw.get("errors"))), {})
+    reason = meaning_of(error) if state is ReceiptState.FAILED else ""
+    at = datetime.fromtimestamp(int(raw["timestamp"]), UTC)
+    return ReceiptUpdate(id, str(raw["id"]), state, reason, at)
+
+
+def _buttons(part: OutgoingPart) -> dict[str, Any]:
+    labels = [label[:LONGEST_BUTTON] for label in part.buttons[:MOST_BUTTONS]]
+    replies = [{"type": "reply", "reply": {"id": label, "title": label}} for label in labels]
+    return {
+        "type": "interactive",
+        "interactive": {"type": "button", "body": {"text": part.text[:1024]}, "action": {"buttons": replies}},
+    }
+
+
+def _moment_of(item: Item) -> datetime:
+    at = item.sent_at if isinstance(item, IncomingMessage) else item.at if isinstance(item, ReceiptUpdate) else None
+    return at or datetime.max.replace(tzinfo=UTC)
+
+
+def _is_contact(one: Any) -> bool:
+    return isinstance(one, dict) and isinstance(one.get("profile", {}), dict) and isinstance(one.get("wa_id"), str)
+
+
+def _list(found: Any) -> list[Any]:
+    return found if isinstance(found, list) else []
+
+
+def _settings(connection: Connection) -> WhatsAppSettings:
+    return cast(WhatsAppSettings, connection.settings)
+
+
+def _api(connection: Connection) -> GraphApi:
+    token = read_secrets(connection)["access_token"]
+    return GraphApi(_settings(connection).base_url, token=token, guard=Guard(allow=django_settings.OUTBOUND_ALLOW))

@@ -1,0 +1,141 @@
+"""The client of Meta's Graph API for WhatsApp, and the meaning of its answers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from conversations.channels.items import clean_text
+from outbound.errors import NotSent, OutboundError, Unreadable
+from outbound.guard import Guard
+from tools.engine.execution.outcome import Outcome
+from tools.services.messaging.base import LONGEST_EXCERPT, refused_sign_in
+
+DEADLINE_S = 15.0
+UNCLEAR = frozenset({408, 409, 425})
+LIMITED = frozenset({4, 80007, 130429, 131048, 131056})
+REFUSED = frozenset({0, 3, 10, 190})
+ADAPTER = "whatsapp"
+MEANINGS: Mapping[int, str] = {
+    131026: "The customer’s number has no WhatsApp, or can’t get this message.",
+    131047: "The customer hasn’t written for 24 hours. Only a template may be sent now.",
+    131049: "Meta didn’t deliver the message, to spare the customer too many of them.",
+    131050: "The customer has stopped messages of this business.",
+    131051: "WhatsApp doesn’t know this type of message.",
+    132001: "The template doesn’t exist in this language.",
+    132015: "Meta has paused the template.",
+    132016: "Meta has disabled the template.",
+    133010: "The number isn’t registered with WhatsApp.",
+    470: "The customer hasn’t written for 24 hours. Only a template may be sent now.",
+}
+
+
+@dataclass(frozen=True)
+class GraphAnswer:
+    """The answer, or the error without one. `status` is 0 if none came."""
+
+    status: int = 0
+    document: Mapping[str, Any] = field(default_factory=dict)
+    excerpt: str = ""
+    failure: OutboundError | None = None
+    retry_after_seconds: float | None = None
+
+    @property
+    def error(self) -> Mapping[str, Any]:
+        found = self.document.get("error")
+        return found if isinstance(found, dict) else {}
+
+    @property
+    def code(self) -> int | None:
+        code = self.error.get("code")
+        return code if isinstance(code, int) else None
+
+    @property
+    def is_ok(self) -> bool:
+        return 200 <= self.status < 300
+
+    @property
+    def is_refused(self) -> bool:
+        return self.status == 401 or (self.status in (400, 403) and self.code in REFUSED)
+
+    @property
+    def problem(self) -> str:
+        """The reason of a failure, in one sentence; empty after a success."""
+        if self.is_ok:
+            return ""
+        if self.failure is not None:
+            return f"WhatsApp couldn't be reached: {self.failure}"[:300]
+        if self.is_refused:
+            return "Meta rejected the access token. Enter a new one."
+        return meaning_of(self.error) if self.error else f"Meta answered with {self.status}."
+
+
+class GraphApi:
+    """The API of one access token."""
+
+    def __init__(self, server: str, *, token: str, guard: Guard) -> None:
+        self._server, self._token, self._guard = server, token, guard
+
+    async def call(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> GraphAnswer:
+        """Call the API within 15 seconds. Every foreseen failure is an answer."""
+        headers = {"Authorization": f"Bearer {self._token}", "Accept": "application/json"}
+        sent = None if body is None else json.dumps(body, ensure_ascii=False).encode()
+        if sent is not None:
+            headers["Content-Type"] = "application/json"
+        url = f"{self._server}/{path}"
+        try:
+            response = await self._guard.request(method, url, headers=headers, body=sent, deadline_s=DEADLINE_S)
+        except Unreadable as error:
+            return GraphAnswer(status=error.status)
+        except OutboundError as error:
+            return GraphAnswer(failure=error)
+        text = response.body.decode("utf-8", "replace").replace("\x00", "")
+        try:
+            document = json.loads(text)
+        except (ValueError, RecursionError):
+            document = {}
+        pause = response.headers.get("retry-after", "")
+        return GraphAnswer(
+            status=response.status,
+            document=document if isinstance(document, dict) else {},
+            excerpt=text[:LONGEST_EXCERPT],
+            retry_after_seconds=float(pause) if pause.isascii() and pause.isdigit() and len(pause) < 6 else None,
+        )
+
+
+def read_outcome(answer: GraphAnswer, sent: Mapping[str, Any]) -> Outcome:
+    """The outcome of a message, by the table of the ledger: only what certainly wasn't sent may be sent again."""
+    details: dict[str, Any] = {"request": {"method": "POST", "body": dict(sent)}, "adapter": ADAPTER}
+    if isinstance(answer.failure, NotSent):
+        return Outcome.not_sent(answer.problem, **details)
+    if answer.failure is not None:
+        return Outcome.unknown(f"WhatsApp didn't answer: {answer.failure}", **details)
+    details |= {"http_status": answer.status, "excerpt": answer.excerpt}
+    if answer.is_ok:
+        return Outcome.done("", result={"message_ref": _message_id(answer)}, **details)
+    if answer.status == 429 or answer.code in LIMITED:
+        pause = answer.retry_after_seconds or 2.0
+        return Outcome.not_sent("Meta is limiting messages.", retry_after_seconds=pause, **details)
+    if answer.is_refused:
+        return refused_sign_in(answer.problem, **details)
+    if answer.status >= 500 or answer.status in UNCLEAR:
+        sentence = f"Meta answered with {answer.status}; it isn't known whether the message was sent."
+        return Outcome.unknown(sentence, **details)
+    return Outcome.failed(answer.problem, **details)
+
+
+def meaning_of(error: Mapping[str, Any]) -> str:
+    """The provider's error in plain words."""
+    code, data = error.get("code"), error.get("error_data")
+    known = MEANINGS.get(code) if isinstance(code, int) else None
+    details = clean_text(data.get("details")) if isinstance(data, dict) else ""
+    said = details or clean_text(error.get("message")) or clean_text(error.get("title")) or "Meta gave no reason."
+    return f"{known or said}{f' (Meta {code})' if isinstance(code, int) else ''}"[:300]
+
+
+def _message_id(answer: GraphAnswer) -> str:
+    found = answer.document.get("messages")
+    first = found[0] if isinstance(found, list) and found and isinstance(found[0], dict) else {}
+    return str(first.get("id") or "")[:200]

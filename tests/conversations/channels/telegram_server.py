@@ -1,0 +1,120 @@
+"""A server that answers as Telegram's Bot API documents, and posts updates as Telegram does."""
+
+from __future__ import annotations
+
+import json
+import socket
+import struct
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import Any
+
+TOKEN = "4711:canary-of-the-bot"
+BOT = {"id": 4711, "is_bot": True, "first_name": "Nello", "username": "nello_bot"}
+
+
+@dataclass
+class BotCall:
+    """A call of a method of the bot."""
+
+    method: str
+    body: dict[str, Any]
+
+
+@dataclass
+class BotScript:
+    """The server's behavior. `faults` are answers by method, each used once; None cuts the connection off."""
+
+    calls: list[BotCall] = field(default_factory=list)
+    faults: dict[str, list[tuple[int, Mapping[str, Any]] | None]] = field(default_factory=dict)
+    webhook: dict[str, Any] = field(default_factory=dict)
+    sent: int = 0
+
+    def of(self, method: str) -> list[dict[str, Any]]:
+        return [call.body for call in self.calls if call.method == method]
+
+
+class _Visit(BaseHTTPRequestHandler):
+    def do_POST(self) -> None:
+        script: BotScript = self.server.script  # type: ignore[attr-defined]
+        body = json.loads(self.rfile.read(int(self.headers.get("Content-Length", "0"))) or b"{}")
+        token, _, method = self.path.removeprefix("/bot").partition("/")
+        if token != TOKEN:
+            self._answer(401, {"ok": False, "error_code": 401, "description": "Unauthorized"})
+            return
+        script.calls.append(BotCall(method, body))
+        if faults := script.faults.get(method):
+            if (fault := faults.pop(0)) is None:
+                self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                self.close_connection = True
+                return
+            self._answer(*fault)
+            return
+        self._answer(200, {"ok": True, "result": METHODS.get(method, _nothing)(script, body)})
+
+    def _answer(self, status: int, document: Mapping[str, Any]) -> None:
+        content = json.dumps(document).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *args: Any) -> None:
+        pass
+
+
+def _set_webhook(script: BotScript, body: dict[str, Any]) -> bool:
+    script.webhook = body
+    return True
+
+
+def _delete_webhook(script: BotScript, body: dict[str, Any]) -> bool:
+    script.webhook = {}
+    return True
+
+
+def _webhook_info(script: BotScript, body: dict[str, Any]) -> dict[str, Any]:
+    return {"url": script.webhook.get("url", ""), "pending_update_count": 0, "has_custom_certificate": False}
+
+
+def _send_message(script: BotScript, body: dict[str, Any]) -> dict[str, Any]:
+    script.sent += 1
+    return {"message_id": 900 + script.sent, "date": 1, "chat": {"id": body["chat_id"]}, "text": body["text"]}
+
+
+def _nothing(script: BotScript, body: dict[str, Any]) -> bool:
+    return True
+
+
+METHODS: dict[str, Callable[[BotScript, dict[str, Any]], Any]] = {
+    "setWebhook": _set_webhook,
+    "deleteWebhook": _delete_webhook,
+    "getWebhookInfo": _webhook_info,
+    "sendMessage": _send_message,
+    "getMe": lambda script, body: BOT,
+}
+
+
+class TelegramServer(ThreadingHTTPServer):
+    """Listens on 127.0.0.1, one thread per connection."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Visit)
+        self.script = BotScript()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}"
+
+    def __enter__(self) -> TelegramServer:
+        Thread(target=self.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.shutdown()
+        self.server_close()

@@ -1,0 +1,161 @@
+"""Texts by Twilio: in, out and their status callbacks, each signed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from django.conf import settings as django_settings
+from django.test import Client
+
+from conversations.channels.twilio import MESSAGES, STATUS
+from conversations.models import Chat, ConsentChange, Conversation, Delivery, Message, PersonaField, Receipt
+from offline_model.relay.signing import signature as signature_of
+from tests.conftest import Tenant
+from tests.processes import ScriptedModel, until
+from tests.tools.messaging.twilio_server import FROM, MESSAGE_SID, SID, TOKEN, TwilioServer
+
+pytestmark = pytest.mark.standing_worker
+
+ANNA = "+393331234567"
+
+
+@dataclass
+class Number:
+    """The business's number at a Twilio of the tests'."""
+
+    tenant: Tenant
+    server: TwilioServer
+
+    @property
+    def api(self) -> Client:
+        return Client(headers=self.tenant.headers)
+
+    def connect(self) -> dict[str, Any]:
+        settings = {"account_sid": SID, "sender": FROM, "base_url": self.server.url}
+        body = json.dumps({"settings": settings, "secret": TOKEN})
+        answer = self.api.put("/api/v1/channels/twilio", body, content_type="application/json")
+        assert answer.status_code == 200, answer.content
+        return dict(answer.json())
+
+    def post(self, path: str, fields: dict[str, str], *, token: str = TOKEN) -> Any:
+        signature = signature_of(f"{django_settings.BASE_URL}{path}", fields, token=token)
+        body, form = urlencode(fields), "application/x-www-form-urlencoded"
+        return Client(headers={"X-Twilio-Signature": signature}).post(path, body, content_type=form)
+
+    def text(self, body: str = "Hello", sid: str = "SM1", **changes: str) -> dict[str, str]:
+        return {
+            "MessageSid": sid,
+            "AccountSid": SID,
+            "From": ANNA,
+            "To": FROM,
+            "Body": body,
+            "NumMedia": "0",
+            **changes,
+        }
+
+    def status(self, state: str, **changes: str) -> Any:
+        return self.post(STATUS, {"MessageSid": MESSAGE_SID, "AccountSid": SID, "MessageStatus": state, **changes})
+
+    def rows(self, model: Any, **where: Any) -> list[Any]:
+        with self.tenant.tx():
+            return list(model.objects.filter(**where).order_by("pk"))
+
+    def until_state(self, state: str) -> Receipt:
+        until(lambda: [one.state for one in self.rows(Receipt)] == [state], what=state)
+        return self.rows(Receipt)[0]
+
+
+@pytest.fixture
+def number(tenant: Tenant, settings: Any) -> Iterator[Number]:
+    settings.OUTBOUND_ALLOW = ["127.0.0.1"]
+    with TwilioServer() as server:
+        number = Number(tenant, server)
+        number.connect()
+        yield number
+
+
+def test_a_text_is_a_message_of_the_customer_with_that_number(number: Number) -> None:
+    answer = number.post(MESSAGES, number.text("Do you have a table?"))
+    assert (answer.status_code, answer.headers["Content-Type"]) == (200, "text/xml")
+    [conversation] = number.rows(Conversation)
+    assert conversation.channel == "sms"
+    [phone] = number.rows(PersonaField, key="phone")
+    assert phone.value == ANNA
+
+
+def test_a_repeated_text_is_stored_once(number: Number) -> None:
+    assert [number.post(MESSAGES, number.text()).status_code for _ in range(3)] == [200] * 3
+    assert len(number.rows(Message)) == 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "token"),
+    [({}, "wrong"), ({"AccountSid": "AC" + "9" * 32}, TOKEN), ({"To": "+14155550199"}, TOKEN)],
+    ids=["forged", "another account", "another number"],
+)
+def test_a_text_that_is_not_ours_stores_nothing(number: Number, changes: dict[str, str], token: str) -> None:
+    answer = number.post(MESSAGES, number.text(**changes), token=token)
+    assert (answer.status_code, number.rows(Delivery)) == (401, [])
+
+
+def test_a_changed_text_under_a_true_signature_stores_nothing(number: Number) -> None:
+    fields = number.text("Yes")
+    signature = signature_of(f"{django_settings.BASE_URL}{MESSAGES}", fields, token=TOKEN)
+    body = urlencode({**fields, "Body": "No"})
+    client = Client(headers={"X-Twilio-Signature": signature})
+    answer = client.post(MESSAGES, body, content_type="application/x-www-form-urlencoded")
+    assert (answer.status_code, number.rows(Delivery)) == (401, [])
+
+
+def test_the_reply_is_delivered_and_its_receipts_move_forward(
+    number: Number, worker: object, model: ScriptedModel
+) -> None:
+    model.script("reply", text="Yes, at eight.")
+    number.post(MESSAGES, number.text())
+    number.until_state("sent")
+    [call] = number.server.script.calls
+    assert (call.form["To"], call.form["Body"]) == (ANNA, "Yes, at eight.")
+    assert call.form["StatusCallback"] == f"{django_settings.BASE_URL}{STATUS}"
+    for state in ("delivered", "sent", "queued"):
+        assert number.status(state).status_code == 200
+    assert number.until_state("delivered").delivered_at is not None
+
+
+def test_a_landline_is_named_as_the_reason(number: Number, worker: object, model: ScriptedModel) -> None:
+    number.post(MESSAGES, number.text())
+    number.until_state("sent")
+    number.status("undelivered", ErrorCode="30006")
+    assert "landline" in number.until_state("failed").reason
+
+
+def test_a_status_that_comes_before_the_answer_counts(number: Number, worker: object, model: ScriptedModel) -> None:
+    assert number.status("delivered").status_code == 200
+    number.post(MESSAGES, number.text())
+    number.until_state("delivered")
+
+
+def test_stop_withdraws_the_consent_to_texts(number: Number) -> None:
+    number.post(MESSAGES, number.text("STOP"))
+    [change] = number.rows(ConsentChange)
+    assert (change.kind, change.is_given) == ("sms", False)
+    [chat] = number.rows(Chat)
+    assert chat.opted_out_at is not None
+
+
+def test_whatsapp_over_twilio_is_its_own_channel(number: Number, worker: object, model: ScriptedModel) -> None:
+    number.post(MESSAGES, number.text(From=f"whatsapp:{ANNA}", To=f"whatsapp:{FROM}"))
+    assert [one.channel for one in number.rows(Conversation)] == ["whatsapp"]
+    number.until_state("sent")
+    [call] = number.server.script.calls
+    assert (call.form["To"], call.form["From"]) == (f"whatsapp:{ANNA}", f"whatsapp:{FROM}")
+
+
+def test_the_channel_shows_its_webhook_and_never_its_secret(number: Number) -> None:
+    answer = number.api.get("/api/v1/channels/twilio")
+    assert answer.json()["messages_webhook"].endswith(MESSAGES)
+    assert (answer.json()["state"], TOKEN in answer.content.decode()) == ("connected", False)
