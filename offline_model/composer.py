@@ -9,6 +9,7 @@ from typing import Any
 from offline_model.schema_instance import instance_of
 from offline_model.skills.arguments import fill_arguments
 from offline_model.skills.detect import detect
+from offline_model.skills.draft import draft
 from offline_model.skills.execute import OPENING, execute
 from offline_model.skills.extract import extract
 from offline_model.skills.fill import fill_instance
@@ -29,6 +30,7 @@ STRUCTURED: dict[str, Callable[[ChatCall], dict[str, Any]]] = {
     "rerank": rank,
     "extract": extract,
     "make_good": make_good,
+    "draft": draft,
 }
 OUTPUT_TITLES = {
     "Observation": "observer",
@@ -40,6 +42,8 @@ OUTPUT_TITLES = {
     "Ranking": "rerank",
     "Findings": "extract",
     "MakeGood": "make_good",
+    "AnswerDraft": "draft",
+    "Translated": "translate",
 }
 
 

@@ -19,7 +19,8 @@ from offline_model.slots import Slots, fill_slots
 from offline_model.wire import ChatCall
 
 OPENING = re.compile(
-    r"^You are (?P<agent>.+?), the assistant of (?P<business>.+?)\. You talk with .*`(?P<channel>\w+)`", re.MULTILINE
+    r"^You are (?P<agent>.+?), the assistant of (?P<business>.+?)\. You talk with .*(?:`(?P<channel>\w+)`|on the phone)",
+    re.MULTILINE,
 )
 
 
@@ -47,7 +48,7 @@ class ReplyContext:
             call=call,
             agent_name=opening["agent"] if opening else "",
             business_name=opening["business"] if opening else "",
-            channel=opening["channel"] if opening else "chat",
+            channel=(opening["channel"] or "phone") if opening else "chat",
             before=before,
             now=latest,
         )

@@ -12,18 +12,21 @@ from django.db.models import Q
 from django.utils import timezone
 
 from conversations.common.business_hours import working_status
-from conversations.evaluation.dry_run import store_calls
+from conversations.live.model_calls import store_calls_about
 from conversations.models import Event
 from conversations.tool_runs.effects.argument_extraction import AskedAgain
+from jobs.errors import GiveUp
 from llm.client import Client
 from llm.errors import LlmError
 from llm.types import CallRecord, ModelSpec
+from projects.agents.hours_text import business_text
 from projects.agents.model_choice import model_for
 from projects.agents.request_client import with_model_client
 from projects.models import AgentVersion, Project
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 from tools.engine.execution.outcome import Signal
+from tools.engine.limits.model_budget import Share, require_budget
 from tools.engine.skills.arguments import SKILL, ExtractionContext, generate_object_by_schema
 from tools.engine.skills.detect import TranscriptLine
 from tools.models import Effect
@@ -82,10 +85,14 @@ def is_under_way(logged: Event, *, within: timedelta) -> bool:
 
 
 async def has_caller_asked_again(repeat: Repeat, *, heard: str) -> bool:
-    """True if the caller's words since then ask for it again; False if no model can answer.
+    """True if the caller's words since then ask for it again; False if no model can answer or its budget is spent.
 
     No transaction may be open.
     """
+    try:
+        await require_budget(repeat.organization_id, repeat.earlier.project_id, Share.RESERVE)
+    except GiveUp:
+        return False
     extraction_context, model = await in_db(_extraction_context, repeat, heard)
     records: list[CallRecord] = []
 
@@ -100,7 +107,13 @@ async def has_caller_asked_again(repeat: Repeat, *, heard: str) -> bool:
     except LlmError:
         return False
     finally:
-        await in_db(store_calls, repeat.organization_id, repeat.earlier.project_id, records)
+        await in_db(
+            store_calls_about,
+            repeat.organization_id,
+            repeat.earlier.project_id,
+            records,
+            conversation_id=repeat.earlier.conversation_id,
+        )
 
 
 def _extraction_context(repeat: Repeat, heard: str) -> tuple[ExtractionContext, ModelSpec]:
@@ -110,7 +123,7 @@ def _extraction_context(repeat: Repeat, heard: str) -> tuple[ExtractionContext, 
         config = cast(AgentVersion, project.agent_version).config
         extraction_context = ExtractionContext(
             business_name=config.business_name,
-            business_context=config.business_context,
+            business_context=business_text(config),
             now=working_status(config, at=timezone.now()).clock,
             known=[],
             messages=[TranscriptLine(role="customer", content=heard)],

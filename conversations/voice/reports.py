@@ -17,7 +17,10 @@ from conversations.models import ConversationStatus, Directives, Event, MessageR
 from conversations.models.event import EventType
 from conversations.turns.after_reply import queue_observation
 from conversations.turns.channel_signals import apply_signal
+from conversations.voice.spoken_calls import attach_last_calls
 from conversations.voice.turns import add_spoken_turn, unanswered
+from jobs.fence import prove
+from jobs.lanes import ClaimedJob
 from projects.common.api_error import ApiError
 from tools.engine.execution.outcome import Signal
 
@@ -71,9 +74,16 @@ class NoUpdate(ApiError):
         )
 
 
-def process_reports(conversation_id: UUID, reports: Sequence[Report], *, project_id: UUID) -> AcceptedReports:
-    """Process reports in order, all or none. Raises Conversation.DoesNotExist, NoVoice, NoUpdate."""
+def process_reports(
+    conversation_id: UUID, reports: Sequence[Report], *, project_id: UUID, job: ClaimedJob | None = None
+) -> AcceptedReports:
+    """Process reports in order, all or none. A worker passes its `job`, and writes nothing once it has lost it.
+
+    Raises Conversation.DoesNotExist, NoVoice, NoUpdate, LeaseLost.
+    """
     with open_log(conversation_id, project_id=project_id) as log:
+        if job is not None:
+            prove(job)
         if not is_voice_call(log.conversation):
             raise NoVoice(log.conversation.channel)
         session = _session(log)
@@ -142,6 +152,7 @@ def _on_ended(log: ConversationLog, session: VoiceSession, report: Report) -> No
     """End the call, and queue the caller's last words for the observer."""
     session.ended_at, session.speaking_since = log.now, None
     log.writes.send()
+    attach_last_calls(log)
     for message in unanswered(log.conversation):
         queue_observation(log, message)
     if log.conversation.status == ConversationStatus.OPEN:

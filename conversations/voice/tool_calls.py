@@ -18,7 +18,7 @@ from uuid import UUID
 from conversations.common.contacts import read_contact
 from conversations.common.place import place_in
 from conversations.live.event_log import ConversationLog, open_log
-from conversations.models import Conversation, ConversationStatus
+from conversations.models import Conversation, ConversationStatus, Event
 from conversations.tool_runs.effects.approval import find_awaiting_approval, is_approved
 from conversations.tool_runs.effects.call_run import ALLOWED, AWAITS_APPROVAL, CallRun
 from conversations.turns.channel_signals import apply_signal
@@ -34,7 +34,10 @@ from conversations.voice.deduplication import (
     logged_answer,
     logged_call,
 )
+from conversations.voice.spoken_calls import store_late_answer
 from jobs.enqueue import enqueue
+from jobs.fence import prove
+from jobs.lanes import ClaimedJob
 from llm.types import ToolCall
 from projects.models import Project
 from tenancy.scope import tenant_tx
@@ -51,7 +54,7 @@ from tools.engine.function_calling.attempt import attempt_call
 from tools.engine.function_calling.contexts import Context
 from tools.engine.function_calling.messages import MAX_RESULT_BYTES
 from tools.engine.function_calling.offer import collect_agent_tools
-from tools.engine.function_calling.parse_call import CallRefused, read_call
+from tools.engine.function_calling.parse_call import CallRefused, read_call, storable
 from tools.engine.function_calling.redaction import redacted_arguments
 from tools.engine.function_calling.results import error_text, result_of, result_without_effect
 from tools.models import Effect, EffectOrigin, EffectState
@@ -59,7 +62,11 @@ from tools.models import Effect, EffectOrigin, EffectState
 logger = logging.getLogger(__name__)
 
 OVER = "The call is over for you; no tool runs any more. Say nothing more."
+TOO_MANY = "Too many tools were called in this call. Call no more; offer that a colleague calls back."
+STUCK = "The voice called too many tools in one call."
 UNDER_WAY = "This call came before and is still under way. Its result is not known yet."
+# A model that calls more tools in one call is stuck.
+MAX_CALLS = 200
 # After this time the process running a call counts as dead, and the effects' lane completes its effect.
 RESCUED_AFTER = timedelta(minutes=2)
 
@@ -69,7 +76,7 @@ class LiveCall:
     """One call by a session's model: tool name, arguments and context.
 
     `call_id` is the provider's and unique within the conversation. `heard` is what the caller said since the previous
-    result.
+    result. `job` is the worker's that holds the call, if a worker does: once it has lost it, nothing runs.
     """
 
     organization_id: UUID
@@ -80,6 +87,7 @@ class LiveCall:
     arguments_json: str
     context: Context
     heard: str = ""
+    job: ClaimedJob | None = None
 
 
 @dataclass(frozen=True)
@@ -115,24 +123,47 @@ def _begin(call: LiveCall, *, asked_again: bool | None = None) -> StartedCall | 
     A possible repeat is not recorded until we know whether the caller wants it.
     """
     with tenant_tx(call.organization_id), open_log(call.conversation_id) as log:
+        if call.job is not None:
+            prove(call.job)
         if (earlier := _previous_answer(call)) is not None:
             return earlier
         conversation = log.conversation
         if conversation.status != ConversationStatus.OPEN or conversation.operator_id is not None:
             return CallAnswer(error_text(OVER), is_error=True)
+        if _has_called_enough(log):
+            return CallAnswer(error_text(TOO_MANY), is_error=True)
         project = Project.objects.select_related("agent_version").get(pk=call.project_id)
         offer = collect_agent_tools(project, channel=conversation.channel)
         request = ToolCall(call.call_id, call.name, call.arguments_json)
         try:
             tool, arguments = read_call(offer.tools, request, index=0)
         except CallRefused as refusal:
-            logger.error("A live call of %s was refused: %s", call.conversation_id, refusal)
-            return CallAnswer(error_text(str(refusal)), is_error=True)
+            return _refuse(log, call, refusal)
         started = _plan(call, log.conversation, project, tool, arguments)
         if call.heard and asked_again is None and (same := _find_same(started.effect)) is not None:
             return Repeat(call.organization_id, same)
         _log_call(log, call, started, arguments)
         return _begin_effect(log, started, project, asked_again=bool(asked_again)) or started
+
+
+def _has_called_enough(log: ConversationLog) -> bool:
+    """True if the call's model has called so many tools that it is stuck; staff is asked to look."""
+    called = Event.objects.filter(conversation=log.conversation, idn=CALLED)[:MAX_CALLS].count()
+    if called < MAX_CALLS:
+        return False
+    log.conversation.flag = log.conversation.flag or STUCK
+    return True
+
+
+def _refuse(log: ConversationLog, call: LiveCall, refusal: CallRefused) -> CallAnswer:
+    """Log the refused call, which the turn shows with its error."""
+    logger.error("A live call of %s was refused: %s", call.conversation_id, refusal)
+    answer = CallAnswer(error_text(str(refusal))[:MAX_RESULT_BYTES], is_error=True)
+    asked = {"call": call.call_id, "tool": storable(call.name)[:120], "arguments": None, "heard": call.heard}
+    log.add_event(CALLED, payload={**asked, "arguments_text": storable(call.arguments_json)[:2_000], "effect": None})
+    result = {"result": answer.result, "is_error": True, "block": None, "signal": ""}
+    log.add_event(ANSWERED, payload={"call": call.call_id, "tool": asked["tool"], **result})
+    return answer
 
 
 def _begin_effect(
@@ -182,7 +213,9 @@ def _log_answer(log: ConversationLog, call: LiveCall, answer: CallAnswer, outcom
     """Log the answer with its block. No turn is streamed; the session shows the block."""
     block = dict(outcome.block) if outcome.block and not answer.is_error else None
     payload = {"call": call.call_id, "tool": call.name, "result": answer.result, "is_error": answer.is_error}
-    log.add_event(ANSWERED, payload={**payload, "block": block, "signal": answer.signal or ""})
+    payload = {**payload, "block": block, "signal": answer.signal or ""}
+    log.add_event(ANSWERED, payload=payload)
+    store_late_answer(log, payload)
     return replace(answer, block=block)
 
 

@@ -21,6 +21,7 @@ from conversations.models import (
 )
 from conversations.promises.apply_verdicts import UNBACKED
 from conversations.turns.after_reply import add_reply_events, queue_analysis
+from conversations.voice.spoken_calls import attach_calls
 from projects.models import AgentVersion, Project
 
 REPLY_FIELDS = (
@@ -30,6 +31,7 @@ REPLY_FIELDS = (
     "working_hours",
     "directives_used",
     "freshness",
+    "tools_called",
     "replied_at",
     "finished_at",
 )
@@ -49,6 +51,7 @@ def add_spoken_turn(log: ConversationLog, session: VoiceSession, text: str) -> T
     turn.status, turn.replied_at, turn.finished_at = TurnStatus.DONE, log.now, log.now
     turn.directives_used, turn.freshness = session.given_directives, freshness
     turn.working_hours = _working_hours(log)
+    turn.tools_called = attach_calls(log, turn)
     log.writes.update(turn, REPLY_FIELDS)
     add_reply_events(log, turn)
     queue_analysis(log, turn, unsummarized=read_unsummarized(conversation.pk))

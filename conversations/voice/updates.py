@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, cast
 from uuid import UUID
 
@@ -21,6 +21,7 @@ from conversations.models.event import URGENT
 from conversations.promises.apply_verdicts import UNBACKED
 from conversations.prompts.reply import view_of
 from conversations.prompts.session import SessionContext, update_text
+from conversations.turns.channel_signals import TRANSFERRED
 from conversations.turns.services import has_talked_enough
 from conversations.voice.turns import unanswered
 from tenancy.scope import tenant_tx
@@ -43,14 +44,14 @@ class UpdatesCursor:
 class Due:
     """The updates to send now, as frames.
 
-    `after` is how far the conversation has been read, `last_event` its newest event. `stop` is the reason why the voice
-    model must not speak any more, else "".
+    `after` is how far the conversation has been read, `last_event` its newest event. `stop` says why the voice model
+    must not speak any more: `{"code", "number"?}`, else empty.
     """
 
     frames: list[Frame]
     after: int | None
     last_event: int
-    stop: str = ""
+    stop: Mapping[str, str] = field(default_factory=dict)
 
 
 async def update_frames(cursor: UpdatesCursor) -> Frames:
@@ -64,7 +65,7 @@ async def update_frames(cursor: UpdatesCursor) -> Frames:
             if due.frames:
                 yield due.frames
             if due.stop:
-                yield [Frame("stop", {"reason": due.stop})]
+                yield [Frame("stop", {"reason": OVER, **due.stop})]
                 return
             if await listener.next_within(random.uniform(*PING_SECONDS)) is None:  # noqa: S311  # spreads work, guards nothing
                 yield [PINGED]
@@ -73,15 +74,28 @@ async def update_frames(cursor: UpdatesCursor) -> Frames:
 def due_after(cursor: UpdatesCursor, after: int | None) -> Due:
     """The updates due now. With `after` None, those that an earlier reply has told are left out."""
     with tenant_tx(cursor.organization_id):
-        conversation = Conversation.objects.get(pk=cursor.conversation_id)
-        if conversation.status != ConversationStatus.OPEN:
+        conversation = Conversation.objects.filter(pk=cursor.conversation_id).first()
+        if conversation is None:
+            return Due([], after, 0, stop={"code": "ended"})
+        if stop := stop_of(conversation):
             # A caller who hung up or was transferred must not be spoken to.
-            return Due([], after, conversation.last_event, stop=OVER)
+            return Due([], after, conversation.last_event, stop=stop)
         frames = [_frame(event) for event in _updates(conversation, after)]
         # Checked last, so that a caller who began to speak meanwhile is not interrupted.
         if _is_held(conversation):
             return Due([], after, conversation.last_event)
         return Due(frames, conversation.last_event, conversation.last_event)
+
+
+def stop_of(conversation: Conversation) -> dict[str, str]:
+    """Why the voice must not speak any more, with the number that the call goes to; empty while it may."""
+    if conversation.status == ConversationStatus.TRANSFERRED:
+        transfer = Event.objects.filter(conversation=conversation, idn=TRANSFERRED).order_by("-seq").first()
+        number = str(transfer.payload.get("number") or "") if transfer else ""
+        return {"code": "transferred", **({"number": number} if number else {})}
+    if conversation.operator_id is not None:
+        return {"code": "operator"}
+    return {} if conversation.status == ConversationStatus.OPEN else {"code": "ended"}
 
 
 def cursor_for(conversation: Conversation, seen: int | None) -> UpdatesCursor:

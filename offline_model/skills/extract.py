@@ -34,6 +34,8 @@ REQUEST = re.compile(
 REFUSAL = re.compile(r"\b(?:can(?:'t|’t|not)|unfortunately|not able|unable|sorry, (?:but )?we)\b", re.IGNORECASE)
 # Topics shared by promises and todo types.
 KINDS = (("mail", MAIL), ("call", CALL), ("team", TEAM))
+# Titles by topic.
+TITLES = {"mail": "Write to {who}", "call": "Call {who} back", "team": "Ask the team about {who}"}
 # Words too common to match on.
 COMMON = words("customer agent promised promise asked something send sent write somebody colleague let today tomorrow")
 
@@ -115,12 +117,21 @@ def _finding(quote: str, type: Type, *, lines: list[Line], known: dict[str, str]
         "quote": quote,
         "type": type.name,
         "description": f"{described} Known of them: {_listed(known)}." if known else described,
+        "title": _title(quote, who=who),
         "recipients": [address for address in named if address.lower() != known.get("email", "").lower()],
     }
 
 
+def _title(quote: str, *, who: str) -> str:
+    """A short name of the task: the kind of work and the customer, or else the words themselves."""
+    for kind, title in TITLES.items():
+        if dict(KINDS)[kind].search(quote):
+            return title.format(who="the customer" if who == "The customer" else who)
+    return quote
+
+
 def _listed(known: dict[str, str]) -> str:
-    return ", ".join(f"{field} {value}" for field, value in known.items())
+    return ", ".join(f"{field.replace('_', ' ')} {value}" for field, value in known.items())
 
 
 def _asked_before(quote: str, lines: list[Line]) -> str:
