@@ -27,6 +27,9 @@ other measurements, each with a --help of its own:
   python -m bench.executor  what the executor adds to a step of a todo, and how soon an approved todo starts
   python -m bench.widget    the widget's first paint, and delivery to five hundred open streams
   python -m bench.neighbours  what a tenant's customers notice of another tenant's load
+  python -m bench.growth    a turn in a database with ten million messages, and beside a backup
+  python -m bench.telemetry  what metrics and traces add to the CPU of a turn
+  python -m bench.calls     phone calls: tools, directives, memory and CPU, and the webhooks of calls that ring
 and of the code itself:
   python -m bench.files     the files that one message enters, up to its kept promise
   python -m bench.picture   draws docs/images/architecture.svg from the imports

@@ -52,7 +52,7 @@ def find_tenant() -> Tenant | None:
 def make_tenant() -> tuple[Tenant, Samples]:
     """A new tenant, with one row of each kind."""
     owner = User.objects.create_user(OWNER)
-    organization = create_organization("Bench", owner=owner)
+    organization = create_organization("Bench", owner=owner, developer_tools=True)
     config = AgentConfig(agent_name="Ada", business_name="Bench", timezone="Europe/Rome")
     with tenant_tx(organization.pk):
         project = create_project("Bench", config=config, author=owner)

@@ -88,7 +88,7 @@ def make_tenant(*, model_base_url: str) -> Pressing:
     from tenancy.scope import tenant_tx
 
     owner = User.objects.create_user(f"{uuid.uuid4()}@pressing.example")
-    organization = create_organization(BUSINESS, owner=owner)
+    organization = create_organization(BUSINESS, developer_tools=True, owner=owner)
     config = AgentConfig(
         agent_name="Ada", business_name=BUSINESS, timezone="Europe/Rome", model_base_url=model_base_url
     )

@@ -16,6 +16,17 @@ def cpu_seconds(pid: int, *, without: Collection[int] = ()) -> float:
     return sum(times) / TICKS_PER_SECOND
 
 
+def backends_cpu_seconds(postmaster: int) -> float:
+    """User and system time of the connections of our roles that are open."""
+    times = [
+        int(field)
+        for member in family(postmaster)
+        if _command(member).startswith(b"postgres: mg_")
+        for field in _stat(member)[11:13]
+    ]
+    return sum(times) / TICKS_PER_SECOND
+
+
 def memory_bytes(pid: int, *, without: Collection[int] = ()) -> int:
     """PSS of a process and its descendants: pages shared by several processes count once."""
     return sum(map(_pss, family(pid, without=without)))
@@ -39,6 +50,13 @@ def _stat(pid: int) -> list[str]:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
         return []
+
+
+def _command(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
 
 
 def _pss(pid: int) -> int:

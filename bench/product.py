@@ -49,13 +49,14 @@ ANSWERS: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class Product:
-    """A running product: its address and key, the processes to measure, and their environment."""
+    """A running product: its address and key, the processes to measure, their environment, and the demo's login."""
 
     base_url: str
     api_key: str
     model_url: str
     pids: dict[str, int]
     env: Mapping[str, str]
+    login: Mapping[str, str]
 
     def cpu_s(self) -> dict[str, float]:
         """CPU seconds so far, by process."""
@@ -87,15 +88,19 @@ class Product:
 
 @contextmanager
 def running_product(
-    *, ttft_ms: float, through: Callable[[Program], Program] | None = None, **settings: str
+    *,
+    ttft_ms: float,
+    through: Callable[[Program], Program] | None = None,
+    data_dir: str | Path | None = None,
+    **settings: str,
 ) -> Iterator[Product]:
     """Start everything, load the demo, and script the model; stop everything at the end.
 
-    With `through`, web and workers run as the programs it returns, started separately. `settings` are added to their
-    environment.
+    With `through`, web and workers run as the programs it returns, started separately. The data stays in `data_dir`, or
+    is removed at the end. `settings` are added to the environment of web and workers.
     """
     with ExitStack() as stack:
-        services = stack.enter_context(EmbeddedServices(durable=True))
+        services = stack.enter_context(EmbeddedServices(Path(data_dir) if data_dir else None, durable=True))
         web_port, model_port = free_port(), free_port()
         model_url = f"http://127.0.0.1:{model_port}"
         env = {
@@ -120,17 +125,18 @@ def running_product(
         else:
             pids = {app.name: start(stack, through(app) if through else app).pid for app in apps}
         pids |= {"postgresql": services.postgres.pid, "redis": services.redis.pid, "model": model.pid}
-        product = Product(f"http://127.0.0.1:{web_port}", login["api_key"], model_url, pids, env)
+        product = Product(f"http://127.0.0.1:{web_port}", login["api_key"], model_url, pids, env, login)
         await_address(f"{product.base_url}/healthz")
         await_address(f"{model_url}/healthz")
         script(product, ttft_ms=ttft_ms)
         yield product
 
 
-def script(product: Product, *, ttft_ms: float) -> None:
-    """Script fixed answers and a fixed time to the first token."""
+def script(product: Product, *, ttft_ms: float, **answers: dict[str, Any]) -> None:
+    """Script fixed answers, of which `answers` replaces some, and a fixed time to the first token."""
     product.tell_model("/reset", {})
-    product.tell_model("/script", [{"skill": skill, "times": 0, **answer} for skill, answer in ANSWERS.items()])
+    scripted = {**ANSWERS, **answers}
+    product.tell_model("/script", [{"skill": skill, "times": 0, **answer} for skill, answer in scripted.items()])
     product.tell_model("/latency", {"ttft_ms": ttft_ms, "gap_ms": 0})
 
 
